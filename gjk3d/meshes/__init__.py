@@ -1,0 +1,6 @@
+"""Triangle meshes: what a file holds, and how to get it."""
+
+from gjk3d.meshes.loading import load
+from gjk3d.meshes.mesh import Mesh, Part
+
+__all__ = ["Mesh", "Part", "load"]

@@ -1,0 +1,197 @@
+"""What a model file claims about itself, held against its bytes before a reader believes it.
+
+A header that promises more than the file can hold would cost a reader its memory, and one that promises more than
+the reader found means that the rest was lost without a word. Each check takes the bytes of a file and returns the
+bytes to hand to the reader and the number of triangles that must come back (0 where the format does not say).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import struct
+import zipfile
+from typing import Any
+
+#: Bytes that a 3MF archive may unpack to.
+MAX_UNPACKED = 4 << 30
+_PLY_SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}
+_PLY_SIZES |= {f"{kind}{bits}": bits // 8 for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
+_OFF_HEADER = re.compile(rb"\A\s*(ST)?C?N?OFF\s+(\d+)\s+(\d+)")
+_OBJ_FACE = re.compile(rb"^[ \t]*f[ \t][^\n]*", re.MULTILINE)
+
+
+class HeaderError(ValueError):
+    """A header and its file do not agree; the text says how."""
+
+
+def check_stl(data: bytes) -> tuple[bytes, int]:
+    """Check a binary STL by its length, and count the facets of a text one."""
+    if len(data) >= 84:
+        count = struct.unpack_from("<I", data, 80)[0]
+        if len(data) == 84 + 50 * count:
+            return data, count
+    head = data[:4096].lower()
+    if b"\0" not in head and b"solid" in head:
+        return _check_stl_text(data)
+    if len(data) < 84:
+        raise HeaderError(f"{len(data)} bytes are too few for a binary STL, and it is no text STL")
+    raise HeaderError(
+        f"the header promises {count} triangles ({84 + 50 * count} bytes), the file has {len(data)} bytes,"
+        f" room for {(len(data) - 84) // 50}: truncated, or no STL"
+    )
+
+
+def _check_stl_text(data: bytes) -> tuple[bytes, int]:
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    lower = data.lower()
+    # trimesh splits at these words wherever they stand: a solid that has one in its name goes without a name
+    if re.search(rb"(?m)^[ \t]*solid[^\n]*(solid|facet|normal|vertex)", lower):
+        data = re.sub(rb"(?mi)^[ \t]*((end)?solid)\b[^\n]*", rb"\1", data)
+        lower = data.lower()
+    facets = len(re.findall(rb"(?m)^[ \t]*facet\b", lower))
+    ends = len(re.findall(rb"(?m)^[ \t]*endfacet\b", lower))
+    solids = len(re.findall(rb"(?m)^[ \t]*solid\b", lower))
+    closed = len(re.findall(rb"(?m)^[ \t]*endsolid\b", lower))
+    if facets != ends or solids != closed:
+        raise HeaderError(
+            f"{facets} facets begin and {ends} end, {solids} solids begin and {closed} end: truncated or damaged"
+        )
+    return data, facets
+
+
+def check_ply(data: bytes) -> tuple[bytes, int]:
+    """Check that a PLY has bytes enough for the elements its header counts."""
+    end = data.find(b"end_header", 0, 1 << 20)
+    if not data.startswith(b"ply") or end < 0:
+        raise HeaderError("no PLY header that begins with 'ply' and ends with 'end_header'")
+    text = data[:end].decode("latin-1")
+    ascii_rows = "format ascii" in text
+    counts: dict[str, int] = {}
+    least = 0
+    count = 0
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 3 and words[0] == "element":
+            count = int(words[2])
+            if count < 0:
+                raise HeaderError(f"the header promises {count} of {words[1]!r}")
+            counts[words[1]] = count
+        elif len(words) >= 3 and words[0] == "property":
+            # a list takes at least its own length; a number in text takes a digit and a separator
+            kind = words[2] if words[1] == "list" else words[1]
+            least += count * (2 if ascii_rows else _PLY_SIZES.get(kind, 1))
+    if least > len(data) - end:
+        promise = ", ".join(f"{number} of {name!r}" for name, number in counts.items())
+        raise HeaderError(
+            f"the header promises {promise}, at least {least} bytes; {len(data) - end} are there: truncated or damaged"
+        )
+    return data, counts.get("face", 0)
+
+
+def check_off(data: bytes) -> tuple[bytes, int]:
+    """Check that an OFF has bytes enough for the counts on its first line."""
+    found = _OFF_HEADER.match(re.sub(rb"#[^\n]*", b"", data[: 1 << 16]))
+    if found is None:
+        raise HeaderError("does not begin with OFF (or COFF, NOFF) and its counts of vertices and faces")
+    vertices, faces = int(found[2]), int(found[3])
+    least = 6 * vertices + 8 * faces  # "0 0 0\n" and "3 0 1 2\n"
+    if least > len(data) + 2:
+        raise HeaderError(
+            f"the header promises {vertices} vertices and {faces} faces, at least {least} bytes;"
+            f" the file has {len(data)}: truncated or damaged"
+        )
+    return data, faces
+
+
+def check_obj(data: bytes) -> tuple[bytes, int]:
+    """Turn relative face indices of an OBJ into absolute ones, and refuse an index 0.
+
+    trimesh 5.2 counts relative indices back from the end of the file instead of from the line that has them.
+    """
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    faces = 0
+    relative = False
+    for line in _OBJ_FACE.finditer(data):
+        faces += 1
+        relative |= b"-" in line[0]
+        if b" 0" in line[0] and re.search(rb"\s0+(/|\s|$)", line[0]):
+            row = data.count(b"\n", 0, line.start()) + 1
+            raise HeaderError(f"line {row}, {line[0].decode('latin-1').strip()!r}: OBJ counts vertices from 1")
+    return (_absolute(data) if relative else data), faces
+
+
+def _absolute(data: bytes) -> bytes:
+    seen = {b"v": 0, b"vt": 0, b"vn": 0}
+    lines = data.replace(b"\\\n", b" ").split(b"\n")
+    for row, line in enumerate(lines):
+        words = line.split()
+        if not words:
+            continue
+        if words[0] in seen:
+            seen[words[0]] += 1
+        elif words[0] == b"f" and b"-" in line:
+            sizes = (seen[b"v"], seen[b"vt"], seen[b"vn"])
+            corners = [[_counted(n, size) for n, size in zip(w.split(b"/"), sizes, strict=False)] for w in words[1:]]
+            if any(int(corner[0]) < 1 for corner in corners):
+                raise HeaderError(f"line {row + 1}, {line.decode('latin-1').strip()!r}: refers to before the first one")
+            lines[row] = b"f " + b" ".join(b"/".join(corner) for corner in corners)
+    return b"\n".join(lines)
+
+
+def _counted(number: bytes, size: int) -> bytes:
+    return str(size + 1 + int(number)).encode() if number.startswith(b"-") else number
+
+
+def check_glb(data: bytes) -> tuple[bytes, int]:
+    """Check the chunks of a GLB against its length, and the glTF in it."""
+    if len(data) < 20 or data[:4] != b"glTF":
+        raise HeaderError("does not begin with the 20 bytes of a GLB header")
+    version, length, size = struct.unpack_from("<III", data, 4)
+    if version != 2:
+        raise HeaderError(f"is GLB version {version}; version 2 is read")
+    if length > len(data) or 20 + size > len(data):
+        raise HeaderError(f"the header promises {max(length, 20 + size)} bytes, the file has {len(data)}: truncated")
+    _check_gltf_tree(json.loads(data[20 : 20 + size]))
+    return data, 0
+
+
+def check_gltf(data: bytes) -> tuple[bytes, int]:
+    """Check what a glTF says about its arrays."""
+    _check_gltf_tree(json.loads(data))
+    return data, 0
+
+
+def _check_gltf_tree(tree: Any) -> None:
+    """Refuse the positions and indices that trimesh would read as zeros or unscaled, instead of a wrong model."""
+    if not isinstance(tree, dict):
+        raise HeaderError("its JSON is no glTF object")
+    accessors = tree.get("accessors", [])
+    extensions = ", ".join(map(str, tree.get("extensionsRequired", []))) or "none named"
+    for index, accessor in enumerate(accessors):
+        if "bufferView" not in accessor and not 0 <= accessor["count"] <= 10_000_000:
+            raise HeaderError(f"accessors[{index}] promises {accessor['count']} values and has no data")
+    for mesh in tree.get("meshes", []):
+        for primitive in mesh["primitives"]:
+            used = [primitive.get("indices"), primitive.get("attributes", {}).get("POSITION")]
+            for index in (i for i in used if i is not None):
+                accessor = accessors[index]
+                if "bufferView" not in accessor or "sparse" in accessor:
+                    raise HeaderError(
+                        f"accessors[{index}] is compressed or sparse (required extensions: {extensions}):"
+                        " export without compression"
+                    )
+                if accessor.get("normalized"):
+                    raise HeaderError(f"accessors[{index}] has quantized positions: export without quantization")
+
+
+def check_3mf(data: bytes) -> tuple[bytes, int]:
+    """Check what a 3MF archive would unpack to."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        unpacked = sum(info.file_size for info in archive.infolist())
+    if unpacked > MAX_UNPACKED:
+        raise HeaderError(f"unpacks to {unpacked} bytes, more than the {MAX_UNPACKED} that are read")
+    return data, 0

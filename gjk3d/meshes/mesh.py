@@ -1,0 +1,283 @@
+"""Triangle meshes in plain arrays: what a file holds, before anything is made convex."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gjk3d.errors import ShapeError
+
+if TYPE_CHECKING:
+    from gjk3d.shapes import ConvexHull
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+#: A closed mesh counts as convex when its volume is that of its hull to this part (float32 files round their corners).
+CONVEX_RATIO = 1e-6
+
+
+class Part(NamedTuple):
+    """One named part of a file, in the frame of the whole."""
+
+    name: str
+    mesh: Mesh
+
+
+class Mesh:
+    """A triangle mesh: what was loaded, convex or not.
+
+    Queries take convex shapes; `hull` gives the convex hull of a mesh.
+
+    Parameters
+    ----------
+    vertices : (n, 3) float
+        Points in the caller's unit.
+    faces : (m, 3) int
+        Vertex indices of each triangle, anticlockwise seen from outside.
+    name, unit : str, optional
+        What the file calls the model, and its unit of length where the format has one.
+    parts : sequence of Part, optional
+        The named parts that the mesh was joined from.
+    source : path, optional
+        The file it came from.
+
+    Raises
+    ------
+    ShapeError
+        Wrong shape or type of array, a vertex that is not finite, a face that names a vertex that is not there,
+        or no triangle at all.
+    """
+
+    __slots__ = ("_cache", "_faces", "_name", "_parts", "_source", "_unit", "_vertices")
+
+    _cache: dict[str, Any]
+    _faces: Indices
+    _name: str | None
+    _parts: tuple[Part, ...]
+    _source: Path | None
+    _unit: str | None
+    _vertices: Array
+
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        *,
+        name: str | None = None,
+        unit: str | None = None,
+        parts: Sequence[Part] = (),
+        source: Path | None = None,
+    ) -> None:
+        points = _vertices(vertices)
+        triangles = _faces(faces, len(points))
+        for slot, value in (
+            ("_vertices", points),
+            ("_faces", triangles),
+            ("_name", name),
+            ("_unit", unit),
+            ("_parts", tuple(parts)),
+            ("_source", source),
+            ("_cache", {}),
+        ):
+            object.__setattr__(self, slot, value)
+
+    def __setattr__(self, key: str, value: object) -> None:
+        raise AttributeError(f"a Mesh is immutable, {key} cannot be set: build a new Mesh")
+
+    def __delattr__(self, key: str) -> None:
+        raise AttributeError(f"a Mesh is immutable, {key} cannot be deleted: build a new Mesh")
+
+    @property
+    def vertices(self) -> Array:
+        """The points, (n, 3), read-only."""
+        return self._vertices
+
+    @property
+    def faces(self) -> Indices:
+        """Vertex indices of the triangles, (m, 3), read-only."""
+        return self._faces
+
+    @property
+    def name(self) -> str | None:
+        """What the file calls the model."""
+        return self._name
+
+    @property
+    def unit(self) -> str | None:
+        """Unit of length as the format says it ('meters', 'millimeter'), None where it has none."""
+        return self._unit
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The named parts of the file, each in the frame of the whole."""
+        return self._parts
+
+    @property
+    def source(self) -> Path | None:
+        """The file that the mesh came from."""
+        return self._source
+
+    @property
+    def bounds(self) -> Array:
+        """Lowest and highest corner of the triangles, (2, 3)."""
+        if "bounds" not in self._cache:
+            used = self._vertices[np.unique(self._faces)]
+            self._cache["bounds"] = _frozen(np.array([used.min(axis=0), used.max(axis=0)]))
+        bounds: Array = self._cache["bounds"]
+        return bounds
+
+    @property
+    def volume(self) -> float:
+        """Signed volume by the divergence theorem; means something only if `is_watertight`, and is < 0 inside out."""
+        if "volume" not in self._cache:
+            # taken about the middle, so that a far-away mesh loses no digits
+            corners = (self._vertices - self.bounds.mean(axis=0))[self._faces]
+            cross = np.cross(corners[:, 1], corners[:, 2])
+            self._cache["volume"] = float(np.einsum("ij,ij->", corners[:, 0], cross) / 6.0)
+        volume: float = self._cache["volume"]
+        return volume
+
+    @property
+    def open_edges(self) -> int:
+        """How many triangle edges have no neighbour that runs the other way; 0 for a closed, well-wound surface.
+
+        Vertices at the same place count as one, since STL stores three for each triangle; triangles that have two
+        corners at one place count as none.
+        """
+        if "open_edges" not in self._cache:
+            self._cache["open_edges"] = _open_edges(self._vertices, self._faces)
+        count: int = self._cache["open_edges"]
+        return count
+
+    @property
+    def is_watertight(self) -> bool:
+        """Whether every directed edge is matched by one running the other way: the surface encloses a volume."""
+        return self.open_edges == 0
+
+    @property
+    def convexity(self) -> float:
+        """Volume over the volume of the hull: 1 for convex, and NaN where there is no volume to compare.
+
+        That is a mesh with open edges, or one whose hull is flat.
+        """
+        hull_volume = float(self.hull().volume)
+        if not self.is_watertight or not hull_volume > 0.0:
+            return float("nan")
+        return abs(self.volume) / hull_volume
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the mesh is closed and fills its convex hull, up to the rounding of float32 files."""
+        return abs(self.convexity - 1.0) <= CONVEX_RATIO
+
+    def hull(self) -> ConvexHull:
+        """Return the convex hull of the triangles, a shape that every query takes."""
+        if "hull" not in self._cache:
+            from gjk3d.shapes import ConvexHull  # scipy is loaded when the first hull is asked for
+
+            self._cache["hull"] = ConvexHull(self._vertices[np.unique(self._faces)])
+        hull: ConvexHull = self._cache["hull"]
+        return hull
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mesh):
+            return NotImplemented
+        return self is other or (
+            (self._name, self._unit, self._parts) == (other._name, other._unit, other._parts)
+            and np.array_equal(self._vertices, other._vertices)
+            and np.array_equal(self._faces, other._faces)
+        )
+
+    def __hash__(self) -> int:
+        if "hash" not in self._cache:
+            self._cache["hash"] = hash((self._vertices.tobytes(), self._faces.tobytes()))
+        value: int = self._cache["hash"]
+        return value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._vertices, self._faces, self._name, self._unit, self._parts, self._source)
+
+    def __repr__(self) -> str:
+        name = f" {self._name!r}" if self._name else ""
+        parts = f", {len(self._parts)} parts" if len(self._parts) > 1 else ""
+        unit = f", in {self._unit}" if self._unit else ""
+        return f"<Mesh{name}: {len(self._faces)} triangles, {len(self._vertices)} vertices{parts}{unit}>"
+
+
+def _rebuild(
+    vertices: Array, faces: Indices, name: str | None, unit: str | None, parts: tuple[Part, ...], source: Path | None
+) -> Mesh:
+    return Mesh(vertices, faces, name=name, unit=unit, parts=parts, source=source)
+
+
+def _frozen(array: Any) -> Any:
+    array.flags.writeable = False
+    return array
+
+
+def _vertices(value: ArrayLike) -> Array:
+    raw = _array(value, "vertices")
+    if raw.dtype.kind not in "fiu":
+        raise ShapeError(f"vertices are of type {raw.dtype}: give real numbers, (n, 3)")
+    _rows_of_three(raw, "vertices")
+    points = np.array(raw, dtype=np.float64, order="C") + 0.0  # -0.0 becomes 0.0, so equal places have equal bits
+    finite = np.isfinite(points).all(axis=1)
+    if not finite.all():
+        bad = np.flatnonzero(~finite)
+        shown = ", ".join(f"{x:g}" for x in points[bad[0]])
+        raise ShapeError(
+            f"vertices[{bad[0]}] is [{shown}], not finite ({len(bad)} of {len(points)} rows): repair or drop these"
+        )
+    return _frozen(points)  # type: ignore[no-any-return]
+
+
+def _faces(value: ArrayLike, limit: int) -> Indices:
+    raw = _array(value, "faces")
+    if raw.size and raw.dtype.kind not in "iu":
+        raise ShapeError(f"faces are of type {raw.dtype}: give whole numbers, the rows of vertices that each one joins")
+    if raw.size == 0:
+        raise ShapeError("faces is empty: a mesh needs at least one triangle (ConvexHull(points) takes bare points)")
+    _rows_of_three(raw, "faces")
+    wrong = np.flatnonzero(((raw < 0) | (raw >= limit)).any(axis=1))
+    if len(wrong):
+        raise ShapeError(
+            f"faces[{wrong[0]}] is {raw[wrong[0]].tolist()}, but there are {limit} vertices, 0 to {limit - 1}"
+            f" ({len(wrong)} of {len(raw)} faces): indices count from 0"
+        )
+    return _frozen(np.array(raw, dtype=np.int64, order="C"))  # type: ignore[no-any-return]
+
+
+def _array(value: ArrayLike, what: str) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ShapeError(f"{what} has rows of different lengths: give an array, (n, 3)") from None
+
+
+def _rows_of_three(raw: NDArray[Any], what: str) -> None:
+    if raw.ndim != 2 or raw.shape[1] != 3:
+        cure = f": did you mean {what}.T?" if raw.ndim == 2 and raw.shape[0] == 3 else ""
+        raise ShapeError(f"{what} has shape {raw.shape}, expected (n, 3){cure}")
+
+
+def _open_edges(vertices: Array, faces: Indices) -> int:
+    """Count directed edges without a partner that runs the other way, equal positions being one vertex."""
+    order = np.lexsort(vertices.T)
+    ordered = vertices[order]
+    new = np.ones(len(order), dtype=np.int64)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.cumsum(new) - 1
+    corners = place[faces]
+    a, b, c = corners.T
+    corners = corners[(a != b) & (b != c) & (c != a)]
+    start, stop = corners.ravel(), corners[:, [1, 2, 0]].ravel()
+    # one whole number for each undirected edge; +1 for one way and -1 for the other must cancel
+    keys, edge = np.unique(np.minimum(start, stop) * len(vertices) + np.maximum(start, stop), return_inverse=True)
+    sums = np.bincount(edge.ravel(), weights=np.where(start < stop, 1.0, -1.0), minlength=len(keys))
+    return int(np.abs(sums).sum())

@@ -1,0 +1,249 @@
+"""One run of Qhull and what it is worth: facets wound outward and closed, vertices that matter, points left outside.
+
+Points are in a box of about unit size round 0, so tolerances are plain numbers. A set may live in the plane z = 0: its
+facets are then segments.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+SAME = 2e-15  # what lies outside by less is rounding: no vertex is kept for it
+ROUND = 1e-15  # allowance for the arithmetic of the checks
+THIN = 30.0  # circumradius by inradius from which face normals alone no longer tell how far a point is outside
+BLOCK = 1 << 20  # numbers of one scratch matrix
+PAIRS = 3_000_000  # of points and faces, that exact distances are worth
+
+
+class Facets(NamedTuple):
+    """Simplices (m, 3) triangles or (m, 2) segments, indices of points, and their (m, 3) outward unit normals."""
+
+    simplices: Index
+    normals: Array
+
+
+def qhull(points: Array, members: Index, matrix: Array, options: str) -> Facets | None:
+    """Return the facets of the hull of some of the points as Qhull sees them through a linear map, or None.
+
+    None means that Qhull refused, or that its facets are no closed surface.
+    """
+    from scipy.spatial import ConvexHull, QhullError
+
+    mapped = points[members] @ matrix.T
+    try:
+        hull = ConvexHull(mapped, qhull_options=options)
+    except (QhullError, ValueError):
+        return None
+    across = hull.equations[:, :-1]
+    normals = across @ matrix
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    simplices = hull.simplices.astype(np.int64)
+    if not np.isfinite(normals).all():
+        return None
+    if simplices.shape[1] == 3:
+        a, b, c = mapped[simplices[:, 0]], mapped[simplices[:, 1]], mapped[simplices[:, 2]]
+        inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), across) < 0.0
+        simplices[inward] = simplices[inward][:, [0, 2, 1]]
+        if not is_closed(simplices):
+            simplices = _rewound(simplices, hull.neighbors)
+            if not is_closed(simplices):
+                return None
+    return Facets(members[simplices], normals)
+
+
+def is_closed(faces: Index) -> bool:
+    """Tell whether triangles are a closed oriented surface like a sphere: every edge once in each direction."""
+    n = int(faces.max()) + 1
+    tail, head = faces, np.roll(faces, -1, axis=1)
+    there = np.sort((tail * n + head).ravel())
+    back = np.sort((head * n + tail).ravel())
+    used = np.count_nonzero(np.bincount(faces.ravel()))
+    return bool((there == back).all() and (there[1:] != there[:-1]).all() and len(faces) == 2 * used - 4)
+
+
+def _rewound(faces: Index, neighbors: Index) -> Index:
+    """Give all triangles the winding of the first: slivers carry no sign of their own."""
+    faces = faces.copy()
+    seen = np.zeros(len(faces), dtype=bool)
+    seen[0], todo = True, [0]
+    while todo:
+        f = todo.pop()
+        ours = {(int(faces[f, i]), int(faces[f, (i + 1) % 3])) for i in range(3)}
+        for g in neighbors[f].tolist():
+            if g >= 0 and not seen[g]:
+                a, b, c = faces[g].tolist()
+                if {(a, b), (b, c), (c, a)} & ours:
+                    faces[g] = (a, c, b)
+                seen[g] = True
+                todo.append(g)
+    return faces
+
+
+def edges(faces: Index) -> tuple[Index, Index]:
+    """Return the edges (e, 2) of a closed surface, lower index first, and the two faces (e, 2) at each."""
+    tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+    low, high = np.minimum(tail, head), np.maximum(tail, head)
+    order = np.lexsort((high, low))
+    one, two = order[0::2], order[1::2]
+    return np.stack([low[one], high[one]], axis=1), np.stack([one // 3, two // 3], axis=1)
+
+
+def vector_areas(points: Array, faces: Index) -> Array:
+    """Return the (m, 3) area vectors of triangles."""
+    a, b, c = points[faces[:, 0]], points[faces[:, 1]], points[faces[:, 2]]
+    return np.asarray(0.5 * np.cross(b - a, c - a))
+
+
+def corner_normals(facets: Facets, count: int) -> Array:
+    """Return for each of count points the mean normal of the facets at it, zero where there are none."""
+    d = facets.simplices.shape[1]
+    where = facets.simplices.ravel()
+    sums = [np.bincount(where, np.repeat(facets.normals[:, k], d), count) for k in range(3)]
+    normals = np.stack(sums, axis=1)
+    lengths = np.linalg.norm(normals, axis=1)
+    return np.asarray(normals / np.where(lengths > 0.0, lengths, 1.0)[:, None])
+
+
+def strict(points: Array, facets: Facets) -> Index:
+    """Return the vertices that stand out of their neighbours by more than rounding, one of every cluster.
+
+    Too many may be missing, as where two points a rounding apart hide each other: `beyond` finds these again.
+    """
+    s = facets.simplices
+    d = s.shape[1]
+    tail = np.concatenate([s[:, i] for i in range(d) for j in range(d) if i != j])
+    head = np.concatenate([s[:, j] for i in range(d) for j in range(d) if i != j])
+    step = points[tail] - points[head]
+    twin = np.einsum("ij,ij->i", step, step) <= SAME**2
+    lift = np.full(len(points), np.inf)
+    height = np.einsum("ij,ij->i", step, corner_normals(facets, len(points))[tail])
+    np.minimum.at(lift, tail[~twin], height[~twin])
+    lift[np.maximum(tail, head)[twin]] = -1.0
+    used = np.unique(s)
+    return used[lift[used] > SAME]
+
+
+def fatness(points: Array, facets: Facets) -> float:
+    """Return circumradius by inradius, about the mean of the vertices: a bound on distance by excess over planes."""
+    inner = points[np.unique(facets.simplices)].mean(axis=0)
+    first = points[facets.simplices[:, 0]] - inner
+    inradius = float(np.einsum("ij,ij->i", first, facets.normals).min())
+    return float(np.linalg.norm(first, axis=1).max()) / inradius if inradius > 0.0 else np.inf
+
+
+def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
+    """Return directions and how far the facets reach along them: face normals, for thin sets also edges and corners."""
+    s, normals = facets
+    reach = np.einsum("ijk,ik->ij", points[s], normals).max(axis=1)
+    if fatness(points, facets) <= THIN:
+        return normals, reach
+    used = np.unique(s)
+    corners = corner_normals(facets, len(points))[used]
+    directions, reaches = [normals, corners], [reach, np.einsum("ij,ij->i", points[used], corners)]
+    if s.shape[1] == 3:
+        ends, sides = edges(s)
+        creases = normals[sides[:, 0]] + normals[sides[:, 1]]
+        lengths = np.linalg.norm(creases, axis=1)
+        creases /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
+        directions.append(creases)
+        reaches.append(np.einsum("ij,ij->i", points[ends[:, 0]], creases))
+    return np.concatenate(directions), np.concatenate(reaches)
+
+
+def beyond(points: Array, others: Index, facets: Facets) -> tuple[Index, float]:
+    """Return the points, farthest along each probe, that reach beyond all vertices, and the greatest excess of any."""
+    if not len(others):
+        return others, -np.inf
+    used = np.unique(facets.simplices)
+    directions, reaches = probes(points, facets)
+    excess, who = _farthest(points, others, directions)
+    excess -= reaches
+    suspects = np.flatnonzero(excess > SAME)
+    if len(suspects):  # the nearest facet is not always the farthest vertex
+        held, _ = _farthest(points, used, directions[suspects])
+        excess[suspects] -= np.maximum(held - reaches[suspects], 0.0)
+    return np.unique(who[excess > SAME]), float(excess.max())
+
+
+def _farthest(points: Array, members: Index, directions: Array) -> tuple[Array, Index]:
+    best = np.full(len(directions), -np.inf)
+    who = np.zeros(len(directions), dtype=np.int64)
+    step = max(1, BLOCK // len(directions))
+    for start in range(0, len(members), step):
+        block = members[start : start + step]
+        heights = directions @ points[block].T
+        top = heights.argmax(axis=1)
+        value = heights[np.arange(len(directions)), top]
+        better = value > best
+        best[better], who[better] = value[better], block[top[better]]
+    return best, who
+
+
+def shallow(points: Array, matrix: Array) -> Index:
+    """Return the points that coarse inner hulls do not hide: only these can be on or near the surface."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    left = np.arange(len(points))
+    for count in (200, 2000):
+        if len(left) < 10 * count:
+            break
+        directions = np.random.default_rng(0).standard_normal((count, len(matrix)))  # the same every time
+        mapped = points[left] @ matrix.T
+        _, who = _farthest(mapped, np.arange(len(left)), directions)
+        try:
+            planes = ConvexHull(mapped[np.unique(who)]).equations
+        except (QhullError, ValueError):
+            break
+        depth = np.empty(len(left))
+        step = max(1, BLOCK // len(planes))
+        for start in range(0, len(left), step):
+            block = slice(start, start + step)
+            depth[block] = (planes[:, :-1] @ mapped[block].T + planes[:, -1:]).max(axis=0)
+        left = left[depth > -1e-6]
+    return left
+
+
+def distance_bound(points: Array, others: Index, facets: Facets, excess: float) -> float:
+    """Return a bound on how far any of the others is from the hull, given the greatest excess over the planes."""
+    if excess < -10.0 * ROUND:
+        return 0.0
+    simple = fatness(points, facets) * (max(excess, 0.0) + ROUND)
+    if simple <= 50.0 * ROUND:
+        return simple
+    s, normals = facets
+    reach = np.einsum("ijk,ik->ij", points[s], normals).max(axis=1)
+    worst, spent = 0.0, 0
+    step = max(1, BLOCK // len(s))
+    for start in range(0, len(others), step):
+        block = others[start : start + step]
+        near, face = np.nonzero(points[block] @ normals.T - reach > -ROUND)
+        spent += len(near)
+        if spent > PAIRS:
+            return simple
+        nearest = np.full(len(block), np.inf)
+        np.minimum.at(nearest, near, _distances(points[block[near]], points[s[face]], normals[face]))
+        worst = max(worst, float(nearest[np.isfinite(nearest)].max(initial=0.0)))
+    return min(simple, worst + ROUND)
+
+
+def _distances(points: Array, simplices: Array, normals: Array) -> Array:
+    """Distance of each point to its own triangle or segment."""
+    corners = simplices.shape[1]
+    nearest = np.full(len(points), np.inf)
+    inside = np.full(len(points), corners == 3)
+    for i in range(corners):
+        a, b = simplices[:, i], simplices[:, (i + 1) % corners]
+        along, offset = b - a, points - a
+        square = np.einsum("ij,ij->i", along, along)
+        t = np.einsum("ij,ij->i", offset, along) / np.where(square > 0.0, square, 1.0)
+        gap = offset - np.clip(t, 0.0, 1.0)[:, None] * along
+        nearest = np.minimum(nearest, np.linalg.norm(gap, axis=1))
+        inside &= np.einsum("ij,ij->i", np.cross(along, offset), normals) >= 0.0
+    height = np.abs(np.einsum("ij,ij->i", points - simplices[:, 0], normals))
+    return np.where(inside, np.minimum(height, nearest), nearest)

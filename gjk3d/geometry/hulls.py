@@ -1,0 +1,256 @@
+"""The convex hull of any finite points: its strictly extreme vertices, its faces, and how far off it may be.
+
+Qhull finds the hull; what it is handed, and what of its answer is believed, is decided here. Points are recentred and
+scaled by a power of two; extents below ``FLAT`` of the size are dropped; thin sets are mapped to unit extents, as an
+affine map keeps the combinatorics. Vertices inside faces and edges are taken out, and in the end the support of the
+vertices is compared with that of all points along every face normal: what reaches beyond goes back in.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.geometry import hull_facets as fc
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+FLAT = 1e-13  # an extent below this part of the size is ignored: the hull is flat, collinear or a point
+FAT = 1e-3  # Qhull is safe in the given axes where the least extent is above this part of the greatest
+ROUNDS = 40  # of putting points back; one or two are the rule
+
+
+class HullData(NamedTuple):
+    """A convex hull in plain arrays.
+
+    Attributes
+    ----------
+    vertices : (k, 3) float
+        Input points, bit for bit, that are strictly extreme as far as rounding can tell, in the order of the input.
+    faces : (m, 3) int
+        Triangles with outward winding that form a closed surface; a flat hull has its polygon on both sides; a
+        collinear hull or a single point has none.
+    dimension : int
+        0 for a point, 1 for a segment, 2 for a flat polygon, 3 for a solid.
+    defect : float
+        Bound on how far an input point lies outside the hull of ``vertices``, so on the error of its support.
+    volume, area : float
+        Of the surface in ``faces``: a flat hull counts both of its sides.
+    edges : (e, 2) int
+        Edges of the triangles, each once, lower index first.
+    angles : (e,) float
+        Angle between the outward normals on the two sides of each edge: 0 inside a face, pi round a flat polygon,
+        2 pi on a lone segment.
+    indices : (k,) int
+        Which rows of the input the vertices are.
+    """
+
+    vertices: Array
+    faces: Index
+    dimension: int
+    defect: float
+    volume: float
+    area: float
+    edges: Index
+    angles: Array
+    indices: Index
+
+    @property
+    def mean_curvature(self) -> float:
+        """The integral of mean curvature, half the sum of length times angle, as Steiner's formula needs it."""
+        ends = self.vertices[self.edges]
+        return float(0.5 * np.sum(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) * self.angles))
+
+
+class _Frame(NamedTuple):
+    """Greedy axes: along the (nearly) farthest pair, to the point farthest from that line, across their plane."""
+
+    dimension: int
+    origin: Array
+    axes: Array
+    extents: Array  # of all points along the axes
+
+
+class _Built(NamedTuple):
+    """A hull of the recentred points: indices into them, lengths in their scale."""
+
+    dimension: int
+    kept: Index
+    faces: Index
+    edges: Index
+    angles: Array
+    defect: float
+    volume: float
+    area: float
+
+
+def build_hull(points: Array) -> HullData:
+    """Build the convex hull of finite points, whatever their number, dimension, scale or place.
+
+    Parameters
+    ----------
+    points : (n, 3) float
+        Finite; n >= 1. Duplicates, collinear and flat sets are allowed.
+
+    Returns
+    -------
+    HullData
+        The hull; finite points never raise.
+    """
+    first = _distinct(points)
+    with np.errstate(over="ignore", under="ignore"):  # sizes near the ends of the float range
+        local, exponent = _recentred(points[first])
+        frame = _frame(local)
+        built = (_point, _segment, _polygon, _solid)[frame.dimension](local, frame)
+        places = np.full(len(first), -1)
+        places[built.kept] = np.arange(len(built.kept))
+        indices = first[built.kept]
+        defect = float(np.ldexp(built.defect, exponent))
+        return HullData(
+            vertices=points[indices],
+            faces=places[built.faces],
+            dimension=built.dimension,
+            defect=max(defect, 5e-324) if built.defect > 0.0 else 0.0,
+            volume=float(np.ldexp(built.volume, 3 * exponent)),
+            area=float(np.ldexp(built.area, 2 * exponent)),
+            edges=places[built.edges],
+            angles=built.angles,
+            indices=indices,
+        )
+
+
+def _distinct(points: Array) -> Index:
+    """Return the indices of the points without repetition: first ones, ascending."""
+    order = np.lexsort(points.T)
+    ordered = points[order]
+    new = np.ones(len(points), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return np.sort(order[new])  # the sort is stable, so the first of equals is the lowest index
+
+
+def _recentred(points: Array) -> tuple[Array, int]:
+    """Move the middle of the bounding box to 0 and scale by a power of two to a greatest extent in [0.5, 1)."""
+    top = int(np.frexp(np.abs(points).max())[1])
+    local = np.ldexp(points, -top)
+    low, high = local.min(axis=0), local.max(axis=0)
+    size = int(np.frexp((high - low).max())[1])
+    return np.ldexp(local - 0.5 * (low + high), -size), top + size
+
+
+def _frame(points: Array) -> _Frame:
+    box = np.ptp(points, axis=0)
+    if not box.any():
+        return _Frame(0, points[0], np.eye(3), box)
+    i = int(points[:, box.argmax()].argmin())
+    for _ in range(3):  # each step goes to the point farthest from the last one
+        j, i = i, int(((points - points[i]) ** 2).sum(axis=1).argmax())
+    origin = points[i]
+    offsets = points - origin
+    x = offsets[j] / np.linalg.norm(offsets[j])
+    across = offsets - np.outer(offsets @ x, x)
+    k = int((across**2).sum(axis=1).argmax())
+    width, length = float(np.linalg.norm(across[k])), float(np.ptp(offsets @ x))
+    if width <= FLAT * length:
+        return _Frame(1, origin, np.array([x, x, x]), np.array([length, width, width]))
+    y = across[k] - (across[k] @ x) * x
+    y /= np.linalg.norm(y)
+    z = np.cross(x, y)
+    axes = np.array([x, y, z / np.linalg.norm(z)])
+    extents = np.ptp(offsets @ axes.T, axis=0)
+    return _Frame(3 if extents[2] > FLAT * length else 2, origin, axes, extents)
+
+
+def _point(points: Array, frame: _Frame) -> _Built:
+    none = np.zeros(0, np.int64)
+    return _Built(0, np.zeros(1, np.int64), none.reshape(0, 3), none.reshape(0, 2), np.zeros(0), 0.0, 0.0, 0.0)
+
+
+def _segment(points: Array, frame: _Frame) -> _Built:
+    along = (points - frame.origin) @ frame.axes[0]
+    kept = np.sort(np.array([along.argmin(), along.argmax()], dtype=np.int64))
+    defect = 0.0 if len(points) == 2 else 2.0 * float(frame.extents[1]) + fc.ROUND
+    return _Built(1, kept, np.zeros((0, 3), np.int64), kept[None, :], np.array([2.0 * np.pi]), defect, 0.0, 0.0)
+
+
+def _polygon(points: Array, frame: _Frame) -> _Built:
+    flat = (points - frame.origin) @ frame.axes.T
+    flat[:, 2] = 0.0
+    matrix = np.diag(1.0 / frame.extents[:2]) @ np.eye(2, 3)
+    _, kept, defect = _settle(flat, [matrix])
+    mapped = flat[kept] @ matrix.T
+    mapped -= mapped.mean(axis=0)
+    cycle = kept[np.argsort(np.arctan2(mapped[:, 1], mapped[:, 0]), kind="stable")]
+    k = len(cycle)
+    step = np.arange(1, k - 1)
+    top = np.stack([np.zeros_like(step), step, step + 1], axis=1)
+    # fans about neighbouring vertices share no diagonal, so that both sides together are a closed manifold
+    bottom = (top[:, [0, 2, 1]] + 1) % k
+    faces = cycle[np.concatenate([top, bottom])]
+    area = 2.0 * float(fc.vector_areas(flat, cycle[top])[:, 2].sum())
+    edges, sides = fc.edges(faces)
+    angles = np.where((sides[:, 0] < k - 2) != (sides[:, 1] < k - 2), np.pi, 0.0)
+    thickness = 0.0 if len(points) == 3 else 2.0 * float(frame.extents[2])
+    return _Built(2, kept, faces, edges, angles, defect + thickness, 0.0, area)
+
+
+def _solid(points: Array, frame: _Frame) -> _Built:
+    straight = np.diag(np.exp2(-np.round(np.log2(np.ptp(points, axis=0)))))  # exact in binary
+    rotated = frame.axes / frame.extents[:, None]
+    seen = _frame(points @ straight)
+    is_fat = seen.dimension == 3 and seen.extents[2] > FAT * seen.extents[0]
+    facets, kept, defect = _settle(points, [straight, rotated] if is_fat else [rotated])
+    if facets is None:  # no surface could be had: the vertices are right, the picture is flat
+        return _polygon(points, frame)._replace(kept=kept)
+    faces = facets.simplices
+    edges, sides = fc.edges(faces)
+    one, two = facets.normals[sides[:, 0]], facets.normals[sides[:, 1]]
+    angles = np.arctan2(np.linalg.norm(np.cross(one, two), axis=1), np.einsum("ij,ij->i", one, two))
+    pieces = fc.vector_areas(points, faces)
+    area = float(np.linalg.norm(pieces, axis=1).sum())
+    mapped = points @ rotated.T  # where the hull is fat, so that a thin volume keeps its leading digits
+    inner = mapped[faces[0]].mean(axis=0)
+    volume = float(np.einsum("ij,ij->", mapped[faces[:, 0]] - inner, fc.vector_areas(mapped, faces))) / 3.0
+    return _Built(3, kept, faces, edges, angles, defect, max(volume, 0.0) * float(np.prod(frame.extents)), area)
+
+
+def _settle(points: Array, matrices: list[Array]) -> tuple[fc.Facets | None, Index, float]:
+    """Return facets, vertices and defect by the first map that Qhull can work in."""
+    for options in ("Qt", "QJ"):  # joggled input always has facets, a little off; `beyond` sees by how much
+        for matrix in matrices:
+            found = _attempt(points, matrix, options)
+            if found is not None:
+                return found
+    return None, np.arange(len(points)), 0.0
+
+
+def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Index, float] | None:
+    everything = np.arange(len(points))
+    facets = fc.qhull(points, everything, matrix, options)
+    if facets is None:
+        return None
+    kept = fc.strict(points, facets)
+    current = len(kept) == len(np.unique(facets.simplices))
+    if len(kept) == len(points):
+        return facets, kept, 0.0
+    candidates = fc.shallow(points, matrix)
+    for _ in range(ROUNDS):
+        if not current:
+            rebuilt = fc.qhull(points, kept, matrix, options) if len(kept) > len(matrix) else None
+            if rebuilt is None:  # clusters hid all vertices: start again from the extremes of the axes
+                mapped = points @ matrix.T
+                seeds = np.concatenate([kept, mapped.argmin(axis=0), mapped.argmax(axis=0), facets.simplices[0]])
+                if np.isin(seeds, kept).all():
+                    return None
+                kept = np.unique(seeds)
+                continue
+            facets = rebuilt
+        used = np.unique(facets.simplices)
+        others = np.setdiff1d(candidates, used, assume_unique=True)
+        far, excess = fc.beyond(points, others, facets)
+        if np.isin(far, kept).all():
+            break
+        kept, current = np.union1d(kept, far), False
+    return facets, np.union1d(used, far), fc.distance_bound(points, np.setdiff1d(others, far), facets, excess)

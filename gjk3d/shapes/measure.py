@@ -1,0 +1,203 @@
+"""Measures of point sets and meshes: the smallest ball, a tight oriented box, the volume of a rounded body."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.geometry.hulls import build_hull
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+NORMALS = 500  # face normals tried for an oriented box: those of the largest area, where there are more
+SCANS = 2_000_000  # and fewer where the vertices are so many that normals times vertices exceed this
+FLOOR = 1e-13  # extents below this part of the size count as this, so that flat boxes compare by their area
+
+
+def minimal_ball(points: Array) -> tuple[Array, float]:
+    """Find the smallest ball that holds all points.
+
+    Parameters
+    ----------
+    points : (n, 3) float
+        Finite; n >= 1, in any position.
+
+    Returns
+    -------
+    center : (3,) float
+        Centre.
+    radius : float
+        Least radius to about 1e-15, rounded up so that the ball holds all points.
+
+    Notes
+    -----
+    Pivoting as in Gaertner, Fast and robust smallest enclosing balls, ESA 1999: the farthest point joins the few that
+    carry the ball, and the smallest ball of these is found by trying all their subsets.
+    """
+    local, origin, exponent = _unit(points)
+    center = np.zeros(3)
+    carriers: list[int] = []
+    best, best_center, reached = np.inf, center, -1.0
+    for _ in range(20 + 4 * len(points)):
+        squares = ((local - center) ** 2).sum(axis=1)
+        far = int(squares.argmax())
+        if squares[far] < best:
+            best, best_center = float(squares[far]), center
+        if far in carriers or best <= reached:  # nothing is outside, or only by rounding
+            break
+        carriers, center, radius = _carried(local, [*carriers, far])
+        if radius <= reached:
+            break
+        reached = radius
+    found = origin + np.ldexp(best_center, exponent)
+    offsets = np.ldexp(points, -exponent) - np.ldexp(found, -exponent)  # from the centre as it is after rounding
+    radius = float(np.sqrt((offsets**2).sum(axis=1).max()))
+    return found, float(np.ldexp(radius * (1.0 + 1e-15), exponent))
+
+
+def _unit(points: Array) -> tuple[Array, Array, int]:
+    """Recentre and scale by a power of two to about unit size: local points, origin, exponent."""
+    top = int(np.frexp(np.abs(points).max())[1])
+    local = np.ldexp(points, -top)
+    middle = 0.5 * (local.min(axis=0) + local.max(axis=0))
+    local = local - middle
+    size = int(np.frexp(np.abs(local).max())[1])
+    return np.ldexp(local, -size), np.ldexp(middle, top), top + size
+
+
+def _carried(points: Array, members: list[int]) -> tuple[list[int], Array, float]:
+    """Smallest ball of at most five points: who carries it, its centre and squared radius."""
+    best, center, carriers = np.inf, points[members[0]], members[:1]
+    chosen = points[members]
+    for count in range(1, min(4, len(members)) + 1):
+        for subset in combinations(range(len(members)), count):
+            corner = chosen[subset[0]]
+            middle = corner + _circumcenter(chosen[list(subset[1:])] - corner)
+            reach = float(((chosen - middle) ** 2).sum(axis=1).max())
+            if reach < best:
+                best, center, carriers = reach, middle, [members[i] for i in subset]
+    return carriers, center, best
+
+
+def _circumcenter(edges: Array) -> Array:
+    """Point of the span of the edges at equal distance from 0 and all their ends; any point where there is none."""
+    if not len(edges):
+        return np.zeros(3)
+    rows = np.linalg.norm(edges, axis=1)
+    rows[rows == 0.0] = 1.0
+    solution: Array = np.linalg.lstsq(edges / rows[:, None], 0.5 * (edges**2).sum(axis=1) / rows, rcond=1e-14)[0]
+    return solution
+
+
+def oriented_box(vertices: Array, faces: Index) -> tuple[Array, Array]:
+    """Find the smallest box with a side on a face of a convex mesh, or along the axes if that is smaller.
+
+    Parameters
+    ----------
+    vertices : (n, 3) float
+        Vertices; n >= 1.
+    faces : (m, 3) int
+        Triangles of the hull of the vertices; none where they are collinear or single.
+
+    Returns
+    -------
+    pose : (4, 4) float
+        Axes of the box in the columns, a rotation, and its centre.
+    extents : (3,) float
+        Full lengths along the axes.
+
+    Notes
+    -----
+    For each face the box is turned about the normal until it is flush with an edge of the outline too (rotating
+    calipers). Of more than ``NORMALS`` distinct normals, or 20 and more where there are many thousands of vertices,
+    only those of the largest faces are tried.
+    """
+    local, origin, exponent = _unit(vertices)
+    axes, least = np.eye(3), _cost(np.ptp(local, axis=0))
+    for candidate in [_flush(local, normal) for normal in _normals(local, faces)] if len(faces) else [_along(local)]:
+        cost = _cost(np.ptp(local @ candidate.T, axis=0))
+        if cost < least * (1.0 - 1e-12):
+            axes, least = candidate, cost
+    along = local @ axes.T
+    low, high = along.min(axis=0), along.max(axis=0)
+    pose = np.eye(4)
+    pose[:3, :3] = axes.T
+    pose[:3, 3] = origin + np.ldexp(0.5 * (low + high) @ axes, exponent)
+    return pose, np.ldexp(high - low, exponent)
+
+
+def _cost(extents: Array) -> float:
+    return float(np.prod(np.maximum(extents, FLOOR * extents.max())))
+
+
+def _normals(points: Array, faces: Index) -> Array:
+    """Return the distinct normals of the faces, up to sign, largest faces first."""
+    a, b, c = points[faces[:, 0]], points[faces[:, 1]], points[faces[:, 2]]
+    areas = np.cross(b - a, c - a)
+    sizes = np.linalg.norm(areas, axis=1)
+    areas, sizes = areas[sizes > 0.0], sizes[sizes > 0.0]
+    leading = np.take_along_axis(areas, np.abs(areas).argmax(axis=1)[:, None], axis=1)
+    areas = areas * np.sign(leading)
+    _, group = np.unique(np.round(areas / sizes[:, None], 9), axis=0, return_inverse=True)
+    sums = np.stack([np.bincount(group.ravel(), areas[:, k]) for k in range(3)], axis=1)
+    total = np.linalg.norm(sums, axis=1)
+    order = np.argsort(-total, kind="stable")[: max(20, min(NORMALS, SCANS // len(points)))]
+    return np.asarray(sums[order] / total[order, None])
+
+
+def _basis(z: Array) -> Array:
+    """Return a rotation, axes in rows, whose last axis is z."""
+    x = np.cross(np.eye(3)[np.abs(z).argmin()], z)
+    x /= np.linalg.norm(x)
+    return np.array([x, np.cross(z, x), z])
+
+
+def _along(points: Array) -> Array:
+    i = int((points**2).sum(axis=1).argmax())
+    step = points[((points - points[i]) ** 2).sum(axis=1).argmax()] - points[i]
+    length = float(np.linalg.norm(step))
+    return _basis(step / length)[[2, 0, 1]] if length > 0.0 else np.eye(3)
+
+
+def _flush(points: Array, normal: Array) -> Array:
+    """Return the axes of the smallest box across this normal, flush with one edge of the outline."""
+    basis = _basis(normal)
+    outline, edges = _outline(points @ basis[:2].T)
+    lengths = np.linalg.norm(edges, axis=1)
+    x = edges[lengths > 0.0] / lengths[lengths > 0.0, None]
+    y = np.stack([-x[:, 1], x[:, 0]], axis=1)
+    size = float(np.ptp(outline, axis=0).max())
+    wide, high = np.ptp(outline @ x.T, axis=0), np.ptp(outline @ y.T, axis=0)
+    best = int((np.maximum(wide, FLOOR * size) * np.maximum(high, FLOOR * size)).argmin())
+    return np.array([x[best] @ basis[:2], y[best] @ basis[:2], normal])
+
+
+def _outline(flat: Array) -> tuple[Array, Array]:
+    """Return the corners (k, 2) of a plane point set and the edges (k, 2) between them."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        corners = flat[ConvexHull(flat).vertices]
+    except QhullError:  # thinner than Qhull can work with
+        hull = build_hull(np.column_stack([flat, np.zeros(len(flat))]))
+        ends = hull.vertices[hull.edges[hull.angles > 0.0]][:, :, :2]
+        return hull.vertices[:, :2], ends[:, 1] - ends[:, 0]
+    return corners, np.roll(corners, -1, axis=0) - corners
+
+
+def steiner_volume(volume: float, area: float, mean_curvature: float, radius: float) -> float:
+    """Return the volume of a convex body inflated by a radius, by Steiner's formula.
+
+    Parameters
+    ----------
+    volume, area : float
+        Of the body; a flat body counts both of its sides.
+    mean_curvature : float
+        Integral of mean curvature: for polytopes half the sum of edge length times exterior angle.
+    radius : float
+        How far the body grows on all sides.
+    """
+    return volume + radius * (area + radius * (mean_curvature + radius * 4.0 / 3.0 * np.pi))

@@ -1,0 +1,125 @@
+"""The ``gjk3d`` command: reads the command line, runs one command, maps how it went to an exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+from cyclopts import App, CycloptsError
+
+from gjk3d.cli.check import check
+from gjk3d.cli.doctor import doctor
+from gjk3d.cli.info import info
+from gjk3d.cli.terminal import note
+from gjk3d.cli.warmup import warmup
+from gjk3d.errors import Gjk3dError, Gjk3dWarning
+
+OK, CONTACT, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 70, 128 + signal.SIGINT
+BROKEN_PIPE = 128 + 13  # what a shell reports for a process that SIGPIPE ended; Windows has no such signal
+
+_HELP = """Tell whether 3D shapes touch, how far apart they are and how deep they overlap.
+
+Exit codes: 0 apart or done, 1 touching or overlapping, 2 bad usage or input, 70 a bug of gjk3d, 130 interrupted.
+With --debug, or GJK3D_DEBUG=1 in the environment, errors come with their stack trace.
+"""
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return f"gjk3d {version('gjk3d')}"
+
+
+app = App(name="gjk3d", help=_HELP, version=_version)
+for command in (check, info, warmup, doctor):
+    app.command(command)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    tokens = list(sys.argv[1:] if argv is None else argv)
+    debug = os.environ.get("GJK3D_DEBUG", "") not in ("", "0")
+    if "--debug" in tokens:
+        tokens.remove("--debug")
+        debug = True
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a name this terminal has no letters for must not end the run
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", Gjk3dWarning)
+            warnings.showwarning = _show_warning
+            code = _run(tokens, debug)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader has seen enough; the interpreter must not flush into the closed pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def _run(tokens: list[str], debug: bool) -> int:
+    try:
+        call = _parse(tokens)
+        if call is None:
+            return BAD_INPUT
+        return int(call() or 0)
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt:
+        note("interrupted", "gjk3d")
+        return INTERRUPTED
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        return _explain(error)
+
+
+def _parse(tokens: list[str]) -> Callable[[], Any] | None:
+    if not tokens:
+        from rich.console import Console
+
+        app.help_print(console=Console(stderr=True))
+        return None
+    try:
+        function, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        note(error, "error")
+        name = tokens[0] if tokens[0] in app else ""
+        note(f"gjk3d {name} --help".replace("  ", " "), "usage")
+        return None
+    return lambda: function(*bound.args, **bound.kwargs)
+
+
+def _explain(error: Exception) -> int:
+    """Say on stderr what went wrong; return the exit code that belongs to it."""
+    if isinstance(error, Gjk3dError):
+        note(error, "error")
+        return BAD_INPUT
+    if isinstance(error, ImportError) and "pip install" in str(error):  # a missing extra names its cure
+        note(error, "error")
+        return BAD_INPUT
+    if isinstance(error, OSError) and error.strerror:
+        note(f"{error.strerror}: {error.filename!r}" if error.filename else error.strerror, "error")
+        return BAD_INPUT
+    note(
+        f"unexpected {type(error).__name__}: {error}\n"
+        "This is a bug of gjk3d: please report it with the command, the files and what --debug prints.",
+        "error",
+    )
+    return BUG
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    note(message if issubclass(category, Gjk3dWarning) else f"{category.__name__}: {message}")

@@ -1,0 +1,154 @@
+"""``gjk3d check A B``: do two models touch, how far apart are they, how deep do they overlap, and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from gjk3d.cli.arguments import UsageError, check_output, read_pose
+from gjk3d.cli.models import Model, common_unit, convexity_facts, hull_notes, read_models, sha256, split_name, versions
+from gjk3d.cli.terminal import console, note, number, safe, vector, write_json
+
+if TYPE_CHECKING:
+    from gjk3d.results import Distance
+
+SCHEMA_VERSION = 1
+IMAGES = (".png", ".jpg", ".jpeg")
+PAGES = (".html", ".htm")
+_Pose = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
+
+
+def check(
+    a: str,
+    b: str,
+    /,
+    *,
+    pose_a: _Pose = None,
+    pose_b: _Pose = None,
+    tol: float | None = None,
+    depth: Literal["auto", "epa"] = "auto",
+    json: Annotated[bool, Parameter(negative=())] = False,
+    image: Path | None = None,
+    html: Path | None = None,
+) -> int:
+    """Tell whether two models touch, how far apart they are or how deep they overlap, and where.
+
+    What is compared is the convex hull of each model: hulls apart prove models apart, hulls that overlap do not prove
+    that the models do. Exits with 0 if they are apart, with 1 if they touch or overlap.
+
+    Parameters
+    ----------
+    a
+        A model file, or FILE#PART for one named part of an assembly.
+    b
+        The other one. Parts of one file keep their places in it.
+    pose_a
+        Where A is: "x y z", or "x y z rx ry rz" with a rotation vector in radians (or "0 0 0 0 0 90deg"), or the 12 or
+        16 numbers of a 4x4 matrix by rows, or a .json, .txt or .npy file of those. Lengths are in the model's unit.
+    pose_b
+        Where B is, in the same way.
+    tol
+        Stop when the bounds are this close, relative to the size of the pair; as close as rounding allows by default.
+    depth
+        How to find the depth of an overlap.
+    json
+        Print one JSON document.
+    image
+        Draw the answer to a .png or .jpg file; needs OpenGL, also on a machine with no display.
+    html
+        Write a page with the answer in 3D, which opens in any browser, offline; needs no OpenGL.
+    """
+    names = [split_name(a), split_name(b)]
+    inputs = tuple(path for path, _ in names)
+    check_output(image, "--image", IMAGES, inputs)
+    check_output(html, "--html", PAGES, inputs)
+    if tol is not None and not 0.0 <= tol < float("inf"):
+        raise UsageError(f"--tol {tol:g}: expected a number that is 0 or more")
+    poses = read_pose(pose_a, "--pose-a"), read_pose(pose_b, "--pose-b")
+    import gjk3d as gk
+
+    models = read_models(names)
+    unit, unit_note = common_unit(*models)
+    notes = [*([unit_note] if unit_note else []), *dict.fromkeys(hull_notes(models[0]) + hull_notes(models[1]))]
+    for text in notes:
+        note(text)
+    hulls = [model.mesh.hull() for model in models]
+    result = gk.signed_distance(*hulls, *poses, tol=tol, depth=depth)
+    apart = result.lower > 0.0
+    if json:
+        write_json(_document(models, poses, unit, notes, result))
+    else:
+        _print(models, unit, result)
+    if html is not None:
+        from gjk3d.viz.page import write_html
+
+        names_shown = (models[0].name, models[1].name)
+        surfaces = (models[0].mesh, models[1].mesh)
+        write_html(html, result, names=names_shown, notes=tuple(notes), unit=unit, surfaces=surfaces)
+        note(html, "wrote")
+    if image is not None:
+        gk.viz.show(result, path=image)
+        note(image, "wrote")
+    return 0 if apart else 1
+
+
+def _document(models: list[Model], poses: Any, unit: str | None, notes: list[str], result: Distance) -> dict[str, Any]:
+    inputs = [
+        {
+            "path": str(model.path),
+            "part": model.part,
+            "sha256": sha256(model.path),
+            "unit": model.mesh.unit,
+            "triangles": len(model.mesh.faces),
+            "hull_vertices": len(model.mesh.hull().points),
+            "pose": None if pose is None else pose.tolist(),
+            **convexity_facts(model.mesh),
+        }
+        for model, pose in zip(models, poses, strict=True)
+    ]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "command": "check",
+        "compares": "convex hulls",
+        "unit": unit,
+        "inputs": {"a": inputs[0], "b": inputs[1]},
+        "result": result.to_dict(),
+        "notes": notes,
+        "versions": versions(),
+    }
+
+
+def _print(models: list[Model], unit: str | None, result: Distance) -> None:
+    from rich.text import Text
+
+    status = result.status.name
+    length = f" {safe(unit)}" if unit else ""
+    headlines = {
+        "SEPARATED": ("APART", f"by {number(result.distance)}{length}", "bold green"),
+        "BEYOND": ("APART", f"by more than {number(result.lower)}{length}", "bold green"),
+        "TOUCHING": ("TOUCHING", "to rounding", "bold yellow"),
+        "OVERLAPPING": ("OVERLAPPING", f"by {number(result.depth)}{length}", "bold red"),
+        "UNDECIDED": ("UNDECIDED", "as --tol leaves it", "bold yellow"),
+    }
+    verdict, measure, style = headlines[status]
+    if status == "OVERLAPPING":
+        move = ("to part them", f"move B by {vector(result.separation_vector)} and they just touch")
+    else:
+        move = ("to touch", f"move B by {vector(-result.distance * result.normal)}")
+    rows = [
+        ("A", f"{safe(models[0].name)}, {len(models[0].mesh.hull().points)} hull vertices"),
+        ("B", f"{safe(models[1].name)}, {len(models[1].mesh.hull().points)} hull vertices"),
+        ("compared", f"convex hulls, {f'lengths in {safe(unit)}' if unit else 'unitless'}"),
+        ("distance", f"{number(result.distance, 12)}, negative is overlap"),
+        ("proven", f"{number(result.lower, 17)} <= distance <= {number(result.upper, 17)}"),
+        ("point on A", vector(result.point_a, 9)),
+        ("point on B", vector(result.point_b, 9)),
+        ("normal", f"{vector(result.normal, 9)} from A to B"),
+        *([] if status in ("TOUCHING", "BEYOND", "UNDECIDED") else [move]),
+    ]
+    out = console()
+    out.print(Text.assemble((verdict, style), f" {measure}"))
+    for label, text in rows:
+        out.print(Text(f"  {label:<13}{text}"))

@@ -1,0 +1,96 @@
+"""``gjk3d info FILE``: what a model file holds, part by part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from gjk3d.cli.models import convexity_facts, sha256, versions
+from gjk3d.cli.terminal import console, number, print_table, safe, write_json
+
+if TYPE_CHECKING:
+    from gjk3d.meshes import Mesh
+
+SCHEMA_VERSION = 1
+
+
+def info(file: Path, /, *, json: Annotated[bool, Parameter(negative=())] = False) -> int:
+    """Show the parts of a model file: size, unit, whether each is closed and convex.
+
+    Parameters
+    ----------
+    file
+        A model file: STL, OBJ, PLY, OFF, GLB; 3MF and STEP with the extra gjk3d[io].
+    json
+        Print one JSON document.
+    """
+    import gjk3d as gk
+
+    mesh = gk.load(file)
+    parts = [(part.name, part.mesh) for part in mesh.parts] or [(mesh.name or file.stem, mesh)]
+    rows = [_facts(name, part) for name, part in parts]
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "command": "info",
+        "path": str(file),
+        "sha256": sha256(file),
+        "unit": mesh.unit,
+        "bounds": mesh.bounds.tolist(),
+        "parts": rows,
+        "versions": versions(),
+    }
+    if json:
+        write_json(document)
+    else:
+        _print(document)
+    return 0
+
+
+def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
+    return {
+        "name": name,
+        "triangles": len(mesh.faces),
+        "vertices": len(mesh.vertices),
+        "bounds": mesh.bounds.tolist(),
+        "extents": (mesh.bounds[1] - mesh.bounds[0]).tolist(),
+        # an open surface encloses nothing
+        "volume": mesh.volume if mesh.is_watertight else None,
+        "hull_volume": float(mesh.hull().volume),
+        "hull_vertices": len(mesh.hull().points),
+        **convexity_facts(mesh),
+    }
+
+
+def _print(document: dict[str, Any]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    unit = safe(document["unit"]) if document["unit"] else "unitless"
+    count = len(document["parts"])
+    console().print(Text(f"{safe(document['path'])}: {count} part{'s' if count != 1 else ''}, {unit}"))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title, justify in (("part", "left"), ("triangles", "right"), ("extents", "left"), ("volume", "right")):
+        table.add_column(title, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    table.add_column("closed", overflow="fold")
+    table.add_column("convex (hull / own volume)", overflow="fold")
+    for row in document["parts"]:
+        cells = (
+            safe(row["name"]),
+            str(row["triangles"]),
+            " x ".join(number(length) for length in row["extents"]),
+            "-" if row["volume"] is None else number(row["volume"]),
+            "yes" if row["watertight"] else f"no, {row['open_edges']} open edges",
+            _convex(row),
+        )
+        table.add_row(*(Text(cell) for cell in cells))
+    print_table(table)
+
+
+def _convex(row: dict[str, Any]) -> str:
+    if row["convex"] is None:
+        return "unknown" if not row["watertight"] else "flat"
+    ratio = row["hull_volume_ratio"]
+    return f"{'yes' if row['convex'] else 'no'} ({'-' if ratio is None else format(ratio, '.4g')})"

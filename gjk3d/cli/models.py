@@ -1,0 +1,131 @@
+"""Models named on the command line: ``FILE`` or ``FILE#PART``, and what is known about them."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gjk3d.cli.arguments import UsageError
+
+if TYPE_CHECKING:
+    from gjk3d.meshes import Mesh
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model of the command line."""
+
+    path: Path
+    part: str | None
+    mesh: Mesh
+
+    @property
+    def name(self) -> str:
+        """File name, and the part where one was chosen."""
+        return self.path.name if self.part is None else f"{self.path.name}#{self.part}"
+
+
+def split_name(text: str) -> tuple[Path, str | None]:
+    """Split ``FILE#PART`` behind the first ``FILE`` that is there; a ``#`` may be part of either name."""
+    pieces = text.split("#")
+    splits = [(Path("#".join(pieces[:k])), "#".join(pieces[k:])) for k in range(1, len(pieces))]
+    if not Path(text).is_file():
+        for path, part in splits:
+            if path.is_file():
+                return path, part
+        for path, part in splits:
+            if path.suffix:
+                return path, part
+    return Path(text), None
+
+
+def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
+    """Load each file once, and take the parts that were asked for."""
+    import gjk3d as gk
+
+    # a file that is not there comes first, to be complained about before the other one is read
+    meshes = {path: gk.load(path) for path in sorted({path for path, _ in names}, key=Path.is_file)}
+    models = []
+    for path, part in names:
+        mesh = meshes[path]
+        if part is not None:
+            found = dict(mesh.parts).get(part)
+            mesh = gk.load(path, part=part) if found is None else found  # raises, naming the parts that are there
+        models.append(Model(path, part, mesh))
+    return models
+
+
+def common_unit(a: Model, b: Model) -> tuple[str | None, str | None]:
+    """Return the unit of both, and a note where only one of them has one; refuse two different units."""
+    first, second = a.mesh.unit, b.mesh.unit
+    if first is None or second is None:
+        unit, bare = (first, b) if second is None else (second, a)
+        said = f"{bare.name} has no unit of length and is taken to be in {unit} too" if unit else None
+        return unit, said
+    factor = _conversion(second, first)
+    if factor != 1.0:
+        cure = f", in Python: gk.load({str(b.path)!r}).hull().scaled([{factor:g}] * 3)" if factor else ""
+        raise UsageError(
+            f"{a.name} is in {first} and {b.name} is in {second}: "
+            f"they cannot be compared as they are\nexport both in one unit, or scale one of them{cure}"
+        )
+    return first, None
+
+
+def _conversion(unit: str, other: str) -> float | None:
+    if unit == other:
+        return 1.0
+    from trimesh.units import unit_conversion
+
+    try:
+        return float(unit_conversion(unit, other))
+    except (KeyError, ValueError):
+        return None
+
+
+def sha256(path: Path) -> str:
+    """Return the hash of a file, by which a reader knows that it is the same one."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def convexity_facts(mesh: Mesh) -> dict[str, Any]:
+    """Return whether the mesh is closed and convex, by the hull's volume over its own; None where that says nothing."""
+    ratio = mesh.convexity
+    known = math.isfinite(ratio)
+    return {
+        "watertight": mesh.is_watertight,
+        "open_edges": mesh.open_edges,
+        "convex": mesh.is_convex if known else None,
+        "hull_volume_ratio": 1.0 / ratio if known and ratio > 0.0 else None,
+    }
+
+
+def hull_notes(model: Model) -> list[str]:
+    """Say in what the compared hull may differ from the model."""
+    notes = []
+    if model.part is None and len(model.mesh.parts) > 1:
+        notes.append(
+            f"{model.name} has {len(model.mesh.parts)} parts, and the hull of all together is compared; "
+            f"{model.name}#NAME takes one (gjk3d info lists them)"
+        )
+    facts = convexity_facts(model.mesh)
+    if not facts["watertight"]:
+        count = facts["open_edges"]
+        notes.append(
+            f"{model.name} is not closed ({count} open edges), so it may be hollower than the hull that is compared"
+        )
+    elif facts["convex"] is False:
+        ratio = f"{facts['hull_volume_ratio']:.3g} times" if facts["hull_volume_ratio"] else "more than"
+        notes.append(f"{model.name} is not convex: the hull that is compared has {ratio} its volume")
+    return notes
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that an answer depends on."""
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("gjk3d", "numpy", "scipy", "numba", "trimesh")}

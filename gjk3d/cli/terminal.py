@@ -1,0 +1,67 @@
+"""What goes to the terminal: results on stdout, notes on stderr, and nothing in either that a file name could forge."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+
+def safe(text: object) -> str:
+    r"""Return text fit for a terminal: what does not print, escape codes among it, becomes ``\x1b`` and the like."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+
+
+def note(text: object, label: str = "note") -> None:
+    """Print a labelled message on stderr, its lines made safe one by one."""
+    first, *rest = str(text).splitlines() or [""]
+    print(f"{label}: {safe(first)}", *(f"  {safe(line)}" for line in rest), sep="\n", file=sys.stderr)
+
+
+def write_json(document: dict[str, Any]) -> None:
+    """Print the one JSON document of a run; NaN and the infinities, which JSON lacks, become null."""
+    print(json.dumps(_finite(document), indent=2, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def number(value: float, digits: int = 6) -> str:
+    """Return a number in ``digits`` significant digits, without a minus sign before zero."""
+    return f"{float(value) + 0.0:.{digits}g}"
+
+
+def vector(values: Iterable[float], digits: int = 6) -> str:
+    """Return numbers in brackets."""
+    return f"({', '.join(number(value, digits) for value in values)})"
+
+
+def console() -> Console:
+    """Return the console of stdout; rich heeds NO_COLOR, TERM=dumb and COLUMNS, and colours nothing that is piped."""
+    from rich.console import Console
+
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def print_table(table: Table) -> None:
+    """Print a table; where stdout is no terminal it is as wide as its content, so that no cell is cut or folded."""
+    from rich.measure import Measurement
+
+    out = console()
+    if not out.is_terminal:
+        wide = out.options.update(width=1_000_000)
+        out.width = Measurement.get(out, wide, table).maximum
+    out.print(table, soft_wrap=False)

@@ -1,0 +1,24 @@
+"""``gjk3d warmup``: compile now what a first query would compile."""
+
+from __future__ import annotations
+
+import sys
+
+from gjk3d.cli.terminal import note
+
+
+def warmup() -> int:
+    """Compile the kernels ahead, so that the first query is fast; once a machine and version."""
+    note("compiling the kernels, about 30 s where none are kept yet", "warmup")
+    from gjk3d import queries
+
+    total = 0.0
+    for what, seconds in queries.warmup():
+        total += seconds
+        note(f"{seconds:7.2f} s  {what}", "warmup")
+    from gjk3d._numba import cache_info
+
+    if not cache_info()["enabled"]:
+        note("nothing is kept on disk: each process compiles again; gjk3d doctor says why")
+    sys.stdout.write(f"ready in {total:.2f} s\n")
+    return 0

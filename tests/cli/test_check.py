@@ -1,0 +1,268 @@
+"""gjk3d check: verdicts, poses, JSON, notes, and what it refuses before any work."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+
+import gjk3d as gk
+from gjk3d.errors import Gjk3dWarning, RenderingUnavailableError
+
+
+@pytest.mark.parametrize(
+    ("x", "code", "verdict", "distance"),
+    [(5, 0, "APART by 3", 3), (2, 1, "TOUCHING", 0), (1.5, 1, "OVERLAPPING by 0.5", -0.5)],
+)
+def test_verdict_and_exit_code(run, box, x, code, verdict, distance):
+    a, b = box("a.stl"), box("b.stl", (x, 0.25, 0))
+    said = run("check", a, b)
+    assert said.code == code
+    assert said.out.startswith(verdict)
+    assert "convex hulls, unitless" in said.out
+    assert "A            a.stl, 8 hull vertices" in said.out
+    assert "from A to B" in said.out
+    assert said.err == ""
+    document = json.loads(run("check", a, b, "--json").out)
+    assert document["result"]["distance"] == pytest.approx(distance, abs=1e-12)
+    assert document["result"]["lower"] <= distance <= document["result"]["upper"]
+
+
+def test_the_move_that_is_printed_makes_them_touch(run, box):
+    a, b = box("a.stl"), box("b.stl", (1.5, 0.25, 0))
+    assert "move B by (0.5, 0, 0) and they just touch" in run("check", a, b).out
+    assert run("check", a, b, "--pose-b", "0.5 0 0").out.startswith("TOUCHING")
+    assert "move B by (-3, 0, 0)" in run("check", a, box("c.stl", (5, 0, 0))).out
+
+
+def test_json_is_one_complete_document(run, assembly):
+    said = run("check", f"{assembly}#plate", f"{assembly}#ell", "--json", "--pose-b", "1,0,0")
+    document = json.loads(said.out)
+    assert said.code == 0
+    assert document["schema_version"] == 1
+    assert document["compares"] == "convex hulls"
+    assert document["unit"] == "meters"
+    assert document["result"]["status"] == "separated"
+    assert document["result"]["distance"] == pytest.approx(2.5)
+    a, b = document["inputs"]["a"], document["inputs"]["b"]
+    assert a["sha256"] == hashlib.sha256(assembly.read_bytes()).hexdigest()
+    assert (a["part"], a["triangles"], a["hull_vertices"], a["convex"]) == ("plate", 12, 8, True)
+    assert (b["part"], b["convex"], b["watertight"], b["open_edges"]) == ("ell", False, True, 0)
+    assert b["hull_volume_ratio"] == pytest.approx(3.5 / 3)
+    assert np.array(b["pose"])[:3, 3].tolist() == [1, 0, 0]
+    assert set(document["versions"]) == {"gjk3d", "numpy", "scipy", "numba", "trimesh"}
+    assert document["notes"] == ["assembly.glb#ell is not convex: the hull that is compared has 1.17 times its volume"]
+    assert said.err == f"note: {document['notes'][0]}\n"
+
+
+def test_notes_say_where_the_hull_is_not_the_model(run, assembly, box):
+    said = run("check", assembly, box("far.stl", (0, 0, 9)))
+    assert "assembly.glb has 3 parts, and the hull of all together is compared; assembly.glb#NAME takes one" in said.err
+    assert "assembly.glb is not closed (3 open edges)" in said.err
+    assert "far.stl has no unit of length and is taken to be in meters too" in said.err
+    assert "lengths in meters" in said.out
+    assert "APART by 7 meters" in said.out
+
+
+def test_infinity_becomes_null_in_json(run, box, monkeypatch):
+    class Odd:
+        lower = 1.0
+
+        def to_dict(self):
+            return {"distance": math.nan, "upper": math.inf, "points": [(1.0, -math.inf)]}
+
+    monkeypatch.setattr(gk, "signed_distance", lambda *_, **__: Odd(), raising=False)
+    document = json.loads(run("check", box("a.stl"), box("b.stl"), "--json").out)
+    assert document["result"] == {"distance": None, "upper": None, "points": [[1.0, None]]}
+
+
+QUARTER = [[0, -1, 0, 5], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    "pose",
+    [
+        "5 0 0 0 0 90deg",
+        "5,0,0,0,0,1.5707963267948966",
+        "0 -1 0 5  1 0 0 0  0 0 1 0",
+        "[[0,-1,0,5],[1,0,0,0],[0,0,1,0],[0,0,0,1]]",
+        "pose.json",
+        "pose.txt",
+        "pose.npy",
+    ],
+)
+def test_a_pose_is_numbers_or_a_file_and_quarter_turns_are_exact(run, box, tmp_path, monkeypatch, pose):
+    monkeypatch.chdir(tmp_path)
+    Path("pose.json").write_text(json.dumps(QUARTER))
+    Path("pose.txt").write_text("# from the robot\n" + "\n".join(" ".join(map(str, row)) for row in QUARTER))
+    np.save("pose.npy", np.array(QUARTER))
+    document = json.loads(run("check", box("a.stl"), box("b.stl"), "--pose-b", pose, "--json").out)
+    assert document["inputs"]["b"]["pose"] == QUARTER
+    assert document["inputs"]["a"]["pose"] is None
+    assert document["result"]["distance"] == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    ("pose", "message"),
+    [
+        ("1 2", "--pose-b has 2 numbers; expected 3 numbers (x y z), 6"),
+        ("1 2 three", "--pose-b: 'three' is no number"),
+        ("1 2 3deg", "'3deg' is an angle, and only the last three of six numbers"),
+        ("1 2 nan", "--pose-b is not finite: number 3 is nan"),
+        ("1 2 3 inf 0 0", "--pose-b is not finite: number 4 is inf"),
+        ("2 0 0 0 0 2 0 0 0 0 2 0", "--pose-b has scale (2, 2, 2)"),
+        ("1 0 0 0 0 1 0 0 0 0 1 0 5 0 0 1", "--pose-b looks transposed"),
+        ("nowhere.json", "--pose-b: there is no file 'nowhere.json'"),
+        ("bad.json", "--pose-b bad.json does not hold plain numbers: found dict"),
+        ("true.json", "found bool"),
+        ("broken.json", "does not hold plain numbers"),
+        ("object.npy", "does not hold plain numbers"),
+        ("huge.txt", "far too many for one pose"),
+        ("--json", "'--json' is no number"),
+    ],
+)
+def test_a_bad_pose_is_refused_before_the_models_are_read(run, box, tmp_path, monkeypatch, pose, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(gk, "load", None, raising=False)
+    Path("bad.json").write_text('{"pose": [1, 2, 3]}')
+    Path("true.json").write_text("[1, 2, true]")
+    Path("broken.json").write_text("[" * 100_000)
+    np.save("object.npy", np.array([object()]), allow_pickle=True)
+    Path("huge.txt").write_text("1 " * 50_000)
+    said = run("check", box("a.stl"), box("b.stl"), "--pose-b", pose)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("error: ")
+    assert message in said.err
+    assert len(said.err.splitlines()) <= 2
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "message"),
+    [
+        ("--image", "out.html", "the name must end in .png or .jpg or .jpeg"),
+        ("--html", "out.png", "the name must end in .html or .htm"),
+        ("--html", "no/such/out.html", "there is no folder 'no/such'; make it first"),
+        ("--html", "folder.html", "'folder.html' is a folder; name a file in it"),
+        ("--image", "a.png", "'a.png' is an input"),
+        ("--tol", "-1", "--tol -1: expected a number that is 0 or more"),
+        ("--tol", "nan", "--tol nan"),
+    ],
+)
+def test_a_bad_output_is_refused_before_the_models_are_read(run, box, tmp_path, monkeypatch, option, name, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(gk, "load", None, raising=False)
+    Path("folder.html").mkdir()
+    box("a.stl").rename("a.png")
+    said = run("check", "a.png", box("b.stl"), option, name)
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
+
+
+def test_both_outputs_in_one_file_is_refused_by_their_endings_and_an_existing_file_is_replaced(run, box, tmp_path):
+    page = tmp_path / "out.html"
+    page.write_text("old")
+    said = run("check", box("a.stl"), box("b.stl"), "--html", page)
+    assert said.code == 1
+    assert said.err.endswith(f"wrote: {page}\n")
+    text = page.read_text(encoding="utf-8")
+    assert "<html" in text
+    assert "a.stl" in text
+
+
+def test_the_verdict_is_printed_even_where_no_picture_can_be_drawn(run, box, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise RenderingUnavailableError("no OpenGL library: apt-get install libegl1 libgl1-mesa-dri")
+
+    monkeypatch.setattr("gjk3d.viz.show", fail)
+    said = run("check", box("a.stl"), box("b.stl"), "--image", tmp_path / "out.png", "--json")
+    assert said.code == 2
+    assert json.loads(said.out)["result"]["status"] == "overlapping"
+    assert said.err.startswith("error: no OpenGL library")
+
+
+def test_bad_models(run, box, assembly, tmp_path):
+    good = box("good.stl")
+    (tmp_path / "empty.stl").touch()
+    (tmp_path / "junk.stl").write_bytes(b"\x1b[2Jjunk")
+    for name, message in [
+        (tmp_path / "goood.stl", "there is no file"),
+        (tmp_path, "is a folder"),
+        (tmp_path / "empty.stl", "0 bytes"),
+        (tmp_path / "junk.stl", "junk.stl"),
+        (f"{assembly}#plat", "no part 'plat': did you mean 'plate'?"),
+        (f"{tmp_path}/assembli.glb#plate", "there is no file"),
+    ]:
+        said = run("check", good, name)
+        assert (said.code, said.out) == (2, "")
+        assert message in said.err
+        assert "Traceback" not in said.err
+        assert "\x1b" not in said.err
+        assert len(said.err.splitlines()) <= 2
+
+
+def test_a_missing_file_is_told_before_the_other_one_is_read(run, box, monkeypatch):
+    loaded = []
+    real = gk.load
+    monkeypatch.setattr(gk, "load", lambda path, **more: loaded.append(path.name) or real(path, **more), raising=False)
+    assert run("check", box("a.stl"), "nowhere.stl").code == 2
+    assert loaded == ["nowhere.stl"]
+
+
+def test_two_units_are_refused_with_the_cure(run, assembly, tmp_path):
+    other = tmp_path / "plate.3mf"
+    mesh = trimesh.creation.box((2, 2, 2))
+    mesh.units = "millimeter"
+    scene = trimesh.Scene(mesh)
+    scene.units = "millimeter"
+    other.write_bytes(scene.export(file_type="3mf"))
+    said = run("check", f"{assembly}#plate", other)
+    assert (said.code, said.out) == (2, "")
+    assert "assembly.glb#plate is in meters and plate.3mf is in millimeter" in said.err
+    assert ".hull().scaled([0.001] * 3)" in said.err
+    assert run("check", other, other).code == 1
+
+
+def test_hash_signs_in_names(run, box, tmp_path, assembly):
+    odd = box("a#b.stl", (9, 0, 0))
+    assert run("check", box("a.stl"), odd).code == 0
+    assembly.rename(tmp_path / "x#y.glb")
+    assert run("check", f"{tmp_path}/x#y.glb#plate", odd).code == 0
+
+
+def test_hostile_names_cannot_write_to_the_terminal(run, tmp_path, box):
+    scene = trimesh.Scene()
+    evil = "[red]x\x1b]0;owned\x07\u202e"
+    scene.add_geometry(trimesh.creation.box((2, 2, 2)), node_name=evil)
+    path = tmp_path / "a\x1b[31m\n[bold]b.glb"
+    path.write_bytes(scene.export(file_type="glb"))
+    for argv in (
+        ("check", f"{path}#{evil}", path),
+        ("check", f"{path}#no", path),
+        ("check", tmp_path / "a\x1b[2Jno.stl", path),
+        ("info", path),
+    ):
+        said = run(*argv)
+        for text in (said.out, said.err):
+            assert not {"\x1b", "\x07", "\u202e"} & set(text)
+    assert r"[red]x\x1b]0;owned\x07\u202e" in run("info", path).out
+    assert json.loads(run("info", path, "--json").out)["parts"][0]["name"] == evil
+
+
+def test_warnings_are_notes_on_stderr(run, box, monkeypatch):
+    real = gk.load
+
+    def load(path, **more):
+        warnings.warn("the file has\nscale \x1b[2J", Gjk3dWarning, stacklevel=1)
+        return real(path, **more)
+
+    monkeypatch.setattr(gk, "load", load, raising=False)
+    path = box()
+    said = run("check", path, path)
+    assert said.code == 1
+    assert said.err == "note: the file has\n  scale \\x1b[2J\n"

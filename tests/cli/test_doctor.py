@@ -1,0 +1,111 @@
+"""gjk3d doctor and warmup."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from gjk3d import queries
+from gjk3d.errors import RenderingUnavailableError
+
+doctor = import_module("gjk3d.cli.doctor")
+
+
+@pytest.fixture
+def rendering(monkeypatch):
+    """Spare the subprocess that looks for OpenGL; returns the error that it raises."""
+    errors: list[Exception] = []
+
+    def check():
+        for error in errors:
+            raise error
+        return "vtkEGLRenderWindow"
+
+    monkeypatch.setattr("gjk3d.viz.check_rendering", check)
+    return errors
+
+
+def test_extras_are_those_of_the_project():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    stated = {
+        extra: tuple(re.match(r"[\w-]+", requirement)[0] for requirement in requirements)
+        for extra, requirements in project["optional-dependencies"].items()
+        if extra not in ("all", "test", "bench")
+    }
+    assert stated == doctor.EXTRAS
+
+
+def test_usable(run, rendering):
+    said = run("doctor", "--json")
+    document = json.loads(said.out)
+    assert (said.code, document["usable"], document["broken"]) == (0, True, [])
+    assert document["packages"]["numba"]["error"] is None
+    assert document["extras"]["io"]["packages"].keys() == {"lxml", "networkx", "cascadio"}
+    assert document["kernels"]["folders"]
+    assert document["rendering"] == {"works": True, "window": "vtkEGLRenderWindow", "error": None}
+    text = run("doctor").out
+    assert text.endswith("gjk3d is usable\n")
+    assert "FAIL" not in text
+
+
+def test_no_rendering_is_told_and_is_no_failure(run, rendering):
+    rendering.append(RenderingUnavailableError("no EGL: apt-get install libegl1"))
+    said = run("doctor")
+    assert said.code == 0
+    assert "no EGL: apt-get install libegl1" in said.out
+    assert "--html needs no rendering" in said.out
+
+
+def test_a_missing_package_is_a_failure_and_a_missing_extra_is_not(run, rendering, monkeypatch):
+    real = doctor._version
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name in ("scipy", "lxml") else real(name))
+    said = run("doctor")
+    assert said.code == 1
+    assert re.search(r"FAIL\s+scipy\s+missing: pip install scipy", said.out)
+    assert "lxml missing" in said.out
+    assert 'pip install "gjk3d[io]"' in said.out
+    assert said.out.endswith("broken: scipy\n")
+
+
+def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
+    def load(name):
+        if name == "numba":
+            raise OSError("libllvm is \x1b[2J not there")
+        return real(name)
+
+    real = doctor.import_module
+    monkeypatch.setattr(doctor, "import_module", load)
+    said = run("doctor")
+    assert said.code == 1
+    assert r"does not load: OSError: libllvm is \x1b[2J not there" in said.out
+
+
+@pytest.mark.parametrize(
+    ("info", "words"),
+    [
+        ({"jit": False, "enabled": False, "folders": []}, "compilation is off (NUMBA_DISABLE_JIT)"),
+        ({"jit": True, "enabled": False, "folders": []}, "set NUMBA_CACHE_DIR to a writable folder"),
+        ({"jit": True, "enabled": True, "folders": []}, "not compiled yet"),
+        (
+            {"jit": True, "enabled": True, "folders": [{"path": "/x", "writable": False, "files": 2, "bytes": 3e6}]},
+            "/x (read-only)",
+        ),
+    ],
+)
+def test_what_is_said_of_the_cache(run, rendering, monkeypatch, info, words):
+    monkeypatch.setattr("gjk3d._numba.cache_info", lambda: info)
+    said = run("doctor")
+    assert said.code == 0
+    assert words in said.out
+
+
+def test_warmup(run, monkeypatch):
+    monkeypatch.setattr(queries, "warmup", lambda: [("signed_distance of hulls", 1.5), ("collide", 0.25)])
+    said = run("warmup")
+    assert (said.code, said.out) == (0, "ready in 1.75 s\n")
+    assert "warmup:    1.50 s  signed_distance of hulls\n" in said.err

@@ -1,0 +1,160 @@
+"""The frame of the command line: help, versions, exit codes, what is loaded and when."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import gjk3d as gk
+
+
+def _python(*argv: str, **more):
+    return subprocess.run([sys.executable, *argv], capture_output=True, text=True, timeout=60, check=False, **more)
+
+
+def test_help_is_fast_and_loads_nothing_heavy():
+    code = """
+import sys
+from gjk3d.cli.app import main
+code = main(["--help"])
+heavy = {"numba", "scipy", "trimesh", "pyvista", "numpy"} & set(sys.modules)
+sys.exit(f"loaded {heavy}" if heavy or code else 0)
+"""
+    walls = []
+    for _ in range(3):
+        start = time.perf_counter()
+        done = _python("-c", code)
+        walls.append(time.perf_counter() - start)
+        assert done.returncode == 0, done.stderr
+    assert all(name in done.stdout for name in ("check", "info", "warmup", "doctor", "Exit codes"))
+    assert min(walls) < 0.5
+
+
+@pytest.mark.parametrize("command", ["check", "info", "warmup", "doctor"])
+def test_each_command_has_help_with_every_option_explained(run, command):
+    said = run(command, "--help")
+    assert (said.code, said.err) == (0, "")
+    assert f"gjk3d {command}" in said.out
+
+
+def test_check_help_says_what_is_compared_and_how_poses_are_written(run):
+    words = " ".join(run("check", "--help").out.replace("│", " ").split())
+    assert "convex hull of each model" in words
+    assert "rotation vector in radians" in words
+    assert "FILE#PART" in words
+
+
+def test_version(run):
+    said = run("--version")
+    assert said.code == 0
+    assert said.out == f"gjk3d {gk.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["chek"], 'Did you mean "check"?'),
+        (["check", "a.stl"], "parameter B requires an argument"),
+        (["check", "a.stl", "b.stl", "c.stl"], "c.stl"),
+        (["check", "a.stl", "b.stl", "--bla"], "Unknown option: --bla"),
+        (["check", "a.stl", "b.stl", "--tol", "wide"], "--tol"),
+        (["check", "a.stl", "b.stl", "--depth", "deep"], "--depth"),
+        (["check", "a.stl", "b.stl", "--pose-b"], "--pose-b requires an argument"),
+        (["\x1b[2J"], r"\x1b[2J"),
+    ],
+)
+def test_bad_usage_is_2(run, argv, message):
+    said = run(*argv)
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
+    assert "--help" in said.err
+    assert "\x1b" not in said.err
+
+
+def test_no_command_shows_the_help_on_stderr(run):
+    said = run()
+    assert (said.code, said.out) == (2, "")
+    assert "check" in said.err
+
+
+def test_a_bug_is_70_with_a_trace_only_when_asked_for(run, box, monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError("oh \x1b[2J")
+
+    monkeypatch.setattr(gk, "signed_distance", fail, raising=False)
+    path = box()
+    said = run("check", path, path)
+    assert (said.code, said.out) == (70, "")
+    assert said.err.startswith("error: unexpected ZeroDivisionError: oh \\x1b[2J\n")
+    assert "report" in said.err
+    assert "Traceback" not in said.err
+    assert "Traceback" in run("check", path, path, "--debug").err
+    monkeypatch.setenv("GJK3D_DEBUG", "1")
+    said = run("check", path, path)
+    assert said.code == 70
+    assert "Traceback" in said.err
+
+
+def test_a_missing_extra_is_bad_input_and_another_import_error_is_a_bug(run, box, monkeypatch):
+    for message, code in (('needs lxml: pip install "gjk3d[io]"', 2), ("cannot import name 'x'", 70)):
+
+        def fail(*_, message=message, **__):
+            raise ImportError(message)
+
+        monkeypatch.setattr(gk, "load", fail, raising=False)
+        said = run("info", box())
+        assert said.code == code
+        assert message in said.err
+
+
+def test_what_the_system_refuses_is_bad_input(run, box, monkeypatch):
+    def fail(*_, **__):
+        raise PermissionError(13, "Permission denied", "x\x1b.stl")
+
+    monkeypatch.setattr(gk, "load", fail, raising=False)
+    said = run("info", box())
+    assert (said.code, said.err) == (2, "error: Permission denied: 'x\\x1b.stl'\n")
+
+
+def test_interrupt_is_130(run, box, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gk, "load", stop, raising=False)
+    said = run("info", box())
+    assert (said.code, said.err) == (130, "gjk3d: interrupted\n")
+
+
+def test_python_m_an_ascii_terminal_and_no_colour(box):
+    path = box("größe.stl")
+    environment = os.environ | {"PYTHONIOENCODING": "ascii:strict", "TERM": "dumb", "FORCE_COLOR": ""}
+    done = _python("-m", "gjk3d", "check", str(path), str(path), env=environment)
+    assert done.returncode == 1, done.stderr
+    assert r"gr\xf6\xdfe.stl" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
+def test_ctrl_c_in_a_process(tmp_path):
+    pipe = tmp_path / "never.stl"
+    code = f"""
+import signal, sys, time, gjk3d
+from gjk3d.cli.app import main
+def load(*_, **__):
+    print("reading", flush=True)
+    time.sleep(60)
+gjk3d.load = load
+sys.exit(main(["info", {str(pipe)!r}]))
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "reading\n"
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=30)
+    assert (child.returncode, said) == (130, "gjk3d: interrupted\n")

@@ -1,0 +1,59 @@
+"""gjk3d info: every part, its size and what it is fit for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+def test_json(run, assembly):
+    said = run("info", assembly, "--json")
+    assert (said.code, said.err) == (0, "")
+    document = json.loads(said.out)
+    assert (document["unit"], document["schema_version"]) == ("meters", 1)
+    ell, opened, plate = document["parts"]
+    assert [part["name"] for part in document["parts"]] == ["ell", "open", "plate"]
+    assert plate["extents"] == [2, 2, 2]
+    assert (plate["triangles"], plate["volume"], plate["convex"]) == (12, pytest.approx(8), True)
+    assert (ell["convex"], ell["hull_volume_ratio"]) == (False, pytest.approx(3.5 / 3))
+    assert (opened["watertight"], opened["open_edges"]) == (False, 3)
+    assert (opened["volume"], opened["convex"]) == (None, None)
+
+
+def test_table(run, assembly):
+    said = run("info", assembly)
+    assert said.code == 0
+    lines = [line.split() for line in said.out.splitlines()]
+    assert "assembly.glb: 3 parts, meters" in said.out
+    assert ["plate", "12", "2", "x", "2", "x", "2", "8", "yes", "yes", "(1)"] in lines
+    assert any(line[:1] == ["ell"] and line[-2:] == ["no", "(1.167)"] for line in lines)
+    assert any(line[:1] == ["open"] and line[-5:] == ["no,", "3", "open", "edges", "unknown"] for line in lines)
+
+
+def test_a_file_without_names_and_units(run, box):
+    said = run("info", box("cube.stl"))
+    assert "1 part, unitless" in said.out
+    assert "\ncube " in said.out
+
+
+def test_bad_file(run, tmp_path):
+    assert run("info", tmp_path / "nowhere.stl").code == 2
+    (tmp_path / "x.doc").write_text("x")
+    said = run("info", tmp_path / "x.doc")
+    assert said.code == 2
+    assert "unknown extension '.doc'" in said.err
+
+
+def test_piped_cells_are_whole_and_a_closed_pipe_is_no_error(box):
+    path = box("n" * 150 + ".stl")
+    command = [sys.executable, "-m", "gjk3d", "info", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0
+    assert any(line.startswith("n" * 150 + " ") and line.endswith("yes (1)") for line in done.stdout.splitlines())
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        child.stdout.close()
+        assert child.stderr.read() == ""
+        assert child.wait(timeout=60) == 141

@@ -1,0 +1,90 @@
+"""gjk3d: do 3D shapes touch, how far apart are they, how deep do they overlap, where, and when.
+
+The names below are loaded when they are first used, so that importing the package is cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "Point": "shapes.point",
+    "Segment": "shapes.segment",
+    "Triangle": "shapes.triangle",
+    "Tetrahedron": "shapes.tetrahedron",
+    "Sphere": "shapes.sphere",
+    "Box": "shapes.box",
+    "Capsule": "shapes.capsule",
+    "Cylinder": "shapes.cylinder",
+    "Cone": "shapes.cone",
+    "Ellipsoid": "shapes.ellipsoid",
+    "Halfspace": "shapes.halfspace",
+    "ConvexHull": "shapes.convex_hull",
+    "Rounded": "shapes.rounded",
+    "Composed": "shapes.composed",
+    "Shape": "shapes.base",
+    "collide": "queries",
+    "distance": "queries",
+    "signed_distance": "queries",
+    "warmup": "queries",
+    "bounding_sphere": "shapes.volumes",
+    "aabb": "shapes.volumes",
+    "obb": "shapes.volumes",
+    "Distance": "results",
+    "Status": "results",
+    "Mesh": "meshes",
+    "load": "meshes",
+}
+_MODULES = ("errors", "viz")
+
+__all__ = [*_WHERE, *_MODULES]
+
+if TYPE_CHECKING:
+    from gjk3d import errors as errors
+    from gjk3d import viz as viz
+    from gjk3d.meshes import Mesh as Mesh
+    from gjk3d.meshes import load as load
+    from gjk3d.queries import collide as collide
+    from gjk3d.queries import distance as distance
+    from gjk3d.queries import signed_distance as signed_distance
+    from gjk3d.queries import warmup as warmup
+    from gjk3d.results import Distance as Distance
+    from gjk3d.results import Status as Status
+    from gjk3d.shapes.base import Shape as Shape
+    from gjk3d.shapes.box import Box as Box
+    from gjk3d.shapes.capsule import Capsule as Capsule
+    from gjk3d.shapes.composed import Composed as Composed
+    from gjk3d.shapes.cone import Cone as Cone
+    from gjk3d.shapes.convex_hull import ConvexHull as ConvexHull
+    from gjk3d.shapes.cylinder import Cylinder as Cylinder
+    from gjk3d.shapes.ellipsoid import Ellipsoid as Ellipsoid
+    from gjk3d.shapes.halfspace import Halfspace as Halfspace
+    from gjk3d.shapes.point import Point as Point
+    from gjk3d.shapes.rounded import Rounded as Rounded
+    from gjk3d.shapes.segment import Segment as Segment
+    from gjk3d.shapes.sphere import Sphere as Sphere
+    from gjk3d.shapes.tetrahedron import Tetrahedron as Tetrahedron
+    from gjk3d.shapes.triangle import Triangle as Triangle
+    from gjk3d.shapes.volumes import aabb as aabb
+    from gjk3d.shapes.volumes import bounding_sphere as bounding_sphere
+    from gjk3d.shapes.volumes import obb as obb
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"gjk3d.{name}")
+    where = _WHERE.get(name)
+    if where is None:
+        raise AttributeError(f"module 'gjk3d' has no attribute {name!r}")
+    if where.startswith("shapes."):
+        import_module("gjk3d.queries")  # it gives shapes what they need from above: contains()
+    value = getattr(import_module(f"gjk3d.{where}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,1 @@
+"""Numbers about points; nothing here knows a shape."""

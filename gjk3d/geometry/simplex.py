@@ -1,0 +1,139 @@
+"""The point of a simplex nearest to the origin, by Voronoi region: segment, triangle, tetrahedron.
+
+The 2D tutorials ask on which side of the simplex' edges the origin lies; the region it lies in names the feature to keep, and the
+rest of the simplex is dropped. In 3D the same question is asked of faces:
+
+- segment AB: between the ends, or beyond A, or beyond B;
+- triangle ABC: above its inside, else beyond one of its edges, and then it is a segment again;
+- tetrahedron ABCD: inside, else outside one of its four faces, and then it is a triangle again.
+
+GJK's new vertex D needs no test of the face ABC it grew from: the origin was seen beyond it. Testing it all the same costs little, and
+keeps these functions true on their own. Each returns the nearest point and its barycentric coordinates, zero for a dropped vertex.
+``tiny`` is the length below which a vertex' position means nothing; features thinner than that are skipped, their parts are not.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from gjk3d._numba import kernel
+from gjk3d.geometry.vec3 import Vec3, cross, dot, scale, sub, triangle_normal
+
+Vec4 = tuple[float, float, float, float]
+
+OUTSIDE, INSIDE, UNSURE = 0, 1, 2  #: where the origin is, seen from a tetrahedron
+
+
+@kernel
+def closest_on_segment(a: Vec3, b: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
+    """Return the point of AB nearest to the origin, and its coordinates on (A, B, -, -)."""
+    ab = sub(b, a)
+    length2 = dot(ab, ab)
+    aa, bb = dot(a, a), dot(b, b)
+    if not length2 > tiny * tiny:
+        if aa <= bb:
+            return a, (1.0, 0.0, 0.0, 0.0)
+        return b, (0.0, 1.0, 0.0, 0.0)
+    beyond_a = dot(a, ab)  # >= 0: the origin projects before A
+    beyond_b = -dot(b, ab)
+    if beyond_a >= 0.0:
+        return a, (1.0, 0.0, 0.0, 0.0)
+    if beyond_b >= 0.0:
+        return b, (0.0, 1.0, 0.0, 0.0)
+    t = beyond_a / (beyond_a + beyond_b)
+    if aa <= bb:
+        v = sub(a, scale(dot(a, ab) / length2, ab))
+    else:
+        v = sub(b, scale(dot(b, ab) / length2, ab))
+    # once more at right angles to AB: near contact v is all cancellation, and its direction is the separating axis
+    v = sub(v, scale(dot(v, ab) / length2, ab))
+    return v, (1.0 - t, t, 0.0, 0.0)
+
+
+@kernel
+def closest_on_triangle(a: Vec3, b: Vec3, c: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
+    """Return the point of ABC nearest to the origin, and its coordinates on (A, B, C, -)."""
+    ab, ac, bc = sub(b, a), sub(c, a), sub(c, b)
+    longest2 = max(dot(ab, ab), dot(ac, ac), dot(bc, bc))
+    n = triangle_normal(a, b, c)
+    area2 = dot(n, n)
+    flat = not area2 > tiny * tiny * longest2
+    u = dot(n, cross(b, bc))
+    v = dot(n, cross(ac, c))
+    w = dot(n, cross(a, ab))
+    if not flat and u > 0.0 and v > 0.0 and w > 0.0:
+        s = 1.0 / (u + v + w)
+        return scale(dot(n, a) / area2, n), (u * s, v * s, w * s, 0.0)
+    best = a
+    coordinates = (1.0, 0.0, 0.0, 0.0)
+    least = dot(a, a)
+    if flat or w <= 0.0:
+        p, m = closest_on_segment(a, b, tiny)
+        if dot(p, p) < least:
+            least, best, coordinates = dot(p, p), p, (m[0], m[1], 0.0, 0.0)
+    if flat or v <= 0.0:
+        p, m = closest_on_segment(a, c, tiny)
+        if dot(p, p) < least:
+            least, best, coordinates = dot(p, p), p, (m[0], 0.0, m[1], 0.0)
+    if flat or u <= 0.0:
+        p, m = closest_on_segment(b, c, tiny)
+        if dot(p, p) < least:
+            least, best, coordinates = dot(p, p), p, (0.0, m[0], m[1], 0.0)
+    return best, coordinates
+
+
+@kernel
+def side(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> int:
+    """Return where the origin is, seen from face ABC of a tetrahedron with the fourth vertex D."""
+    n = triangle_normal(a, b, c)
+    resolved = tiny * sqrt(dot(n, n))
+    origin = -dot(n, a)
+    fourth = dot(n, sub(d, a))
+    if not abs(fourth) > resolved or not abs(origin) > resolved:
+        return UNSURE
+    return INSIDE if (origin > 0.0) == (fourth > 0.0) else OUTSIDE
+
+
+@kernel
+def closest_on_tetrahedron(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> tuple[Vec3, Vec4, int]:
+    """Return the point of ABCD nearest to the origin, its coordinates, and where the origin is.
+
+    INSIDE is said only where all four sides are certain: the point is then the origin. UNSURE means within ``tiny`` of a face that no
+    other face contradicts, or a flat tetrahedron; the point is then the nearest one of the doubtful faces.
+    """
+    abc = side(a, b, c, d, tiny)
+    abd = side(a, b, d, c, tiny)
+    acd = side(a, c, d, b, tiny)
+    bcd = side(b, c, d, a, tiny)
+    origin = (0.0, 0.0, 0.0)
+    if abc == INSIDE and abd == INSIDE and acd == INSIDE and bcd == INSIDE:
+        # by Cramer: each coordinate is the volume that the origin spans with the opposite face
+        m_a = abs(dot(b, cross(c, d)))
+        m_b = abs(dot(a, cross(c, d)))
+        m_c = abs(dot(a, cross(b, d)))
+        m_d = abs(dot(a, cross(b, c)))
+        s = 1.0 / (m_a + m_b + m_c + m_d)
+        return origin, (m_a * s, m_b * s, m_c * s, m_d * s), INSIDE
+    where = UNSURE
+    if abc == OUTSIDE or abd == OUTSIDE or acd == OUTSIDE or bcd == OUTSIDE:
+        where = OUTSIDE
+    best = d
+    coordinates = (0.0, 0.0, 0.0, 1.0)
+    least = dot(d, d)
+    if abd != INSIDE:
+        p, m = closest_on_triangle(a, b, d, tiny)
+        if dot(p, p) < least:
+            least, best, coordinates = dot(p, p), p, (m[0], m[1], 0.0, m[2])
+    if acd != INSIDE:
+        p, m = closest_on_triangle(a, c, d, tiny)
+        if dot(p, p) < least:
+            least, best, coordinates = dot(p, p), p, (m[0], 0.0, m[1], m[2])
+    if bcd != INSIDE:
+        p, m = closest_on_triangle(b, c, d, tiny)
+        if dot(p, p) < least:
+            least, best, coordinates = dot(p, p), p, (0.0, m[0], m[1], m[2])
+    if abc != INSIDE:
+        p, m = closest_on_triangle(a, b, c, tiny)
+        if dot(p, p) < least:
+            least, best, coordinates = dot(p, p), p, (m[0], m[1], m[2], 0.0)
+    return best, coordinates, where

@@ -1,0 +1,103 @@
+"""Vectors in kernels: tuples of three floats, which numba keeps in registers."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from gjk3d._numba import kernel
+
+Vec3 = tuple[float, float, float]
+
+
+@kernel
+def sub(a: Vec3, b: Vec3) -> Vec3:
+    """a - b."""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@kernel
+def dot(a: Vec3, b: Vec3) -> float:
+    """a . b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def cross(a: Vec3, b: Vec3) -> Vec3:
+    """a x b."""
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@kernel
+def scale(s: float, a: Vec3) -> Vec3:
+    """s a."""
+    return (s * a[0], s * a[1], s * a[2])
+
+
+@kernel
+def unit(a: Vec3) -> Vec3:
+    """a / |a|; the x axis where a is zero, so that a direction is never NaN."""
+    n = sqrt(dot(a, a))
+    if not n > 0.0:
+        return (1.0, 0.0, 0.0)
+    return (a[0] / n, a[1] / n, a[2] / n)
+
+
+@kernel
+def perpendicular(a: Vec3) -> Vec3:
+    """Return some unit vector at right angles to a."""
+    x, y, z = abs(a[0]), abs(a[1]), abs(a[2])
+    if x <= y and x <= z:
+        return unit((0.0, -a[2], a[1]))
+    if y <= z:
+        return unit((a[2], 0.0, -a[0]))
+    return unit((-a[1], a[0], 0.0))
+
+
+@kernel
+def _exact_product(a: float, b: float) -> Vec3:
+    """Return a b as a rounded product and its exact error (Dekker 1971), third slot unused."""
+    p = a * b
+    t = 134217729.0 * a
+    a1 = t - (t - a)
+    a2 = a - a1
+    t = 134217729.0 * b
+    b1 = t - (t - b)
+    b2 = b - b1
+    return (p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2, 0.0)
+
+
+@kernel
+def product_difference(a: float, b: float, c: float, d: float) -> float:
+    """a b - c d with nearly no cancellation error."""
+    p = _exact_product(a, b)
+    q = _exact_product(c, d)
+    return (p[0] - q[0]) + (p[1] - q[1])
+
+
+@kernel
+def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
+    """Return (b - a) x (c - a), from the two shortest edges (Catto, "Troublesome Triangle", 2014).
+
+    Where these are nearly parallel the products are taken exactly: the face of a slender shape gets a good normal too.
+    """
+    ab = sub(b, a)
+    ac = sub(c, a)
+    bc = sub(c, b)
+    l_ab = dot(ab, ab)
+    l_ac = dot(ac, ac)
+    l_bc = dot(bc, bc)
+    p, q = ab, ac
+    lp, lq = l_ab, l_ac
+    if l_ac >= l_ab and l_ac >= l_bc:
+        q, lq = bc, l_bc
+    elif l_ab >= l_ac and l_ab >= l_bc:
+        p, lp = ac, l_ac
+        q, lq = bc, l_bc
+    n = cross(p, q)
+    if dot(n, n) < 1e-8 * lp * lq:
+        n = (
+            product_difference(p[1], q[2], p[2], q[1]),
+            product_difference(p[2], q[0], p[0], q[2]),
+            product_difference(p[0], q[1], p[1], q[0]),
+        )
+    return n

@@ -1,0 +1,1 @@
+"""Two convex shapes in, numbers out; kernels only, one algorithm a file."""

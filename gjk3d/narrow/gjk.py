@@ -1,0 +1,150 @@
+"""GJK: the distance of two convex cores, by walking to the point of A - B nearest to the origin.
+
+The 2D tutorials' loop, one dimension up: ask for the support point w of A - B in the direction of the origin, add it to the simplex, keep the
+part of the simplex nearest to the origin, repeat. Three facts make it safe:
+
+- every support point proves a lower bound, v.w / |v|: no point of A - B lies below that plane;
+- v, the nearest point of the simplex, is a convex combination of A - B's points: |v| is an upper bound;
+- v must get shorter at each step. On polytopes it then cannot cycle, and ends at a vertex seen before; on curved shapes the two bounds meet.
+
+So the loop never ends on a guess: it hands on the bounds it has. Gilbert, Johnson, Keerthi, IEEE J. Robotics Autom. 1988; van den Bergen, Collision
+Detection in Interactive 3D Environments, 2003, ch. 4; regions after Ericson, Real-Time Collision Detection, 2005, sec. 9.5.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from gjk3d._numba import kernel
+from gjk3d.geometry.simplex import INSIDE, UNSURE, closest_on_segment, closest_on_tetrahedron, closest_on_triangle
+from gjk3d.geometry.vec3 import Vec3, dot, unit
+from gjk3d.narrow.minkowski import Rigid, support_pair
+from gjk3d.narrow.trace import put, put3
+from gjk3d.poses import Array
+from gjk3d.shapes.base import Ints
+
+CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7)
+MAX_STEPS = 256
+
+#: simplex rows in scratch: w (3), a (3), b (3), barycentric coordinate
+W, A, B, LAMBDA, ROW = 0, 3, 6, 9, 10
+
+
+@kernel
+def row3(s: Array, i: int, j: int) -> Vec3:
+    """Return the vector s[i, j:j+3]."""
+    return (s[i, j], s[i, j + 1], s[i, j + 2])
+
+
+@kernel
+def set_row(s: Array, i: int, w: Vec3, a: Vec3, b: Vec3) -> None:
+    """Store a vertex of A - B with the points it is made of."""
+    s[i, 0], s[i, 1], s[i, 2] = w
+    s[i, 3], s[i, 4], s[i, 5] = a
+    s[i, 6], s[i, 7], s[i, 8] = b
+
+
+@kernel
+def combine(s: Array, count: int, j: int) -> Vec3:
+    """Return the convex combination of s[:count, j:j+3]."""
+    x, y, z = 0.0, 0.0, 0.0
+    for i in range(count):
+        x += s[i, 9] * s[i, j]
+        y += s[i, 9] * s[i, j + 1]
+        z += s[i, 9] * s[i, j + 2]
+    return (x, y, z)
+
+
+@kernel
+def gjk(
+    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid, start: Vec3,
+    error: float, tiny: float, width: float, radii: float, far: float, near: float, s: Array, log: Array, at: int,
+) -> tuple[int, int, Vec3, float, Vec3, int, int]:  # fmt: skip
+    """Return why it stopped, simplex size, v, lower bound and its direction (from A to B), steps, and the log's end.
+
+    ``far`` and ``near`` stop it early: once the bounds of the cores' distance, less ``radii``, prove more than ``far`` or at most ``near``.
+    ``width`` is the gap between the bounds at which it is done. The simplex stays in ``s``.
+    """
+    axis = unit(start)
+    w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, axis)
+    set_row(s, 0, w, a, b)
+    s[0, 9] = 1.0
+    count = 1
+    v = w
+    lower = -dot(axis, w)
+    code = LIMIT
+    steps = 1
+    if lower - error - radii > far:
+        return FAR, count, v, lower, axis, steps, at
+    while steps < MAX_STEPS:
+        length = sqrt(dot(v, v))
+        if length <= 4.0 * tiny:
+            code = AT_ORIGIN
+            break
+        if length + error - radii <= near:
+            code = NEAR_ENOUGH
+            break
+        d = (-v[0] / length, -v[1] / length, -v[2] / length)
+        w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
+        steps += 1
+        bound = -dot(d, w)
+        if bound > lower:
+            lower = bound
+            axis = d
+        if log.shape[0] > 0:
+            at = put(log, at, 1.0)
+            at = put3(log, at, d)
+            at = put3(log, at, a)
+            at = put3(log, at, b)
+            at = put(log, at, bound)
+            at = put(log, at, lower)
+            at = put(log, at, length)
+            at = put(log, at, float(count))
+            for i in range(4):
+                for j in range(10):
+                    at = put(log, at, s[i, j] if i < count else 0.0)
+        if lower - error - radii > far:
+            code = FAR
+            break
+        if length - lower <= width:
+            code = CONVERGED
+            break
+        seen = False
+        for i in range(count):
+            if s[i, 0] == w[0] and s[i, 1] == w[1] and s[i, 2] == w[2]:
+                seen = True
+        if seen:
+            code = CONVERGED
+            break
+        set_row(s, count, w, a, b)
+        count += 1
+        if count == 2:
+            p, l4 = closest_on_segment(row3(s, 0, 0), row3(s, 1, 0), tiny)
+        elif count == 3:
+            p, l4 = closest_on_triangle(row3(s, 0, 0), row3(s, 1, 0), row3(s, 2, 0), tiny)
+        else:
+            p, l4, where = closest_on_tetrahedron(row3(s, 0, 0), row3(s, 1, 0), row3(s, 2, 0), row3(s, 3, 0), tiny)
+            if where == INSIDE:
+                s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
+                v = p
+                code = INSIDE_SIMPLEX
+                break
+            if where == UNSURE and sqrt(dot(p, p)) <= 4.0 * tiny:
+                s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
+                v = p
+                code = AT_ORIGIN
+                break
+        if not dot(p, p) < length * length:  # no progress, or NaN: what is there stays
+            count -= 1
+            code = STALLED
+            break
+        kept = 0
+        for i in range(count):
+            if l4[i] > 0.0:
+                for j in range(9):
+                    s[kept, j] = s[i, j]
+                s[kept, 9] = l4[i]
+                kept += 1
+        count = kept
+        v = p
+    return code, count, v, lower, axis, steps, at

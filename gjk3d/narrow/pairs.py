@@ -1,0 +1,46 @@
+"""The same over many pairs. Rows are independent, so bits do not depend on how they are cut into chunks."""
+
+from __future__ import annotations
+
+from gjk3d._numba import kernel
+from gjk3d.narrow.solve import collides, solve
+from gjk3d.poses import Array
+from gjk3d.shapes.base import Ints
+
+
+@kernel
+def solve_rows(
+    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, mode: int, max_distance: float, tol: float,
+    start: int, stop: int, again: bool, work: Array, table: Ints, points: int, out: Array, flags: Ints, log: Array,
+) -> int:  # fmt: skip
+    """Answer rows start to stop of a stack of poses; with ``again`` only those that ran out of workspace. Returns the log's length."""
+    used = 0
+    for k in range(start, stop):
+        if again and flags[k, 3] == 0:
+            continue
+        i = k if pa.shape[0] > 1 else 0
+        j = k if pb.shape[0] > 1 else 0
+        used = solve(
+            qa, 0, fa, 0, qb, 0, fb, 0, pa, i, pb, j, mode, max_distance, tol, work, table, points, out, flags, k, log
+        )  # fmt: skip
+    return used
+
+
+@kernel
+def collide_rows(
+    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, margin: float,
+    start: int, stop: int, again: bool, work: Array, table: Ints, points: int, out: Array, flags: Ints, answer: Ints, log: Array,
+) -> int:  # fmt: skip
+    """Answer rows start to stop of a stack of poses: 0 apart, 1 not, 2 for want of workspace. Returns how many are 2."""
+    short = 0
+    for k in range(start, stop):
+        if again and answer[k] != 2:
+            continue
+        i = k if pa.shape[0] > 1 else 0
+        j = k if pb.shape[0] > 1 else 0
+        answer[k] = collides(
+            qa, 0, fa, 0, qb, 0, fb, 0, pa, i, pb, j, margin, work, table, points, out, flags, 0, log
+        )  # fmt: skip
+        if answer[k] == 2:
+            short += 1
+    return short

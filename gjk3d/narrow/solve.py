@@ -1,0 +1,254 @@
+"""One pair from start to end: GJK on the cores, EPA where that leaves a question, then the radii, and the interval both leave behind."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+from gjk3d._numba import kernel
+from gjk3d.geometry.simplex import closest_on_triangle
+from gjk3d.geometry.vec3 import Vec3, dot
+from gjk3d.narrow.epa import FLAT, FULL, epa
+from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, combine, gjk, row3
+from gjk3d.narrow.minkowski import pair_size, relative_pose, rounding_error
+from gjk3d.narrow.trace import put
+from gjk3d.poses import Array
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Ints
+
+SEPARATED, TOUCHING, OVERLAPPING, UNDECIDED, BEYOND = range(5)
+UNSIGNED, SIGNED, EPA_ALWAYS = range(3)
+
+# out rows: distance, lower, upper, normal, point a, point b; and status, steps, tight, workspace was full
+FLOATS, INTS = 12, 4
+
+SIMPLEX_ROWS = 5
+_RADIUS, _POLYTOPE = layout.RADIUS, layout.POLYTOPE
+_U = layout.UNIT_ROUNDOFF
+#: promised widths, in units of the pair's size
+WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 1e-9
+
+
+@kernel
+def direction_between(m: tuple[float, ...]) -> Vec3:
+    """Return the direction from A's centre to B's, the x axis where they coincide."""
+    if m[9] == 0.0 and m[10] == 0.0 and m[11] == 0.0:
+        return (1.0, 0.0, 0.0)
+    return (m[9], m[10], m[11])
+
+
+@kernel
+def vertex_rows(work: Array, points: int) -> Array:
+    """Return the workspace's polytope vertices, (points, 9)."""
+    return work[50 : 50 + 9 * points].reshape(points, 9)
+
+
+@kernel
+def faces_for(points: int) -> int:
+    """Return how many faces, dead ones included, a workspace for this many vertices has room for."""
+    return 12 * points
+
+
+@kernel
+def run_epa(
+    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: tuple[float, ...],
+    error: float, tiny: float, width: float, seeds: int, work: Array, table: Ints, points: int, log: Array, at: int,
+) -> tuple[int, int, float, Vec3, float, int, Vec3, int]:  # fmt: skip
+    """Lay the workspace out and run EPA in it; see `epa`."""
+    cap = faces_for(points)
+    ring = 2 * points + 16
+    simplex = work[:50].reshape(5, 10)
+    v = vertex_rows(work, points)
+    o = 50 + 9 * points
+    ff = work[o : o + 4 * cap].reshape(cap, 4)
+    hk = work[o + 4 * cap : o + 5 * cap]
+    fi = table[: 7 * cap].reshape(cap, 7)
+    o = 7 * cap
+    hf = table[o : o + cap]
+    stack = table[o + cap : o + 2 * cap]
+    o += 2 * cap
+    rim = table[o : o + 3 * ring].reshape(ring, 3)
+    mark = table[o + 3 * ring : o + 3 * ring + points + 1]
+    return epa(
+        qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, width, seeds, simplex, v, ff, fi, hk, hf, stack, rim, mark, log, at
+    )  # fmt: skip
+
+
+@kernel
+def workspace(points: int) -> tuple[int, int]:
+    """Return how many floats and ints a workspace for a polytope of this many vertices takes."""
+    cap = faces_for(points)
+    return 50 + 9 * points + 5 * cap, 9 * cap + 3 * (2 * points + 16) + points + 1
+
+
+@kernel
+def solve(
+    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, pa: Array, i: int, pb: Array, j: int,
+    mode: int, max_distance: float, tol: float, work: Array, table: Ints, points: int,
+    out: Array, flags: Ints, k: int, log: Array,
+) -> int:  # fmt: skip
+    """Answer one pair into row k of ``out`` and ``flags``; return how many floats the log takes."""
+    m = relative_pose(pa, i, fa, oa, pb, j, fb, ob)
+    size = pair_size(fa, oa, fb, ob, m)
+    error = rounding_error(size, fa, oa, fb, ob, pa[i, 12])
+    tiny = 16.0 * _U * size
+    ra, rb = fa[oa + _RADIUS], fb[ob + _RADIUS]
+    radii = ra + rb
+    curved = qa[ia + _POLYTOPE] == 0 or qb[ib + _POLYTOPE] == 0
+    promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * size + 2.0 * error
+    width = max((1e-13 if curved else 8.0 * _U) * size, tol * size - 2.0 * error)
+    s = work[:50].reshape(5, 10)
+    code, count, v, low, n, steps, at = gjk(
+        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, tiny, width, radii, max_distance, -inf, s, log, 0
+    )  # fmt: skip
+    if log.shape[0] > 0:
+        at = put(log, at, 4.0)
+        at = put(log, at, float(code))
+        at = put(log, at, float(count))
+        for r in range(4):
+            for c in range(10):
+                at = put(log, at, s[r, c] if r < count else 0.0)
+    # the cores' signed distance lies in [lower, upper]; v is A's witness less B's
+    length = sqrt(dot(v, v))
+    lower = low - error
+    upper = length + error
+    a = combine(s, count, 3)
+    b = combine(s, count, 6)
+    if length > 4.0 * tiny:
+        n = (-v[0] / length, -v[1] / length, -v[2] / length)
+    distance = length
+    proven = code == INSIDE_SIMPLEX
+    full = 0
+    loose = tol * size > promised and upper - lower <= tol * size
+    unsure = proven or not (loose or (upper - lower <= promised and lower > 0.0))
+    far = lower - radii > max_distance
+    wanted = mode != UNSIGNED or not proven
+    touching = unsure and mode == UNSIGNED and not proven and upper - radii <= 0.0
+    if (mode == EPA_ALWAYS or (unsure and wanted and not touching)) and not far:
+        ecode, esteps, least, axis, outer, face, nearest, at = run_epa(
+            qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, max(width, tiny if not curved else 1e-11 * size),
+            4 if proven else 0, work, table, points, log, at,
+        )  # fmt: skip
+        steps += esteps
+        full = 1 if ecode == FULL else 0
+        lower = max(lower, -least - error)
+        if outer < inf:
+            upper = min(upper, outer + error)
+        if face >= 0:
+            vertices = vertex_rows(work, points)
+            cap = faces_for(points)
+            o = 50 + 9 * points + 4 * face
+            f = 7 * face
+            f0, f1, f2 = table[f], table[f + 1], table[f + 2]
+            p, l4 = closest_on_triangle(row3(vertices, f0, 0), row3(vertices, f1, 0), row3(vertices, f2, 0), tiny)
+            if work[o + 3] > error:  # the origin is inside: overlap
+                proven = True
+                n = (work[o], work[o + 1], work[o + 2])
+                distance = -dot(n, p)
+                for r in range(3):
+                    for c in range(9):
+                        s[r, c] = vertices[table[f + r], c]
+                    s[r, 9] = l4[r]
+                a = combine(s, 3, 3)
+                b = combine(s, 3, 6)
+            elif dot(p, p) < length * length or length <= 4.0 * tiny or proven or mode == EPA_ALWAYS:
+                length = sqrt(dot(p, p))
+                distance = length
+                upper = min(upper, length + error)
+                for r in range(3):
+                    for c in range(9):
+                        s[r, c] = vertices[table[f + r], c]
+                    s[r, 9] = l4[r]
+                a = combine(s, 3, 3)
+                b = combine(s, 3, 6)
+                if length > 4.0 * tiny:
+                    n = (-p[0] / length, -p[1] / length, -p[2] / length)
+                else:
+                    n = axis
+        elif ecode == FLAT and length <= 4.0 * tiny:
+            n = axis
+    if proven:
+        upper = min(upper, 0.0)
+    if proven and mode == UNSIGNED:
+        distance = 0.0
+    finish(pa, i, fa, oa, n, a, b, distance, lower, upper, proven, ra, rb, promised, size, mode, max_distance, full, steps, out, flags, k)
+    return at
+
+
+@kernel
+def finish(
+    pa: Array, i: int, fa: Array, oa: int, n: Vec3, a: Vec3, b: Vec3, distance: float, lower: float, upper: float, proven: bool,
+    ra: float, rb: float, promised: float, size: float, mode: int, max_distance: float, full: int, steps: int,
+    out: Array, flags: Ints, k: int,
+) -> None:  # fmt: skip
+    """Add the radii to the cores' answer, name its status, and write it in world axes."""
+    radii = ra + rb
+    lower -= radii
+    upper -= radii
+    distance -= radii
+    if mode == UNSIGNED and (proven or upper <= 0.0):
+        # one common point: on the segment between the cores' witnesses, within ra of one and rb of the other
+        proven = True
+        t = ra / radii if radii > 0.0 else 0.5
+        a = (a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]), a[2] + t * (b[2] - a[2]))
+        b = a
+        distance, lower, upper = 0.0, 0.0, 0.0
+    else:
+        a = (a[0] + ra * n[0], a[1] + ra * n[1], a[2] + ra * n[2])
+        if mode == UNSIGNED:
+            lower = max(lower, 0.0)
+            upper = max(upper, 0.0)
+            distance = max(distance, 0.0)
+        distance = min(max(distance, lower), upper)
+        b = (a[0] + distance * n[0], a[1] + distance * n[1], a[2] + distance * n[2])
+    if lower > 0.0:
+        status = BEYOND if lower > max_distance else SEPARATED
+    elif upper < 0.0 or proven:
+        status = OVERLAPPING
+    elif upper - lower <= promised:
+        status = TOUCHING
+    else:
+        status = UNDECIDED
+    out[k, 0] = distance
+    out[k, 1] = lower
+    out[k, 2] = upper
+    a = (a[0] + fa[oa + 1], a[1] + fa[oa + 2], a[2] + fa[oa + 3])
+    b = (b[0] + fa[oa + 1], b[1] + fa[oa + 2], b[2] + fa[oa + 3])
+    for r in range(3):
+        x, y, z = pa[i, 3 * r], pa[i, 3 * r + 1], pa[i, 3 * r + 2]
+        t = pa[i, 9 + r]
+        out[k, 3 + r] = x * n[0] + y * n[1] + z * n[2]
+        out[k, 6 + r] = x * a[0] + y * a[1] + z * a[2] + t
+        out[k, 9 + r] = x * b[0] + y * b[1] + z * b[2] + t
+    flags[k, 0] = status
+    flags[k, 1] = steps
+    flags[k, 2] = 1 if upper - lower <= promised else 0
+    flags[k, 3] = full
+
+
+@kernel
+def collides(
+    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, pa: Array, i: int, pb: Array, j: int,
+    margin: float, work: Array, table: Ints, points: int, out: Array, flags: Ints, k: int, log: Array,
+) -> int:  # fmt: skip
+    """Return 0 where the signed distance provably exceeds the margin, else 1; 2 where a larger workspace may prove it.
+
+    GJK with early exits decides nearly always. What is left goes through `solve`, so that the boolean and the interval never disagree.
+    """
+    m = relative_pose(pa, i, fa, oa, pb, j, fb, ob)
+    size = pair_size(fa, oa, fb, ob, m)
+    error = rounding_error(size, fa, oa, fb, ob, pa[i, 12])
+    radii = fa[oa + _RADIUS] + fb[ob + _RADIUS]
+    curved = qa[ia + _POLYTOPE] == 0 or qb[ib + _POLYTOPE] == 0
+    width = (1e-13 if curved else 8.0 * _U) * size
+    s = work[:50].reshape(5, 10)
+    code, _, _, _, _, _, _ = gjk(
+        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, 16.0 * _U * size, width, radii, margin, margin, s, log, 0
+    )  # fmt: skip
+    if code == FAR:
+        return 0
+    if code == NEAR_ENOUGH or (code == INSIDE_SIMPLEX and -radii <= margin):
+        return 1
+    solve(qa, ia, fa, oa, qb, ib, fb, ob, pa, i, pb, j, SIGNED, inf, 0.0, work, table, points, out, flags, k, log)
+    if out[k, 1] > margin:
+        return 0
+    return 2 if flags[k, 3] == 1 and out[k, 2] > margin else 1

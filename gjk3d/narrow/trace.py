@@ -1,0 +1,87 @@
+"""The log a kernel writes of its steps, in one flat array of floats, and its reading.
+
+A zero-length log means no trace. A record that does not fit is counted, not written: the caller sees the length needed and asks again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gjk3d._numba import kernel
+from gjk3d.geometry.vec3 import Vec3
+from gjk3d.poses import Array
+from gjk3d.results import EpaStep, GjkStep, Trace
+
+GJK_STEP, EPA_START, EPA_STEP, GJK_END = 1.0, 2.0, 3.0, 4.0
+#: why GJK stopped, by the codes of `gjk3d.narrow.gjk`
+ENDINGS = ("converged", "beyond", "near enough", "origin inside", "origin on the simplex", "no progress", "step limit")
+
+
+@kernel
+def put(log: Array, at: int, x: float) -> int:
+    """Write one float where there is room; return the next place."""
+    if at < log.shape[0]:
+        log[at] = x
+    return at + 1
+
+
+@kernel
+def put3(log: Array, at: int, p: Vec3) -> int:
+    """Write a vector."""
+    if at + 3 <= log.shape[0]:
+        log[at] = p[0]
+        log[at + 1] = p[1]
+        log[at + 2] = p[2]
+    return at + 3
+
+
+def read_log(log: Array) -> Trace:
+    """Turn a log into steps."""
+    trace = Trace()
+    at = 0
+    vertices: list[Array] = []
+    alive: dict[int, tuple[int, int, int]] = {}
+    born = 0
+
+    def take(count: int) -> Array:
+        nonlocal at
+        at += count
+        return log[at - count : at].copy()
+
+    while at < len(log):
+        kind = take(1)[0]
+        if kind == GJK_STEP:
+            direction, a, b = take(3), take(3), take(3)
+            bound, lower, upper = take(3)
+            count = int(take(1)[0])
+            rows = take(40).reshape(4, 10)[:count]
+            trace.gjk.append(GjkStep(direction, a, b, float(bound), float(lower), float(upper), rows[:, :3], rows[:, 3:6], rows[:, 6:9], rows[:, 9]))
+        elif kind == GJK_END:
+            trace.gjk_end = ENDINGS[int(take(1)[0])]
+            count = int(take(1)[0])
+            rows = take(40).reshape(4, 10)[:count]
+            trace.simplex, trace.simplex_weights = rows[:, :3], rows[:, 9]
+        elif kind == EPA_START:
+            vertices = [take(9) for _ in range(4)]
+            alive = {f: (int(i), int(j), int(k)) for f, (i, j, k) in enumerate(take(12).reshape(4, 3))}
+            born = 4
+        else:
+            direction, w, a, b = take(3), take(3), take(3), take(3)
+            face = int(take(1)[0])
+            lower, upper = take(2)
+            before = np.array(list(alive.values()), dtype=np.int64)
+            closest = np.array(alive[face])
+            added = [tuple(int(x) for x in row) for row in take(3 * int(take(1)[0])).reshape(-1, 3)]
+            removed = [int(x) for x in take(int(take(1)[0]))]
+            horizon = np.array([row[:2] for row in added], dtype=np.int64).reshape(-1, 2)
+            points = np.array([v[:3] for v in vertices])
+            gone = np.array([alive[f] for f in removed], dtype=np.int64).reshape(-1, 3)
+            trace.epa.append(EpaStep(points, before, closest, direction, w, a, b, gone, horizon, float(lower), float(upper)))
+            if added:
+                for f in removed:
+                    del alive[f]
+                for k, row in enumerate(added):
+                    alive[born + k] = row
+                born += len(added)
+                vertices.append(np.concatenate([w, a, b]))
+    return trace

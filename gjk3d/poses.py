@@ -1,0 +1,145 @@
+"""Poses: rigid (4, 4) transforms, world from local, checked once and then exact.
+
+A rotation further than 1e-6 from orthonormal is refused; otherwise the matrix after one polar step R (3 - R'R) / 2 *is* the pose.
+Kernels take a pose as a row of 13 floats: the rotation by rows, the translation, and how far the rotation is from orthonormal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d._numba import kernel
+from gjk3d.errors import PoseError
+
+Array = NDArray[np.float64]
+
+WIDTH = 13
+TOLERANCE = 1e-6
+IDENTITY = np.array([[1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]])
+
+_OK, _NOT_FINITE, _LAST_ROW, _TRANSPOSED, _NOT_ROTATION, _REFLECTION = range(6)
+
+
+@kernel
+def check_rows(matrices: Array, rows: Array) -> tuple[int, int]:
+    """Turn (n, 4, 4) matrices into (n, 13) rows; returns the first bad index (or -1) and what is wrong with it."""
+    for k in range(matrices.shape[0]):
+        m = matrices[k]
+        total = 0.0
+        for i in range(4):
+            for j in range(4):
+                total += m[i, j] * 0.0
+        if total != 0.0:  # NaN and infinity times zero are NaN
+            return k, _NOT_FINITE
+        if m[3, 0] != 0.0 or m[3, 1] != 0.0 or m[3, 2] != 0.0 or m[3, 3] != 1.0:
+            if m[3, 3] == 1.0 and m[0, 3] == 0.0 and m[1, 3] == 0.0 and m[2, 3] == 0.0:
+                return k, _TRANSPOSED
+            return k, _LAST_ROW
+        worst = 0.0
+        exact = True
+        for i in range(3):
+            for j in range(3):
+                g = m[0, i] * m[0, j] + m[1, i] * m[1, j] + m[2, i] * m[2, j]
+                if i == j:
+                    g -= 1.0
+                worst = max(worst, abs(g))
+        if not worst <= 1e-6:
+            return k, _NOT_ROTATION
+        det = (
+            m[0, 0] * (m[1, 1] * m[2, 2] - m[1, 2] * m[2, 1])
+            - m[0, 1] * (m[1, 0] * m[2, 2] - m[1, 2] * m[2, 0])
+            + m[0, 2] * (m[1, 0] * m[2, 1] - m[1, 1] * m[2, 0])
+        )
+        if det < 0.0:
+            return k, _REFLECTION
+        exact = worst == 0.0
+        residual = 0.0
+        for i in range(3):
+            for j in range(3):
+                if exact:
+                    rows[k, 3 * i + j] = m[i, j]
+                    continue
+                # row i of R times column j of (3 - R'R) / 2
+                s = 0.0
+                for h in range(3):
+                    g = m[0, h] * m[0, j] + m[1, h] * m[1, j] + m[2, h] * m[2, j]
+                    s += m[i, h] * ((1.0 if h == j else 0.0) - g)
+                rows[k, 3 * i + j] = m[i, j] + 0.5 * s
+        if not exact:
+            for i in range(3):
+                for j in range(3):
+                    g = rows[k, i] * rows[k, j] + rows[k, 3 + i] * rows[k, 3 + j] + rows[k, 6 + i] * rows[k, 6 + j]
+                    if i == j:
+                        g -= 1.0
+                    residual = max(residual, abs(g))
+        for i in range(3):
+            rows[k, 9 + i] = m[i, 3]
+        rows[k, 12] = residual
+    return -1, _OK
+
+
+def as_matrices(pose: Any, name: str = "pose") -> Array:
+    """Return a pose, a stack of poses or a scipy RigidTransform as a C-contiguous (4, 4) or (n, 4, 4) array of floats."""
+    as_matrix = getattr(pose, "as_matrix", None)
+    if as_matrix is not None:
+        pose = as_matrix()
+        if np.shape(pose)[-2:] == (3, 3):
+            raise PoseError(f"{name} is a rotation, expected a rigid transform: a (4, 4) matrix or a scipy RigidTransform")
+    try:
+        raw = np.asarray(pose)
+    except ValueError as reason:
+        raise PoseError(f"{name} is no array of numbers: {reason}") from None
+    if raw.dtype.kind not in "fiu":
+        raise PoseError(f"{name} has dtype {raw.dtype}, expected real numbers")
+    if raw.ndim not in (2, 3) or raw.shape[-2:] != (4, 4):
+        hint = ""
+        if raw.shape[-1:] in ((6,), (7,)):
+            hint = "; quaternions and vectors are not poses: build the matrix with scipy.spatial.transform.RigidTransform"
+        elif raw.shape[-2:] == (3, 4):
+            hint = "; add the last row [0, 0, 0, 1]"
+        raise PoseError(f"{name} has shape {raw.shape}, expected (4, 4) or (n, 4, 4){hint}")
+    return np.ascontiguousarray(raw, dtype=np.float64)
+
+
+def pose_rows(pose: Any, name: str = "pose") -> tuple[Array, bool]:
+    """Check a pose or a stack; return its (n, 13) rows and whether it was a stack.
+
+    Raises
+    ------
+    PoseError
+        Naming the argument, the row, the value seen and the cure.
+    """
+    if pose is None:
+        return IDENTITY, False
+    matrices = as_matrices(pose, name)
+    stacked = matrices.ndim == 3
+    if not stacked:
+        matrices = matrices.reshape(1, 4, 4)
+    rows = np.empty((len(matrices), WIDTH))
+    bad, what = check_rows(matrices if matrices.flags.writeable else matrices.copy(), rows)
+    if bad >= 0:
+        raise PoseError(_complaint(matrices[bad], f"{name}[{bad}]" if stacked else name, what))
+    return rows, stacked
+
+
+def _complaint(matrix: Array, name: str, what: int) -> str:
+    if what == _NOT_FINITE:
+        i, j = np.argwhere(~np.isfinite(matrix))[0]
+        return f"{name} is not finite: entry [{i}, {j}] is {matrix[i, j]}"
+    if what == _TRANSPOSED:
+        return f"{name} looks transposed: its last row is {matrix[3].tolist()} and its last column is [0, 0, 0, 1]; pass {name}.T"
+    if what == _LAST_ROW:
+        return f"{name} has last row {matrix[3].tolist()}, expected [0, 0, 0, 1]"
+    rotation = matrix[:3, :3]
+    lengths = np.linalg.norm(rotation, axis=0)
+    if what == _REFLECTION:
+        return f"{name} is a reflection (determinant {np.linalg.det(rotation):.6g}); mirror the shape with shape.scaled((-1, 1, 1)) instead"
+    gram = rotation.T @ rotation
+    off = float(np.abs(gram - np.eye(3)).max())
+    if np.abs(gram - np.diag(np.diag(gram))).max() <= TOLERANCE * max(1.0, float(gram.max())):
+        numbers = ", ".join(f"{x:.6g}" for x in lengths)
+        return f"{name} has scale ({numbers}); bake it into the shape with shape.scaled(...), a pose is rigid"
+    return f"{name} is not rigid: R'R is {off:.3g} from the identity, at most {TOLERANCE:g} is allowed"

@@ -1,0 +1,201 @@
+"""What queries answer with, and the laws every answer obeys.
+
+The sign law: ``normal`` is a unit vector from A to B, also in overlap; ``point_b - point_a == distance * normal``;
+``distance < 0`` means overlap by that depth, and moving B by ``depth * normal`` makes the two just touch.
+The bound law: ``lower <= true value <= upper``, whatever made the solver stop.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Status(IntEnum):
+    """What the bounds of an answer prove about the pair."""
+
+    SEPARATED = 0  #: apart: lower > 0
+    TOUCHING = 1  #: the interval holds 0 and is as narrow as rounding allows
+    OVERLAPPING = 2  #: upper < 0, or a common point is proven
+    UNDECIDED = 3  #: the interval holds 0 and is wider, as a loose ``tol`` leaves it
+    BEYOND = 4  #: farther than ``max_distance``, proven; the search stopped there
+
+
+class GjkStep(NamedTuple):
+    """One turn of GJK's loop, in A's frame about its core's centre."""
+
+    direction: Array  #: (3,) unit, in which the support was asked: from the simplex towards the origin
+    support_a: Array  #: (3,) support point of A
+    support_b: Array  #: (3,) support point of B along the opposite direction
+    bound: float  #: lower bound of the cores' distance that this direction proves
+    lower: float  #: the best lower bound so far
+    upper: float  #: distance of the simplex from the origin
+    simplex: Array  #: (k, 3) vertices of A - B kept before the new one joined
+    simplex_a: Array  #: (k, 3) their points on A
+    simplex_b: Array  #: (k, 3) their points on B
+    weights: Array  #: (k,) barycentric coordinates of the simplex' nearest point
+
+
+class EpaStep(NamedTuple):
+    """One expansion of EPA's polytope, in A's frame about its core's centre."""
+
+    vertices: Array  #: (n, 3) points of A - B
+    faces: NDArray[np.int64]  #: (m, 3) the polytope before the step
+    closest: NDArray[np.int64]  #: (3,) the face looked at
+    direction: Array  #: (3,) unit, in which the support was asked
+    point: Array  #: (3,) the new point of A - B
+    support_a: Array
+    support_b: Array
+    removed: NDArray[np.int64]  #: (r, 3) faces that the new point sees; empty at the last step
+    horizon: NDArray[np.int64]  #: (h, 2) the edges round them
+    lower: float  #: bounds of the cores' signed distance
+    upper: float
+
+
+class Trace:
+    """Every step of one query, as the compiled kernels logged it.
+
+    Attributes
+    ----------
+    gjk : list of GjkStep
+    gjk_end : str
+        Why GJK stopped.
+    simplex : (k, 3) float
+        GJK's last simplex, with ``simplex_weights``.
+    epa : list of EpaStep
+        Empty where EPA was not needed.
+    """
+
+    __slots__ = ("epa", "gjk", "gjk_end", "simplex", "simplex_weights")
+
+    def __init__(self) -> None:
+        self.gjk: list[GjkStep] = []
+        self.gjk_end = ""
+        self.simplex: Array = np.empty((0, 3))
+        self.simplex_weights: Array = np.empty(0)
+        self.epa: list[EpaStep] = []
+
+    def __repr__(self) -> str:
+        return f"Trace: {len(self.gjk)} steps of GJK ({self.gjk_end}), {len(self.epa)} of EPA"
+
+
+class Distance:
+    """Answer of `distance` and `signed_distance`, for one pair or for n.
+
+    Attributes
+    ----------
+    distance : float or (n,) float
+        Distance in the caller's unit; negative means overlap by that depth (`signed_distance` only).
+    normal : (3,) float or (n, 3) float
+        Unit vector from A to B in world axes, in overlap too; never NaN.
+    point_a, point_b : (3,) float or (n, 3) float
+        Witness points in world axes; ``point_b - point_a == distance * normal``.
+    lower, upper : float or (n,) float
+        Bounds that hold: ``lower <= true value <= upper``.
+    status : Status or (n,) int
+        What the bounds prove.
+    tight : bool or (n,) bool
+        Whether the interval is as narrow as promised: 1e-12 of the pair's size for polytopes, 1e-9 for curved shapes.
+    iterations : int or (n,) int
+        Steps of GJK and EPA together.
+    trace : Trace or None
+        Every step the kernels took, where ``trace=True`` asked for it.
+    shape_a, shape_b, pose_a, pose_b
+        The question, so that an answer can be drawn and replayed.
+    """
+
+    __slots__ = (
+        "distance",
+        "iterations",
+        "lower",
+        "normal",
+        "point_a",
+        "point_b",
+        "pose_a",
+        "pose_b",
+        "shape_a",
+        "shape_b",
+        "status",
+        "tight",
+        "trace",
+        "upper",
+    )
+
+    distance: Any
+    normal: Array
+    point_a: Array
+    point_b: Array
+    lower: Any
+    upper: Any
+    status: Any
+    tight: Any
+    iterations: Any
+    trace: Trace | None
+    shape_a: Any
+    shape_b: Any
+    pose_a: Any
+    pose_b: Any
+
+    @property
+    def depth(self) -> Any:
+        """How deep the pair overlaps, and 0 where it does not: ``max(0, -distance)``."""
+        return np.maximum(0.0, -self.distance) if isinstance(self.distance, np.ndarray) else max(0.0, -self.distance)
+
+    @property
+    def separation_vector(self) -> Array:
+        """The shortest translation of B that makes the two just touch: ``depth * normal``, zero when apart."""
+        return np.asarray(self.depth)[..., None] * self.normal if self.normal.ndim == 2 else self.depth * self.normal
+
+    def __len__(self) -> int:
+        if self.normal.ndim == 1:
+            raise TypeError("this Distance is of one pair and has no length")
+        return len(self.normal)
+
+    def __getitem__(self, index: int) -> Distance:
+        """Return row ``index`` of a stack as an answer of one pair."""
+        if self.normal.ndim == 1:
+            raise TypeError("this Distance is of one pair and cannot be indexed")
+        row = object.__new__(Distance)
+        row.distance = float(self.distance[index])
+        row.normal, row.point_a, row.point_b = self.normal[index], self.point_a[index], self.point_b[index]
+        row.lower, row.upper = float(self.lower[index]), float(self.upper[index])
+        row.status, row.tight = Status(int(self.status[index])), bool(self.tight[index])
+        row.iterations, row.trace = int(self.iterations[index]), None
+        row.shape_a, row.shape_b = self.shape_a, self.shape_b
+        row.pose_a = self.pose_a[index] if getattr(self.pose_a, "ndim", 2) == 3 else self.pose_a
+        row.pose_b = self.pose_b[index] if getattr(self.pose_b, "ndim", 2) == 3 else self.pose_b
+        return row
+
+    def __repr__(self) -> str:
+        if self.normal.ndim == 2:
+            names, counts = np.unique(self.status, return_counts=True)
+            parts = ", ".join(f"{n} {Status(int(s)).name.lower()}" for s, n in zip(names, counts, strict=True))
+            return f"Distance of {len(self)} pairs: {parts or 'none'}"
+        x, y, z = self.normal
+        return (
+            f"Distance: {self.status.name.lower()}, {self.distance:.9g} in [{self.lower:.9g}, {self.upper:.9g}]"
+            f" along ({x:.4g}, {y:.4g}, {z:.4g})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain numbers, lists and strings, fit for JSON (one pair only)."""
+        if self.normal.ndim == 2:
+            raise TypeError("to_dict() is of one pair: take a row first, result[i].to_dict()")
+        return {
+            "status": self.status.name.lower(),
+            "distance": float(self.distance),
+            "depth": float(self.depth),
+            "lower": float(self.lower),
+            "upper": float(self.upper),
+            "tight": bool(self.tight),
+            "normal": self.normal.tolist(),
+            "point_a": self.point_a.tolist(),
+            "point_b": self.point_b.tolist(),
+            "separation_vector": (self.separation_vector + 0.0).tolist(),
+            "iterations": int(self.iterations),
+        }

@@ -1,0 +1,1 @@
+"""Shapes in their own frames: support mappings for the kernels, measures for people."""

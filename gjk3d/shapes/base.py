@@ -1,0 +1,434 @@
+"""What every shape is and can do; a convex shape is a core and a radius.
+
+Shapes sit in their own frame, are immutable and hashable, and carry no pose and no colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.errors import ShapeError
+from gjk3d.poses import as_matrices, pose_rows
+from gjk3d.shapes import layout, measure, surfaces
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: set by gjk3d.queries: contains(shape, points) for shapes in general
+contains_hook: list[Callable[[Any, Array], NDArray[np.bool_]]] = []
+
+
+class Part(NamedTuple):
+    """A primitive, affinely placed: one summand of a composed shape."""
+
+    kind: int
+    count: int
+    numbers: Array
+    matrix: Array
+    offset: Array
+
+
+Term = list[Part]
+
+
+def number(value: Any, what: str, *, positive: bool = True, zero: bool = False) -> float:
+    """Return one finite float, or raise naming ``what``."""
+    if isinstance(value, (str, bytes, bool, np.bool_, complex)):
+        raise ShapeError(f"{what} is {value!r}, expected a real number")
+    try:
+        x = float(value)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{what} is {value!r}, expected a real number") from None
+    if not isfinite(x):
+        raise ShapeError(f"{what} is {x}, expected a finite number")
+    if positive and not (x > 0.0 or (zero and x == 0.0)):
+        raise ShapeError(f"{what} is {x:g}, expected {'at least 0' if zero else 'more than 0'}")
+    return x + 0.0  # no negative zero
+
+
+def rows(value: Any, what: str, columns: int = 3) -> Array:
+    """Return a finite (n, 3) float array of its own, or raise naming ``what`` and the row."""
+    try:
+        raw = np.asarray(value)
+    except ValueError as reason:
+        raise ShapeError(f"{what} is ragged: {reason}") from None
+    if raw.dtype.kind not in "fiu":
+        raise ShapeError(f"{what} has dtype {raw.dtype}, expected real numbers")
+    if raw.ndim != 2 or raw.shape[1] != columns:
+        hint = f": did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""
+        raise ShapeError(f"{what} has shape {raw.shape}, expected (n, {columns}){hint}")
+    out = np.array(raw, dtype=np.float64, order="C") + 0.0
+    bad = ~np.isfinite(out).all(axis=1)
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ShapeError(f"{what}[{i}] is {out[i].tolist()} ({int(bad.sum())} of {len(out)} rows not finite)")
+    return out
+
+
+def vector(value: Any, what: str) -> Array:
+    """Return a finite (3,) float array of its own, or raise naming ``what``."""
+    try:
+        raw = np.asarray(value)
+    except ValueError as reason:
+        raise ShapeError(f"{what} is ragged: {reason}") from None
+    if raw.dtype.kind not in "fiu" or raw.shape != (3,):
+        raise ShapeError(f"{what} is {value!r}, expected three real numbers")
+    out = np.array(raw, dtype=np.float64) + 0.0
+    if not np.isfinite(out).all():
+        raise ShapeError(f"{what} is {out.tolist()}, expected finite numbers")
+    return out
+
+
+def factors3(value: Any) -> Array:
+    """Return three finite factors, none zero, from one number or three."""
+    if np.ndim(value) == 0:
+        value = (number(value, "scaled: factors", positive=False),) * 3
+    out = vector(value, "scaled: factors")
+    if not out.all():
+        raise ShapeError(f"scaled: factors are {out.tolist()}, none may be 0: a flat shape is a ConvexHull of its points")
+    return out
+
+
+class Shape:
+    """The root of all shapes; see the classes that derive from it."""
+
+    __slots__ = ("_cache",)
+
+    _cache: dict[str, Any]
+
+    # --- immutable, hashable, picklable ----------------------------------------------------------------------------
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_cache", {})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
+
+    def _state(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.__slots__)
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (type(self), {name: getattr(self, name) for name in self.__slots__})
+
+    def __copy__(self) -> Shape:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Shape:
+        return self
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple(
+            (x.shape, x.tobytes()) if isinstance(x, np.ndarray) else tuple(x) if isinstance(x, list) else x for x in self._state()
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(self) is type(other) and self._key() == cast(Shape, other)._key())
+
+    def __hash__(self) -> int:
+        if "hash" not in self._cache:
+            self._cache["hash"] = hash((type(self).__name__, self._key()))
+        return int(self._cache["hash"])
+
+    def __repr__(self) -> str:
+        def text(value: Any) -> str:
+            if isinstance(value, np.ndarray):
+                return str(value.tolist()) if value.size <= 12 else f"<{' x '.join(map(str, value.shape))}>"
+            return repr(value)
+
+        return f"{type(self).__name__}({', '.join(f'{n}={text(getattr(self, n))}' for n in self.__slots__ if n[0] != '_')})"
+
+    # --- what a class says of itself -------------------------------------------------------------------------------
+
+    def _core(self) -> tuple[int, Any, Any]:
+        """Return kind, centre (3,) and numbers of the core."""
+        raise AttributeError(type(self).__name__)
+
+    def _rounding(self) -> float:
+        """Return the radius round the core."""
+        return 0.0
+
+    def _slack(self) -> float:
+        """Return how much the stored core may differ from the shape meant, as a length."""
+        return 0.0
+
+    def _terms(self) -> list[Term]:
+        """Return the core as a maximum over terms of sums of affinely placed primitives."""
+        kind, center, numbers = self._core()
+        count = len(numbers) // 3 if kind == layout.HULL else 0
+        return [[Part(kind, count, np.array(numbers), np.eye(3), np.array(center))]]
+
+    def _pack(self) -> tuple[Ints, Array]:
+        kind, center, numbers = self._core()
+        numbers = np.asarray(numbers, dtype=np.float64)
+        count = len(numbers) // 3 if kind == layout.HULL else 0
+        polytope = int(kind in (layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL))
+        ints = np.array([kind, count, 0, polytope], dtype=np.int64)
+        head = [self._rounding(), *center, core_reach(kind, numbers), self._slack()]
+        return ints, np.concatenate([np.array(head), numbers])
+
+    @property
+    def packed(self) -> tuple[Ints, Array]:
+        """The shape as the kernels take it: (ints, floats), see `gjk3d.shapes.layout`."""
+        if "packed" not in self._cache:
+            self._cache["packed"] = self._pack()
+        return cast("tuple[Ints, Array]", self._cache["packed"])
+
+    # --- what every shape can do -----------------------------------------------------------------------------------
+
+    def support(self, directions: Any) -> Array:
+        """Return the farthest point of the shape along each direction.
+
+        Parameters
+        ----------
+        directions : (3,) float or (n, 3) float
+            Of any length; where one is zero, some point of the shape is returned.
+
+        Returns
+        -------
+        (3,) float or (n, 3) float
+            On ties any of the farthest points.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.Box((2, 2, 2)).support((1, 1, 1)).tolist()
+        [1.0, 1.0, 1.0]
+        """
+        from gjk3d.shapes.table import support_rows
+
+        single = np.ndim(directions) == 1
+        d = rows([directions] if single else directions, "support: directions")
+        out = np.empty_like(d)
+        ints, floats = self.packed
+        support_rows(ints, floats, d, out)
+        return out[0] if single else out
+
+    @property
+    def bounds(self) -> Array:
+        """Least and greatest corner of the axis-aligned box round the shape, (2, 3) float."""
+        ends = self.support(np.vstack([-np.eye(3), np.eye(3)]))
+        return np.array([ends[:3].diagonal(), ends[3:].diagonal()])
+
+    @property
+    def volume(self) -> float:
+        """Volume; 0 for flat shapes."""
+        v = self._core_volume()
+        r = self._rounding()
+        return v if r == 0.0 else measure.steiner_volume(v, *self._core_area_and_curvature(), r)
+
+    def _core_volume(self) -> float:
+        return 0.0
+
+    def _core_area_and_curvature(self) -> tuple[float, float]:
+        """Return surface area and integrated mean curvature of the core, for Steiner's formula."""
+        raise AttributeError(type(self).__name__)
+
+    def contains(self, points: Any) -> Any:
+        """Tell which points lie in the shape; points on its surface do.
+
+        Parameters
+        ----------
+        points : (3,) float or (n, 3) float
+
+        Returns
+        -------
+        bool or (n,) bool
+            False only where being outside is proven, as in `gjk3d.collide`.
+        """
+        single = np.ndim(points) == 1
+        p = rows([points] if single else points, "contains: points")
+        inside = contains_hook[0](self, p)
+        return bool(inside[0]) if single else inside
+
+    def surface(self, resolution: int = 32) -> surfaces.Surface:
+        """Return a closed triangle mesh of the shape, vertices on its surface, faces wound outward.
+
+        Parameters
+        ----------
+        resolution : int
+            Segments per full turn of curved parts.
+        """
+        return surfaces.from_support(self.support, resolution)
+
+    def _ball(self) -> tuple[Array, float]:
+        """Return centre and radius of a small enclosing ball."""
+        center = self.bounds.mean(axis=0)
+        ints, floats = self.packed
+        return center, float(floats[layout.RHO] + floats[layout.RADIUS] + np.linalg.norm(center - floats[1:4]))
+
+    def _box(self) -> tuple[Array, Array]:
+        """Return pose and extents of a small oriented box."""
+        surface = self.surface()
+        pose, _ = measure.oriented_box(surface.vertices, surface.faces)
+        axes = pose[:3, :3]
+        high = np.einsum("ij,ji->i", self.support(axes.T), axes)
+        low = np.einsum("ij,ji->i", self.support(-axes.T), axes)
+        pose[:3, 3] = axes @ ((high + low) / 2)
+        return pose, high - low
+
+    def inflated(self, radius: float) -> Shape:
+        """Return the shape grown by ``radius`` on all sides: its sum with a ball.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> round(gk.Box((2, 2, 2)).inflated(0.5).bounds[1, 0], 12)
+        1.5
+        """
+        from gjk3d.shapes.rounded import Rounded
+
+        r = number(radius, "inflated: radius", zero=True)
+        return self if r == 0.0 else Rounded(self, r)
+
+    def scaled(self, factors: Any) -> Shape:
+        """Return the shape with its coordinates multiplied by one factor, or by three; negative ones mirror it.
+
+        Parameters
+        ----------
+        factors : float or (3,) float
+            None may be zero.
+        """
+        from gjk3d.shapes.composed import Composed, scaled_terms
+
+        f = factors3(factors)
+        if np.all(f == f[0]) and self._rounding() > 0:
+            return self._bare().scaled(f).inflated(self._rounding() * abs(float(f[0])))
+        return Composed._from_terms(*scaled_terms(self._terms(), self._rounding(), f))
+
+    def _bare(self) -> Shape:
+        """Return the core as a shape of its own, without the radius."""
+        from gjk3d.shapes.composed import Composed
+
+        return Composed._from_terms(self._terms(), 0.0)
+
+    def placed(self, pose: Any) -> Shape:
+        """Return the shape moved within its own frame by a rigid pose (4, 4).
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> pose = np.eye(4); pose[:3, 3] = (0, 0, 5)
+        >>> gk.Sphere(1).placed(pose).bounds.tolist()
+        [[-1.0, -1.0, 4.0], [1.0, 1.0, 6.0]]
+        """
+        rotation, translation = rigid(pose)
+        if not translation.any() and np.array_equal(rotation, np.eye(3)):
+            return self
+        return self._moved(rotation, translation)
+
+    def _moved(self, rotation: Array, translation: Array) -> Shape:
+        from gjk3d.shapes.composed import Composed, moved_terms
+
+        if self._rounding() > 0.0:
+            return self._bare()._moved(rotation, translation).inflated(self._rounding())
+        return Composed._from_terms(moved_terms(self._terms(), rotation, translation), 0.0)
+
+
+class Polytope(Shape):
+    """A shape with finitely many vertices."""
+
+    __slots__ = ()
+
+    @property
+    def vertices(self) -> Array:
+        """The vertices, (n, 3) float."""
+        raise AttributeError(type(self).__name__)
+
+    def _with_vertices(self, vertices: Array) -> Shape:
+        from gjk3d.shapes.convex_hull import ConvexHull
+
+        return ConvexHull(vertices)
+
+    def scaled(self, factors: Any) -> Shape:
+        """Return the shape with its coordinates multiplied; see `Shape.scaled`."""
+        return self._with_vertices(self.vertices * factors3(factors))
+
+    def _moved(self, rotation: Array, translation: Array) -> Shape:
+        return self._with_vertices(self.vertices @ rotation.T + translation)
+
+    def _hull(self) -> Any:
+        if "hull" not in self._cache:
+            from gjk3d.geometry.hulls import build_hull
+
+            self._cache["hull"] = build_hull(np.ascontiguousarray(self.vertices))
+        return self._cache["hull"]
+
+    def _core_volume(self) -> float:
+        return float(self._hull().volume)
+
+    def _core_area_and_curvature(self) -> tuple[float, float]:
+        hull = self._hull()
+        ends = hull.vertices[hull.edges]
+        lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
+        return float(hull.area), 0.5 * float(lengths @ hull.angles)
+
+    def surface(self, resolution: int = 32) -> surfaces.Surface:
+        """Return the faces as triangles; see `Shape.surface`."""
+        hull = self._hull()
+        return surfaces.Surface(hull.vertices, hull.faces)
+
+    def _ball(self) -> tuple[Array, float]:
+        return measure.minimal_ball(np.ascontiguousarray(self.vertices))
+
+    def _box(self) -> tuple[Array, Array]:
+        hull = self._hull()
+        return measure.oriented_box(hull.vertices, hull.faces)
+
+
+class Solid(Shape):
+    """A curved primitive: centred, along z."""
+
+    __slots__ = ()
+
+    def _ball(self) -> tuple[Array, float]:
+        extent = self.bounds[1] - self.bounds[0]
+        return np.zeros(3), float(np.linalg.norm(extent) / 2)
+
+    def _box(self) -> tuple[Array, Array]:
+        low, high = self.bounds
+        pose = np.eye(4)
+        pose[:3, 3] = (low + high) / 2
+        return pose, high - low
+
+
+def core_reach(kind: int, numbers: Array) -> float:
+    """Bound the distance of a primitive core from its centre, rounded up."""
+    if kind == layout.POINT:
+        return 0.0
+    if kind == layout.HULL:
+        reach = float(np.sqrt((numbers.reshape(3, -1) ** 2).sum(axis=0).max()))
+    elif kind == layout.ELLIPSOID:
+        reach = float(np.max(numbers))
+    else:  # segment: half vector; box: half extents; cylinder and cone: radius, half height
+        reach = float(np.sqrt((numbers**2).sum()))
+    return reach * (1.0 + 1e-15)
+
+
+def rigid(pose: Any) -> tuple[Array, Array]:
+    """Return rotation and translation of one checked pose."""
+    if pose is None:
+        return np.eye(3), np.zeros(3)
+    if as_matrices(pose).ndim != 2:
+        raise ShapeError("placed: takes one pose, not a stack")
+    row = pose_rows(pose)[0][0]
+    return row[:9].reshape(3, 3).copy(), row[9:12].copy()
+
+
+def _rebuild(cls: type, values: dict[str, Any]) -> Shape:
+    shape = cast(Shape, object.__new__(cls))
+    shape._set(**values)
+    return shape
+
+

@@ -1,0 +1,66 @@
+"""A capsule: a segment with a radius."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from gjk3d.shapes import layout, surfaces
+from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
+from gjk3d.shapes.segment import Segment
+
+
+class Capsule(Solid):
+    """All points within ``radius`` of a segment along z.
+
+    Parameters
+    ----------
+    radius : float
+    height : float
+        Between the centres of the caps, as in FCL and trimesh; tip to tip is ``height + 2 radius``.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.Capsule(0.5, 2).bounds[1].tolist()
+    [0.5, 0.5, 1.5]
+    """
+
+    __slots__ = ("height", "radius")
+    radius: float
+    height: float
+
+    def __init__(self, radius: float, height: float) -> None:
+        self._set(radius=number(radius, "Capsule: radius"), height=number(height, "Capsule: height"))
+
+    def _core(self) -> tuple[int, Any, Any]:
+        return layout.SEGMENT, np.zeros(3), np.array([0.0, 0.0, self.height / 2])
+
+    def _rounding(self) -> float:
+        return self.radius
+
+    @property
+    def volume(self) -> float:
+        """A cylinder and a ball."""
+        return pi * self.radius**2 * (self.height + 4.0 / 3.0 * self.radius)
+
+    def _ball(self) -> tuple[Array, float]:
+        return np.zeros(3), self.height / 2 + self.radius
+
+    def surface(self, resolution: int = 32) -> surfaces.Surface:
+        """Return rings of triangles; see `Shape.surface`."""
+        return surfaces.capsule(self.radius, self.height, resolution)
+
+    def inflated(self, radius: float) -> Shape:
+        """Return the thicker capsule."""
+        return Capsule(self.radius + number(radius, "inflated: radius", zero=True), self.height)
+
+    def scaled(self, factors: Any) -> Shape:
+        """Return a capsule for factors of equal size, else the sum of a segment and an ellipsoid."""
+        f = np.abs(factors3(factors))
+        return Capsule(self.radius * f[0], self.height * f[0]) if np.all(f == f[0]) else super().scaled(f)
+
+    def _bare(self) -> Shape:
+        return Segment((0, 0, -self.height / 2), (0, 0, self.height / 2))

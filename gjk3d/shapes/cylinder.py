@@ -1,0 +1,69 @@
+"""A cylinder along z."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+import numpy as np
+
+from gjk3d._numba import kernel
+from gjk3d.geometry.vec3 import Vec3
+from gjk3d.shapes import layout, surfaces
+from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
+
+
+@kernel
+def support_cylinder(f: Array, o: int, d: Vec3) -> Vec3:
+    """Return the rim point along d of the cylinder with radius f[o], half height f[o+1]; the cap's centre where all of it ties."""
+    z = f[o + 1] if d[2] >= 0.0 else -f[o + 1]
+    r = sqrt(d[0] * d[0] + d[1] * d[1])
+    if not r > 0.0:
+        return (0.0, 0.0, z)
+    s = f[o] / r
+    return (s * d[0], s * d[1], z)
+
+
+class Cylinder(Solid):
+    """The solid cylinder round the z axis, centred.
+
+    Parameters
+    ----------
+    radius : float
+    height : float
+        Full length along z.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.Cylinder(1, 4).bounds.tolist()
+    [[-1.0, -1.0, -2.0], [1.0, 1.0, 2.0]]
+    """
+
+    __slots__ = ("height", "radius")
+    radius: float
+    height: float
+
+    def __init__(self, radius: float, height: float) -> None:
+        self._set(radius=number(radius, "Cylinder: radius"), height=number(height, "Cylinder: height"))
+
+    def _core(self) -> tuple[int, Any, Any]:
+        return layout.CYLINDER, np.zeros(3), np.array([self.radius, self.height / 2])
+
+    def _core_volume(self) -> float:
+        return pi * self.radius**2 * self.height
+
+    def _core_area_and_curvature(self) -> tuple[float, float]:
+        return 2 * pi * self.radius * (self.radius + self.height), pi * self.height + pi**2 * self.radius
+
+    def _ball(self) -> tuple[Array, float]:
+        return np.zeros(3), float(np.hypot(self.radius, self.height / 2))
+
+    def surface(self, resolution: int = 32) -> surfaces.Surface:
+        """Return a prism with the rims on the cylinder's; see `Shape.surface`."""
+        return surfaces.cylinder(self.radius, self.height, resolution)
+
+    def scaled(self, factors: Any) -> Shape:
+        """Return a cylinder where x and y have factors of one size, else an elliptic one."""
+        f = np.abs(factors3(factors))
+        return Cylinder(self.radius * f[0], self.height * f[2]) if f[0] == f[1] else super().scaled(f)

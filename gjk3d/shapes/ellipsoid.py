@@ -1,0 +1,72 @@
+"""An ellipsoid, aligned with its frame."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+import numpy as np
+
+from gjk3d._numba import kernel
+from gjk3d.errors import ShapeError
+from gjk3d.geometry.vec3 import Vec3
+from gjk3d.shapes import layout, surfaces
+from gjk3d.shapes.base import Array, Shape, Solid, factors3, vector
+
+
+@kernel
+def support_ellipsoid(f: Array, o: int, d: Vec3) -> Vec3:
+    """Return the surface point with outward normal d of the ellipsoid with radii f[o:o+3]."""
+    x, y, z = f[o] * d[0], f[o + 1] * d[1], f[o + 2] * d[2]
+    n = sqrt(x * x + y * y + z * z)
+    if not n > 0.0:
+        return (f[o], 0.0, 0.0)
+    return (f[o] * (x / n), f[o + 1] * (y / n), f[o + 2] * (z / n))
+
+
+class Ellipsoid(Solid):
+    """The solid ellipsoid round the origin.
+
+    Parameters
+    ----------
+    radii : (3,) float
+        Half axes along x, y, z.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.Ellipsoid((1, 2, 3)).support((0, 0, -1)).tolist()
+    [0.0, 0.0, -3.0]
+    """
+
+    __slots__ = ("radii",)
+    radii: Array
+
+    def __init__(self, radii: Any) -> None:
+        r = vector(radii, "Ellipsoid: radii")
+        if not (r > 0.0).all():
+            raise ShapeError(f"Ellipsoid: radii are {r.tolist()}, expected more than 0 each")
+        self._set(radii=r)
+
+    def _core(self) -> tuple[int, Any, Any]:
+        return layout.ELLIPSOID, np.zeros(3), self.radii
+
+    def _core_volume(self) -> float:
+        return float(4.0 / 3.0 * pi * self.radii.prod())
+
+    def _core_area_and_curvature(self) -> tuple[float, float]:
+        from scipy.special import elliprg  # Carlson's R_G is the mean of a square root of a quadratic form over the sphere
+
+        a, b, c = self.radii**2
+        return float(4 * pi * elliprg(a * b, b * c, c * a)), float(4 * pi * elliprg(a, b, c))
+
+    def _ball(self) -> tuple[Array, float]:
+        return np.zeros(3), float(self.radii.max())
+
+    def surface(self, resolution: int = 32) -> surfaces.Surface:
+        """Return rings of triangles; see `Shape.surface`."""
+        return surfaces.ellipsoid(self.radii, resolution)
+
+    def scaled(self, factors: Any) -> Shape:
+        """Return the ellipsoid with its radii multiplied."""
+        return Ellipsoid(self.radii * np.abs(factors3(factors)))

@@ -1,0 +1,109 @@
+"""A half-space: unbounded, so it has no core; its queries are in closed form."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from gjk3d.errors import ShapeError, UnboundedShapeError
+from gjk3d.shapes import surfaces
+from gjk3d.shapes.base import Array, Shape, factors3, number, rows, vector
+
+
+class Halfspace(Shape):
+    """All points with ``normal . x <= offset``: solid on the side away from its normal.
+
+    Parameters
+    ----------
+    normal : (3,) float
+        Outward, of any length but zero; ``offset`` is divided by that length too.
+    offset : float
+        Distance of the surface from the origin along the normal.
+
+    Raises
+    ------
+    UnboundedShapeError
+        By what only bounded shapes have: surface, bounding sphere, oriented box, support.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> floor = gk.Halfspace((0, 0, 1), 0)
+    >>> above = np.eye(4); above[2, 3] = 3
+    >>> gk.signed_distance(floor, gk.Sphere(1), None, above).distance
+    2.0
+    """
+
+    __slots__ = ("normal", "offset")
+    normal: Array
+    offset: float
+
+    def __init__(self, normal: Any, offset: float = 0.0) -> None:
+        n = vector(normal, "Halfspace: normal")
+        scale = float(np.abs(n).max())
+        if scale == 0.0:
+            raise ShapeError("Halfspace: normal is [0, 0, 0], expected a direction")
+        length = scale * float(np.linalg.norm(n / scale))
+        self._set(normal=n / length, offset=number(offset, "Halfspace: offset", positive=False) / length)
+
+    def _unbounded(self, what: str) -> UnboundedShapeError:
+        return UnboundedShapeError(f"a Halfspace is unbounded and has no {what}; use a large Box where one is needed")
+
+    @property
+    def packed(self) -> Any:
+        """Not there: a half-space has no core."""
+        raise self._unbounded("core")
+
+    def support(self, directions: Any) -> Array:
+        """Raise UnboundedShapeError: along most directions there is no farthest point."""
+        raise self._unbounded("support points")
+
+    @property
+    def bounds(self) -> Array:
+        """Least and greatest corner: infinite but where the normal is an axis."""
+        low, high = np.full(3, -inf), np.full(3, inf)
+        if np.count_nonzero(self.normal) == 1:
+            axis = int(np.argmax(np.abs(self.normal)))
+            if self.normal[axis] > 0:
+                high[axis] = self.offset
+            else:
+                low[axis] = -self.offset
+        return np.array([low, high])
+
+    @property
+    def volume(self) -> float:
+        """Infinite."""
+        return inf
+
+    def contains(self, points: Any) -> Any:
+        """Tell which points lie in the half-space, its surface included; see `Shape.contains`."""
+        single = np.ndim(points) == 1
+        p = rows([points] if single else points, "contains: points")
+        # within the rounding of the dot product the point counts as on the surface
+        slack = 4.0 * 2.0**-53 * (np.abs(p) @ np.abs(self.normal) + abs(self.offset))
+        inside = p @ self.normal - self.offset <= slack
+        return bool(inside[0]) if single else inside
+
+    def surface(self, resolution: int = 32) -> surfaces.Surface:
+        """Raise UnboundedShapeError."""
+        raise self._unbounded("surface mesh")
+
+    def _ball(self) -> tuple[Array, float]:
+        raise self._unbounded("bounding sphere")
+
+    def _box(self) -> tuple[Array, Array]:
+        raise self._unbounded("oriented box")
+
+    def inflated(self, radius: float) -> Shape:
+        """Return the half-space with its surface moved out."""
+        return Halfspace(self.normal, self.offset + number(radius, "inflated: radius", zero=True))
+
+    def scaled(self, factors: Any) -> Shape:
+        """Return the half-space of the scaled points."""
+        return Halfspace(self.normal / factors3(factors), self.offset)
+
+    def _moved(self, rotation: Array, translation: Array) -> Shape:
+        normal = rotation @ self.normal
+        return Halfspace(normal, self.offset + float(normal @ translation))

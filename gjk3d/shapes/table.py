@@ -1,0 +1,118 @@
+"""THE list of shapes and the one if-chain over their cores: a new shape is one file and one line in each."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from gjk3d._numba import kernel
+from gjk3d.geometry.vec3 import Vec3
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Array, Ints, Shape
+from gjk3d.shapes.box import Box, support_box
+from gjk3d.shapes.capsule import Capsule
+from gjk3d.shapes.composed import Composed, place, pull_back
+from gjk3d.shapes.cone import Cone, support_cone
+from gjk3d.shapes.convex_hull import ConvexHull, support_hull
+from gjk3d.shapes.cylinder import Cylinder, support_cylinder
+from gjk3d.shapes.ellipsoid import Ellipsoid, support_ellipsoid
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.point import Point
+from gjk3d.shapes.rounded import Rounded
+from gjk3d.shapes.segment import Segment, support_segment
+from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.tetrahedron import Tetrahedron
+from gjk3d.shapes.triangle import Triangle
+
+SHAPES: tuple[type[Shape], ...] = (
+    Point,
+    Segment,
+    Triangle,
+    Tetrahedron,
+    Sphere,
+    Box,
+    Capsule,
+    Cylinder,
+    Cone,
+    Ellipsoid,
+    Halfspace,
+    ConvexHull,
+    Rounded,
+    Composed,
+)
+
+_HEAD = layout.FLOAT_HEAD
+_KIND, _VERTICES, _PARTS, _INT_HEAD, _PART_INTS = (
+    layout.KIND,
+    layout.VERTICES,
+    layout.PARTS,
+    layout.INT_HEAD,
+    layout.PART_INTS,
+)
+_POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
+_CYLINDER, _CONE, _COMPOSED = layout.CYLINDER, layout.CONE, layout.COMPOSED
+
+
+@kernel
+def support_primitive(kind: int, count: int, f: Array, o: int, d: Vec3) -> Vec3:
+    """Return the farthest point along d of the primitive with its numbers at f[o:]."""
+    if kind == _BOX:
+        return support_box(f, o, d)
+    if kind == _HULL:
+        return support_hull(f, o, count, d)
+    if kind == _POINT:
+        return (0.0, 0.0, 0.0)
+    if kind == _SEGMENT:
+        return support_segment(f, o, d)
+    if kind == _CYLINDER:
+        return support_cylinder(f, o, d)
+    if kind == _CONE:
+        return support_cone(f, o, d)
+    return support_ellipsoid(f, o, d)
+
+
+@kernel
+def support_composed(q: Ints, i: int, f: Array, o: int, d: Vec3) -> Vec3:
+    """Return the best over terms of the sum over parts of each part's farthest point along d."""
+    best = (0.0, 0.0, 0.0)
+    most = 0.0
+    first = True
+    p = i + _INT_HEAD
+    end = p + _PART_INTS * q[i + _PARTS]
+    while p < end:
+        term = q[p]
+        x, y, z = 0.0, 0.0, 0.0
+        while p < end and q[p] == term:
+            at = o + q[p + 4]
+            s = place(f, at, support_primitive(q[p + 1], q[p + 2], f, o + q[p + 3], pull_back(f, at, d)))
+            x, y, z = x + s[0], y + s[1], z + s[2]
+            p += _PART_INTS
+        value = x * d[0] + y * d[1] + z * d[2]
+        if first or value > most:
+            first = False
+            most = value
+            best = (x, y, z)
+    return best
+
+
+@kernel
+def support(q: Ints, i: int, f: Array, o: int, d: Vec3) -> Vec3:
+    """Return the farthest point along d of the core at q[i:], f[o:], relative to its centre."""
+    kind = q[i + _KIND]
+    if kind == _COMPOSED:
+        return support_composed(q, i, f, o, d)
+    return support_primitive(kind, q[i + _VERTICES], f, o + _HEAD, d)
+
+
+@kernel
+def support_rows(q: Ints, f: Array, directions: Array, out: Array) -> None:
+    """Fill out (n, 3) with the farthest points of a whole shape, its radius and centre included."""
+    for k in range(directions.shape[0]):
+        d = (directions[k, 0], directions[k, 1], directions[k, 2])
+        largest = max(abs(d[0]), abs(d[1]), abs(d[2]))
+        if largest > 0.0:  # so that squares neither overflow nor vanish
+            d = (d[0] / largest, d[1] / largest, d[2] / largest)
+        p = support(q, 0, f, 0, d)
+        length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+        s = f[0] / length if length > 0.0 else 0.0
+        for j in range(3):
+            out[k, j] = f[1 + j] + p[j] + s * d[j]

@@ -22,10 +22,11 @@ PAIRS = 3_000_000  # of points and faces, that exact distances are worth
 
 
 class Facets(NamedTuple):
-    """Simplices (m, 3) triangles or (m, 2) segments, indices of points, and their (m, 3) outward unit normals."""
+    """Facets (m, 3) or (m, 2) by point, their (m, 3) outward unit normals, and Qhull's planes in mapped coordinates."""
 
     simplices: Index
     normals: Array
+    planes: Array
 
 
 def qhull(points: Array, members: Index, matrix: Array, options: str) -> Facets | None:
@@ -54,7 +55,7 @@ def qhull(points: Array, members: Index, matrix: Array, options: str) -> Facets 
             simplices = _rewound(simplices, hull.neighbors)
             if not is_closed(simplices):
                 return None
-    return Facets(members[simplices], normals)
+    return Facets(members[simplices], normals, hull.equations)
 
 
 def is_closed(faces: Index) -> bool:
@@ -105,9 +106,8 @@ def corner_normals(facets: Facets, count: int) -> Array:
     d = facets.simplices.shape[1]
     where = facets.simplices.ravel()
     sums = [np.bincount(where, np.repeat(facets.normals[:, k], d), count) for k in range(3)]
-    normals = np.stack(sums, axis=1)
-    lengths = np.linalg.norm(normals, axis=1)
-    return np.asarray(normals / np.where(lengths > 0.0, lengths, 1.0)[:, None])
+    normals: Array = np.stack(sums, axis=1).astype(np.float64)
+    return _unit_rows(normals)
 
 
 def strict(points: Array, facets: Facets) -> Index:
@@ -139,7 +139,7 @@ def fatness(points: Array, facets: Facets) -> float:
 
 def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
     """Return directions and how far the facets reach along them: face normals, for thin sets also edges and corners."""
-    s, normals = facets
+    s, normals, _ = facets
     reach = np.einsum("ijk,ik->ij", points[s], normals).max(axis=1)
     if fatness(points, facets) <= THIN:
         return normals, reach
@@ -148,9 +148,7 @@ def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
     directions, reaches = [normals, corners], [reach, np.einsum("ij,ij->i", points[used], corners)]
     if s.shape[1] == 3:
         ends, sides = edges(s)
-        creases = normals[sides[:, 0]] + normals[sides[:, 1]]
-        lengths = np.linalg.norm(creases, axis=1)
-        creases /= np.where(lengths > 0.0, lengths, 1.0)[:, None]
+        creases = _unit_rows(normals[sides[:, 0]] + normals[sides[:, 1]])
         directions.append(creases)
         reaches.append(np.einsum("ij,ij->i", points[ends[:, 0]], creases))
     return np.concatenate(directions), np.concatenate(reaches)
@@ -185,28 +183,46 @@ def _farthest(points: Array, members: Index, directions: Array) -> tuple[Array, 
     return best, who
 
 
-def shallow(points: Array, matrix: Array) -> Index:
-    """Return the points that coarse inner hulls do not hide: only these can be on or near the surface."""
-    from scipy.spatial import ConvexHull, QhullError
+def shallow(points: Array, matrix: Array, facets: Facets) -> Index:
+    """Return the points that are not deep inside the hull: only these can matter on its surface.
 
-    left = np.arange(len(points))
-    for count in (200, 2000):
-        if len(left) < 10 * count:
-            break
-        directions = np.random.default_rng(0).standard_normal((count, len(matrix)))  # the same every time
-        mapped = points[left] @ matrix.T
-        _, who = _farthest(mapped, np.arange(len(left)), directions)
-        try:
-            planes = ConvexHull(mapped[np.unique(who)]).equations
-        except (QhullError, ValueError):
-            break
-        depth = np.empty(len(left))
-        step = max(1, BLOCK // len(planes))
-        for start in range(0, len(left), step):
-            block = slice(start, start + step)
-            depth[block] = (planes[:, :-1] @ mapped[block].T + planes[:, -1:]).max(axis=0)
-        left = left[depth > -1e-6]
-    return left
+    A point is inside if it is below the facet that the ray to it from an inner point pierces. Points are grouped by
+    direction, and each group is held against all facets whose cone from the inner point can meet it.
+    """
+    from scipy.spatial import cKDTree
+
+    if len(points) * len(facets.simplices) < 4 * BLOCK:
+        return np.arange(len(points))
+    mapped = points @ matrix.T
+    corners = mapped[facets.simplices]
+    inner = corners.mean(axis=(0, 1))
+    rays = _unit_rows(mapped - inner)
+    axes = rays[np.random.default_rng(0).choice(len(rays), 256)]  # the same every time
+    group = cKDTree(axes).query(rays)[1]
+    spokes = _unit_rows(corners - inner)
+    middles = _unit_rows(spokes.mean(axis=1))
+    cosine = np.einsum("ijk,ik->ij", spokes, middles).min(axis=1)
+    opening = np.where(cosine > 0.1, np.arccos(np.clip(cosine, -1.0, 1.0)), np.pi)
+    margin = 1e-6 + 1e-14 * float(np.abs(matrix).max())
+    near = np.ones(len(points), dtype=bool)
+    for k, axis in enumerate(axes):
+        members = np.flatnonzero(group == k)
+        if not len(members):
+            continue
+        width = float(np.arccos(np.clip(rays[members] @ axis, -1.0, 1.0)).max())
+        met = np.flatnonzero(np.arccos(np.clip(middles @ axis, -1.0, 1.0)) <= opening + width + 1e-6)
+        planes = facets.planes[met]
+        if not len(met):
+            continue
+        for block in np.array_split(members, 1 + len(members) * len(met) // BLOCK):
+            height = (planes[:, :-1] @ mapped[block].T + planes[:, -1:]).max(axis=0)
+            near[block] = height > -margin
+    return np.flatnonzero(near)
+
+
+def _unit_rows(vectors: Array) -> Array:
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0.0, lengths, 1.0))
 
 
 def distance_bound(points: Array, others: Index, facets: Facets, excess: float) -> float:
@@ -216,7 +232,7 @@ def distance_bound(points: Array, others: Index, facets: Facets, excess: float) 
     simple = fatness(points, facets) * (max(excess, 0.0) + ROUND)
     if simple <= 50.0 * ROUND:
         return simple
-    s, normals = facets
+    s, normals, _ = facets
     reach = np.einsum("ijk,ik->ij", points[s], normals).max(axis=1)
     worst, spent = 0.0, 0
     step = max(1, BLOCK // len(s))

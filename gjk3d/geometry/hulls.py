@@ -235,7 +235,7 @@ def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Ind
     current = len(kept) == len(np.unique(facets.simplices))
     if len(kept) == len(points):
         return facets, kept, 0.0
-    candidates = fc.shallow(points, matrix)
+    candidates = fc.shallow(points, matrix, facets)
     for _ in range(ROUNDS):
         if not current:
             rebuilt = fc.qhull(points, kept, matrix, options) if len(kept) > len(matrix) else None

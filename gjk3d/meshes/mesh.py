@@ -265,15 +265,20 @@ def _rows_of_three(raw: NDArray[Any], what: str) -> None:
         raise ShapeError(f"{what} has shape {raw.shape}, expected (n, 3){cure}")
 
 
-def _open_edges(vertices: Array, faces: Indices) -> int:
-    """Count directed edges without a partner that runs the other way, equal positions being one vertex."""
+def merged_places(vertices: Array) -> Indices:
+    """Return the number of the place of each vertex; those with equal coordinates share one."""
     order = np.lexsort(vertices.T)
     ordered = vertices[order]
     new = np.ones(len(order), dtype=np.int64)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.cumsum(new) - 1
-    corners = place[faces]
+    return place
+
+
+def _open_edges(vertices: Array, faces: Indices) -> int:
+    """Count directed edges without a partner that runs the other way, equal positions being one vertex."""
+    corners = merged_places(vertices)[faces]
     a, b, c = corners.T
     corners = corners[(a != b) & (b != c) & (c != a)]
     start, stop = corners.ravel(), corners[:, [1, 2, 0]].ravel()

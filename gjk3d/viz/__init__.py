@@ -1,0 +1,32 @@
+"""Pictures of answers: on screen, as files where there is no screen, and as pages that need neither.
+
+Importing this loads nothing; pyvista comes with the first picture, and `write_html` needs no pyvista at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gjk3d.viz.convert import to_pyvista
+    from gjk3d.viz.page import write_html
+    from gjk3d.viz.rendering import check_rendering
+    from gjk3d.viz.show import show
+
+__all__ = ["check_rendering", "show", "to_pyvista", "write_html"]
+
+_HOME = {"check_rendering": "rendering", "show": "show", "to_pyvista": "convert", "write_html": "page"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value  # also over the submodule of the same name, viz.show
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,178 @@
+"""What a picture of an answer shows and where the camera stands; nothing here draws."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.errors import Gjk3dError
+from gjk3d.results import Distance, Status
+from gjk3d.shapes.halfspace import Halfspace
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+#: Segments of a full turn of curved shapes.
+RESOLUTION = 96
+#: How much larger than the smaller body the picture may be, before it leaves part of the larger one out.
+_ZOOM = 5.0
+
+
+class Body(NamedTuple):
+    """One of the two bodies in world axes: triangles, or a segment or point where it has no faces."""
+
+    vertices: Array
+    faces: Indices
+    plate: bool = False  #: stands for an unbounded half-space
+
+
+class Layout(NamedTuple):
+    """The two bodies, and where the camera stands."""
+
+    bodies: tuple[Body, Body]
+    center: Array  #: what the camera looks at
+    radius: float  #: of the ball round the centre that is to be seen
+    view: Array  #: unit vector from the centre to the camera
+    up: Array
+    eye: Array  #: where the camera is
+    angle: float = 30.0  #: of view, from bottom to top, in degrees
+
+
+def lay_out(result: Distance) -> Layout:
+    """Place the bodies of an answer, and choose where to look from.
+
+    Raises
+    ------
+    TypeError
+        The answer is of many pairs, or is none.
+    """
+    if not isinstance(result, Distance):
+        raise TypeError(f"expected the answer of gjk3d.distance or signed_distance, got {type(result).__name__}")
+    if result.normal.ndim == 2:
+        raise TypeError(f"this answer is of {len(result)} pairs, and one can be drawn: take a row, result[0]")
+    sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))
+    bodies: list[Body | None] = [None if isinstance(s, Halfspace) else placed(*_surface(s), p) for s, p in sides]
+    center, radius = _focus([b for b in bodies if b is not None], result)
+    for i, (shape, pose) in enumerate(sides):
+        if isinstance(shape, Halfspace):
+            bodies[i] = plate(shape, pose, center, 2.5 * radius)
+    view, up = _camera(result)
+    first, second = (body for body in bodies if body is not None)
+    seen = np.concatenate([b.vertices for b in (first, second) if not b.plate] + [[result.point_a, result.point_b]])
+    center, eye = _stand_back(seen, center, radius, view, up)
+    return Layout((first, second), center, radius, view, up, eye)
+
+
+def placed(vertices: Array, faces: Indices, pose: Array | None) -> Body:
+    """Move a surface to where it is in the world."""
+    points = vertices if pose is None else vertices @ np.asarray(pose)[:3, :3].T + np.asarray(pose)[:3, 3]
+    return Body(np.asarray(points, dtype=np.float64), np.asarray(faces, dtype=np.int64).reshape(-1, 3))
+
+
+def _surface(shape: Any) -> tuple[Array, Indices]:
+    try:
+        surface = shape.surface(RESOLUTION)
+    except Gjk3dError as error:
+        raise TypeError(f"{shape!r} cannot be drawn: {error}") from error
+    return surface.vertices, surface.faces
+
+
+def plate(shape: Halfspace, pose: Array | None, center: Array, half: float) -> Body:
+    """Return a thin square slab with its top on the surface of a half-space, near ``center``."""
+    rotation, shift = (np.eye(3), np.zeros(3)) if pose is None else (np.asarray(pose)[:3, :3], np.asarray(pose)[:3, 3])
+    normal = rotation @ shape.normal
+    offset = shape.offset + float(normal @ shift)
+    side = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+    side /= np.linalg.norm(side)
+    axes = np.array([side, np.cross(normal, side), normal])
+    top = center + (offset - float(normal @ center)) * normal
+    corners = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-0.04, 0.0)])
+    quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
+    faces = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    return Body(top + half * corners @ axes, faces.astype(np.int64), plate=True)
+
+
+def _focus(bodies: list[Body], result: Distance) -> tuple[Array, float]:
+    """Return the ball to look at: both bodies, or the smaller one's surroundings where the other is far larger."""
+    witness = np.array([result.point_a, result.point_b])
+    balls = [_ball(body.vertices) for body in bodies]
+    whole = _ball(np.concatenate([*(body.vertices for body in bodies), witness]))
+    if len(balls) == 2:
+        radii = [max(radius, 1e-300) for _, radius in balls]
+        small = int(np.argmin(radii))
+        limit = max(_ZOOM * radii[small], 1.5 * float(np.linalg.norm(witness[1] - witness[0])), 0.1 * max(radii))
+        if whole[1] > limit:
+            center = np.concatenate([bodies[small].vertices, witness])
+            return _ball(center)[0], limit
+    center, radius = whole
+    return center, radius or max(1.0, float(np.abs(center).max())) * 1e-3
+
+
+def _ball(points: Array) -> tuple[Array, float]:
+    low, high = points.min(axis=0), points.max(axis=0)
+    center = low + (high - low) / 2
+    return center, float(np.linalg.norm(points - center, axis=1).max())
+
+
+def _camera(result: Distance) -> tuple[Array, Array]:
+    """Look at the normal from its side and a little from above, with z up where the normal lets it."""
+    n = np.asarray(result.normal)
+    up = np.array([0.0, 0.0, 1.0])
+    if abs(n[2]) > 0.9:  # along z: from the front
+        side = np.array([0.35, -1.0, 0.0])
+    else:
+        side = np.cross(n, up)
+        side *= 1.0 if side[1] <= 0.0 else -1.0  # from the front rather than from behind
+        side += 0.35 * np.linalg.norm(side) * n
+    side -= (side @ up) * up
+    view = side / np.linalg.norm(side) + 0.42 * up
+    return view / np.linalg.norm(view), up
+
+
+def _stand_back(points: Array, center: Array, radius: float, view: Array, up: Array) -> tuple[Array, Array]:
+    """Return what to look at and from where, as near as the points in the ball fit into a 4:3 picture."""
+    right = np.cross(up, view)
+    right /= np.linalg.norm(right)
+    axes = np.array([right, np.cross(view, right), view])
+    local = (points - center) @ axes.T / radius
+    length = np.linalg.norm(local, axis=1)
+    local /= np.maximum(length, 1.0)[:, None]  # what is outside the ball may stay outside the picture
+    half_height = np.tan(np.radians(Layout._field_defaults["angle"] / 2)) * 0.80  # the rest is for the words
+    slopes = np.array([half_height * 4 / 3, half_height])
+    # the tightest pyramid round the points: each pair of opposite sides fixes its axis, the wider pair the distance
+    high = (local[:, :2] + slopes * local[:, 2:]).max(axis=0)
+    low = (local[:, :2] - slopes * local[:, 2:]).min(axis=0)
+    away = float(((high - low) / (2 * slopes)).max())
+    middle = center + radius * (axes[:2].T @ ((high + low) / 2))
+    return middle, middle + radius * max(away, 1.0) * view
+
+
+def number(value: float, digits: int = 6) -> str:
+    """Write a number for people, without exponents where it is of ordinary size."""
+    return f"{value + 0.0:.{digits}g}"
+
+
+def verdict(result: Distance, unit: str | None = None) -> str:
+    """Say in a few words what the answer is."""
+    length = f" {unit}" if unit else ""
+    return {
+        Status.SEPARATED: f"apart by {number(result.distance)}{length}",
+        Status.TOUCHING: "touching",
+        Status.OVERLAPPING: f"overlapping by {number(result.depth)}{length}" if result.depth > 0.0 else "overlapping",
+        Status.UNDECIDED: "undecided: the bounds hold 0",
+        Status.BEYOND: f"farther apart than {number(result.lower)}{length}",
+    }[result.status]
+
+
+def proof(result: Distance, unit: str | None = None) -> str:
+    """Say what the bounds prove."""
+    length = f" {unit}" if unit else ""
+    if not np.isfinite(result.upper):
+        return f"proven: distance ≥ {number(result.lower, 10)}{length}"
+    low, high = number(result.lower, 10), number(result.upper, 10)
+    if low == high or result.status == Status.TOUCHING:
+        width = result.upper - result.lower
+        return f"proven: distance {number(result.distance, 10)}{length}, to within {number(width, 2)}"
+    return f"proven: {low} ≤ distance ≤ {high}{length}"

@@ -1,0 +1,222 @@
+"use strict";
+(function () {
+  const data = JSON.parse(document.getElementById("scene").textContent);
+  const view = document.getElementById("view");
+  const element = (id) => document.getElementById(id);
+
+  function numbers(text, Kind) {
+    const raw = atob(text);
+    const bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+    return new Kind(bytes.buffer);
+  }
+
+  let renderer;
+  try {
+    renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true });
+  } catch (error) {
+    element("trouble").textContent = "This browser cannot draw in 3D here (no WebGL); the numbers are beside.";
+    element("trouble").hidden = false;
+    element("controls").hidden = true;
+    document.documentElement.dataset.state = "no-webgl";
+    return;
+  }
+  renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
+  renderer.outputEncoding = THREE.sRGBEncoding;
+  view.appendChild(renderer.domElement);
+
+  const scene = new THREE.Scene();
+  const camera = new THREE.PerspectiveCamera(data.angle, 1, 0.01, 1000);
+  scene.add(camera);
+  scene.add(new THREE.HemisphereLight(0xffffff, 0xb9c2cc, 0.62));
+  for (const [x, y, z, power] of [[-0.55, 0.7, 0.6, 0.55], [0.8, 0.15, 0.5, 0.25]]) {
+    const light = new THREE.DirectionalLight(0xffffff, power);
+    light.position.set(x, y, z);
+    camera.add(light);
+    camera.add(light.target);
+  }
+
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const inks = [];
+  function ink(light, night) {
+    const material = new THREE.MeshLambertMaterial({ transparent: true, depthTest: false, depthWrite: false });
+    inks.push([material, light, night]);
+    return material;
+  }
+  function paint() {
+    for (const [material, light, night] of inks) material.color.set(dark.matches ? night : light).convertSRGBToLinear();
+    touched = true;
+  }
+
+  let touched = true;
+  const groups = [new THREE.Group(), new THREE.Group()];
+  const hulls = [[], []], models = [[], []];
+
+  function buffers(mesh) {
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(numbers(mesh.positions, Float32Array), 3));
+    geometry.setAttribute("normal", new THREE.BufferAttribute(numbers(mesh.normals, Float32Array), 3));
+    geometry.setIndex(new THREE.BufferAttribute(numbers(mesh.indices, Uint32Array), 1));
+    return geometry;
+  }
+  function outline(mesh, color, opacity) {
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(numbers(mesh.edges, Float32Array), 3));
+    const shade = new THREE.Color(color).convertSRGBToLinear().multiplyScalar(0.3);
+    return new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: shade, transparent: opacity < 1, opacity }));
+  }
+  function rod(from, to, radius, material) {
+    const along = to.clone().sub(from);
+    const mesh = new THREE.Mesh(new THREE.CylinderGeometry(radius, radius, along.length() || 1e-9, 24), material);
+    mesh.position.copy(from).addScaledVector(along, 0.5);
+    mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), along.normalize());
+    return mesh;
+  }
+  function ball(at, radius, material) {
+    const mesh = new THREE.Mesh(new THREE.SphereGeometry(radius, 32, 20), material);
+    mesh.position.copy(at);
+    return mesh;
+  }
+
+  data.bodies.forEach((body, which) => {
+    const color = new THREE.Color(body.color).convertSRGBToLinear();
+    if (body.hull.indices) {
+      const geometry = buffers(body.hull);
+      const wrapped = Boolean(body.model);
+      const opacity = wrapped ? 0.22 : body.plate ? 0.3 : 0.55;
+      // the far side first and the near side over it: a convex body then blends in the right order
+      [THREE.BackSide, THREE.FrontSide].forEach((side, pass) => {
+        const material = new THREE.MeshPhongMaterial({
+          color, side, opacity, transparent: true, depthWrite: false, shininess: 20, specular: 0x111111,
+        });
+        const mesh = new THREE.Mesh(geometry, material);
+        mesh.userData.pass = pass;
+        hulls[which].push(mesh);
+      });
+      hulls[which].push(outline(body.hull, body.color, wrapped ? 0.45 : 0.9));
+    } else {
+      const points = numbers(body.hull.positions, Float32Array);
+      const corners = [0, points.length - 3].map((i) => new THREE.Vector3(points[i], points[i + 1], points[i + 2]));
+      const material = new THREE.MeshPhongMaterial({ color });
+      hulls[which].push(points.length > 3 ? rod(corners[0], corners[1], 0.012, material) : ball(corners[0], 0.018, material));
+    }
+    if (body.model) {
+      const material = new THREE.MeshPhongMaterial({
+        color, side: THREE.DoubleSide, shininess: 20, specular: 0x111111, polygonOffset: true, polygonOffsetFactor: 1,
+        polygonOffsetUnits: 1,
+      });
+      models[which].push(new THREE.Mesh(buffers(body.model), material));
+      models[which].push(outline(body.model, body.color, 0.9));
+    }
+    groups[which].add(...hulls[which], ...models[which]);
+    scene.add(groups[which]);
+  });
+
+  const marks = new THREE.Group();
+  const moving = new THREE.Group();
+  const a = new THREE.Vector3(...data.a), b = new THREE.Vector3(...data.b), normal = new THREE.Vector3(...data.normal);
+  const gap = a.distanceTo(b);
+  function arrow(from, length, thickness, material) {
+    const group = new THREE.Group();
+    const head = Math.min(6 * thickness, 0.5 * length);
+    const neck = from.clone().addScaledVector(normal, length - head);
+    group.add(rod(from, neck, thickness, material));
+    const tip = new THREE.Mesh(new THREE.ConeGeometry(2.3 * thickness, head, 32), material);
+    tip.position.copy(neck).addScaledVector(normal, head / 2);
+    tip.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), normal);
+    group.add(tip);
+    return group;
+  }
+  const radius = Math.min(0.022, Math.max(0.2 * gap, 0.012));
+  const start = data.distance <= 0 || gap < 0.6 ? a.clone() : a.clone().add(b).multiplyScalar(0.5).addScaledVector(normal, -0.17);
+  marks.add(arrow(start, 0.34, 0.009, ink("#0072b2", "#56b4e9")));
+  if (data.distance < 0) marks.add(arrow(b, -data.distance, Math.min(0.014, 0.2 * -data.distance), ink("#d55e00", "#ff8a3d")));
+  marks.add(ball(a, radius, ink("#734f00", "#ffd37a")));
+  moving.add(ball(b, radius, ink("#004f39", "#7fe3c4")));
+  marks.traverse((mesh) => { mesh.renderOrder = 10; });
+  if (data.distance > 0 && gap > 0) {
+    const line = rod(a, b, 0.005, ink("#202124", "#e8eaed"));
+    line.renderOrder = 9;
+    marks.add(line);
+  }
+  moving.traverse((mesh) => { mesh.renderOrder = 11; });
+  groups[1].add(moving);
+  scene.add(marks);
+
+  let controls;
+  function reset() {
+    if (controls) controls.dispose();
+    camera.position.set(...data.eye);
+    camera.up.set(...data.up);
+    controls = new THREE.TrackballControls(camera, renderer.domElement);
+    controls.target.set(...data.center);
+    controls.rotateSpeed = 2.6;
+    controls.zoomSpeed = 1.3;
+    controls.panSpeed = 0.6;
+    controls.addEventListener("change", () => { touched = true; });
+    resize();
+  }
+  function resize() {
+    const width = view.clientWidth, height = view.clientHeight;
+    renderer.setSize(width, height);
+    camera.aspect = width / Math.max(height, 1);
+    // the picture was laid out for 4:3; a narrower window sees it from farther off
+    const half = Math.tan((data.angle * Math.PI) / 360) * Math.max(1, 4 / 3 / camera.aspect);
+    camera.fov = (Math.atan(half) * 360) / Math.PI;
+    camera.updateProjectionMatrix();
+    if (controls) controls.handleResize();
+    touched = true;
+  }
+  function toggle() {
+    groups[0].visible = element("show-a").checked;
+    groups[1].visible = element("show-b").checked;
+    for (const which of [0, 1]) {
+      for (const mesh of hulls[which]) mesh.visible = element("show-hulls").checked;
+      for (const mesh of models[which]) mesh.visible = element("show-models").checked;
+    }
+    marks.visible = moving.visible = element("show-marks").checked;
+    groups[1].position.copy(normal).multiplyScalar(-data.distance * Number(element("slide").value));
+    touched = true;
+  }
+  const hasModels = data.bodies.some((body) => body.model);
+  element("label-hulls").hidden = element("label-models").hidden = !hasModels;
+  element("label-slide").hidden = data.distance === 0;
+  for (const id of ["show-a", "show-b", "show-hulls", "show-models", "show-marks", "slide"])
+    element(id).addEventListener("input", toggle);
+  element("reset").addEventListener("click", () => {
+    element("slide").value = 0;
+    toggle();
+    reset();
+  });
+  dark.addEventListener("change", paint);
+  new ResizeObserver(resize).observe(view);
+
+  const spot = new THREE.Vector3();
+  function frame() {
+    requestAnimationFrame(frame);
+    controls.update();
+    if (!touched) return;
+    touched = false;
+    const distance = camera.position.distanceTo(controls.target);
+    camera.near = Math.max(distance / 1000, distance - data.reach);
+    camera.far = distance + 4 * data.reach;
+    camera.updateProjectionMatrix();
+    const away = data.bodies.map((body, which) => {
+      if (body.plate) {  // all before it, or all behind it
+        const side = camera.position.clone().sub(spot.set(...body.middle)).dot(new THREE.Vector3(...body.plate));
+        return side > 0 ? Infinity : -Infinity;
+      }
+      return camera.position.distanceTo(spot.set(...body.middle).add(groups[which].position));
+    });
+    hulls.forEach((meshes, which) => {
+      const order = away[which] >= away[1 - which] ? 0 : 2;
+      for (const mesh of meshes) mesh.renderOrder = order + (mesh.userData.pass || 0);
+    });
+    renderer.render(scene, camera);
+    document.documentElement.dataset.state = "drawn";
+  }
+  paint();
+  toggle();
+  reset();
+  frame();
+})();

@@ -1,0 +1,254 @@
+"""An answer as one HTML page: opens in any browser, offline, and needs no OpenGL to be written."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.results import Distance, Status
+from gjk3d.viz.layout import Body, Layout, lay_out, number, placed, verdict
+from gjk3d.viz.shading import shade
+
+Array = NDArray[np.float64]
+
+_COLORS = ("#E69F00", "#009E73")
+#: Triangles of the largest model that is put into a page beside its hull.
+MAX_TRIANGLES = 300_000
+
+
+def write_html(
+    path: str | os.PathLike[str],
+    result: Distance,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    notes: tuple[str, ...] = (),
+    unit: str | None = None,
+    surfaces: tuple[Any, Any] | None = None,
+) -> Path:
+    """Write an answer as one self-contained page: the bodies in 3D, and every number in a table.
+
+    Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from
+    the installed trimesh.
+
+    Parameters
+    ----------
+    path : path
+        Where to write.
+    result : Distance
+        Answer of one pair; of a stack take a row.
+    names : (str, str)
+        What A and B are called.
+    notes : tuple of str
+        Sentences to put above the table, such as that hulls were compared.
+    unit : str, optional
+        Unit of length.
+    surfaces : (mesh, mesh), optional
+        The models whose hulls were compared, each with ``vertices`` and ``faces`` in the frame of its hull, or None;
+        they are drawn inside their hulls.
+
+    Returns
+    -------
+    Path
+        The file written.
+    """
+    layout = lay_out(result)
+    drawn, more = _models(surfaces, result)
+    style, script = _text("page.css"), _text("page.js")
+    three = three_js()
+    headline = verdict(result, unit)
+    parts = {
+        "policy": _policy([three, script], style),
+        "title": html.escape(f"{names[0]} and {names[1]}: {headline}"),
+        "style": style,
+        "headline": html.escape(headline[:1].upper() + headline[1:]),
+        "status": result.status.name.lower(),
+        "slide": "bring B to touch A" if result.distance > 0.0 else "move B out, until it just touches",
+        "name_a": html.escape(names[0]),
+        "name_b": html.escape(names[1]),
+        "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more)),
+        "rows": "\n".join(
+            f"<tr><th>{label}</th><td>{html.escape(text)}</td></tr>" for label, text in _rows(result, unit)
+        ),
+        "legend": _legend(result, drawn),
+        "made": f"made with gjk3d {html.escape(_version())}",
+        "scene": _json(_scene(result, layout, drawn)),
+        "three": three,
+        "script": script,
+    }
+    page = "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(_text("page.html").split("@")))
+    target = Path(path)
+    target.write_text(page, encoding="utf-8", newline="\n")
+    return target
+
+
+def three_js() -> str:
+    """Return three.js and its trackball controls, out of the viewer that trimesh brings."""
+    from trimesh import resources, util
+
+    archive = util.decompress(resources.get_bytes("templates/viewer.zip"), file_type="zip")
+    viewer: str = archive["viewer.html.template"].read().decode("utf-8").replace("\r\n", "\n")
+    end = "THREE.TrackballControls=TrackballControls;})();"
+    start, stop = viewer.find("<script>"), viewer.find(end)
+    text = viewer[start + len("<script>") : stop + len(end)]
+    if start < 0 or stop < start or "</script" in text:
+        raise RuntimeError("the installed trimesh brings no three.js viewer that gjk3d knows: pip install -U trimesh")
+    return text
+
+
+def _text(name: str) -> str:
+    return files("gjk3d.viz").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(scripts: list[str], style: str) -> str:
+    """Allow these scripts and this style by their hashes, and nothing else: no network, no other script."""
+    allowed = " ".join(_hash(text) for text in scripts)
+    return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode()}'"
+
+
+def _json(value: Any) -> str:
+    """Write JSON that no text in it can end the script element around it."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _version() -> str:
+    try:
+        return version("gjk3d")
+    except PackageNotFoundError:
+        return ""
+
+
+def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
+    length = f" {unit}" if unit else ""
+
+    def vector(x: Any) -> str:
+        return f"({', '.join(number(float(v), 9) for v in x)})"
+
+    rows = [("Status", result.status.name.lower())]
+    if result.status == Status.BEYOND:
+        rows.append(("Distance", f"more than {number(result.lower, 12)}{length}: the search stopped there"))
+    else:
+        rows.append(
+            (
+                "Distance",
+                f"{number(result.distance, 12)}{length}{', negative is overlap' if result.distance < 0 else ''}",
+            )
+        )
+    rows.append(("Proven at least", f"{result.lower:.17g}"))
+    rows.append(("Proven at most", f"{result.upper:.17g}" if np.isfinite(result.upper) else "not bounded"))
+    if not result.tight:
+        rows.append(("", "a wider interval than usual; the true value is in it"))
+    if result.depth > 0.0:
+        rows.append(
+            ("To part them", f"move B by {vector(result.separation_vector)}, {number(result.depth, 9)}{length} long")
+        )
+    elif result.distance > 0.0 and result.status != Status.BEYOND:
+        rows.append(("To touch", f"move B by {vector(-result.distance * result.normal)}"))
+    rows += [
+        ("Point on A", vector(result.point_a)),
+        ("Point on B", vector(result.point_b)),
+        ("Normal", f"{vector(result.normal)}, from A to B"),
+        ("Unit", unit or "not said"),
+        ("A is", _shape(result.shape_a)),
+        ("B is", _shape(result.shape_b)),
+        ("Steps", str(result.iterations)),
+    ]
+    return rows
+
+
+def _shape(shape: Any) -> str:
+    words = "".join(f" {c.lower()}" if c.isupper() else c for c in type(shape).__name__).strip()
+    points = getattr(shape, "points", None)
+    return f"{words} of {len(points)} points" if points is not None else words
+
+
+def _legend(result: Distance, drawn: list[Any]) -> str:
+    words = ['<span class="chip n"></span>normal, from A to B']
+    if result.depth > 0.0:
+        words.append('<span class="chip s"></span>shortest way out, for B')
+    if any(model is not None for model in drawn):
+        words.append("solid: the models; glassy: their convex hulls, which were compared")
+    return "<br>".join(words)
+
+
+def _models(surfaces: tuple[Any, Any] | None, result: Distance) -> tuple[list[Body | None], list[str]]:
+    """Return the models to draw in world axes: those that differ from their hulls and are not too large."""
+    drawn: list[Body | None] = []
+    notes = []
+    for name, model, pose in zip("AB", surfaces or (None, None), (result.pose_a, result.pose_b), strict=True):
+        if model is None or getattr(model, "is_convex", False):
+            drawn.append(None)
+        elif len(model.faces) > MAX_TRIANGLES:
+            notes.append(f"Only the hull of {name} is drawn: the model has {len(model.faces)} triangles.")
+            drawn.append(None)
+        else:
+            drawn.append(placed(model.vertices, model.faces, pose))
+    return drawn, notes
+
+
+def _scene(result: Distance, layout: Layout, models: list[Body | None]) -> dict[str, Any]:
+    """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
+    center, size = layout.center, layout.radius
+
+    def local(points: Array) -> Array:
+        return (points - center) / size
+
+    bodies = []
+    for body, model, color in zip(layout.bodies, models, _COLORS, strict=True):
+        entry: dict[str, Any] = {
+            "color": color,
+            "hull": _mesh(Body(local(body.vertices), body.faces)),
+            "middle": local(body.vertices[1] if body.plate else body.vertices.mean(axis=0)).tolist(),
+        }
+        if body.plate:
+            entry["plate"] = _unit(body.vertices[1] - body.vertices[0]).tolist()
+        if model is not None:
+            entry["model"] = _mesh(Body(local(model.vertices), model.faces))
+        bodies.append(entry)
+    reach = max(float(np.linalg.norm(local(body.vertices), axis=1).max()) for body in layout.bodies)
+    return {
+        "bodies": bodies,
+        "a": local(result.point_a).tolist(),
+        "b": local(result.point_b).tolist(),
+        "normal": result.normal.tolist(),
+        "distance": float(result.distance) / size,
+        "center": [0.0, 0.0, 0.0],
+        "eye": local(layout.eye).tolist(),
+        "up": layout.up.tolist(),
+        "angle": layout.angle,
+        "reach": max(2.0, 1.2 * reach),
+    }
+
+
+def _unit(x: Array) -> Array:
+    return np.asarray(x / np.linalg.norm(x))
+
+
+def _mesh(body: Body) -> dict[str, str]:
+    if not len(body.faces):
+        return {"positions": _base64(body.vertices, "<f4")}
+    shaded = shade(body.vertices, body.faces)
+    return {
+        "positions": _base64(shaded.vertices, "<f4"),
+        "normals": _base64(shaded.normals, "<f4"),
+        "indices": _base64(shaded.faces, "<u4"),
+        "edges": _base64(shaded.edges, "<f4"),
+    }
+
+
+def _base64(array: Any, kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()

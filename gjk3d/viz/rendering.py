@@ -1,0 +1,99 @@
+"""Whether pictures can be drawn here, asked in a child process: a missing OpenGL library kills the interpreter."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+
+from gjk3d.errors import RenderingUnavailableError
+
+_VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
+_EGL, _OSMESA = "vtkEGLRenderWindow", "vtkOSOpenGLRenderWindow"
+_ON_SCREEN = ("vtkXOpenGLRenderWindow", "vtkWin32OpenGLRenderWindow", "vtkCocoaRenderWindow")
+_SECONDS = 120.0
+_CURE = (
+    "no OpenGL library can draw here. On Debian and Ubuntu: "
+    "apt-get install -y --no-install-recommends libegl1 libgl1-mesa-dri (no display needed)"
+)
+
+# draws one red frame, and says which kind of window it was drawn in
+_PROBE = """
+import vtkmodules.vtkRenderingOpenGL2
+from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+window, renderer, pixels = vtkRenderWindow(), vtkRenderer(), vtkUnsignedCharArray()
+window.SetOffScreenRendering(1)
+window.SetSize(8, 8)
+renderer.SetBackground(1, 0, 0)
+window.AddRenderer(renderer)
+window.Render()
+window.GetPixelData(0, 0, 7, 7, 1, pixels, 0)
+print("drawn in", window.GetClassName() if pixels.GetTuple3(9) == (255.0, 0.0, 0.0) else "nothing", flush=True)
+"""
+
+
+def check_rendering() -> str:
+    """Make sure that pictures can be drawn, and say in which kind of window.
+
+    The first call probes in a child process (about half a second); later ones know. Where there is no display, VTK is
+    told to draw without one, by the environment variable VTK_DEFAULT_OPENGL_WINDOW unless that is set already.
+
+    Returns
+    -------
+    str
+        VTK's name of the window, for example ``vtkEGLRenderWindow``.
+
+    Raises
+    ------
+    RenderingUnavailableError
+        No OpenGL library works; the message says what to install.
+    """
+    window = _probed()
+    if window is None:
+        raise RenderingUnavailableError(_CURE)
+    if window in (_EGL, _OSMESA):
+        os.environ.setdefault(_VARIABLE, window)  # spares VTK the search, its warnings, and a crash without libX11
+    return window
+
+
+def has_display() -> bool:
+    """Return whether a window can be opened for somebody to see."""
+    return check_rendering() in _ON_SCREEN
+
+
+@functools.cache
+def _probed() -> str | None:
+    """Return the first kind of window that draws, None where none does."""
+    if os.environ.get(_VARIABLE) or not sys.platform.startswith("linux"):
+        wishes = [os.environ.get(_VARIABLE)]
+    elif os.environ.get("DISPLAY"):
+        wishes = [None, _EGL, _OSMESA]
+    else:
+        wishes = [_EGL, _OSMESA]  # without libX11, VTK's own search crashes
+    for wish in wishes:
+        window = _draw(wish)
+        if window is not None:
+            return window
+    return None
+
+
+def _draw(wish: str | None) -> str | None:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    if wish:
+        environment[_VARIABLE] = wish
+    try:
+        child = subprocess.run(
+            [sys.executable, "-P", "-c", _PROBE],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    name = child.stdout.decode(errors="replace").rpartition("drawn in ")[2].strip()
+    return name if child.returncode == 0 and name.startswith("vtk") else None

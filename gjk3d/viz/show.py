@@ -1,0 +1,288 @@
+"""An answer as a picture: both shapes, the points that prove it, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.errors import RenderingUnavailableError
+from gjk3d.results import Distance
+from gjk3d.viz.convert import polydata
+from gjk3d.viz.layout import Body, Layout, lay_out, proof, verdict
+from gjk3d.viz.rendering import check_rendering, has_display
+from gjk3d.viz.shading import shade
+
+if TYPE_CHECKING:
+    import pyvista
+
+Array = NDArray[np.float64]
+
+#: Orange and bluish green of Okabe and Ito, which all kinds of colour vision tell apart; so do the three below.
+COLORS = ("#E69F00", "#009E73")
+_NORMAL, _SEPARATION, _INK = "#0072B2", "#D55E00", "#202124"
+_SIZE = (1000, 750)
+_IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
+_PAGES = (".html", ".htm")
+
+
+def show(
+    result: Distance,
+    *,
+    plotter: pyvista.Plotter | None = None,
+    colors: tuple[str, str] = COLORS,
+    opacity: float | tuple[float, float] = 0.5,
+    path: str | os.PathLike[str] | None = None,
+    off_screen: bool | None = None,
+    title: str | None = None,
+) -> pyvista.Plotter | Path:
+    """Show an answer: both shapes, the witness points, the normal, and the way out of an overlap.
+
+    A is orange and B green. The blue arrow is the normal, from A to B; the red one, in overlap, is the shortest
+    move of B that makes the two just touch.
+
+    Parameters
+    ----------
+    result : Distance
+        Answer of one pair; of a stack take a row.
+    plotter : pyvista.Plotter, optional
+        Draw into this one, with no window opened, and return it.
+    colors : (str, str)
+        Colours of A and B.
+    opacity : float or (float, float)
+        Of A and B.
+    path : path, optional
+        Draw into this image file, or write this .html page (which needs no OpenGL), instead of opening a window.
+    off_screen : bool, optional
+        True: return an off-screen plotter, ready for ``screenshot()``. By default a window opens; where there is no
+        display, a picture goes to a file, and stderr says where.
+    title : str, optional
+        A line above the answer.
+
+    Returns
+    -------
+    pyvista.Plotter or Path
+        The path where a file was written, else the plotter.
+
+    Raises
+    ------
+    RenderingUnavailableError
+        There is no OpenGL library to draw with; the message says what to install.
+    """
+    layout = lay_out(result)
+    target = None if path is None else Path(path)
+    if target is not None and target.suffix.lower() in _PAGES:
+        from gjk3d.viz.page import write_html
+
+        return write_html(target, result, notes=(title,) if title else ())
+    if target is not None and target.suffix.lower() not in _IMAGES:
+        raise ValueError(
+            f"{target} has the unknown extension {target.suffix!r}: {' '.join(_IMAGES + _PAGES)} are written"
+        )
+    if plotter is not None:
+        _draw(plotter, result, layout, colors, opacity, title)
+        return plotter if target is None else _save(plotter, target)
+    check_rendering()
+    import pyvista
+
+    windowless = target is not None or off_screen is True or (off_screen is None and not has_display())
+    fresh = pyvista.Plotter(off_screen=windowless, window_size=list(_SIZE), lighting="none")
+    _prepare(fresh, layout)
+    _draw(fresh, result, layout, colors, opacity, title)
+    if target is not None:
+        return _closing(fresh, target)
+    if off_screen is True:
+        return fresh
+    if windowless:
+        saved = _closing(fresh, _free_name())
+        sys.stderr.write(f"gjk3d: no display, so the picture is in {saved}\n")
+        return saved
+    fresh.show()
+    return fresh
+
+
+def _prepare(plotter: pyvista.Plotter, layout: Layout) -> None:
+    """Set background, soft lights that follow the camera, and smooth translucent edges."""
+    import pyvista
+
+    plotter.set_background("white", top="#E8EDF2")
+    for azimuth, elevation, intensity in ((-35.0, 45.0, 0.8), (60.0, 10.0, 0.4), (0.0, -50.0, 0.25)):
+        light = pyvista.Light(light_type="camera light", intensity=intensity)
+        a, e = np.radians(azimuth), np.radians(elevation)
+        light.position = (np.sin(a) * np.cos(e), np.sin(e), np.cos(a) * np.cos(e))
+        light.focal_point = (0.0, 0.0, 0.0)
+        plotter.add_light(light)
+    plotter.enable_anti_aliasing("ssaa")
+
+
+def _aim(plotter: pyvista.Plotter, layout: Layout) -> None:
+    camera = plotter.camera
+    camera.view_angle = layout.angle
+    camera.focal_point = tuple(layout.center)
+    camera.position = tuple(layout.eye)
+    camera.up = tuple(layout.up)
+    plotter.reset_camera_clipping_range()
+
+
+def _draw(
+    plotter: pyvista.Plotter,
+    result: Distance,
+    layout: Layout,
+    colors: tuple[str, str],
+    opacity: float | tuple[float, float],
+    title: str | None,
+) -> None:
+    opacities = (opacity, opacity) if isinstance(opacity, (int, float)) else opacity
+    size = layout.radius
+    sides = sorted(zip(layout.bodies, colors, opacities, strict=True), key=lambda side: _nearness(side[0], layout))
+    for body, color, alpha in sides:
+        _add_body(plotter, body, color, 0.6 * alpha if body.plate else alpha, size)
+    _add_witness(plotter, result, layout, colors)
+    lines = [*([title] if title else []), verdict(result).capitalize(), proof(result)]
+    _add_text(plotter, lines, [_type_name(result.shape_a), _type_name(result.shape_b)], colors)
+    _aim(plotter, layout)
+
+
+def _nearness(body: Body, layout: Layout) -> float:
+    """Return how near the camera a body is, for painting from far to near."""
+    if body.plate:  # all before it, or all behind it
+        normal = body.vertices[1] - body.vertices[0]
+        return -np.inf if float(normal @ (layout.eye - body.vertices[1])) > 0.0 else np.inf
+    return float((body.vertices @ layout.view).mean())
+
+
+def _add_body(plotter: pyvista.Plotter, body: Body, color: str, opacity: float, size: float) -> None:
+    import pyvista
+
+    look = {"color": color, "reset_camera": False, "render": False, "pickable": False}
+    if not len(body.faces):  # a point or a segment: as thick as can be seen
+        thin = polydata(body.vertices, body.faces)
+        if len(body.vertices) == 1:
+            solid = pyvista.Sphere(radius=0.018 * size, center=body.vertices[0])
+        else:
+            solid = thin.tube(radius=0.012 * size)
+        plotter.add_mesh(solid, smooth_shading=True, **look)
+        return
+    shaded = shade(body.vertices, body.faces)
+    mesh = polydata(shaded.vertices, shaded.faces)
+    mesh.point_data["Normals"] = shaded.normals
+    mesh.point_data.active_normals_name = "Normals"
+    # The far side first and the near side over it: a convex body then blends in the right order. VTK's depth peeling,
+    # made for this, draws torn triangles or nothing with Mesa's software drivers.
+    for hidden, ambient, diffuse in (("front", 0.6, 0.45), ("back", 0.34, 0.78)):
+        light = {"ambient": ambient, "diffuse": diffuse, "specular": 0.2, "specular_power": 25.0}
+        actor = plotter.add_mesh(mesh, opacity=opacity, culling=hidden, **light, **look)
+        actor.prop.interpolation = "Phong"
+    if len(shaded.edges):
+        ends = shaded.edges.reshape(-1, 3)
+        lines = np.column_stack([np.full(len(ends) // 2, 2), np.arange(len(ends)).reshape(-1, 2)])
+        wires = pyvista.PolyData(ends, lines=lines.ravel())
+        plotter.add_mesh(wires, line_width=1.6, **(look | {"color": _darker(color)}))
+    if not body.plate:
+        plotter.add_silhouette(polydata(*_closed(shaded)), color=_darker(color), line_width=1.8)
+
+
+def _closed(shaded: Any) -> tuple[Array, Any]:
+    """Return the mesh joined again at its sharp edges, as outlines need it."""
+    from gjk3d.meshes.mesh import merged_places
+
+    places = merged_places(shaded.vertices)
+    points = np.empty((places.max() + 1, 3))
+    points[places] = shaded.vertices
+    return points, places[shaded.faces]
+
+
+def _darker(color: str) -> tuple[float, float, float]:
+    import pyvista
+
+    r, g, b = pyvista.Color(color).float_rgb
+    return 0.5 * r, 0.5 * g, 0.5 * b
+
+
+def _add_witness(plotter: pyvista.Plotter, result: Distance, layout: Layout, colors: tuple[str, str]) -> None:
+    import pyvista
+
+    size = layout.radius
+    a, b, n = result.point_a, result.point_b, result.normal
+    gap = float(np.linalg.norm(b - a))
+    ball = min(0.022 * size, max(0.2 * gap, 0.012 * size))
+    solids = []
+    if gap > 0.0 and result.distance > 0.0:
+        solids.append((pyvista.Line(a, b).tube(radius=0.005 * size), _INK))
+    start = a if result.distance <= 0.0 or gap < 0.6 * size else (a + b) / 2 - 0.17 * size * n
+    solids.append((_arrow(start, n, 0.34 * size, 0.009 * size), _NORMAL))
+    if result.depth > 0.0:
+        solids.append((_arrow(b, n, result.depth, min(0.014 * size, 0.2 * result.depth)), _SEPARATION))
+    for point, color in ((a, colors[0]), (b, colors[1])):
+        solids.append((pyvista.Sphere(radius=ball, center=point), _darker(color)))
+    for solid, color in solids:
+        actor = plotter.add_mesh(
+            solid, color=color, smooth_shading=True, culling="back", reset_camera=False, render=False, pickable=False
+        )
+        actor.ForceTranslucentOn()  # painted after the bodies, which hide no depth: it shines through them
+
+
+def _arrow(start: Array, direction: Array, length: float, thickness: float) -> pyvista.PolyData:
+    import pyvista
+
+    head = min(6.0 * thickness, 0.5 * length)
+    return pyvista.Arrow(
+        start=start,
+        direction=direction,
+        scale=length,
+        tip_length=head / length,
+        tip_radius=2.2 * thickness / length,
+        shaft_radius=thickness / length,
+        tip_resolution=32,
+        shaft_resolution=24,
+    )
+
+
+def _add_text(plotter: pyvista.Plotter, lines: list[str], kinds: list[str], colors: tuple[str, str]) -> None:
+    # in parts of the window, so that it fits the panels of a divided plotter too
+    for row, line in enumerate(lines):
+        place = (0.014, 0.955 - 0.037 * row)
+        plotter.add_text(
+            line, position=place, viewport=True, font_size=13 - min(row, 1), color=_INK, name=f"gjk3d line {row}"
+        )
+    keys = [(f"A  {kinds[0]}", _darker(colors[0])), (f"B  {kinds[1]}", _darker(colors[1])), ("normal, A to B", _NORMAL)]
+    if any("verlapping by" in line for line in lines):
+        keys.append(("shortest way out, for B", _SEPARATION))
+    for row, (text, color) in enumerate(reversed(keys)):
+        place = (0.014, 0.016 + 0.035 * row)
+        plotter.add_text(text, position=place, viewport=True, font_size=11, color=color, name=f"gjk3d key {row}")
+
+
+def _type_name(shape: Any) -> str:
+    words = "".join(f" {c.lower()}" if c.isupper() else c for c in type(shape).__name__).strip()
+    return words
+
+
+def _free_name() -> Path:
+    """Return a name for a picture nobody named, in this folder if it can be written to."""
+    if os.access(".", os.W_OK):
+        return Path("gjk3d.png")
+    return Path(tempfile.mkdtemp(prefix="gjk3d-")) / "gjk3d.png"
+
+
+def _closing(plotter: pyvista.Plotter, target: Path) -> Path:
+    try:
+        return _save(plotter, target)
+    finally:
+        plotter.close()
+
+
+def _save(plotter: pyvista.Plotter, target: Path) -> Path:
+    plotter.render()  # screenshot() alone would give the frame of before the camera moved
+    image = np.asarray(plotter.screenshot(None, return_img=True))
+    if float(image.std()) < 1.0:
+        raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
+    from PIL import Image
+
+    Image.fromarray(image).save(target)
+    return target

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gjk3d.errors import Gjk3dError, ShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.epa import workspace
 from gjk3d.narrow.pairs import collide_rows, solve_rows
 from gjk3d.narrow.plane import plane_rows
 from gjk3d.narrow.trace import read_log
@@ -281,21 +282,16 @@ def _distance(
 # --- calling ------------------------------------------------------------------------------------------------------------
 
 
-def _workspace(points: int) -> tuple[Array, Ints, Array, Ints]:
-    """Return this thread's scratch for polytopes of that many vertices; large ones are not kept."""
-    kept: dict[int, tuple[Array, Ints, Array, Ints]] = _local.__dict__.setdefault("scratch", {})
-    if points not in kept:
-        floats, ints = _workspace_size(points)
-        scratch = (np.empty(floats), np.empty(ints, np.int64), np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), np.int64))
-        if points > 1024:
+def _workspace(room: int) -> tuple[Array, Ints, Array]:
+    """Return this thread's scratch for polytopes of that many vertices, and for a simplex; large ones are not kept."""
+    kept: dict[int, tuple[Array, Ints, Array]] = _local.__dict__.setdefault("scratch", {})
+    if room not in kept:
+        floats, ints = workspace(room)
+        scratch = (np.empty(floats), np.empty(ints, np.int64), np.empty((5, 10)))
+        if room > 1024:
             return scratch
-        kept[points] = scratch
-    return kept[points]
-
-
-def _workspace_size(points: int) -> tuple[int, int]:
-    floats, ints = narrow.workspace(points)
-    return int(floats), int(ints)
+        kept[room] = scratch
+    return kept[room]
 
 
 def _most_points(a: Shape, b: Shape) -> int:
@@ -309,7 +305,7 @@ def _solve_cores(
     qb, fb = b.packed
     points, most, again = _FIRST_POINTS, _most_points(a, b), False
     while True:
-        work, table, _, _ = _workspace(points)
+        work, table, _ = _workspace(points)
         room = np.empty(4096) if log is not None else _NO_LOG
         while True:
             used = solve_rows(
@@ -329,15 +325,18 @@ def _collide_cores(a: Shape, b: Shape, rows: _Rows, margin: float) -> NDArray[np
     qa, fa = a.packed
     qb, fb = b.packed
     answer = np.empty(rows.count, dtype=np.int64)
-    points, most, again = _FIRST_POINTS, _most_points(a, b), False
-    while True:
-        work, table, out, flags = _workspace(points)
-        short = collide_rows(
-            qa, fa, qb, fb, rows.a, rows.b, margin, 0, rows.count, again, work, table, points, out, flags, answer, _NO_LOG
-        )
-        if not short or points >= most:
-            return answer != 0
-        points, again = 4 * points, True
+    simplex = _workspace(_FIRST_POINTS)[2]
+    if collide_rows(qa, fa, qb, fb, rows.a, rows.b, margin, 0, rows.count, simplex, answer, _NO_LOG):
+        left = np.flatnonzero(answer == 2)
+        few = _Rows(_take(rows.a, left), _take(rows.b, left), len(left), True)
+        out, flags = np.empty((len(left), narrow.FLOATS)), np.zeros((len(left), narrow.INTS), dtype=np.int64)
+        _solve_cores(a, b, few, narrow.SIGNED, inf, 0.0, out, flags, None)
+        answer[left] = ~(out[:, 1] > margin)
+    return answer != 0
+
+
+def _take(rows: Array, which: Ints) -> Array:
+    return rows[which] if len(rows) > 1 else rows
 
 
 def _plane_core(plane: Halfspace) -> tuple[Array, Ints, Array]:

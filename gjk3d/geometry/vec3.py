@@ -54,7 +54,7 @@ def perpendicular(a: Vec3) -> Vec3:
 
 
 @kernel
-def _exact_product(a: float, b: float) -> Vec3:
+def exact_product(a: float, b: float) -> Vec3:
     """Return a b as a rounded product and its exact error (Dekker 1971), third slot unused."""
     p = a * b
     t = 134217729.0 * a
@@ -69,8 +69,8 @@ def _exact_product(a: float, b: float) -> Vec3:
 @kernel
 def product_difference(a: float, b: float, c: float, d: float) -> float:
     """a b - c d with nearly no cancellation error."""
-    p = _exact_product(a, b)
-    q = _exact_product(c, d)
+    p = exact_product(a, b)
+    q = exact_product(c, d)
     return (p[0] - q[0]) + (p[1] - q[1])
 
 

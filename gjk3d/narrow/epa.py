@@ -19,10 +19,12 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
+import numpy as np
+
 from gjk3d._numba import kernel
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular, scale, sub, triangle_normal, unit
-from gjk3d.narrow.gjk import row3, set_row
+from gjk3d.narrow.gjk import SIMPLEX, first_four, row3, set_row
 from gjk3d.narrow.minkowski import Rigid, support_pair
 from gjk3d.narrow.trace import put, put3
 from gjk3d.poses import Array
@@ -30,15 +32,24 @@ from gjk3d.shapes.base import Ints
 
 CLOSED, APART, FLAT, STUCK, FULL = range(5)
 
-# vertex rows: w, a, b (as in gjk). face floats: normal (3), key. face ints: vertices (3), neighbours over edges 01, 12, 20 (3), alive
-KEY = 3
-ALIVE = 6
+# A workspace has room for so many vertices, and for FACES_PER_POINT times as many faces; dead faces keep their place.
+# work:  GJK's simplex, vertex rows (w, a, b), face rows (normal, key), the heap's keys
+# table: face rows (three vertices, three neighbours over edges 01 12 20, alive), the heap's faces, stack, horizon, marks
+FACES_PER_POINT = 12
+VERTEX_ROW, FACE_FLOATS, FACE_INTS = 9, 4, 7
+
+
+@kernel
+def workspace(room: int) -> tuple[int, int]:
+    """Return how many floats and ints a workspace for a polytope of this many vertices takes."""
+    cap = FACES_PER_POINT * room
+    return SIMPLEX + VERTEX_ROW * room + 5 * cap, 9 * cap + 3 * (2 * room + 16) + room + 1
 
 
 @kernel
 def add_face(v: Array, ff: Array, fi: Ints, f: int, i: int, j: int, k: int) -> bool:
     """Store face f = (i, j, k) with its unit normal and key; False where it is too thin to have a normal."""
-    a, b, c = row3(v, i, 0), row3(v, j, 0), row3(v, k, 0)
+    a, b, c = row3(v, i), row3(v, j), row3(v, k)
     n = triangle_normal(a, b, c)
     length = sqrt(dot(n, n))
     fi[f, 0], fi[f, 1], fi[f, 2] = i, j, k
@@ -109,7 +120,7 @@ def first_tetrahedron(
     far = 0.0
     for i in range(6):
         for j in range(i + 1, 6):
-            e = sub(row3(v, i, 0), row3(v, j, 0))
+            e = sub(row3(v, i), row3(v, j))
             if dot(e, e) > far:
                 far = dot(e, e)
                 i0, i1 = i, j
@@ -121,11 +132,12 @@ def first_tetrahedron(
     for j in range(9):
         v[0, j] = v[6, j]
         v[1, j] = v[7, j]
-    p0 = row3(v, 0, 0)
-    line = unit(sub(row3(v, 1, 0), p0))
+    p0, p1, _, _ = first_four(v)
+    line = unit(sub(p1, p0))
     u1 = perpendicular(line)
     u2 = cross(line, u1)
     far = 0.0
+    slot = np.int64(2)
     for k in range(8):
         c = (1.0, 0.7071067811865476, 0.0, -0.7071067811865476, -1.0, -0.7071067811865476, 0.0, 0.7071067811865476)[k]
         s = (0.0, 0.7071067811865476, 1.0, 0.7071067811865476, 0.0, -0.7071067811865476, -1.0, -0.7071067811865476)[k]
@@ -137,11 +149,13 @@ def first_tetrahedron(
         e = cross(line, sub(w, p0))
         if dot(e, e) > far:
             far = dot(e, e)
-            set_row(v, 2, w, a, b)
+            set_row(v, slot, w, a, b)
     if not sqrt(far) > tiny:
         return 1, least, best, u1
-    n = unit(triangle_normal(p0, row3(v, 1, 0), row3(v, 2, 0)))
+    p0, p1, p2, _ = first_four(v)
+    n = unit(triangle_normal(p0, p1, p2))
     far = 0.0
+    slot = np.int64(3)
     for k in range(2):
         d = n if k == 0 else (-n[0], -n[1], -n[2])
         w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
@@ -151,7 +165,7 @@ def first_tetrahedron(
         height = abs(dot(n, sub(w, p0)))
         if height > far:
             far = height
-            set_row(v, 3, w, a, b)
+            set_row(v, slot, w, a, b)
     if not far > tiny:
         return 2, least, best, n
     return 3, least, best, n
@@ -165,7 +179,7 @@ def nearest_face(v: Array, ff: Array, fi: Ints, faces: int, tiny: float, error: 
     point = (0.0, 0.0, 0.0)
     for f in range(faces):
         if fi[f, 6] == 1 and ff[f, 3] <= error:
-            p, _ = closest_on_triangle(row3(v, fi[f, 0], 0), row3(v, fi[f, 1], 0), row3(v, fi[f, 2], 0), tiny)
+            p, _ = closest_on_triangle(row3(v, fi[f, 0]), row3(v, fi[f, 1]), row3(v, fi[f, 2]), tiny)
             if dot(p, p) < least:
                 least = dot(p, p)
                 point = p
@@ -182,7 +196,7 @@ def expand(
     A face counts as seen where the vertex is more than ``threshold`` above its plane. Refused unless the horizon is one simple cycle and every
     new face is wound outward about ``inner``.
     """
-    w = row3(v, new, 0)
+    w = row3(v, new)
     # flood; seen faces get alive = 2 until it is sure that they go
     fi[seed, 6] = 2
     stack[0] = seed
@@ -198,7 +212,7 @@ def expand(
             if fi[g, 6] == 2:
                 continue
             n = (ff[g, 0], ff[g, 1], ff[g, 2])
-            if dot(n, sub(w, row3(v, fi[g, 0], 0))) > threshold:
+            if dot(n, sub(w, row3(v, fi[g, 0]))) > threshold:
                 fi[g, 6] = 2
                 stack[depth] = g
                 depth += 1
@@ -264,14 +278,25 @@ def expand(
 @kernel
 def epa(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
-    error: float, tiny: float, width: float, seeds: int, simplex: Array,
-    v: Array, ff: Array, fi: Ints, hk: Array, hf: Ints, stack: Ints, rim: Ints, mark: Ints, log: Array, at: int,
-) -> tuple[int, int, float, Vec3, float, int, Vec3, int]:  # fmt: skip
-    """Return why it stopped, steps, least h(n) and its n, an upper bound of the signed distance, the face to draw witnesses from and its v, the log's end.
+    error: float, tiny: float, width: float, seeds: int, work: Array, table: Ints, room: int, log: Array, at: int,
+) -> tuple[int, int, float, Vec3, float, int, int]:  # fmt: skip
+    """Return why it stopped, steps, least h(n) and its n, an upper bound of the signed distance, the face with the witnesses, the log's end.
 
-    CLOSED: face's plane supports the difference to within ``width``. APART: the origin is outside, v is the nearest point. FLAT: the difference
+    CLOSED: face's plane supports the difference to within ``width``. APART: the origin is outside, the face's nearest point is the difference's. FLAT: the difference
     has no volume; the normal is one of its plane. STUCK: rounding stopped it, the bounds hold. FULL: the workspace is too small.
     """
+    cap = FACES_PER_POINT * room
+    simplex = work[:SIMPLEX].reshape(5, 10)
+    v = work[SIMPLEX : SIMPLEX + 9 * room].reshape(room, 9)
+    o = SIMPLEX + 9 * room
+    ff = work[o : o + 4 * cap].reshape(cap, 4)
+    hk = work[o + 4 * cap : o + 5 * cap]
+    fi = table[: 7 * cap].reshape(cap, 7)
+    hf = table[7 * cap : 8 * cap]
+    stack = table[8 * cap : 9 * cap]
+    o = 9 * cap + 3 * (2 * room + 16)
+    rim = table[9 * cap : o].reshape(2 * room + 16, 3)
+    mark = table[o : o + room + 1]
     zero = (0.0, 0.0, 0.0)
     least = inf
     best = (1.0, 0.0, 0.0)
@@ -281,7 +306,7 @@ def epa(
         for i in range(4):
             for j in range(9):
                 v[i, j] = simplex[i, j]
-        p0, p1, p2, p3 = row3(v, 0, 0), row3(v, 1, 0), row3(v, 2, 0), row3(v, 3, 0)
+        p0, p1, p2, p3 = first_four(v)
         n = triangle_normal(p0, p1, p2)
         height = abs(dot(unit(n), sub(p3, p0)))
         longest = sqrt(max(dot(sub(p0, p1), sub(p0, p1)), dot(sub(p0, p2), sub(p0, p2)), dot(sub(p1, p2), sub(p1, p2))))
@@ -297,35 +322,29 @@ def epa(
                 w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
                 if dot(d, w) < least:
                     least, best = dot(d, w), d
-            return FLAT, 1, least, best, inf, -1, zero, at
-    p0, p1, p2, p3 = row3(v, 0, 0), row3(v, 1, 0), row3(v, 2, 0), row3(v, 3, 0)
+            return FLAT, 1, least, best, inf, -1, at
+    p0, p1, p2, p3 = first_four(v)
     inner = scale(0.25, (p0[0] + p1[0] + p2[0] + p3[0], p0[1] + p1[1] + p2[1] + p3[1], p0[2] + p1[2] + p2[2] + p3[2]))
     if dot(triangle_normal(p0, p1, p2), sub(p3, p0)) > 0.0:  # wind outward
         for j in range(9):
             v[4, j] = v[1, j]
             v[1, j] = v[2, j]
             v[2, j] = v[4, j]
-    add_face(v, ff, fi, 0, 0, 1, 2)
-    add_face(v, ff, fi, 1, 0, 3, 1)
-    add_face(v, ff, fi, 2, 1, 3, 2)
-    add_face(v, ff, fi, 3, 2, 3, 0)
-    fi[0, 3], fi[0, 4], fi[0, 5] = 1, 2, 3
-    fi[1, 3], fi[1, 4], fi[1, 5] = 3, 2, 0
-    fi[2, 3], fi[2, 4], fi[2, 5] = 1, 3, 0
-    fi[3, 3], fi[3, 4], fi[3, 5] = 2, 1, 0
-    faces = 4
-    points = 4
-    heap = 0
+    faces = np.int64(4)  # no literals: they would compile every callee once more
+    points = np.int64(4)
+    heap = np.int64(0)
     for f in range(4):
+        i, j, k = ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0))[f]
+        add_face(v, ff, fi, f, i, j, k)
+        fi[f, 3], fi[f, 4], fi[f, 5] = ((1, 2, 3), (3, 2, 0), (1, 3, 0), (2, 1, 0))[f]
         heap = push(hk, hf, heap, ff[f, 3], f)
     for i in range(mark.shape[0]):
         mark[i] = -1
     if log.shape[0] > 0:
         at = put(log, at, 2.0)
         for i in range(4):
-            at = put3(log, at, row3(v, i, 0))
-            at = put3(log, at, row3(v, i, 3))
-            at = put3(log, at, row3(v, i, 6))
+            for j in range(9):
+                at = put(log, at, v[i, j])
         for f in range(4):
             for e in range(3):
                 at = put(log, at, float(fi[f, e]))
@@ -334,7 +353,7 @@ def epa(
     chosen = -1
     nearest = zero
     outer = inf  # upper bound of the signed distance, from the polytope
-    while points < v.shape[0]:
+    while points < room:
         while fi[hf[0], 6] == 0:
             heap = pop(hk, hf, heap)
         f = hf[0]
@@ -374,7 +393,7 @@ def epa(
                 most = -inf
                 for g in range(faces):
                     if fi[g, 6] == 1:
-                        above = dot((ff[g, 0], ff[g, 1], ff[g, 2]), sub(w, row3(v, fi[g, 0], 0)))
+                        above = dot((ff[g, 0], ff[g, 1], ff[g, 2]), sub(w, row3(v, fi[g, 0])))
                         if above > most:
                             most, seed = above, g
                 if not most > tiny:
@@ -414,7 +433,7 @@ def epa(
         points += 1
     if chosen >= 0 and ff[chosen, 3] > error:
         chosen = witness_face(v, ff, fi, faces, chosen, width, tiny)
-    return code, steps, least, best, outer, chosen, nearest, at
+    return code, steps, least, best, outer, chosen, at
 
 
 @kernel
@@ -426,7 +445,7 @@ def witness_face(v: Array, ff: Array, fi: Ints, faces: int, f: int, width: float
     chosen = f
     for g in range(faces):
         if fi[g, 6] == 1:
-            a, b, c = row3(v, fi[g, 0], 0), row3(v, fi[g, 1], 0), row3(v, fi[g, 2], 0)
+            a, b, c = row3(v, fi[g, 0]), row3(v, fi[g, 1]), row3(v, fi[g, 2])
             if dot(n, a) >= floor and dot(n, b) >= floor and dot(n, c) >= floor:
                 p, _ = closest_on_triangle(a, b, c, tiny)
                 if dot(p, p) < least:

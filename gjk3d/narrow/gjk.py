@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+
 from gjk3d._numba import kernel
 from gjk3d.geometry.simplex import INSIDE, UNSURE, closest_on_segment, closest_on_tetrahedron, closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, dot, unit
@@ -26,14 +28,22 @@ from gjk3d.shapes.base import Ints
 CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7)
 MAX_STEPS = 256
 
-#: simplex rows in scratch: w (3), a (3), b (3), barycentric coordinate
-W, A, B, LAMBDA, ROW = 0, 3, 6, 9, 10
+# a simplex row: w of A - B (3), its point on A (3), on B (3), barycentric coordinate
+SIMPLEX = 50  #: floats of its scratch: five rows
 
 
 @kernel
-def row3(s: Array, i: int, j: int) -> Vec3:
-    """Return the vector s[i, j:j+3]."""
-    return (s[i, j], s[i, j + 1], s[i, j + 2])
+def row3(s: Array, i: int) -> Vec3:
+    """Return the vertex of A - B in row i."""
+    return (s[i, 0], s[i, 1], s[i, 2])
+
+
+@kernel
+def first_four(s: Array) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+    """Return the vertices of A - B in rows 0 to 3; rows not in use yet hold anything."""
+    return (
+        (s[0, 0], s[0, 1], s[0, 2]), (s[1, 0], s[1, 1], s[1, 2]), (s[2, 0], s[2, 1], s[2, 2]), (s[3, 0], s[3, 1], s[3, 2]),
+    )  # fmt: skip
 
 
 @kernel
@@ -45,14 +55,15 @@ def set_row(s: Array, i: int, w: Vec3, a: Vec3, b: Vec3) -> None:
 
 
 @kernel
-def combine(s: Array, count: int, j: int) -> Vec3:
-    """Return the convex combination of s[:count, j:j+3]."""
-    x, y, z = 0.0, 0.0, 0.0
+def witnesses(s: Array, count: int) -> tuple[Vec3, Vec3]:
+    """Return the simplex' nearest point as a point of A and one of B."""
+    ax, ay, az = 0.0, 0.0, 0.0
+    bx, by, bz = 0.0, 0.0, 0.0
     for i in range(count):
-        x += s[i, 9] * s[i, j]
-        y += s[i, 9] * s[i, j + 1]
-        z += s[i, 9] * s[i, j + 2]
-    return (x, y, z)
+        t = s[i, 9]
+        ax, ay, az = ax + t * s[i, 3], ay + t * s[i, 4], az + t * s[i, 5]
+        bx, by, bz = bx + t * s[i, 6], by + t * s[i, 7], bz + t * s[i, 8]
+    return (ax, ay, az), (bx, by, bz)
 
 
 @kernel
@@ -67,9 +78,10 @@ def gjk(
     """
     axis = unit(start)
     w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, axis)
-    set_row(s, 0, w, a, b)
+    count = np.int64(0)  # no literal: that would compile every callee once more
+    set_row(s, count, w, a, b)
     s[0, 9] = 1.0
-    count = 1
+    count += 1
     v = w
     lower = -dot(axis, w)
     code = LIMIT
@@ -118,12 +130,13 @@ def gjk(
             break
         set_row(s, count, w, a, b)
         count += 1
+        p0, p1, p2, p3 = first_four(s)
         if count == 2:
-            p, l4 = closest_on_segment(row3(s, 0, 0), row3(s, 1, 0), tiny)
+            p, l4 = closest_on_segment(p0, p1, tiny)
         elif count == 3:
-            p, l4 = closest_on_triangle(row3(s, 0, 0), row3(s, 1, 0), row3(s, 2, 0), tiny)
+            p, l4 = closest_on_triangle(p0, p1, p2, tiny)
         else:
-            p, l4, where = closest_on_tetrahedron(row3(s, 0, 0), row3(s, 1, 0), row3(s, 2, 0), row3(s, 3, 0), tiny)
+            p, l4, where = closest_on_tetrahedron(p0, p1, p2, p3, tiny)
             if where == INSIDE:
                 s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
                 v = p

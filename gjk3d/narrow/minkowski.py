@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import sqrt
 
 from gjk3d._numba import kernel
-from gjk3d.geometry.vec3 import Vec3, _exact_product
+from gjk3d.geometry.vec3 import Vec3, exact_product
 from gjk3d.poses import Array
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Ints
@@ -31,15 +31,18 @@ def _add_exact(high: float, low: float, x: float) -> Vec3:
 
 
 @kernel
-def _add_centers(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: Array, ob: int, row: int) -> float:
-    """Return row of (R_B c_B + t_B) - (R_A c_A + t_A), rounded once: far from the origin the terms cancel."""
-    s = _add_exact(pb[j, 9 + row], 0.0, -pa[i, 9 + row])
-    for k in range(3):
-        p = _exact_product(pb[j, 3 * row + k], fb[ob + _CENTER + k])
-        s = _add_exact(s[0], s[1] + p[1], p[0])
-        p = _exact_product(pa[i, 3 * row + k], -fa[oa + _CENTER + k])
-        s = _add_exact(s[0], s[1] + p[1], p[0])
-    return s[0] + s[1]
+def _add_centers(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: Array, ob: int) -> Vec3:
+    """Return (R_B c_B + t_B) - (R_A c_A + t_A), rounded once: far from the origin the terms cancel."""
+    x, y, z = 0.0, 0.0, 0.0
+    for row in range(3):
+        s = _add_exact(pb[j, 9 + row], 0.0, -pa[i, 9 + row])
+        for k in range(3):
+            p = exact_product(pb[j, 3 * row + k], fb[ob + _CENTER + k])
+            s = _add_exact(s[0], s[1] + p[1], p[0])
+            p = exact_product(pa[i, 3 * row + k], -fa[oa + _CENTER + k])
+            s = _add_exact(s[0], s[1] + p[1], p[0])
+        x, y, z = y, z, s[0] + s[1]
+    return (x, y, z)
 
 
 @kernel
@@ -52,9 +55,7 @@ def relative_pose(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: 
     if centered:
         x, y, z = pb[j, 9] - pa[i, 9], pb[j, 10] - pa[i, 10], pb[j, 11] - pa[i, 11]
     else:
-        x = _add_centers(pa, i, fa, oa, pb, j, fb, ob, 0)
-        y = _add_centers(pa, i, fa, oa, pb, j, fb, ob, 1)
-        z = _add_centers(pa, i, fa, oa, pb, j, fb, ob, 2)
+        x, y, z = _add_centers(pa, i, fa, oa, pb, j, fb, ob)
     a0, a1, a2, a3, a4, a5, a6, a7, a8 = (
         pa[i, 0], pa[i, 1], pa[i, 2], pa[i, 3], pa[i, 4], pa[i, 5], pa[i, 6], pa[i, 7], pa[i, 8],
     )  # fmt: skip

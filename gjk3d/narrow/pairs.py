@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gjk3d._numba import kernel
-from gjk3d.narrow.solve import collides, solve
+from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.poses import Array
 from gjk3d.shapes.base import Ints
 
@@ -11,7 +11,7 @@ from gjk3d.shapes.base import Ints
 @kernel
 def solve_rows(
     qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, mode: int, max_distance: float, tol: float,
-    start: int, stop: int, again: bool, work: Array, table: Ints, points: int, out: Array, flags: Ints, log: Array,
+    start: int, stop: int, again: bool, work: Array, table: Ints, room: int, out: Array, flags: Ints, log: Array,
 ) -> int:  # fmt: skip
     """Answer rows start to stop of a stack of poses; with ``again`` only those that ran out of workspace. Returns the log's length."""
     used = 0
@@ -21,26 +21,21 @@ def solve_rows(
         i = k if pa.shape[0] > 1 else 0
         j = k if pb.shape[0] > 1 else 0
         used = solve(
-            qa, 0, fa, 0, qb, 0, fb, 0, pa, i, pb, j, mode, max_distance, tol, work, table, points, out, flags, k, log
+            qa, 0, fa, 0, qb, 0, fb, 0, pa, i, pb, j, mode, max_distance, tol, work, table, room, out, flags, k, log
         )  # fmt: skip
     return used
 
 
 @kernel
 def collide_rows(
-    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, margin: float,
-    start: int, stop: int, again: bool, work: Array, table: Ints, points: int, out: Array, flags: Ints, answer: Ints, log: Array,
-) -> int:  # fmt: skip
-    """Answer rows start to stop of a stack of poses: 0 apart, 1 not, 2 for want of workspace. Returns how many are 2."""
-    short = 0
+    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, margin: float, start: int, stop: int, simplex: Array, answer: Ints, log: Array
+) -> int:
+    """Answer rows start to stop of a stack of poses: 0 apart, 1 not, 2 for `solve_rows` to decide. Returns how many are 2."""
+    left = 0
     for k in range(start, stop):
-        if again and answer[k] != 2:
-            continue
         i = k if pa.shape[0] > 1 else 0
         j = k if pb.shape[0] > 1 else 0
-        answer[k] = collides(
-            qa, 0, fa, 0, qb, 0, fb, 0, pa, i, pb, j, margin, work, table, points, out, flags, 0, log
-        )  # fmt: skip
+        answer[k] = quick_collide(qa, 0, fa, 0, qb, 0, fb, 0, pa, i, pb, j, margin, simplex, log)
         if answer[k] == 2:
-            short += 1
-    return short
+            left += 1
+    return left

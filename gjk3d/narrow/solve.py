@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
+import numpy as np
+
 from gjk3d._numba import kernel
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, dot
 from gjk3d.narrow.epa import FLAT, FULL, epa
-from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, combine, gjk, row3
+from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, SIMPLEX, first_four, gjk, witnesses
 from gjk3d.narrow.minkowski import pair_size, relative_pose, rounding_error
 from gjk3d.narrow.trace import put
 from gjk3d.poses import Array
@@ -21,7 +23,6 @@ UNSIGNED, SIGNED, EPA_ALWAYS = range(3)
 # out rows: distance, lower, upper, normal, point a, point b; and status, steps, tight, workspace was full
 FLOATS, INTS = 12, 4
 
-SIMPLEX_ROWS = 5
 _RADIUS, _POLYTOPE = layout.RADIUS, layout.POLYTOPE
 _U = layout.UNIT_ROUNDOFF
 #: promised widths, in units of the pair's size
@@ -37,53 +38,9 @@ def direction_between(m: tuple[float, ...]) -> Vec3:
 
 
 @kernel
-def vertex_rows(work: Array, points: int) -> Array:
-    """Return the workspace's polytope vertices, (points, 9)."""
-    return work[50 : 50 + 9 * points].reshape(points, 9)
-
-
-@kernel
-def faces_for(points: int) -> int:
-    """Return how many faces, dead ones included, a workspace for this many vertices has room for."""
-    return 12 * points
-
-
-@kernel
-def run_epa(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: tuple[float, ...],
-    error: float, tiny: float, width: float, seeds: int, work: Array, table: Ints, points: int, log: Array, at: int,
-) -> tuple[int, int, float, Vec3, float, int, Vec3, int]:  # fmt: skip
-    """Lay the workspace out and run EPA in it; see `epa`."""
-    cap = faces_for(points)
-    ring = 2 * points + 16
-    simplex = work[:50].reshape(5, 10)
-    v = vertex_rows(work, points)
-    o = 50 + 9 * points
-    ff = work[o : o + 4 * cap].reshape(cap, 4)
-    hk = work[o + 4 * cap : o + 5 * cap]
-    fi = table[: 7 * cap].reshape(cap, 7)
-    o = 7 * cap
-    hf = table[o : o + cap]
-    stack = table[o + cap : o + 2 * cap]
-    o += 2 * cap
-    rim = table[o : o + 3 * ring].reshape(ring, 3)
-    mark = table[o + 3 * ring : o + 3 * ring + points + 1]
-    return epa(
-        qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, width, seeds, simplex, v, ff, fi, hk, hf, stack, rim, mark, log, at
-    )  # fmt: skip
-
-
-@kernel
-def workspace(points: int) -> tuple[int, int]:
-    """Return how many floats and ints a workspace for a polytope of this many vertices takes."""
-    cap = faces_for(points)
-    return 50 + 9 * points + 5 * cap, 9 * cap + 3 * (2 * points + 16) + points + 1
-
-
-@kernel
 def solve(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, pa: Array, i: int, pb: Array, j: int,
-    mode: int, max_distance: float, tol: float, work: Array, table: Ints, points: int,
+    mode: int, max_distance: float, tol: float, work: Array, table: Ints, room: int,
     out: Array, flags: Ints, k: int, log: Array,
 ) -> int:  # fmt: skip
     """Answer one pair into row k of ``out`` and ``flags``; return how many floats the log takes."""
@@ -96,9 +53,9 @@ def solve(
     curved = qa[ia + _POLYTOPE] == 0 or qb[ib + _POLYTOPE] == 0
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * size + 2.0 * error
     width = max((1e-13 if curved else 8.0 * _U) * size, tol * size - 2.0 * error)
-    s = work[:50].reshape(5, 10)
+    s = work[:SIMPLEX].reshape(5, 10)
     code, count, v, low, n, steps, at = gjk(
-        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, tiny, width, radii, max_distance, -inf, s, log, 0
+        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, tiny, width, radii, max_distance, -inf, s, log, np.int64(0)
     )  # fmt: skip
     if log.shape[0] > 0:
         at = put(log, at, 4.0)
@@ -111,12 +68,12 @@ def solve(
     length = sqrt(dot(v, v))
     lower = low - error
     upper = length + error
-    a = combine(s, count, 3)
-    b = combine(s, count, 6)
+    a, b = witnesses(s, count)
     if length > 4.0 * tiny:
         n = (-v[0] / length, -v[1] / length, -v[2] / length)
     distance = length
     proven = code == INSIDE_SIMPLEX
+    three = np.int64(3)
     full = 0
     loose = tol * size > promised and upper - lower <= tol * size
     unsure = proven or not (loose or (upper - lower <= promised and lower > 0.0))
@@ -124,9 +81,9 @@ def solve(
     wanted = mode != UNSIGNED or not proven
     touching = unsure and mode == UNSIGNED and not proven and upper - radii <= 0.0
     if (mode == EPA_ALWAYS or (unsure and wanted and not touching)) and not far:
-        ecode, esteps, least, axis, outer, face, nearest, at = run_epa(
+        ecode, esteps, least, axis, outer, face, at = epa(
             qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, max(width, tiny if not curved else 1e-11 * size),
-            4 if proven else 0, work, table, points, log, at,
+            count if proven else np.int64(0), work, table, room, log, at,
         )  # fmt: skip
         steps += esteps
         full = 1 if ecode == FULL else 0
@@ -134,36 +91,28 @@ def solve(
         if outer < inf:
             upper = min(upper, outer + error)
         if face >= 0:
-            vertices = vertex_rows(work, points)
-            cap = faces_for(points)
-            o = 50 + 9 * points + 4 * face
-            f = 7 * face
-            f0, f1, f2 = table[f], table[f + 1], table[f + 2]
-            p, l4 = closest_on_triangle(row3(vertices, f0, 0), row3(vertices, f1, 0), row3(vertices, f2, 0), tiny)
-            if work[o + 3] > error:  # the origin is inside: overlap
+            for r in range(3):
+                row = SIMPLEX + 9 * table[7 * face + r]
+                for c in range(9):
+                    s[r, c] = work[row + c]
+            p0, p1, p2, _ = first_four(s)
+            p, l4 = closest_on_triangle(p0, p1, p2, tiny)
+            for r in range(3):
+                s[r, 9] = l4[r]
+            row = SIMPLEX + 9 * room + 4 * face
+            if work[row + 3] > error:  # the origin is inside: overlap
                 proven = True
-                n = (work[o], work[o + 1], work[o + 2])
+                n = (work[row], work[row + 1], work[row + 2])
                 distance = -dot(n, p)
-                for r in range(3):
-                    for c in range(9):
-                        s[r, c] = vertices[table[f + r], c]
-                    s[r, 9] = l4[r]
-                a = combine(s, 3, 3)
-                b = combine(s, 3, 6)
-            elif dot(p, p) < length * length or length <= 4.0 * tiny or proven or mode == EPA_ALWAYS:
+                a, b = witnesses(s, three)
+            elif dot(p, p) < length * length or length <= 4.0 * tiny or mode == EPA_ALWAYS:
                 length = sqrt(dot(p, p))
                 distance = length
                 upper = min(upper, length + error)
-                for r in range(3):
-                    for c in range(9):
-                        s[r, c] = vertices[table[f + r], c]
-                    s[r, 9] = l4[r]
-                a = combine(s, 3, 3)
-                b = combine(s, 3, 6)
+                a, b = witnesses(s, three)
+                n = axis
                 if length > 4.0 * tiny:
                     n = (-p[0] / length, -p[1] / length, -p[2] / length)
-                else:
-                    n = axis
         elif ecode == FLAT and length <= 4.0 * tiny:
             n = axis
     if proven:
@@ -226,13 +175,13 @@ def finish(
 
 
 @kernel
-def collides(
+def quick_collide(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, pa: Array, i: int, pb: Array, j: int,
-    margin: float, work: Array, table: Ints, points: int, out: Array, flags: Ints, k: int, log: Array,
+    margin: float, simplex: Array, log: Array,
 ) -> int:  # fmt: skip
-    """Return 0 where the signed distance provably exceeds the margin, else 1; 2 where a larger workspace may prove it.
+    """Return 0 where the signed distance provably exceeds the margin, 1 where it provably does not, 2 where only `solve` can tell.
 
-    GJK with early exits decides nearly always. What is left goes through `solve`, so that the boolean and the interval never disagree.
+    The same GJK with early exits. Its bounds are among those of `solve`, so the boolean and the interval never disagree.
     """
     m = relative_pose(pa, i, fa, oa, pb, j, fb, ob)
     size = pair_size(fa, oa, fb, ob, m)
@@ -240,15 +189,12 @@ def collides(
     radii = fa[oa + _RADIUS] + fb[ob + _RADIUS]
     curved = qa[ia + _POLYTOPE] == 0 or qb[ib + _POLYTOPE] == 0
     width = (1e-13 if curved else 8.0 * _U) * size
-    s = work[:50].reshape(5, 10)
     code, _, _, _, _, _, _ = gjk(
-        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, 16.0 * _U * size, width, radii, margin, margin, s, log, 0
+        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, 16.0 * _U * size, width, radii, margin, margin,
+        simplex, log, np.int64(0),
     )  # fmt: skip
     if code == FAR:
         return 0
     if code == NEAR_ENOUGH or (code == INSIDE_SIMPLEX and -radii <= margin):
         return 1
-    solve(qa, ia, fa, oa, qb, ib, fb, ob, pa, i, pb, j, SIGNED, inf, 0.0, work, table, points, out, flags, k, log)
-    if out[k, 1] > margin:
-        return 0
-    return 2 if flags[k, 3] == 1 and out[k, 2] > margin else 1
+    return 2

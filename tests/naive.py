@@ -534,7 +534,7 @@ def outside(of: Body, points: Any, directions: Array) -> Array:
     return (points @ directions.T - of.height(directions)[None]).max(axis=1)
 
 
-# stacks of poses --------------------------------------------------------------------------------------------------------
+# stacks of poses --------------------------------------------------------------------------------------------------
 
 
 def posed_height(of: Body, poses: Array, directions: Array) -> Array:

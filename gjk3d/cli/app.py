@@ -60,6 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has seen enough; the interpreter must not flush into the closed pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except SystemExit as stop:  # rich makes an exit with 1 of it, which means contact here
+        if isinstance(stop.__context__, BrokenPipeError):
+            return BROKEN_PIPE
+        raise
 
 
 def _run(tokens: list[str], debug: bool) -> int:

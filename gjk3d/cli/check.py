@@ -74,22 +74,23 @@ def check(
     notes = [*([unit_note] if unit_note else []), *dict.fromkeys(hull_notes(models[0]) + hull_notes(models[1]))]
     for text in notes:
         note(text)
-    hulls = [model.mesh.hull() for model in models]
-    result = gk.signed_distance(*hulls, *poses, tol=tol, depth=depth)
+    first, second = (model.mesh.hull() for model in models)
+    result = gk.signed_distance(first, second, *poses, tol=tol, depth=depth)
     apart = result.lower > 0.0
     if json:
         write_json(_document(models, poses, unit, notes, result))
     else:
         _print(models, unit, result)
+    names_shown = safe(models[0].name), safe(models[1].name)
     if html is not None:
         from gjk3d.viz.page import write_html
 
-        names_shown = (models[0].name, models[1].name)
-        surfaces = (models[0].mesh, models[1].mesh)
-        write_html(html, result, names=names_shown, notes=tuple(notes), unit=unit, surfaces=surfaces)
+        surfaces = models[0].mesh, models[1].mesh
+        page_notes = ("The convex hulls of the models are what is compared.", *map(safe, notes))
+        write_html(html, result, names=names_shown, notes=page_notes, unit=unit, surfaces=surfaces)
         note(html, "wrote")
     if image is not None:
-        gk.viz.show(result, path=image)
+        gk.viz.show(result, path=image, title=f"A  {names_shown[0]}     B  {names_shown[1]}")
         note(image, "wrote")
     return 0 if apart else 1
 

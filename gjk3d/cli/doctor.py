@@ -36,7 +36,7 @@ def doctor(*, json: Annotated[bool, Parameter(negative=())] = False) -> int:
     json
         Print one JSON document.
     """
-    document = {
+    document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "command": "doctor",
         "python": platform.python_version(),

@@ -64,33 +64,26 @@ def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
 
 
 def _print(document: dict[str, Any]) -> None:
-    from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     unit = safe(document["unit"]) if document["unit"] else "unitless"
     count = len(document["parts"])
     console().print(Text(f"{safe(document['path'])}: {count} part{'s' if count != 1 else ''}, {unit}"))
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title, justify in (("part", "left"), ("triangles", "right"), ("extents", "left"), ("volume", "right")):
-        table.add_column(title, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    table.add_column("closed", overflow="fold")
-    table.add_column("convex (hull / own volume)", overflow="fold")
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for title in ("part", "triangles", "extents", "volume", "closed", "convex", "hull / volume"):
+        right = title in ("triangles", "volume", "hull / volume")
+        table.add_column(title, justify="right" if right else "left", overflow="fold")
     for row in document["parts"]:
+        ratio = row["hull_volume_ratio"]
         cells = (
             safe(row["name"]),
             str(row["triangles"]),
             " x ".join(number(length) for length in row["extents"]),
             "-" if row["volume"] is None else number(row["volume"]),
             "yes" if row["watertight"] else f"no, {row['open_edges']} open edges",
-            _convex(row),
+            {True: "yes", False: "no", None: "flat" if row["watertight"] else "unknown"}[row["convex"]],
+            "-" if ratio is None else number(ratio, 4),
         )
         table.add_row(*(Text(cell) for cell in cells))
     print_table(table)
-
-
-def _convex(row: dict[str, Any]) -> str:
-    if row["convex"] is None:
-        return "unknown" if not row["watertight"] else "flat"
-    ratio = row["hull_volume_ratio"]
-    return f"{'yes' if row['convex'] else 'no'} ({'-' if ratio is None else format(ratio, '.4g')})"

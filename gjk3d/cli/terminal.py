@@ -45,8 +45,10 @@ def number(value: float, digits: int = 6) -> str:
 
 
 def vector(values: Iterable[float], digits: int = 6) -> str:
-    """Return numbers in brackets."""
-    return f"({', '.join(number(value, digits) for value in values)})"
+    """Return numbers in brackets; what is rounding noise beside the largest of them shows as 0."""
+    numbers = [float(value) for value in values]
+    noise = 1e-14 * max(map(abs, numbers))
+    return f"({', '.join(number(value if abs(value) > noise else 0.0, digits) for value in numbers)})"
 
 
 def console() -> Console:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from gjk3d.cli.terminal import note
 
 
@@ -12,13 +10,10 @@ def warmup() -> int:
     note("compiling the kernels, about 30 s where none are kept yet", "warmup")
     from gjk3d import queries
 
-    total = 0.0
-    for what, seconds in queries.warmup():
-        total += seconds
-        note(f"{seconds:7.2f} s  {what}", "warmup")
+    steps = queries.warmup(lambda what, seconds: note(f"{seconds:7.2f} s  {what}", "warmup"))
     from gjk3d._numba import cache_info
 
     if not cache_info()["enabled"]:
         note("nothing is kept on disk: each process compiles again; gjk3d doctor says why")
-    sys.stdout.write(f"ready in {total:.2f} s\n")
+    print(f"ready in {sum(seconds for _, seconds in steps):.2f} s")
     return 0

@@ -105,7 +105,13 @@ def test_what_is_said_of_the_cache(run, rendering, monkeypatch, info, words):
 
 
 def test_warmup(run, monkeypatch):
-    monkeypatch.setattr(queries, "warmup", lambda: [("signed_distance of hulls", 1.5), ("collide", 0.25)])
+    def compile_nothing(report):
+        steps = [("signed_distance of hulls", 1.5), ("collide", 0.25)]
+        for step in steps:
+            report(*step)
+        return steps
+
+    monkeypatch.setattr(queries, "warmup", compile_nothing)
     said = run("warmup")
     assert (said.code, said.out) == (0, "ready in 1.75 s\n")
     assert "warmup:    1.50 s  signed_distance of hulls\n" in said.err

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from gjk3d.errors import ShapeError
 
 if TYPE_CHECKING:
-    from gjk3d.shapes import ConvexHull
+    from gjk3d.shapes.convex_hull import ConvexHull
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -178,7 +178,7 @@ class Mesh:
     def hull(self) -> ConvexHull:
         """Return the convex hull of the triangles, a shape that every query takes."""
         if "hull" not in self._cache:
-            from gjk3d.shapes import ConvexHull  # scipy is loaded when the first hull is asked for
+            from gjk3d.shapes.convex_hull import ConvexHull  # scipy is loaded when the first hull is asked for
 
             self._cache["hull"] = ConvexHull(self._vertices[np.unique(self._faces)])
         hull: ConvexHull = self._cache["hull"]

@@ -53,7 +53,8 @@ def to_pyvista(
     elif hasattr(x, "vertices") and hasattr(x, "faces") and not hasattr(x, "surface"):
         body = placed(x.vertices, x.faces, matrix)
     elif hasattr(x, "surface"):
-        body = placed(*x.surface(resolution), matrix)
+        surface = x.surface(resolution)
+        body = placed(surface.vertices, surface.faces, matrix)
     else:
         raise TypeError(f"{type(x).__name__} has no surface: give a shape, a Mesh, a Surface or PolyData")
     return polydata(body.vertices, body.faces)

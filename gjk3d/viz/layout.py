@@ -100,12 +100,12 @@ def _focus(bodies: list[Body], result: Distance) -> tuple[Array, float]:
     balls = [_ball(body.vertices) for body in bodies]
     whole = _ball(np.concatenate([*(body.vertices for body in bodies), witness]))
     if len(balls) == 2:
-        radii = [max(radius, 1e-300) for _, radius in balls]
+        radii = [radius for _, radius in balls]
         small = int(np.argmin(radii))
-        limit = max(_ZOOM * radii[small], 1.5 * float(np.linalg.norm(witness[1] - witness[0])), 0.1 * max(radii))
+        room = _ZOOM * radii[small] if radii[small] > 1e-3 * max(radii) else 0.1 * max(radii)  # a point has no size
+        limit = max(room, 1.5 * float(np.linalg.norm(witness[1] - witness[0])))
         if whole[1] > limit:
-            center = np.concatenate([bodies[small].vertices, witness])
-            return _ball(center)[0], limit
+            return _ball(np.concatenate([bodies[small].vertices, witness]))[0], limit
     center, radius = whole
     return center, radius or max(1.0, float(np.abs(center).max())) * 1e-3
 
@@ -162,14 +162,14 @@ def verdict(result: Distance, unit: str | None = None) -> str:
         Status.TOUCHING: "touching",
         Status.OVERLAPPING: f"overlapping by {number(result.depth)}{length}" if result.depth > 0.0 else "overlapping",
         Status.UNDECIDED: "undecided: the bounds hold 0",
-        Status.BEYOND: f"farther apart than {number(result.lower)}{length}",
+        Status.BEYOND: f"apart by {number(result.lower)}{length} or more",
     }[result.status]
 
 
 def proof(result: Distance, unit: str | None = None) -> str:
     """Say what the bounds prove."""
     length = f" {unit}" if unit else ""
-    if not np.isfinite(result.upper):
+    if result.status == Status.BEYOND or not np.isfinite(result.upper):
         return f"proven: distance ≥ {number(result.lower, 10)}{length}"
     low, high = number(result.lower, 10), number(result.upper, 10)
     if low == high or result.status == Status.TOUCHING:

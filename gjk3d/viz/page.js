@@ -191,7 +191,7 @@
   dark.addEventListener("change", paint);
   new ResizeObserver(resize).observe(view);
 
-  const spot = new THREE.Vector3();
+  const between = new THREE.Vector3();
   function frame() {
     requestAnimationFrame(frame);
     controls.update();
@@ -201,15 +201,11 @@
     camera.near = Math.max(distance / 1000, distance - data.reach);
     camera.far = distance + 4 * data.reach;
     camera.updateProjectionMatrix();
-    const away = data.bodies.map((body, which) => {
-      if (body.plate) {  // all before it, or all behind it
-        const side = camera.position.clone().sub(spot.set(...body.middle)).dot(new THREE.Vector3(...body.plate));
-        return side > 0 ? Infinity : -Infinity;
-      }
-      return camera.position.distanceTo(spot.set(...body.middle).add(groups[which].position));
-    });
+    // from far to near: the plane between the two, across the normal, has the farther one behind it
+    between.copy(a).add(b).add(groups[1].position).multiplyScalar(0.5);
+    const first = normal.dot(between.sub(camera.position)) <= 0 ? 0 : 1;
     hulls.forEach((meshes, which) => {
-      const order = away[which] >= away[1 - which] ? 0 : 2;
+      const order = which === first ? 0 : 2;
       for (const mesh of meshes) mesh.renderOrder = order + (mesh.userData.pass || 0);
     });
     renderer.render(scene, camera);

@@ -212,10 +212,8 @@ def _scene(result: Distance, layout: Layout, models: list[Body | None]) -> dict[
         entry: dict[str, Any] = {
             "color": color,
             "hull": _mesh(Body(local(body.vertices), body.faces)),
-            "middle": local(body.vertices[1] if body.plate else body.vertices.mean(axis=0)).tolist(),
+            "plate": body.plate,
         }
-        if body.plate:
-            entry["plate"] = _unit(body.vertices[1] - body.vertices[0]).tolist()
         if model is not None:
             entry["model"] = _mesh(Body(local(model.vertices), model.faces))
         bodies.append(entry)
@@ -232,10 +230,6 @@ def _scene(result: Distance, layout: Layout, models: list[Body | None]) -> dict[
         "angle": layout.angle,
         "reach": max(2.0, 1.2 * reach),
     }
-
-
-def _unit(x: Array) -> Array:
-    return np.asarray(x / np.linalg.norm(x))
 
 
 def _mesh(body: Body) -> dict[str, str]:

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 #: Faces that meet at less than this, in degrees, belong to one smooth patch.
-CREASE = 31.0
+CREASE = 18.0
 
 
 class Shaded(NamedTuple):

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from gjk3d.errors import RenderingUnavailableError
 from gjk3d.results import Distance
+from gjk3d.shapes import surfaces
 from gjk3d.viz.convert import polydata
 from gjk3d.viz.layout import Body, Layout, lay_out, proof, verdict
 from gjk3d.viz.rendering import check_rendering, has_display
-from gjk3d.viz.shading import shade
+from gjk3d.viz.shading import Shaded, shade
 
 if TYPE_CHECKING:
     import pyvista
@@ -139,8 +140,10 @@ def _draw(
 ) -> None:
     opacities = (opacity, opacity) if isinstance(opacity, (int, float)) else opacity
     size = layout.radius
-    sides = sorted(zip(layout.bodies, colors, opacities, strict=True), key=lambda side: _nearness(side[0], layout))
-    for body, color, alpha in sides:
+    # from far to near: the plane between the two, across the normal, has the farther one behind it
+    between = (result.point_a + result.point_b) / 2
+    order = (0, 1) if float(result.normal @ (layout.eye - between)) >= 0.0 else (1, 0)
+    for body, color, alpha in ((layout.bodies[i], colors[i], opacities[i]) for i in order):
         _add_body(plotter, body, color, 0.6 * alpha if body.plate else alpha, size)
     _add_witness(plotter, result, layout, colors)
     lines = [*([title] if title else []), verdict(result).capitalize(), proof(result)]
@@ -148,30 +151,17 @@ def _draw(
     _aim(plotter, layout)
 
 
-def _nearness(body: Body, layout: Layout) -> float:
-    """Return how near the camera a body is, for painting from far to near."""
-    if body.plate:  # all before it, or all behind it
-        normal = body.vertices[1] - body.vertices[0]
-        return -np.inf if float(normal @ (layout.eye - body.vertices[1])) > 0.0 else np.inf
-    return float((body.vertices @ layout.view).mean())
-
-
 def _add_body(plotter: pyvista.Plotter, body: Body, color: str, opacity: float, size: float) -> None:
     import pyvista
 
     look = {"color": color, "reset_camera": False, "render": False, "pickable": False}
     if not len(body.faces):  # a point or a segment: as thick as can be seen
-        thin = polydata(body.vertices, body.faces)
-        if len(body.vertices) == 1:
-            solid = pyvista.Sphere(radius=0.018 * size, center=body.vertices[0])
-        else:
-            solid = thin.tube(radius=0.012 * size)
-        plotter.add_mesh(solid, smooth_shading=True, **look)
+        first, last = body.vertices[0], body.vertices[-1]
+        thin = _ball(first, 0.018 * size) if len(body.vertices) == 1 else _rod(first, last, 0.012 * size)
+        plotter.add_mesh(thin, **look)
         return
     shaded = shade(body.vertices, body.faces)
-    mesh = polydata(shaded.vertices, shaded.faces)
-    mesh.point_data["Normals"] = shaded.normals
-    mesh.point_data.active_normals_name = "Normals"
+    mesh = _with_normals(shaded)
     # The far side first and the near side over it: a convex body then blends in the right order. VTK's depth peeling,
     # made for this, draws torn triangles or nothing with Mesa's software drivers.
     for hidden, ambient, diffuse in (("front", 0.6, 0.45), ("back", 0.34, 0.78)):
@@ -179,9 +169,9 @@ def _add_body(plotter: pyvista.Plotter, body: Body, color: str, opacity: float, 
         actor = plotter.add_mesh(mesh, opacity=opacity, culling=hidden, **light, **look)
         actor.prop.interpolation = "Phong"
     if len(shaded.edges):
-        ends = shaded.edges.reshape(-1, 3)
-        lines = np.column_stack([np.full(len(ends) // 2, 2), np.arange(len(ends)).reshape(-1, 2)])
-        wires = pyvista.PolyData(ends, lines=lines.ravel())
+        corners = shaded.edges.reshape(-1, 3)
+        lines = np.column_stack([np.full(len(corners) // 2, 2), np.arange(len(corners)).reshape(-1, 2)])
+        wires = pyvista.PolyData(corners, lines=lines.ravel())
         plotter.add_mesh(wires, line_width=1.6, **(look | {"color": _darker(color)}))
     if not body.plate:
         plotter.add_silhouette(polydata(*_closed(shaded)), color=_darker(color), line_width=1.8)
@@ -205,42 +195,57 @@ def _darker(color: str) -> tuple[float, float, float]:
 
 
 def _add_witness(plotter: pyvista.Plotter, result: Distance, layout: Layout, colors: tuple[str, str]) -> None:
-    import pyvista
-
     size = layout.radius
     a, b, n = result.point_a, result.point_b, result.normal
     gap = float(np.linalg.norm(b - a))
-    ball = min(0.022 * size, max(0.2 * gap, 0.012 * size))
-    solids = []
-    if gap > 0.0 and result.distance > 0.0:
-        solids.append((pyvista.Line(a, b).tube(radius=0.005 * size), _INK))
+    solids: list[tuple[pyvista.PolyData, Any]] = []
+    if result.distance > 0.0 and gap > 0.0:
+        solids.append((_rod(a, b, 0.005 * size), _INK))
     start = a if result.distance <= 0.0 or gap < 0.6 * size else (a + b) / 2 - 0.17 * size * n
-    solids.append((_arrow(start, n, 0.34 * size, 0.009 * size), _NORMAL))
+    solids += [(solid, _NORMAL) for solid in _arrow(start, n, 0.34 * size, 0.009 * size)]
     if result.depth > 0.0:
-        solids.append((_arrow(b, n, result.depth, min(0.014 * size, 0.2 * result.depth)), _SEPARATION))
-    for point, color in ((a, colors[0]), (b, colors[1])):
-        solids.append((pyvista.Sphere(radius=ball, center=point), _darker(color)))
+        thickness = min(0.014 * size, 0.2 * result.depth)
+        solids += [(solid, _SEPARATION) for solid in _arrow(b, n, result.depth, thickness)]
+    radius = min(0.022 * size, max(0.2 * gap, 0.012 * size))
+    solids += [(_ball(point, radius), _darker(color)) for point, color in ((a, colors[0]), (b, colors[1]))]
     for solid, color in solids:
-        actor = plotter.add_mesh(
-            solid, color=color, smooth_shading=True, culling="back", reset_camera=False, render=False, pickable=False
-        )
+        actor = plotter.add_mesh(solid, color=color, culling="back", reset_camera=False, render=False, pickable=False)
         actor.ForceTranslucentOn()  # painted after the bodies, which hide no depth: it shines through them
 
 
-def _arrow(start: Array, direction: Array, length: float, thickness: float) -> pyvista.PolyData:
-    import pyvista
+# pyvista's own solids lose their place at 1e-9 and at 1e6: they are float32, and skip translations that look small.
 
-    head = min(6.0 * thickness, 0.5 * length)
-    return pyvista.Arrow(
-        start=start,
-        direction=direction,
-        scale=length,
-        tip_length=head / length,
-        tip_radius=2.2 * thickness / length,
-        shaft_radius=thickness / length,
-        tip_resolution=32,
-        shaft_resolution=24,
-    )
+
+def _ball(center: Array, radius: float) -> pyvista.PolyData:
+    vertices, faces = surfaces.sphere(1.0, 40)
+    return _with_normals(shade(center + radius * vertices, faces))
+
+
+def _rod(start: Array, end: Array, radius: float) -> pyvista.PolyData:
+    return _turned(surfaces.cylinder(1.0, 1.0, 32), start, end, radius)
+
+
+def _arrow(start: Array, direction: Array, length: float, thickness: float) -> list[pyvista.PolyData]:
+    end = start + length * direction
+    neck = end - min(6.0 * thickness, 0.5 * length) * direction
+    return [_rod(start, neck, thickness), _turned(surfaces.cone(1.0, 1.0, 40), neck, end, 2.3 * thickness)]
+
+
+def _turned(surface: surfaces.Surface, start: Array, end: Array, radius: float) -> pyvista.PolyData:
+    """Stretch a solid of revolution of height 1 and radius 1 from one point to another."""
+    length = float(np.linalg.norm(end - start)) or 1.0
+    axis = (end - start) / length
+    side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    side /= np.linalg.norm(side)
+    axes = np.array([radius * side, radius * np.cross(axis, side), end - start])
+    return _with_normals(shade((start + end) / 2 + surface.vertices @ axes, surface.faces))
+
+
+def _with_normals(shaded: Shaded) -> pyvista.PolyData:
+    mesh = polydata(shaded.vertices, shaded.faces)
+    mesh.point_data["Normals"] = shaded.normals
+    mesh.point_data.active_normals_name = "Normals"
+    return mesh
 
 
 def _add_text(plotter: pyvista.Plotter, lines: list[str], kinds: list[str], colors: tuple[str, str]) -> None:

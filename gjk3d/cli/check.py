@@ -90,7 +90,8 @@ def check(
         write_html(html, result, names=names_shown, notes=page_notes, unit=unit, surfaces=surfaces)
         note(html, "wrote")
     if image is not None:
-        gk.viz.show(result, path=image, title=f"A  {names_shown[0]}     B  {names_shown[1]}")
+        title = f"A  {names_shown[0]}     B  {names_shown[1]}{f'     in {safe(unit)}' if unit else ''}"
+        gk.viz.show(result, path=image, title=title)
         note(image, "wrote")
     return 0 if apart else 1
 
@@ -135,14 +136,14 @@ def _print(models: list[Model], unit: str | None, result: Distance) -> None:
     }
     verdict, measure, style = headlines[status]
     if status == "OVERLAPPING":
-        move = ("to part them", f"move B by {vector(result.separation_vector)} and they just touch")
+        move = ("to part them", f"move B by {vector(result.separation_vector, 9)} and they just touch")
     else:
-        move = ("to touch", f"move B by {vector(-result.distance * result.normal)}")
+        move = ("to touch", f"move B by {vector(-result.distance * result.normal, 9)}")
     rows = [
         ("A", f"{safe(models[0].name)}, {len(models[0].mesh.hull().points)} hull vertices"),
         ("B", f"{safe(models[1].name)}, {len(models[1].mesh.hull().points)} hull vertices"),
         ("compared", f"convex hulls, {f'lengths in {safe(unit)}' if unit else 'unitless'}"),
-        ("distance", f"{number(result.distance, 12)}, negative is overlap"),
+        ("distance", f"{number(result.distance, 12)}{', negative is overlap' if result.distance < 0.0 else ''}"),
         ("proven", f"{number(result.lower, 17)} <= distance <= {number(result.upper, 17)}"),
         ("point on A", vector(result.point_a, 9)),
         ("point on B", vector(result.point_b, 9)),
@@ -152,4 +153,4 @@ def _print(models: list[Model], unit: str | None, result: Distance) -> None:
     out = console()
     out.print(Text.assemble((verdict, style), f" {measure}"))
     for label, text in rows:
-        out.print(Text(f"  {label:<13}{text}"))
+        out.print(Text(f"  {label:<14}{text}"))

@@ -119,9 +119,14 @@ def hull_notes(model: Model) -> list[str]:
             f"{model.name} is not closed ({count} open edges), so it may be hollower than the hull that is compared"
         )
     elif facts["convex"] is False:
-        ratio = f"{facts['hull_volume_ratio']:.3g} times" if facts["hull_volume_ratio"] else "more than"
-        notes.append(f"{model.name} is not convex: the hull that is compared has {ratio} its volume")
+        notes.append(f"{model.name} is not convex: the hull that is compared has {_more(facts['hull_volume_ratio'])}")
     return notes
+
+
+def _more(ratio: float | None) -> str:
+    if ratio is None:  # the mesh has no volume at all
+        return "more volume"
+    return f"{ratio:.3g} times its volume" if ratio >= 1.1 else f"{100.0 * (ratio - 1.0):.2g} % more volume"
 
 
 def versions() -> dict[str, str]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import trimesh
 
+import gjk3d as gk
 from gjk3d.cli.app import main
 
 
@@ -17,6 +18,12 @@ class Run:
     code: int
     out: str
     err: str
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled() -> None:
+    """Compile beforehand: a slow first query says so on stderr, which the tests read."""
+    gk.warmup()
 
 
 @pytest.fixture

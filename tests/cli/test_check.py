@@ -15,6 +15,8 @@ import trimesh
 import gjk3d as gk
 from gjk3d.errors import Gjk3dWarning, RenderingUnavailableError
 
+DATA = Path(__file__).parents[2] / "data"
+
 
 @pytest.mark.parametrize(
     ("x", "code", "verdict", "distance"),
@@ -26,7 +28,7 @@ def test_verdict_and_exit_code(run, box, x, code, verdict, distance):
     assert said.code == code
     assert said.out.startswith(verdict)
     assert "convex hulls, unitless" in said.out
-    assert "A            a.stl, 8 hull vertices" in said.out
+    assert "A             a.stl, 8 hull vertices" in said.out
     assert "from A to B" in said.out
     assert said.err == ""
     document = json.loads(run("check", a, b, "--json").out)
@@ -68,6 +70,24 @@ def test_notes_say_where_the_hull_is_not_the_model(run, assembly, box):
     assert "far.stl has no unit of length and is taken to be in meters too" in said.err
     assert "lengths in meters" in said.out
     assert "APART by 7 meters" in said.out
+
+
+@pytest.mark.parametrize("pair", json.loads((DATA / "models.truth.json").read_text())["pairs"], ids=lambda p: p["case"])
+def test_the_models_of_the_project(run, pair):
+    poses = ("--pose-a", json.dumps(pair["pose_a"]), "--pose-b", json.dumps(pair["pose_b"]))
+    said = run("check", DATA / pair["a"], DATA / pair["b"], *poses, "--json")
+    result, truth = json.loads(said.out)["result"], pair["hull"]
+    assert result["status"] == truth["status"]
+    assert result["distance"] == pytest.approx(truth["distance"], abs=max(truth["tolerance"], 1e-9))
+    assert said.code == (0 if truth["status"] == "separated" else 1)
+
+
+def test_nearly_convex_is_told_in_percent(run, tmp_path, box):
+    dented = trimesh.creation.icosphere(subdivisions=2)
+    dented.vertices[0] *= 0.9
+    dented.export(tmp_path / "dented.off")
+    said = run("check", tmp_path / "dented.off", box("far.stl", (9, 0, 0)))
+    assert said.err == "note: dented.off is not convex: the hull that is compared has 0.091 % more volume\n"
 
 
 def test_infinity_becomes_null_in_json(run, box, monkeypatch):

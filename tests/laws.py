@@ -165,7 +165,7 @@ def swap_law(pair: Pair, result: Any) -> None:
     mirrored = pair.swapped().signed()
     assert np.array_equal(result.status, mirrored.status)
     same_value(pair, result, mirrored)
-    # apart, the normal is unique: vectors of length sd to sd + width to one convex set differ by sqrt(2 sd width) at most
+    # apart, the normal is unique: vectors of length sd to sd + width to a convex set differ by sqrt(2 sd width) at most
     apart = np.maximum(result.lower, pair.rounding)
     angle = np.sqrt(8 * (np.maximum(within(result), within(mirrored)) + pair.rounding) / apart)
     apart_enough = result.lower > 0

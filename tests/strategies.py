@@ -175,12 +175,8 @@ def rotations(draw: Any) -> Array:
     axis /= np.linalg.norm(axis)
     turns = draw(st.tuples(*[st.sampled_from([0, 90, 180, 270])] * 3))
     quarter = np.rint(Rotation.from_euler("xyz", turns, degrees=True).as_matrix())
-    angle = draw(
-        st.just(0.0)
-        | st.integers(-14, -3).map(lambda k: 10.0**k)
-        | st.floats(-pi, pi)
-        | st.sampled_from([pi / 4, pi / 3])
-    )
+    angles = [0.0, pi / 4, pi / 3, *(10.0**-k for k in range(3, 15))]
+    angle = draw(st.sampled_from(angles) | st.floats(-pi, pi).filter(lambda x: abs(x) > 1e-15))
     return quarter if angle == 0.0 else Rotation.from_rotvec(angle * axis).as_matrix() @ quarter
 
 

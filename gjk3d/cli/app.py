@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -54,11 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", Gjk3dWarning)
             warnings.showwarning = _show_warning
-            code = _run(tokens, debug)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:  # the reader has seen enough; the interpreter must not flush into the closed pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return _run(tokens, debug)
+    except BrokenPipeError:  # the reader has seen enough
+        _drop_output()
         return BROKEN_PIPE
     except SystemExit as stop:  # rich makes an exit with 1 of it, which means contact here
         if isinstance(stop.__context__, BrokenPipeError):
@@ -71,7 +70,10 @@ def _run(tokens: list[str], debug: bool) -> int:
         call = _parse(tokens)
         if call is None:
             return BAD_INPUT
-        return int(call() or 0)
+        code = int(call() or 0)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
@@ -108,6 +110,8 @@ def _explain(error: Exception) -> int:
         note(error, "error")
         return BAD_INPUT
     if isinstance(error, OSError) and error.strerror:
+        if error.errno == errno.ENOSPC:
+            _drop_output()
         note(f"{error.strerror}: {error.filename!r}" if error.filename else error.strerror, "error")
         return BAD_INPUT
     note(
@@ -116,6 +120,11 @@ def _explain(error: Exception) -> int:
         "error",
     )
     return BUG
+
+
+def _drop_output() -> None:
+    """Lead stdout nowhere, so that the interpreter does not fail once more when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(

@@ -86,10 +86,16 @@ def _extra(extra: str, names: tuple[str, ...]) -> dict[str, Any]:
 
 def _kernels() -> dict[str, Any]:
     try:
-        import_module("gjk3d.queries")  # registers the folders where its kernels are kept
+        import gjk3d as gk
         from gjk3d._numba import cache_info
 
-        return {**cache_info(), "error": None}
+        box, pose = gk.Box((1, 1, 1)), [[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+        facts = cache_info()
+        compiled = any(folder["files"] for folder in facts["folders"])
+        # asked only where it is fast: doctor must not compile for half a minute to say that nothing is compiled
+        if compiled and (distance := gk.signed_distance(box, box, None, pose).distance) != 2.0:
+            return {**facts, "error": f"two boxes 2 apart are found {distance} apart"}
+        return {**facts, "error": None}
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}
 
@@ -147,7 +153,7 @@ def _print_kernels(kernels: dict[str, Any], line: Any) -> None:
     folders = kernels["folders"]
     files, size = sum(folder["files"] for folder in folders), sum(folder["bytes"] for folder in folders)
     if files:
-        line("kernels", f"{files} files compiled, {size / 1e6:.1f} MB")
+        line("kernels", f"work; {files} files compiled, {size / 1e6:.1f} MB")
     else:
         line("kernels", "not compiled yet: the first query takes longer; gjk3d warmup does it now", None)
     for folder in folders:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import gjk3d as gk
 from gjk3d import queries
 from gjk3d.errors import RenderingUnavailableError
 
@@ -102,6 +103,15 @@ def test_what_is_said_of_the_cache(run, rendering, monkeypatch, info, words):
     said = run("doctor")
     assert said.code == 0
     assert words in said.out
+
+
+def test_a_wrong_answer_is_a_failure(run, rendering, monkeypatch):
+    wrong = gk.signed_distance(gk.Point((0, 0, 0)), gk.Point((1, 0, 0)))
+    monkeypatch.setattr(gk, "signed_distance", lambda *_: wrong)
+    said = run("doctor")
+    assert said.code == 1
+    assert "two boxes 2 apart are found 1.0 apart" in said.out
+    assert said.out.endswith("broken: kernels\n")
 
 
 def test_warmup(run, monkeypatch):

@@ -18,6 +18,7 @@ from typing import Any
 MAX_UNPACKED = 4 << 30
 _PLY_SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}
 _PLY_SIZES |= {f"{kind}{bits}": bits // 8 for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
+_PLY_FACES = ("vertex_indices", "vertex_index")
 _OFF_HEADER = re.compile(rb"\A\s*(ST)?C?N?OFF\s+(\d+)\s+(\d+)")
 _OBJ_FACE = re.compile(rb"^[ \t]*f[ \t][^\n]*", re.MULTILINE)
 
@@ -70,8 +71,7 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
     text = data[:end].decode("latin-1")
     ascii_rows = "format ascii" in text
     counts: dict[str, int] = {}
-    least = 0
-    count = 0
+    least = count = 0
     for line in text.splitlines():
         words = line.split()
         if len(words) == 3 and words[0] == "element":
@@ -88,12 +88,25 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
         raise HeaderError(
             f"the header promises {promise}, at least {least} bytes; {len(data) - end} are there: truncated or damaged"
         )
+    if ascii_rows:
+        rows = data[end:].splitlines()[1:]
+        face_list = text.rstrip().endswith(_PLY_FACES) and counts.get("face", 0) > 0
+        _check_rows(rows[: sum(counts.values())], sum(counts.values()), list_first=face_list)
     return data, counts.get("face", 0)
+
+
+def _check_rows(rows: list[bytes], promised: int, *, list_first: bool) -> None:
+    """Refuse text that ends before its last row does; ``list_first``: that one begins with how many numbers follow."""
+    last = rows[-1].split() if rows else []
+    whole = not (list_first and last) or (last[0].isdigit() and len(last) > int(last[0]))
+    if len(rows) < promised or not whole:
+        raise HeaderError(f"the header promises {promised} rows, {len(rows)} are there: truncated or damaged")
 
 
 def check_off(data: bytes) -> tuple[bytes, int]:
     """Check that an OFF has bytes enough for the counts on its first line."""
-    found = _OFF_HEADER.match(re.sub(rb"#[^\n]*", b"", data[: 1 << 16]))
+    data = re.sub(rb"#[^\n]*", b"", data)
+    found = _OFF_HEADER.match(data)
     if found is None:
         raise HeaderError("does not begin with OFF (or COFF, NOFF) and its counts of vertices and faces")
     vertices, faces = int(found[2]), int(found[3])
@@ -103,6 +116,8 @@ def check_off(data: bytes) -> tuple[bytes, int]:
             f"the header promises {vertices} vertices and {faces} faces, at least {least} bytes;"
             f" the file has {len(data)}: truncated or damaged"
         )
+    rows = [row for row in data[found.end() :].splitlines()[1:] if row.strip()]
+    _check_rows(rows[: vertices + faces], vertices + faces, list_first=faces > 0)
     return data, faces
 
 

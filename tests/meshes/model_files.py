@@ -1,0 +1,173 @@
+"""Small model files of every format, written by hand, so that what a reader must find is known."""
+
+import base64
+import json
+import struct
+import zipfile
+
+import numpy as np
+
+CORNERS = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
+QUADS = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
+TRIANGLES = np.concatenate([QUADS[:, [0, 1, 2]], QUADS[:, [0, 2, 3]]])
+
+
+def stl_binary(vertices=CORNERS, faces=TRIANGLES, count=None):
+    rows = [struct.pack("<12fH", 0, 0, 0, *np.asarray(vertices)[face].ravel(), 0) for face in faces]
+    return b"made by hand".ljust(80) + struct.pack("<I", len(faces) if count is None else count) + b"".join(rows)
+
+
+def stl_text(name="cube", vertices=CORNERS, faces=TRIANGLES):
+    lines = [f"solid {name}"]
+    for face in faces:
+        lines += ["facet normal 0 0 0", " outer loop"]
+        lines += [f"  vertex {x!r} {y!r} {z!r}" for x, y, z in np.asarray(vertices)[face].tolist()]
+        lines += [" endloop", "endfacet"]
+    return "\n".join([*lines, f"endsolid {name}", ""]).encode()
+
+
+def obj(vertices=CORNERS, faces=QUADS, name=None):
+    lines = ["# by hand", "mtllib nowhere.mtl"] + ([f"o {name}"] if name else [])
+    lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in np.asarray(vertices).tolist()]
+    lines += ["f " + " ".join(str(i + 1) for i in face) for face in faces.tolist()]
+    return "\n".join([*lines, ""]).encode()
+
+
+def ply_text(vertices=CORNERS, faces=QUADS, counts=None):
+    n, m = counts or (len(vertices), len(faces))
+    lines = ["ply", "format ascii 1.0", f"element vertex {n}", *(f"property double {axis}" for axis in "xyz")]
+    lines += [f"element face {m}", "property list uchar int vertex_indices", "end_header"]
+    lines += [f"{x!r} {y!r} {z!r}" for x, y, z in np.asarray(vertices).tolist()]
+    lines += [" ".join(map(str, [len(face), *face])) for face in faces.tolist()]
+    return "\n".join([*lines, ""]).encode()
+
+
+def ply_binary(vertices=CORNERS, faces=TRIANGLES, counts=None):
+    n, m = counts or (len(vertices), len(faces))
+    head = f"ply\nformat binary_little_endian 1.0\nelement vertex {n}\n"
+    head += "".join(f"property double {axis}\n" for axis in "xyz")
+    head += f"element face {m}\nproperty list uchar int vertex_indices\nend_header\n"
+    body = np.asarray(vertices, "<f8").tobytes() + b"".join(struct.pack("<B3i", 3, *face) for face in faces.tolist())
+    return head.encode() + body
+
+
+def off(vertices=CORNERS, faces=QUADS, counts=None):
+    n, m = counts or (len(vertices), len(faces))
+    lines = ["OFF # by hand", f"{n} {m} 0"] + [f"{x!r} {y!r} {z!r}" for x, y, z in np.asarray(vertices).tolist()]
+    return "\n".join([*lines, *(" ".join(map(str, [len(f), *f])) for f in faces.tolist()), ""]).encode()
+
+
+def gltf_tree(nodes, uri=None, meshes=None, **changes):
+    """Return a glTF of the unit cube as mesh 0, and in two primitives as mesh 1."""
+    points, index = CORNERS.astype("<f4").tobytes(), TRIANGLES.astype("<u2").tobytes()
+    half = len(index) // 2
+    data = points + index
+    accessors = [
+        {"bufferView": 0, "componentType": 5126, "count": 8, "type": "VEC3"},
+        {"bufferView": 1, "componentType": 5123, "count": 36, "type": "SCALAR"},
+        {"bufferView": 2, "componentType": 5123, "count": 18, "type": "SCALAR"},
+        {"bufferView": 3, "componentType": 5123, "count": 18, "type": "SCALAR"},
+    ]
+    views = [(0, 96), (96, 2 * half), (96, half), (96 + half, half)]
+    tree = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": list(range(len(nodes)))}],
+        "nodes": nodes,
+        "meshes": meshes
+        or [
+            {"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]},
+            {"primitives": [{"attributes": {"POSITION": 0}, "indices": i} for i in (2, 3)]},
+        ],
+        "accessors": accessors,
+        "bufferViews": [{"buffer": 0, "byteOffset": start, "byteLength": size} for start, size in views],
+        "buffers": [{"byteLength": len(data)}],
+    }
+    if uri is None:
+        uri = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
+    if uri:
+        tree["buffers"][0]["uri"] = uri
+    return tree | changes, data
+
+
+def gltf(nodes, **changes):
+    return json.dumps(gltf_tree(nodes, **changes)[0]).encode()
+
+
+def glb(nodes, **changes):
+    tree, data = gltf_tree(nodes, uri="", **changes)
+    text = json.dumps(tree).encode()
+    text += b" " * (-len(text) % 4)
+    data += b"\0" * (-len(data) % 4)
+    chunks = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(data), 0x004E4942) + data
+    return struct.pack("<III", 0x46546C67, 2, 12 + len(chunks)) + chunks
+
+
+def write_3mf(path, objects, unit="millimeter"):
+    """Write objects (name, vertices, faces), each placed once."""
+    body, items = "", ""
+    for i, (name, vertices, faces) in enumerate(objects, 1):
+        points = "".join(f'<vertex x="{x!r}" y="{y!r}" z="{z!r}"/>' for x, y, z in vertices.tolist())
+        rows = "".join(f'<triangle v1="{a}" v2="{b}" v3="{c}"/>' for a, b, c in faces.tolist())
+        mesh = f"<mesh><vertices>{points}</vertices><triangles>{rows}</triangles></mesh>"
+        body += f'<object id="{i}" name="{name}" type="model">{mesh}</object>'
+        items += f'<item objectid="{i}"/>'
+    space = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
+    text = f'<model unit="{unit}" xmlns="{space}"><resources>{body}</resources><build>{items}</build></model>'
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("3D/3dmodel.model", text)
+
+
+def step(solids):
+    """Return AP214 text, in millimetres, of solids with flat faces: (name, vertices, polygons)."""
+    lines = []
+
+    def add(text):
+        lines.append(f"#{len(lines) + 1}={text};")
+        return f"#{len(lines)}"
+
+    def numbers(v):
+        return ",".join(repr(float(x)) for x in v)
+
+    context = add("APPLICATION_CONTEXT('automotive design')")
+    add(f"APPLICATION_PROTOCOL_DEFINITION('international standard','automotive_design',2000,{context})")
+    product_context = add(f"PRODUCT_CONTEXT('',{context},'mechanical')")
+    definition_context = add(f"PRODUCT_DEFINITION_CONTEXT('part definition',{context},'design')")
+    length = add("(LENGTH_UNIT()NAMED_UNIT(*)SI_UNIT(.MILLI.,.METRE.))")
+    angle = add("(NAMED_UNIT(*)PLANE_ANGLE_UNIT()SI_UNIT($,.RADIAN.))")
+    solid_angle = add("(NAMED_UNIT(*)SI_UNIT($,.STERADIAN.)SOLID_ANGLE_UNIT())")
+    accuracy = add(f"UNCERTAINTY_MEASURE_WITH_UNIT(LENGTH_MEASURE(1.E-7),{length},'distance_accuracy_value','')")
+    space = add(
+        f"(GEOMETRIC_REPRESENTATION_CONTEXT(3)GLOBAL_UNCERTAINTY_ASSIGNED_CONTEXT(({accuracy}))"
+        f"GLOBAL_UNIT_ASSIGNED_CONTEXT(({length},{angle},{solid_angle}))REPRESENTATION_CONTEXT('',''))"
+    )
+    for name, vertices, polygons in solids:
+        origin, z, x = (
+            add("CARTESIAN_POINT('',(0.,0.,0.))"),
+            add("DIRECTION('',(0.,0.,1.))"),
+            add("DIRECTION('',(1.,0.,0.))"),
+        )
+        axes = add(f"AXIS2_PLACEMENT_3D('',{origin},{z},{x})")
+        points = [add(f"CARTESIAN_POINT('',({numbers(v)}))") for v in vertices]
+        faces = []
+        for polygon in polygons:
+            a, b, c = (np.asarray(vertices[i], float) for i in polygon[:3])
+            normal, along = np.cross(b - a, c - a), b - a
+            loop = add(f"POLY_LOOP('',({','.join(points[i] for i in polygon)}))")
+            bound = add(f"FACE_OUTER_BOUND('',{loop},.T.)")
+            up = add(f"DIRECTION('',({numbers(normal / np.linalg.norm(normal))}))")
+            right = add(f"DIRECTION('',({numbers(along / np.linalg.norm(along))}))")
+            place = add(f"AXIS2_PLACEMENT_3D('',{points[polygon[0]]},{up},{right})")
+            plane = add(f"PLANE('',{place})")
+            faces.append(add(f"FACE_SURFACE('',({bound}),{plane},.T.)"))
+        shell = add(f"CLOSED_SHELL('',({','.join(faces)}))")
+        brep = add(f"FACETED_BREP('{name}',{shell})")
+        representation = add(f"FACETED_BREP_SHAPE_REPRESENTATION('',({axes},{brep}),{space})")
+        product = add(f"PRODUCT('{name}','{name}','',({product_context}))")
+        formation = add(f"PRODUCT_DEFINITION_FORMATION('','',{product})")
+        definition = add(f"PRODUCT_DEFINITION('design','',{formation},{definition_context})")
+        shape = add(f"PRODUCT_DEFINITION_SHAPE('','',{definition})")
+        add(f"SHAPE_DEFINITION_REPRESENTATION({shape},{representation})")
+    head = "FILE_DESCRIPTION((''),'2;1');\nFILE_NAME('','',(''),(''),'','','');\nFILE_SCHEMA(('AUTOMOTIVE_DESIGN'));"
+    body = "\n".join(lines)
+    return f"ISO-10303-21;\nHEADER;\n{head}\nENDSEC;\nDATA;\n{body}\nENDSEC;\nEND-ISO-10303-21;\n".encode()

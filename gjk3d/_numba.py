@@ -1,8 +1,8 @@
 """The one decorator for compiled code, `kernel`, and the guard against stale compiled code.
 
-numba keys its cache on the file a kernel stands in, so an edit in a *called* kernel of another file leaves the caller's old
-machine code running. The guard keeps a hash of the content of all kernel sources beside the cache, and drops our cache files
-where it differs. It never looks at modification times: copies and hard links lie about them.
+numba keys its cache on the file a kernel stands in, so an edit in a *called* kernel of another file leaves the
+caller's old machine code running. The guard keeps a hash of the content of all kernel sources beside the cache, and
+drops our cache files where it differs. It never looks at modification times: copies and hard links lie about them.
 """
 
 from __future__ import annotations

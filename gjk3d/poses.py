@@ -1,7 +1,8 @@
 """Poses: rigid (4, 4) transforms, world from local, checked once and then exact.
 
-A rotation further than 1e-6 from orthonormal is refused; otherwise the matrix after one polar step R (3 - R'R) / 2 *is* the pose.
-Kernels take a pose as a row of 13 floats: the rotation by rows, the translation, and how far the rotation is from orthonormal.
+A rotation further than 1e-6 from orthonormal is refused; otherwise the matrix after one polar step R (3 - R'R) / 2
+*is* the pose. Kernels take a pose as a row of 13 floats: the rotation by rows, the translation, and how far the
+rotation is from orthonormal.
 """
 
 from __future__ import annotations
@@ -82,12 +83,14 @@ def check_rows(matrices: Array, rows: Array) -> tuple[int, int]:
 
 
 def as_matrices(pose: Any, name: str = "pose") -> Array:
-    """Return a pose, a stack of poses or a scipy RigidTransform as a C-contiguous (4, 4) or (n, 4, 4) array of floats."""
+    """Return a pose, a stack or a scipy RigidTransform as a C-contiguous (4, 4) or (n, 4, 4) array of floats."""
     as_matrix = getattr(pose, "as_matrix", None)
     if as_matrix is not None:
         pose = as_matrix()
         if np.shape(pose)[-2:] == (3, 3):
-            raise PoseError(f"{name} is a rotation, expected a rigid transform: a (4, 4) matrix or a scipy RigidTransform")
+            raise PoseError(
+                f"{name} is a rotation, expected a rigid transform: a (4, 4) matrix or a scipy RigidTransform"
+            )
     try:
         raw = np.asarray(pose)
     except ValueError as reason:
@@ -97,7 +100,9 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
     if raw.ndim not in (2, 3) or raw.shape[-2:] != (4, 4):
         hint = ""
         if raw.shape[-1:] in ((6,), (7,)):
-            hint = "; quaternions and vectors are not poses: build the matrix with scipy.spatial.transform.RigidTransform"
+            hint = (
+                "; quaternions and vectors are not poses: build the matrix with scipy.spatial.transform.RigidTransform"
+            )
         elif raw.shape[-2:] == (3, 4):
             hint = "; add the last row [0, 0, 0, 1]"
         raise PoseError(f"{name} has shape {raw.shape}, expected (4, 4) or (n, 4, 4){hint}")
@@ -130,13 +135,15 @@ def _complaint(matrix: Array, name: str, what: int) -> str:
         i, j = np.argwhere(~np.isfinite(matrix))[0]
         return f"{name} is not finite: entry [{i}, {j}] is {matrix[i, j]}"
     if what == _TRANSPOSED:
-        return f"{name} looks transposed: its last row is {matrix[3].tolist()} and its last column is [0, 0, 0, 1]; pass {name}.T"
+        last = matrix[3].tolist()
+        return f"{name} looks transposed: its last row is {last} and its last column is [0, 0, 0, 1]; pass {name}.T"
     if what == _LAST_ROW:
         return f"{name} has last row {matrix[3].tolist()}, expected [0, 0, 0, 1]"
     rotation = matrix[:3, :3]
     lengths = np.linalg.norm(rotation, axis=0)
     if what == _REFLECTION:
-        return f"{name} is a reflection (determinant {np.linalg.det(rotation):.6g}); mirror the shape with shape.scaled((-1, 1, 1)) instead"
+        det = np.linalg.det(rotation)
+        return f"{name} is a reflection (determinant {det:.6g}); mirror the shape with shape.scaled((-1, 1, 1)) instead"
     gram = rotation.T @ rotation
     off = float(np.abs(gram - np.eye(3)).max())
     if np.abs(gram - np.diag(np.diag(gram))).max() <= TOLERANCE * max(1.0, float(gram.max())):

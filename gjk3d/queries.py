@@ -40,7 +40,7 @@ class _Rows(NamedTuple):
 
     a: Array
     b: Array
-    count: int
+    total: int
     stacked: bool
 
 
@@ -52,7 +52,8 @@ class Family(NamedTuple):
     collide: Callable[..., NDArray[np.bool_]]  # (a, b, rows, margin)
 
 
-# --- public -------------------------------------------------------------------------------------------------------------
+# --- public
+# -------------------------------------------------------------------------------------------------------------
 
 
 def collide(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margin: float = 0.0) -> Any:
@@ -63,9 +64,9 @@ def collide(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margi
     a, b : Shape
         Convex shapes; of two half-spaces nothing can be asked.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
-        World from local; None is the identity. A stack on either side, or stacks of one length on both, asks n pairs at once.
-    margin : float
-        In the caller's unit. Positive: also True where they are closer than this. Negative: overlap shallower than this is let pass.
+        World from local; None is the identity. A stack on either side, or stacks of one length on both, asks n pairs
+        at once. margin : float In the caller's unit. Positive: also True where they are closer than this. Negative:
+        overlap shallower than this is let pass.
 
     Returns
     -------
@@ -112,11 +113,9 @@ def distance(
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
     max_distance : float
-        Stop once the distance provably exceeds this; the status is then BEYOND, the bounds hold, the points are not the nearest.
-    tol : float, optional
-        Width of the interval that is enough, relative to the pair's size; None is the promised width.
-    trace : bool
-        Keep every step in ``result.trace``; for one pair.
+        Stop once the distance provably exceeds this; the status is then BEYOND, the bounds hold, the points are not
+        the nearest. tol : float, optional Width of the interval that is enough, relative to the pair's size; None is
+        the promised width. trace : bool Keep every step in ``result.trace``; for one pair.
 
     Returns
     -------
@@ -168,8 +167,8 @@ def signed_distance(
     Returns
     -------
     Distance
-        Negative where they overlap: the least translation that parts them is ``separation_vector``. Two flat shapes in one plane have depth 0,
-        since a shift across the plane parts them.
+        Negative where they overlap: the least translation that parts them is ``separation_vector``. Two flat shapes
+        in one plane have depth 0, since a shift across the plane parts them.
 
     Raises
     ------
@@ -215,7 +214,8 @@ def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str
     return times
 
 
-# --- checking ------------------------------------------------------------------------------------------------------------
+# --- checking
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, _Rows]:
@@ -227,13 +227,16 @@ def _question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, _Rows]:
             break
     else:
         raise UnsupportedPair(
-            f"{type(a).__name__} against {type(b).__name__}: two half-spaces overlap without end; use a large Box for one of them"
+            f"{type(a).__name__} against {type(b).__name__}: two half-spaces overlap without end; "
+            "use a large Box for one of them"
         )
     rows_a, stacked_a = (IDENTITY, False) if pose_a is None else pose_rows(pose_a, "pose_a")
     rows_b, stacked_b = (IDENTITY, False) if pose_b is None else pose_rows(pose_b, "pose_b")
     count_a, count_b = len(rows_a), len(rows_b)
     if stacked_a and stacked_b and count_a != count_b and 1 not in (count_a, count_b):
-        raise ShapeError(f"pose_a has {count_a} rows and pose_b {count_b}: stacks must have one length, or be a single pose")
+        raise ShapeError(
+            f"pose_a has {count_a} rows and pose_b {count_b}: stacks must have one length, or be a single pose"
+        )
     count = min(count_a, count_b) if 0 in (count_a, count_b) else max(count_a, count_b)
     return family, _Rows(rows_a, rows_b, count, stacked_a or stacked_b)
 
@@ -241,11 +244,16 @@ def _question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, _Rows]:
 def _no_shape(name: str, value: Any) -> Gjk3dError:
     if callable(getattr(value, "hull", None)):
         return UnsupportedPair(
-            f"{name} is a {type(value).__name__}, and these queries take convex shapes: pass {name}.hull() to ask about its convex hull"
+            f"{name} is a {type(value).__name__}, and these queries take convex shapes: "
+            f"pass {name}.hull() to ask about its convex hull"
         )
     if hasattr(value, "vertices") and hasattr(value, "faces"):
-        return UnsupportedPair(f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.ConvexHull(mesh.vertices)")
-    return UnsupportedPair(f"{name} is a {type(value).__name__}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull")
+        return UnsupportedPair(
+            f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.ConvexHull(mesh.vertices)"
+        )
+    return UnsupportedPair(
+        f"{name} is a {type(value).__name__}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull"
+    )
 
 
 def _distance(
@@ -258,11 +266,21 @@ def _distance(
     family, rows = _question(a, b, pose_a, pose_b)
     if trace and rows.stacked:
         raise ShapeError("trace=True is for one pair: pass single poses")
-    out = np.empty((rows.count, narrow.FLOATS))
-    flags = np.zeros((rows.count, narrow.INTS), dtype=np.int64)
+    out = np.empty((rows.total, narrow.FLOATS))
+    flags = np.zeros((rows.total, narrow.INTS), dtype=np.int64)
     log = [_NO_LOG]
     with _first_call("distance"):
-        family.solve(a, b, rows, mode, float(max_distance), 0.0 if tol is None else float(tol), out, flags, log if trace else None)
+        family.solve(
+            a,
+            b,
+            rows,
+            mode,
+            float(max_distance),
+            0.0 if tol is None else float(tol),
+            out,
+            flags,
+            log if trace else None,
+        )
     result: Distance = object.__new__(Distance)
     result.shape_a, result.shape_b, result.pose_a, result.pose_b = a, b, pose_a, pose_b
     result.trace = read_log(log[0]) if trace else None
@@ -279,7 +297,8 @@ def _distance(
     return result
 
 
-# --- calling ------------------------------------------------------------------------------------------------------------
+# --- calling
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _workspace(room: int) -> tuple[Array, Ints, Array]:
@@ -287,7 +306,7 @@ def _workspace(room: int) -> tuple[Array, Ints, Array]:
     kept: dict[int, tuple[Array, Ints, Array]] = _local.__dict__.setdefault("scratch", {})
     if room not in kept:
         floats, ints = workspace(room)
-        scratch = (np.empty(floats), np.empty(ints, np.int64), np.empty((5, 10)))
+        scratch = (np.empty(floats), np.empty(ints, np.int64), np.empty((6, 10)))
         if room > 1024:
             return scratch
         kept[room] = scratch
@@ -298,9 +317,53 @@ def _most_points(a: Shape, b: Shape) -> int:
     return _MOST_POINTS[bool(a.packed[0][layout.POLYTOPE] and b.packed[0][layout.POLYTOPE])]
 
 
+def _canonical(a: Shape, b: Shape, rows: _Rows) -> tuple[Shape, Shape, _Rows, Any]:
+    """Put a pair into the order the kernels see it in, so that f(b, a) mirrors f(a, b) to the last bit.
+
+    Returns which rows were exchanged: True, False, or a mask where equal shapes leave it to their poses.
+    """
+    key_a, key_b = a.order, b.order
+    if key_a < key_b:
+        return a, b, rows, False
+    if key_a > key_b:
+        return b, a, rows._replace(a=rows.b, b=rows.a), True
+    if rows.total == 1:
+        if rows.a[0].tolist() <= rows.b[0].tolist():
+            return a, b, rows, False
+        return b, a, rows._replace(a=rows.b, b=rows.a), True
+    first, second = np.broadcast_arrays(rows.a, rows.b)
+    differ = first != second
+    column = differ.argmax(axis=1)
+    each = np.arange(rows.total)
+    mask = differ.any(axis=1) & (first[each, column] > second[each, column])
+    low, high = np.where(mask[:, None], second, first), np.where(mask[:, None], first, second)
+    return a, b, rows._replace(a=low, b=high), mask
+
+
+def _mirror(out: Array, which: Any) -> None:
+    """Turn answers of (b, a) into answers of (a, b) in the rows exchanged."""
+    if which is False:
+        return
+    chosen = slice(None) if which is True else which
+    out[chosen, 3:6] = 0.0 - out[chosen, 3:6]
+    points = out[chosen, 6:12].copy()
+    out[chosen, 6:9], out[chosen, 9:12] = points[:, 3:], points[:, :3]
+
+
 def _solve_cores(
-    a: Shape, b: Shape, rows: _Rows, mode: int, max_distance: float, tol: float, out: Array, flags: Ints, log: list[Array] | None
+    a: Shape,
+    b: Shape,
+    rows: _Rows,
+    mode: int,
+    max_distance: float,
+    tol: float,
+    out: Array,
+    flags: Ints,
+    log: list[Array] | None,
 ) -> None:
+    exchanged: Any = False
+    if log is None:  # a trace shows A on the left, as asked
+        a, b, rows, exchanged = _canonical(a, b, rows)
     qa, fa = a.packed
     qb, fb = b.packed
     points, most, again = _FIRST_POINTS, _most_points(a, b), False
@@ -309,7 +372,24 @@ def _solve_cores(
         room = np.empty(4096) if log is not None else _NO_LOG
         while True:
             used = solve_rows(
-                qa, fa, qb, fb, rows.a, rows.b, mode, max_distance, tol, 0, rows.count, again, work, table, points, out, flags, room
+                qa,
+                fa,
+                qb,
+                fb,
+                rows.a,
+                rows.b,
+                mode,
+                max_distance,
+                tol,
+                0,
+                rows.total,
+                again,
+                work,
+                table,
+                points,
+                out,
+                flags,
+                room,
             )
             if log is None or used <= len(room):
                 break
@@ -317,22 +397,25 @@ def _solve_cores(
         if log is not None:
             log[0] = room[:used]
         if points >= most or not flags[:, 3].any():
+            _mirror(out, exchanged)
             return
         points, again = 4 * points, True
 
 
 def _collide_cores(a: Shape, b: Shape, rows: _Rows, margin: float) -> NDArray[np.bool_]:
+    a, b, rows, _ = _canonical(a, b, rows)
     qa, fa = a.packed
     qb, fb = b.packed
-    answer = np.empty(rows.count, dtype=np.int64)
+    answer = np.empty(rows.total, dtype=np.int64)
     simplex = _workspace(_FIRST_POINTS)[2]
-    if collide_rows(qa, fa, qb, fb, rows.a, rows.b, margin, 0, rows.count, simplex, answer, _NO_LOG):
+    if collide_rows(qa, fa, qb, fb, rows.a, rows.b, margin, 0, rows.total, simplex, answer, _NO_LOG):
         left = np.flatnonzero(answer == 2)
         few = _Rows(_take(rows.a, left), _take(rows.b, left), len(left), True)
         out, flags = np.empty((len(left), narrow.FLOATS)), np.zeros((len(left), narrow.INTS), dtype=np.int64)
         _solve_cores(a, b, few, narrow.SIGNED, inf, 0.0, out, flags, None)
         answer[left] = ~(out[:, 1] > margin)
-    return answer != 0
+    apart: NDArray[np.bool_] = answer == 0
+    return ~apart
 
 
 def _take(rows: Array, which: Ints) -> Array:
@@ -351,17 +434,27 @@ def _plane_core(plane: Halfspace) -> tuple[Array, Ints, Array]:
 
 
 def _solve_plane(
-    a: Shape, b: Shape, rows: _Rows, mode: int, max_distance: float, tol: float, out: Array, flags: Ints, log: list[Array] | None
+    a: Shape,
+    b: Shape,
+    rows: _Rows,
+    mode: int,
+    max_distance: float,
+    tol: float,
+    out: Array,
+    flags: Ints,
+    log: list[Array] | None,
 ) -> None:
     flip = isinstance(b, Halfspace)
     plane, shape = (b, a) if flip else (a, b)
     of_plane, of_shape = (rows.b, rows.a) if flip else (rows.a, rows.b)
     assert isinstance(plane, Halfspace)
-    plane_rows(*_plane_core(plane), *shape.packed, of_plane, of_shape, flip, mode, max_distance, 0, rows.count, out, flags)
+    plane_rows(
+        *_plane_core(plane), *shape.packed, of_plane, of_shape, flip, mode, max_distance, 0, rows.total, out, flags
+    )
 
 
 def _collide_plane(a: Shape, b: Shape, rows: _Rows, margin: float) -> NDArray[np.bool_]:
-    out, flags = np.empty((rows.count, narrow.FLOATS)), np.empty((rows.count, narrow.INTS), dtype=np.int64)
+    out, flags = np.empty((rows.total, narrow.FLOATS)), np.empty((rows.total, narrow.INTS), dtype=np.int64)
     _solve_plane(a, b, rows, narrow.SIGNED, inf, 0.0, out, flags, None)
     answer: NDArray[np.bool_] = ~(out[:, 1] > margin)
     return answer
@@ -386,7 +479,8 @@ def _contains(shape: Shape, points: Array) -> NDArray[np.bool_]:
 base.contains_hook.append(_contains)
 
 
-# --- the first call compiles ---------------------------------------------------------------------------------------------
+# --- the first call compiles
+# ---------------------------------------------------------------------------------------------
 
 _called: set[str] = set()
 
@@ -394,7 +488,8 @@ _called: set[str] = set()
 @contextmanager
 def _watch(name: str) -> Iterator[None]:
     def say() -> None:
-        print("gjk3d: compiling kernels, once on this machine (`gjk3d warmup` does it ahead) ...", file=sys.stderr, flush=True)
+        sys.stderr.write("gjk3d: compiling kernels, once on this machine (`gjk3d warmup` does it ahead) ...\n")
+        sys.stderr.flush()
 
     timer = threading.Timer(3.0, say)
     timer.daemon = True

@@ -1,15 +1,16 @@
 """The point of a simplex nearest to the origin, by Voronoi region: segment, triangle, tetrahedron.
 
-The 2D tutorials ask on which side of the simplex' edges the origin lies; the region it lies in names the feature to keep, and the
-rest of the simplex is dropped. In 3D the same question is asked of faces:
+The 2D tutorials ask on which side of the simplex' edges the origin lies; the region it lies in names the feature to
+keep, and the rest of the simplex is dropped. In 3D the same question is asked of faces:
 
 - segment AB: between the ends, or beyond A, or beyond B;
 - triangle ABC: above its inside, else beyond one of its edges, and then it is a segment again;
 - tetrahedron ABCD: inside, else outside one of its four faces, and then it is a triangle again.
 
-GJK's new vertex D needs no test of the face ABC it grew from: the origin was seen beyond it. Testing it all the same costs little, and
-keeps these functions true on their own. Each returns the nearest point and its barycentric coordinates, zero for a dropped vertex.
-``tiny`` is the length below which a vertex' position means nothing; features thinner than that are skipped, their parts are not.
+GJK's new vertex D needs no test of the face ABC it grew from: the origin was seen beyond it. Testing it all the same
+costs little, and keeps these functions true on their own. Each returns the nearest point and its barycentric
+coordinates, zero for a dropped vertex. ``tiny`` is the length below which a vertex' position means nothing; features
+thinner than that are skipped, their parts are not.
 """
 
 from __future__ import annotations
@@ -98,8 +99,9 @@ def side(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> int:
 def closest_on_tetrahedron(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> tuple[Vec3, Vec4, int]:
     """Return the point of ABCD nearest to the origin, its coordinates, and where the origin is.
 
-    INSIDE is said only where all four sides are certain: the point is then the origin. UNSURE means within ``tiny`` of a face that no
-    other face contradicts, or a flat tetrahedron; the point is then the nearest one of the doubtful faces.
+    INSIDE is said only where all four sides are certain: the point is then the origin. UNSURE means within ``tiny``
+    of a face that no other face contradicts, or a flat tetrahedron; the point is then the nearest one of the doubtful
+    faces.
     """
     abc = side(a, b, c, d, tiny)
     abd = side(a, b, d, c, tiny)

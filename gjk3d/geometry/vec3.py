@@ -11,31 +11,31 @@ Vec3 = tuple[float, float, float]
 
 @kernel
 def sub(a: Vec3, b: Vec3) -> Vec3:
-    """a - b."""
+    """Return a - b."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
 @kernel
 def dot(a: Vec3, b: Vec3) -> float:
-    """a . b."""
+    """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @kernel
 def cross(a: Vec3, b: Vec3) -> Vec3:
-    """a x b."""
+    """Return a x b."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
 @kernel
 def scale(s: float, a: Vec3) -> Vec3:
-    """s a."""
+    """Return s a."""
     return (s * a[0], s * a[1], s * a[2])
 
 
 @kernel
 def unit(a: Vec3) -> Vec3:
-    """a / |a|; the x axis where a is zero, so that a direction is never NaN."""
+    """Return a / |a|, the x axis where a is zero, so that a direction is never NaN."""
     n = sqrt(dot(a, a))
     if not n > 0.0:
         return (1.0, 0.0, 0.0)
@@ -68,7 +68,7 @@ def exact_product(a: float, b: float) -> Vec3:
 
 @kernel
 def product_difference(a: float, b: float, c: float, d: float) -> float:
-    """a b - c d with nearly no cancellation error."""
+    """Return a b - c d with nearly no cancellation error."""
     p = exact_product(a, b)
     q = exact_product(c, d)
     return (p[0] - q[0]) + (p[1] - q[1])

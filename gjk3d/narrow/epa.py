@@ -1,18 +1,21 @@
-"""EPA: how deep two cores overlap, by growing a polytope inside A - B until the face nearest to the origin lies on its surface.
+"""EPA: how deep two cores overlap, by growing a polytope inside A - B until its face nearest to the origin is final.
 
-The 2D text keeps a polygon, takes its edge nearest to the origin, asks for the support point along that edge's normal, and splits the edge
-there. In 3D the edge is a triangle, and the new point may see several: those are removed, and the hole they leave (its rim is the horizon) is
-closed by a fan round the new point.
+The 2D text keeps a polygon, takes its edge nearest to the origin, asks for the support point along that edge's
+normal, and splits the edge there. In 3D the edge is a triangle, and the new point may see several: those are removed,
+and the hole they leave (its rim is the horizon) is closed by a fan round the new point.
 
-Unlike the texts, nothing is asked of the origin. The first tetrahedron is made of extreme points wherever the origin is; faces are oriented by
-their winding about that tetrahedron's centre, never by the foot of the origin. While the origin is outside the polytope the nearest
-point of its surface is followed as in GJK; once inside, the least plane distance is. Both ends of the interval are facts:
+Unlike the texts, nothing is asked of the origin. The first tetrahedron is made of extreme points wherever the origin
+is; faces are oriented by their winding about that tetrahedron's centre, never by the foot of the origin. While the
+origin is outside the polytope the nearest point of its surface is followed as in GJK; once inside, the least plane
+distance is. Both ends of the interval are facts:
 
 - every normal n asked proves sd >= -h(n): moving B by h(n) n parts the two;
-- a closed surface of points of A - B round the origin proves sd <= -r, r the least distance of its triangles from the origin. The distance of
-  a triangle is bounded by the *least* of its three vertices along its normal, which holds for a poor normal too.
+- a closed surface of points of A - B round the origin proves sd <= -r, r the least distance of its triangles from the
+  origin. The distance of a triangle is bounded by the *least* of its three vertices along its normal, which holds for
+  a poor normal too.
 
-Van den Bergen 2003, sec. 4.3.8; Cameron's support bound; the winding argument needs no convexity, so slivers and coplanar faces do no harm.
+Van den Bergen 2003, sec. 4.3.8; Cameron's support bound; the winding argument needs no convexity, so slivers and
+coplanar faces do no harm.
 """
 
 from __future__ import annotations
@@ -34,7 +37,8 @@ CLOSED, APART, FLAT, STUCK, FULL = range(5)
 
 # A workspace has room for so many vertices, and for FACES_PER_POINT times as many faces; dead faces keep their place.
 # work:  GJK's simplex, vertex rows (w, a, b), face rows (normal, key), the heap's keys
-# table: face rows (three vertices, three neighbours over edges 01 12 20, alive), the heap's faces, stack, horizon, marks
+# table: face rows (three vertices, three neighbours over edges 01 12 20, alive), the heap's faces, stack, horizon,
+# marks
 FACES_PER_POINT = 12
 VERTEX_ROW, FACE_FLOATS, FACE_INTS = 9, 4, 7
 
@@ -105,7 +109,10 @@ def pop(hk: Array, hf: Ints, size: int) -> int:
 def first_tetrahedron(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid, tiny: float, v: Array
 ) -> tuple[int, float, Vec3, Vec3]:
-    """Fill v[:4] with far-apart support points; return the dimension found, the least h(n) seen, its n, and a normal of a flat difference."""
+    """Fill v[:4] with far-apart support points.
+
+    Return the dimension found, the least h(n) seen, its n, and a normal of a flat difference.
+    """
     least = inf
     best = (1.0, 0.0, 0.0)
     for k in range(6):
@@ -137,7 +144,7 @@ def first_tetrahedron(
     u1 = perpendicular(line)
     u2 = cross(line, u1)
     far = 0.0
-    slot = np.int64(2)
+    slot = int(np.int64(2))
     for k in range(8):
         c = (1.0, 0.7071067811865476, 0.0, -0.7071067811865476, -1.0, -0.7071067811865476, 0.0, 0.7071067811865476)[k]
         s = (0.0, 0.7071067811865476, 1.0, 0.7071067811865476, 0.0, -0.7071067811865476, -1.0, -0.7071067811865476)[k]
@@ -155,7 +162,7 @@ def first_tetrahedron(
     p0, p1, p2, _ = first_four(v)
     n = unit(triangle_normal(p0, p1, p2))
     far = 0.0
-    slot = np.int64(3)
+    slot = int(np.int64(3))
     for k in range(2):
         d = n if k == 0 else (-n[0], -n[1], -n[2])
         w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
@@ -188,13 +195,63 @@ def nearest_face(v: Array, ff: Array, fi: Ints, faces: int, tiny: float, error: 
 
 
 @kernel
-def expand(
-    v: Array, ff: Array, fi: Ints, stack: Ints, rim: Ints, mark: Ints, seed: int, new: int, faces: int, inner: Vec3, threshold: float
-) -> int:
-    """Replace the faces that vertex ``new`` sees, flooding from ``seed``, by a fan; return the new face count, or -1 with nothing changed.
+def pierced(v: Array, fi: Ints, faces: int, n: Vec3, s: Array, row: int) -> float:
+    """Put the face hit by the ray from the origin along n into s[row : row + 3], with weights; return the ray's length.
 
-    A face counts as seen where the vertex is more than ``threshold`` above its plane. Refused unless the horizon is one simple cycle and every
-    new face is wound outward about ``inner``.
+    The witness points of an overlap: a convex combination of points of A - B that lies on n to the last bit, whatever
+    stopped the loop. Seen along n the face is a triangle round the origin; that much cancels nothing.
+    """
+    e1 = perpendicular(n)
+    e2 = cross(n, e1)
+    chosen = -1
+    best = -inf
+    w0, w1, w2 = 1.0, 0.0, 0.0
+    for f in range(faces):
+        if fi[f, 6] != 1:
+            continue
+        a, b, c = row3(v, fi[f, 0]), row3(v, fi[f, 1]), row3(v, fi[f, 2])
+        ax, ay, bx, by, cx, cy = dot(e1, a), dot(e2, a), dot(e1, b), dot(e2, b), dot(e1, c), dot(e2, c)
+        u0, u1, u2 = bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
+        total = u0 + u1 + u2
+        if total > 0.0:
+            worst = min(u0, u1, u2) / total
+            if worst > best:
+                best = worst
+                chosen = f
+                w0, w1, w2 = max(u0, 0.0), max(u1, 0.0), max(u2, 0.0)
+    if chosen < 0:  # never seen; some point of the polytope all the same
+        chosen = 0
+        while fi[chosen, 6] != 1:
+            chosen += 1
+    total = w0 + w1 + w2
+    s[row, 9], s[row + 1, 9], s[row + 2, 9] = w0 / total, w1 / total, w2 / total
+    length = 0.0
+    for i in range(3):
+        for j in range(9):
+            s[row + i, j] = v[fi[chosen, i], j]
+        length += s[row + i, 9] * dot(n, row3(v, fi[chosen, i]))
+    return length
+
+
+@kernel
+def expand(
+    v: Array,
+    ff: Array,
+    fi: Ints,
+    stack: Ints,
+    rim: Ints,
+    mark: Ints,
+    seed: int,
+    new: int,
+    faces: int,
+    inner: Vec3,
+    threshold: float,
+) -> int:
+    """Replace the faces that vertex ``new`` sees, flooding from ``seed``, by a fan; return the new face count.
+
+    Or -1, with nothing changed.
+    A face counts as seen where the vertex is more than ``threshold`` above its plane. Refused unless the horizon is
+    one simple cycle and every new face is wound outward about ``inner``.
     """
     w = row3(v, new)
     # flood; seen faces get alive = 2 until it is sure that they go
@@ -279,14 +336,19 @@ def expand(
 def epa(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
     error: float, tiny: float, width: float, seeds: int, work: Array, table: Ints, room: int, log: Array, at: int,
-) -> tuple[int, int, float, Vec3, float, int, int]:  # fmt: skip
-    """Return why it stopped, steps, least h(n) and its n, an upper bound of the signed distance, the face with the witnesses, the log's end.
+) -> tuple[int, int, float, Vec3, float, float, float, int]:  # fmt: skip
+    """Return why it stopped, steps, least h(n), its n, an upper bound, two lengths, and the log's end.
 
-    CLOSED: face's plane supports the difference to within ``width``. APART: the origin is outside, the face's nearest point is the difference's. FLAT: the difference
-    has no volume; the normal is one of its plane. STUCK: rounding stopped it, the bounds hold. FULL: the workspace is too small.
+    CLOSED: the nearest face supports the difference to within ``width``. APART: the origin is outside, and the nearest
+    face's nearest point is the difference's. FLAT: the difference has no volume, n is a normal of its plane. STUCK:
+    rounding stopped it. FULL: the workspace is too small. The bounds hold after all of them.
+
+    With the origin inside, the lengths are how far the polytope reaches from it along n and along -n, and the faces
+    hit there are left in the simplex, rows 0 to 2 and 3 to 5; else the lengths are -1 and rows 0 to 2 are the nearest
+    face.
     """
     cap = FACES_PER_POINT * room
-    simplex = work[:SIMPLEX].reshape(5, 10)
+    simplex = work[:SIMPLEX].reshape(6, 10)
     v = work[SIMPLEX : SIMPLEX + 9 * room].reshape(room, 9)
     o = SIMPLEX + 9 * room
     ff = work[o : o + 4 * cap].reshape(cap, 4)
@@ -322,7 +384,7 @@ def epa(
                 w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
                 if dot(d, w) < least:
                     least, best = dot(d, w), d
-            return FLAT, 1, least, best, inf, -1, at
+            return FLAT, 1, least, best, inf, -1.0, -1.0, at
     p0, p1, p2, p3 = first_four(v)
     inner = scale(0.25, (p0[0] + p1[0] + p2[0] + p3[0], p0[1] + p1[1] + p2[1] + p3[1], p0[2] + p1[2] + p2[2] + p3[2]))
     if dot(triangle_normal(p0, p1, p2), sub(p3, p0)) > 0.0:  # wind outward
@@ -330,9 +392,9 @@ def epa(
             v[4, j] = v[1, j]
             v[1, j] = v[2, j]
             v[2, j] = v[4, j]
-    faces = np.int64(4)  # no literals: they would compile every callee once more
-    points = np.int64(4)
-    heap = np.int64(0)
+    faces = int(np.int64(4))  # no literals: they would compile every callee once more
+    points = int(np.int64(4))
+    heap = int(np.int64(0))
     for f in range(4):
         i, j, k = ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0))[f]
         add_face(v, ff, fi, f, i, j, k)
@@ -351,6 +413,8 @@ def epa(
     steps = 0
     code = FULL
     chosen = -1
+    inside = False
+    top = int(np.int64(0))
     nearest = zero
     outer = inf  # upper bound of the signed distance, from the polytope
     while points < room:
@@ -431,24 +495,11 @@ def epa(
             heap = push(hk, hf, heap, ff[g, 3], g)
         faces = grown
         points += 1
-    if chosen >= 0 and ff[chosen, 3] > error:
-        chosen = witness_face(v, ff, fi, faces, chosen, width, tiny)
-    return code, steps, least, best, outer, chosen, at
-
-
-@kernel
-def witness_face(v: Array, ff: Array, fi: Ints, faces: int, f: int, width: float, tiny: float) -> int:
-    """Return the live face, coplanar with f, whose triangle is nearest to the origin: the foot of the origin lies in one of them."""
-    n = (ff[f, 0], ff[f, 1], ff[f, 2])
-    floor = ff[f, 3] - max(width, tiny)
-    least = inf
-    chosen = f
-    for g in range(faces):
-        if fi[g, 6] == 1:
-            a, b, c = row3(v, fi[g, 0]), row3(v, fi[g, 1]), row3(v, fi[g, 2])
-            if dot(n, a) >= floor and dot(n, b) >= floor and dot(n, c) >= floor:
-                p, _ = closest_on_triangle(a, b, c, tiny)
-                if dot(p, p) < least:
-                    least = dot(p, p)
-                    chosen = g
-    return chosen
+    if inside:
+        front = pierced(v, fi, faces, best, simplex, top)
+        back = pierced(v, fi, faces, (-best[0], -best[1], -best[2]), simplex, top + 3)
+        return code, steps, least, best, outer, front, back, at
+    for i in range(3):
+        for j in range(9):
+            simplex[i, j] = v[fi[chosen, i], j]
+    return code, steps, least, best, outer, -1.0, -1.0, at

@@ -1,14 +1,16 @@
 """GJK: the distance of two convex cores, by walking to the point of A - B nearest to the origin.
 
-The 2D tutorials' loop, one dimension up: ask for the support point w of A - B in the direction of the origin, add it to the simplex, keep the
-part of the simplex nearest to the origin, repeat. Three facts make it safe:
+The 2D tutorials' loop, one dimension up: ask for the support point w of A - B in the direction of the origin, add it
+to the simplex, keep the part of the simplex nearest to the origin, repeat. Three facts make it safe:
 
 - every support point proves a lower bound, v.w / |v|: no point of A - B lies below that plane;
 - v, the nearest point of the simplex, is a convex combination of A - B's points: |v| is an upper bound;
-- v must get shorter at each step. On polytopes it then cannot cycle, and ends at a vertex seen before; on curved shapes the two bounds meet.
+- v must get shorter at each step. On polytopes it then cannot cycle, and ends at a vertex seen before; on curved
+  shapes the two bounds meet.
 
-So the loop never ends on a guess: it hands on the bounds it has. Gilbert, Johnson, Keerthi, IEEE J. Robotics Autom. 1988; van den Bergen, Collision
-Detection in Interactive 3D Environments, 2003, ch. 4; regions after Ericson, Real-Time Collision Detection, 2005, sec. 9.5.
+So the loop never ends on a guess: it hands on the bounds it has. Gilbert, Johnson, Keerthi, IEEE J. Robotics Autom.
+1988; van den Bergen, Collision Detection in Interactive 3D Environments, 2003, ch. 4; regions after Ericson, Real-
+Time Collision Detection, 2005, sec. 9.5.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7
 MAX_STEPS = 256
 
 # a simplex row: w of A - B (3), its point on A (3), on B (3), barycentric coordinate
-SIMPLEX = 50  #: floats of its scratch: five rows
+SIMPLEX = 60  #: floats of its scratch: six rows
 
 
 @kernel
@@ -42,7 +44,8 @@ def row3(s: Array, i: int) -> Vec3:
 def first_four(s: Array) -> tuple[Vec3, Vec3, Vec3, Vec3]:
     """Return the vertices of A - B in rows 0 to 3; rows not in use yet hold anything."""
     return (
-        (s[0, 0], s[0, 1], s[0, 2]), (s[1, 0], s[1, 1], s[1, 2]), (s[2, 0], s[2, 1], s[2, 2]), (s[3, 0], s[3, 1], s[3, 2]),
+        (s[0, 0], s[0, 1], s[0, 2]), (s[1, 0], s[1, 1], s[1, 2]),
+        (s[2, 0], s[2, 1], s[2, 2]), (s[3, 0], s[3, 1], s[3, 2]),
     )  # fmt: skip
 
 
@@ -73,12 +76,13 @@ def gjk(
 ) -> tuple[int, int, Vec3, float, Vec3, int, int]:  # fmt: skip
     """Return why it stopped, simplex size, v, lower bound and its direction (from A to B), steps, and the log's end.
 
-    ``far`` and ``near`` stop it early: once the bounds of the cores' distance, less ``radii``, prove more than ``far`` or at most ``near``.
-    ``width`` is the gap between the bounds at which it is done. The simplex stays in ``s``.
+    ``far`` and ``near`` stop it early: once the bounds of the cores' distance, less ``radii``, prove more than
+    ``far`` or at most ``near``. ``width`` is the gap between the bounds at which it is done. The simplex stays in
+    ``s``.
     """
     axis = unit(start)
     w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, axis)
-    count = np.int64(0)  # no literal: that would compile every callee once more
+    count = int(np.int64(0))  # no literal: that would compile every callee once more
     set_row(s, count, w, a, b)
     s[0, 9] = 1.0
     count += 1

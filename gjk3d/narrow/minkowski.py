@@ -1,7 +1,7 @@
 """The Minkowski difference A - B in A's frame: the relative pose, support points, and the rounding error of both.
 
-Nobody builds the difference: two prisms of 6 and 8 vertices would have 48. Its support point along d is the one of A along d less the one of
-B along -d, and that is all GJK and EPA ever ask.
+Nobody builds the difference: two prisms of 6 and 8 vertices would have 48. Its support point along d is the one of A
+along d less the one of B along -d, and that is all GJK and EPA ever ask.
 """
 
 from __future__ import annotations
@@ -73,22 +73,24 @@ def relative_pose(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: 
 @kernel
 def pair_size(fa: Array, oa: int, fb: Array, ob: int, m: Rigid) -> float:
     """Return L: the reach of both cores from their centres, their radii, and the distance of the centres."""
-    return fa[oa] + fb[ob] + fa[oa + _RHO] + fb[ob + _RHO] + sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11])
+    return float(fa[oa] + fb[ob] + fa[oa + _RHO] + fb[ob + _RHO]) + sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11])
 
 
 @kernel
 def rounding_error(size: float, fa: Array, oa: int, fb: Array, ob: int, residual: float) -> float:
     """Bound the error of any support value, witness distance or plane distance of this pair.
 
-    In units of u L: storing vertices about a centre 1, composing the rotations 9 and applying the result 7, the translation 5, the difference 1,
-    a dot product and its normalisation 6, a curved support point 10, the radius 1; A's frame is an isometry to 4 u and what its rotation
-    misses of orthonormal. Together under 50; 64 is used.
+    In units of u L: storing vertices about a centre 1, composing the rotations 9 and applying the result 7, the
+    translation 5, the difference 1, a dot product and its normalisation 6, a curved support point 10, the radius 1;
+    A's frame is an isometry to 4 u and what its rotation misses of orthonormal. Together under 50; 64 is used.
     """
-    return (_ROUNDING + 2.0 * residual) * size + fa[oa + _SLACK] + fb[ob + _SLACK]
+    return 1e-300 + (_ROUNDING + 2.0 * residual) * size + float(fa[oa + _SLACK] + fb[ob + _SLACK])
 
 
 @kernel
-def support_pair(qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid, d: Vec3) -> SupportPair:
+def support_pair(
+    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid, d: Vec3
+) -> SupportPair:
     """Return the support point of A - B along d, and the points of A and B it is made of, in A's frame."""
     a = support(qa, ia, fa, oa, d)
     e = (

@@ -13,7 +13,10 @@ def solve_rows(
     qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, mode: int, max_distance: float, tol: float,
     start: int, stop: int, again: bool, work: Array, table: Ints, room: int, out: Array, flags: Ints, log: Array,
 ) -> int:  # fmt: skip
-    """Answer rows start to stop of a stack of poses; with ``again`` only those that ran out of workspace. Returns the log's length."""
+    """Answer rows start to stop of a stack of poses.
+
+    With ``again`` only those that ran out of workspace. Returns the log's length.
+    """
     used = 0
     for k in range(start, stop):
         if again and flags[k, 3] == 0:
@@ -28,9 +31,23 @@ def solve_rows(
 
 @kernel
 def collide_rows(
-    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, margin: float, start: int, stop: int, simplex: Array, answer: Ints, log: Array
+    qa: Ints,
+    fa: Array,
+    qb: Ints,
+    fb: Array,
+    pa: Array,
+    pb: Array,
+    margin: float,
+    start: int,
+    stop: int,
+    simplex: Array,
+    answer: Ints,
+    log: Array,
 ) -> int:
-    """Answer rows start to stop of a stack of poses: 0 apart, 1 not, 2 for `solve_rows` to decide. Returns how many are 2."""
+    """Answer rows start to stop of a stack of poses.
+
+    0 apart, 1 not, 2 for `solve_rows` to decide. Returns how many are 2.
+    """
     left = 0
     for k in range(start, stop):
         i = k if pa.shape[0] > 1 else 0

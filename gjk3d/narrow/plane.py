@@ -11,10 +11,14 @@ from gjk3d.shapes.base import Ints
 
 @kernel
 def plane_rows(
-    normal: Array, qp: Ints, fp: Array, q: Ints, f: Array, poses_plane: Array, poses: Array, flip: bool, mode: int, max_distance: float,
+    normal: Array, qp: Ints, fp: Array, q: Ints, f: Array, poses_plane: Array, poses: Array,
+    flip: bool, mode: int, max_distance: float,
     start: int, stop: int, out: Array, flags: Ints,
 ) -> None:  # fmt: skip
-    """Fill rows start to stop; ``qp, fp`` are a point core centred on the plane, ``flip`` says that the half-space is B."""
+    """Fill rows start to stop.
+
+    ``qp, fp`` are a point core centred on the plane, ``flip`` says that the half-space is B.
+    """
     nl = (normal[0], normal[1], normal[2])
     opposite = (-nl[0], -nl[1], -nl[2])
     for k in range(start, stop):

@@ -1,4 +1,7 @@
-"""One pair from start to end: GJK on the cores, EPA where that leaves a question, then the radii, and the interval both leave behind."""
+"""One pair from start to end.
+
+GJK on the cores, EPA where that leaves a question, then the radii, and the interval both leave behind.
+"""
 
 from __future__ import annotations
 
@@ -53,9 +56,10 @@ def solve(
     curved = qa[ia + _POLYTOPE] == 0 or qb[ib + _POLYTOPE] == 0
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * size + 2.0 * error
     width = max((1e-13 if curved else 8.0 * _U) * size, tol * size - 2.0 * error)
-    s = work[:SIMPLEX].reshape(5, 10)
+    s = work[:SIMPLEX].reshape(6, 10)
     code, count, v, low, n, steps, at = gjk(
-        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, tiny, width, radii, max_distance, -inf, s, log, np.int64(0)
+        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, tiny, width, radii, max_distance, -inf,
+        s, log, int(np.int64(0)),
     )  # fmt: skip
     if log.shape[0] > 0:
         at = put(log, at, 4.0)
@@ -70,10 +74,13 @@ def solve(
     upper = length + error
     a, b = witnesses(s, count)
     if length > 4.0 * tiny:
-        n = (-v[0] / length, -v[1] / length, -v[2] / length)
+        # the direction that proved the lower bound, unless the witnesses contradict it: on a curved shape v moved since
+        d = (-v[0] / length, -v[1] / length, -v[2] / length)
+        if (d[0] - n[0]) ** 2 + (d[1] - n[1]) ** 2 + (d[2] - n[2]) ** 2 > (1e-13 * size / length) ** 2:
+            n = d
     distance = length
     proven = code == INSIDE_SIMPLEX
-    three = np.int64(3)
+    three = int(np.int64(3))
     full = 0
     loose = tol * size > promised and upper - lower <= tol * size
     unsure = proven or not (loose or (upper - lower <= promised and lower > 0.0))
@@ -81,51 +88,74 @@ def solve(
     wanted = mode != UNSIGNED or not proven
     touching = unsure and mode == UNSIGNED and not proven and upper - radii <= 0.0
     if (mode == EPA_ALWAYS or (unsure and wanted and not touching)) and not far:
-        ecode, esteps, least, axis, outer, face, at = epa(
+        ecode, esteps, least, axis, outer, front, back, at = epa(
             qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, max(width, tiny if not curved else 1e-11 * size),
-            count if proven else np.int64(0), work, table, room, log, at,
+            count if proven else int(np.int64(0)), work, table, room, log, at,
         )  # fmt: skip
         steps += esteps
         full = 1 if ecode == FULL else 0
         lower = max(lower, -least - error)
         if outer < inf:
             upper = min(upper, outer + error)
-        if face >= 0:
-            for r in range(3):
-                row = SIMPLEX + 9 * table[7 * face + r]
-                for c in range(9):
-                    s[r, c] = work[row + c]
+        if front >= 0.0:  # the origin is inside: overlap
+            if mode != UNSIGNED:
+                n = axis
+                distance = -front
+                a, b = witnesses(s, three)
+            elif not (proven or length <= 4.0 * tiny):
+                for r in range(6):  # one common point: the origin, between where the ray enters and leaves
+                    s[r, 9] *= (back if r < 3 else front) / (front + back)
+                a, b = witnesses(s, three + 3)
+            proven = True
+        elif ecode != FLAT:
             p0, p1, p2, _ = first_four(s)
             p, l4 = closest_on_triangle(p0, p1, p2, tiny)
-            for r in range(3):
-                s[r, 9] = l4[r]
-            row = SIMPLEX + 9 * room + 4 * face
-            if work[row + 3] > error:  # the origin is inside: overlap
-                proven = True
-                n = (work[row], work[row + 1], work[row + 2])
-                distance = -dot(n, p)
-                a, b = witnesses(s, three)
-            elif dot(p, p) < length * length or length <= 4.0 * tiny or mode == EPA_ALWAYS:
+            if dot(p, p) < length * length or length <= 4.0 * tiny or mode == EPA_ALWAYS:
                 length = sqrt(dot(p, p))
                 distance = length
                 upper = min(upper, length + error)
+                s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
                 a, b = witnesses(s, three)
                 n = axis
                 if length > 4.0 * tiny:
                     n = (-p[0] / length, -p[1] / length, -p[2] / length)
-        elif ecode == FLAT and length <= 4.0 * tiny:
+        elif length <= 4.0 * tiny:
             n = axis
     if proven:
         upper = min(upper, 0.0)
     if proven and mode == UNSIGNED:
         distance = 0.0
-    finish(pa, i, fa, oa, n, a, b, distance, lower, upper, proven, ra, rb, promised, size, mode, max_distance, full, steps, out, flags, k)
+    finish(
+        pa,
+        i,
+        fa,
+        oa,
+        n,
+        a,
+        b,
+        distance,
+        lower,
+        upper,
+        proven,
+        ra,
+        rb,
+        promised,
+        size,
+        mode,
+        max_distance,
+        full,
+        steps,
+        out,
+        flags,
+        k,
+    )
     return at
 
 
 @kernel
 def finish(
-    pa: Array, i: int, fa: Array, oa: int, n: Vec3, a: Vec3, b: Vec3, distance: float, lower: float, upper: float, proven: bool,
+    pa: Array, i: int, fa: Array, oa: int, n: Vec3, a: Vec3, b: Vec3, distance: float,
+    lower: float, upper: float, proven: bool,
     ra: float, rb: float, promised: float, size: float, mode: int, max_distance: float, full: int, steps: int,
     out: Array, flags: Ints, k: int,
 ) -> None:  # fmt: skip
@@ -179,9 +209,10 @@ def quick_collide(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, pa: Array, i: int, pb: Array, j: int,
     margin: float, simplex: Array, log: Array,
 ) -> int:  # fmt: skip
-    """Return 0 where the signed distance provably exceeds the margin, 1 where it provably does not, 2 where only `solve` can tell.
+    """Return 0 where sd > margin is proven, 1 where sd <= margin is, 2 where only `solve` can tell.
 
-    The same GJK with early exits. Its bounds are among those of `solve`, so the boolean and the interval never disagree.
+    The same GJK with early exits. Its bounds are among those of `solve`, so the boolean and the interval never
+    disagree.
     """
     m = relative_pose(pa, i, fa, oa, pb, j, fb, ob)
     size = pair_size(fa, oa, fb, ob, m)
@@ -191,7 +222,7 @@ def quick_collide(
     width = (1e-13 if curved else 8.0 * _U) * size
     code, _, _, _, _, _, _ = gjk(
         qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, 16.0 * _U * size, width, radii, margin, margin,
-        simplex, log, np.int64(0),
+        simplex, log, int(np.int64(0)),
     )  # fmt: skip
     if code == FAR:
         return 0

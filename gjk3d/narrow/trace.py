@@ -1,6 +1,7 @@
 """The log a kernel writes of its steps, in one flat array of floats, and its reading.
 
-A zero-length log means no trace. A record that does not fit is counted, not written: the caller sees the length needed and asks again.
+A zero-length log means no trace. A record that does not fit is counted, not written: the caller sees the length
+needed and asks again.
 """
 
 from __future__ import annotations
@@ -55,7 +56,20 @@ def read_log(log: Array) -> Trace:
             bound, lower, upper = take(3)
             count = int(take(1)[0])
             rows = take(40).reshape(4, 10)[:count]
-            trace.gjk.append(GjkStep(direction, a, b, float(bound), float(lower), float(upper), rows[:, :3], rows[:, 3:6], rows[:, 6:9], rows[:, 9]))
+            trace.gjk.append(
+                GjkStep(
+                    direction,
+                    a,
+                    b,
+                    float(bound),
+                    float(lower),
+                    float(upper),
+                    rows[:, :3],
+                    rows[:, 3:6],
+                    rows[:, 6:9],
+                    rows[:, 9],
+                )
+            )
         elif kind == GJK_END:
             trace.gjk_end = ENDINGS[int(take(1)[0])]
             count = int(take(1)[0])
@@ -71,12 +85,14 @@ def read_log(log: Array) -> Trace:
             lower, upper = take(2)
             before = np.array(list(alive.values()), dtype=np.int64)
             closest = np.array(alive[face])
-            added = [tuple(int(x) for x in row) for row in take(3 * int(take(1)[0])).reshape(-1, 3)]
+            added = [(int(i), int(j), int(k)) for i, j, k in take(3 * int(take(1)[0])).reshape(-1, 3)]
             removed = [int(x) for x in take(int(take(1)[0]))]
             horizon = np.array([row[:2] for row in added], dtype=np.int64).reshape(-1, 2)
             points = np.array([v[:3] for v in vertices])
             gone = np.array([alive[f] for f in removed], dtype=np.int64).reshape(-1, 3)
-            trace.epa.append(EpaStep(points, before, closest, direction, w, a, b, gone, horizon, float(lower), float(upper)))
+            trace.epa.append(
+                EpaStep(points, before, closest, direction, w, a, b, gone, horizon, float(lower), float(upper))
+            )
             if added:
                 for f in removed:
                     del alive[f]

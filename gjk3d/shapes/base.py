@@ -27,7 +27,7 @@ class Part(NamedTuple):
     """A primitive, affinely placed: one summand of a composed shape."""
 
     kind: int
-    count: int
+    vertices: int
     numbers: Array
     matrix: Array
     offset: Array
@@ -90,7 +90,9 @@ def factors3(value: Any) -> Array:
         value = (number(value, "scaled: factors", positive=False),) * 3
     out = vector(value, "scaled: factors")
     if not out.all():
-        raise ShapeError(f"scaled: factors are {out.tolist()}, none may be 0: a flat shape is a ConvexHull of its points")
+        raise ShapeError(
+            f"scaled: factors are {out.tolist()}, none may be 0: a flat shape is a ConvexHull of its points"
+        )
     return out
 
 
@@ -130,11 +132,12 @@ class Shape:
 
     def _key(self) -> tuple[Any, ...]:
         return tuple(
-            (x.shape, x.tobytes()) if isinstance(x, np.ndarray) else tuple(x) if isinstance(x, list) else x for x in self._state()
+            (x.shape, x.tobytes()) if isinstance(x, np.ndarray) else tuple(x) if isinstance(x, list) else x
+            for x in self._state()
         )
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (type(self) is type(other) and self._key() == cast(Shape, other)._key())
+        return self is other or (isinstance(other, Shape) and type(self) is type(other) and self._key() == other._key())
 
     def __hash__(self) -> int:
         if "hash" not in self._cache:
@@ -147,7 +150,8 @@ class Shape:
                 return str(value.tolist()) if value.size <= 12 else f"<{' x '.join(map(str, value.shape))}>"
             return repr(value)
 
-        return f"{type(self).__name__}({', '.join(f'{n}={text(getattr(self, n))}' for n in self.__slots__ if n[0] != '_')})"
+        values = ", ".join(f"{name}={text(getattr(self, name))}" for name in self.__slots__ if name[0] != "_")
+        return f"{type(self).__name__}({values})"
 
     # --- what a class says of itself -------------------------------------------------------------------------------
 
@@ -184,6 +188,14 @@ class Shape:
         if "packed" not in self._cache:
             self._cache["packed"] = self._pack()
         return cast("tuple[Ints, Array]", self._cache["packed"])
+
+    @property
+    def order(self) -> tuple[bytes, bytes]:
+        """A total order of shapes by what the kernels see of them, the same in every process."""
+        if "order" not in self._cache:
+            ints, floats = self.packed
+            self._cache["order"] = (ints.tobytes(), floats.tobytes())
+        return cast("tuple[bytes, bytes]", self._cache["order"])
 
     # --- what every shape can do -----------------------------------------------------------------------------------
 
@@ -265,7 +277,7 @@ class Shape:
     def _ball(self) -> tuple[Array, float]:
         """Return centre and radius of a small enclosing ball."""
         center = self.bounds.mean(axis=0)
-        ints, floats = self.packed
+        floats = self.packed[1]
         return center, float(floats[layout.RHO] + floats[layout.RADIUS] + np.linalg.norm(center - floats[1:4]))
 
     def _box(self) -> tuple[Array, Array]:
@@ -430,5 +442,3 @@ def _rebuild(cls: type, values: dict[str, Any]) -> Shape:
     shape = cast(Shape, object.__new__(cls))
     shape._set(**values)
     return shape
-
-

@@ -45,7 +45,9 @@ class Box(Polytope):
     def __init__(self, extents: Any) -> None:
         e = vector(extents, "Box: extents")
         if not (e > 0.0).all():
-            raise ShapeError(f"Box: extents are {e.tolist()}, expected more than 0 each; a flat box is a ConvexHull of its corners")
+            raise ShapeError(
+                f"Box: extents are {e.tolist()}, expected more than 0 each; a flat box is a ConvexHull of its corners"
+            )
         self._set(extents=e)
 
     @property
@@ -82,4 +84,3 @@ class Box(Polytope):
     def scaled(self, factors: Any) -> Shape:
         """Return the box with its extents multiplied."""
         return Box(self.extents * np.abs(factors3(factors)))
-

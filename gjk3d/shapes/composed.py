@@ -35,7 +35,8 @@ def place(f: Array, o: int, p: Vec3) -> Vec3:
 class Composed(Shape):
     """A convex shape put together from primitives; made by ``scaled`` and ``placed``, not by hand.
 
-    Its core is the convex hull of terms, each term a sum of affinely placed primitives; whatever was nested is flattened.
+    Its core is the convex hull of terms, each term a sum of affinely placed primitives; whatever was nested is
+    flattened.
     """
 
     __slots__ = ("_numbers", "_radius", "_table")
@@ -45,14 +46,16 @@ class Composed(Shape):
 
     @classmethod
     def _from_terms(cls, terms: list[Term], radius: float) -> Composed:
-        """Build from terms; table rows are (term, kind, vertex count), numbers hold each part's placement and numbers."""
+        """Build from terms: a table row a part (term, kind, vertex count, size), and its placement and numbers."""
         table, numbers = [], []
         for index, term in enumerate(terms):
             for part in term:
-                table.append((index, part.kind, part.count, len(part.numbers)))
+                table.append((index, part.kind, part.vertices, len(part.numbers)))
                 numbers += [part.matrix.ravel(), part.offset, part.numbers]
         shape: Composed = object.__new__(cls)
-        shape._set(_table=np.array(table, dtype=np.int64), _numbers=np.concatenate(numbers) + 0.0, _radius=float(radius))
+        shape._set(
+            _table=np.array(table, dtype=np.int64), _numbers=np.concatenate(numbers) + 0.0, _radius=float(radius)
+        )
         return shape
 
     def __repr__(self) -> str:
@@ -91,7 +94,7 @@ class Composed(Shape):
             for i, part in enumerate(term):
                 # the centre is taken out of the first part, and the others' offsets are gathered there
                 offset = centers[index] - center if i == 0 else np.zeros(3)
-                ints += [index, part.kind, part.count, at + layout.PLACEMENT, at]
+                ints += [index, part.kind, part.vertices, at + layout.PLACEMENT, at]
                 floats += [part.matrix.ravel(), offset, part.numbers]
                 at += layout.PLACEMENT + len(part.numbers)
                 reach += float(np.linalg.norm(part.matrix, 2)) * core_reach(part.kind, part.numbers)
@@ -116,7 +119,7 @@ class Composed(Shape):
         if len(terms) > 1 or len(terms[0]) > 1:
             return _enclosed(Composed._from_terms(terms, 0.0).surface(192))
         part = terms[0][0]
-        return abs(float(np.linalg.det(part.matrix))) * _primitive(part)._core_volume()
+        return abs(float(np.linalg.det(part.matrix))) * _primitive(part).volume
 
     def _core_area_and_curvature(self) -> tuple[float, float]:
         terms = self._terms()
@@ -134,7 +137,9 @@ class Composed(Shape):
 def scaled_terms(terms: list[Term], radius: float, factors: Array) -> tuple[list[Term], float]:
     """Stretch terms; a ball round them becomes an ellipsoid in each."""
     matrix = np.diag(factors)
-    out = [[part._replace(matrix=matrix @ part.matrix, offset=factors * part.offset) for part in term] for term in terms]
+    out = [
+        [part._replace(matrix=matrix @ part.matrix, offset=factors * part.offset) for part in term] for term in terms
+    ]
     if radius > 0.0:
         ball = Part(layout.ELLIPSOID, 0, np.abs(factors) * radius, np.eye(3), np.zeros(3))
         out = [[*term, ball] for term in out]
@@ -146,14 +151,16 @@ def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[
     zero = np.zeros(3)
     return [
         [
-            part._replace(matrix=rotation @ part.matrix, offset=rotation @ part.offset + (translation if i == 0 else zero))
+            part._replace(
+                matrix=rotation @ part.matrix, offset=rotation @ part.offset + (translation if i == 0 else zero)
+            )
             for i, part in enumerate(term)
         ]
         for term in terms
     ]
 
 
-def _primitive(part: Part) -> Any:
+def _primitive(part: Part) -> Shape:
     """Return the shape of a part before its placement."""
     from gjk3d.shapes.box import Box
     from gjk3d.shapes.cone import Cone

@@ -16,7 +16,10 @@ from gjk3d.shapes.base import Array, Ints, Polytope, Shape, rows
 
 @kernel
 def support_hull(f: Array, o: int, n: int, d: Vec3) -> Vec3:
-    """Return the vertex farthest along d of the n vertices at f[o:]: all x, then all y, then all z; the lowest index wins ties."""
+    """Return the vertex farthest along d of the n vertices at f[o:].
+
+    All x, then all y, then all z; the lowest index wins ties.
+    """
     dx, dy, dz = d
     best = 0
     most = f[o] * dx + f[o + n] * dy + f[o + 2 * n] * dz
@@ -31,7 +34,8 @@ def support_hull(f: Array, o: int, n: int, d: Vec3) -> Vec3:
 def vertex_core(vertices: Array) -> tuple[int, Any, Any]:
     """Return kind, centre and numbers of a core with these vertices.
 
-    Far from the origin of its frame a shape is stored about its own middle, where floats are finer; else as given, bit for bit.
+    Far from the origin of its frame a shape is stored about its own middle, where floats are finer; else as given,
+    bit for bit.
     """
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     center = low + (high - low) / 2
@@ -43,7 +47,8 @@ def vertex_core(vertices: Array) -> tuple[int, Any, Any]:
 class ConvexHull(Polytope):
     """The convex hull of points.
 
-    Only the strictly extreme points are kept. Flat, collinear, single and duplicate points give flat, thin and single hulls.
+    Only the strictly extreme points are kept. Flat, collinear, single and duplicate points give flat, thin and single
+    hulls.
 
     Parameters
     ----------
@@ -55,9 +60,8 @@ class ConvexHull(Polytope):
     vertices : (k, 3) float
         The extreme points, as given, in the order given.
     faces : (m, 3) int
-        Triangles wound outward, indices into ``vertices``; both sides of a flat hull, none where it is a segment or a point.
-    dimension : int
-        3 for a solid, 2 flat, 1 a segment, 0 a point.
+        Triangles wound outward, indices into ``vertices``; both sides of a flat hull, none where it is a segment or a
+        point. dimension : int 3 for a solid, 2 flat, 1 a segment, 0 a point.
 
     Raises
     ------

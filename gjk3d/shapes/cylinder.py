@@ -15,7 +15,10 @@ from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
 
 @kernel
 def support_cylinder(f: Array, o: int, d: Vec3) -> Vec3:
-    """Return the rim point along d of the cylinder with radius f[o], half height f[o+1]; the cap's centre where all of it ties."""
+    """Return the rim point along d of the cylinder with radius f[o], half height f[o+1].
+
+    The cap's centre where all of it ties.
+    """
     z = f[o + 1] if d[2] >= 0.0 else -f[o + 1]
     r = sqrt(d[0] * d[0] + d[1] * d[1])
     if not r > 0.0:

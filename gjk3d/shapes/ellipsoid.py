@@ -55,7 +55,9 @@ class Ellipsoid(Solid):
         return float(4.0 / 3.0 * pi * self.radii.prod())
 
     def _core_area_and_curvature(self) -> tuple[float, float]:
-        from scipy.special import elliprg  # Carlson's R_G is the mean of a square root of a quadratic form over the sphere
+        from scipy.special import (
+            elliprg,
+        )  # Carlson's R_G is the mean of a square root of a quadratic form over the sphere
 
         a, b, c = self.radii**2
         return float(4 * pi * elliprg(a * b, b * c, c * a)), float(4 * pi * elliprg(a, b, c))

@@ -3,9 +3,11 @@
 ints:   kind, vertex count, part count, is-polytope, then 5 ints a part of a composed shape:
         term, kind, vertex count, offset of its numbers, offset of its placement
 floats: radius, core centre (3), rho, slack, then the numbers of the core
-        rho bounds the distance of the core from its centre; slack bounds by how much the stored core may differ from the shape meant
+        rho bounds the distance of the core from its centre; slack bounds by how much the stored core may differ from
+        the shape meant
 
-A core's numbers are relative to its centre. Offsets count from the shape's own first float, so shapes can lie behind each other.
+A core's numbers are relative to its centre. Offsets count from the shape's own first float, so shapes can lie behind
+each other.
 """
 
 from __future__ import annotations

@@ -35,9 +35,8 @@ class Rounded(Shape):
         if not isinstance(core, Shape):
             raise ShapeError(f"Rounded: core is a {type(core).__name__}, expected a convex shape")
         r = number(radius, "Rounded: radius", zero=True)
-        if isinstance(core, Rounded):
-            core, r = core.core, core.radius + r
-        self._set(core=core, radius=r)
+        inner, outer = (core.core, core.radius + r) if isinstance(core, Rounded) else (core, r)
+        self._set(core=inner, radius=outer)
 
     def _core(self) -> tuple[int, Any, Any]:
         return self.core._core()

@@ -34,7 +34,9 @@ def aabb(shape: Shape, pose: Any = None) -> Array:
     if pose is None:
         return shape.bounds
     rotation, translation = rigid(pose)
-    reach = np.einsum("ij,ij->i", shape.support(rotation), rotation)  # row i of R is the world axis i in the shape's frame
+    reach = np.einsum(
+        "ij,ij->i", shape.support(rotation), rotation
+    )  # row i of R is the world axis i in the shape's frame
     back = np.einsum("ij,ij->i", shape.support(-rotation), rotation)
     return np.array([back, reach]) + translation
 

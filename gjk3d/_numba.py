@@ -10,16 +10,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import sys
 import tempfile
-import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-
-from gjk3d.errors import Gjk3dWarning
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PACKAGE = Path(__file__).parent
@@ -43,11 +41,9 @@ def kernel(function: F) -> F:
             return cast(F, compiled)
         except (RuntimeError, OSError) as reason:  # numba: no locator available
             _uncached = True
-            warnings.warn(
-                f"no place to keep compiled kernels ({reason}); each process compiles them again. "
-                "Set NUMBA_CACHE_DIR to a writable folder.",
-                Gjk3dWarning,
-                stacklevel=2,
+            sys.stderr.write(
+                f"gjk3d: no place to keep compiled kernels ({reason}); each process compiles them again. "
+                "Set NUMBA_CACHE_DIR to a writable folder.\n"
             )
     compiled = numba.njit(**options)(function)
     _kernels.append(compiled)

@@ -73,8 +73,8 @@ def write_html(
         "headline": html.escape(headline[:1].upper() + headline[1:]),
         "status": result.status.name.lower(),
         "slide": "bring B to touch A" if result.distance > 0.0 else "move B out, until it just touches",
-        "name_a": html.escape(names[0]),
-        "name_b": html.escape(names[1]),
+        "name_a": html.escape(names[0] if names[0] != "A" else _shape(result.shape_a)),
+        "name_b": html.escape(names[1] if names[1] != "B" else _shape(result.shape_b)),
         "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more)),
         "rows": "\n".join(
             f"<tr><th>{label}</th><td>{html.escape(text)}</td></tr>" for label, text in _rows(result, unit)

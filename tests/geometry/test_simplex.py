@@ -1,4 +1,4 @@
-"""Voronoi regions against Johnson's algebraic sub-algorithm: the nearest point of a segment, triangle, tetrahedron to the origin."""
+"""Voronoi regions against Johnson's algebraic sub-algorithm: the point of a simplex nearest to the origin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TINY = 1e-15
 
 def closest(points):
     """The package's nearest point and its weights, for two to four points."""
-    ask = {2: simplex.closest_on_segment, 3: simplex.closest_on_triangle, 4: simplex.closest_on_tetrahedron}[len(points)]
+    ask = [simplex.closest_on_segment, simplex.closest_on_triangle, simplex.closest_on_tetrahedron][len(points) - 2]
     size = max(max(abs(x) for x in p) for p in points) or 1.0
     point, weights, *_ = ask(*(tuple(float(x) for x in p) for p in points), TINY * size)
     return np.array(point), np.array(weights[: len(points)])

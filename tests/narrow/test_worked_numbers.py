@@ -1,7 +1,7 @@
 """The worked numbers of the documents this library generalises: triangle A and quadrilateral B in the plane.
 
-Polygons become prisms over z in [-20, 20], so that z never decides and the answers in space equal those in the plane. The loops of the
-texts are replayed by a twin in the plane; the kernels are held to the answers, which are computed here in fractions.
+Polygons become prisms over z in [-20, 20], so that z never decides and the answers in space equal those in the plane.
+The loops of the texts are replayed by a twin in the plane (tests/test_naive.py); the kernels are held to the answers.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from fractions import Fraction
 from math import sqrt
 
-import gjk3d as gk
 import naive
 import naive_2d
 import numpy as np
 import pytest
+
+import gjk3d as gk
 
 A = [(4, 11), (4, 5), (9, 9)]
 B = [(5, 7), (7, 3), (10, 2), (12, 7)]
@@ -103,7 +104,7 @@ def test_item_1_the_simplex_of_the_text_holds_the_origin():
 
 
 def test_item_1_vertex_pairs():
-    """24 vertex pairs in the text's example, 48 for its prisms: the difference is never built, its supports are asked for."""
+    """48 vertex pairs for the prisms: the difference is never built, its support points are asked for."""
     assert len(prism(A).points) * len(prism(B).points) == 6 * 8
     d = np.array([-336.0, -480.0, 0.0])
     assert (prism(A).support(d) - prism(B).support(-d))[:2] == pytest.approx([-8, -2])
@@ -279,9 +280,11 @@ def test_item_6_one_inside_another(way):
     assert gk.collide(gk.Box((10, 10, 10)), gk.Box((1, 1, 1)), None, shift(2, 1, 0.5)) is True
 
 
-@pytest.mark.parametrize("point", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 0, 1), (1, 1, -1), (0.5, 0.25, 0), (0.1, 0.2, 0.3)])
+@pytest.mark.parametrize(
+    "point", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 0, 1), (1, 1, -1), (0.5, 0.25, 0), (0.1, 0.2, 0.3)]
+)
 def test_item_6_origin_anywhere_on_the_first_polytope(point):
-    """A point on a vertex, an edge, a face, a diagonal or the centre of an octahedron: the difference is the octahedron."""
+    """A point on a vertex, an edge, a face, a diagonal or the centre of an octahedron, which is their difference."""
     octahedron = np.vstack([np.eye(3), -np.eye(3)]) * 2
     expected, _ = naive.hull_signed_distance(octahedron - np.array(point))
     result = gk.signed_distance(gk.ConvexHull(octahedron), gk.Point(point), depth="epa")

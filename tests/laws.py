@@ -135,7 +135,8 @@ def bound_law(pair: Pair, result: Any, *, tight: bool = True) -> None:
     """Bounds in order, as narrow as said, and not refuted by any support scan."""
     at_most(result.lower, result.distance, "lower <= distance")
     at_most(result.distance, result.upper, "distance <= upper")
-    at_most(np.where(result.tight, within(result), 0.0), pair.promised, "tight intervals are as narrow as promised")
+    width = np.where(result.tight, within(result), 0.0)
+    at_most(width, pair.promised + pair.rounding, "tight intervals are as narrow as promised")
     for n in [result.normal, *DIRECTIONS]:
         at_most(pair.gap(n), result.upper + pair.rounding, "a support scan refutes upper")
     assert not tight or result.tight.all()
@@ -148,7 +149,7 @@ def status_law(pair: Pair, result: Any) -> None:
     assert np.all(status[result.upper < 0] == gk.Status.OVERLAPPING)
     touching = status == gk.Status.TOUCHING
     assert np.all((result.lower <= 0)[touching] & (result.upper >= 0)[touching])
-    at_most(within(result)[touching], pair.promised[touching], "touching is known to rounding")
+    at_most(within(result)[touching], (pair.promised + pair.rounding)[touching], "touching is known to rounding")
     assert not np.any((status == gk.Status.UNDECIDED) & result.tight)
     assert not np.any(status == gk.Status.BEYOND)
 

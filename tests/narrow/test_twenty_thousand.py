@@ -1,0 +1,46 @@
+"""Twenty thousand random pairs of all kinds of shapes, in stacks: no law is broken, and half of them overlap."""
+
+from __future__ import annotations
+
+import laws
+import naive
+import numpy as np
+import pytest
+import strategies
+from strategies import PAIRS, SHAPES, SOLID
+
+ROWS = 30  #: poses a stack
+STACKS = 4  #: random shapes a pair of kinds: 171 pairs of kinds * 4 * 30 = 20 520 pairs
+
+
+def stacks(name_a, name_b):
+    rng = np.random.default_rng([20_000, PAIRS.index((name_a, name_b))])
+    for _ in range(STACKS):
+        a, b = strategies.random_spec(rng, name_a), strategies.random_spec(rng, name_b)
+        yield laws.Pair.random(rng, a, b, ROWS), rng
+
+
+def test_there_are_twenty_thousand():
+    assert len(PAIRS) * STACKS * ROWS >= 20_000
+
+
+@pytest.mark.parametrize(("name_a", "name_b"), PAIRS)
+def test_no_law_is_broken(name_a, name_b):
+    for pair, rng in stacks(name_a, name_b):
+        result = laws.all_laws(pair, tight=True, rng=rng)
+        laws.one_is_many_law(pair, result, [0, ROWS - 1])
+        # the slow twin on one row of each stack
+        lo, hi = naive.bracket(*naive.bodies(pair.a, pair.poses_a[0], pair.b, pair.poses_b[0]))
+        assert result.lower[0] <= hi + pair.rounding[0]
+        assert lo <= result.upper[0] + pair.rounding[0]
+
+
+def test_half_of_the_solid_pairs_overlap():
+    hits = [
+        pair.collide()
+        for name_a, name_b in PAIRS[::5]
+        if name_a in SOLID and name_b in SOLID
+        for pair, _ in stacks(name_a, name_b)
+    ]
+    assert 0.3 < np.mean(hits) < 0.7
+    assert len(SHAPES) >= 15

@@ -45,7 +45,7 @@ def test_polytopes_against_the_hull_of_all_differences(name_a, name_b):
     laws.at_most(values, result.upper + pair.rounding, "truth <= upper")
     apart = np.array(values) > 1e-3 * pair.size
     turn = np.linalg.norm(result.normal - np.array(normals), axis=1)
-    laws.at_most(turn[apart], (1e-9 + 4 * pair.world / np.abs(result.distance))[apart], "normal")
+    laws.at_most((turn * result.distance)[apart], (1e-9 * pair.size + 4 * pair.world)[apart], "normal")
 
 
 def test_random_pairs_hit_about_half_the_time():

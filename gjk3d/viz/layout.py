@@ -139,14 +139,31 @@ def _stand_back(points: Array, center: Array, radius: float, view: Array, up: Ar
     local = (points - center) @ axes.T / radius
     length = np.linalg.norm(local, axis=1)
     local /= np.maximum(length, 1.0)[:, None]  # what is outside the ball may stay outside the picture
-    half_height = np.tan(np.radians(Layout._field_defaults["angle"] / 2)) * 0.80  # the rest is for the words
-    slopes = np.array([half_height * 4 / 3, half_height])
-    # the tightest pyramid round the points: each pair of opposite sides fixes its axis, the wider pair the distance
-    high = (local[:, :2] + slopes * local[:, 2:]).max(axis=0)
-    low = (local[:, :2] - slopes * local[:, 2:]).min(axis=0)
-    away = float(((high - low) / (2 * slopes)).max())
-    middle = center + radius * (axes[:2].T @ ((high + low) / 2))
-    return middle, middle + radius * max(away, 1.0) * view
+    half = np.tan(np.radians(Layout._field_defaults["angle"] / 2))
+    plus, minus = (
+        half * np.array([1.2, 0.70]),
+        half * np.array([1.2, 0.90]),
+    )  # to the sides, up and down; words go above
+    # the tightest pyramid round the points: opposite sides fix its axis, the wider pair of them the distance
+    high = (local[:, :2] + plus * local[:, 2:]).max(axis=0)
+    low = (local[:, :2] - minus * local[:, 2:]).min(axis=0)
+    away = max(float(((high - low) / (plus + minus)).max()), 1.0)
+    middle = center + radius * (axes[:2].T @ ((high - plus * away + low + minus * away) / 2))
+    return middle, middle + radius * away * view
+
+
+def models_of(result: Distance, surfaces: tuple[Any, Any] | None) -> list[Body | None]:
+    """Place the models that stand behind the hulls of an answer; None for one that is its hull, or is not given."""
+    poses = (result.pose_a, result.pose_b)
+    return [
+        None if model is None or getattr(model, "is_convex", False) else placed(model.vertices, model.faces, pose)
+        for model, pose in zip(surfaces or (None, None), poses, strict=True)
+    ]
+
+
+def kind(shape: Any) -> str:
+    """Name a shape in words."""
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in type(shape).__name__).strip()
 
 
 def number(value: float, digits: int = 6) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.results import Distance, Status
-from gjk3d.viz.layout import Body, Layout, lay_out, number, placed, verdict
+from gjk3d.viz.layout import Body, Layout, kind, lay_out, models_of, number, verdict
 from gjk3d.viz.shading import shade
 
 Array = NDArray[np.float64]
@@ -136,7 +136,8 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
     length = f" {unit}" if unit else ""
 
     def vector(x: Any) -> str:
-        return f"({', '.join(number(float(v), 9) for v in x)})"
+        least = 1e-13 * float(np.abs(x).max())  # below this, rounding
+        return f"({', '.join(number(float(v), 9) if abs(v) > least else '0' for v in x)})"
 
     rows = [("Status", result.status.name.lower())]
     if result.status == Status.BEYOND:
@@ -171,9 +172,8 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
 
 
 def _shape(shape: Any) -> str:
-    words = "".join(f" {c.lower()}" if c.isupper() else c for c in type(shape).__name__).strip()
     points = getattr(shape, "points", None)
-    return f"{words} of {len(points)} points" if points is not None else words
+    return f"{kind(shape)} of {len(points)} points" if points is not None else kind(shape)
 
 
 def _legend(result: Distance, drawn: list[Any]) -> str:
@@ -186,17 +186,12 @@ def _legend(result: Distance, drawn: list[Any]) -> str:
 
 
 def _models(surfaces: tuple[Any, Any] | None, result: Distance) -> tuple[list[Body | None], list[str]]:
-    """Return the models to draw in world axes: those that differ from their hulls and are not too large."""
-    drawn: list[Body | None] = []
-    notes = []
-    for name, model, pose in zip("AB", surfaces or (None, None), (result.pose_a, result.pose_b), strict=True):
-        if model is None or getattr(model, "is_convex", False):
-            drawn.append(None)
-        elif len(model.faces) > MAX_TRIANGLES:
-            notes.append(f"Only the hull of {name} is drawn: the model has {len(model.faces)} triangles.")
-            drawn.append(None)
-        else:
-            drawn.append(placed(model.vertices, model.faces, pose))
+    """Return the models to draw in world axes, and a note on each that is too large for a page."""
+    drawn, notes = models_of(result, surfaces), []
+    for i, (name, body) in enumerate(zip("AB", drawn, strict=True)):
+        if body is not None and len(body.faces) > MAX_TRIANGLES:
+            notes.append(f"Only the hull of {name} is drawn: the model has {len(body.faces)} triangles.")
+            drawn[i] = None
     return drawn, notes
 
 

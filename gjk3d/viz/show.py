@@ -15,7 +15,7 @@ from gjk3d.errors import RenderingUnavailableError
 from gjk3d.results import Distance
 from gjk3d.shapes import surfaces
 from gjk3d.viz.convert import polydata
-from gjk3d.viz.layout import Body, Layout, lay_out, proof, verdict
+from gjk3d.viz.layout import Body, Layout, kind, lay_out, models_of, proof, verdict
 from gjk3d.viz.rendering import check_rendering, has_display
 from gjk3d.viz.shading import Shaded, shade
 
@@ -41,6 +41,8 @@ def show(
     path: str | os.PathLike[str] | None = None,
     off_screen: bool | None = None,
     title: str | None = None,
+    names: tuple[str, str] | None = None,
+    surfaces: tuple[Any, Any] | None = None,
 ) -> pyvista.Plotter | Path:
     """Show an answer: both shapes, the witness points, the normal, and the way out of an overlap.
 
@@ -64,6 +66,10 @@ def show(
         display, a picture goes to a file, and stderr says where.
     title : str, optional
         A line above the answer.
+    names : (str, str), optional
+        What A and B are called; their kinds of shape by default.
+    surfaces : (mesh, mesh), optional
+        The models whose hulls were compared, each a Mesh or None: they are drawn inside their hulls.
 
     Returns
     -------
@@ -80,13 +86,24 @@ def show(
     if target is not None and target.suffix.lower() in _PAGES:
         from gjk3d.viz.page import write_html
 
-        return write_html(target, result, notes=(title,) if title else ())
+        notes = (title,) if title else ()
+        return write_html(target, result, names=names or ("A", "B"), notes=notes, surfaces=surfaces)
     if target is not None and target.suffix.lower() not in _IMAGES:
         raise ValueError(
             f"{target} has the unknown extension {target.suffix!r}: {' '.join(_IMAGES + _PAGES)} are written"
         )
+    opacities = (opacity, opacity) if isinstance(opacity, (int, float)) else opacity
+    words = [*([title] if title else []), verdict(result).capitalize(), proof(result)]
+    kinds = names or (kind(result.shape_a), kind(result.shape_b))
+
+    def draw(on: pyvista.Plotter) -> None:
+        _add_bodies(on, result, layout, models_of(result, surfaces), colors, opacities)
+        _add_witness(on, result, layout, colors)
+        _add_text(on, words, kinds, result.depth > 0.0, colors)
+        _aim(on, layout)
+
     if plotter is not None:
-        _draw(plotter, result, layout, colors, opacity, title)
+        draw(plotter)
         return plotter if target is None else _save(plotter, target)
     check_rendering()
     import pyvista
@@ -94,7 +111,7 @@ def show(
     windowless = target is not None or off_screen is True or (off_screen is None and not has_display())
     fresh = pyvista.Plotter(off_screen=windowless, window_size=list(_SIZE), lighting="none")
     _prepare(fresh, layout)
-    _draw(fresh, result, layout, colors, opacity, title)
+    draw(fresh)
     if target is not None:
         return _closing(fresh, target)
     if off_screen is True:
@@ -130,30 +147,37 @@ def _aim(plotter: pyvista.Plotter, layout: Layout) -> None:
     plotter.reset_camera_clipping_range()
 
 
-def _draw(
+def _add_bodies(
     plotter: pyvista.Plotter,
     result: Distance,
     layout: Layout,
+    models: list[Body | None],
     colors: tuple[str, str],
-    opacity: float | tuple[float, float],
-    title: str | None,
+    opacities: tuple[float, float],
 ) -> None:
-    opacities = (opacity, opacity) if isinstance(opacity, (int, float)) else opacity
-    size = layout.radius
     # from far to near: the plane between the two, across the normal, has the farther one behind it
     between = (result.point_a + result.point_b) / 2
     order = (0, 1) if float(result.normal @ (layout.eye - between)) >= 0.0 else (1, 0)
-    for body, color, alpha in ((layout.bodies[i], colors[i], opacities[i]) for i in order):
-        _add_body(plotter, body, color, 0.6 * alpha if body.plate else alpha, size)
-    _add_witness(plotter, result, layout, colors)
-    lines = [*([title] if title else []), verdict(result).capitalize(), proof(result)]
-    _add_text(plotter, lines, [_type_name(result.shape_a), _type_name(result.shape_b)], colors)
-    _aim(plotter, layout)
+    for i in order:
+        body, model, color, opacity = layout.bodies[i], models[i], colors[i], opacities[i]
+        if model is not None:
+            _add_model(plotter, model, color)
+        # a half-space, and a hull round its model, are glass
+        _add_body(
+            plotter, body, color, opacity * (0.6 if body.plate else 0.4 if model is not None else 1.0), layout.radius
+        )
+
+
+def _add_model(plotter: pyvista.Plotter, model: Body, color: str) -> None:
+    shaded = shade(model.vertices, model.faces)
+    look = {"reset_camera": False, "render": False, "pickable": False}
+    light = {"ambient": 0.34, "diffuse": 0.78, "specular": 0.2, "specular_power": 25.0}
+    plotter.add_mesh(_with_normals(shaded), color=color, **light, **look).prop.interpolation = "Phong"
+    if len(shaded.edges):
+        plotter.add_mesh(_wires(shaded), color=_darker(color), line_width=1.2, **look)
 
 
 def _add_body(plotter: pyvista.Plotter, body: Body, color: str, opacity: float, size: float) -> None:
-    import pyvista
-
     look = {"color": color, "reset_camera": False, "render": False, "pickable": False}
     if not len(body.faces):  # a point or a segment: as thick as can be seen
         first, last = body.vertices[0], body.vertices[-1]
@@ -169,12 +193,17 @@ def _add_body(plotter: pyvista.Plotter, body: Body, color: str, opacity: float, 
         actor = plotter.add_mesh(mesh, opacity=opacity, culling=hidden, **light, **look)
         actor.prop.interpolation = "Phong"
     if len(shaded.edges):
-        corners = shaded.edges.reshape(-1, 3)
-        lines = np.column_stack([np.full(len(corners) // 2, 2), np.arange(len(corners)).reshape(-1, 2)])
-        wires = pyvista.PolyData(corners, lines=lines.ravel())
-        plotter.add_mesh(wires, line_width=1.6, **(look | {"color": _darker(color)}))
+        plotter.add_mesh(_wires(shaded), line_width=1.6, **(look | {"color": _darker(color)}))
     if not body.plate:
         plotter.add_silhouette(polydata(*_closed(shaded)), color=_darker(color), line_width=1.8)
+
+
+def _wires(shaded: Shaded) -> pyvista.PolyData:
+    import pyvista
+
+    corners = shaded.edges.reshape(-1, 3)
+    lines = np.column_stack([np.full(len(corners) // 2, 2), np.arange(len(corners)).reshape(-1, 2)])
+    return pyvista.PolyData(corners, lines=lines.ravel())
 
 
 def _closed(shaded: Any) -> tuple[Array, Any]:
@@ -210,7 +239,10 @@ def _add_witness(plotter: pyvista.Plotter, result: Distance, layout: Layout, col
     solids += [(_ball(point, radius), _darker(color)) for point, color in ((a, colors[0]), (b, colors[1]))]
     for solid, color in solids:
         actor = plotter.add_mesh(solid, color=color, culling="back", reset_camera=False, render=False, pickable=False)
-        actor.ForceTranslucentOn()  # painted after the bodies, which hide no depth: it shines through them
+        # painted after the bodies and as if before all of them, so that it shows through glass and models alike
+        actor.ForceTranslucentOn()
+        actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
+        actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(0.0, -66000.0)
 
 
 # pyvista's own solids lose their place at 1e-9 and at 1e6: they are float32, and skip translations that look small.
@@ -248,24 +280,21 @@ def _with_normals(shaded: Shaded) -> pyvista.PolyData:
     return mesh
 
 
-def _add_text(plotter: pyvista.Plotter, lines: list[str], kinds: list[str], colors: tuple[str, str]) -> None:
+def _add_text(
+    plotter: pyvista.Plotter, lines: list[str], names: tuple[str, str], deep: bool, colors: tuple[str, str]
+) -> None:
     # in parts of the window, so that it fits the panels of a divided plotter too
     for row, line in enumerate(lines):
         place = (0.014, 0.955 - 0.037 * row)
         plotter.add_text(
             line, position=place, viewport=True, font_size=13 - min(row, 1), color=_INK, name=f"gjk3d line {row}"
         )
-    keys = [(f"A  {kinds[0]}", _darker(colors[0])), (f"B  {kinds[1]}", _darker(colors[1])), ("normal, A to B", _NORMAL)]
-    if any("verlapping by" in line for line in lines):
+    keys = [(f"A  {names[0]}", _darker(colors[0])), (f"B  {names[1]}", _darker(colors[1])), ("normal, A to B", _NORMAL)]
+    if deep:
         keys.append(("shortest way out, for B", _SEPARATION))
     for row, (text, color) in enumerate(reversed(keys)):
         place = (0.014, 0.016 + 0.035 * row)
         plotter.add_text(text, position=place, viewport=True, font_size=11, color=color, name=f"gjk3d key {row}")
-
-
-def _type_name(shape: Any) -> str:
-    words = "".join(f" {c.lower()}" if c.isupper() else c for c in type(shape).__name__).strip()
-    return words
 
 
 def _free_name() -> Path:

@@ -98,7 +98,7 @@ def cache_info() -> dict[str, Any]:
         folders.append({"path": folder, "writable": os.access(folder, os.W_OK), "files": len(files), "bytes": size})
     return {
         "enabled": not _uncached and not numba.config.DISABLE_JIT,
-        "jit": not numba.config.DISABLE_JIT,
+        "compiles": not numba.config.DISABLE_JIT,
         "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR"),
         "folders": folders,
     }

@@ -91,7 +91,7 @@ def _kernels() -> dict[str, Any]:
 
         box, pose = gk.Box((1, 1, 1)), [[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
         facts = cache_info()
-        fast = not facts["jit"] or any(folder["files"] for folder in facts["folders"])
+        fast = not facts["compiles"] or any(folder["files"] for folder in facts["folders"])
         # asked only where it is fast: doctor must not compile for half a minute to say that nothing is compiled
         if fast and (distance := gk.signed_distance(box, box, None, pose).distance) != 2.0:
             return {**facts, "error": f"two boxes 2 apart are found {distance} apart"}
@@ -144,7 +144,7 @@ def _print_kernels(kernels: dict[str, Any], line: Any) -> None:
     if kernels["error"]:
         line("kernels", kernels["error"], False)
         return
-    if not kernels["jit"]:
+    if not kernels["compiles"]:
         line("kernels", "compilation is off (NUMBA_DISABLE_JIT), everything runs slowly", None)
         return
     if not kernels["enabled"]:

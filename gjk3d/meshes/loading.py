@@ -84,6 +84,14 @@ def load(path: str | os.PathLike[str], *, part: str | None = None) -> Mesh:
         The file is damaged, holds no triangles, is of an unknown format, or has no part of that name.
     ImportError
         An optional reader is not installed; the message has the pip line.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> from pyvista import examples  # models that come with it
+    >>> plane = gk.load(examples.planefile)
+    >>> len(plane.faces), plane.is_watertight
+    (2452, False)
     """
     file = _existing(path)
     kind = _format(file)

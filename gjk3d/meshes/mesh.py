@@ -51,6 +51,13 @@ class Mesh:
     ShapeError
         Wrong shape or type of array, a vertex that is not finite, a face that names a vertex that is not there,
         or no triangle at all.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> mesh = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+    >>> mesh.is_watertight, mesh.is_convex, mesh.hull().volume == mesh.volume
+    (True, True, True)
     """
 
     __slots__ = ("_cache", "_faces", "_name", "_parts", "_source", "_unit", "_vertices")

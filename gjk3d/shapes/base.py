@@ -296,8 +296,8 @@ class Shape:
         Examples
         --------
         >>> import gjk3d as gk
-        >>> round(gk.Box((2, 2, 2)).inflated(0.5).bounds[1, 0], 12)
-        1.5
+        >>> gk.Box((2, 2, 2)).inflated(0.5).bounds[1].tolist()
+        [1.5, 1.5, 1.5]
         """
         from gjk3d.shapes.rounded import Rounded
 

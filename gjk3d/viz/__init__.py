@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from gjk3d.viz.convert import to_pyvista
     from gjk3d.viz.page import write_html
     from gjk3d.viz.rendering import check_rendering
-    from gjk3d.viz.show import show
+    from gjk3d.viz.picture import show
 
 __all__ = ["check_rendering", "show", "to_pyvista", "write_html"]
 
-_HOME = {"check_rendering": "rendering", "show": "show", "to_pyvista": "convert", "write_html": "page"}
+_HOME = {"check_rendering": "rendering", "show": "picture", "to_pyvista": "convert", "write_html": "page"}
 
 
 def __getattr__(name: str) -> Any:
@@ -24,7 +24,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value  # also over the submodule of the same name, viz.show
+    globals()[name] = value
     return value
 
 

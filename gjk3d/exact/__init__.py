@@ -1,0 +1,13 @@
+"""The same questions in rational arithmetic: the solver's last resort, and the judge of its answers.
+
+Pure Python on integers and fractions, sharing no code with the kernels. Numbers of shapes and poses are floats, so
+they are integers over a power of two; every sum and product below is exact, and what is rounded says to which side.
+"""
+
+from __future__ import annotations
+
+from gjk3d.exact.arithmetic import Root, sqrt_bounds
+from gjk3d.exact.judge import Verdict, verify
+from gjk3d.exact.signed import ExactDistance, exact_pair, exact_signed_distance
+
+__all__ = ["ExactDistance", "Root", "Verdict", "exact_pair", "exact_signed_distance", "sqrt_bounds", "verify"]

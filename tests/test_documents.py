@@ -1,0 +1,52 @@
+"""README blocks and docstring examples are run; what the README points at is there."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import gjk3d
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+MODULES = [m.name for m in pkgutil.walk_packages(gjk3d.__path__, "gjk3d.") if m.name != "gjk3d.__main__"]
+
+
+def test_readme_examples(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert tried > 10
+    assert failed == 0
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples(name):
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
+
+
+def test_every_public_name_has_an_example():
+    without = []
+    for name in gjk3d.__all__:
+        thing = getattr(gjk3d, name)
+        if callable(thing) and name not in ("Distance", "Status", "Shape", "Composed", "warmup"):
+            text = thing.__doc__ or ""
+            without += [] if ">>>" in text else [name]
+    assert without == []
+
+
+def test_links_and_pictures_of_the_readme_exist():
+    targets = [t for t in re.findall(r"\]\(([^)#]+)\)", README) if not t.startswith("http")]
+    assert len(targets) >= 3
+    assert [t for t in targets if not (ROOT / t).exists()] == []
+
+
+def test_files_named_in_the_readme_commands_exist():
+    named = re.findall(r"data/[\w.]+", README)
+    assert named
+    assert [n for n in named if not (ROOT / n).exists()] == []

@@ -1,0 +1,113 @@
+"""The house rules that a machine can hold: lazy imports, one decorator, layers, one signature a kernel, no stale cache."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gjk3d
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(gjk3d.__file__).parent
+
+
+def python(code: str, folder: Path | None = None, **environment: str) -> str:
+    """Run code in a fresh interpreter and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=folder,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_loads_nothing_heavy():
+    code = "import sys, gjk3d; print(sorted({m.split('.')[0] for m in sys.modules} & {HEAVY}))"
+    heavy = "{'numba', 'scipy', 'trimesh', 'pyvista', 'numpy', 'vtkmodules'}"
+    assert python(code.replace("{HEAVY}", heavy)).strip() == "[]"
+
+
+def test_shapes_and_queries_load_no_mesh_and_no_picture_library():
+    code = "import sys, gjk3d; gjk3d.Box((1, 1, 1)); print(sorted({'trimesh', 'pyvista'} & set(sys.modules)))"
+    assert python(code).strip() == "[]"
+
+
+def test_names_are_listed_and_unknown_ones_refused():
+    assert set(gjk3d.__all__) <= set(dir(gjk3d))
+    assert all(getattr(gjk3d, name) is not None for name in gjk3d.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Spehre'"):
+        gjk3d.Spehre  # noqa: B018
+
+
+def test_numba_is_named_in_one_file():
+    named = re.compile(r"(@|[^a-z_])(njit|jit|cfunc|intrinsic|vectorize|guvectorize|prange)\b")
+    files = [p for p in PACKAGE.rglob("*.py") if named.search(p.read_text())]
+    assert [p.name for p in files] == ["_numba.py"]
+
+
+def test_layers():
+    assert importlib.util.find_spec("importlinter") is not None
+    program = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run(
+        [program, "--config", ROOT / "pyproject.toml", "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_one_signature_a_kernel(tmp_path):
+    code = """
+import numpy as np, gjk3d as gk
+from gjk3d._numba import compiled_signatures
+pose = np.eye(4); pose[0, 3] = 0.3
+poses = np.array([pose, pose])
+shapes = [gk.Point(), gk.Box((1, 1, 1)), gk.Capsule(1, 1), gk.Cylinder(1, 2).scaled((1, 2, 3)), gk.ConvexHull(np.eye(3))]
+poses.setflags(write=False)
+for a in shapes:
+    a.support(np.float32([1, 2, 3]))
+    for b in shapes:
+        gk.collide(a, b, pose, poses); gk.distance(a, b, None, poses[:, ::1]); gk.signed_distance(a, b, np.asfortranarray(pose), trace=True)
+    gk.signed_distance(a, gk.Halfspace((0, 0, 1)), poses); gk.signed_distance(gk.Halfspace((0, 0, 1)), a, depth="epa", tol=1e-3)
+several = {k: n for k, n in compiled_signatures().items() if n > 1}
+print({k: n for k, n in several.items() if k.split('.')[-1].endswith('_rows') or k.split('.')[-1] in ('gjk', 'epa', 'solve')})
+"""
+    assert python(code, NUMBA_CACHE_DIR=str(tmp_path)).strip() == "{}"
+
+
+def test_an_edit_of_a_called_kernel_reaches_its_callers(tmp_path):
+    """The modification time is put back, as a copy or a hard link would have it; only content may decide."""
+    shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__"))
+    code = "import gjk3d as gk; print(gk.Capsule(1, 2).support((0, 0, 1)).tolist(), gk.__file__)"
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    first = python(code, tmp_path, **environment)
+    assert first.startswith("[0.0, 0.0, 2.0]")
+    assert str(tmp_path) in first
+    called = tmp_path / "gjk3d/shapes/segment.py"
+    before = called.stat()
+    text = called.read_text()
+    assert "return (x, y, z)" in text
+    called.write_text(text.replace("return (x, y, z)", "return (z, y, x)"))
+    os.utime(called, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert python(code, tmp_path, **environment).startswith("[1.0, 0.0, 1.0]")
+
+
+def test_kernels_run_where_nothing_can_be_cached():
+    code = """
+import numba, gjk3d._numba as n
+from numba.core import caching
+caching.FunctionCache.__init__ = lambda *a: (_ for _ in ()).throw(RuntimeError("no locator available"))
+import gjk3d as gk
+print(gk.Sphere(1).support((0, 0, 2)).tolist(), n.cache_info()["enabled"])
+"""
+    assert python(code).strip() == "[0.0, 0.0, 1.0] False"

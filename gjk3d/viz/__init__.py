@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gjk3d.viz.convert import to_pyvista
     from gjk3d.viz.page import write_html
-    from gjk3d.viz.rendering import check_rendering
     from gjk3d.viz.picture import show
+    from gjk3d.viz.rendering import check_rendering
 
 __all__ = ["check_rendering", "show", "to_pyvista", "write_html"]
 

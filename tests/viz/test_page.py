@@ -1,0 +1,250 @@
+import base64
+import hashlib
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from answers import SHAPES, apart, deep, pose
+from PIL import Image
+
+import gjk3d as gk
+from gjk3d.viz import page, write_html
+from gjk3d.viz.layout import lay_out
+
+EVIL = "<script>alert(1)</script>"
+
+
+class Page(HTMLParser):
+    """The elements of a page: tags with attributes, text by tag."""
+
+    def __init__(self, path):
+        super().__init__(convert_charrefs=True)
+        self.source = path.read_text(encoding="utf-8")
+        self.tags, self.scripts, self.cells, self._open = [], [], [], []
+        self.text = ""
+        self.feed(self.source)
+        self.close()
+        self.rows = dict(zip(self.cells[::2], self.cells[1::2], strict=True))
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._open.append(tag)
+        if tag == "script":
+            self.scripts.append("")
+        if tag in ("th", "td"):
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if "script" in self._open:
+            self.scripts[-1] += data
+        elif "style" not in self._open:
+            self.text += data
+            if self._open and self._open[-1] in ("th", "td"):
+                self.cells[-1] += data
+
+    @property
+    def scene(self):
+        return json.loads(self.scripts[0])
+
+
+def array(text, kind, columns=3):
+    return np.frombuffer(base64.b64decode(text), kind).reshape(-1, columns)
+
+
+def test_nothing_in_the_page_comes_from_elsewhere(tmp_path):
+    parsed = Page(write_html(tmp_path / "a.html", apart()))
+    for tag, attributes in parsed.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form", "video", "audio")
+        for name in ("src", "href", "action", "srcset", "data", "style"):
+            assert name not in attributes
+        assert not any(name.startswith("on") for name in attributes)
+    assert "url(" not in page._text("page.css")
+    assert "@import" not in page._text("page.css")
+
+
+def test_the_policy_allows_these_scripts_only(tmp_path):
+    parsed = Page(write_html(tmp_path / "a.html", apart()))
+    policy = next(a["content"] for t, a in parsed.tags if a.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert len(parsed.scripts) == 3
+    for text in parsed.scripts[1:]:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in rules["script-src"].split()
+    assert len(rules["script-src"].split()) == 2
+
+
+def test_names_and_notes_do_no_harm(tmp_path):
+    path = tmp_path / "evil.html"
+    parsed = Page(write_html(path, apart(), names=(EVIL, "\"&'@scene@"), notes=(f"</p>{EVIL}",), unit="<b>mm</b>"))
+    assert len(parsed.scripts) == 3
+    assert EVIL not in parsed.source
+    assert parsed.text.count(EVIL) == 3  # as words: title, name, note
+    assert "\"&'@scene@" in parsed.text
+    assert "b" not in [tag for tag, a in parsed.tags if a == {} and tag == "b"][2:]  # only our own two
+    assert not re.search(r"alert\(1\)", "".join(parsed.scripts))
+
+
+def test_json_cannot_end_its_element():
+    assert page._json({"a": "</script><!--&"}) == '{"a":"\\u003c/script\\u003e\\u003c!--\\u0026"}'
+    with pytest.raises(ValueError, match="JSON compliant"):
+        page._json(float("nan"))
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_the_scene_holds_the_bodies_where_they_are(tmp_path, size):
+    result = apart(size)
+    layout, scene = lay_out(result), Page(write_html(tmp_path / "a.html", result)).scene
+    for i, body in enumerate(layout.bodies):
+        points = array(scene["bodies"][i]["hull"]["positions"], "<f4") * layout.radius + layout.center
+        assert array(scene["bodies"][i]["hull"]["indices"], "<u4").shape == body.faces.shape
+        np.testing.assert_allclose(points.min(axis=0), body.vertices.min(axis=0), atol=1e-6 * layout.radius)
+        np.testing.assert_allclose(points.max(axis=0), body.vertices.max(axis=0), atol=1e-6 * layout.radius)
+    for key, point in (("a", result.point_a), ("b", result.point_b), ("eye", layout.eye)):
+        np.testing.assert_allclose(np.array(scene[key]) * layout.radius + layout.center, point, atol=1e-9 * size)
+    assert scene["distance"] * layout.radius == pytest.approx(result.distance)
+    np.testing.assert_allclose(scene["normal"], result.normal)
+
+
+def test_the_table_has_every_number_and_the_unit(tmp_path):
+    result = deep()
+    parsed = Page(write_html(tmp_path / "a.html", result, names=("crank.stl", "rod.stl"), unit="mm"))
+    rows = parsed.rows
+    assert rows["Status"] == "overlapping"
+    assert rows["Unit"] == "mm"
+    assert float(rows["Distance"].split()[0]) == pytest.approx(result.distance, rel=1e-11)
+    assert float(rows["Proven at least"]) == result.lower
+    assert float(rows["Proven at most"]) == result.upper
+    for label, vector in (("Point on A", result.point_a), ("Point on B", result.point_b), ("Normal", result.normal)):
+        numbers = [float(x) for x in re.findall(r"[-\d.e]+", rows[label].split(")")[0])]
+        np.testing.assert_allclose(numbers, vector, atol=1e-8)
+    assert f"{result.depth:.9g} mm long" in rows["To part them"]
+    assert "crank.stl" in parsed.text
+    assert "overlapping by" in parsed.text
+
+
+@pytest.mark.parametrize(
+    ("result", "headline", "row"),
+    [
+        (apart(), "Apart by 1", "To touch"),
+        (gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose(1, 0, 0)), "Touching", "Status"),
+        (gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, pose(9, 0, 0), max_distance=2), "or more", "Status"),
+        (gk.distance(gk.Sphere(1), gk.Sphere(1), None, pose(0.5, 0, 0)), "Overlapping", "Status"),
+    ],
+)
+def test_every_status_has_its_words(tmp_path, result, headline, row):
+    parsed = Page(write_html(tmp_path / "a.html", result))
+    assert headline in parsed.text
+    assert row in parsed.rows
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape_has_a_page(tmp_path, name):
+    result = gk.signed_distance(SHAPES[name], gk.Box((0.5, 0.5, 0.5)), None, pose(2.5, 0.4, 0.3))
+    scene = Page(write_html(tmp_path / "a.html", result)).scene
+    assert ("indices" in scene["bodies"][0]["hull"]) == (name not in ("point", "segment"))
+    assert scene["bodies"][0]["plate"] == (name == "halfspace")
+
+
+def test_models_go_in_unless_they_are_their_hulls_or_too_large(tmp_path, monkeypatch):
+    vertices, faces = gk.Box((1, 1, 1)).surface()
+    whole, broken = gk.Mesh(vertices, faces), gk.Mesh(vertices, faces[1:])
+    result = gk.signed_distance(broken.hull(), whole.hull(), None, pose(2, 0, 0))
+    parsed = Page(write_html(tmp_path / "a.html", result, surfaces=(broken, whole)))
+    assert "model" in parsed.scene["bodies"][0]
+    assert "model" not in parsed.scene["bodies"][1]
+    assert "glassy: their convex hulls" in parsed.text
+    monkeypatch.setattr(page, "MAX_TRIANGLES", 5)
+    parsed = Page(write_html(tmp_path / "a.html", result, surfaces=(broken, None)))
+    assert "model" not in parsed.scene["bodies"][0]
+    assert "Only the hull of A is drawn: the model has 11 triangles." in parsed.text
+
+
+def test_the_same_answer_gives_the_same_bytes(tmp_path):
+    one, two = (write_html(tmp_path / name, deep()).read_bytes() for name in ("a.html", "b.html"))
+    assert one == two
+    assert len(one) < 2_000_000
+
+
+def test_a_stack_is_refused_kindly(tmp_path):
+    stack = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, np.stack([pose(3, 0, 0)] * 2))
+    with pytest.raises(TypeError, match=r"take a row, result\[0\]"):
+        write_html(tmp_path / "a.html", stack)
+
+
+def test_a_trimesh_without_its_viewer_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("trimesh.util.decompress", lambda *a, **k: {"viewer.html.template": io.BytesIO(b"<html>")})
+    with pytest.raises(RuntimeError, match=r"no three\.js viewer that gjk3d knows"):
+        write_html(tmp_path / "a.html", apart())
+
+
+def test_writing_a_page_loads_no_pyvista(tmp_path):
+    code = (
+        "import sys, gjk3d as gk; r = gk.signed_distance(gk.Sphere(1), gk.Point((3, 0, 0))); "
+        "gk.viz.write_html(sys.argv[1], r); print([m for m in ('pyvista', 'vtkmodules') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.html")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+# --- in a browser ----------------------------------------------------------------------------------------------------
+
+
+def browse(path, tmp_path, *options):
+    """Open a page in headless Chromium with no way to any host; return what it complained of, and what it printed."""
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        pytest.fail("these tests look at the page in Chromium, which is not on PATH: apt-get install chromium")
+    command = [
+        program,
+        "--headless=new",
+        "--no-sandbox",
+        "--use-gl=angle",
+        "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        f"--user-data-dir={tmp_path / 'profile'}",
+        "--window-size=1200,700",
+        "--virtual-time-budget=6000",
+        "--enable-logging=stderr",
+        *options,
+        path.as_uri(),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return [line for line in done.stderr.splitlines() if "CONSOLE" in line and "file://" in line], done.stdout
+
+
+def test_chromium_draws_the_page(tmp_path):
+    vertices, faces = gk.Box((1, 1, 1)).surface()
+    broken = gk.Mesh(vertices, faces[1:])
+    result = gk.signed_distance(broken.hull(), gk.Cone(0.5, 1), None, pose(1.6, 0.2, 0.1, (0.2, 0.4, 0)))
+    path = write_html(tmp_path / "page.html", result, names=(EVIL, "cone"), notes=(EVIL,), surfaces=(broken, None))
+    complaints, _ = browse(path, tmp_path, f"--screenshot={tmp_path / 'page.png'}")
+    assert complaints == []
+    view = np.asarray(Image.open(tmp_path / "page.png").convert("HSV"))[60:, :760].astype(int)  # below the controls
+    vivid = view[..., 1] > 60
+    orange, green = (np.abs(view[..., 0] - hue) < 12 for hue in (29, 116))
+    assert (vivid & orange).mean() > 0.02
+    assert (vivid & green).mean() > 0.02
+
+
+def test_chromium_reports_drawn_in_dark_and_without_webgl(tmp_path):
+    path = write_html(tmp_path / "page.html", deep())
+    complaints, dom = browse(path, tmp_path, "--dump-dom", "--blink-settings=preferredColorScheme=0")
+    assert complaints == []
+    assert 'data-state="drawn"' in dom
+    _, dom = browse(path, tmp_path, "--dump-dom", "--disable-3d-apis")
+    assert 'data-state="no-webgl"' in dom
+    assert "no WebGL" in dom

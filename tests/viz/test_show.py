@@ -1,0 +1,284 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import pyvista
+from answers import SHAPES, apart, deep, pose
+from PIL import Image
+
+import gjk3d as gk
+from gjk3d import viz
+from gjk3d.errors import RenderingUnavailableError
+from gjk3d.viz import rendering
+from gjk3d.viz.layout import lay_out, proof, verdict
+
+ORANGE, GREEN = np.array([230, 159, 0]), np.array([0, 158, 115])
+
+
+def picture(result, **options):
+    """Return the drawing as an array, and the plotter that made it."""
+    plotter = viz.show(result, off_screen=True, **options)
+    plotter.window_size = (640, 480)  # a quarter of the time
+    plotter.render()
+    image = np.asarray(plotter.screenshot(None, return_img=True))
+    return image.astype(float), plotter
+
+
+def share(image, color):
+    """Return the part of the pixels that have the hue of a colour, at any brightness and paleness."""
+    hue = np.asarray(Image.fromarray(np.array(image, np.uint8)).convert("HSV")).astype(int)
+    wanted = np.asarray(Image.fromarray(np.array([[color]], np.uint8)).convert("HSV"))[0, 0].astype(int)
+    near = np.abs((hue[..., 0] - wanted[0] + 128) % 256 - 128) < 12
+    return float((near & (hue[..., 1] > 60)).mean())
+
+
+def pixel_of(plotter, point):
+    """Project a point by hand: row and column in the picture."""
+    camera = plotter.camera
+    eye, focus, up = (np.array(x, float) for x in (camera.position, camera.focal_point, camera.up))
+    ahead = (focus - eye) / np.linalg.norm(focus - eye)
+    right = np.cross(ahead, up)
+    right /= np.linalg.norm(right)
+    local = np.array([right, np.cross(right, ahead), ahead]) @ (np.asarray(point) - eye)
+    width, height = plotter.window_size
+    scale = height / 2 / np.tan(np.radians(camera.view_angle / 2))
+    return height / 2 - scale * local[1] / local[2], width / 2 + scale * local[0] / local[2]
+
+
+def color_at(image, plotter, point):
+    row, column = (round(float(x)) for x in pixel_of(plotter, point))
+    return image[row - 2 : row + 3, column - 2 : column + 3].reshape(-1, 3).mean(axis=0)
+
+
+def is_shade(color, of):
+    """Tell whether a colour is a dark version of another: the same direction, or nearly."""
+    cosine = color @ of / np.linalg.norm(color) / np.linalg.norm(of)
+    return cosine > 0.95 and np.linalg.norm(color) < 0.75 * np.linalg.norm(of)
+
+
+# --- whether anything can be drawn ---------------------------------------------------------------------------------
+
+
+def test_rendering_works_here_and_is_probed_once(monkeypatch):
+    assert viz.check_rendering().startswith("vtk")
+    monkeypatch.setattr(rendering.subprocess, "run", None)
+    assert viz.check_rendering().startswith("vtk")
+
+
+@pytest.mark.parametrize(
+    "probe", ["import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "print('drawn in nothing')", "1 / 0", ""]
+)
+def test_a_driver_that_kills_its_process_is_an_error_with_the_cure(monkeypatch, probe, tmp_path):
+    rendering._probed.cache_clear()
+    monkeypatch.setattr(rendering, "_PROBE", probe)
+    try:
+        for _ in range(2):
+            with pytest.raises(RenderingUnavailableError, match=r"apt-get install .* libegl1 libgl1-mesa-dri"):
+                viz.check_rendering()
+        with pytest.raises(RenderingUnavailableError):
+            viz.show(apart(), path=tmp_path / "a.png")
+        assert not list(tmp_path.iterdir())
+    finally:
+        rendering._probed.cache_clear()
+
+
+def test_a_probe_that_hangs_is_given_up(monkeypatch):
+    rendering._probed.cache_clear()
+    monkeypatch.setattr(rendering, "_PROBE", "import time; time.sleep(60)")
+    monkeypatch.setattr(rendering, "_SECONDS", 0.2)
+    try:
+        with pytest.raises(RenderingUnavailableError):
+            viz.check_rendering()
+    finally:
+        rendering._probed.cache_clear()
+
+
+# --- what a picture shows ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "result", [apart(), deep(), apart(1e-9), apart(1e9), apart(1.0, 1e6)], ids=["1", "deep", "1e-9", "1e9", "far away"]
+)
+def test_both_bodies_and_both_witness_points_are_where_they_should_be(result):
+    image, plotter = picture(result)
+    assert image.std() > 5.0
+    assert share(image, ORANGE) > 0.02
+    assert share(image, GREEN) > 0.02
+    assert is_shade(color_at(image, plotter, result.point_a), ORANGE)
+    assert is_shade(color_at(image, plotter, result.point_b), GREEN)
+    middle = color_at(image, plotter, (result.point_a + result.point_b) / 2)
+    expected = np.array([213, 94, 0]) if result.distance < 0 else np.array([0, 114, 178])
+    assert middle @ expected / np.linalg.norm(middle) / np.linalg.norm(expected) > 0.9
+    plotter.close()
+
+
+def test_the_whole_pair_is_in_the_picture_and_fills_it():
+    for result in (apart(), deep(), apart(1e-9)):
+        layout = lay_out(result)
+        plotter = viz.show(result, off_screen=True)
+        points = np.concatenate([body.vertices for body in layout.bodies])
+        rows, columns = np.transpose([pixel_of(plotter, point) for point in points])
+        width, height = plotter.window_size
+        assert rows.min() > 0.1 * height  # below the words
+        assert rows.max() < height
+        assert columns.min() > 0
+        assert columns.max() < width
+        assert max(np.ptp(rows) / height, np.ptp(columns) / width) > 0.6
+        plotter.close()
+
+
+def test_a_small_body_at_a_large_one_is_not_lost():
+    result = gk.signed_distance(gk.Box((1000, 1000, 10)), gk.Sphere(1.0), None, pose(100, 50, 8))
+    image, plotter = picture(result, opacity=(0.5, 0.9))
+    assert share(image, GREEN) > 0.01
+    assert share(image, ORANGE) > 0.3
+    plotter.close()
+
+
+@pytest.mark.parametrize(
+    ("height", "point", "wanted"), [(1.0, (0.0, -0.2, 1.3), GREEN), (-1.0, (0.5, -0.5, 0.1), ORANGE)]
+)
+def test_the_nearer_body_is_painted_over_the_farther_one(height, point, wanted):
+    result = gk.signed_distance(gk.Box((2, 2, 0.2)), gk.Sphere(0.4), None, pose(0, 0, height))
+    image, plotter = picture(result, opacity=0.95)  # seen from above: what is above is in front
+    front = color_at(image, plotter, point)
+    assert front @ wanted / np.linalg.norm(front) / np.linalg.norm(wanted) > 0.95
+    plotter.close()
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape_can_be_drawn(name):
+    result = gk.signed_distance(SHAPES[name], gk.Box((0.5, 0.5, 0.5)), None, pose(2.5, 0.4, 0.3, (0.2, 0.5, 0.1)))
+    image, plotter = picture(result)
+    assert image.std() > 5.0
+    assert share(image, ORANGE) > 0.0002
+    assert share(image, GREEN) > 0.005
+    plotter.close()
+
+
+def test_models_are_drawn_inside_their_hulls(tmp_path):
+    vertices, faces = gk.Box((1, 1, 1)).surface()
+    notched = gk.Mesh(vertices, faces[1:])  # open: not its own hull
+    result = gk.signed_distance(notched.hull(), gk.Box((1, 1, 1)), None, pose(2, 0.3, 0))
+    plain, with_model = (
+        viz.show(result, path=tmp_path / f"{i}.png", surfaces=s, names=("part", "tool"))
+        for i, s in enumerate([None, (notched, None)])
+    )
+    a, b = (np.asarray(Image.open(p)).astype(float) for p in (plain, with_model))
+    assert np.abs(a - b).max() > 50.0
+
+
+def test_touching_undecided_and_beyond_are_said_in_words():
+    touch = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose(1, 0, 0))
+    assert verdict(touch) == "touching"
+    far = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, pose(9, 0, 0), max_distance=2)
+    assert verdict(far, "mm") == f"apart by {far.lower:.6g} mm or more"
+    assert proof(far).startswith("proven: distance ≥ ")
+    assert verdict(apart()) == "apart by 1"
+    assert verdict(deep(), "m").startswith("overlapping by 0.")
+    for result in (touch, far):
+        image, plotter = picture(result)
+        assert image.std() > 5.0
+        plotter.close()
+
+
+# --- where it goes ---------------------------------------------------------------------------------------------------
+
+
+def test_show_writes_the_image_it_is_asked_for(tmp_path, capfd):
+    for suffix in (".png", ".JPG", ".jpeg"):
+        path = viz.show(apart(), path=str(tmp_path / f"a{suffix}"), title="a title")
+        assert isinstance(path, Path)
+        assert Image.open(path).size == (1000, 750)
+    assert capfd.readouterr().out == ""
+
+
+def test_without_a_display_show_saves_and_says_where(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gjk3d.viz.picture.has_display", lambda: False)
+    path = viz.show(apart())
+    assert path == Path("gjk3d.png")
+    assert np.asarray(Image.open(path)).std() > 5.0
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "no display, so the picture is in gjk3d.png" in err
+
+
+def test_show_draws_into_a_plotter_it_is_given():
+    plotter = pyvista.Plotter(off_screen=True, shape=(1, 2), window_size=[1000, 400])
+    plotter.subplot(0, 1)
+    assert viz.show(deep(), plotter=plotter) is plotter
+    image = np.asarray(plotter.screenshot(None, return_img=True)).astype(float)
+    assert image[:, :490].std() < 1.0  # the left panel is empty
+    assert share(image[:, 510:], GREEN) > 0.02
+    plotter.close()
+
+
+def test_a_page_needs_no_opengl(tmp_path, monkeypatch):
+    def fail():
+        raise AssertionError("asked for OpenGL")
+
+    monkeypatch.setattr("gjk3d.viz.picture.check_rendering", fail)
+    path = viz.show(apart(), path=tmp_path / "a.html", title="a <b> title")
+    assert "a &lt;b&gt; title" in path.read_text()
+
+
+def test_a_blank_picture_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(pyvista.Plotter, "screenshot", lambda self, *a, **k: np.full((75, 100, 3), 255, np.uint8))
+    with pytest.raises(RenderingUnavailableError, match="would be blank"):
+        viz.show(apart(), path=tmp_path / "a.png")
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_questions_are_answered_kindly(tmp_path):
+    poses = np.stack([pose(3, 0, 0), pose(4, 0, 0)])
+    stack = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, poses)
+    with pytest.raises(TypeError, match=r"of 2 pairs.*take a row, result\[0\]"):
+        viz.show(stack)
+    assert viz.show(stack[1], path=tmp_path / "row.png").exists()
+    with pytest.raises(TypeError, match=r"expected the answer of gjk3d.distance or signed_distance, got Sphere"):
+        viz.show(gk.Sphere(1))
+    with pytest.raises(ValueError, match=r"unknown extension '.gif'"):
+        viz.show(apart(), path=tmp_path / "a.gif")
+
+
+def test_importing_viz_loads_nothing():
+    code = "import sys, gjk3d.viz; print([m for m in ('pyvista', 'vtkmodules', 'trimesh') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+# --- to pyvista ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in SHAPES if n not in ("point", "segment", "triangle", "flat hull", "halfspace")]
+)
+def test_to_pyvista_keeps_volume_and_place(name):
+    shape, place = SHAPES[name], pose(3, -2, 1, (0.3, 0.4, 0.5))
+    mesh = viz.to_pyvista(shape, place)
+    assert mesh.is_manifold
+    assert mesh.volume == pytest.approx(shape.volume, rel=5e-3)
+    np.testing.assert_allclose(np.reshape(mesh.bounds, (3, 2)).T, gk.aabb(shape, place), atol=2e-3)
+
+
+def test_to_pyvista_of_thin_and_unbounded_things():
+    assert viz.to_pyvista(SHAPES["point"]).n_verts == 1
+    assert viz.to_pyvista(SHAPES["segment"]).n_lines == 1
+    assert viz.to_pyvista(SHAPES["triangle"]).area == pytest.approx(2 * 0.5 * np.sqrt(1 + 0.04))  # both sides
+    plate = viz.to_pyvista(gk.Halfspace((0, 0, 1), 2.0), around=((5, 5, 5), 1.0))
+    assert plate.bounds[5] == pytest.approx(2.0)
+    np.testing.assert_allclose(plate.center[:2], (5, 5))
+    assert plate.volume > 0.0
+
+
+def test_to_pyvista_of_meshes_surfaces_and_its_own():
+    surface = gk.Box((1, 2, 3)).surface()
+    mesh = gk.Mesh(*surface)
+    for thing in (surface, mesh, viz.to_pyvista(mesh)):
+        assert viz.to_pyvista(thing, pose(1, 0, 0)).volume == pytest.approx(6.0, rel=1e-6)
+    with pytest.raises(TypeError, match="int has no surface: give a shape"):
+        viz.to_pyvista(7)
+    with pytest.raises(gk.errors.PoseError):
+        viz.to_pyvista(mesh, np.eye(3))

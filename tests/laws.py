@@ -49,7 +49,7 @@ class Pair:
     def rounding(self) -> Array:
         offset = np.linalg.norm(self.poses_b[:, :3, 3] - self.poses_a[:, :3, 3], axis=1)
         far = np.linalg.norm(self.body_a.center) + np.linalg.norm(self.body_b.center) + offset
-        return 1e-14 * self.size + 1e-15 * far
+        return 1e-14 * self.size + 1e-15 * far + 1e-290  # a pair of no size at all still has bounds around 0
 
     @cached_property
     def world(self) -> Array:

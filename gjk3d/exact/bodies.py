@@ -208,18 +208,20 @@ def same_set(one: Shape, other: Shape) -> bool:
         return False
     up_a, up_b = b.scale, a.scale
     return all(
-        [{_stretched(p, up_a) for p in s} for s in t.sets] == [{_stretched(p, up_b) for p in s} for s in u.sets]
-        and [_rows(m, up_a) for m in t.balls] == [_rows(m, up_b) for m in u.balls]
+        [{stretched(p, up_a) for p in s} for s in t.sets] == [{stretched(p, up_b) for p in s} for s in u.sets]
+        and [stretched_matrix(m, up_a) for m in t.balls] == [stretched_matrix(m, up_b) for m in u.balls]
         for t, u in zip(a.terms, b.terms, strict=True)
     )
 
 
-def _stretched(p: Vec, by: int) -> Vec:
+def stretched(p: Vec, by: int) -> Vec:
+    """Return p times a number."""
     return p[0] * by, p[1] * by, p[2] * by
 
 
-def _rows(matrix: Matrix, by: int) -> Matrix:
-    return _stretched(matrix[0], by), _stretched(matrix[1], by), _stretched(matrix[2], by)
+def stretched_matrix(matrix: Matrix, by: int) -> Matrix:
+    """Return the matrix times a number."""
+    return stretched(matrix[0], by), stretched(matrix[1], by), stretched(matrix[2], by)
 
 
 # --- placed -----------------------------------------------------------------------------------------------------------
@@ -260,8 +262,8 @@ def place(body: Body, at: Placement) -> Body:
     moved = body.scale * at.turn
     scale = lcm(moved, at.shift)
     up, shift = scale // moved, scale // at.shift
-    r = _rows(at.rotation, up)
-    t = _stretched(at.translation, shift)
+    r = stretched_matrix(at.rotation, up)
+    t = stretched(at.translation, shift)
     terms = []
     for term in body.terms:
         sets = [tuple(turned(r, p) for p in points) for points in term.sets]

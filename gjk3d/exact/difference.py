@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import isqrt, lcm
 
-from gjk3d.exact.arithmetic import Root, Vec, dot, negative
-from gjk3d.exact.bodies import Body, Matrix, Term, _rows, _stretched
+from gjk3d.exact.arithmetic import Root, Vec, dot
+from gjk3d.exact.bodies import Body, Matrix, Term, stretched, stretched_matrix
 
 _GRID = 64  #: a point of the unit ball is a multiple of 2**-64, rounded towards the centre
 _LONG, _SHORT = 112, 80  #: binary digits beyond which a direction is shortened where there are balls, and to how many
@@ -53,7 +53,7 @@ class Difference:
     def support(self, n: Vec) -> tuple[Vec, Picks, int]:
         """Return a point of the set far along n, the vertices it is made of, and an upper bound of n.x over the set."""
         found: tuple[int, Term, list[int], list[tuple[Matrix, Vec, int]]] | None = None
-        above = 0
+        tops = []
         for term in self.terms:
             low = 0
             picks = []
@@ -77,7 +77,7 @@ class Difference:
                     turns.append((ball, q, up))
             if found is None or low > found[0]:
                 found = low, term, picks, turns
-            above = high if above is None or len(self.terms) == 1 else max(above, high)
+            tops.append(high)
         assert found is not None
         _, term, picks, turns = found
         x = y = z = 0
@@ -91,7 +91,7 @@ class Difference:
                 y + (dot(ball[1], u) >> _GRID),
                 z + (dot(ball[2], u) >> _GRID),
             )  # the balls are multiples of the grid, so nothing is lost
-        return (x, y, z), tuple(picks), above
+        return (x, y, z), tuple(picks), max(tops)
 
     def height(self, n: Vec) -> Root:
         """Return an upper bound of the support value along n / |n|; less it is a lower bound of the distance."""
@@ -100,8 +100,8 @@ class Difference:
 
 def _times(term: Term, by: int) -> Term:
     return Term(
-        tuple(tuple(_stretched(p, by) for p in points) for points in term.sets),
-        tuple(_rows(ball, by) for ball in term.balls),
+        tuple(tuple(stretched(p, by) for p in points) for points in term.sets),
+        tuple(stretched_matrix(ball, by) for ball in term.balls),
     )
 
 
@@ -115,7 +115,3 @@ def _farthest(points: tuple[Vec, ...], n: Vec) -> tuple[int, int]:
 def _towards_zero(q: int, length: int) -> int:
     return (q << _GRID) // length if q >= 0 else -((-q << _GRID) // length)
 
-
-def opposite(n: Vec) -> Vec:
-    """Return -n."""
-    return negative(n)

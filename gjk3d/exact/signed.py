@@ -1,0 +1,210 @@
+"""The exact signed distance of two polytopes, and proofs about that of any two bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import isqrt, lcm
+from typing import NamedTuple
+
+from gjk3d.exact.arithmetic import (
+    FractionVec,
+    Root,
+    Vec,
+    dot,
+    float_above,
+    float_below,
+    negative,
+)
+from gjk3d.exact.bodies import Body, Term, body_of, place, placement, scaled_vector
+from gjk3d.exact.depth import Flat, epa
+from gjk3d.exact.difference import Difference
+from gjk3d.exact.distance import Vertex, gjk
+from gjk3d.exact.enclosure import Enclosure
+from gjk3d.poses import Array
+from gjk3d.shapes.base import Shape
+
+
+class ExactDistance(NamedTuple):
+    """The signed distance of two polytopes.
+
+    Attributes
+    ----------
+    sign : int
+        1 apart, -1 overlapping, 0 touching, or in one plane.
+    square : Fraction
+        Of the distance or depth.
+    normal : (Fraction, Fraction, Fraction)
+        From A to B, not of unit length.
+    point_a, point_b : (Fraction, Fraction, Fraction)
+        Witnesses: ``point_b - point_a`` is the distance times the unit normal, exactly.
+    weights : tuple of (int, int, Fraction)
+        The witnesses as convex combinations: vertex of A, vertex of B, positive weight; the weights sum to 1.
+    """
+
+    sign: int
+    square: Fraction
+    normal: FractionVec
+    point_a: FractionVec
+    point_b: FractionVec
+    weights: tuple[tuple[int, int, Fraction], ...]
+
+    @property
+    def root(self) -> Root:
+        """The signed distance as an exact number."""
+        p, q = self.square.numerator, self.square.denominator
+        return Root(self.sign * p, p * q) if p else Root(0)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The signed distance rounded down and up."""
+        low, high = self.root.bracket()
+        return float_below(low), float_above(high)
+
+
+def exact_signed_distance(
+    vertices_a: Iterable[Sequence[Fraction | float]],
+    vertices_b: Iterable[Sequence[Fraction | float]],
+    start: Sequence[tuple[int, int]] = ((0, 0),),
+    *,
+    signed: bool = True,
+) -> ExactDistance:
+    """Return the signed distance of the hulls of two sets of points, without any rounding.
+
+    Parameters
+    ----------
+    vertices_a, vertices_b : iterables of three Fractions, ints or floats
+        Floats are the fractions they are.
+    start : sequence of (int, int)
+        Vertices of A and of B to begin with: the closer to the answer, the fewer steps.
+    signed : bool
+        False leaves depth out: 0 where they overlap.
+
+    References
+    ----------
+    GJK and EPA as in Gilbert, Johnson, Keerthi 1988 and van den Bergen 2003, on rational numbers, where both are
+    finite.
+
+    Examples
+    --------
+    >>> square = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
+    >>> found = exact_signed_distance(square, [(2, 3, 1)])
+    >>> found.sign, found.square
+    (1, Fraction(6, 1))
+    """
+    bodies = [_from_points(v) for v in (vertices_a, vertices_b)]
+    difference = Difference(*bodies)
+    (points_a,), (points_b,) = (body.terms[0].sets for body in bodies)
+    scale_a, scale_b = bodies[0].scale, bodies[1].scale
+    up_a, up_b = difference.scale // scale_a, difference.scale // scale_b
+    starts: list[Vertex] = []
+    for i, j in start:
+        a, b = points_a[i], points_b[j]
+        starts.append(((a[0] * up_a - b[0] * up_b, a[1] * up_a - b[1] * up_b, a[2] * up_a - b[2] * up_b), (i, j)))
+    proof = Enclosure(stop=False)
+    simplex = gjk(difference, starts, proof)
+    nearest = simplex.nearest
+    vertices, weights, normal = simplex.vertices, nearest.weights, negative(nearest.direction)
+    root = nearest.length
+    if not any(normal):
+        found = epa(difference, simplex.vertices, proof) if signed else Flat(proof.normal)
+        assert found is not None
+        normal = found.normal
+        if not isinstance(found, Flat):
+            vertices, weights = found.vertices, found.weights
+            root = Root(-dot(normal, vertices[0][0]), dot(normal, normal))
+    total = sum(weights)
+    kept = [(picks[0], picks[1], Fraction(w, total)) for (_, picks), w in zip(vertices, weights, strict=True) if w]
+    signed_square = root.signed_square / difference.square
+    return ExactDistance(
+        (root.num > 0) - (root.num < 0),
+        abs(signed_square),
+        (Fraction(normal[0]), Fraction(normal[1]), Fraction(normal[2])),
+        _mean([(points_a[i], w) for i, _, w in kept], scale_a),
+        _mean([(points_b[j], w) for _, j, w in kept], scale_b),
+        tuple(kept),
+    )
+
+
+def _from_points(vertices: Iterable[Sequence[Fraction | float]]) -> Body:
+    rows = [(Fraction(x), Fraction(y), Fraction(z)) for x, y, z in vertices]
+    scale = lcm(*(x.denominator for row in rows for x in row))
+    points = tuple(scaled_vector(row, scale) for row in rows)
+    return Body((Term((points,), ()),), scale, Fraction(0), Fraction(0))
+
+
+def _mean(weighted: list[tuple[Vec, Fraction]], scale: int) -> FractionVec:
+    x, y, z = (sum((p[k] * w for p, w in weighted), Fraction(0)) / scale for k in range(3))
+    return x, y, z
+
+
+class ExactPair(NamedTuple):
+    """The answer for two placed polytopes, flat or rounded, in floats: bounds outward, the rest to nearest."""
+
+    lower: float
+    upper: float
+    normal: tuple[float, float, float]
+    point_a: tuple[float, float, float]
+    point_b: tuple[float, float, float]
+
+
+def exact_pair(
+    a: Shape, b: Shape, row_a: Array, row_b: Array, start: Sequence[tuple[int, int]] = ((0, 0),)
+) -> ExactPair | None:
+    """Return the signed distance of two shapes at poses given as kernel rows; None where one is no polytope.
+
+    Where the answer is not unique, as for boxes that share a centre, any of the best directions is taken.
+    """
+    of_a, of_b = body_of(a), body_of(b)
+    if of_a is None or of_b is None or of_a.curved or of_b.curved:
+        return None
+    if any(len(body.terms) != 1 or len(body.terms[0].sets) != 1 for body in (of_a, of_b)):
+        return None  # a composed shape: a sum of several polytopes
+    bodies = place(of_a, placement(row_a)), place(of_b, placement(row_b))
+    vertices = [
+        [(Fraction(x, body.scale), Fraction(y, body.scale), Fraction(z, body.scale)) for x, y, z in body.terms[0].sets[0]]
+        for body in bodies
+    ]
+    core = exact_signed_distance(*vertices, start)
+    low, high = core.root.bracket()
+    n = unit_vector(core.normal)
+    points = []
+    for p, body, towards in ((core.point_a, bodies[0], 1), (core.point_b, bodies[1], -1)):
+        x, y, z = (float(c + towards * body.radius_high * d) for c, d in zip(p, n, strict=True))
+        points.append((x, y, z))
+    return ExactPair(
+        float_below(low - bodies[0].radius_high - bodies[1].radius_high),
+        float_above(high - bodies[0].radius_low - bodies[1].radius_low),
+        (float(n[0]), float(n[1]), float(n[2])),
+        *points,
+    )
+
+
+def unit_vector(n: FractionVec) -> FractionVec:
+    """Return n / |n| to 2**-100."""
+    scale = lcm(*(c.denominator for c in n))
+    x, y, z = scaled_vector(n, scale)
+    digits = max(abs(x), abs(y), abs(z)).bit_length()
+    up = max(0, 128 - digits)
+    x, y, z = x << up, y << up, z << up
+    length = isqrt(dot((x, y, z), (x, y, z)))
+    return Fraction(x, length), Fraction(y, length), Fraction(z, length)
+
+
+def enclose(difference: Difference, hints: Iterable[Vec], proof: Enclosure) -> Enclosure:
+    """Bound the signed distance of two cores, as far as ``proof`` wants it and the searches reach.
+
+    ``hints`` are directions in which a support point is likely to be near the answer.
+    """
+    starts: list[Vertex] = []
+    for hint in hints:
+        n = difference.direction(hint)
+        point, picks, top = difference.support(n)
+        proof.raise_low(Root(-top, dot(n, n) * difference.square), n)
+        starts.append((point, picks))
+    simplex = gjk(difference, starts, proof)
+    if proof.done or (difference.exact and any(simplex.nearest.direction)):
+        return proof
+    if not any(simplex.nearest.direction):
+        epa(difference, simplex.vertices, proof)
+    return proof

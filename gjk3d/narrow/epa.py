@@ -335,13 +335,15 @@ def expand(
 @kernel
 def epa(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
-    error: float, tiny: float, width: float, seeds: int, work: Array, table: Ints, room: int, log: Array, at: int,
+    error: float, tiny: float, width: float, seeds: int, least: float, best: Vec3, work: Array, table: Ints, room: int, log: Array, at: int,
 ) -> tuple[int, int, float, Vec3, float, float, float, int]:  # fmt: skip
     """Return why it stopped, steps, least h(n), its n, an upper bound, two lengths, and the log's end.
 
     CLOSED: the nearest face supports the difference to within ``width``. APART: the origin is outside, and the nearest
     face's nearest point is the difference's. FLAT: the difference has no volume, n is a normal of its plane. STUCK:
     rounding stopped it. FULL: the workspace is too small. The bounds hold after all of them.
+
+    ``least`` and ``best`` come in as the best that GJK has seen.
 
     With the origin inside, the lengths are how far the polytope reaches from it along n and along -n, and the faces
     hit there are left in the simplex, rows 0 to 2 and 3 to 5; else the lengths are -1 and rows 0 to 2 are the nearest
@@ -360,8 +362,6 @@ def epa(
     rim = table[9 * cap : o].reshape(2 * room + 16, 3)
     mark = table[o : o + room + 1]
     zero = (0.0, 0.0, 0.0)
-    least = inf
-    best = (1.0, 0.0, 0.0)
     ready = False
     if seeds == 4:
         # GJK's last tetrahedron, where it is no sliver
@@ -374,7 +374,9 @@ def epa(
         longest = sqrt(max(dot(sub(p0, p1), sub(p0, p1)), dot(sub(p0, p2), sub(p0, p2)), dot(sub(p1, p2), sub(p1, p2))))
         ready = height > 1e-3 * longest and sqrt(dot(n, n)) > 1e-3 * longest * longest and height > tiny
     if not ready:
-        dimension, least, best, n = first_tetrahedron(qa, ia, fa, oa, qb, ib, fb, ob, m, tiny, v)
+        dimension, first, direction, n = first_tetrahedron(qa, ia, fa, oa, qb, ib, fb, ob, m, tiny, v)
+        if first < least:
+            least, best = first, direction
         if dimension < 3:
             # h(n) is about 0 along any normal of a flat difference; both sides are asked, the better one is kept
             for k in range(2):

@@ -90,10 +90,12 @@ def gjk(
     lower = -dot(axis, w)
     code = LIMIT
     steps = 1
+    level = 0
     if lower - error - radii > far:
         return FAR, count, v, lower, axis, steps, at
     while steps < MAX_STEPS:
-        length = sqrt(dot(v, v))
+        square = dot(v, v)
+        length = sqrt(square)
         if length <= 4.0 * tiny:
             code = AT_ORIGIN
             break
@@ -151,10 +153,13 @@ def gjk(
                 v = p
                 code = AT_ORIGIN
                 break
-        if not dot(p, p) < length * length:  # no progress, or NaN: what is there stays
-            count -= 1
-            code = STALLED
-            break
+        if not dot(p, p) < square:
+            # a new vertex may mend the direction by more than the length can show; a few such steps, never a cycle
+            level += 1
+            if level > 8 or not dot(p, p) <= (1.0 + 1e-15) * square:  # worse, or NaN: what is there stays
+                count -= 1
+                code = STALLED
+                break
         kept = 0
         for i in range(count):
             if l4[i] > 0.0:

@@ -55,7 +55,8 @@ def solve(
     radii = ra + rb
     curved = qa[ia + _POLYTOPE] == 0 or qb[ib + _POLYTOPE] == 0
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * size + 2.0 * error
-    width = max((1e-13 if curved else 8.0 * _U) * size, tol * size - 2.0 * error)
+    # polytopes end where no support point is new: there the normal is good too, not only the distance
+    width = max(1e-13 * size if curved else 0.0, tol * size - 2.0 * error)
     s = work[:SIMPLEX].reshape(6, 10)
     code, count, v, low, n, steps, at = gjk(
         qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, tiny, width, radii, max_distance, -inf,
@@ -90,7 +91,7 @@ def solve(
     if (mode == EPA_ALWAYS or (unsure and wanted and not touching)) and not far:
         ecode, esteps, least, axis, outer, front, back, at = epa(
             qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, max(width, tiny if not curved else 1e-11 * size),
-            count if proven else int(np.int64(0)), work, table, room, log, at,
+            count if proven else int(np.int64(0)), -low, n, work, table, room, log, at,
         )  # fmt: skip
         steps += esteps
         full = 1 if ecode == FULL else 0
@@ -219,7 +220,7 @@ def quick_collide(
     error = rounding_error(size, fa, oa, fb, ob, pa[i, 12])
     radii = fa[oa + _RADIUS] + fb[ob + _RADIUS]
     curved = qa[ia + _POLYTOPE] == 0 or qb[ib + _POLYTOPE] == 0
-    width = (1e-13 if curved else 8.0 * _U) * size
+    width = 1e-13 * size if curved else 0.0
     code, _, _, _, _, _, _ = gjk(
         qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, 16.0 * _U * size, width, radii, margin, margin,
         simplex, log, int(np.int64(0)),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gjk3d.errors import Gjk3dError
 from gjk3d.results import Distance, Status
+from gjk3d.shapes import surfaces
 from gjk3d.shapes.halfspace import Halfspace
 
 Array = NDArray[np.float64]
@@ -16,6 +17,8 @@ Indices = NDArray[np.int64]
 
 #: Segments of a full turn of curved shapes.
 RESOLUTION = 96
+#: Faces of a hull that is drawn as it is; one of more is drawn by its farthest points in a few thousand directions.
+MAX_FACES = 150_000
 #: How much larger than the smaller body the picture may be, before it leaves part of the larger one out.
 _ZOOM = 5.0
 
@@ -74,6 +77,8 @@ def placed(vertices: Array, faces: Indices, pose: Array | None) -> Body:
 def _surface(shape: Any) -> tuple[Array, Indices]:
     try:
         surface = shape.surface(RESOLUTION)
+        if len(surface.faces) > MAX_FACES:
+            surface = surfaces.from_support(shape.support, RESOLUTION)
     except Gjk3dError as error:
         raise TypeError(f"{shape!r} cannot be drawn: {error}") from error
     return surface.vertices, surface.faces
@@ -152,12 +157,12 @@ def _stand_back(points: Array, center: Array, radius: float, view: Array, up: Ar
     return middle, middle + radius * away * view
 
 
-def models_of(result: Distance, surfaces: tuple[Any, Any] | None) -> list[Body | None]:
+def models_of(result: Distance, models: tuple[Any, Any] | None) -> list[Body | None]:
     """Place the models that stand behind the hulls of an answer; None for one that is its hull, or is not given."""
     poses = (result.pose_a, result.pose_b)
     return [
         None if model is None or getattr(model, "is_convex", False) else placed(model.vertices, model.faces, pose)
-        for model, pose in zip(surfaces or (None, None), poses, strict=True)
+        for model, pose in zip(models or (None, None), poses, strict=True)
     ]
 
 

@@ -47,7 +47,7 @@ def test_usable(run, rendering):
     assert (said.code, document["usable"], document["broken"]) == (0, True, [])
     assert document["packages"]["numba"]["error"] is None
     assert document["extras"]["io"]["packages"].keys() == {"lxml", "networkx", "cascadio"}
-    assert bool(document["kernels"]["folders"]) == document["kernels"]["jit"]
+    assert bool(document["kernels"]["folders"]) == document["kernels"]["compiles"]
     assert document["rendering"] == {"works": True, "window": "vtkEGLRenderWindow", "error": None}
     text = run("doctor").out
     assert text.endswith("gjk3d is usable\n")
@@ -89,11 +89,11 @@ def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
 @pytest.mark.parametrize(
     ("info", "words"),
     [
-        ({"jit": False, "enabled": False, "folders": []}, "compilation is off (NUMBA_DISABLE_JIT)"),
-        ({"jit": True, "enabled": False, "folders": []}, "set NUMBA_CACHE_DIR to a writable folder"),
-        ({"jit": True, "enabled": True, "folders": []}, "not compiled yet"),
+        ({"compiles": False, "enabled": False, "folders": []}, "compilation is off (NUMBA_DISABLE_JIT)"),
+        ({"compiles": True, "enabled": False, "folders": []}, "set NUMBA_CACHE_DIR to a writable folder"),
+        ({"compiles": True, "enabled": True, "folders": []}, "not compiled yet"),
         (
-            {"jit": True, "enabled": True, "folders": [{"path": "/x", "writable": False, "files": 2, "bytes": 3e6}]},
+            {"compiles": True, "enabled": True, "folders": [{"path": "/x", "writable": False, "files": 2, "bytes": 3e6}]},
             "/x (read-only)",
         ),
     ],

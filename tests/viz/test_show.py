@@ -137,14 +137,15 @@ def test_a_small_body_at_a_large_one_is_not_lost():
     plotter.close()
 
 
-@pytest.mark.parametrize(
-    ("height", "point", "wanted"), [(1.0, (0.0, -0.2, 1.3), GREEN), (-1.0, (0.5, -0.5, 0.1), ORANGE)]
-)
-def test_the_nearer_body_is_painted_over_the_farther_one(height, point, wanted):
-    result = gk.signed_distance(gk.Box((2, 2, 0.2)), gk.Sphere(0.4), None, pose(0, 0, height))
+@pytest.mark.parametrize(("place", "wanted"), [((0, -0.3, 0.55), GREEN), ((0, 1.0, -0.55), ORANGE)])
+def test_the_nearer_body_is_painted_over_the_farther_one(place, wanted):
+    result = gk.signed_distance(gk.Box((3, 3, 0.2)), gk.Sphere(0.4), None, pose(*place))
     image, plotter = picture(result, opacity=0.95)  # seen from above: what is above is in front
-    front = color_at(image, plotter, point)
-    assert front @ wanted / np.linalg.norm(front) / np.linalg.norm(wanted) > 0.95
+    eye = np.array(plotter.camera.position)
+    meets = eye + (np.array(place) - eye) * (eye[2] - 0.1) / (eye[2] - place[2])
+    assert np.abs(meets[:2]).max() < 1.4  # the two overlap at that pixel
+    front = color_at(image, plotter, place)
+    assert front @ wanted / np.linalg.norm(front) / np.linalg.norm(wanted) > 0.97
     plotter.close()
 
 
@@ -156,6 +157,14 @@ def test_every_shape_can_be_drawn(name):
     assert share(image, ORANGE) > 0.0002
     assert share(image, GREEN) > 0.005
     plotter.close()
+
+
+def test_a_hull_of_very_many_faces_is_drawn_more_coarsely(monkeypatch):
+    monkeypatch.setattr("gjk3d.viz.layout.MAX_FACES", 500)
+    ball = gk.ConvexHull(gk.Sphere(1.0).surface(64).vertices)
+    body = lay_out(gk.signed_distance(ball, gk.Point((3, 0, 0)))).bodies[0]
+    assert len(body.faces) != len(ball.faces)
+    np.testing.assert_allclose(body.vertices.max(axis=0), 1.0, atol=0.01)
 
 
 def test_models_are_drawn_inside_their_hulls(tmp_path):
@@ -204,6 +213,16 @@ def test_without_a_display_show_saves_and_says_where(tmp_path, monkeypatch, capf
     out, err = capfd.readouterr()
     assert out == ""
     assert "no display, so the picture is in gjk3d.png" in err
+
+
+def test_with_a_display_show_opens_a_window(monkeypatch):
+    opened = []
+    monkeypatch.setattr("gjk3d.viz.picture.has_display", lambda: True)
+    monkeypatch.setattr(pyvista.Plotter, "show", lambda self: opened.append(self.off_screen))
+    plotter = viz.show(apart())
+    assert isinstance(plotter, pyvista.Plotter)
+    assert opened == [False]
+    plotter.close()
 
 
 def test_show_draws_into_a_plotter_it_is_given():

@@ -29,10 +29,13 @@ _WHERE = {
     "collide": "queries",
     "distance": "queries",
     "signed_distance": "queries",
+    "separating_axis": "queries",
     "warmup": "queries",
     "bounding_sphere": "shapes.volumes",
     "aabb": "shapes.volumes",
     "obb": "shapes.volumes",
+    "Axis": "results",
+    "AxisKind": "results",
     "Distance": "results",
     "Status": "results",
     "Mesh": "meshes",
@@ -49,8 +52,11 @@ if TYPE_CHECKING:
     from gjk3d.meshes import load as load
     from gjk3d.queries import collide as collide
     from gjk3d.queries import distance as distance
+    from gjk3d.queries import separating_axis as separating_axis
     from gjk3d.queries import signed_distance as signed_distance
     from gjk3d.queries import warmup as warmup
+    from gjk3d.results import Axis as Axis
+    from gjk3d.results import AxisKind as AxisKind
     from gjk3d.results import Distance as Distance
     from gjk3d.results import Status as Status
     from gjk3d.shapes.base import Shape as Shape

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from gjk3d.errors import Gjk3dError, ShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.epa import workspace
+from gjk3d.narrow.facets import axis_rows, overlap_rows
 from gjk3d.narrow.pairs import collide_rows, solve_rows
 from gjk3d.narrow.plane import plane_rows
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import IDENTITY, pose_rows
-from gjk3d.results import Distance, Status
+from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import base, layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -29,6 +30,7 @@ from gjk3d.shapes.point import Point
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FACETS = 3  #: beside the modes of `gjk3d.narrow.solve`
 _NO_LOG = np.empty(0)
 _FIRST_POINTS = 64  #: vertices of EPA's polytope that the first workspace has room for
 _MOST_POINTS = {True: 65536, False: 1024}  #: by whether both are polytopes, where EPA is finite
@@ -159,8 +161,9 @@ def signed_distance(
     a, b : Shape
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
-    depth : {"auto", "epa"}
-        What measures overlap; "epa" runs EPA on every pair, apart or not.
+    depth : {"auto", "epa", "facets"}
+        What measures overlap. "epa" runs EPA on every pair, apart or not. "facets" tries every facet of the Minkowski
+        difference, which is the separating axis test in 3D: polytopes only, flat or rounded ones too.
     max_distance, tol, trace
         As in `distance`; a trace always runs EPA where the cores overlap.
 
@@ -187,10 +190,61 @@ def signed_distance(
     >>> result.distance, result.normal.tolist()
     (-0.25, [1.0, 0.0, 0.0])
     """
-    if depth not in ("auto", "epa"):
-        raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto' or 'epa'")
-    mode = narrow.EPA_ALWAYS if depth == "epa" else narrow.SIGNED
+    modes = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
+    if depth not in modes:
+        raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa' or 'facets'")
+    mode = modes[depth]
     return _distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace)
+
+
+def separating_axis(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) -> Axis:
+    """Return the best axis of the separating axis test, and which face or pair of edges it comes from.
+
+    Tries the normal of every face of both, and the cross product of every pair of edges that makes a facet of the
+    Minkowski difference. The gap along the axis is positive exactly where the two are apart; it is then a lower bound
+    of their distance, and the distance itself where a face or two edges are nearest. In overlap its negative is the
+    exact depth, and the axis the direction of the least translation that parts them.
+
+    Parameters
+    ----------
+    a, b : Shape
+        Polytopes, flat or rounded ones too.
+    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+        As in `collide`.
+
+    Raises
+    ------
+    UnsupportedPair
+        For curved shapes and half-spaces.
+    PoseError, ShapeError
+        Naming what is wrong with the input.
+
+    References
+    ----------
+    Gottschalk, Lin, Manocha: OBBTree, 1996; Gregorius: The separating axis test between convex polyhedra, GDC 2013.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pose = np.eye(4); pose[0, 3] = 0.75
+    >>> gk.separating_axis(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
+    Axis: overlapping, gap -0.25 along (1, 0, 0), a face of A
+    """
+    family, rows = _question(a, b, pose_a, pose_b)
+    if family is families[-2]:
+        raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
+    with _first_call("axes"):
+        first, second, order, exchanged = _canonical(a, b, rows)
+        axes, kinds = _axes(first, second, order, "separating_axis")
+    sign = np.where(np.broadcast_to(exchanged, rows.total), -1.0, 1.0)
+    kinds[sign < 0] = kinds[sign < 0][:, [0, 2, 1, 3]]
+    kind = np.where((sign < 0) & (kinds[:, 0] < 2), 1 - kinds[:, 0], kinds[:, 0])
+    normals = sign[:, None] * axes[:, 5:8] + 0.0
+    gap, error = axes[:, 0], axes[:, 1]
+    status = np.where(gap > error, Status.SEPARATED, np.where(gap < -error, Status.OVERLAPPING, Status.TOUCHING))
+    if rows.stacked:
+        return Axis(normals, gap, error, kind, status)
+    return Axis(normals[0], float(gap[0]), float(error[0]), AxisKind(int(kind[0])), Status(int(status[0])))
 
 
 def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str, float]]:
@@ -361,6 +415,9 @@ def _solve_cores(
     flags: Ints,
     log: list[Array] | None,
 ) -> None:
+    if mode == FACETS:
+        _solve_facets(a, b, rows, max_distance, tol, out, flags, log)
+        return
     exchanged: Any = False
     if log is None:  # a trace shows A on the left, as asked
         a, b, rows, exchanged = _canonical(a, b, rows)
@@ -420,6 +477,45 @@ def _collide_cores(a: Shape, b: Shape, rows: _Rows, margin: float) -> NDArray[np
 
 def _take(rows: Array, which: Ints) -> Array:
     return rows[which] if len(rows) > 1 else rows
+
+
+def _axes(a: Shape, b: Shape, rows: _Rows, what: str) -> tuple[Array, Ints]:
+    """Run the separating axis test on polytopes."""
+    for name, shape in (("a", a), ("b", b)):
+        if not shape.packed[0][layout.POLYTOPE]:
+            raise UnsupportedPair(
+                f"{what} takes polytopes, flat or rounded, and {name} is a {type(shape).__name__}: use signed_distance, "
+                "whose normal is the best separating axis of any pair that is apart"
+            )
+    axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
+    gauss_a, gauss_b = a.gauss_map(), b.gauss_map()
+    turned = np.empty((len(gauss_b[1]), 9))
+    axis_rows(*a.packed, *b.packed, rows.a, rows.b, *gauss_a, *gauss_b, turned, 0, rows.total, axes, kinds)
+    return axes, kinds
+
+
+def _solve_facets(
+    a: Shape,
+    b: Shape,
+    rows: _Rows,
+    max_distance: float,
+    tol: float,
+    out: Array,
+    flags: Ints,
+    log: list[Array] | None,
+) -> None:
+    if log is not None:
+        raise ShapeError("trace=True shows GJK and EPA: use depth='auto' or 'epa'")
+    a, b, rows, exchanged = _canonical(a, b, rows)
+    axes, kinds = _axes(a, b, rows, "depth='facets'")
+    overlap_rows(*a.packed, *b.packed, rows.a, rows.b, axes, kinds, 0, rows.total, _workspace(_FIRST_POINTS)[2], out, flags)
+    left = np.flatnonzero(flags[:, 3])
+    if len(left):
+        few = _Rows(_take(rows.a, left), _take(rows.b, left), len(left), True)
+        rest, marks = np.empty((len(left), narrow.FLOATS)), np.zeros((len(left), narrow.INTS), dtype=np.int64)
+        _solve_cores(a, b, few, narrow.SIGNED, max_distance, tol, rest, marks, None)
+        out[left], flags[left] = rest, marks
+    _mirror(out, exchanged)
 
 
 def _plane_core(plane: Halfspace) -> tuple[Array, Ints, Array]:

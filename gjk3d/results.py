@@ -26,6 +26,46 @@ class Status(IntEnum):
     BEYOND = 4  #: farther than ``max_distance``, proven; the search stopped there
 
 
+class AxisKind(IntEnum):
+    """What a separating axis is a normal of."""
+
+    FACE_A = 0  #: a face of A
+    FACE_B = 1  #: a face of B
+    EDGES = 2  #: an edge of A and an edge of B
+    POINTS = 3  #: none: both are points, and it is the line between them
+
+
+class Axis(NamedTuple):
+    """Answer of `separating_axis`, for one pair or for n.
+
+    Attributes
+    ----------
+    normal : (3,) float or (n, 3) float
+        Unit vector from A to B in world axes.
+    gap : float or (n,) float
+        Of the two shapes along the normal; negative is overlap.
+    error : float or (n,) float
+        Bound on the rounding error of the gap.
+    kind : AxisKind or (n,) int
+        What the normal is a normal of.
+    status : Status or (n,) int
+        SEPARATED, TOUCHING or OVERLAPPING; proven but for TOUCHING, which is within the error.
+    """
+
+    normal: Array
+    gap: Any
+    error: Any
+    kind: Any
+    status: Any
+
+    def __repr__(self) -> str:
+        if self.normal.ndim == 2:
+            return f"Axis of {len(self.normal)} pairs"
+        x, y, z = self.normal
+        what = ("a face of A", "a face of B", "an edge of A and an edge of B", "two points")[self.kind]
+        return f"Axis: {self.status.name.lower()}, gap {self.gap:.9g} along ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
+
+
 class GjkStep(NamedTuple):
     """One turn of GJK's loop, in A's frame about its core's centre."""
 

@@ -234,6 +234,15 @@ def pierced(v: Array, fi: Ints, faces: int, n: Vec3, s: Array, row: int) -> floa
 
 
 @kernel
+def known(v: Array, points: int, w: Vec3) -> bool:
+    """Tell whether w is a vertex of the polytope already."""
+    for i in range(points):
+        if v[i, 0] == w[0] and v[i, 1] == w[1] and v[i, 2] == w[2]:
+            return True
+    return False
+
+
+@kernel
 def expand(
     v: Array,
     ff: Array,
@@ -416,6 +425,7 @@ def epa(
     code = FULL
     chosen = -1
     inside = False
+    length = 0.0
     top = int(np.int64(0))
     nearest = zero
     outer = inf  # upper bound of the signed distance, from the polytope
@@ -426,35 +436,40 @@ def epa(
         key = hk[0]
         chosen = f
         inside = key > error
+        astray = False
         if inside:
             outer = min(outer, -key)
-            d = (ff[f, 0], ff[f, 1], ff[f, 2])
         else:
-            f, nearest = nearest_face(v, ff, fi, faces, tiny, error)
-            chosen = f
+            if key < 0.0:
+                f, nearest = nearest_face(v, ff, fi, faces, tiny, error)
+                chosen = f
+            else:
+                nearest, _ = closest_on_triangle(row3(v, fi[f, 0]), row3(v, fi[f, 1]), row3(v, fi[f, 2]), tiny)
             length = sqrt(dot(nearest, nearest))
             outer = min(outer, length)
-            if length > 4.0 * tiny:
-                d = (-nearest[0] / length, -nearest[1] / length, -nearest[2] / length)
-            else:
-                d = (ff[f, 0], ff[f, 1], ff[f, 2])
+            astray = ff[f, 3] < 0.0 and length > 4.0 * tiny
+        d = (ff[f, 0], ff[f, 1], ff[f, 2])
+        if astray:
+            d = (-nearest[0] / length, -nearest[1] / length, -nearest[2] / length)
         w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
         steps += 1
         h = dot(d, w)
         if h < least:
             least, best = h, d
+        if known(v, points, w):
+            code = STUCK  # nothing lies beyond this face, whatever its rounded plane says
         if inside:
             if h - key <= width:
                 code = CLOSED
-        elif sqrt(dot(nearest, nearest)) > 4.0 * tiny:
-            if sqrt(dot(nearest, nearest)) + h <= width:
+        elif astray:
+            if length + h <= width:
                 code = APART
         elif h - ff[f, 3] <= max(width, tiny):
             code = APART  # the origin is on the surface
         if code == FULL:
             set_row(v, points, w, a, b)
             seed = f
-            if not inside:
+            if astray:
                 # the nearest face need not see w where its nearest point is on an edge
                 most = -inf
                 for g in range(faces):

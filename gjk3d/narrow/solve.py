@@ -41,6 +41,19 @@ def direction_between(m: tuple[float, ...]) -> Vec3:
 
 
 @kernel
+def facing(v: Vec3, length: float, axis: Vec3, size: float) -> Vec3:
+    """Return the normal of a pair apart: the axis that proved the lower bound, or -v / |v| where the witnesses contradict it.
+
+    Near contact v is all rounding and the axis is not; on a curved shape v may have moved since the axis was asked.
+    """
+    if not length > 0.0:
+        return axis
+    d = (-v[0] / length, -v[1] / length, -v[2] / length)
+    off = (d[0] - axis[0]) ** 2 + (d[1] - axis[1]) ** 2 + (d[2] - axis[2]) ** 2
+    return d if off > (1e-13 * size / length) ** 2 else axis
+
+
+@kernel
 def solve(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, pa: Array, i: int, pb: Array, j: int,
     mode: int, max_distance: float, tol: float, work: Array, table: Ints, room: int,
@@ -74,11 +87,7 @@ def solve(
     lower = low - error
     upper = length + error
     a, b = witnesses(s, count)
-    if length > 4.0 * tiny:
-        # the direction that proved the lower bound, unless the witnesses contradict it: on a curved shape v moved since
-        d = (-v[0] / length, -v[1] / length, -v[2] / length)
-        if (d[0] - n[0]) ** 2 + (d[1] - n[1]) ** 2 + (d[2] - n[2]) ** 2 > (1e-13 * size / length) ** 2:
-            n = d
+    n = facing(v, length, n, size)
     distance = length
     proven = code == INSIDE_SIMPLEX
     three = int(np.int64(3))
@@ -117,9 +126,7 @@ def solve(
                 upper = min(upper, length + error)
                 s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
                 a, b = witnesses(s, three)
-                n = axis
-                if length > 4.0 * tiny:
-                    n = (-p[0] / length, -p[1] / length, -p[2] / length)
+                n = facing(p, length, axis, size)
         elif length <= 4.0 * tiny:
             n = axis
     if proven:

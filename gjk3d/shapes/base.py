@@ -194,7 +194,11 @@ class Shape:
         """A total order of shapes by what the kernels see of them, the same in every process."""
         if "order" not in self._cache:
             ints, floats = self.packed
-            self._cache["order"] = (ints.tobytes(), floats.tobytes())
+            # bytes that compare as the numbers do, so that scaling by a power of two keeps the order
+            bits = (floats + 0.0).view(np.uint64)
+            negative = bits >> np.uint64(63) == 1
+            bits = bits ^ np.where(negative, np.uint64(2**64 - 1), np.uint64(2**63))
+            self._cache["order"] = (ints.tobytes(), bits.astype(">u8").tobytes())
         return cast("tuple[bytes, bytes]", self._cache["order"])
 
     # --- what every shape can do -----------------------------------------------------------------------------------
@@ -376,6 +380,17 @@ class Polytope(Shape):
 
             self._cache["hull"] = build_hull(np.ascontiguousarray(self.vertices))
         return self._cache["hull"]
+
+    def gauss_map(self) -> tuple[Array, Array]:
+        """Return unit face normals (f, 3), and edges (e, 9): direction, then the normals of the two faces they join.
+
+        A flat shape has its edges' in-plane normals among the first, so that no arc is longer than a right angle.
+        """
+        if "gauss" not in self._cache:
+            from gjk3d.geometry.gauss import gauss_map
+
+            self._cache["gauss"] = gauss_map(self._hull())
+        return cast("tuple[Array, Array]", self._cache["gauss"])
 
     def _core_volume(self) -> float:
         return float(self._hull().volume)

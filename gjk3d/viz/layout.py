@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gjk3d.errors import Gjk3dError
 from gjk3d.results import Distance, Status
 from gjk3d.shapes import surfaces
+from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
 
 Array = NDArray[np.float64]
@@ -78,7 +79,7 @@ def _surface(shape: Any) -> tuple[Array, Indices]:
     try:
         surface = shape.surface(RESOLUTION)
         if len(surface.faces) > MAX_FACES:
-            surface = surfaces.from_support(shape.support, RESOLUTION)
+            surface = ConvexHull(shape.support(surfaces.sphere(1.0, RESOLUTION).vertices)).surface()
     except Gjk3dError as error:
         raise TypeError(f"{shape!r} cannot be drawn: {error}") from error
     return surface.vertices, surface.faces

@@ -144,7 +144,7 @@ def test_the_nearer_body_is_painted_over_the_farther_one(place, wanted):
     eye = np.array(plotter.camera.position)
     meets = eye + (np.array(place) - eye) * (eye[2] - 0.1) / (eye[2] - place[2])
     assert np.abs(meets[:2]).max() < 1.4  # the two overlap at that pixel
-    front = color_at(image, plotter, place)
+    front = color_at(image, plotter, np.array(place) + (0.2, 0, 0))  # beside the arrow
     assert front @ wanted / np.linalg.norm(front) / np.linalg.norm(wanted) > 0.97
     plotter.close()
 
@@ -161,9 +161,9 @@ def test_every_shape_can_be_drawn(name):
 
 def test_a_hull_of_very_many_faces_is_drawn_more_coarsely(monkeypatch):
     monkeypatch.setattr("gjk3d.viz.layout.MAX_FACES", 500)
-    ball = gk.ConvexHull(gk.Sphere(1.0).surface(64).vertices)
+    ball = gk.ConvexHull(gk.Sphere(1.0).surface(160).vertices)
     body = lay_out(gk.signed_distance(ball, gk.Point((3, 0, 0)))).bodies[0]
-    assert len(body.faces) != len(ball.faces)
+    assert len(body.faces) < 0.6 * len(ball.faces)
     np.testing.assert_allclose(body.vertices.max(axis=0), 1.0, atol=0.01)
 
 

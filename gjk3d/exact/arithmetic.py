@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import inf, isqrt, nextafter
+from math import inf, isqrt, lcm, nextafter
 
 Vec = tuple[int, int, int]
 FractionVec = tuple[Fraction, Fraction, Fraction]
@@ -31,6 +31,13 @@ def sub(a: Vec, b: Vec) -> Vec:
 def negative(a: Vec) -> Vec:
     """Return -a."""
     return -a[0], -a[1], -a[2]
+
+
+def in_integers(p: FractionVec) -> tuple[Vec, int]:
+    """Return p times a common denominator, and that."""
+    scale = lcm(*(c.denominator for c in p))
+    x, y, z = (c.numerator * (scale // c.denominator) for c in p)
+    return (x, y, z), scale
 
 
 def combine(weights: Iterable[int], points: Iterable[Vec]) -> Vec:
@@ -102,7 +109,7 @@ def float_below(x: Fraction) -> float:
 
 def float_above(x: Fraction) -> float:
     """Return the least float that is at least x."""
-    return -float_below(-x)
+    return 0.0 - float_below(-x)  # no negative zero
 
 
 def sqrt_bounds(x: Fraction) -> tuple[float, float]:

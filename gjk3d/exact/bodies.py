@@ -12,7 +12,7 @@ unit ball is in the set, whatever it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 from math import lcm
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.exact.arithmetic import FractionVec, Vec, dot
+from gjk3d.exact.arithmetic import FractionVec, Vec, dot, in_integers
 from gjk3d.poses import Array
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Part, Shape
@@ -114,7 +114,9 @@ def _primitive(kind: int, numbers: Any) -> list[_RawTerm]:
         return [([[(-n[0], -n[1], -n[2]), (n[0], n[1], n[2])]], [])]
     if kind == layout.BOX:
         return [([_corners(*n)], [])]
-    return {layout.CYLINDER: _cylinder, layout.CONE: _cone, layout.ELLIPSOID: _ellipsoid}[kind](*n)
+    if kind == layout.CYLINDER:
+        return _cylinder(*n)
+    return _cone(*n) if kind == layout.CONE else _ellipsoid(*n)
 
 
 def _times(matrix: Sequence[FractionVec], p: FractionVec) -> FractionVec:
@@ -136,7 +138,7 @@ def _placed_part(part: Part) -> list[_RawTerm]:
 
 
 def _composed(shape: Composed) -> list[_RawTerm]:
-    """A sum of hulls of terms is the hull of the sums of one term of each."""
+    """Return the sums of one term of each part: their hull is the sum of the hulls."""
     terms: list[_RawTerm] = []
     for parts in shape._terms():
         for choice in product(*(_placed_part(part) for part in parts)):
@@ -175,12 +177,12 @@ def body_of(shape: Shape) -> Body | None:
     """Return a shape as an exact set in its own frame, None where it is none of those known here."""
     if "exact" not in shape._cache:
         raw = _raw(shape)
-        shape._cache["exact"] = None if raw is None else _in_integers(*raw)
+        shape._cache["exact"] = None if raw is None else _to_integers(*raw)
     body: Body | None = shape._cache["exact"]
     return body
 
 
-def _in_integers(terms: list[_RawTerm], radius: Fraction) -> Body:
+def _to_integers(terms: list[_RawTerm], radius: Fraction) -> Body:
     vectors = [v for sets, balls in terms for group in (*sets, *balls) for v in group]
     scale = lcm(*(x.denominator for v in vectors for x in v))
     scaled = tuple(
@@ -199,10 +201,12 @@ def scaled_vector(p: FractionVec, scale: int) -> Vec:
     return x, y, z
 
 
-def same_set(one: Shape, other: Shape) -> bool:
+def same_set(one: Shape, other: object) -> bool:
     """Whether two shapes are given by the same points, balls and radius, as a box and the hull of its corners are."""
     if one == other:
         return True
+    if not isinstance(other, Shape):
+        return False
     a, b = body_of(one), body_of(other)
     if a is None or b is None or a.radius_low != b.radius_low or len(a.terms) != len(b.terms):
         return False
@@ -278,8 +282,7 @@ def _product(r: Matrix, ball: Matrix) -> Matrix:
     return x, y, z
 
 
-def at_point(p: Iterable[Fraction]) -> Body:
+def at_point(p: FractionVec) -> Body:
     """Return a point as a body."""
-    x, y, z = p
-    scale = lcm(x.denominator, y.denominator, z.denominator)
-    return Body((Term(((scaled_vector((x, y, z), scale),),), ()),), scale, _ZERO, _ZERO)
+    point, scale = in_integers(p)
+    return Body((Term(((point,),), ()),), scale, _ZERO, _ZERO)

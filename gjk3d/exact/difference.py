@@ -114,4 +114,3 @@ def _farthest(points: tuple[Vec, ...], n: Vec) -> tuple[int, int]:
 
 def _towards_zero(q: int, length: int) -> int:
     return (q << _GRID) // length if q >= 0 else -((-q << _GRID) // length)
-

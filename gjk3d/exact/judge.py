@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
-from math import inf, isfinite, lcm, sqrt, ulp
+from math import inf, isfinite, sqrt, ulp
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.errors import ShapeError, UnsupportedPair
-from gjk3d.exact.arithmetic import Root, Vec, cross, dot, float_above, float_below, negative
-from gjk3d.exact.bodies import Body, Placement, at_point, body_of, place, placement, same_set, scaled_vector, turned
+from gjk3d.exact.arithmetic import FractionVec, Root, Vec, float_above, float_below, in_integers, negative
+from gjk3d.exact.bodies import Body, Placement, at_point, body_of, place, placement, same_set
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.enclosure import Enclosure
+from gjk3d.exact.plane import heights, place_plane
 from gjk3d.exact.signed import enclose
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
@@ -21,24 +21,26 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 
-_UNIT = 1e-12  #: how far from 1 the length of a normal may be, and from the sign law the points, as a part of the size
+_UNIT = 1e-12  #: what a normal's length may miss of 1, and the points of the sign law, as a part of the size
 _PROMISED = {True: 1e-9, False: 1e-12}  #: widths of curved and of flat or rounded shapes, as parts of the size
-_AXES: tuple[Vec, ...] = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
+_LOOSE = 10  #: widths that the normal of an answer that is not tight may miss: its bound may be another normal's
+_AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+_ORIGIN = (Fraction(0),) * 3
 
 
 class Verdict(NamedTuple):
-    """What `verify` found; true where the answer is.
+    """What `verify` found; as a boolean, whether all is proven.
 
     Attributes
     ----------
     proven : bool
-        Whether every claim of the answer is proven.
+        Every claim of the answer is proven.
     refuted : bool
-        Whether one of them is proven wrong. Neither means that the judge gave up.
+        One of them is proven wrong. Neither means that the judge gave up.
     reasons : tuple of str
-        What is refuted, or could not be proven; empty where all is well.
+        What is refuted or could not be proven; empty where all is well.
     lower, upper : float
-        Bounds that the judge proved itself, of the signed distance; infinite where it had no need to.
+        Bounds of the signed distance that the judge found, as far as it had to look; infinite where it had not.
     """
 
     proven: bool
@@ -49,16 +51,34 @@ class Verdict(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether all is proven and nothing refuted."""
-        return self.proven and not self.refuted
+        """The same as ``proven``."""
+        return self.proven
 
     def __bool__(self) -> bool:
-        return self.ok
+        return self.proven
 
     def __repr__(self) -> str:
-        what = "proven" if self.ok else "refuted" if self.refuted else "unproven"
+        what = "proven" if self.proven else "refuted" if self.refuted else "unproven"
         why = f": {'; '.join(self.reasons)}" if self.reasons else ""
-        return f"Verdict: {what}{why}, signed distance in [{self.lower:.17g}, {self.upper:.17g}]"
+        return f"Verdict: {what}{why} (signed distance in [{self.lower!r}, {self.upper!r}])"
+
+
+class _Claim(NamedTuple):
+    """An answer in exact numbers."""
+
+    distance: Fraction
+    lower: Fraction
+    upper: Fraction
+    normal: FractionVec
+    point_a: FractionVec
+    point_b: FractionVec
+    status: Status
+    tight: bool
+
+    @property
+    def unsigned(self) -> bool:
+        """Whether it is read as of `distance`, whose truth is max(0, signed distance)."""
+        return self.lower == 0
 
 
 class _Case:
@@ -71,44 +91,30 @@ class _Case:
 
     def verdict(self) -> Verdict:
         reasons = [*(f"refuted: {w}" for w in self.wrong), *(f"unprovable: {w}" for w in self.open)]
-        return Verdict(not self.wrong and not self.open, bool(self.wrong), tuple(reasons), self.lower, self.upper)
+        return Verdict(not reasons, bool(self.wrong), tuple(reasons), self.lower, self.upper)
 
-    def take(self, proof: Enclosure, difference: Difference) -> None:
-        """Keep the bounds that a proof found."""
+    def judge_bounds(self, claim: _Claim, proof: Enclosure, radius_low: Fraction, radius_high: Fraction) -> None:
+        """Compare the claim with what is proven about the cores."""
         if proof.low is not None:
-            self.lower = float_below(proof.low.bracket()[0] - difference.radius_high)
+            self.lower = float_below(proof.low.bracket()[0] - radius_high)
         if proof.high is not None:
-            self.upper = float_above(proof.high.bracket()[1] - difference.radius_low)
-
-
-class _Claim(NamedTuple):
-    """An answer in exact numbers."""
-
-    distance: Fraction
-    lower: Fraction
-    upper: Fraction
-    normal: tuple[Fraction, Fraction, Fraction]
-    point_a: tuple[Fraction, Fraction, Fraction]
-    point_b: tuple[Fraction, Fraction, Fraction]
-    status: Status
-    tight: bool
-
-    @property
-    def unsigned(self) -> bool:
-        """Whether it is read as of `distance`, whose truth is max(0, signed distance)."""
-        return self.lower == 0
-
-    @property
-    def direction(self) -> Vec:
-        """The normal in integers."""
-        return scaled_vector(self.normal, lcm(*(c.denominator for c in self.normal)))
+            self.upper = float_above(proof.high.bracket()[1] - radius_low)
+        lower, upper = float(claim.lower), float(claim.upper)
+        if proof.low_refuted or proof.high_refuted:
+            found = f"[{self.lower!r}, {self.upper!r}]"
+            self.wrong.append(f"the signed distance is in {found}, not in [{lower!r}, {upper!r}]")
+            return
+        if not proof.low_proven:
+            self.open.append(f"lower is {lower!r}, no more than {self.lower!r} could be proven")
+        if not proof.high_proven:
+            self.open.append(f"upper is {upper!r}, no less than {self.upper!r} could be proven")
 
 
 def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) -> Verdict:
     """Judge one answer of `distance` or `signed_distance` in rational arithmetic, sharing no code with the solver.
 
     Shapes and poses are the fractions that their floats are; a pose is its matrix after the polar step. The judge
-    proves the bounds by normals and points that it finds itself, and checks the sign law, the normal, the points, the
+    proves the bounds by normals and points that it finds itself, and holds the sign law, the normal, the points, the
     status and the claim of tightness against them.
 
     Parameters
@@ -123,7 +129,7 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     Returns
     -------
     Verdict
-        True where every claim is proven. A false claim is refuted; where the judge could do neither, as for a shape
+        True where every claim is proven. A false claim is refuted; where the judge can do neither, as for a shape
         that it does not know, the reasons say what is unprovable.
 
     Raises
@@ -138,13 +144,13 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     >>> pose = np.eye(4); pose[0, 3] = 3
     >>> box, ball = gk.Box((1, 1, 1)), gk.Sphere(1)
     >>> answer = gk.signed_distance(box, ball, None, pose)
-    >>> bool(verify(answer, box, ball, None, pose)), bool(verify(answer, ball, box, None, pose))
+    >>> bool(verify(answer, box, ball, None, pose)), bool(verify(answer, box, gk.Sphere(2), None, pose))
     (True, False)
     """
     at_a, at_b = _question(result, a, b, pose_a, pose_b)
     case = _Case()
-    for name, shape, carried in (("a", a, "shape_a"), ("b", b, "shape_b")):
-        other = getattr(result, carried, shape)
+    for name, shape in (("a", a), ("b", b)):
+        other = getattr(result, f"shape_{name}", shape)
         if not same_set(shape, other):
             case.wrong.append(f"the answer is about another shape: {name} is {shape!r}, there it was {other!r}")
     claim = _claim(result, case)
@@ -152,14 +158,8 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
         return case.verdict()
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         _judge_plane(case, claim, a, b, at_a, at_b)
-        return case.verdict()
-    bodies = body_of(a), body_of(b)
-    for shape, body in zip((a, b), bodies, strict=True):
-        if body is None:
-            case.open.append(f"a {type(shape).__name__} is not given by numbers that the judge knows")
-    if bodies[0] is not None and bodies[1] is not None:
-        slack = a._slack() + b._slack()
-        _judge_cores(case, claim, place(bodies[0], at_a), place(bodies[1], at_b), at_a, at_b, slack)
+    else:
+        _judge_cores(case, claim, a, b, at_a, at_b)
     return case.verdict()
 
 
@@ -173,8 +173,8 @@ def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tup
         raise UnsupportedPair("verify: two half-spaces overlap without end")
     places = []
     for name, pose in (("pose_a", pose_a), ("pose_b", pose_b)):
-        rows, stacked = pose_rows(pose, name)
-        if stacked and len(rows) != 1:
+        rows, _ = pose_rows(pose, name)
+        if len(rows) != 1:
             raise ShapeError(f"verify: {name} is a stack of {len(rows)} poses, expected the one of this row")
         places.append(placement(rows[0]))
     return places[0], places[1]
@@ -184,223 +184,168 @@ def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tup
 
 
 def _claim(result: Distance, case: _Case) -> _Claim | None:
-    """Return the answer in fractions, None where it is not even finite; note what contradicts itself."""
-    numbers = [*(float(x) for x in (result.distance, result.lower, result.upper))]
+    """Return the answer in fractions, None where it is no numbers; note where it contradicts itself."""
+    numbers = [float(x) for x in (result.distance, result.lower, result.upper)]
     vectors = [np.asarray(v, dtype=float).tolist() for v in (result.normal, result.point_a, result.point_b)]
     if not all(isfinite(x) for x in (*numbers, *(x for v in vectors for x in v))):
-        case.wrong.append("a number of it is not finite")
+        case.wrong.append("a number in it is not finite")
         return None
     distance, lower, upper = (Fraction(x) for x in numbers)
     normal, point_a, point_b = ((Fraction(v[0]), Fraction(v[1]), Fraction(v[2])) for v in vectors)
     claim = _Claim(distance, lower, upper, normal, point_a, point_b, Status(int(result.status)), bool(result.tight))
     if not lower <= distance <= upper:
         case.wrong.append(f"lower <= distance <= upper does not hold: {numbers[1]!r}, {numbers[0]!r}, {numbers[2]!r}")
-    length2 = sum(c * c for c in normal)
-    if not abs(length2 - 1) <= 2 * _UNIT:
+    length2 = sum((c * c for c in normal), Fraction(0))
+    if abs(length2 - 1) > Fraction(2 * _UNIT):
         case.wrong.append(f"the normal has length {sqrt(length2)!r}")
-    fitting = {
+    fits = {
         Status.SEPARATED: lower > 0,
         Status.BEYOND: lower > 0,
         Status.OVERLAPPING: upper <= 0,
         Status.TOUCHING: lower <= 0 <= upper and claim.tight,
         Status.UNDECIDED: lower <= 0 <= upper and not claim.tight,
     }
-    if not fitting[claim.status]:
+    if not fits[claim.status]:
         tight = "" if claim.tight else ", not tight"
         case.wrong.append(f"the status is {claim.status.name}, the interval [{numbers[1]!r}, {numbers[2]!r}]{tight}")
-    return claim
+    return claim if any(normal) else None
 
 
-class _Tolerance(NamedTuple):
-    """What points and normals may miss: the laws hold to rounding, and to the width of the answer."""
+class _Allowed(NamedTuple):
+    """What the laws leave to rounding, as lengths."""
 
-    size: float
-    world: float  #: what a float can hold at the place where the pair stands
-    promised: float  #: the width that is promised
-
-    def law(self) -> Fraction:
-        """Of the sign law."""
-        return Fraction(_UNIT * self.size + self.world)
-
-    def points(self, claim: _Claim) -> Fraction:
-        """Of a point's distance from its shape."""
-        return max(Fraction(self.promised), claim.upper - claim.lower) + Fraction(self.world)
+    law: Fraction  #: of the sign law
+    promised: Fraction  #: width of a tight interval, with room for another way to measure the size
+    points: Fraction  #: how far from its shape a point may be
+    normal: Fraction  #: how much less than the distance the normal's own support gap may be
 
 
-def _judge_form(case: _Case, claim: _Claim, allowed: _Tolerance) -> None:
-    """Check what needs no shape but the pair's size."""
-    gap = [q - p - claim.distance * n for p, q, n in zip(claim.point_a, claim.point_b, claim.normal, strict=True)]
-    miss2 = sum(c * c for c in gap)
-    if miss2 > allowed.law() ** 2:
-        case.wrong.append(f"point_b - point_a misses distance * normal by {sqrt(miss2):.3g}")
-    width = float(claim.upper - claim.lower)
-    if claim.tight and width > 2 * allowed.promised:
-        case.wrong.append(f"it is called tight and {width:.3g} wide, where {allowed.promised:.3g} is promised")
+def _allowed(claim: _Claim, bodies: list[tuple[Body, Placement]], slack: float) -> _Allowed:
+    """Return what is allowed for bodies of this size."""
+    size, stretch = _size(bodies)
+    world = Fraction(8 * ulp(max(float(abs(c)) for c in (*claim.point_a, *claim.point_b))))
+    error = 1e-300 + (64 * layout.UNIT_ROUNDOFF + 2 * stretch) * size + slack  # squares vanish below 1e-300
+    promised = Fraction(_PROMISED[any(body.curved for body, _ in bodies)] * size + 2 * error)
+    width = claim.upper - claim.lower
+    return _Allowed(
+        Fraction(_UNIT * size) + world,
+        2 * promised,
+        max(promised, width) + world,
+        max(promised, width if claim.tight else _LOOSE * width),
+    )
+
+
+def _size(bodies: list[tuple[Body, Placement]]) -> tuple[float, float]:
+    """Return the pair's size, nearly as `gjk3d.narrow` defines it, and how far from rigid the poses are."""
+    size, centers, stretch = 0.0, [], 0.0
+    for body, at in bodies:
+        alone = Difference(body, at_point(_ORIGIN))
+        origin = [Fraction(x, at.shift) for x in at.translation]
+        # the box round it, as seen from its frame's origin
+        high = [float(Fraction(alone.support(axis)[2], alone.scale) - o) for axis, o in zip(_AXES, origin, strict=True)]
+        low = [
+            -float(Fraction(alone.support(negative(axis))[2], alone.scale) + o)
+            for axis, o in zip(_AXES, origin, strict=True)
+        ]
+        half = sqrt(sum((h - g) ** 2 for g, h in zip(low, high, strict=True))) / 2
+        middle = [(g + h) / 2 for g, h in zip(low, high, strict=True)]
+        off = sqrt(sum(m * m for m in middle))
+        far = off > 4 * half  # then its middle is its centre, and not the frame's origin
+        size += half + (0.0 if far else off) + float(body.radius_high)
+        centers.append([o + Fraction(m if far else 0.0) for o, m in zip(origin, middle, strict=True)])
+        stretch = max(stretch, float(at.stretch))
+    return size + sqrt(sum(float(p - q) ** 2 for p, q in zip(*centers, strict=True))), stretch
+
+
+def _judge_form(case: _Case, claim: _Claim, allowed: _Allowed) -> None:
+    """Check what needs no more of the shapes than their size."""
+    miss = [q - p - claim.distance * n for p, q, n in zip(claim.point_a, claim.point_b, claim.normal, strict=True)]
+    square = sum(c * c for c in miss)
+    if square > allowed.law**2:
+        case.wrong.append(f"point_b - point_a misses distance * normal by {sqrt(square):.3g}")
+    width = claim.upper - claim.lower
+    if claim.tight and width > allowed.promised:
+        case.wrong.append(f"it is called tight and is {float(width):.3g} wide")
 
 
 # --- two bounded bodies -----------------------------------------------------------------------------------------------
 
 
-def _judge_cores(case: _Case, claim: _Claim, a: Body, b: Body, at_a: Placement, at_b: Placement, slack: float) -> None:
-    difference = Difference(a, b)
-    allowed = _tolerance(claim, [(a, at_a), (b, at_b)], slack, a.curved or b.curved)
+def _body(case: _Case, shape: Shape, at: Placement) -> Body | None:
+    body = body_of(shape)
+    if body is None:
+        case.open.append(f"a {type(shape).__name__} is not given by numbers that the judge knows")
+        return None
+    return place(body, at)
+
+
+def _judge_cores(case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement) -> None:
+    body_a, body_b = _body(case, a, at_a), _body(case, b, at_b)
+    if body_a is None or body_b is None:
+        return
+    allowed = _allowed(claim, [(body_a, at_a), (body_b, at_b)], a._slack() + b._slack())
     _judge_form(case, claim, allowed)
-    n = claim.direction
-    if not any(n):
-        return
-    proof = Enclosure(
-        None if claim.unsigned else claim.lower + difference.radius_high,
-        claim.upper + difference.radius_low,
-    )
-    enclose(difference, [n, *_around(n, difference)], proof)
-    case.take(proof, difference)
-    _note(case, claim, proof)
-    if not (claim.unsigned and claim.status == Status.OVERLAPPING):
-        _judge_normal(case, claim, difference, allowed)
-    for name, point, body, outward in (
-        ("point_a", claim.point_a, a, n),
-        ("point_b", claim.point_b, b, negative(n)),
-    ):
-        _judge_point(case, name, point, body, outward, allowed.points(claim))
+    difference = Difference(body_a, body_b)
+    n, _ = in_integers(claim.normal)
+    low = None if claim.unsigned else claim.lower + difference.radius_high
+    proof = Enclosure(low, claim.upper + difference.radius_low)
+    enclose(difference, n, proof)
+    case.judge_bounds(claim, proof, difference.radius_low, difference.radius_high)
+    if not (claim.unsigned and claim.status == Status.OVERLAPPING):  # a common point has no direction
+        _judge_normal(case, claim, n, difference, allowed)
+    _judge_point(case, "point_a", claim.point_a, body_a, n, allowed)
+    _judge_point(case, "point_b", claim.point_b, body_b, negative(n), allowed)
 
 
-def _around(n: Vec, difference: Difference) -> list[Vec]:
-    """Return directions close to n, so that a curved contact starts with a face and not with a point."""
-    return []
-
-
-def _note(case: _Case, claim: _Claim, proof: Enclosure) -> None:
-    lower, upper = float(claim.lower), float(claim.upper)
-    found = f"[{case.lower!r}, {case.upper!r}]"
-    if proof.low_refuted or proof.high_refuted:
-        case.wrong.append(f"the signed distance is in {found}, the answer says [{lower!r}, {upper!r}]")
-        return
-    if not proof.low_proven:
-        case.open.append(f"lower is {lower!r}, and only {case.lower!r} could be proven")
-    if not proof.high_proven:
-        case.open.append(f"upper is {upper!r}, and only {case.upper!r} could be proven")
-
-
-def _judge_normal(case: _Case, claim: _Claim, difference: Difference, allowed: _Tolerance) -> None:
-    """The normal's own support gap is a lower bound, and as good as the answer is wide."""
-    top = difference.height(claim.direction)
+def _judge_normal(case: _Case, claim: _Claim, n: Vec, difference: Difference, allowed: _Allowed) -> None:
+    """Check that the normal proves the answer: its own support gap is a lower bound."""
+    top = difference.height(n)
     gap = Root(-top.num, top.den)
-    wanted = claim.distance - allowed.points(claim) + difference.radius_high
-    if gap < Root.of(wanted):
-        low = float(gap.bracket()[0] - difference.radius_high)
-        case.wrong.append(f"moving along the normal parts them by {low!r} only, the distance is {float(claim.distance)!r}")
+    if gap < Root.of(claim.distance - allowed.normal + difference.radius_high):
+        found = float(gap.bracket()[0] - difference.radius_high)
+        case.wrong.append(f"along the normal the distance is {found!r}, not {float(claim.distance)!r}")
 
 
-def _judge_point(
-    case: _Case, name: str, point: tuple[Fraction, ...], body: Body, outward: Vec, tolerance: Fraction
-) -> None:
+def _judge_point(case: _Case, name: str, point: FractionVec, body: Body, outward: Vec, allowed: _Allowed) -> None:
     """Prove that a point is in its shape, or as close as rounding brings it."""
     difference = Difference(body, at_point(point))
-    proof = Enclosure(None, tolerance + difference.radius_low)
-    enclose(difference, [outward], proof)
-    if proof.high_refuted:
-        assert proof.low is not None
+    proof = Enclosure(None, allowed.points + difference.radius_low)
+    enclose(difference, outward, proof)
+    if proof.low is not None and proof.high_refuted:
         away = float(proof.low.bracket()[0] - difference.radius_high)
         case.wrong.append(f"{name} is outside its shape by {away:.3g}")
     elif not proof.high_proven:
-        case.open.append(f"{name} could not be proven to be in its shape")
-
-
-def _tolerance(claim: _Claim, bodies: list[tuple[Body, Placement]], slack: float, curved: bool) -> _Tolerance:
-    """Return what is allowed for bodies of this size, as `gjk3d.narrow` defines a pair's size."""
-    size, centers, stretch = 0.0, [], 0.0
-    for body, at in bodies:
-        alone = Difference(body, at_point([Fraction(0)] * 3))
-        origin = [Fraction(x, at.shift) for x in at.translation]
-        # how far it reaches along each axis, as seen from the pose's origin
-        reach = [Fraction(alone.support(axis)[2], alone.scale) for axis in _AXES]
-        low = [float(-reach[2 * i + 1] - origin[i]) for i in range(3)]
-        high = [float(reach[2 * i] - origin[i]) for i in range(3)]
-        half = sqrt(sum((h - g) ** 2 for g, h in zip(low, high, strict=True))) / 2
-        middle = [(g + h) / 2 for g, h in zip(low, high, strict=True)]
-        off = sqrt(sum(m * m for m in middle))
-        far = off > 4 * half  # then the core has a centre of its own
-        size += half + (0.0 if far else off) + float(body.radius_high)
-        centers.append([o + Fraction(m if far else 0.0) for o, m in zip(origin, middle, strict=True)])
-        stretch = max(stretch, float(at.stretch))
-    size += sqrt(sum(float(p - q) ** 2 for p, q in zip(*centers, strict=True)))
-    return _allowed(claim, size, stretch, slack, curved)
-
-
-def _allowed(claim: _Claim, size: float, stretch: float, slack: float, curved: bool) -> _Tolerance:
-    world = 8 * ulp(max(float(abs(c)) for c in (*claim.point_a, *claim.point_b)))
-    error = (64 * layout.UNIT_ROUNDOFF + 2 * stretch) * size + slack
-    return _Tolerance(size, world, _PROMISED[curved] * size + 2 * error)
+        case.open.append(f"{name} could not be shown to be in its shape")
 
 
 # --- a half-space -----------------------------------------------------------------------------------------------------
 
 
 def _judge_plane(case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement) -> None:
-    """One normal has a finite support gap, so it is the only one there is."""
-    flip = isinstance(b, Halfspace)
-    plane, shape, at_plane, at_shape = (b, a, at_b, at_a) if flip else (a, b, at_a, at_b)
-    assert isinstance(plane, Halfspace)
-    local = body_of(shape)
-    if local is None:
-        case.open.append(f"a {type(shape).__name__} is not given by numbers that the judge knows")
+    names = ("point_a", claim.point_a), ("point_b", claim.point_b)
+    n, _ = in_integers(claim.normal)
+    if isinstance(a, Halfspace):
+        solid, shape, at_solid, at_shape, (on_solid, on_shape) = a, b, at_a, at_b, names
+    else:
+        assert isinstance(b, Halfspace)
+        solid, shape, at_solid, at_shape, (on_shape, on_solid) = b, a, at_b, at_a, names
+        n = negative(n)
+    body = _body(case, shape, at_shape)
+    if body is None:
         return
-    body = place(local, at_shape)
-    m, offset = _world_plane(plane, at_plane)
-    alone = Difference(body, at_point([Fraction(0)] * 3))
-    _, _, top = alone.support(negative(m))
-    # over m.m: the body's lowest point along m lies between these, and the plane at offset
-    below = Fraction(-top, alone.scale)
-    point, _, _ = alone.support(negative(m))
-    above = Fraction(dot(m, point), alone.scale)
-    low, high = _over_length(below - offset, m), _over_length(above - offset, m)
-    proof = Enclosure(
-        None if claim.unsigned else claim.lower + body.radius_high, claim.upper + body.radius_low
-    )
-    proof.raise_low(low, m)
-    proof.drop_high(high if claim.upper < 0 or not claim.unsigned else max(high, Root(0)))
-    case.take(proof, alone)
-    _note(case, claim, proof)
-    foot = [Fraction(c) for c in plane.normal.tolist()]
-    foot = [c * Fraction(plane.offset) for c in foot]
-    scale = lcm(*(c.denominator for c in foot))
-    x, y, z = (c.numerator * (scale // c.denominator) for c in foot)
-    size_of_plane = place(_point_body((x, y, z), scale), at_plane)
-    allowed = _tolerance(
-        claim, [(body, at_shape), (size_of_plane, at_plane)], shape._slack(), body.curved
-    )
+    plane = place_plane(solid, at_solid)
+    x, y, z = (Fraction(c) * Fraction(solid.offset) for c in solid.normal.tolist())
+    surface = place(at_point((x, y, z)), at_solid)
+    allowed = _allowed(claim, [(body, at_shape), (surface, at_solid)], shape._slack())
     _judge_form(case, claim, allowed)
-    n = negative(claim.direction) if flip else claim.direction
-    away = cross(n, m)
-    if dot(n, m) <= 0 or dot(away, away) > Fraction(2 * _UNIT) ** 2 * dot(n, n) * dot(m, m):
+    low, high = heights(plane, body)
+    proof = Enclosure(None if claim.unsigned else claim.lower + body.radius_high, claim.upper + body.radius_low)
+    proof.raise_low(low, plane.normal)
+    proof.drop_high(high)
+    case.judge_bounds(claim, proof, body.radius_low, body.radius_high)
+    if not plane.is_along(n, Fraction(2 * _UNIT)):
         case.wrong.append("the normal is not the half-space's")
-    on_plane, in_shape = (claim.point_b, claim.point_a) if flip else (claim.point_a, claim.point_b)
-    beyond = sum((c * p for c, p in zip(m, on_plane, strict=True)), -offset)
-    names = ("point_b", "point_a") if flip else ("point_a", "point_b")
-    if not _over_length(beyond, m) < Root.of(allowed.points(claim)):
-        case.wrong.append(f"{names[0]} is outside the half-space")
-    _judge_point(case, names[1], in_shape, body, negative(m), allowed.points(claim))
-
-
-def _point_body(p: Vec, scale: int) -> Body:
-    return at_point(Fraction(c, scale) for c in p)
-
-
-def _world_plane(plane: Halfspace, at: Placement) -> tuple[Vec, Fraction]:
-    """Return m and c with ``m.x <= c`` the placed half-space: normals turn by the inverse transposed."""
-    normal = [Fraction(c) for c in plane.normal.tolist()]
-    scale = lcm(*(c.denominator for c in normal))
-    n = scaled_vector((normal[0], normal[1], normal[2]), scale)
-    r = at.rotation
-    cofactors = cross(r[1], r[2]), cross(r[2], r[0]), cross(r[0], r[1])
-    m = turned(cofactors, n)
-    # x = (r / turn) y + t, n.y <= offset scale  <=>  m.(x - t) <= offset scale det(r) / turn
-    det = dot(r[0], cofactors[0])
-    t = Fraction(dot(m, at.translation), at.shift)
-    return m, Fraction(plane.offset) * scale * Fraction(det, at.turn) + t
-
-
-def _over_length(value: Fraction, m: Vec) -> Root:
-    """Return value / |m|."""
-    p, q = value.as_integer_ratio()
-    return Root(p, q * q * dot(m, m))
+    beyond = sum((c * p for c, p in zip(plane.normal, on_solid[1], strict=True)), Fraction(0))
+    if Root.of(allowed.points) < plane.height(beyond):
+        case.wrong.append(f"{on_solid[0]} is outside the half-space")
+    _judge_point(case, *on_shape, body, negative(plane.normal), allowed)

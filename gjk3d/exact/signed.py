@@ -14,6 +14,7 @@ from gjk3d.exact.arithmetic import (
     dot,
     float_above,
     float_below,
+    in_integers,
     negative,
 )
 from gjk3d.exact.bodies import Body, Term, body_of, place, placement, scaled_vector
@@ -161,11 +162,14 @@ def exact_pair(
     if any(len(body.terms) != 1 or len(body.terms[0].sets) != 1 for body in (of_a, of_b)):
         return None  # a composed shape: a sum of several polytopes
     bodies = place(of_a, placement(row_a)), place(of_b, placement(row_b))
-    vertices = [
-        [(Fraction(x, body.scale), Fraction(y, body.scale), Fraction(z, body.scale)) for x, y, z in body.terms[0].sets[0]]
+    vertices_a, vertices_b = (
+        [
+            (Fraction(x, body.scale), Fraction(y, body.scale), Fraction(z, body.scale))
+            for x, y, z in body.terms[0].sets[0]
+        ]
         for body in bodies
-    ]
-    core = exact_signed_distance(*vertices, start)
+    )
+    core = exact_signed_distance(vertices_a, vertices_b, start)
     low, high = core.root.bracket()
     n = unit_vector(core.normal)
     points = []
@@ -182,8 +186,7 @@ def exact_pair(
 
 def unit_vector(n: FractionVec) -> FractionVec:
     """Return n / |n| to 2**-100."""
-    scale = lcm(*(c.denominator for c in n))
-    x, y, z = scaled_vector(n, scale)
+    (x, y, z), _ = in_integers(n)
     digits = max(abs(x), abs(y), abs(z)).bit_length()
     up = max(0, 128 - digits)
     x, y, z = x << up, y << up, z << up
@@ -191,20 +194,13 @@ def unit_vector(n: FractionVec) -> FractionVec:
     return Fraction(x, length), Fraction(y, length), Fraction(z, length)
 
 
-def enclose(difference: Difference, hints: Iterable[Vec], proof: Enclosure) -> Enclosure:
+def enclose(difference: Difference, hint: Vec, proof: Enclosure) -> None:
     """Bound the signed distance of two cores, as far as ``proof`` wants it and the searches reach.
 
-    ``hints`` are directions in which a support point is likely to be near the answer.
+    ``hint`` is a direction along which the farthest point is likely to be near the answer.
     """
-    starts: list[Vertex] = []
-    for hint in hints:
-        n = difference.direction(hint)
-        point, picks, top = difference.support(n)
-        proof.raise_low(Root(-top, dot(n, n) * difference.square), n)
-        starts.append((point, picks))
-    simplex = gjk(difference, starts, proof)
-    if proof.done or (difference.exact and any(simplex.nearest.direction)):
-        return proof
-    if not any(simplex.nearest.direction):
+    point, picks, top = difference.support(hint)
+    proof.raise_low(Root(-top, dot(hint, hint) * difference.square), hint)
+    simplex = gjk(difference, [(point, picks)], proof)
+    if not proof.done and not any(simplex.nearest.direction):
         epa(difference, simplex.vertices, proof)
-    return proof

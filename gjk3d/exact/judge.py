@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import inf, isfinite, sqrt, ulp
+from math import hypot, inf, isfinite, ulp
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.errors import ShapeError, UnsupportedPair
-from gjk3d.exact.arithmetic import FractionVec, Root, Vec, float_above, float_below, in_integers, negative
+from gjk3d.exact.arithmetic import FractionVec, Root, Vec, float_above, float_below, in_integers, negative, sqrt_bounds
 from gjk3d.exact.bodies import Body, Placement, at_point, body_of, place, placement, same_set
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.enclosure import Enclosure
@@ -23,7 +23,8 @@ from gjk3d.shapes.halfspace import Halfspace
 
 _UNIT = 1e-12  #: what a normal's length may miss of 1, and the points of the sign law, as a part of the size
 _PROMISED = {True: 1e-9, False: 1e-12}  #: widths of curved and of flat or rounded shapes, as parts of the size
-_LOOSE = 10  #: widths that the normal of an answer that is not tight may miss: its bound may be another normal's
+_LOOSE = 100  #: widths that the normal of an answer that is not tight may miss: its bound may be another normal's
+_ROUGH = (Status.BEYOND, Status.UNDECIDED)  #: stopped early: their normals are on the way and prove nothing
 _AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 _ORIGIN = (Fraction(0),) * 3
 
@@ -90,8 +91,8 @@ class _Case:
         self.lower, self.upper = -inf, inf
 
     def verdict(self) -> Verdict:
-        reasons = [*(f"refuted: {w}" for w in self.wrong), *(f"unprovable: {w}" for w in self.open)]
-        return Verdict(not reasons, bool(self.wrong), tuple(reasons), self.lower, self.upper)
+        reasons = (*self.wrong, *(f"unprovable: {w}" for w in self.open))
+        return Verdict(not reasons, bool(self.wrong), reasons, self.lower, self.upper)
 
     def judge_bounds(self, claim: _Claim, proof: Enclosure, radius_low: Fraction, radius_high: Fraction) -> None:
         """Compare the claim with what is proven about the cores."""
@@ -197,7 +198,7 @@ def _claim(result: Distance, case: _Case) -> _Claim | None:
         case.wrong.append(f"lower <= distance <= upper does not hold: {numbers[1]!r}, {numbers[0]!r}, {numbers[2]!r}")
     length2 = sum((c * c for c in normal), Fraction(0))
     if abs(length2 - 1) > Fraction(2 * _UNIT):
-        case.wrong.append(f"the normal has length {sqrt(length2)!r}")
+        case.wrong.append(f"the normal has length {sqrt_bounds(length2)[0]!r}")
     fits = {
         Status.SEPARATED: lower > 0,
         Status.BEYOND: lower > 0,
@@ -242,30 +243,27 @@ def _size(bodies: list[tuple[Body, Placement]]) -> tuple[float, float]:
         alone = Difference(body, at_point(_ORIGIN))
         origin = [Fraction(x, at.shift) for x in at.translation]
         # the box round it, as seen from its frame's origin
-        high = [float(Fraction(alone.support(axis)[2], alone.scale) - o) for axis, o in zip(_AXES, origin, strict=True)]
-        low = [
-            -float(Fraction(alone.support(negative(axis))[2], alone.scale) + o)
-            for axis, o in zip(_AXES, origin, strict=True)
-        ]
-        half = sqrt(sum((h - g) ** 2 for g, h in zip(low, high, strict=True))) / 2
-        middle = [(g + h) / 2 for g, h in zip(low, high, strict=True)]
-        off = sqrt(sum(m * m for m in middle))
+        ends = [[Fraction(alone.support(s)[2], alone.scale) for s in (axis, negative(axis))] for axis in _AXES]
+        half = hypot(*(float_above((high + low) / 2) for high, low in ends))
+        middle = [(high - low) / 2 - o for (high, low), o in zip(ends, origin, strict=True)]
+        off = hypot(*(float_above(m) for m in middle))
         far = off > 4 * half  # then its middle is its centre, and not the frame's origin
-        size += half + (0.0 if far else off) + float(body.radius_high)
-        centers.append([o + Fraction(m if far else 0.0) for o, m in zip(origin, middle, strict=True)])
-        stretch = max(stretch, float(at.stretch))
-    return size + sqrt(sum(float(p - q) ** 2 for p, q in zip(*centers, strict=True))), stretch
+        size += half + (0.0 if far else off) + float_above(body.radius_high)
+        centers.append([o + m if far else o for o, m in zip(origin, middle, strict=True)])
+        stretch = max(stretch, float_above(at.stretch))
+    size += hypot(*(float_above(p - q) for p, q in zip(*centers, strict=True)))
+    return min(size, 1e300), stretch
 
 
 def _judge_form(case: _Case, claim: _Claim, allowed: _Allowed) -> None:
     """Check what needs no more of the shapes than their size."""
     miss = [q - p - claim.distance * n for p, q, n in zip(claim.point_a, claim.point_b, claim.normal, strict=True)]
-    square = sum(c * c for c in miss)
+    square = sum((c * c for c in miss), Fraction(0))
     if square > allowed.law**2:
-        case.wrong.append(f"point_b - point_a misses distance * normal by {sqrt(square):.3g}")
+        case.wrong.append(f"point_b - point_a misses distance * normal by {sqrt_bounds(square)[0]:.3g}")
     width = claim.upper - claim.lower
     if claim.tight and width > allowed.promised:
-        case.wrong.append(f"it is called tight and is {float(width):.3g} wide")
+        case.wrong.append(f"it is called tight and is {float_above(width):.3g} wide")
 
 
 # --- two bounded bodies -----------------------------------------------------------------------------------------------
@@ -291,7 +289,7 @@ def _judge_cores(case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement
     proof = Enclosure(low, claim.upper + difference.radius_low)
     enclose(difference, n, proof)
     case.judge_bounds(claim, proof, difference.radius_low, difference.radius_high)
-    if not (claim.unsigned and claim.status == Status.OVERLAPPING):  # a common point has no direction
+    if not (claim.unsigned and claim.status == Status.OVERLAPPING) and claim.status not in _ROUGH:
         _judge_normal(case, claim, n, difference, allowed)
     _judge_point(case, "point_a", claim.point_a, body_a, n, allowed)
     _judge_point(case, "point_b", claim.point_b, body_b, negative(n), allowed)
@@ -302,7 +300,7 @@ def _judge_normal(case: _Case, claim: _Claim, n: Vec, difference: Difference, al
     top = difference.height(n)
     gap = Root(-top.num, top.den)
     if gap < Root.of(claim.distance - allowed.normal + difference.radius_high):
-        found = float(gap.bracket()[0] - difference.radius_high)
+        found = float_below(gap.bracket()[0] - difference.radius_high)
         case.wrong.append(f"along the normal the distance is {found!r}, not {float(claim.distance)!r}")
 
 
@@ -312,7 +310,7 @@ def _judge_point(case: _Case, name: str, point: FractionVec, body: Body, outward
     proof = Enclosure(None, allowed.points + difference.radius_low)
     enclose(difference, outward, proof)
     if proof.low is not None and proof.high_refuted:
-        away = float(proof.low.bracket()[0] - difference.radius_high)
+        away = float_below(proof.low.bracket()[0] - difference.radius_high)
         case.wrong.append(f"{name} is outside its shape by {away:.3g}")
     elif not proof.high_proven:
         case.open.append(f"{name} could not be shown to be in its shape")

@@ -1,0 +1,378 @@
+"""The judge: accepts every true answer, rejects every false one, and says which claim is wrong."""
+
+from __future__ import annotations
+
+import copy
+from math import nan, sqrt
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies import PAIRS, SHAPES, build, is_polytope, pairs, polytopes, random_poses
+
+import gjk3d as gk
+from gjk3d.exact import verify
+from gjk3d.shapes.base import Shape
+
+S = gk.Status
+QUERIES = [gk.signed_distance, gk.distance]
+
+
+def altered(result, **changes):
+    other = copy.copy(result)
+    for name, value in changes.items():
+        setattr(other, name, value)
+    return other
+
+
+def bend(result, distance=None, normal=None, **changes):
+    """The answer with another distance or normal, its second point moved along so that the sign law holds."""
+    distance = result.distance if distance is None else distance
+    normal = result.normal if normal is None else np.asarray(normal)
+    point_b = result.point_a + distance * normal
+    return altered(result, distance=distance, normal=normal, point_b=point_b, **changes)
+
+
+def turned(normal, angle):
+    side = np.cross(normal, [1, 0, 0] if abs(normal[0]) < 0.7 else [0, 1, 0])
+    return np.cos(angle) * normal + np.sin(angle) * side / np.linalg.norm(side)
+
+
+def assert_proven(verdict):
+    assert verdict.ok, verdict
+    assert verdict
+    assert not verdict.refuted
+    assert verdict.reasons == ()
+
+
+def assert_refuted(verdict, why=""):
+    assert not verdict.ok
+    assert not verdict
+    assert verdict.refuted, verdict
+    assert any(why in reason for reason in verdict.reasons), verdict
+
+
+# accepts ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_accepts_answers_of_every_pair_of_kinds(seed):
+    rng = np.random.default_rng(seed)
+    overlapping = []
+    for one, other in PAIRS:
+        a, b = SHAPES[one], SHAPES[other]
+        shape_a, shape_b = build(a), build(b)
+        poses_a, poses_b = random_poses(rng, a, b, 2)
+        for query in QUERIES:
+            result = query(shape_a, shape_b, poses_a, poses_b)
+            for k in range(2):
+                verdict = verify(result[k], shape_a, shape_b, poses_a[k], poses_b[k])
+                assert_proven(verdict)
+                if query is gk.signed_distance:
+                    assert verdict.lower <= result[k].upper
+                    assert verdict.upper >= result[k].lower
+        overlapping.append(float((result.status == S.OVERLAPPING).mean()))
+    assert 0.3 < np.mean(overlapping) < 0.7
+
+
+@settings(max_examples=120)
+@given(pairs(polytopes))
+def test_accepts_answers_about_nasty_polytopes(pair):
+    a, pose_a, b, pose_b = pair
+    shape_a, shape_b = build(a), build(b)
+    for query in QUERIES:
+        assert_proven(verify(query(shape_a, shape_b, pose_a, pose_b), shape_a, shape_b, pose_a, pose_b))
+
+
+TOUCHING = {
+    "face on face": (gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), (1, 0.25, 0)),
+    "edge on edge": (gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), (1, 1, 0)),
+    "vertex on vertex": (gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), (1, 1, 1)),
+    "one below": (gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), (np.nextafter(1, 0), 0, 0)),
+    "one above": (gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), (np.nextafter(1, 2), 0, 0)),
+    "spheres": (gk.Sphere(1), gk.Sphere(0.5), (1.5, 0, 0)),
+    "rounded": (gk.Box((1, 1, 1)).inflated(0.25), gk.Capsule(0.25, 1), (1, 0, 0)),
+    "cylinder on box": (gk.Cylinder(0.5, 1), gk.Box((1, 1, 1)), (0, 0, 1)),
+    "flat in one plane": (gk.ConvexHull([(0, 0, 0), (1, 0, 0), (0, 1, 0)]),) * 2 + ((0.25, 0.25, 0),),
+    "crossing segments": (gk.Segment((-1, 0, 0), (1, 0, 0)), gk.Segment((0, -1, 0), (0, 1, 0)), (0, 0, 0)),
+    "points": (gk.Point(), gk.Point(), (0, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("name", TOUCHING)
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_accepts_contact(name, query, scale):
+    a, b, where = TOUCHING[name]
+    a, b = a.scaled(scale), b.scaled(scale)
+    pose_a, pose_b = (
+        naive.pose(translation=np.array((3, 1, 2)) * scale),
+        naive.pose(translation=scale * np.array(where)),
+    )
+    pose_b[:3, 3] += pose_a[:3, 3]
+    result = query(a, b, pose_a, pose_b)
+    assert_proven(verify(result, a, b, pose_a, pose_b))
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("one", ["box", "hull", "capsule", "cone", "squashed capsule"])
+def test_accepts_answers_that_stopped_early(query, one):
+    rng = np.random.default_rng(8)
+    a, b = SHAPES[one], SHAPES["ellipsoid"]
+    shape_a, shape_b = build(a), build(b)
+    poses_a, poses_b = random_poses(rng, a, b, 12)
+    seen = set()
+    for options in ({"tol": 0.3}, {"tol": 1e-3}, {"max_distance": 0.0}, {"max_distance": 0.1}):
+        result = query(shape_a, shape_b, poses_a, poses_b, **options)
+        for k in range(len(poses_a)):
+            assert_proven(verify(result[k], shape_a, shape_b, poses_a[k], poses_b[k]))
+            seen.add(result[k].status)
+    assert {S.SEPARATED, S.OVERLAPPING, S.BEYOND} <= seen
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("query", QUERIES)
+def test_accepts_and_rejects_half_spaces(name, query):
+    rng = np.random.default_rng(4)
+    shape = build(SHAPES[name])
+    for k in range(6):
+        plane = gk.Halfspace(rng.normal(size=3), rng.normal())
+        turns = naive.random_rotations(rng, 2)
+        poses = [naive.pose(turns[i], rng.normal(size=3) * 10.0 ** (k % 3)) for i in range(2)]
+        result = query(plane, shape, *poses)
+        assert_proven(verify(result, plane, shape, *poses))
+        mirrored = query(shape, plane, *poses[::-1])
+        assert_proven(verify(mirrored, shape, plane, *poses[::-1]))
+        assert_refuted(verify(bend(result, normal=-result.normal), plane, shape, *poses))
+        assert_refuted(verify(bend(result, normal=turned(result.normal, 1e-6)), plane, shape, *poses))
+        up = result.upper + 1e-6
+        assert_refuted(verify(bend(result, up, lower=up, upper=up, status=S.SEPARATED), plane, shape, *poses))
+        for by, why in ((1e3, "outside the half-space"), (-1e3, "outside its shape")):
+            off = {name: getattr(result, name) + by * result.normal for name in ("point_a", "point_b")}
+            assert_refuted(verify(altered(result, **off), plane, shape, *poses), why)
+
+
+def test_bounds_of_the_judge_hold_for_closed_forms():
+    cases = [
+        (gk.Sphere(1), gk.Sphere(2), (5, 0, 0), 2.0),
+        (gk.Sphere(1), gk.Sphere(2), (1, 2, 2), 0.0),
+        (gk.Sphere(1), gk.Box((2, 2, 2)), (3, 2, 0), sqrt(5) - 1),
+        (gk.Cylinder(1, 2), gk.Cylinder(1, 2), (3, 0, 0), 1.0),
+        (gk.Cylinder(1, 2), gk.Cylinder(1, 2), (0, 0, 1.5), -0.5),
+        (gk.Ellipsoid((1, 2, 3)), gk.Ellipsoid((1, 2, 3)), (2.5, 0, 0), 0.5),
+        (gk.Cone(1, 2), gk.Point(), (0, 0, 4), 3.0),
+    ]
+    for a, b, where, value in cases:
+        pose = naive.pose(translation=where)
+        verdict = verify(gk.signed_distance(a, b, None, pose), a, b, None, pose)
+        assert_proven(verdict)
+        assert verdict.lower <= value <= verdict.upper
+
+
+# rejects ------------------------------------------------------------------------------------------------------------
+
+_TURN = naive.random_rotations(np.random.default_rng(17), 2)
+CASES = {
+    "boxes apart": (gk.Box((1, 2, 3)), gk.Box((2, 1, 1)), _TURN[0], (3, 1, 0.5)),
+    "boxes overlap": (gk.Box((1, 2, 3)), gk.Box((2, 1, 1)), _TURN[0], (0.6, 0.4, 0.2)),
+    "boxes touch": (gk.Box((1, 2, 3)), gk.Box((2, 1, 1)), np.eye(3), (1.5, 0.5, 0.25)),
+    "rounded apart": (gk.Box((1, 1, 1)).inflated(0.1), gk.Capsule(0.2, 1), _TURN[1], (1.5, 0.5, 1)),
+    "rounded overlap shallow": (gk.Box((1, 1, 1)).inflated(0.1), gk.Capsule(0.2, 1), np.eye(3), (0.7, 0.1, 0)),
+    "flat through solid": (gk.Triangle([(-2, 0, 0), (2, 1, 0), (0, -2, 0)]), gk.Box((1, 1, 1)), _TURN[0], (0, 0, 0.1)),
+    "segments": (gk.Segment((0, 0, 0), (1, 0, 0)), gk.Segment((0, 0, 1), (0, 1, 1)), _TURN[1], (0, 0, 1)),
+    "cones apart": (gk.Cone(1, 2), gk.Cone(0.5, 1), _TURN[0], (2, 1, 0)),
+    "cone in ellipsoid": (gk.Cone(0.4, 1), gk.Ellipsoid((1, 2, 1.5)), _TURN[1], (0.2, 0.1, 0.4)),
+    "cylinder and box": (gk.Cylinder(0.5, 2), gk.Box((1, 1, 1)), _TURN[1], (0.6, 0, 0.3)),
+}
+
+
+def answer(name, query=gk.signed_distance):
+    a, b, turn, where = CASES[name]
+    pose_a, pose_b = naive.pose(_TURN[1], (5, -2, 1)), naive.pose(_TURN[1] @ turn, _TURN[1] @ where + (5, -2, 1))
+    result = query(a, b, pose_a, pose_b)
+    question = (a, b, pose_a, pose_b)
+    assert_proven(verify(result, *question))
+    return result, question
+
+
+@pytest.fixture(params=list(CASES))
+def case(request):
+    return answer(request.param)
+
+
+def test_the_cases_have_every_status():
+    assert {answer(name)[0].status for name in CASES} == {S.SEPARATED, S.TOUCHING, S.OVERLAPPING}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("way", [1, -1])
+def test_rejects_an_interval_that_misses_the_truth(name, query, way):
+    result, question = answer(name, query)
+    by = way * 10 * max(result.upper - result.lower, 1e-14)
+    lower, upper = result.lower + by, result.upper + by
+    status = S.SEPARATED if lower > 0 else S.OVERLAPPING if upper < 0 else S.TOUCHING
+    shifted = bend(result, result.distance + by, lower=lower, upper=upper, status=status)
+    assert_refuted(verify(shifted, *question), "signed distance")
+
+
+@pytest.mark.parametrize("by", [1e-13, 1e-9, 1e-3, 1.0])
+@pytest.mark.parametrize("way", [1, -1])
+def test_an_interval_that_is_cut_short_is_not_proven(case, by, way):
+    """From the middle of the interval on, to one side: the truth is on the other, or within what is left."""
+    result, question = case
+    middle = result.distance + way * (by + result.upper - result.lower)
+    lower, upper = sorted((middle, middle + way * by))
+    status = S.SEPARATED if lower > 0 else S.OVERLAPPING if upper <= 0 else S.TOUCHING
+    assert_refuted(verify(bend(result, middle, lower=lower, upper=upper, status=status), *question))
+
+
+def test_rejects_a_flipped_or_turned_normal(case):
+    result, question = case
+    assert_refuted(verify(altered(result, normal=-result.normal), *question))
+    assert_refuted(verify(bend(result, normal=-result.normal), *question))
+    assert_refuted(verify(bend(result, normal=turned(result.normal, 0.1)), *question))
+
+
+def test_rejects_a_normal_that_is_no_unit_vector(case):
+    result, question = case
+    for factor in (1 + 1e-9, 1 - 1e-11, 0.0, 1e200):
+        assert_refuted(verify(altered(result, normal=result.normal * factor), *question), "length")
+    assert_refuted(verify(altered(result, normal=result.normal * nan), *question), "finite")
+
+
+def test_rejects_points_outside_their_shapes(case):
+    result, question = case
+    # both lie on support planes of the normal, so along it one of them leaves its shape at once
+    for along, by in ((result.normal, 1e-6), (-result.normal, 1e-6), (turned(result.normal, 1.5), 10.0)):
+        one = altered(result, point_a=result.point_a + by * along)
+        assert_refuted(verify(one, *question), "misses")
+        both = altered(one, point_b=result.point_b + by * along)
+        assert_refuted(verify(both, *question), "outside its shape")
+    assert_refuted(verify(altered(result, point_b=result.point_b * nan), *question), "finite")
+
+
+def test_rejects_weights_that_are_not_convex():
+    """(1.5, -0.5) of two vertices instead of (0.5, 0.5) leaves the edge."""
+    a, b = gk.Segment((0, 0, 0), (2, 0, 0)), gk.Segment((0, 0, 1), (2, 0, 1))
+    result = gk.signed_distance(a, b)
+    off = np.array([3.0, 0, 0])
+    wrong = altered(result, point_a=off, point_b=off + (0, 0, 1))
+    assert_refuted(verify(wrong, a, b), "point_a is outside its shape by 1")
+
+
+def test_rejects_a_wrong_status(case):
+    result, question = case
+    for status in S:
+        if status is result.status or (status is S.BEYOND and result.status is S.SEPARATED):
+            continue  # beyond a max_distance that the answer does not tell
+        assert_refuted(verify(altered(result, status=status), *question), "status")
+
+
+def test_rejects_a_distance_outside_its_interval(case):
+    result, question = case
+    assert_refuted(verify(bend(result, result.upper + 1e-9), *question), "lower <= distance <= upper")
+    assert_refuted(verify(altered(result, lower=result.upper, upper=result.lower), *question))
+    assert_refuted(verify(altered(result, lower=nan), *question), "finite")
+    assert_refuted(verify(altered(result, upper=np.inf), *question), "finite")
+
+
+def test_rejects_a_wide_interval_that_is_called_tight(case):
+    result, question = case
+    wide = altered(result, lower=result.lower - 0.01, upper=result.upper + (0.01 if result.upper > 0 else 0.0))
+    if (wide.lower > 0) == (result.lower > 0):
+        assert_refuted(verify(wide, *question), "tight")
+        assert not verify(altered(wide, tight=False), *question).refuted or result.status is S.TOUCHING
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_rejects_a_common_point_where_there_is_none(query):
+    a, b = gk.Box((1, 1, 1)), gk.Box((1, 1, 1))
+    pose = naive.pose(translation=(0.5, 0, 0))
+    inside = query(a, b, None, pose)
+    outside = naive.pose(translation=(1 + 1e-9, 0, 0))
+    assert_refuted(verify(inside, a, b, None, outside))
+    nothing = altered(query(a, b, None, outside), distance=0.0, lower=0.0, upper=0.0, status=S.OVERLAPPING)
+    nothing.point_b = nothing.point_a
+    assert_refuted(verify(nothing, a, b, None, outside), "signed distance")
+
+
+def test_rejects_foreign_shapes_and_poses(case):
+    result, (a, b, pose_a, pose_b) = case
+    away = pose_b.copy()
+    away[:3, 3] += 1e-3 * result.normal
+    assert_refuted(verify(result, a, b, pose_a, away))
+    assert_refuted(verify(result, a, b, pose_b, pose_a))
+    for other in (gk.Sphere(1), gk.Box((1, 2, 3.5)), gk.Point((9, 9, 9)), gk.Cone(1, 1.5)):
+        assert_refuted(verify(result, other, b, pose_a, pose_b), "another shape")
+        assert_refuted(verify(result, a, other, pose_a, pose_b), "another shape")
+
+
+def test_one_set_in_two_forms_is_no_other_shape():
+    box = gk.Box((1, 2, 3))
+    hull = gk.ConvexHull(box.vertices[::-1])
+    result = gk.signed_distance(box, gk.Sphere(1), None, naive.pose(translation=(2, 2, 2)))
+    assert_proven(verify(result, hull, gk.Sphere(1), None, result.pose_b))
+    assert_proven(verify(result, hull, gk.Point().inflated(1), None, result.pose_b))
+    assert_refuted(verify(result, hull, gk.Sphere(1 + 1e-15), None, result.pose_b), "another shape")
+
+
+# the rest -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_shape_that_the_judge_does_not_know_is_unprovable():
+    class Strange(Shape):
+        __slots__ = ("inner",)
+
+        def __init__(self, inner):
+            self._set(inner=inner)
+
+        def _pack(self):
+            return self.inner.packed
+
+    box = gk.Box((1, 1, 1))
+    strange = Strange(box)
+    for result, question in [
+        (gk.signed_distance(strange, box), (strange, box)),
+        (gk.distance(box, strange), (box, strange)),
+    ]:
+        verdict = verify(result, *question)
+        assert not verdict.proven
+        assert not verdict.refuted
+        assert verdict.reasons == ("unprovable: a Strange is not given by numbers that the judge knows",)
+
+
+def test_the_question_is_checked():
+    box = gk.Box((1, 1, 1))
+    poses = np.tile(np.eye(4), (3, 1, 1))
+    result = gk.signed_distance(box, box, None, poses)
+    with pytest.raises(TypeError, match=r"take a row first, verify\(result\[i\]"):
+        verify(result, box, box, None, poses)
+    with pytest.raises(gk.errors.ShapeError, match="pose_b is a stack of 3 poses"):
+        verify(result[0], box, box, None, poses)
+    with pytest.raises(gk.errors.PoseError, match="reflection"):
+        verify(result[0], box, box, np.diag([1, 1, -1, 1]))
+    with pytest.raises(gk.errors.UnsupportedPair, match="a is a str"):
+        verify(result[0], "box", box)
+    with pytest.raises(gk.errors.UnsupportedPair, match="two half-spaces"):
+        verify(result[0], gk.Halfspace((0, 0, 1)), gk.Halfspace((0, 0, 1)))
+    assert_proven(verify(result[1], box, box, None, poses[1]))
+
+
+def test_a_verdict_reads_well():
+    box = gk.Box((1, 1, 1))
+    pose = naive.pose(translation=(3, 0, 0))
+    result = gk.signed_distance(box, box, None, pose)
+    assert repr(verify(result, box, box, None, pose)).startswith("Verdict: proven (signed distance in [2.0, 2.0")
+    wrong = repr(verify(altered(result, status=S.TOUCHING), box, box, None, pose))
+    assert wrong.startswith("Verdict: refuted: the status is TOUCHING, the interval [")
+
+
+def test_which_shapes_are_polytopes_is_agreed():
+    from gjk3d.exact.bodies import body_of
+
+    for spec in SHAPES.values():
+        body = body_of(build(spec))
+        assert body is not None
+        assert body.curved is not is_polytope(spec)

@@ -52,6 +52,64 @@ def closest_on_segment(a: Vec3, b: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
 
 
 @kernel
+def blend(la: float, a: Vec3, lb: float, b: Vec3, lc: float, c: Vec3) -> Vec3:
+    """Return la a + lb b + lc c."""
+    return (
+        la * a[0] + lb * b[0] + lc * c[0],
+        la * a[1] + lb * b[1] + lc * c[1],
+        la * a[2] + lb * b[2] + lc * c[2],
+    )
+
+
+@kernel
+def agree(p: Vec3, q: Vec3, tiny: float) -> bool:
+    """Tell whether two ways to compute a point give one point; else its coordinates are noise, and prove nothing."""
+    d = sub(p, q)
+    return dot(d, d) <= tiny * tiny
+
+
+@kernel
+def refined(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec4, bool]:
+    """Return the foot of the origin on a thin triangle's plane, by iterative refinement, and whether it is within.
+
+    The plane of a thin triangle is rounding, and so is a foot read off it. The combination of the vertices itself is
+    not: what is left of it along the longest edge and across is taken out again, until it is least.
+    """
+    ab, bc, ca = dot(sub(b, a), sub(b, a)), dot(sub(c, b), sub(c, b)), dot(sub(a, c), sub(a, c))
+    turns = 0
+    p, q, r = a, b, c
+    if bc >= ab and bc >= ca:
+        turns, p, q, r = 1, b, c, a
+    elif ca >= ab and ca >= bc:
+        turns, p, q, r = 2, c, a, b
+    base = sub(q, p)
+    length = sqrt(dot(base, base))
+    e = scale(1.0 / length, base)
+    k = sub(r, p)
+    along = dot(k, e)
+    h = sub(k, scale(along, e))
+    h = sub(h, scale(dot(h, e), e))
+    height = sqrt(dot(h, h))
+    if not height > 0.0:
+        return p, (1.0, 0.0, 0.0, 0.0), False
+    h = scale(1.0 / height, h)
+    lq, lr = 0.0, 0.0
+    foot = p
+    for _ in range(4):
+        dr = -dot(foot, h) / height
+        lq -= (dot(foot, e) + dr * along) / length
+        lr += dr
+        foot = blend(1.0 - lq - lr, p, lq, q, lr, r)
+    lp = 1.0 - lq - lr
+    within = lp >= 0.0 and lq >= 0.0 and lr >= 0.0
+    if turns == 0:
+        return foot, (lp, lq, lr, 0.0), within
+    if turns == 1:
+        return foot, (lr, lp, lq, 0.0), within
+    return foot, (lq, lr, lp, 0.0), within
+
+
+@kernel
 def closest_on_triangle(a: Vec3, b: Vec3, c: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
     """Return the point of ABC nearest to the origin, and its coordinates on (A, B, C, -)."""
     ab, ac, bc = sub(b, a), sub(c, a), sub(c, b)
@@ -62,9 +120,18 @@ def closest_on_triangle(a: Vec3, b: Vec3, c: Vec3, tiny: float) -> tuple[Vec3, V
     u = dot(n, cross(b, bc))
     v = dot(n, cross(ac, c))
     w = dot(n, cross(a, ab))
+    thin = not flat and area2 < 1e-4 * longest2 * longest2
     if not flat and u > 0.0 and v > 0.0 and w > 0.0:
         s = 1.0 / (u + v + w)
-        return scale(dot(n, a) / area2, n), (u * s, v * s, w * s, 0.0)
+        p = scale(dot(n, a) / area2, n)
+        if agree(p, blend(u * s, a, v * s, b, w * s, c), tiny):
+            return p, (u * s, v * s, w * s, 0.0)
+        thin = True
+    if thin:
+        p, l4, within = refined(a, b, c)
+        if within:
+            return p, l4
+        flat = True  # too thin for its own normal: any edge may be nearest
     best = a
     coordinates = (1.0, 0.0, 0.0, 0.0)
     least = dot(a, a)
@@ -115,7 +182,10 @@ def closest_on_tetrahedron(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> t
         m_c = abs(dot(a, cross(b, d)))
         m_d = abs(dot(a, cross(b, c)))
         s = 1.0 / (m_a + m_b + m_c + m_d)
-        return origin, (m_a * s, m_b * s, m_c * s, m_d * s), INSIDE
+        p = blend(m_a * s, a, m_b * s, b, m_c * s, c)
+        if agree(scale(-m_d * s, d), p, tiny):
+            return origin, (m_a * s, m_b * s, m_c * s, m_d * s), INSIDE
+        abc, abd, acd, bcd = UNSURE, UNSURE, UNSURE, UNSURE
     where = UNSURE
     if abc == OUTSIDE or abd == OUTSIDE or acd == OUTSIDE or bcd == OUTSIDE:
         where = OUTSIDE

@@ -156,7 +156,7 @@ def gjk(
         if not dot(p, p) < square:
             # a new vertex may mend the direction by more than the length can show; a few such steps, never a cycle
             level += 1
-            if level > 8 or not dot(p, p) <= (1.0 + 1e-15) * square:  # worse, or NaN: what is there stays
+            if level > 8 or not l4[count - 1] > 0.0 or not dot(p, p) <= (1.0 + 1e-15) * square:  # worse, or NaN: what is there stays
                 count -= 1
                 code = STALLED
                 break

@@ -29,7 +29,7 @@ FLOATS, INTS = 12, 4
 _RADIUS, _POLYTOPE = layout.RADIUS, layout.POLYTOPE
 _U = layout.UNIT_ROUNDOFF
 #: promised widths, in units of the pair's size
-WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 1e-9
+WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10
 
 
 @kernel
@@ -120,14 +120,15 @@ def solve(
         elif ecode != FLAT:
             p0, p1, p2, _ = first_four(s)
             p, l4 = closest_on_triangle(p0, p1, p2, tiny)
-            if dot(p, p) < length * length or length <= 4.0 * tiny or mode == EPA_ALWAYS:
-                length = sqrt(dot(p, p))
+            reach = sqrt(dot(p, p))
+            if reach < length or (mode == EPA_ALWAYS and reach <= length + tiny):
+                length = reach
                 distance = length
                 upper = min(upper, length + error)
                 s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
                 a, b = witnesses(s, three)
                 n = facing(p, length, axis, size)
-        elif length <= 4.0 * tiny:
+        if front < 0.0 and length <= 4.0 * tiny:
             n = axis
     if proven:
         upper = min(upper, 0.0)

@@ -7,7 +7,19 @@ they are integers over a power of two; every sum and product below is exact, and
 from __future__ import annotations
 
 from gjk3d.exact.arithmetic import Root, sqrt_bounds
+from gjk3d.exact.certificates import Proof, surface_proof, weights_proof
 from gjk3d.exact.judge import Verdict, verify
 from gjk3d.exact.signed import ExactDistance, exact_pair, exact_signed_distance
 
-__all__ = ["ExactDistance", "Root", "Verdict", "exact_pair", "exact_signed_distance", "sqrt_bounds", "verify"]
+__all__ = [
+    "ExactDistance",
+    "Proof",
+    "Root",
+    "Verdict",
+    "exact_pair",
+    "exact_signed_distance",
+    "sqrt_bounds",
+    "surface_proof",
+    "verify",
+    "weights_proof",
+]

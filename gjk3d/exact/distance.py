@@ -41,7 +41,7 @@ def nearest_with_last(points: list[Vec]) -> Nearest:
     best: Nearest | None = None
     for size in range(last + 1):
         for others in combinations(range(last), size):
-            found = _inside(*(points[i] for i in others), points[last])
+            found = foot(*(points[i] for i in others), points[last])
             if found is None:
                 continue
             weights, direction, length = found
@@ -51,7 +51,7 @@ def nearest_with_last(points: list[Vec]) -> Nearest:
     return best
 
 
-def _inside(*simplex: Vec) -> tuple[tuple[int, ...], Vec, Root] | None:
+def foot(*simplex: Vec) -> tuple[tuple[int, ...], Vec, Root] | None:
     """Return weights, direction and length of the origin's foot on a simplex, None where it is not strictly inside."""
     if len(simplex) == 1:
         (a,) = simplex
@@ -62,9 +62,9 @@ def _inside(*simplex: Vec) -> tuple[tuple[int, ...], Vec, Root] | None:
         weights: tuple[int, ...] = dot(b, edge), -dot(a, edge)
         if not (weights[0] > 0 and weights[1] > 0):
             return None
-        foot = combine(weights, simplex)
-        square, length = dot(foot, foot), dot(edge, edge)
-        return weights, foot, Root(square, square * length * length) if square else Root(0)
+        point = combine(weights, simplex)
+        square, length = dot(point, point), dot(edge, edge)
+        return weights, point, Root(square, square * length * length) if square else Root(0)
     if len(simplex) == 3:
         a, b, c = simplex
         normal = cross(sub(b, a), sub(c, a))

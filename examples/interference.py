@@ -1,0 +1,73 @@
+"""Which parts of an assembly clash, by how much, and how to move them apart: pairs of a gearbox, hull against hull."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import gjk3d as gk
+
+MODEL = Path(__file__).parents[1] / "data" / "gearbox.glb"
+PAIRS = [
+    ("shaft_in", "cap_in", "the hulls decide: the shaft ends in a flat face, the cap is a disc"),
+    ("shaft_out", "cap_out", "its twin at the other end, made to the right length"),
+    ("cover", "bolt_1", "here the hulls mislead: the bolt is free in its hole, but a hull has no holes"),
+]
+
+
+def mm(vector):
+    """Return a vector as text."""
+    return "(" + ", ".join(f"{x + 0.0:.4f}" for x in vector.round(9)) + ") mm"
+
+
+def report(a, b, note, result):
+    """Print an answer for people."""
+    print(f"\n{a} and {b}: {result.status.name.lower()}   [{note}]")
+    if result.depth > 0:
+        print(f"   depth of the overlap     {result.depth:.6f} mm")
+        print(f"   moving {b} by {mm(result.separation_vector)} makes the hulls just touch")
+    else:
+        print(f"   distance                 {result.distance:.6f} mm")
+    print(f"   proven                   {result.lower!r} <= signed distance <= {result.upper!r}")
+    print(f"   point of {a:<15} {mm(result.point_a)}")
+    print(f"   point of {b:<15} {mm(result.point_b)}")
+
+
+def draw(hulls, clash, clear, path):
+    """Draw a clash and a clear pair side by side, close up."""
+    import pyvista as pv
+
+    gk.viz.check_rendering()
+    plotter = pv.Plotter(off_screen=True, shape=(1, 2), window_size=[1400, 620], border=False)
+    plotter.enable_anti_aliasing("ssaa")
+    for column, ((a, b, _), result) in enumerate((clash, clear)):
+        plotter.subplot(0, column)
+        gk.viz.show(result, plotter=plotter, title=f"{a} and {b}, their convex hulls, in mm")
+        # what matters is a millimetre at one end of the shaft: look at it from the side
+        middle = result.point_b * (0, 0, 1) + hulls[b].bounds.mean(axis=0) * (1, 1, 0) + (0, 2, 0)
+        plotter.camera.focal_point = middle
+        plotter.camera.position = middle + (80.0 * np.sign(result.normal[2]), 20.0, 0.0) + 25.0 * result.normal
+        plotter.camera.up = (0.0, 1.0, 0.0)
+        plotter.camera.parallel_projection = True
+        plotter.camera.parallel_scale = 22.0
+        plotter.reset_camera_clipping_range()
+    plotter.screenshot(path)
+    plotter.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
+    out = parser.parse_args().out
+    gearbox = gk.load(MODEL)
+    print(f"{MODEL.name}: {len(gearbox.parts)} parts, in {gearbox.unit}; below in mm")
+    print("Convex hulls are compared: apart means apart, but an overlap of hulls may lie in a hole or a hollow.")
+    # a GLB is in metres; scaling the hulls gives answers in millimetres
+    hulls = {part.name: part.mesh.hull().scaled(1000.0) for part in gearbox.parts}
+    results = [gk.signed_distance(hulls[a], hulls[b]) for a, b, _ in PAIRS]
+    for pair, result in zip(PAIRS, results, strict=True):
+        report(*pair, result)
+    out.mkdir(parents=True, exist_ok=True)
+    draw(hulls, (PAIRS[0], results[0]), (PAIRS[1], results[1]), out / "interference.png")
+    print(f"picture: {out / 'interference.png'}", file=sys.stderr)

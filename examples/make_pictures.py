@@ -1,0 +1,43 @@
+"""Make all pictures of the gallery again: run every example, and shrink what it drew."""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+
+HERE = Path(__file__).parent
+EXAMPLES = sorted(file for file in HERE.glob("*.py") if file != Path(__file__))
+
+
+def shrink(source, folder):
+    """Save a picture small: the README's top as PNG, which every viewer knows, the others as WebP."""
+    image = Image.open(source).convert("RGB")
+    if source.stem == "hero":
+        target = folder / "hero.png"
+        # steps of 3 of 255 are not seen, and save a third
+        image.point(lambda value: 3 * round(value / 3)).save(target, optimize=True)
+    else:
+        target = folder / f"{source.stem}.webp"
+        image.save(target, quality=90, method=6)
+    return target
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", help="examples to run, by default all: " + ", ".join(f.stem for f in EXAMPLES)
+    )
+    parser.add_argument("--out", type=Path, default=HERE / "pictures", help="folder for the pictures")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for example in EXAMPLES:
+        if arguments.names and example.stem not in arguments.names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, example, "--out", folder], check=True, stdout=subprocess.DEVNULL)
+            for picture in sorted(Path(folder).glob("*.png")):
+                made = shrink(picture, arguments.out)
+                print(f"{made}: {made.stat().st_size / 1000:.0f} kB")

@@ -1,0 +1,139 @@
+"""Every example runs as a user would run it, says what it should, and draws something."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
+NAMES = sorted(file.stem for file in EXAMPLES.glob("*.py"))
+
+
+class Run:
+    """One example, run once in a folder of its own."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        # the gallery's script runs one example rather than all of them a second time
+        extra = ["interference", "--out", "out"] if name == "make_pictures" else []
+        command = [sys.executable, str(EXAMPLES / f"{name}.py"), *extra]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        self.out, self.err = done.stdout, done.stderr
+        self.pictures = sorted((folder / "out").iterdir())
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Return a function that runs an example once in this session."""
+    done: dict[str, Run] = {}
+
+    def run_once(name: str) -> Run:
+        if name not in done:
+            done[name] = Run(name, tmp_path_factory.mktemp(name))
+        return done[name]
+
+    return run_once
+
+
+def deviation(picture: Path) -> float:
+    with Image.open(picture) as image:
+        return float(np.asarray(image.convert("RGB"), dtype=float).std())
+
+
+def test_all_are_here():
+    assert NAMES == ["hero", "interference", "make_pictures", "plan_path", "tutorial_2d_to_3d"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_draws_and_says_where(run, name):
+    done = run(name)
+    assert len(done.pictures) == 1
+    assert deviation(done.pictures[0]) > 5
+    assert done.pictures[0].stem in done.err
+    assert "Warning" not in done.err
+
+
+def numbers(text: str) -> list[float]:
+    return [float(word) for word in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", text)]
+
+
+def line(text: str, start: str) -> str:
+    found = [row.strip() for row in text.splitlines() if row.strip().startswith(start)]
+    assert found, f"no line starts with {start!r}"
+    return found[0]
+
+
+def test_tutorial_replays_the_texts(run):
+    out = run("tutorial_2d_to_3d").out
+    for what, value in [
+        ("distance 11/√41", "1.71791138               1.71791138"),
+        ("nearest point of A - B", "(-1.07317, 1.34146)      (-1.07317, 1.34146)"),
+        ("point on A", "(6.92683, 7.34146)       (6.92683, 7.34146)"),
+        ("point on B", "(8, 6)                   (8, 6)"),
+        ("its weight 24/41", "0.585365854              0.585365854"),
+        ("A - B, farthest along (1, -1)", "(4, 2)                   (4, 2)"),
+        ("A - B, farthest along (-336, -480)", "(-8, -2)                 (-8, -2)"),
+        ("(7, 0) vertex to vertex", "separated                separated"),
+        ("depth 6/√41", "-0.937042571             -0.937042571"),
+    ]:
+        assert line(out, what).endswith(value)
+    lower, upper = numbers(line(out, "proven:"))
+    assert lower <= 11 / 41**0.5 <= upper <= lower + 1e-10
+    steps = re.findall(r"new point +(\(.*?\)) +difference (\S+)", out)
+    assert steps[0] == ("(-11, -1)", "24")
+    assert steps[1] == ("(-4, -1)", "5.6")
+    assert float(steps[-1][1]) == pytest.approx(0, abs=1e-9)
+
+
+def test_interference_says_what_it_compares_and_what_it_found(run):
+    out = run("interference").out
+    assert "Convex hulls are compared" in out
+    assert "shaft_in and cap_in: overlapping" in out
+    assert "depth of the overlap     1.499996 mm" in out
+    assert "moving cap_in by (0.0000, 0.0000, -1.5000) mm makes the hulls just touch" in out
+    assert "shaft_out and cap_out: separated" in out
+    assert "distance                 0.500001 mm" in out
+    for row in re.findall(r"proven +(.*)", out):
+        lower, upper = numbers(row)
+        assert lower <= upper <= lower + 1e-9
+
+
+def test_path_is_proven_free(run):
+    out = run("plan_path").out
+    found, smoothed = numbers(line(out, "path of"))[:2]
+    assert smoothed < 0.7 * found
+    _, lower, upper = numbers(line(out, "least clearance"))
+    assert 0.005 <= lower <= upper <= lower + 1e-3
+    (everywhere,) = numbers(line(out, "and between them"))
+    assert 0 < everywhere < lower
+
+
+def test_hero_has_the_depth_of_the_clash(run):
+    assert "overlapping, -1.49999559 in [-1.49999559, -1.49999559] along (0, 0, -1)" in run("hero").out
+
+
+def test_committed_pictures_are_small_and_not_blank():
+    pictures = {file.name: file for file in (EXAMPLES / "pictures").iterdir()}
+    examples = set(NAMES) - {"make_pictures", "hero"}
+    assert set(pictures) == {f"{name}.webp" for name in examples} | {"hero.png", "laws.svg"}
+    text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    for name, file in pictures.items():
+        assert file.stat().st_size < (200_000 if name == "hero.png" else 150_000)
+        assert f"pictures/{name}" in text
+        if file.suffix == ".svg":
+            assert ElementTree.parse(file).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+        else:
+            assert deviation(file) > 5
+
+
+def test_gallery_names_every_example():
+    text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    assert all(f"python examples/{name}.py" in text for name in NAMES)

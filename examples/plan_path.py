@@ -105,7 +105,7 @@ class Tree:
         self.nodes[0] = root
 
     def grow(self, target, checker):
-        """Walk from the nearest node towards a target while that is free; return the last node, and whether it arrived."""
+        """Walk from the nearest node to a target while that is free; return the last node and whether it arrived."""
         parent = int(np.argmin(travel(target, self.nodes[: self.count])))
         positions, rotations = between(self.nodes[parent], target)
         free = checker.free(positions, rotations)
@@ -247,7 +247,8 @@ if __name__ == "__main__":
     print(f"path of {length(found):.3f} m, after shortcuts {length(path):.3f} m, as the farthest point moves")
     lower, upper, everywhere, count = clearance(path)
     print(f"least clearance at {count} samples: {lower:.9f} <= true <= {upper:.9f} m")
-    print(f"and between them: nothing is nearer than {everywhere:.6f} m anywhere on the way")
+    everywhere = np.floor(everywhere * 1e4) / 1e4  # down, by far more than the rounding of the travels
+    print(f"and between them: nothing is nearer than {everywhere:.4f} m anywhere on the way")
     arguments.out.mkdir(parents=True, exist_ok=True)
     draw(path, arguments.out / "plan_path.png")
     print(f"picture: {arguments.out / 'plan_path.png'}", file=sys.stderr)

@@ -6,16 +6,23 @@ Hypothesis strategies for the laws one pair at a time; plain numpy generators fo
 from __future__ import annotations
 
 import itertools
+import os
 from math import inf, nextafter, pi
 from typing import Any
 
 import naive
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 from naive import Array, Spec
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
+
+
+def examples(count: int) -> Any:
+    """That many examples of a property, few where GJK3D_TEST_PROFILE says so (see conftest.py)."""
+    return settings(max_examples=10 if os.environ.get("GJK3D_TEST_PROFILE") == "few" else count)
 
 
 def build(spec: Spec) -> Any:

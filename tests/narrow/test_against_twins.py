@@ -11,7 +11,7 @@ import numpy as np
 import peers
 import pytest
 import strategies
-from hypothesis import given, settings
+from hypothesis import given
 from strategies import SHAPES, SOLID, build, is_polytope
 
 import gjk3d as gk
@@ -102,7 +102,7 @@ def test_bounds_hold_the_exact_value(name_a, name_b, far):
         assert pair.collide()[k] == (not result.lower[k] > 0)
 
 
-@settings(max_examples=100)
+@strategies.examples(100)
 @given(strategies.pairs(strategies.polytopes))
 def test_nasty_polytopes_against_the_hull_of_all_differences(case):
     pair = laws.Pair(*case)

@@ -7,11 +7,13 @@ import naive
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from strategies import PAIRS, SHAPES
+from strategies import PAIRS, SHAPES, is_polytope
 
 import gjk3d as gk
+
+POLYTOPE_PAIRS = [pair for pair in PAIRS if all(is_polytope(SHAPES[name]) for name in pair)]
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), PAIRS)
@@ -33,7 +35,7 @@ def test_every_pair_of_shapes_with_frames_on_each_other(name_a, name_b):
     assert np.array_equal(plain.normal, result.normal[0])
 
 
-@settings(max_examples=150)
+@strategies.examples(150)
 @given(strategies.pairs())
 def test_any_pair_keeps_the_laws(case):
     pair = laws.Pair(*case)
@@ -41,7 +43,7 @@ def test_any_pair_keeps_the_laws(case):
     laws.one_is_many_law(pair, result, [0])
 
 
-@settings(max_examples=150)
+@strategies.examples(150)
 @given(strategies.pairs(strategies.polytopes))
 def test_polytopes_are_always_known_to_rounding(case):
     pair = laws.Pair(*case)
@@ -49,7 +51,7 @@ def test_polytopes_are_always_known_to_rounding(case):
     assert not np.any(result.status == gk.Status.UNDECIDED)
 
 
-@settings(max_examples=60)
+@strategies.examples(60)
 @given(strategies.pairs(), st.sampled_from(["auto", "epa"]), st.sampled_from([1e-3, 1e-6, 0.1]))
 def test_bounds_hold_however_soon_the_solver_stops(case, depth, tol):
     pair = laws.Pair(*case)
@@ -68,6 +70,21 @@ def test_epa_and_the_automatic_choice_agree(name_a, name_b):
     laws.bound_law(pair, by_epa)
     laws.sign_law(pair, by_epa)
     laws.same_value(pair, pair.signed(), by_epa)
+
+
+@pytest.mark.parametrize(("name_a", "name_b"), POLYTOPE_PAIRS)
+def test_facet_enumeration_and_epa_agree(name_a, name_b):
+    pair = laws.Pair.random(np.random.default_rng(15), SHAPES[name_a], SHAPES[name_b], 20)
+    by_facets = pair.signed(depth="facets")
+    laws.form(pair, by_facets)
+    laws.bound_law(pair, by_facets)
+    laws.sign_law(pair, by_facets)
+    laws.same_value(pair, pair.signed(depth="epa"), by_facets)
+    axis = gk.separating_axis(pair.shape_a, pair.shape_b, pair.poses_a, pair.poses_b)
+    laws.at_most(np.abs(axis.gap - pair.gap(axis.normal)), 1e-12 * pair.size + pair.rounding, "the gap along the axis")
+    laws.at_most(axis.gap, by_facets.upper + pair.rounding, "a lower bound")
+    deep = by_facets.upper < 0
+    laws.at_most(np.abs(axis.gap - by_facets.distance)[deep], (pair.promised + pair.rounding)[deep], "the depth")
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), PAIRS[::3])

@@ -9,6 +9,8 @@ import pytest
 import strategies
 from strategies import PAIRS, SHAPES, SOLID
 
+pytestmark = pytest.mark.many
+
 ROWS = 30  #: poses a stack
 STACKS = 4  #: random shapes a pair of kinds: 171 pairs of kinds * 4 * 30 = 20 520 pairs
 

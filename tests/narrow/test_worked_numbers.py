@@ -19,7 +19,7 @@ import gjk3d as gk
 A = [(4, 11), (4, 5), (9, 9)]
 B = [(5, 7), (7, 3), (10, 2), (12, 7)]
 EXACT = 1e-12
-WAYS = ["auto", "epa"]
+WAYS = ["auto", "epa", "facets"]
 
 
 def prism(polygon, half=20.0):

@@ -224,7 +224,9 @@ class _Allowed(NamedTuple):
 def _allowed(claim: _Claim, bodies: list[tuple[Body, Placement]], slack: float) -> _Allowed:
     """Return what is allowed for bodies of this size."""
     size, stretch = _size(bodies)
-    world = Fraction(8 * ulp(max(float(abs(c)) for c in (*claim.point_a, *claim.point_b))))
+    # a float holds no more at the place where the pair stands, nor where its poses' translations lead
+    places = [*claim.point_a, *claim.point_b, *(Fraction(x, at.shift) for _, at in bodies for x in at.translation)]
+    world = Fraction(8 * ulp(max(float(abs(c)) for c in places)))
     error = 1e-300 + (64 * layout.UNIT_ROUNDOFF + 2 * stretch) * size + slack  # squares vanish below 1e-300
     promised = Fraction(_PROMISED[any(body.curved for body, _ in bodies)] * size + 2 * error)
     width = claim.upper - claim.lower

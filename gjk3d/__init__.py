@@ -34,6 +34,8 @@ _WHERE = {
     "bounding_sphere": "shapes.volumes",
     "aabb": "shapes.volumes",
     "obb": "shapes.volumes",
+    "verify": "exact",
+    "Verdict": "exact",
     "Axis": "results",
     "AxisKind": "results",
     "Distance": "results",
@@ -48,6 +50,8 @@ __all__ = [*_WHERE, *_MODULES]
 if TYPE_CHECKING:
     from gjk3d import errors as errors
     from gjk3d import viz as viz
+    from gjk3d.exact import Verdict as Verdict
+    from gjk3d.exact import verify as verify
     from gjk3d.meshes import Mesh as Mesh
     from gjk3d.meshes import load as load
     from gjk3d.queries import collide as collide

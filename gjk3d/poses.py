@@ -21,7 +21,9 @@ WIDTH = 13
 TOLERANCE = 1e-6
 IDENTITY = np.array([[1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]])
 
-_OK, _NOT_FINITE, _LAST_ROW, _TRANSPOSED, _NOT_ROTATION, _REFLECTION = range(6)
+GREATEST = 1e50  #: of a translation; beyond, squares of lengths would overflow
+
+_OK, _NOT_FINITE, _LAST_ROW, _TRANSPOSED, _NOT_ROTATION, _REFLECTION, _FAR = range(7)
 
 
 @kernel
@@ -39,6 +41,8 @@ def check_rows(matrices: Array, rows: Array) -> tuple[int, int]:
             if m[3, 3] == 1.0 and m[0, 3] == 0.0 and m[1, 3] == 0.0 and m[2, 3] == 0.0:
                 return k, _TRANSPOSED
             return k, _LAST_ROW
+        if max(abs(m[0, 3]), abs(m[1, 3]), abs(m[2, 3])) > 1e50:
+            return k, _FAR
         worst = 0.0
         exact = True
         for i in range(3):
@@ -134,6 +138,8 @@ def _complaint(matrix: Array, name: str, what: int) -> str:
     if what == _NOT_FINITE:
         i, j = np.argwhere(~np.isfinite(matrix))[0]
         return f"{name} is not finite: entry [{i}, {j}] is {matrix[i, j]}"
+    if what == _FAR:
+        return f"{name} translates by {matrix[:3, 3].tolist()}, at most {GREATEST:g} is allowed; use another unit"
     if what == _TRANSPOSED:
         last = matrix[3].tolist()
         return f"{name} looks transposed: its last row is {last} and its last column is [0, 0, 0, 1]; pass {name}.T"

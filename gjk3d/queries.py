@@ -67,8 +67,10 @@ def collide(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margi
         Convex shapes; of two half-spaces nothing can be asked.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         World from local; None is the identity. A stack on either side, or stacks of one length on both, asks n pairs
-        at once. margin : float In the caller's unit. Positive: also True where they are closer than this. Negative:
-        overlap shallower than this is let pass.
+        at once.
+    margin : float
+        In the caller's unit. Positive: also True where they are closer than this. Negative: overlap shallower than
+        this is let pass.
 
     Returns
     -------
@@ -116,8 +118,11 @@ def distance(
         As in `collide`.
     max_distance : float
         Stop once the distance provably exceeds this; the status is then BEYOND, the bounds hold, the points are not
-        the nearest. tol : float, optional Width of the interval that is enough, relative to the pair's size; None is
-        the promised width. trace : bool Keep every step in ``result.trace``; for one pair.
+        the nearest.
+    tol : float, optional
+        Width of the interval that is enough, relative to the pair's size; None is the promised width.
+    trace : bool
+        Keep every step in ``result.trace``; for one pair.
 
     Returns
     -------
@@ -208,14 +213,14 @@ def separating_axis(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) 
     Parameters
     ----------
     a, b : Shape
-        Polytopes, flat or rounded ones too.
+        Polytopes, flat ones too; not rounded ones, whose nearest features need not be flat.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
 
     Raises
     ------
     UnsupportedPair
-        For curved shapes and half-spaces.
+        For curved and rounded shapes and half-spaces.
     PoseError, ShapeError
         Naming what is wrong with the input.
 
@@ -235,7 +240,7 @@ def separating_axis(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) 
         raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
     with _first_call("axes"):
         first, second, order, exchanged = _canonical(a, b, rows)
-        axes, kinds = _axes(first, second, order, "separating_axis")
+        axes, kinds = _axes(first, second, order, "separating_axis", False)
     sign = np.where(np.broadcast_to(exchanged, rows.total), -1.0, 1.0)
     kinds[sign < 0] = kinds[sign < 0][:, [0, 2, 1, 3]]
     kind = np.where((sign < 0) & (kinds[:, 0] < 2), 1 - kinds[:, 0], kinds[:, 0])
@@ -479,13 +484,14 @@ def _take(rows: Array, which: Ints) -> Array:
     return rows[which] if len(rows) > 1 else rows
 
 
-def _axes(a: Shape, b: Shape, rows: _Rows, what: str) -> tuple[Array, Ints]:
+def _axes(a: Shape, b: Shape, rows: _Rows, what: str, rounded: bool) -> tuple[Array, Ints]:
     """Run the separating axis test on polytopes."""
     for name, shape in (("a", a), ("b", b)):
-        if not shape.packed[0][layout.POLYTOPE]:
+        sharp = rounded or shape.packed[1][layout.RADIUS] == 0.0
+        if not (shape.packed[0][layout.POLYTOPE] and sharp):
             raise UnsupportedPair(
-                f"{what} takes polytopes, flat or rounded, and {name} is a {type(shape).__name__}: use signed_distance, "
-                "whose normal is the best separating axis of any pair that is apart"
+                f"{what} takes polytopes{', rounded ones too' if rounded else ''}, and {name} is a "
+                f"{type(shape).__name__}: use signed_distance, whose normal is the best axis of any pair"
             )
     axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
     gauss_a, gauss_b = a.gauss_map(), b.gauss_map()
@@ -507,8 +513,10 @@ def _solve_facets(
     if log is not None:
         raise ShapeError("trace=True shows GJK and EPA: use depth='auto' or 'epa'")
     a, b, rows, exchanged = _canonical(a, b, rows)
-    axes, kinds = _axes(a, b, rows, "depth='facets'")
-    overlap_rows(*a.packed, *b.packed, rows.a, rows.b, axes, kinds, 0, rows.total, _workspace(_FIRST_POINTS)[2], out, flags)
+    axes, kinds = _axes(a, b, rows, "depth='facets'", True)
+    overlap_rows(
+        *a.packed, *b.packed, rows.a, rows.b, axes, kinds, 0, rows.total, _workspace(_FIRST_POINTS)[2], out, flags
+    )
     left = np.flatnonzero(flags[:, 3])
     if len(left):
         few = _Rows(_take(rows.a, left), _take(rows.b, left), len(left), True)

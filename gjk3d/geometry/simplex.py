@@ -100,6 +100,8 @@ def refined(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec4, bool]:
         lq -= (dot(foot, e) + dr * along) / length
         lr += dr
         foot = blend(1.0 - lq - lr, p, lq, q, lr, r)
+    for _ in range(2):  # near contact the foot is all cancellation, and its direction is the separating axis
+        foot = sub(foot, blend(dot(foot, e), e, dot(foot, h), h, 0.0, h))
     lp = 1.0 - lq - lr
     within = lp >= 0.0 and lq >= 0.0 and lr >= 0.0
     if turns == 0:

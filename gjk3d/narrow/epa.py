@@ -236,7 +236,7 @@ def pierced(v: Array, fi: Ints, faces: int, n: Vec3, s: Array, row: int) -> floa
 @kernel
 def known(v: Array, points: int, w: Vec3) -> bool:
     """Tell whether w is a vertex of the polytope already."""
-    for i in range(points):
+    for i in range(points):  # noqa: SIM110, a generator does not compile
         if v[i, 0] == w[0] and v[i, 1] == w[1] and v[i, 2] == w[2]:
             return True
     return False
@@ -344,7 +344,8 @@ def expand(
 @kernel
 def epa(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
-    error: float, tiny: float, width: float, seeds: int, least: float, best: Vec3, work: Array, table: Ints, room: int, log: Array, at: int,
+    error: float, tiny: float, width: float, seeds: int, least: float, best: Vec3, work: Array, table: Ints, room: int,
+    log: Array, at: int,
 ) -> tuple[int, int, float, Vec3, float, float, float, int]:  # fmt: skip
     """Return why it stopped, steps, least h(n), its n, an upper bound, two lengths, and the log's end.
 

@@ -1,12 +1,14 @@
 """Facets of A - B over the Gauss map: the separating axis test in 3D, exact for polytopes.
 
-The 2D text tries the normals of every edge of both polygons. In 3D the facets of A - B are the faces of A, the faces of B reversed,
-and the pairs of edges whose arcs cross on the sphere of directions: there the cross product of the edges is a facet's normal, and nowhere else.
-Each candidate n costs one support scan h(n); apart, the largest -h(n) is the best separating axis; in overlap the least h(n) is the depth.
+The 2D text tries the normals of every edge of both polygons. In 3D the facets of A - B are the faces of A, the faces
+of B reversed, and the pairs of edges whose arcs cross on the sphere of directions: there the cross product of the
+edges is a facet's normal, and nowhere else. Each candidate n costs one support scan h(n); apart, the largest -h(n) is
+the best separating axis; in overlap the least h(n) is the depth.
 
-A candidate too many does no harm, since each h(n) is a bound by itself; so every test lets pass what it is not sure of. One too few would:
-near-parallel edges are skipped only below 1e-14, where h along their arcs is a single sinusoid, least at its ends, and those are face normals.
-Gottschalk 1996; Gregorius, GDC 2013 (arcs); Hornus, Inria RR-8730, 2015.
+A candidate too many does no harm, since each h(n) is a bound by itself; so every test lets pass what it is not sure
+of. One too few would: near-parallel edges are skipped only below 1e-14, where h along their arcs is a single
+sinusoid, least at its ends, and those are face normals. Gottschalk 1996; Gregorius, GDC 2013 (arcs); Hornus, Inria
+RR-8730, 2015.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def facet_depth(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
     normals_a: Array, edges_a: Array, normals_b: Array, edges_b: Array, turned: Array,
 ) -> tuple[float, Vec3, int, int, int, int]:  # fmt: skip
-    """Return the least h(n), its n from A to B, what it is a facet of, its face or edges, and how many candidates there were.
+    """Return the least h(n), its n from A to B, what it is a facet of, its face or edges, and the number of candidates.
 
     ``turned`` is room for B's edges in A's frame, (edges, 9).
     """
@@ -94,7 +96,8 @@ def facet_depth(
                     continue
             length = sqrt(square)
             n = (n[0] / length, n[1] / length, n[2] / length)
-            # the crossing is on both arcs or opposite to them: the side that faces both pairs of normals, both where unsure
+            # the crossing is on both arcs or opposite to them: the side that faces both pairs of normals, both where
+            # unsure
             over_a = dot(n, a1) + dot(n, a2)
             over_b = dot(n, b1) + dot(n, b2)
             if over_a * over_b < 0.0 and min(abs(over_a), abs(over_b)) > 1e-12:
@@ -128,7 +131,10 @@ def axis_rows(
     normals_a: Array, edges_a: Array, normals_b: Array, edges_b: Array, turned: Array, start: int, stop: int,
     out: Array, kinds: Ints,
 ) -> None:  # fmt: skip
-    """Fill rows start to stop: out with the gap, its error, n in A's frame and in world axes; kinds as in `facet_depth`."""
+    """Fill rows start to stop.
+
+    Out with the gap, its error, n in A's frame and in world axes; kinds as in `facet_depth`.
+    """
     for k in range(start, stop):
         i = k if pa.shape[0] > 1 else 0
         j = k if pb.shape[0] > 1 else 0

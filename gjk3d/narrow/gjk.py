@@ -124,7 +124,7 @@ def gjk(
         if lower - error - radii > far:
             code = FAR
             break
-        if length - lower <= width:
+        if length - bound <= width:  # this direction's own bound: then v / |v| is as good a normal as |v| a distance
             code = CONVERGED
             break
         seen = False
@@ -156,7 +156,9 @@ def gjk(
         if not dot(p, p) < square:
             # a new vertex may mend the direction by more than the length can show; a few such steps, never a cycle
             level += 1
-            if level > 8 or not l4[count - 1] > 0.0 or not dot(p, p) <= (1.0 + 1e-15) * square:  # worse, or NaN: what is there stays
+            if (
+                level > 8 or not l4[count - 1] > 0.0 or not dot(p, p) <= (1.0 + 1e-15) * square
+            ):  # worse, or NaN: what is there stays
                 count -= 1
                 code = STALLED
                 break

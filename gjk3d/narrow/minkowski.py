@@ -46,6 +46,19 @@ def _add_centers(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: A
 
 
 @kernel
+def world_center(p: Array, i: int, f: Array, o: int) -> Vec3:
+    """Return R c + t, rounded once."""
+    x, y, z = 0.0, 0.0, 0.0
+    for row in range(3):
+        s = _add_exact(p[i, 9 + row], 0.0, 0.0)
+        for k in range(3):
+            q = exact_product(p[i, 3 * row + k], f[o + _CENTER + k])
+            s = _add_exact(s[0], s[1] + q[1], q[0])
+        x, y, z = y, z, s[0] + s[1]
+    return (x, y, z)
+
+
+@kernel
 def relative_pose(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: Array, ob: int) -> Rigid:
     """Return the pose of B's core in A's, both about their centres: a rotation by rows, then a translation."""
     centered = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gjk3d._numba import kernel
-from gjk3d.narrow.minkowski import pair_size, relative_pose, rounding_error, support_pair
+from gjk3d.narrow.minkowski import pair_size, relative_pose, rounding_error, support_pair, world_center
 from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED
 from gjk3d.poses import Array
 from gjk3d.shapes.base import Ints
@@ -48,11 +48,10 @@ def plane_rows(
             a, b = b, a
             n = opposite
         out[k, 0], out[k, 1], out[k, 2] = distance, lower, upper
-        a = (a[0] + fp[1], a[1] + fp[2], a[2] + fp[3])
-        b = (b[0] + fp[1], b[1] + fp[2], b[2] + fp[3])
+        center = world_center(poses_plane, i, fp, 0)
         for r in range(3):
             x, y, z = poses_plane[i, 3 * r], poses_plane[i, 3 * r + 1], poses_plane[i, 3 * r + 2]
-            t = poses_plane[i, 9 + r]
+            t = center[r]
             out[k, 3 + r] = x * n[0] + y * n[1] + z * n[2]
             out[k, 6 + r] = x * a[0] + y * a[1] + z * a[2] + t
             out[k, 9 + r] = x * b[0] + y * b[1] + z * b[2] + t

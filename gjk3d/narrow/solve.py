@@ -14,7 +14,7 @@ from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, dot
 from gjk3d.narrow.epa import FLAT, FULL, epa
 from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, SIMPLEX, first_four, gjk, witnesses
-from gjk3d.narrow.minkowski import pair_size, relative_pose, rounding_error
+from gjk3d.narrow.minkowski import pair_size, relative_pose, rounding_error, world_center
 from gjk3d.narrow.trace import put
 from gjk3d.poses import Array
 from gjk3d.shapes import layout
@@ -42,7 +42,7 @@ def direction_between(m: tuple[float, ...]) -> Vec3:
 
 @kernel
 def facing(v: Vec3, length: float, axis: Vec3, size: float) -> Vec3:
-    """Return the normal of a pair apart: the axis that proved the lower bound, or -v / |v| where the witnesses contradict it.
+    """Return the normal of a pair apart: the axis that proved the lower bound, unless the witnesses contradict it.
 
     Near contact v is all rounding and the axis is not; on a curved shape v may have moved since the axis was asked.
     """
@@ -199,11 +199,10 @@ def finish(
     out[k, 0] = distance
     out[k, 1] = lower
     out[k, 2] = upper
-    a = (a[0] + fa[oa + 1], a[1] + fa[oa + 2], a[2] + fa[oa + 3])
-    b = (b[0] + fa[oa + 1], b[1] + fa[oa + 2], b[2] + fa[oa + 3])
+    center = world_center(pa, i, fa, oa)
     for r in range(3):
         x, y, z = pa[i, 3 * r], pa[i, 3 * r + 1], pa[i, 3 * r + 2]
-        t = pa[i, 9 + r]
+        t = center[r]
         out[k, 3 + r] = x * n[0] + y * n[1] + z * n[2]
         out[k, 6 + r] = x * a[0] + y * a[1] + z * a[2] + t
         out[k, 9 + r] = x * b[0] + y * b[1] + z * b[2] + t

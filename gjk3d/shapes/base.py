@@ -36,6 +36,17 @@ class Part(NamedTuple):
 Term = list[Part]
 
 
+#: sizes within which squares and cubes of lengths neither overflow nor vanish in the kernels
+LEAST, GREATEST = 1e-50, 1e50
+
+
+def in_range(values: Array, what: str) -> None:
+    """Raise where the largest of some lengths is outside the range of the kernels; zeros are no lengths."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > GREATEST or 0.0 < largest < LEAST:
+        raise ShapeError(f"{what}: lengths of {largest:g} are outside {LEAST:g} to {GREATEST:g}; use another unit")
+
+
 def number(value: Any, what: str, *, positive: bool = True, zero: bool = False) -> float:
     """Return one finite float, or raise naming ``what``."""
     if isinstance(value, (str, bytes, bool, np.bool_, complex)):
@@ -48,10 +59,11 @@ def number(value: Any, what: str, *, positive: bool = True, zero: bool = False) 
         raise ShapeError(f"{what} is {x}, expected a finite number")
     if positive and not (x > 0.0 or (zero and x == 0.0)):
         raise ShapeError(f"{what} is {x:g}, expected {'at least 0' if zero else 'more than 0'}")
+    in_range(np.array(x), what)
     return x + 0.0  # no negative zero
 
 
-def rows(value: Any, what: str, columns: int = 3) -> Array:
+def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True) -> Array:
     """Return a finite (n, 3) float array of its own, or raise naming ``what`` and the row."""
     try:
         raw = np.asarray(value)
@@ -67,10 +79,12 @@ def rows(value: Any, what: str, columns: int = 3) -> Array:
     if bad.any():
         i = int(np.argmax(bad))
         raise ShapeError(f"{what}[{i}] is {out[i].tolist()} ({int(bad.sum())} of {len(out)} rows not finite)")
+    if lengths:
+        in_range(out, what)
     return out
 
 
-def vector(value: Any, what: str) -> Array:
+def vector(value: Any, what: str, *, lengths: bool = True) -> Array:
     """Return a finite (3,) float array of its own, or raise naming ``what``."""
     try:
         raw = np.asarray(value)
@@ -81,6 +95,8 @@ def vector(value: Any, what: str) -> Array:
     out = np.array(raw, dtype=np.float64) + 0.0
     if not np.isfinite(out).all():
         raise ShapeError(f"{what} is {out.tolist()}, expected finite numbers")
+    if lengths:
+        in_range(out, what)
     return out
 
 
@@ -88,7 +104,7 @@ def factors3(value: Any) -> Array:
     """Return three finite factors, none zero, from one number or three."""
     if np.ndim(value) == 0:
         value = (number(value, "scaled: factors", positive=False),) * 3
-    out = vector(value, "scaled: factors")
+    out = vector(value, "scaled: factors", lengths=False)
     if not out.all():
         raise ShapeError(
             f"scaled: factors are {out.tolist()}, none may be 0: a flat shape is a ConvexHull of its points"
@@ -225,7 +241,7 @@ class Shape:
         from gjk3d.shapes.table import support_rows
 
         single = np.ndim(directions) == 1
-        d = rows([directions] if single else directions, "support: directions")
+        d = rows([directions] if single else directions, "support: directions", lengths=False)
         out = np.empty_like(d)
         ints, floats = self.packed
         support_rows(ints, floats, d, out)
@@ -243,6 +259,10 @@ class Shape:
         v = self._core_volume()
         r = self._rounding()
         return v if r == 0.0 else measure.steiner_volume(v, *self._core_area_and_curvature(), r)
+
+    def gauss_map(self) -> tuple[Array, Array]:
+        """Return face normals and edges of a core that is a polytope; see `Polytope.gauss_map`."""
+        return self._bare().gauss_map()
 
     def _core_volume(self) -> float:
         return 0.0

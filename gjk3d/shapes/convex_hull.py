@@ -61,7 +61,9 @@ class ConvexHull(Polytope):
         The extreme points, as given, in the order given.
     faces : (m, 3) int
         Triangles wound outward, indices into ``vertices``; both sides of a flat hull, none where it is a segment or a
-        point. dimension : int 3 for a solid, 2 flat, 1 a segment, 0 a point.
+        point.
+    dimension : int
+        3 for a solid, 2 flat, 1 a segment, 0 a point.
 
     Raises
     ------

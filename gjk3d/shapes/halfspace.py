@@ -41,7 +41,7 @@ class Halfspace(Shape):
     offset: float
 
     def __init__(self, normal: Any, offset: float = 0.0) -> None:
-        n = vector(normal, "Halfspace: normal")
+        n = vector(normal, "Halfspace: normal", lengths=False)
         scale = float(np.abs(n).max())
         if scale == 0.0:
             raise ShapeError("Halfspace: normal is [0, 0, 0], expected a direction")

@@ -57,11 +57,6 @@ class Rounded(Shape):
         floats[layout.RADIUS] = self._rounding()
         return ints, floats
 
-    def gauss_map(self) -> tuple[Array, Array]:
-        """Return the core's face normals and edges, where it is a polytope."""
-        normals, edges = self.core.gauss_map()  # type: ignore[attr-defined]
-        return normals, edges
-
     def _core_volume(self) -> float:
         return self.core._core_volume()
 

@@ -1,4 +1,4 @@
-"""A segment: the core of a capsule."""
+"""A segment, and the core of a capsule: half a vector, about its middle."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from gjk3d._numba import kernel
 from gjk3d.geometry.vec3 import Vec3
-from gjk3d.shapes import layout
 from gjk3d.shapes.base import Array, Polytope, Shape, vector
+from gjk3d.shapes.convex_hull import vertex_core
 
 
 @kernel
@@ -48,8 +48,7 @@ class Segment(Polytope):
         return np.array([self.a, self.b])
 
     def _core(self) -> tuple[int, Any, Any]:
-        half = 0.5 * self.b - 0.5 * self.a
-        return layout.SEGMENT, self.a + half, half
+        return vertex_core(self.vertices)  # a middle would be rounded, and move the ends
 
     def _with_vertices(self, vertices: Array) -> Shape:
         return Segment(vertices[0], vertices[1])

@@ -150,6 +150,27 @@ def random_spec(rng: np.random.Generator, name: str) -> Spec:
     return spec if spec[0] != "inflated" else (*spec[:2], float(spec[2]))
 
 
+def thinned(rng: np.random.Generator, spec: Spec, decades: float) -> Spec:
+    """The spec with each of its numbers cut by up to so many powers of ten: needles, plates, specks."""
+
+    def cut(shape: Any = None) -> Any:
+        return 10.0 ** -rng.uniform(0, decades, shape)
+
+    kind, *numbers = spec
+    if kind == "placed":
+        return (kind, thinned(rng, numbers[0], decades), numbers[1])
+    if kind == "scaled":
+        return (kind, thinned(rng, numbers[0], decades), np.asarray(numbers[1]) * cut(3))
+    if kind == "inflated":
+        return (kind, thinned(rng, numbers[0], decades), float(numbers[1] * cut()))
+    if kind in ("point", "segment", "triangle", "tetrahedron", "hull"):
+        factors = cut(3)
+        return (kind, *(np.asarray(x) * factors for x in numbers))
+    if kind in ("box", "ellipsoid"):
+        return (kind, np.asarray(numbers[0]) * cut(3))
+    return (kind, *(float(x * cut()) for x in numbers))
+
+
 # hypothesis ---------------------------------------------------------------------------------------------------------
 
 _plain = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0])

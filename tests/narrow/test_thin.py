@@ -1,0 +1,65 @@
+"""Needles, plates and specks: every length cut by up to three, five and nine powers of ten, in stacks."""
+
+from __future__ import annotations
+
+import laws
+import numpy as np
+import pytest
+import strategies
+from strategies import PAIRS, SHAPES, is_polytope
+
+import gjk3d as gk
+
+POLYTOPES = [pair for pair in PAIRS if all(is_polytope(SHAPES[name]) for name in pair)]
+
+
+def thin_pairs(pairs, decades, count):
+    rng = np.random.default_rng([int(decades * 10), count])
+    for k in range(count):
+        name_a, name_b = pairs[k % len(pairs)]
+        a = strategies.thinned(rng, strategies.random_spec(rng, name_a), decades)
+        b = strategies.thinned(rng, strategies.random_spec(rng, name_b), decades)
+        yield laws.Pair.random(rng, a, b, 20), rng
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("part", range(4))
+def test_thin_shapes_keep_the_laws(part):
+    for pair, rng in thin_pairs(PAIRS[part::4], 3, 100):
+        laws.all_laws(pair, tight=False, rng=rng)
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("decades", [5, 9])
+def test_very_thin_polytopes_have_true_bounds_and_end_soon(decades):
+    """What is asked of shapes that floats can hardly hold: true bounds, a true status, and no walk without end."""
+    for pair, _ in thin_pairs(POLYTOPES, decades, 300):
+        result = pair.signed()
+        laws.form(pair, result)
+        laws.bound_law(pair, result, tight=False)
+        laws.status_law(pair, result)
+        laws.collide_law(pair, result)
+        laws.swap_law(pair, result)
+        assert result.iterations.max() < 1000
+        corners = pair.body_a.points.shape[0] * pair.body_b.points.shape[0]
+        assert np.all(result.iterations[result.distance < 0] <= 256 + corners)
+
+
+def test_a_vertex_a_hair_beyond_its_foot_on_an_edge():
+    """|v| cannot get shorter in floats, and yet the bounds are apart: GJK must go on."""
+    hair = np.array([2.5104447031437311e-09, 5.0000201044520328e-10, 2.6317795503897924e-19])
+    edge = gk.Segment(hair, hair * (1, 1, 0) - (0, 0, 1e-9))
+    result = gk.signed_distance(gk.Point(), edge)
+    assert result.tight
+    assert result.upper - result.lower < 1e-12 * np.linalg.norm(hair) * 2
+    assert abs(result.normal[2]) < 1e-12
+
+
+def test_parallel_segments_that_hardly_overlap():
+    """The normal is at right angles to both, although the nearest points are vertices to rounding."""
+    segment = gk.Segment((-2, -2, -2), (-2, -1, -2))
+    pose = np.eye(4)
+    pose[:3, 3] = (2, -0.99999999, -2)
+    result = gk.signed_distance(segment, segment, None, pose)
+    assert result.distance == pytest.approx(np.sqrt(8), rel=1e-14)
+    assert abs(result.normal[1]) < 1e-12

@@ -34,7 +34,16 @@ def test_every_public_name_has_an_example():
     without = []
     for name in gjk3d.__all__:
         thing = getattr(gjk3d, name)
-        if callable(thing) and name not in ("Distance", "Status", "Axis", "AxisKind", "Verdict", "Shape", "Composed", "warmup"):
+        if callable(thing) and name not in (
+            "Distance",
+            "Status",
+            "Axis",
+            "AxisKind",
+            "Verdict",
+            "Shape",
+            "Composed",
+            "warmup",
+        ):
             text = thing.__doc__ or ""
             without += [] if ">>>" in text else [name]
     assert without == []

@@ -1,4 +1,4 @@
-"""The house rules that a machine can hold: lazy imports, one decorator, layers, one signature a kernel, no stale cache."""
+"""The house rules a machine can hold: lazy imports, one decorator, layers, one signature a kernel, no stale cache."""
 
 from __future__ import annotations
 
@@ -61,7 +61,11 @@ def test_layers():
     assert importlib.util.find_spec("importlinter") is not None
     program = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run(
-        [program, "--config", ROOT / "pyproject.toml", "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+        [program, "--config", ROOT / "pyproject.toml", "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -72,15 +76,20 @@ import numpy as np, gjk3d as gk
 from gjk3d._numba import compiled_signatures
 pose = np.eye(4); pose[0, 3] = 0.3
 poses = np.array([pose, pose])
-shapes = [gk.Point(), gk.Box((1, 1, 1)), gk.Capsule(1, 1), gk.Cylinder(1, 2).scaled((1, 2, 3)), gk.ConvexHull(np.eye(3))]
+shapes = [gk.Point(), gk.Box((1, 1, 1)), gk.Capsule(1, 1), gk.Cylinder(1, 2).scaled((1, 2, 3))]
+shapes.append(gk.ConvexHull(np.eye(3)))
 poses.setflags(write=False)
 for a in shapes:
     a.support(np.float32([1, 2, 3]))
     for b in shapes:
-        gk.collide(a, b, pose, poses); gk.distance(a, b, None, poses[:, ::1]); gk.signed_distance(a, b, np.asfortranarray(pose), trace=True)
-    gk.signed_distance(a, gk.Halfspace((0, 0, 1)), poses); gk.signed_distance(gk.Halfspace((0, 0, 1)), a, depth="epa", tol=1e-3)
+        gk.collide(a, b, pose, poses)
+        gk.distance(a, b, None, poses[:, ::1])
+        gk.signed_distance(a, b, np.asfortranarray(pose), trace=True)
+    gk.signed_distance(a, gk.Halfspace((0, 0, 1)), poses)
+    gk.signed_distance(gk.Halfspace((0, 0, 1)), a, depth="epa", tol=1e-3)
 several = {k: n for k, n in compiled_signatures().items() if n > 1}
-print({k: n for k, n in several.items() if k.split('.')[-1].endswith('_rows') or k.split('.')[-1] in ('gjk', 'epa', 'solve')})
+names = {k: k.split('.')[-1] for k in several}
+print({k: n for k, n in several.items() if names[k].endswith('_rows') or names[k] in ('gjk', 'epa', 'solve')})
 """
     assert python(code, NUMBA_CACHE_DIR=str(tmp_path)).strip() == "{}"
 

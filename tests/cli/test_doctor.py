@@ -93,7 +93,11 @@ def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
         ({"compiles": True, "enabled": False, "folders": []}, "set NUMBA_CACHE_DIR to a writable folder"),
         ({"compiles": True, "enabled": True, "folders": []}, "not compiled yet"),
         (
-            {"compiles": True, "enabled": True, "folders": [{"path": "/x", "writable": False, "files": 2, "bytes": 3e6}]},
+            {
+                "compiles": True,
+                "enabled": True,
+                "folders": [{"path": "/x", "writable": False, "files": 2, "bytes": 3e6}],
+            },
             "/x (read-only)",
         ),
     ],

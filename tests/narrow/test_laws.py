@@ -80,11 +80,21 @@ def test_facet_enumeration_and_epa_agree(name_a, name_b):
     laws.bound_law(pair, by_facets)
     laws.sign_law(pair, by_facets)
     laws.same_value(pair, pair.signed(depth="epa"), by_facets)
+
+
+SHARP = [pair for pair in POLYTOPE_PAIRS if not any(naive.body(SHAPES[name]).radius for name in pair)]
+
+
+@pytest.mark.parametrize(("name_a", "name_b"), SHARP)
+def test_separating_axis_is_proof_and_in_overlap_the_depth(name_a, name_b):
+    pair = laws.Pair.random(np.random.default_rng(16), SHAPES[name_a], SHAPES[name_b], 20)
+    result = pair.signed()
     axis = gk.separating_axis(pair.shape_a, pair.shape_b, pair.poses_a, pair.poses_b)
     laws.at_most(np.abs(axis.gap - pair.gap(axis.normal)), 1e-12 * pair.size + pair.rounding, "the gap along the axis")
-    laws.at_most(axis.gap, by_facets.upper + pair.rounding, "a lower bound")
-    deep = by_facets.upper < -pair.body_a.radius - pair.body_b.radius  # the cores overlap
-    laws.at_most(np.abs(axis.gap - by_facets.distance)[deep], (pair.promised + pair.rounding)[deep], "the depth")
+    laws.at_most(axis.gap, result.upper + pair.rounding, "a lower bound")
+    deep = result.upper < 0
+    laws.at_most(np.abs(axis.gap - result.distance)[deep], (pair.promised + pair.rounding)[deep], "the depth")
+    assert np.array_equal(axis.gap > pair.rounding, result.lower > pair.rounding)
 
 
 @pytest.mark.parametrize(("name_a", "name_b"), PAIRS[::3])

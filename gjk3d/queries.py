@@ -2,60 +2,26 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from math import inf, isnan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.errors import Gjk3dError, ShapeError, UnsupportedPair
+from gjk3d.families import FACETS, NO_LOG, Family, Rows, canonical, check_polytopes, facet_axes, families
+from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.epa import workspace
-from gjk3d.narrow.facets import axis_rows, overlap_rows
-from gjk3d.narrow.pairs import collide_rows, solve_rows
-from gjk3d.narrow.plane import plane_rows
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import IDENTITY, pose_rows
 from gjk3d.results import Axis, AxisKind, Distance, Status
-from gjk3d.shapes import base, layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.point import Point
 
 Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-FACETS = 3  #: beside the modes of `gjk3d.narrow.solve`
-_NO_LOG = np.empty(0)
-_FIRST_POINTS = 64  #: vertices of EPA's polytope that the first workspace has room for
-_MOST_POINTS = {True: 65536, False: 1024}  #: by whether both are polytopes, where EPA is finite
-_local = threading.local()
-
-
-class _Rows(NamedTuple):
-    """A checked question: poses as kernel rows, how many, and whether the caller passed a stack."""
-
-    a: Array
-    b: Array
-    total: int
-    stacked: bool
-
-
-class Family(NamedTuple):
-    """How pairs of one kind are answered; the first family that matches is taken."""
-
-    matches: Callable[[Any, Any], bool]
-    solve: Callable[..., None]  # (a, b, rows, mode, max_distance, tol, out, flags)
-    collide: Callable[..., NDArray[np.bool_]]  # (a, b, rows, margin)
-
-
-# --- public
-# -------------------------------------------------------------------------------------------------------------
 
 
 def collide(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margin: float = 0.0) -> Any:
@@ -92,7 +58,7 @@ def collide(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margi
     if isnan(margin) or not -inf < margin < inf:
         raise ShapeError(f"collide: margin is {margin}, expected a finite number")
     family, rows = _question(a, b, pose_a, pose_b)
-    with _first_call("collide"):
+    with first_call("collide"):
         answer = family.collide(a, b, rows, float(margin))
     return answer if rows.stacked else bool(answer[0])
 
@@ -238,9 +204,10 @@ def separating_axis(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) 
     family, rows = _question(a, b, pose_a, pose_b)
     if family is families[-2]:
         raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
-    with _first_call("axes"):
-        first, second, order, exchanged = _canonical(a, b, rows)
-        axes, kinds = _axes(first, second, order, "separating_axis", False)
+    check_polytopes(a, b, "separating_axis", False)
+    with first_call("axes"):
+        first, second, order, exchanged = canonical(a, b, rows)
+        axes, kinds = facet_axes(first, second, order)
     sign = np.where(np.broadcast_to(exchanged, rows.total), -1.0, 1.0)
     kinds[sign < 0] = kinds[sign < 0][:, [0, 2, 1, 3]]
     kind = np.where((sign < 0) & (kinds[:, 0] < 2), 1 - kinds[:, 0], kinds[:, 0])
@@ -273,11 +240,7 @@ def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str
     return times
 
 
-# --- checking
-# ------------------------------------------------------------------------------------------------------------
-
-
-def _question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, _Rows]:
+def _question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, Rows]:
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Shape):
             raise _no_shape(name, shape)
@@ -297,7 +260,7 @@ def _question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, _Rows]:
             f"pose_a has {count_a} rows and pose_b {count_b}: stacks must have one length, or be a single pose"
         )
     count = min(count_a, count_b) if 0 in (count_a, count_b) else max(count_a, count_b)
-    return family, _Rows(rows_a, rows_b, count, stacked_a or stacked_b)
+    return family, Rows(rows_a, rows_b, count, stacked_a or stacked_b)
 
 
 def _no_shape(name: str, value: Any) -> Gjk3dError:
@@ -327,8 +290,8 @@ def _distance(
         raise ShapeError("trace=True is for one pair: pass single poses")
     out = np.empty((rows.total, narrow.FLOATS))
     flags = np.zeros((rows.total, narrow.INTS), dtype=np.int64)
-    log = [_NO_LOG]
-    with _first_call("distance"):
+    log = [NO_LOG]
+    with first_call("distance"):
         family.solve(
             a,
             b,
@@ -354,270 +317,3 @@ def _distance(
     status, result.iterations, tight, _ = flags[0].tolist()
     result.status, result.tight = Status(status), bool(tight)
     return result
-
-
-# --- calling
-# ------------------------------------------------------------------------------------------------------------
-
-
-def _workspace(room: int) -> tuple[Array, Ints, Array]:
-    """Return this thread's scratch for polytopes of that many vertices, and for a simplex; large ones are not kept."""
-    kept: dict[int, tuple[Array, Ints, Array]] = _local.__dict__.setdefault("scratch", {})
-    if room not in kept:
-        floats, ints = workspace(room)
-        scratch = (np.empty(floats), np.empty(ints, np.int64), np.empty((6, 10)))
-        if room > 1024:
-            return scratch
-        kept[room] = scratch
-    return kept[room]
-
-
-def _most_points(a: Shape, b: Shape) -> int:
-    return _MOST_POINTS[bool(a.packed[0][layout.POLYTOPE] and b.packed[0][layout.POLYTOPE])]
-
-
-def _canonical(a: Shape, b: Shape, rows: _Rows) -> tuple[Shape, Shape, _Rows, Any]:
-    """Put a pair into the order the kernels see it in, so that f(b, a) mirrors f(a, b) to the last bit.
-
-    Returns which rows were exchanged: True, False, or a mask where equal shapes leave it to their poses.
-    """
-    key_a, key_b = a.order, b.order
-    if key_a < key_b:
-        return a, b, rows, False
-    if key_a > key_b:
-        return b, a, rows._replace(a=rows.b, b=rows.a), True
-    if rows.total == 1:
-        if rows.a[0].tolist() <= rows.b[0].tolist():
-            return a, b, rows, False
-        return b, a, rows._replace(a=rows.b, b=rows.a), True
-    first, second = np.broadcast_arrays(rows.a, rows.b)
-    differ = first != second
-    column = differ.argmax(axis=1)
-    each = np.arange(rows.total)
-    mask = differ.any(axis=1) & (first[each, column] > second[each, column])
-    low, high = np.where(mask[:, None], second, first), np.where(mask[:, None], first, second)
-    return a, b, rows._replace(a=low, b=high), mask
-
-
-def _mirror(out: Array, which: Any) -> None:
-    """Turn answers of (b, a) into answers of (a, b) in the rows exchanged."""
-    if which is False:
-        return
-    chosen = slice(None) if which is True else which
-    out[chosen, 3:6] = 0.0 - out[chosen, 3:6]
-    points = out[chosen, 6:12].copy()
-    out[chosen, 6:9], out[chosen, 9:12] = points[:, 3:], points[:, :3]
-
-
-def _solve_cores(
-    a: Shape,
-    b: Shape,
-    rows: _Rows,
-    mode: int,
-    max_distance: float,
-    tol: float,
-    out: Array,
-    flags: Ints,
-    log: list[Array] | None,
-) -> None:
-    if mode == FACETS:
-        _solve_facets(a, b, rows, max_distance, tol, out, flags, log)
-        return
-    exchanged: Any = False
-    if log is None:  # a trace shows A on the left, as asked
-        a, b, rows, exchanged = _canonical(a, b, rows)
-    qa, fa = a.packed
-    qb, fb = b.packed
-    points, most, again = _FIRST_POINTS, _most_points(a, b), False
-    while True:
-        work, table, _ = _workspace(points)
-        room = np.empty(4096) if log is not None else _NO_LOG
-        while True:
-            used = solve_rows(
-                qa,
-                fa,
-                qb,
-                fb,
-                rows.a,
-                rows.b,
-                mode,
-                max_distance,
-                tol,
-                0,
-                rows.total,
-                again,
-                work,
-                table,
-                points,
-                out,
-                flags,
-                room,
-            )
-            if log is None or used <= len(room):
-                break
-            room = np.empty(used)
-        if log is not None:
-            log[0] = room[:used]
-        if points >= most or not flags[:, 3].any():
-            _mirror(out, exchanged)
-            return
-        points, again = 4 * points, True
-
-
-def _collide_cores(a: Shape, b: Shape, rows: _Rows, margin: float) -> NDArray[np.bool_]:
-    a, b, rows, _ = _canonical(a, b, rows)
-    qa, fa = a.packed
-    qb, fb = b.packed
-    answer = np.empty(rows.total, dtype=np.int64)
-    simplex = _workspace(_FIRST_POINTS)[2]
-    if collide_rows(qa, fa, qb, fb, rows.a, rows.b, margin, 0, rows.total, simplex, answer, _NO_LOG):
-        left = np.flatnonzero(answer == 2)
-        few = _Rows(_take(rows.a, left), _take(rows.b, left), len(left), True)
-        out, flags = np.empty((len(left), narrow.FLOATS)), np.zeros((len(left), narrow.INTS), dtype=np.int64)
-        _solve_cores(a, b, few, narrow.SIGNED, inf, 0.0, out, flags, None)
-        answer[left] = ~(out[:, 1] > margin)
-    apart: NDArray[np.bool_] = answer == 0
-    return ~apart
-
-
-def _take(rows: Array, which: Ints) -> Array:
-    return rows[which] if len(rows) > 1 else rows
-
-
-def _axes(a: Shape, b: Shape, rows: _Rows, what: str, rounded: bool) -> tuple[Array, Ints]:
-    """Run the separating axis test on polytopes."""
-    for name, shape in (("a", a), ("b", b)):
-        sharp = rounded or shape.packed[1][layout.RADIUS] == 0.0
-        if not (shape.packed[0][layout.POLYTOPE] and sharp):
-            raise UnsupportedPair(
-                f"{what} takes polytopes{', rounded ones too' if rounded else ''}, and {name} is a "
-                f"{type(shape).__name__}: use signed_distance, whose normal is the best axis of any pair"
-            )
-    axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
-    gauss_a, gauss_b = a.gauss_map(), b.gauss_map()
-    turned = np.empty((len(gauss_b[1]), 9))
-    axis_rows(*a.packed, *b.packed, rows.a, rows.b, *gauss_a, *gauss_b, turned, 0, rows.total, axes, kinds)
-    return axes, kinds
-
-
-def _solve_facets(
-    a: Shape,
-    b: Shape,
-    rows: _Rows,
-    max_distance: float,
-    tol: float,
-    out: Array,
-    flags: Ints,
-    log: list[Array] | None,
-) -> None:
-    if log is not None:
-        raise ShapeError("trace=True shows GJK and EPA: use depth='auto' or 'epa'")
-    a, b, rows, exchanged = _canonical(a, b, rows)
-    axes, kinds = _axes(a, b, rows, "depth='facets'", True)
-    overlap_rows(
-        *a.packed, *b.packed, rows.a, rows.b, axes, kinds, 0, rows.total, _workspace(_FIRST_POINTS)[2], out, flags
-    )
-    left = np.flatnonzero(flags[:, 3])
-    if len(left):
-        few = _Rows(_take(rows.a, left), _take(rows.b, left), len(left), True)
-        rest, marks = np.empty((len(left), narrow.FLOATS)), np.zeros((len(left), narrow.INTS), dtype=np.int64)
-        _solve_cores(a, b, few, narrow.SIGNED, max_distance, tol, rest, marks, None)
-        out[left], flags[left] = rest, marks
-    _mirror(out, exchanged)
-
-
-def _plane_core(plane: Halfspace) -> tuple[Array, Ints, Array]:
-    """Return the normal, and a point core centred on the plane."""
-    if "core" not in plane._cache:
-        center = plane.normal * plane.offset
-        slack = 8.0 * layout.UNIT_ROUNDOFF * abs(plane.offset)
-        floats = np.array([0.0, *center, 0.0, slack])
-        plane._cache["core"] = (plane.normal.copy(), np.array([layout.POINT, 0, 0, 1], dtype=np.int64), floats)
-    core: tuple[Array, Ints, Array] = plane._cache["core"]
-    return core
-
-
-def _solve_plane(
-    a: Shape,
-    b: Shape,
-    rows: _Rows,
-    mode: int,
-    max_distance: float,
-    tol: float,
-    out: Array,
-    flags: Ints,
-    log: list[Array] | None,
-) -> None:
-    flip = isinstance(b, Halfspace)
-    plane, shape = (b, a) if flip else (a, b)
-    of_plane, of_shape = (rows.b, rows.a) if flip else (rows.a, rows.b)
-    assert isinstance(plane, Halfspace)
-    plane_rows(
-        *_plane_core(plane), *shape.packed, of_plane, of_shape, flip, mode, max_distance, 0, rows.total, out, flags
-    )
-
-
-def _collide_plane(a: Shape, b: Shape, rows: _Rows, margin: float) -> NDArray[np.bool_]:
-    out, flags = np.empty((rows.total, narrow.FLOATS)), np.empty((rows.total, narrow.INTS), dtype=np.int64)
-    _solve_plane(a, b, rows, narrow.SIGNED, inf, 0.0, out, flags, None)
-    answer: NDArray[np.bool_] = ~(out[:, 1] > margin)
-    return answer
-
-
-#: the registry of pair families; higher layers add theirs in front when they are first used
-families: list[Family] = [
-    Family(lambda a, b: isinstance(a, Halfspace) != isinstance(b, Halfspace), _solve_plane, _collide_plane),
-    Family(lambda a, b: not isinstance(a, Halfspace) and not isinstance(b, Halfspace), _solve_cores, _collide_cores),
-]
-
-
-def _contains(shape: Shape, points: Array) -> NDArray[np.bool_]:
-    poses = np.zeros((len(points), 13))
-    poses[:, :9] = IDENTITY[0, :9]
-    poses[:, 9:12] = points
-    rows = _Rows(IDENTITY, poses, len(points), True)
-    with _first_call("collide"):
-        return _collide_cores(shape, Point(), rows, 0.0)
-
-
-base.contains_hook.append(_contains)
-
-
-# --- the first call compiles
-# ---------------------------------------------------------------------------------------------
-
-_called: set[str] = set()
-
-
-@contextmanager
-def _watch(name: str) -> Iterator[None]:
-    def say() -> None:
-        sys.stderr.write("gjk3d: compiling kernels, once on this machine (`gjk3d warmup` does it ahead) ...\n")
-        sys.stderr.flush()
-
-    timer = threading.Timer(3.0, say)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        _called.add(name)
-
-
-class _Nothing:
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *args: object) -> None:
-        return None
-
-
-_nothing = _Nothing()
-
-
-def _first_call(name: str) -> Any:
-    """Return a context that says so on stderr where a first call is slow, and costs nothing afterwards."""
-    return _nothing if name in _called else _watch(name)

@@ -185,8 +185,7 @@ class Mesh:
     def hull(self) -> ConvexHull:
         """Return the convex hull of the triangles, a shape that every query takes."""
         if "hull" not in self._cache:
-            # scipy is loaded when the first hull is asked for; queries gives shapes their contains()
-            import gjk3d.queries  # noqa: F401
+            # scipy is loaded when the first hull is asked for
             from gjk3d.shapes.convex_hull import ConvexHull
 
             self._cache["hull"] = ConvexHull(self._vertices[np.unique(self._faces)])

@@ -6,6 +6,7 @@ Shapes sit in their own frame, are immutable and hashable, and carry no pose and
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from math import isfinite
 from typing import Any, NamedTuple, cast
 
@@ -19,7 +20,7 @@ from gjk3d.shapes import layout, measure, surfaces
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: set by gjk3d.queries: contains(shape, points) for shapes in general
+#: set by gjk3d.families: contains(shape, points) for shapes in general
 contains_hook: list[Callable[[Any, Array], NDArray[np.bool_]]] = []
 
 
@@ -285,6 +286,8 @@ class Shape:
         """
         single = np.ndim(points) == 1
         p = rows([points] if single else points, "contains: points")
+        if not contains_hook:
+            import_module("gjk3d.families")  # a shape imported by itself: the layer above has not set its hook yet
         inside = contains_hook[0](self, p)
         return bool(inside[0]) if single else inside
 

@@ -1,0 +1,217 @@
+"""What every shape of the table can do, held against its support mapping, Monte Carlo and its own surface."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import naive
+import numpy as np
+import pytest
+import strategies
+from strategies import SHAPES
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError, UnboundedShapeError
+from gjk3d.shapes.table import SHAPES as TABLE
+
+RNG = np.random.default_rng(7)
+DIRECTIONS = np.vstack([np.eye(3), -np.eye(3), naive.unit_vectors(RNG, 400)])
+NAMES = sorted(SHAPES)
+
+
+@pytest.fixture(params=NAMES)
+def spec(request):
+    return SHAPES[request.param]
+
+
+@pytest.fixture
+def shape(spec):
+    return strategies.build(spec)
+
+
+def height(shape, directions):
+    return np.einsum("ij,ij->i", shape.support(directions), directions)
+
+
+def test_every_class_of_the_table_is_tried():
+    tried = {type(strategies.build(SHAPES[name])) for name in NAMES} | {gk.Halfspace}
+    assert tried == set(TABLE)
+
+
+def test_support_is_the_farthest_point(spec, shape):
+    far = height(shape, DIRECTIONS)
+    twin = np.einsum("ij,ij->i", naive.body(spec).support(DIRECTIONS), DIRECTIONS)
+    np.testing.assert_allclose(far, twin, rtol=0, atol=1e-14 * gk.bounding_sphere(shape)[1] + 1e-15)
+    np.testing.assert_array_equal(shape.support(DIRECTIONS[9]), shape.support(DIRECTIONS)[9])
+    np.testing.assert_allclose(
+        height(shape, DIRECTIONS), height(shape, 1e-200 * DIRECTIONS) * 1e200, rtol=1e-12, atol=1e-14
+    )
+
+
+def test_bounds_are_the_axis_heights(shape):
+    low, high = shape.bounds
+    np.testing.assert_array_equal(high, height(shape, np.eye(3)))
+    np.testing.assert_array_equal(low, -height(shape, -np.eye(3)))
+    np.testing.assert_array_equal(gk.aabb(shape), shape.bounds)
+
+
+def test_aabb_at_a_pose_is_that_of_the_posed_support(shape):
+    pose = naive.pose(naive.random_rotations(RNG, 1)[0], (1.0, -2.0, 3.0))
+    axes = np.vstack([np.eye(3), -np.eye(3)])
+    reach = height(shape, axes @ pose[:3, :3]) + axes @ pose[:3, 3]
+    np.testing.assert_allclose(gk.aabb(shape, pose), [-reach[3:], reach[:3]], rtol=0, atol=1e-13)
+
+
+def test_ball_and_box_hold_the_shape(shape):
+    center, radius = gk.bounding_sphere(shape)
+    slack = 1e-12 * (radius + np.linalg.norm(center))
+    assert (height(shape, DIRECTIONS) - DIRECTIONS @ center <= radius + slack).all()
+    assert (np.linalg.norm(shape.surface().vertices - center, axis=1) <= radius + slack).all()
+    pose, extents = gk.obb(shape)
+    axes = pose[:3, :3].T
+    np.testing.assert_allclose(axes @ axes.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(axes) > 0
+    assert (height(shape, axes) - axes @ pose[:3, 3] <= extents / 2 + slack).all()
+    assert (height(shape, -axes) + axes @ pose[:3, 3] <= extents / 2 + slack).all()
+
+
+def test_surface_lies_on_the_shape(shape):
+    surface = shape.surface(24)
+    assert shape.contains(surface.vertices).all()
+    high = (surface.vertices @ DIRECTIONS.T).max(axis=0)
+    size = gk.bounding_sphere(shape)[1]
+    assert (high <= height(shape, DIRECTIONS) + 1e-12 * max(size, 1)).all()
+    assert (high >= height(shape, DIRECTIONS) - 0.05 * size - 1e-15).all()
+
+
+def test_volume_is_that_of_a_fine_surface(shape):
+    v, faces = shape.surface(200)
+    a, b, c = (v[faces[:, i]] if len(faces) else np.zeros((1, 3)) for i in range(3))
+    inside = np.einsum("ij,ij->", a, np.cross(b, c)) / 6
+    summed = isinstance(shape, gk.Composed)  # its volume is that of a fine inscribed surface itself
+    assert inside <= shape.volume * (1 + (1e-3 if summed else 1e-9)) + 1e-12
+    assert inside >= shape.volume * 0.99 - 1e-12
+
+
+def test_contains_is_a_point_that_collides(spec, shape):
+    low, high = shape.bounds - 0.1, shape.bounds + 0.1
+    points = RNG.uniform(low[0], high[1], (300, 3))
+    poses = np.tile(np.eye(4), (300, 1, 1))
+    poses[:, :3, 3] = points
+    inside = shape.contains(points)
+    np.testing.assert_array_equal(inside, gk.collide(shape, gk.Point(), None, poses))
+    # outside exactly where some direction separates: the twin's support never says so of a point inside
+    beyond = points @ DIRECTIONS.T - np.einsum("ij,ij->i", naive.body(spec).support(DIRECTIONS), DIRECTIONS)
+    assert (beyond[inside] <= 1e-12).all()
+    assert bool(shape.contains(points[0])) == inside[0]
+
+
+def test_shapes_are_values(shape):
+    twin = pickle.loads(pickle.dumps(shape))
+    assert twin == shape
+    assert hash(twin) == hash(shape)
+    assert twin.order == shape.order
+    assert copy.deepcopy(shape) == shape
+    assert shape != gk.Sphere(12345.0)
+    assert repr(shape).startswith(type(shape).__name__)
+    with pytest.raises(AttributeError, match="immutable"):
+        shape.radius = 3
+    for name in shape.__slots__:
+        value = getattr(shape, name)
+        if isinstance(value, np.ndarray):
+            assert not value.flags.writeable
+
+
+@pytest.mark.parametrize("factors", [2.0, (2.0, 2.0, 2.0), (-1.0, 1.0, 1.0), (0.5, 2.0, 3.0)])
+def test_scaled_points(shape, factors):
+    big = shape.scaled(factors)
+    f = np.broadcast_to(factors, 3)
+    # h of the image along n is h along f n
+    np.testing.assert_allclose(height(big, DIRECTIONS), height(shape, DIRECTIONS * f), rtol=1e-12, atol=1e-12)
+    assert big.volume == pytest.approx(shape.volume * abs(np.prod(f)), rel=5e-3, abs=1e-12)
+
+
+def test_placed_and_inflated_points(shape):
+    pose = naive.pose(naive.random_rotations(RNG, 1)[0], (1.0, 2.0, -1.0))
+    moved = shape.placed(pose)
+    expected = height(shape, DIRECTIONS @ pose[:3, :3]) + DIRECTIONS @ pose[:3, 3]
+    np.testing.assert_allclose(height(moved, DIRECTIONS), expected, rtol=0, atol=1e-12)
+    assert shape.placed(np.eye(4)) is shape
+    grown = shape.inflated(0.25)
+    np.testing.assert_allclose(height(grown, DIRECTIONS), height(shape, DIRECTIONS) + 0.25, rtol=0, atol=1e-12)
+    assert grown.volume > shape.volume
+    assert shape.inflated(0).volume == shape.volume
+
+
+def test_halfspace_has_what_an_unbounded_shape_can_have():
+    floor = gk.Halfspace((0, 0, 2), 1)
+    assert floor.offset == 0.5
+    assert floor.bounds.tolist() == [[-np.inf] * 3, [np.inf, np.inf, 0.5]]
+    assert floor.volume == np.inf
+    assert floor.contains([(9, 9, 0.5), (0, 0, 0.6)]).tolist() == [True, False]
+    assert floor.inflated(1).offset == 1.5
+    assert floor.scaled((1, 1, -2)).contains((0, 0, -0.9))
+    assert not floor.scaled((1, 1, -2)).contains((0, 0, -1.1))
+    tilted = floor.placed(naive.pose([[0, 0, 1], [1, 0, 0], [0, 1, 0]], (3, 0, 0)))
+    assert tilted == gk.Halfspace((1, 0, 0), 3.5)
+    assert pickle.loads(pickle.dumps(floor)) == floor
+    for call in (
+        floor.surface,
+        lambda: floor.support((0, 0, 1)),
+        lambda: gk.bounding_sphere(floor),
+        lambda: gk.obb(floor),
+    ):
+        with pytest.raises(UnboundedShapeError, match="large Box"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: gk.Sphere(0), "Sphere: radius is 0, expected more than 0"),
+        (lambda: gk.Sphere(-1), "Sphere: radius is -1"),
+        (lambda: gk.Sphere(float("nan")), "Sphere: radius is nan, expected a finite number"),
+        (lambda: gk.Sphere("1"), "Sphere: radius is '1', expected a real number"),
+        (lambda: gk.Sphere(True), "expected a real number"),
+        (lambda: gk.Sphere(1j), "expected a real number"),
+        (lambda: gk.Sphere(1e60), "outside 1e-50 to 1e.50; use another unit"),
+        (lambda: gk.Box((1, 2)), "Box: extents is \\(1, 2\\), expected three real numbers"),
+        (lambda: gk.Box((1, 0, 2)), "a flat box is a ConvexHull of its corners"),
+        (lambda: gk.Box((1, np.inf, 2)), "expected finite numbers"),
+        (lambda: gk.Ellipsoid((1, -1, 2)), "Ellipsoid: radii are"),
+        (lambda: gk.Capsule(1, 0), "Capsule: height is 0"),
+        (lambda: gk.Triangle([(0, 0, 0)] * 4), "Triangle: vertices has 4 rows, expected 3"),
+        (lambda: gk.Tetrahedron([(0, 0, 0)] * 3), "Tetrahedron: vertices has 3 rows, expected 4"),
+        (lambda: gk.ConvexHull([]), "ConvexHull: points has shape \\(0,\\)"),
+        (lambda: gk.ConvexHull(np.zeros((0, 3))), "points is empty"),
+        (lambda: gk.ConvexHull(np.zeros((3, 500))), "did you mean points.T"),
+        (lambda: gk.ConvexHull(np.zeros((5, 2))), "has shape \\(5, 2\\), expected \\(n, 3\\)"),
+        (
+            lambda: gk.ConvexHull([[0, 0, 0], [0, np.nan, 1]]),
+            r"points\[1\] is \[0.0, nan, 1.0\] \(1 of 2 rows not finite\)",
+        ),
+        (lambda: gk.ConvexHull([[0, 0, 0], [0, 1]]), "ragged"),
+        (lambda: gk.ConvexHull([["a", "b", "c"]]), "expected real numbers"),
+        (lambda: gk.ConvexHull(np.zeros((4, 3), complex)), "dtype complex128"),
+        (lambda: gk.ConvexHull(np.zeros((4, 3), bool)), "dtype bool"),
+        (lambda: gk.Halfspace((0, 0, 0)), "expected a direction"),
+        (lambda: gk.Sphere(1).inflated(-1), "inflated: radius is -1, expected at least 0"),
+        (lambda: gk.Sphere(1).scaled(0), "none may be 0"),
+        (lambda: gk.Sphere(1).scaled((1, 2)), "expected three real numbers"),
+        (lambda: gk.Sphere(1).support((1, 2)), "expected \\(n, 3\\)"),
+        (lambda: gk.Sphere(1).contains(np.zeros((4, 2))), "contains: points has shape"),
+    ],
+)
+def test_bad_numbers_are_refused_by_name(make, said):
+    with pytest.raises(ShapeError, match=said):
+        make()
+
+
+def test_numbers_of_any_real_type_are_converted():
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    hull = gk.ConvexHull(points)
+    for other in (points.astype(np.float32), points.tolist(), np.asfortranarray(points), points[::-1][::-1]):
+        assert gk.ConvexHull(other) == hull
+    assert gk.Sphere(np.float32(0.5)) == gk.Sphere(0.5)
+    assert gk.Box(np.array([1, 2, 3])) == gk.Box((1.0, 2.0, 3.0))

@@ -1,0 +1,76 @@
+"""What a pose may be, and what a bad one is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import RigidTransform, Rotation
+
+import gjk3d as gk
+from gjk3d.errors import PoseError
+from gjk3d.poses import pose_rows
+
+TURN = Rotation.from_rotvec((0.3, -0.2, 0.9)).as_matrix()
+BOX, BALL = gk.Box((1, 2, 3)), gk.Sphere(0.5)
+
+
+def matrix(rotation=TURN, translation=(1.0, 2.0, 3.0)):
+    pose = np.eye(4)
+    pose[:3, :3] = rotation
+    pose[:3, 3] = translation
+    return pose
+
+
+def test_every_way_to_say_a_pose_is_the_same_pose():
+    pose = matrix()
+    answer = gk.signed_distance(BOX, BALL, None, pose)
+    ways = [pose.tolist(), np.asfortranarray(pose), pose[None][0], RigidTransform.from_matrix(pose)]
+    frozen = pose.copy()
+    frozen.setflags(write=False)
+    for way in [*ways, frozen]:
+        assert gk.signed_distance(BOX, BALL, None, way).distance == answer.distance
+    integer = np.eye(4, dtype=int)
+    integer[0, 3] = 4
+    assert gk.distance(BOX, BALL, None, integer).distance == 3.0
+    assert gk.distance(BOX, BALL, None, integer.astype(np.float32)).distance == 3.0
+
+
+def test_rotations_are_exact_or_polished_once():
+    rows, stacked = pose_rows(np.eye(4)[[1, 2, 0, 3]])
+    assert not stacked
+    assert rows[0, 12] == 0.0
+    slightly_off = matrix(TURN * (1 + 3e-7))
+    rows, _ = pose_rows(slightly_off)
+    r = slightly_off[:3, :3]
+    np.testing.assert_allclose(rows[0, :9].reshape(3, 3), r @ (3 * np.eye(3) - r.T @ r) / 2, rtol=0, atol=1e-15)
+    assert rows[0, 12] < 1e-12
+    np.testing.assert_array_equal(rows[0, 9:12], slightly_off[:3, 3])
+
+
+@pytest.mark.parametrize(
+    ("pose", "said"),
+    [
+        (np.eye(3), r"pose_b has shape \(3, 3\), expected \(4, 4\) or \(n, 4, 4\)"),
+        (np.eye(4)[:3], "add the last row"),
+        ([0, 0, 0, 1, 0, 0, 0], "quaternions and vectors are not poses"),
+        (np.full((4, 4), np.nan), r"pose_b is not finite: entry \[0, 0\] is nan"),
+        (matrix(translation=(0, np.inf, 0)), r"entry \[1, 3\] is inf"),
+        (matrix(2 * np.eye(3)), r"pose_b has scale \(2, 2, 2\); bake it into the shape"),
+        (matrix(np.diag((1.0, 1.0, -1.0))), "is a reflection"),
+        (matrix([[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]), "is not rigid: R'R is 0.1"),
+        (matrix(np.zeros((3, 3))), "has scale"),
+        (matrix().T, r"looks transposed: .*pass pose_b.T"),
+        (np.vstack([matrix()[:3], [[0, 0, 0, 2]]]), "has last row"),
+        (np.eye(4, dtype=complex), "dtype complex128"),
+        (np.eye(4, dtype=bool), "dtype bool"),
+        ("pose", "dtype <U4"),
+        ([[1, 2], [3]], "pose_b is no array of numbers"),
+        (Rotation.identity(), "is a rotation, expected a rigid transform"),
+        (matrix(translation=(1e60, 0, 0)), "translates by"),
+        (np.array([np.eye(4), matrix(2 * np.eye(3))]), r"pose_b\[1\] has scale"),
+    ],
+)
+def test_bad_poses_are_refused_by_name(pose, said):
+    for query in (gk.collide, gk.distance, gk.signed_distance):
+        with pytest.raises(PoseError, match=said):
+            query(BOX, BALL, None, pose)

@@ -71,7 +71,7 @@ def solve(
     # polytopes end where no support point is new: there the normal is good too, not only the distance
     width = max(1e-13 * size if curved else 0.0, tol * size - 2.0 * error)
     s = work[:SIMPLEX].reshape(6, 10)
-    code, count, v, low, n, steps, at = gjk(
+    code, count, v, low, axis, steps, at = gjk(
         qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, tiny, width, radii, max_distance, -inf,
         s, log, int(np.int64(0)),
     )  # fmt: skip
@@ -87,7 +87,7 @@ def solve(
     lower = low - error
     upper = length + error
     a, b = witnesses(s, count)
-    n = facing(v, length, n, size)
+    n = facing(v, length, axis, size)
     distance = length
     proven = code == INSIDE_SIMPLEX
     three = int(np.int64(3))
@@ -100,7 +100,7 @@ def solve(
     if (mode == EPA_ALWAYS or (unsure and wanted and not touching)) and not far:
         ecode, esteps, least, axis, outer, front, back, at = epa(
             qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, max(width, tiny if not curved else 1e-11 * size),
-            count if proven else int(np.int64(0)), -low, n, work, table, room, log, at,
+            count if proven else int(np.int64(0)), -low, axis, work, table, room, log, at,
         )  # fmt: skip
         steps += esteps
         full = 1 if ecode == FULL else 0
@@ -135,29 +135,9 @@ def solve(
     if proven and mode == UNSIGNED:
         distance = 0.0
     finish(
-        pa,
-        i,
-        fa,
-        oa,
-        n,
-        a,
-        b,
-        distance,
-        lower,
-        upper,
-        proven,
-        ra,
-        rb,
-        promised,
-        size,
-        mode,
-        max_distance,
-        full,
-        steps,
-        out,
-        flags,
-        k,
-    )
+        pa, i, fa, oa, n, a, b, distance, lower, upper, proven, ra, rb, promised, size, mode, max_distance,
+        full, steps, out, flags, k,
+    )  # fmt: skip
     return at
 
 

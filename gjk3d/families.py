@@ -18,6 +18,7 @@ from gjk3d.narrow.facets import axis_rows, overlap_rows
 from gjk3d.narrow.pairs import collide_rows, solve_rows
 from gjk3d.narrow.plane import plane_rows
 from gjk3d.poses import IDENTITY
+from gjk3d.results import Status
 from gjk3d.shapes import base, layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -137,9 +138,38 @@ def _solve_cores(
         if log is not None:
             log[0] = room[:used]
         if points >= most or not flags[:, 3].any():
+            if tol == 0.0 and not flags[:, 2].all():
+                _settle_exactly(a, b, rows, mode, max_distance, out, flags)
             _mirror(out, exchanged)
             return
         points, again = 4 * points, True
+
+
+def _settle_exactly(a: Shape, b: Shape, rows: Rows, mode: int, max_distance: float, out: Array, flags: Ints) -> None:
+    """Answer rows of polytopes whose interval is wider than promised in rational arithmetic: slow, rare and final."""
+    if _most_points(a, b) != _MOST_POINTS[True]:
+        return
+    from gjk3d.exact import exact_pair  # loaded when a row needs it
+
+    slack = float(a.packed[1][layout.SLACK] + b.packed[1][layout.SLACK])
+    for k in np.flatnonzero((flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND)):
+        pair = exact_pair(a, b, rows.a[k % len(rows.a)], rows.b[k % len(rows.b)])
+        if pair is None:
+            return
+        lower, upper = pair.lower - slack, pair.upper
+        flags[k, 2] = 1
+        if mode == narrow.UNSIGNED and upper <= 0.0:
+            out[k, :3] = 0.0  # the common point that GJK found stands
+            flags[k, 0] = Status.OVERLAPPING
+            continue
+        if mode == narrow.UNSIGNED:
+            lower = max(lower, 0.0)
+        distance = 0.5 * (lower + upper)
+        out[k, :3] = distance, lower, upper
+        out[k, 3:6], out[k, 6:9] = pair.normal, pair.point_a
+        out[k, 9:12] = out[k, 6:9] + distance * out[k, 3:6]
+        apart = Status.BEYOND if lower > max_distance else Status.SEPARATED
+        flags[k, 0] = apart if lower > 0.0 else Status.OVERLAPPING if upper < 0.0 else Status.TOUCHING
 
 
 def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> NDArray[np.bool_]:

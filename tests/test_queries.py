@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
+from gjk3d import families
 from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.narrow import solve as narrow
+from gjk3d.poses import IDENTITY, pose_rows
 from gjk3d.results import Status
 
 BOX, BALL = gk.Box((1, 1, 1)), gk.Sphere(0.5)
@@ -229,3 +232,31 @@ def test_long_batches_are_cut_into_chunks_without_a_seam():
     hits = gk.collide(BOX, BOX, None, poses)
     assert (hits == ~(result.lower > 0)).all()
     assert result[9999].distance == gk.signed_distance(BOX, BOX, None, poses[9999]).distance
+
+
+@pytest.mark.parametrize("unsigned", [True, False])
+def test_rows_wider_than_promised_are_settled_exactly(unsigned):
+    """Marked as loose, every row is answered again in rational arithmetic, and by the same numbers."""
+    a, b = BOX, gk.ConvexHull(naive.unit_vectors(RNG, 12)).inflated(0.1)
+    poses = stack(12)
+    asked = gk.distance(a, b, None, poses) if unsigned else gk.signed_distance(a, b, None, poses)
+    rows = families.Rows(IDENTITY, pose_rows(poses)[0], 12, True)
+    mode = narrow.UNSIGNED if unsigned else narrow.SIGNED
+    out, flags = np.zeros((12, narrow.FLOATS)), np.zeros((12, narrow.INTS), dtype=np.int64)
+    families._settle_exactly(a, b, rows, mode, np.inf, out, flags)
+    assert (flags[:, 2] == 1).all()
+    np.testing.assert_array_equal(flags[:, 0], asked.status)
+    assert (np.maximum(out[:, 1], asked.lower) <= np.minimum(out[:, 2], asked.upper)).all()
+    assert (out[:, 2] - out[:, 1] <= 1e-15 * 4).all()
+    np.testing.assert_allclose(out[:, 0], asked.distance, rtol=0, atol=1e-14)
+    clear = np.abs(asked.distance) > 0
+    np.testing.assert_allclose(out[clear, 3:6], asked.normal[clear], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(out[clear, 6:12], np.hstack([asked.point_a, asked.point_b])[clear], rtol=0, atol=1e-11)
+
+
+def test_needles_a_billionth_thick_are_answered_to_rounding():
+    for _ in range(60):
+        a, b = (gk.ConvexHull(RNG.normal(size=(8, 3)) * (1, 1e-9, 1e-6)) for _ in range(2))
+        poses = stack(10)
+        poses[:, :3, 3] *= 1e-3
+        assert gk.signed_distance(a, b, None, poses).tight.all()

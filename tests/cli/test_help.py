@@ -150,6 +150,7 @@ def load(*_, **__):
     print("reading", flush=True)
     time.sleep(60)
 gjk3d.load = load
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
 sys.exit(main(["info", {str(pipe)!r}]))
 """
     with subprocess.Popen(

@@ -98,7 +98,9 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
     try:
         raw = np.asarray(pose)
     except ValueError as reason:
-        raise PoseError(f"{name} is no array of numbers: {reason}") from None
+        raise PoseError(
+            f"{name} is no array of numbers: expected a (4, 4) matrix, or a list of such for a stack ({reason})"
+        ) from None
     if raw.dtype.kind not in "fiu":
         raise PoseError(f"{name} has dtype {raw.dtype}, expected real numbers")
     if raw.ndim not in (2, 3) or raw.shape[-2:] != (4, 4):
@@ -107,6 +109,8 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
             hint = (
                 "; quaternions and vectors are not poses: build the matrix with scipy.spatial.transform.RigidTransform"
             )
+        elif raw.shape == (3,):
+            hint = "; a translation t is the matrix with t in its last column: pose = np.eye(4); pose[:3, 3] = t"
         elif raw.shape[-2:] == (3, 4):
             hint = "; add the last row [0, 0, 0, 1]"
         raise PoseError(f"{name} has shape {raw.shape}, expected (4, 4) or (n, 4, 4){hint}")
@@ -152,7 +156,13 @@ def _complaint(matrix: Array, name: str, what: int) -> str:
         return f"{name} is a reflection (determinant {det:.6g}); mirror the shape with shape.scaled((-1, 1, 1)) instead"
     gram = rotation.T @ rotation
     off = float(np.abs(gram - np.eye(3)).max())
+    cure = "orthonormalise it, as by scipy.spatial.transform.Rotation.from_matrix(R).as_matrix()"
+    if off < 1e-2:
+        return (
+            f"{name} is rigid only to {off:.3g} (R'R from the identity), at most {TOLERANCE:g} is allowed: written "
+            f"with few digits? {cure}; a scale that is meant goes into shape.scaled(...)"
+        )
     if np.abs(gram - np.diag(np.diag(gram))).max() <= TOLERANCE * max(1.0, float(gram.max())):
         numbers = ", ".join(f"{x:.6g}" for x in lengths)
         return f"{name} has scale ({numbers}); bake it into the shape with shape.scaled(...), a pose is rigid"
-    return f"{name} is not rigid: R'R is {off:.3g} from the identity, at most {TOLERANCE:g} is allowed"
+    return f"{name} is not rigid: R'R is {off:.3g} from the identity, at most {TOLERANCE:g} is allowed; {cure}"

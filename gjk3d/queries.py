@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from math import inf, isnan
+from math import inf
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from gjk3d.families import FACETS, NO_LOG, Family, Rows, canonical, check_polyto
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.trace import read_log
-from gjk3d.poses import IDENTITY, pose_rows
+from gjk3d.poses import IDENTITY, as_matrices, pose_rows
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -55,8 +56,8 @@ def collide(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margi
     >>> gk.collide(gk.Box((1, 1, 1)), gk.Sphere(1), None, pose)
     True
     """
-    if isnan(margin) or not -inf < margin < inf:
-        raise ShapeError(f"collide: margin is {margin}, expected a finite number")
+    if not isinstance(margin, Real) or not -inf < margin < inf:
+        raise ShapeError(f"collide: margin is {margin}, expected one finite number, for all rows")
     family, rows = _question(a, b, pose_a, pose_b)
     with first_call("collide"):
         answer = family.collide(a, b, rows, float(margin))
@@ -281,9 +282,9 @@ def _no_shape(name: str, value: Any) -> Gjk3dError:
 def _distance(
     mode: int, a: Any, b: Any, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool
 ) -> Distance:
-    if isnan(max_distance) or max_distance < 0:
-        raise ShapeError(f"max_distance is {max_distance}, expected at least 0")
-    if tol is not None and not 0 <= tol < inf:
+    if not isinstance(max_distance, Real) or not max_distance >= 0:
+        raise ShapeError(f"max_distance is {max_distance}, expected one number, at least 0")
+    if tol is not None and not (isinstance(tol, Real) and 0 <= tol < inf):
         raise ShapeError(f"tol is {tol}, expected at least 0, relative to the pair's size")
     family, rows = _question(a, b, pose_a, pose_b)
     if trace and rows.stacked:
@@ -304,7 +305,10 @@ def _distance(
             log if trace else None,
         )
     result: Distance = object.__new__(Distance)
-    result.shape_a, result.shape_b, result.pose_a, result.pose_b = a, b, pose_a, pose_b
+    result.shape_a, result.shape_b = a, b
+    # copies: an answer says what was asked, also after the caller has moved on in the same array
+    result.pose_a = None if pose_a is None else as_matrices(pose_a).copy()
+    result.pose_b = None if pose_b is None else as_matrices(pose_b).copy()
     result.trace = read_log(log[0]) if trace else None
     if rows.stacked:
         result.distance, result.lower, result.upper = out[:, 0], out[:, 1], out[:, 2]

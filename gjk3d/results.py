@@ -25,6 +25,9 @@ class Status(IntEnum):
     UNDECIDED = 3  #: the interval holds 0 and is wider, as a loose ``tol`` leaves it
     BEYOND = 4  #: farther than ``max_distance``, proven; the search stopped there
 
+    def __str__(self) -> str:
+        return self.name
+
 
 class AxisKind(IntEnum):
     """What a separating axis is a normal of."""
@@ -33,6 +36,9 @@ class AxisKind(IntEnum):
     FACE_B = 1  #: a face of B
     EDGES = 2  #: an edge of A and an edge of B
     POINTS = 3  #: none: both are points, and it is the line between them
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Axis(NamedTuple):
@@ -124,6 +130,11 @@ class Trace:
         return f"Trace: {len(self.gjk)} steps of GJK ({self.gjk_end}), {len(self.epa)} of EPA"
 
 
+def _many(pose: Any) -> bool:
+    """Tell whether poses are a stack with a row for each answer; a stack of one serves all."""
+    return getattr(pose, "ndim", 2) == 3 and len(pose) > 1
+
+
 class Distance:
     """Answer of `distance` and `signed_distance`, for one pair or for n.
 
@@ -196,19 +207,30 @@ class Distance:
             raise TypeError("this Distance is of one pair and has no length")
         return len(self.normal)
 
-    def __getitem__(self, index: int) -> Distance:
-        """Return row ``index`` of a stack as an answer of one pair."""
+    def __bool__(self) -> bool:
+        raise TypeError("a Distance is neither true nor false: ask gjk3d.collide, or look at .status")
+
+    def __getitem__(self, index: Any) -> Distance:
+        """Return a row of a stack as an answer of one pair; a slice, a mask or an array of indices as a stack."""
         if self.normal.ndim == 1:
             raise TypeError("this Distance is of one pair and cannot be indexed")
-        row = object.__new__(Distance)
+        row: Distance = object.__new__(Distance)
+        if isinstance(index, (slice, list, np.ndarray)):
+            for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):
+                setattr(row, name, getattr(self, name)[index])
+            row.trace, row.shape_a, row.shape_b = None, self.shape_a, self.shape_b
+            row.pose_a, row.pose_b = (pose[index] if _many(pose) else pose for pose in (self.pose_a, self.pose_b))
+            return row
         row.distance = float(self.distance[index])
         row.normal, row.point_a, row.point_b = self.normal[index], self.point_a[index], self.point_b[index]
         row.lower, row.upper = float(self.lower[index]), float(self.upper[index])
         row.status, row.tight = Status(int(self.status[index])), bool(self.tight[index])
         row.iterations, row.trace = int(self.iterations[index]), None
         row.shape_a, row.shape_b = self.shape_a, self.shape_b
-        row.pose_a = self.pose_a[index] if getattr(self.pose_a, "ndim", 2) == 3 else self.pose_a
-        row.pose_b = self.pose_b[index] if getattr(self.pose_b, "ndim", 2) == 3 else self.pose_b
+        row.pose_a, row.pose_b = (
+            pose[index] if _many(pose) else pose[0] if getattr(pose, "ndim", 2) == 3 else pose
+            for pose in (self.pose_a, self.pose_b)
+        )
         return row
 
     def __repr__(self) -> str:

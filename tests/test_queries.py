@@ -260,3 +260,36 @@ def test_needles_a_billionth_thick_are_answered_to_rounding():
         poses = stack(10)
         poses[:, :3, 3] *= 1e-3
         assert gk.signed_distance(a, b, None, poses).tight.all()
+
+
+def test_parts_of_a_stack_are_stacks():
+    poses = stack(20)
+    many = gk.signed_distance(BOX, BALL, at(0.1), poses)
+    deep = many[many.distance < 0]
+    assert len(deep) == (many.distance < 0).sum() > 0
+    assert (deep.pose_b == poses[many.distance < 0]).all()
+    assert many[2:5].distance.tolist() == many.distance[2:5].tolist()
+    assert many[[7, 3]][1].distance == many[3].distance
+    assert (many[3].pose_b == poses[3]).all()
+    shared = gk.signed_distance(BOX, BALL, poses[:1], poses)
+    assert (shared[5].pose_a == poses[0]).all()
+
+
+def test_an_answer_keeps_its_question_when_the_caller_moves_on():
+    pose = at(3)
+    result = gk.signed_distance(BOX, BALL, None, pose)
+    pose[0, 3] = 9
+    assert result.pose_b[0, 3] == 3
+
+
+def test_what_a_result_is_not():
+    result = gk.distance(BOX, BALL, None, at(3))
+    with pytest.raises(TypeError, match=r"ask gjk3d.collide, or look at .status"):
+        bool(result)
+    assert f"{result.status}" == str(result.status) == "SEPARATED"
+    with pytest.raises(TypeError, match="not a bool"):
+        gk.verify(True, BOX, BALL)
+    with pytest.raises(ShapeError, match="one finite number, for all rows"):
+        gk.collide(BOX, BALL, margin=np.array([1.0, 2.0]))
+    with pytest.raises(ShapeError, match="expected one number"):
+        gk.distance(BOX, BALL, max_distance=[1, 2])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output, read_pose
-from gjk3d.cli.models import Model, common_unit, convexity_facts, hull_notes, read_models, sha256, split_name, versions
+from gjk3d.cli.models import Model, convexity_facts, hull_notes, in_one_unit, read_models, sha256, split_name, versions
 from gjk3d.cli.terminal import console, note, number, safe, vector, write_json
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def check(
     pose_a: _Pose = None,
     pose_b: _Pose = None,
     tol: float | None = None,
-    depth: Literal["auto", "epa"] = "auto",
+    depth: Literal["auto", "epa", "facets"] = "auto",
+    unit: str | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
     image: Path | None = None,
     html: Path | None = None,
@@ -52,7 +53,9 @@ def check(
     tol
         Stop when the bounds are this close, relative to the size of the pair; as close as rounding allows by default.
     depth
-        How to find the depth of an overlap.
+        How to find the depth of an overlap: "facets" tries every facet, exact and slow on large hulls.
+    unit
+        The unit of models whose files state none, such as STL: mm, cm, m, in. Two units are brought to one.
     json
         Print one JSON document.
     image
@@ -70,15 +73,17 @@ def check(
     import gjk3d as gk
 
     models = read_models(names)
-    unit, unit_note = common_unit(*models)
-    notes = [*([unit_note] if unit_note else []), *dict.fromkeys(hull_notes(models[0]) + hull_notes(models[1]))]
+    first_model, second_model, unit, unit_notes = in_one_unit(models[0], models[1], unit)
+    models = [first_model, second_model]
+    notes = [*unit_notes, *dict.fromkeys(hull_notes(models[0]) + hull_notes(models[1]))]
     for text in notes:
         note(text)
     first, second = (model.mesh.hull() for model in models)
     result = gk.signed_distance(first, second, *poses, tol=tol, depth=depth)
     apart = result.lower > 0.0
     if json:
-        write_json(_document(models, poses, unit, notes, result))
+        files = [str(path) for path in (html, image) if path is not None]
+        write_json({**_document(models, poses, unit, notes, result), "files": files})
     else:
         _print(models, unit, result)
     names_shown = safe(models[0].name), safe(models[1].name)
@@ -137,6 +142,9 @@ def _print(models: list[Model], unit: str | None, result: Distance) -> None:
     verdict, measure, style = headlines[status]
     if status == "OVERLAPPING":
         move = ("to part them", f"move B by {vector(result.separation_vector, 9)} and they just touch")
+        if not result.tight:
+            parted = -result.lower * result.normal
+            move = ("to part them", f"move B by {vector(parted, 9)}: enough, perhaps more than needed")
     else:
         move = ("to touch", f"move B by {vector(-result.distance * result.normal, 9)}")
     rows = [
@@ -145,6 +153,7 @@ def _print(models: list[Model], unit: str | None, result: Distance) -> None:
         ("compared", f"convex hulls, {f'lengths in {safe(unit)}' if unit else 'unitless'}"),
         ("distance", f"{number(result.distance, 12)}{', negative is overlap' if result.distance < 0.0 else ''}"),
         ("proven", f"{number(result.lower, 17)} <= distance <= {number(result.upper, 17)}"),
+        *([] if result.tight else [("", "the bounds are wider than usual")]),
         ("point on A", vector(result.point_a, 9)),
         ("point on B", vector(result.point_b, 9)),
         ("normal", f"{vector(result.normal, 9)} from A to B"),

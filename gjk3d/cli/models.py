@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,21 +58,38 @@ def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
     return models
 
 
-def common_unit(a: Model, b: Model) -> tuple[str | None, str | None]:
-    """Return the unit of both, and a note where only one of them has one; refuse two different units."""
-    first, second = a.mesh.unit, b.mesh.unit
-    if first is None or second is None:
-        unit, bare = (first, b) if second is None else (second, a)
-        said = f"{bare.name} has no unit of length and is taken to be in {unit} too" if unit else None
-        return unit, said
-    factor = _conversion(second, first)
-    if factor != 1.0:
-        cure = f", in Python: gk.load({str(b.path)!r}).hull().scaled([{factor:g}] * 3)" if factor else ""
-        raise UsageError(
-            f"{a.name} is in {first} and {b.name} is in {second}: "
-            f"they cannot be compared as they are\nexport both in one unit, or scale one of them{cure}"
-        )
-    return first, None
+def in_one_unit(a: Model, b: Model, said: str | None) -> tuple[Model, Model, str | None, list[str]]:
+    """Return both models in one unit, the unit, and what was done to get there; ``said`` is that of unitless files.
+
+    A model of unknown size beside one of known size is refused: taking it for the other's unit is wrong by 1000 where
+    metres meet millimetres.
+    """
+    units = [model.mesh.unit or said for model in (a, b)]
+    if units[0] is None and units[1] is None:
+        return a, b, None, []
+    for model, own, other in ((a, units[0], units[1]), (b, units[1], units[0])):
+        if own is None:
+            raise UsageError(
+                f"{model.name} has no unit of length, and the other model is in {other}\n"
+                "say which it is in: --unit mm (or m, cm, in, ...)"
+            )
+    # the unit that a file states is the one to answer in
+    first, second = (a, b) if a.mesh.unit is not None or b.mesh.unit is None else (b, a)
+    unit, other = str(first.mesh.unit or said), str(second.mesh.unit or said)
+    factor = _conversion(other, unit)
+    if factor is None:
+        raise UsageError(f"{first.name} is in {unit} and {second.name} in {other}: one of these is no unit of length")
+    if factor == 1.0:
+        return a, b, unit, []
+    scaled = replace(second, mesh=_scaled(second.mesh, factor, unit))
+    notes = [f"{second.name} is in {other}: its lengths are multiplied by {factor:g}, {first.name} is in {unit}"]
+    return (a, scaled, unit, notes) if first is a else (scaled, b, unit, notes)
+
+
+def _scaled(mesh: Mesh, factor: float, unit: str) -> Mesh:
+    from gjk3d.meshes import Mesh
+
+    return Mesh(mesh.vertices * factor, mesh.faces, name=mesh.name, unit=unit, parts=mesh.parts, source=mesh.source)
 
 
 def _conversion(unit: str, other: str) -> float | None:

@@ -7,7 +7,7 @@ from gjk3d.cli.terminal import note
 
 def warmup() -> int:
     """Compile the kernels ahead, so that the first query is fast; once a machine and version."""
-    note("compiling the kernels, about 30 s where none are kept yet", "warmup")
+    note("compiling the kernels, about 20 s where none are kept yet", "warmup")
     from gjk3d import queries
 
     steps = queries.warmup(lambda what, seconds: note(f"{seconds:7.2f} s  {what}", "warmup"))

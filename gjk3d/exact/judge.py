@@ -165,6 +165,8 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
 
 
 def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Placement, Placement]:
+    if not isinstance(result, Distance):
+        raise TypeError(f"verify() judges what distance and signed_distance return, not a {type(result).__name__}")
     if np.ndim(result.normal) != 1:
         raise TypeError("verify() is of one pair: take a row first, verify(result[i], ...)")
     for name, shape in (("a", a), ("b", b)):

@@ -133,6 +133,9 @@ def _existing(path: str | os.PathLike[str]) -> Path:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{path!r} cannot be read: {error}") from error
+    whole, mark, part = str(file).partition("#")
+    if mark and Path(whole).is_file():
+        raise FileError(f"there is no file {file}: a part is named by load({whole!r}, part={part!r})")
     near = difflib.get_close_matches(file.name, folder, n=3)
     hint = f": did you mean {' or '.join(near)}?" if near else "; only files on this machine are read"
     raise FileError(f"there is no file {file}{hint}")
@@ -142,7 +145,9 @@ def _format(file: Path) -> _Format:
     kind = FORMATS.get(file.suffix.lower())
     if kind is None:
         known = " ".join(FORMATS)
-        raise ParseError(f"{file} has the unknown extension {file.suffix!r}: {known} are read")
+        raise ParseError(
+            f"{file} has the unknown extension {file.suffix!r}: {known} are read; convert it to one of these"
+        )
     missing = [name for name in kind.needs if importlib.util.find_spec(name) is None]
     if missing:
         needs = " and ".join(missing)

@@ -48,7 +48,7 @@ def in_range(values: Array, what: str) -> None:
         raise ShapeError(f"{what}: lengths of {largest:g} are outside {LEAST:g} to {GREATEST:g}; use another unit")
 
 
-def number(value: Any, what: str, *, positive: bool = True, zero: bool = False) -> float:
+def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, cure: str = "") -> float:
     """Return one finite float, or raise naming ``what``."""
     if isinstance(value, (str, bytes, bool, np.bool_, complex)):
         raise ShapeError(f"{what} is {value!r}, expected a real number")
@@ -59,7 +59,7 @@ def number(value: Any, what: str, *, positive: bool = True, zero: bool = False) 
     if not isfinite(x):
         raise ShapeError(f"{what} is {x}, expected a finite number")
     if positive and not (x > 0.0 or (zero and x == 0.0)):
-        raise ShapeError(f"{what} is {x:g}, expected {'at least 0' if zero else 'more than 0'}")
+        raise ShapeError(f"{what} is {x:g}, expected {'at least 0' if zero else 'more than 0'}{cure}")
     in_range(np.array(x), what)
     return x + 0.0  # no negative zero
 
@@ -310,12 +310,20 @@ class Shape:
     def _box(self) -> tuple[Array, Array]:
         """Return pose and extents of a small oriented box."""
         surface = self.surface()
-        pose, _ = measure.oriented_box(surface.vertices, surface.faces)
-        axes = pose[:3, :3]
-        high = np.einsum("ij,ji->i", self.support(axes.T), axes)
-        low = np.einsum("ij,ji->i", self.support(-axes.T), axes)
-        pose[:3, 3] = axes @ ((high + low) / 2)
-        return pose, high - low
+        best: tuple[Array, Array] | None = None
+        for axes in [measure.oriented_box(surface.vertices, surface.faces)[0][:3, :3], np.eye(3), *self._own_axes()]:
+            high = np.einsum("ij,ji->i", self.support(axes.T), axes)
+            low = np.einsum("ij,ji->i", self.support(-axes.T), axes)
+            if best is None or (high - low).prod() < best[1].prod():
+                pose = np.eye(4)
+                pose[:3, :3], pose[:3, 3] = axes, axes @ ((high + low) / 2)
+                best = pose, high - low
+        assert best is not None
+        return best
+
+    def _own_axes(self) -> list[Array]:
+        """Return rotations that a small box may well be aligned with."""
+        return []
 
     def inflated(self, radius: float) -> Shape:
         """Return the shape grown by ``radius`` on all sides: its sum with a ball.

@@ -33,7 +33,10 @@ class Capsule(Solid):
     height: float
 
     def __init__(self, radius: float, height: float) -> None:
-        self._set(radius=number(radius, "Capsule: radius"), height=number(height, "Capsule: height"))
+        self._set(
+            radius=number(radius, "Capsule: radius"),
+            height=number(height, "Capsule: height", cure="; without a height it is a Sphere"),
+        )
 
     def _core(self) -> tuple[int, Any, Any]:
         return layout.SEGMENT, np.zeros(3), np.array([0.0, 0.0, self.height / 2])

@@ -114,6 +114,14 @@ class Composed(Shape):
             return self._core_volume()
         return _enclosed(self.surface(192))
 
+    def _own_axes(self) -> list[Array]:
+        axes = []
+        for part in (part for term in self._terms() for part in term):
+            q, _ = np.linalg.qr(part.matrix)
+            q[:, 2] *= np.sign(np.linalg.det(q))
+            axes.append(q)
+        return axes
+
     def _core_volume(self) -> float:
         terms = self._terms()
         if len(terms) > 1 or len(terms[0]) > 1:

@@ -30,7 +30,7 @@ class Sphere(Solid):
     radius: float
 
     def __init__(self, radius: float) -> None:
-        self._set(radius=number(radius, "Sphere: radius"))
+        self._set(radius=number(radius, "Sphere: radius", cure="; without a radius it is a Point"))
 
     def _core(self) -> tuple[int, Any, Any]:
         return layout.POINT, np.zeros(3), np.empty(0)

@@ -44,7 +44,8 @@ def aabb(shape: Shape, pose: Any = None) -> Array:
 def obb(shape: Shape) -> tuple[Array, Array]:
     """Return pose (4, 4) and full extents (3,) of an oriented box round the shape, in the shape's frame.
 
-    For hulls the smallest of the boxes that lie flush with one of its faces; the true smallest may be a little smaller.
+    For hulls the smallest of the boxes that lie flush with one of its faces, for composed shapes the best of a few; the
+    true smallest may be a little smaller.
 
     Examples
     --------

@@ -64,10 +64,9 @@ def test_json_is_one_complete_document(run, assembly):
 
 
 def test_notes_say_where_the_hull_is_not_the_model(run, assembly, box):
-    said = run("check", assembly, box("far.stl", (0, 0, 9)))
+    said = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m")
     assert "assembly.glb has 3 parts, and the hull of all together is compared; assembly.glb#NAME takes one" in said.err
     assert "assembly.glb is not closed (3 open edges)" in said.err
-    assert "far.stl has no unit of length and is taken to be in meters too" in said.err
     assert "lengths in meters" in said.out
     assert "APART by 7 meters" in said.out
 
@@ -234,25 +233,41 @@ def test_a_missing_file_is_told_before_the_other_one_is_read(run, box, monkeypat
     assert loaded == ["nowhere.stl"]
 
 
-def test_two_units_are_refused_with_the_cure(run, assembly, tmp_path):
+def test_two_units_are_brought_to_one(run, assembly, tmp_path, box):
     other = tmp_path / "plate.3mf"
-    mesh = trimesh.creation.box((2, 2, 2))
-    mesh.units = "millimeter"
+    mesh = trimesh.creation.box((2000, 2000, 2000))
     scene = trimesh.Scene(mesh)
     scene.units = "millimeter"
     other.write_bytes(scene.export(file_type="3mf"))
-    said = run("check", f"{assembly}#plate", other)
-    assert (said.code, said.out) == (2, "")
-    assert "assembly.glb#plate is in meters and plate.3mf is in millimeter" in said.err
-    assert ".hull().scaled([0.001] * 3)" in said.err
+    said = run("check", f"{assembly}#plate", other, "--pose-b", "9 0 0")
+    assert "plate.3mf is in millimeter: its lengths are multiplied by 0.001" in said.err
+    assert "APART by 7 meters" in said.out
     assert run("check", other, other).code == 1
+    bare = box("bare.stl", (9, 0, 0))
+    said = run("check", f"{assembly}#plate", bare)
+    assert (said.code, said.out) == (2, "")
+    assert "bare.stl has no unit of length, and the other model is in meters" in said.err
+    assert "--unit mm" in said.err
+    assert "APART by 7 meters" in run("check", f"{assembly}#plate", bare, "--unit", "m").out
+    assert "OVERLAPPING" in run("check", f"{assembly}#plate", bare, "--unit", "mm").out
+    assert "APART by 7 mm" in run("check", box("a.stl"), bare, "--unit", "mm").out
+    assert run("check", f"{assembly}#plate", bare, "--unit", "furlongs_").code == 2
+
+
+def test_a_wide_interval_is_not_sold_as_exact(run, tmp_path):
+    ball = tmp_path / "ball.stl"
+    ball.write_bytes(trimesh.creation.icosphere(3).export(file_type="stl"))
+    said = run("check", ball, ball, "--pose-b", "0.1 0.2 0.3", "--tol", "0.3")
+    assert "the bounds are wider than usual" in said.out
+    assert "enough, perhaps more than needed" in said.out
+    assert "they just touch" in run("check", ball, ball, "--pose-b", "0.1 0.2 0.3").out
 
 
 def test_hash_signs_in_names(run, box, tmp_path, assembly):
     odd = box("a#b.stl", (9, 0, 0))
     assert run("check", box("a.stl"), odd).code == 0
     assembly.rename(tmp_path / "x#y.glb")
-    assert run("check", f"{tmp_path}/x#y.glb#plate", odd).code == 0
+    assert run("check", f"{tmp_path}/x#y.glb#plate", odd, "--unit", "m").code == 0
 
 
 def test_hostile_names_cannot_write_to_the_terminal(run, tmp_path, box):

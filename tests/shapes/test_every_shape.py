@@ -215,3 +215,11 @@ def test_numbers_of_any_real_type_are_converted():
         assert gk.ConvexHull(other) == hull
     assert gk.Sphere(np.float32(0.5)) == gk.Sphere(0.5)
     assert gk.Box(np.array([1, 2, 3])) == gk.Box((1.0, 2.0, 3.0))
+
+
+@pytest.mark.parametrize("solid", [gk.Cylinder(0.4, 1), gk.Capsule(0.2, 1), gk.Cone(0.5, 2), gk.Ellipsoid((1, 2, 3))])
+def test_oriented_boxes_follow_a_shape_that_is_stretched_or_turned(solid):
+    stretched = solid.scaled((1, 2, 0.5))
+    assert gk.obb(stretched)[1].prod() <= np.ptp(stretched.bounds, axis=0).prod() * (1 + 1e-12)
+    turned = solid.placed(naive.pose(naive.random_rotations(RNG, 1)[0], (5.0, 1.0, 2.0)))
+    assert gk.obb(turned)[1].prod() <= gk.obb(solid)[1].prod() * (1 + 1e-9)

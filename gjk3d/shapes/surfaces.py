@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,9 @@ class Surface(NamedTuple):
     faces: Index
 
 
+FINEST = 4096  #: segments of a full turn; more would fill the memory
+
+
 def sphere(radius: float, resolution: int = 32) -> Surface:
     """Mesh a sphere about the origin.
 
@@ -51,6 +55,7 @@ def ellipsoid(radii: ArrayLike, resolution: int = 32) -> Surface:
 
 def capsule(radius: float, height: float, resolution: int = 32) -> Surface:
     """Mesh a capsule along z with its cap centres ``height`` apart."""
+    _check(resolution)
     profile = _half_circle(resolution if resolution % 4 == 0 else resolution + 4 - resolution % 4) * radius
     if height > 0.0:
         middle = len(profile) // 2  # a point of the equator, which becomes two
@@ -118,6 +123,7 @@ def from_support(support: Callable[[Array], Array], resolution: int = 32) -> Sur
 
 def _half_circle(resolution: int) -> Array:
     """Points (rho, z) of a unit half circle from the south pole to the north pole, mirrored bit for bit."""
+    _check(resolution)
     count = max(2, (resolution + 1) // 2)
     angle = np.pi * (np.arange(count + 1) / count - 0.5)
     points = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -125,10 +131,20 @@ def _half_circle(resolution: int) -> Array:
     return np.asarray(0.5 * (points + points[::-1] * (1.0, -1.0)))
 
 
-def _revolve(profile: Array, resolution: int) -> Surface:
-    """Turn a profile (rho, z) about z; its first and last points are on the axis."""
+def _check(resolution: int) -> None:
+    if not isinstance(resolution, Integral):
+        raise ShapeError(f"resolution is {resolution!r}, expected a whole number of segments for a full turn")
     if resolution < 3:
         raise ShapeError(f"resolution {resolution} is too low: a full turn needs at least 3 segments")
+    if resolution > FINEST:
+        raise ShapeError(
+            f"resolution {resolution} is too high: at most {FINEST} segments, that is 16 million triangles"
+        )
+
+
+def _revolve(profile: Array, resolution: int) -> Surface:
+    """Turn a profile (rho, z) about z; its first and last points are on the axis."""
+    _check(resolution)
     turn = 2.0 * np.pi * np.arange(resolution) / resolution
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     inner = profile[1:-1]

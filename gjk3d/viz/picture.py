@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.errors import RenderingUnavailableError
+from gjk3d.errors import FileError, RenderingUnavailableError
 from gjk3d.results import Distance
 from gjk3d.shapes import surfaces
 from gjk3d.viz.convert import polydata
@@ -46,7 +46,7 @@ def show(
 ) -> pyvista.Plotter | Path:
     """Show an answer: both shapes, the witness points, the normal, and the way out of an overlap.
 
-    A is orange and B green. The blue arrow is the normal, from A to B; the red one, in overlap, is the shortest
+    A is orange and B green. The blue arrow is the normal, from A to B; the orange one, in overlap, is the shortest
     move of B that makes the two just touch.
 
     Parameters
@@ -63,7 +63,7 @@ def show(
         Draw into this image file, or write this .html page (which needs no OpenGL), instead of opening a window.
     off_screen : bool, optional
         True: return an off-screen plotter, ready for ``screenshot()``. By default a window opens; where there is no
-        display, a picture goes to a file, and stderr says where.
+        display, a picture goes to ``path``, else to gjk3d.png in the current folder, and stderr says where.
     title : str, optional
         A line above the answer.
     names : (str, str), optional
@@ -80,9 +80,13 @@ def show(
     ------
     RenderingUnavailableError
         There is no OpenGL library to draw with; the message says what to install.
+    FileError
+        The folder of ``path`` is not there.
     """
     layout = lay_out(result)
     target = None if path is None else Path(path)
+    if target is not None and not target.parent.is_dir():
+        raise FileError(f"{target}: there is no folder {target.parent}; make it first")
     if target is not None and target.suffix.lower() in _PAGES:
         from gjk3d.viz.page import write_html
 

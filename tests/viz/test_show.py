@@ -301,3 +301,9 @@ def test_to_pyvista_of_meshes_surfaces_and_its_own():
         viz.to_pyvista(7)
     with pytest.raises(gk.errors.PoseError):
         viz.to_pyvista(mesh, np.eye(3))
+
+
+def test_a_missing_folder_is_told_before_anything_is_drawn(tmp_path):
+    result = gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(1))
+    with pytest.raises(gk.errors.FileError, match="make it first"):
+        gk.viz.show(result, path=tmp_path / "nowhere" / "x.png")

@@ -1,0 +1,156 @@
+"""Write data/golden/*.json: pairs that once went wrong, with answers that are not the library's.
+
+Run as ``python data/make_golden.py``. Polytopes are judged in exact rationals, by the slow twins of tests/naive.py;
+the rest by closed forms.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from fractions import Fraction
+from math import isqrt, nextafter
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+
+import naive  # noqa: E402
+
+EXACT = "exact rational arithmetic over all differences of the vertices (tests/naive.py)"
+
+
+def outward(square: Fraction) -> tuple[float, float]:
+    """Floats just below and just above the square root, with the sign of ``square``."""
+    sign = -1 if square < 0 else 1
+    scale = 1 << 400
+    root = (
+        Fraction(isqrt(abs(square).numerator * scale * scale // abs(square).denominator), scale)
+        if square
+        else Fraction(0)
+    )
+    x = sign * float(root)
+    return (nextafter(x, -1e308), nextafter(x, 1e308)) if square else (0.0, 0.0)
+
+
+def moved(points, translation):
+    """Translate points, exactly."""
+    return [[Fraction(x) + Fraction(t) for x, t in zip(p, translation, strict=True)] for p in points]
+
+
+def polytopes(points_a, points_b, translation=(0.0, 0.0, 0.0)):
+    """Status and interval of two sets of vertices, the second one translated."""
+    low, high = outward(naive.exact_signed_square(naive.exact(points_a), naive.exact(moved(points_b, translation))))
+    return ("SEPARATED" if low > 0 else "OVERLAPPING" if high < 0 else "TOUCHING"), low, high
+
+
+def corners(extents):
+    """Return the corners of a box."""
+    return [
+        [x * extents[0] / 2, y * extents[1] / 2, z * extents[2] / 2] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)
+    ]
+
+
+def cases():
+    """Yield name, why, both shapes, translation of B, query, expected status and interval, and who says so."""
+    ends = [[-2e-9, -2e-9, -2e-9], [-2e-9, -1e-9, -2e-9]]
+    t = (2e-9, -9.9999999e-10, -2e-9)
+    yield (
+        "parallel-segments-overlapping-by-a-hair",
+        "GJK stopped at the gap of its bounds, one support point early: the distance was right, the normal leaned over",
+        {"shape": "Segment", "a": ends[0], "b": ends[1]},
+        {"shape": "Segment", "a": ends[0], "b": ends[1]},
+        t, "signed_distance", polytopes(ends, ends, t), EXACT,
+    )  # fmt: skip
+    far = [
+        [-1384.0965717543045, 1664.2674819971037, 1481.2677977690098],
+        [-1382.400769068184, 1666.3830396815063, 1481.1248808502073],
+    ]
+    point = [-1384.0036469739748, 1663.3730861793579, 1479.8053229523528]
+    yield (
+        "segment-far-from-its-own-frame",
+        "the segment was stored about a rounded middle, which moved its ends: the interval missed the truth",
+        {"shape": "Segment", "a": far[0], "b": far[1]},
+        {"shape": "Point", "p": point},
+        None, "signed_distance", polytopes(far, [point]), EXACT,
+    )  # fmt: skip
+    yield (
+        "points-a-subnormal-apart",
+        "the rounding error of a pair of no size vanished, and lower came out above upper",
+        {"shape": "Point", "p": [-2.0, -2.0, -2.0]},
+        {"shape": "Point", "p": [-2.0, -2.0, -2.0]},
+        (5e-324, 0.0, 0.0), "signed_distance", ("TOUCHING", 0.0, 5e-324), "closed form: the offset itself",
+    )  # fmt: skip
+    yield (
+        "common-point-of-a-point-in-a-cylinder",
+        "distance() gave a point half-way to the surface as the common one",
+        {"shape": "Point", "p": [0.1, 0.2, -0.3]},
+        {"shape": "Cylinder", "radius": 0.6, "height": 1.25},
+        None, "distance", ("OVERLAPPING", 0.0, 0.0), "closed form: hypot(0.1, 0.2) < 0.6 and 0.3 < 0.625",
+    )  # fmt: skip
+    size = [1.0, 0.5, 0.25]
+    for name, shift in (("exactly", 0.25), ("one-ulp-apart", nextafter(0.25, 1)), ("one-ulp-deep", nextafter(0.25, 0))):
+        _, low, high = polytopes(corners(size), corners(size), (0.125, 0.0625, shift))
+        yield (
+            f"boxes-stacked-{name}",
+            "kissing contact: two stages that judge it differently abort, drop it or flip its sign",
+            {"shape": "Box", "extents": size},
+            {"shape": "Box", "extents": size},
+            (0.125, 0.0625, shift), "signed_distance", ("TOUCHING", low, high), EXACT,
+        )  # fmt: skip
+    thin = [1.5e-9, 2e-4, 1.0]
+    bar = [[-0.3, -2e-5, -0.2], [0.25, 3e-5, 0.3]]
+    yield (
+        "segment-through-a-sheet",
+        "EPA began from the axis reported, not from the one that proved the bound: the normal had the wrong sign",
+        {"shape": "Box", "extents": thin},
+        {"shape": "Segment", "a": bar[0], "b": bar[1]},
+        None, "signed_distance", polytopes(corners(thin), bar), EXACT,
+    )  # fmt: skip
+    needles = [[0.5, -1e-9, -1e-9], [-2.0, 0.0, -5.858400610596473e-10], [0.0, 0.0, -2e-9]]
+    yield (
+        "needle-triangles-apart",
+        "the plane of a needle is rounding: its nearest point was read off that plane, and GJK stalled",
+        {"shape": "Triangle", "vertices": needles},
+        {"shape": "Triangle", "vertices": needles},
+        (-2.0, 0.0, -1.0), "signed_distance", polytopes(needles, needles, (-2.0, 0.0, -1.0)), EXACT,
+    )  # fmt: skip
+
+
+def hexed(value):
+    """Write every float as its bits."""
+    if isinstance(value, float):
+        return value.hex()
+    if isinstance(value, list):
+        return [hexed(x) for x in value]
+    return {k: hexed(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def main() -> None:
+    """Write one file a case."""
+    for name, why, a, b, translation, query, (status, low, high), by in cases():
+        pose = None
+        if translation is not None:
+            pose = [[float(i == j) for j in range(3)] + [float(translation[i])] for i in range(3)] + [
+                [0.0, 0.0, 0.0, 1.0]
+            ]
+        case = {
+            "schema_version": 1,
+            "name": name,
+            "why": why,
+            "source": "found while gjk3d 0.1 was tested",
+            "unit": None,
+            "a": a,
+            "b": b,
+            "pose_a": None,
+            "pose_b": pose,
+            "query": query,
+            "expected": {"status": status, "lower": low, "upper": high},
+            "by": by,
+        }
+        (HERE / "golden" / f"{name}.json").write_text(json.dumps(hexed(case), indent=1) + "\n")
+        print(f"{name}: {status} [{low!r}, {high!r}]")
+
+
+if __name__ == "__main__":
+    main()

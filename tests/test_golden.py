@@ -1,0 +1,52 @@
+"""Pairs that once went wrong, each with an answer that is not the library's (data/golden)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.results import Status
+
+FILES = sorted((Path(__file__).parents[1] / "data" / "golden").glob("*.json"))
+
+
+def numbers(value):
+    if isinstance(value, str):
+        return float.fromhex(value)
+    return [numbers(x) for x in value]
+
+
+def shape(case):
+    return getattr(gk, case["shape"])(**{k: numbers(v) for k, v in case.items() if k != "shape"})
+
+
+def test_there_are_cases():
+    assert len(FILES) >= 8
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_golden(file):
+    case = json.loads(file.read_text())
+    assert case["name"] == file.stem
+    a, b = shape(case["a"]), shape(case["b"])
+    poses = [None if case[k] is None else np.array(numbers(case[k])) for k in ("pose_a", "pose_b")]
+    query = {"distance": gk.distance, "signed_distance": gk.signed_distance}[case["query"]]
+    lower, upper = numbers(case["expected"]["lower"]), numbers(case["expected"]["upper"])
+    size = gk.bounding_sphere(a)[1] + gk.bounding_sphere(b)[1] + 1e-9
+    for result, left, right, at in ((query(a, b, *poses), a, b, poses), (query(b, a, *poses[::-1]), b, a, poses[::-1])):
+        assert result.lower <= upper
+        assert lower <= result.upper
+        assert result.lower <= result.distance <= result.upper
+        assert result.tight
+        assert result.status is Status[case["expected"]["status"]]
+        assert np.linalg.norm(result.normal) == pytest.approx(1, abs=1e-12)
+        np.testing.assert_allclose(
+            result.point_b - result.point_a, result.distance * result.normal, rtol=0, atol=1e-12 * size
+        )
+        assert gk.verify(result, left, right, *at)
+        for point, of, pose in ((result.point_a, left, at[0]), (result.point_b, right, at[1])):
+            assert gk.distance(gk.Point(point), of, None, pose).lower <= 1e-12 * size + 1e-15 * np.abs(point).max()

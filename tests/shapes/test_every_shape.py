@@ -85,6 +85,7 @@ def test_surface_lies_on_the_shape(shape):
     assert (high >= height(shape, DIRECTIONS) - 0.05 * size - 1e-15).all()
 
 
+@pytest.mark.many
 def test_volume_is_that_of_a_fine_surface(shape):
     v, faces = shape.surface(200)
     a, b, c = (v[faces[:, i]] if len(faces) else np.zeros((1, 3)) for i in range(3))
@@ -123,6 +124,7 @@ def test_shapes_are_values(shape):
             assert not value.flags.writeable
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("factors", [2.0, (2.0, 2.0, 2.0), (-1.0, 1.0, 1.0), (0.5, 2.0, 3.0)])
 def test_scaled_points(shape, factors):
     big = shape.scaled(factors)
@@ -132,6 +134,7 @@ def test_scaled_points(shape, factors):
     assert big.volume == pytest.approx(shape.volume * abs(np.prod(f)), rel=5e-3, abs=1e-12)
 
 
+@pytest.mark.many
 def test_placed_and_inflated_points(shape):
     pose = naive.pose(naive.random_rotations(RNG, 1)[0], (1.0, 2.0, -1.0))
     moved = shape.placed(pose)

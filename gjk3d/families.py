@@ -248,8 +248,9 @@ def _plane_core(plane: Halfspace) -> tuple[Array, Ints, Array]:
     if "core" not in plane._cache:
         center = plane.normal * plane.offset
         slack = 8.0 * layout.UNIT_ROUNDOFF * abs(plane.offset)
-        floats = np.array([0.0, *center, 0.0, slack])
-        plane._cache["core"] = (plane.normal.copy(), np.array([layout.POINT, 0, 0, 1], dtype=np.int64), floats)
+        floats = np.array([0.0, *center, 0.0, slack, 0.0, 0.0, 0.0])
+        ints = np.array([layout.POINT, 0, 0, 1, layout.BALL], dtype=np.int64)
+        plane._cache["core"] = (plane.normal.copy(), ints, floats)
     core: tuple[Array, Ints, Array] = plane._cache["core"]
     return core
 

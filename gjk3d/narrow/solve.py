@@ -12,8 +12,10 @@ import numpy as np
 from gjk3d._numba import kernel
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, dot
-from gjk3d.narrow.epa import FLAT, FULL, epa
+from gjk3d.narrow.concentric import concentric
+from gjk3d.narrow.epa import CLOSED, FLAT, FULL, epa
 from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, SIMPLEX, first_four, gjk, witnesses
+from gjk3d.narrow.meridian import meridian
 from gjk3d.narrow.minkowski import pair_size, relative_pose, rounding_error, world_center
 from gjk3d.narrow.trace import put
 from gjk3d.poses import Array
@@ -30,6 +32,8 @@ _RADIUS, _POLYTOPE = layout.RADIUS, layout.POLYTOPE
 _U = layout.UNIT_ROUNDOFF
 #: promised widths, in units of the pair's size
 WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10
+#: up to here nearly parallel axes cost less than the tie that EPA meets; in the same units
+ASKEW = 1e-6
 
 
 @kernel
@@ -98,10 +102,24 @@ def solve(
     wanted = mode != UNSIGNED or not proven
     touching = unsure and mode == UNSIGNED and not proven and upper - radii <= 0.0
     if (mode == EPA_ALWAYS or (unsure and wanted and not touching)) and not far:
-        ecode, esteps, least, axis, outer, front, back, at = epa(
-            qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, max(width, tiny if not curved else 1e-11 * size),
-            count if proven else int(np.int64(0)), -low, axis, work, table, room, log, at,
-        )  # fmt: skip
+        ecode = CLOSED
+        settled = False
+        near = max(width, tiny if not curved else 1e-11 * size)
+        esteps, least, outer, front, back = 0, -low, inf, -1.0, -1.0
+        if curved and mode == SIGNED:  # families of ties
+            settled, esteps, least, axis, outer, front, back = concentric(
+                qa, ia, fa, oa, qb, ib, fb, ob, m, 0.25 * promised, least, axis, work
+            )
+            if not settled:
+                settled, esteps, least, axis, outer, front, back = meridian(
+                    qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, near, ASKEW * size, least, axis, work
+                )
+        if not settled:
+            steps += esteps
+            ecode, esteps, least, axis, outer, front, back, at = epa(
+                qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, near,
+                count if proven else int(np.int64(0)), least, axis, work, table, room, log, at,
+            )  # fmt: skip
         steps += esteps
         full = 1 if ecode == FULL else 0
         lower = max(lower, -least - error)

@@ -195,8 +195,9 @@ class Shape:
         numbers = np.asarray(numbers, dtype=np.float64)
         count = len(numbers) // 3 if kind == layout.HULL else 0
         polytope = int(kind in (layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL))
-        ints = np.array([kind, count, 0, polytope], dtype=np.int64)
-        head = [self._rounding(), *center, core_reach(kind, numbers), self._slack()]
+        kind_of, axis = symmetry(Part(kind, count, numbers, np.eye(3), np.zeros(3)))
+        ints = np.array([kind, count, 0, polytope, kind_of], dtype=np.int64)
+        head = [self._rounding(), *center, core_reach(kind, numbers), self._slack(), *axis]
         return ints, np.concatenate([np.array(head), numbers])
 
     @property
@@ -445,6 +446,9 @@ class Polytope(Shape):
         return measure.oriented_box(hull.vertices, hull.faces)
 
 
+_ALIKE = 4.0 * layout.UNIT_ROUNDOFF  #: how much lengths and right angles of a solid of revolution may miss, relative
+
+
 class Solid(Shape):
     """A curved primitive: centred, along z."""
 
@@ -472,6 +476,34 @@ def core_reach(kind: int, numbers: Array) -> float:
     else:  # segment: half vector; box: half extents; cylinder and cone: radius, half height
         reach = float(np.sqrt((numbers**2).sum()))
     return reach * (1.0 + 1e-15)
+
+
+def symmetry(part: Part) -> tuple[int, Array]:
+    """Return whether a part is a solid of revolution about a line through its centre, and that line's direction."""
+    none = layout.NONE, np.zeros(3)
+    m, n = part.matrix, part.numbers
+    if part.kind in (layout.POINT, layout.SEGMENT) or (part.kind == layout.HULL and part.vertices <= 2):
+        ends = m @ (n.reshape(3, -1) if part.kind == layout.HULL else n.reshape(3, 1) if len(n) else np.zeros((3, 1)))
+        far = ends[:, np.linalg.norm(ends, axis=0).argmax()]
+        length = float(np.linalg.norm(far))
+        if length == 0.0:
+            return layout.BALL, np.zeros(3)
+        axis = far / length
+        off = np.linalg.norm(np.cross(axis, ends, axisa=0, axisb=0), axis=1).max()
+        return (layout.REVOLVED, axis) if off <= _ALIKE * length else none
+    if part.kind in (layout.CYLINDER, layout.CONE, layout.ELLIPSOID):
+        # the images of the half axes: at right angles, and two of one length
+        radii = n if part.kind == layout.ELLIPSOID else np.array([n[0], n[0], 2.0 * n[0]])
+        ends = m * radii if part.kind == layout.ELLIPSOID else m
+        lengths = np.linalg.norm(ends, axis=0)
+        products = ends.T @ ends
+        if np.abs(products - np.diag(np.diag(products))).max() > _ALIKE * lengths.max() * lengths.min():
+            return none
+        for k in (2, 1, 0) if part.kind == layout.ELLIPSOID else (2,):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            if abs(lengths[i] - lengths[j]) <= _ALIKE * lengths[i]:
+                return layout.REVOLVED, ends[:, k] / lengths[k]
+    return none
 
 
 def rigid(pose: Any) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ import numpy as np
 from gjk3d._numba import kernel
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Array, Ints, Part, Shape, Term, core_reach
+from gjk3d.shapes.base import Array, Ints, Part, Shape, Term, core_reach, symmetry
 
 
 @kernel
@@ -85,7 +85,8 @@ class Composed(Shape):
         terms = self._terms()
         centers = np.array([np.sum([part.offset for part in term], axis=0) for term in terms])
         center = centers.mean(axis=0)
-        ints = [layout.COMPOSED, 0, sum(map(len, terms)), int((self._table[:, 1] <= layout.HULL).all())]
+        kind_of, axis = common_symmetry(terms)
+        ints = [layout.COMPOSED, 0, sum(map(len, terms)), int((self._table[:, 1] <= layout.HULL).all()), kind_of]
         floats: list[Array] = []
         at = layout.FLOAT_HEAD
         rho = 0.0
@@ -103,7 +104,7 @@ class Composed(Shape):
         largest = float(np.abs([part.offset for term in terms for part in term]).max()) + rho
         # every part adds a few roundings of a matrix product to the support value
         slack = 16.0 * layout.UNIT_ROUNDOFF * len(self._table) * (rho + min(largest, 4.0 * rho))
-        head = np.array([self._radius, *center, rho, slack])
+        head = np.array([self._radius, *center, rho, slack, *axis])
         return np.array(ints, dtype=np.int64), np.concatenate([head, *floats])
 
     @property
@@ -140,6 +141,22 @@ class Composed(Shape):
         hull = build_hull(Composed._from_terms(terms, 0.0).surface(192).vertices)
         lengths = np.linalg.norm(hull.vertices[hull.edges[:, 0]] - hull.vertices[hull.edges[:, 1]], axis=1)
         return float(hull.area), 0.5 * float(lengths @ hull.angles)
+
+
+def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
+    """Return the symmetry of a sum of parts that revolve about parallel lines; a hull of several terms has none."""
+    kind, axis = layout.BALL, np.zeros(3)
+    if len(terms) > 1:
+        return layout.NONE, axis
+    for part in terms[0]:
+        part_kind, part_axis = symmetry(part)
+        if part_kind == layout.NONE:
+            return layout.NONE, np.zeros(3)
+        if part_kind == layout.REVOLVED:
+            if kind == layout.REVOLVED and np.abs(np.cross(axis, part_axis)).max() > 4.0 * layout.UNIT_ROUNDOFF:
+                return layout.NONE, np.zeros(3)
+            kind, axis = part_kind, part_axis
+    return kind, axis
 
 
 def scaled_terms(terms: list[Term], radius: float, factors: Array) -> tuple[list[Term], float]:

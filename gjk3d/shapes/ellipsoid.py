@@ -49,12 +49,26 @@ class Ellipsoid(Solid):
         self._set(radii=r)
 
     def _core(self) -> tuple[int, Any, Any]:
+        if self._rounding() > 0.0:
+            return layout.POINT, np.zeros(3), np.empty(0)
         return layout.ELLIPSOID, np.zeros(3), self.radii
 
+    def _rounding(self) -> float:
+        return float(self.radii[0]) if np.all(self.radii == self.radii[0]) else 0.0  # a ball is a point with a radius
+
+    def _bare(self) -> Shape:
+        from gjk3d.shapes.point import Point
+
+        return Point() if self._rounding() > 0.0 else self
+
     def _core_volume(self) -> float:
+        if self._rounding() > 0.0:
+            return 0.0
         return float(4.0 / 3.0 * pi * self.radii.prod())
 
     def _core_area_and_curvature(self) -> tuple[float, float]:
+        if self._rounding() > 0.0:
+            return 0.0, 0.0
         from scipy.special import (
             elliprg,
         )  # Carlson's R_G is the mean of a square root of a quadratic form over the sphere

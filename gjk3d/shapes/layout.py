@@ -1,10 +1,10 @@
 """How a shape is laid out for the kernels: two flat arrays, one of ints and one of floats.
 
-ints:   kind, vertex count, part count, is-polytope, then 5 ints a part of a composed shape:
+ints:   kind, vertex count, part count, is-polytope, symmetry, then 5 ints a part of a composed shape:
         term, kind, vertex count, offset of its numbers, offset of its placement
-floats: radius, core centre (3), rho, slack, then the numbers of the core
+floats: radius, core centre (3), rho, slack, axis (3), then the numbers of the core
         rho bounds the distance of the core from its centre; slack bounds by how much the stored core may differ from
-        the shape meant
+        the shape meant; axis is the unit direction of the line through its centre that it is a solid of revolution of
 
 A core's numbers are relative to its centre. Offsets count from the shape's own first float, so shapes can lie behind
 each other.
@@ -14,9 +14,11 @@ from __future__ import annotations
 
 POINT, SEGMENT, BOX, HULL, CYLINDER, CONE, ELLIPSOID, COMPOSED = range(8)
 
-KIND, VERTICES, PARTS, POLYTOPE, INT_HEAD = 0, 1, 2, 3, 4
+KIND, VERTICES, PARTS, POLYTOPE, SYMMETRY, INT_HEAD = 0, 1, 2, 3, 4, 5
 PART_INTS = 5
-RADIUS, CENTER, RHO, SLACK, FLOAT_HEAD = 0, 1, 4, 5, 6
+RADIUS, CENTER, RHO, SLACK, AXIS, FLOAT_HEAD = 0, 1, 4, 5, 6, 9
+#: symmetry: none, about the axis, about every line through the centre
+NONE, REVOLVED, BALL = range(3)
 PLACEMENT = 12  #: floats of a placement: a (3, 3) matrix by rows, then a translation
 
 UNIT_ROUNDOFF = 2.0**-53

@@ -43,6 +43,9 @@ class Sphere(Solid):
         """4/3 pi radius^3."""
         return 4.0 / 3.0 * pi * self.radius**3
 
+    def _core_area_and_curvature(self) -> tuple[float, float]:
+        return 0.0, 0.0
+
     def _ball(self) -> tuple[Array, float]:
         return np.zeros(3), self.radius
 

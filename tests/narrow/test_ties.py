@@ -1,0 +1,130 @@
+"""Families of ties, where a whole circle or sphere of directions is as good as the best: closed and plane forms.
+
+The truth is found by the definition: the least h(n) over the directions in the plane of the axis and the offset, on a
+grid that is refined round each of its dips.
+"""
+
+from __future__ import annotations
+
+import laws
+import naive
+import numpy as np
+import pytest
+
+import gjk3d as gk
+
+SOLIDS = {
+    "sphere": ("sphere", 0.8),
+    "capsule": ("capsule", 0.4, 1.25),
+    "cylinder": ("cylinder", 0.6, 1.25),
+    "flat cylinder": ("cylinder", 1.5, 0.1),
+    "cone": ("cone", 0.7, 1.5),
+    "needle": ("cone", 1e-3, 2.0),
+    "prolate": ("ellipsoid", (0.5, 0.5, 1.0)),
+    "oblate": ("scaled", ("ellipsoid", (0.25, 1.0, 1.0)), (4.0, 1.0, 0.25)),
+    "rounded cone": ("inflated", ("cone", 0.5, 1.0), 0.2),
+    "stretched capsule": ("scaled", ("capsule", 0.4, 1.0), (1.0, 1.0, 1.5)),
+}
+CURVED = ("cylinder", "flat cylinder", "cone", "needle", "prolate", "oblate", "rounded cone", "stretched capsule")
+PAIRS = [(one, other) for one in CURVED for other in SOLIDS]
+
+
+def deepest(a: naive.Body, b: naive.Body, turn: np.ndarray) -> float:
+    """The signed distance of solids that revolve about the turned z axis, from the directions of one plane."""
+    u = turn @ [0.0, 0.0, 1.0]
+    across = (b.center - a.center) - ((b.center - a.center) @ u) * u
+    e = across / np.linalg.norm(across) if np.linalg.norm(across) > 1e-13 else turn @ [1.0, 0.0, 0.0]
+    angles = np.linspace(-np.pi, np.pi, 20_001)
+
+    def g(t):
+        t = np.asarray(t)
+        return naive.gap(a, b, np.cos(t)[:, None] * e + np.sin(t)[:, None] * u)
+
+    values = g(angles)
+    dips = [k for k in np.argsort(-values)[:8]]
+    best = values.max()
+    for k in dips:  # thirds: scipy's search goes to half the digits only
+        low, high = angles[max(k - 1, 0)], angles[min(k + 1, 20_000)]
+        while high - low > 1e-15:
+            third = (high - low) / 3
+            first, second = g([low + third, high - third])
+            best = max(best, first, second)
+            low, high = (low + third, high) if first < second else (low, high - third)
+    return float(best)
+
+
+def parallel_poses(rng, one, other, count):
+    """Poses with parallel axes: coaxial, off by a little and by a lot, upside down; then both moved as one."""
+    height = naive.body(SOLIDS[one]).size + naive.body(SOLIDS[other]).size
+    poses_a, poses_b = [], []
+    for k in range(count):
+        spin = rng.uniform(0, 2 * np.pi)
+        local = naive.pose([[np.cos(spin), -np.sin(spin), 0], [np.sin(spin), np.cos(spin), 0], [0, 0, 1]])
+        if k % 3 == 2:
+            local[:3, :3] = local[:3, :3] @ np.diag([1, -1, -1])
+        offset = (0.0, 1e-13, 1e-6, 0.05, 0.3)[k % 5] * height
+        local[:3, 3] = (offset, 0.0, rng.uniform(-0.3, 0.3) * height if k % 2 else 0.0)
+        common = naive.pose(naive.random_rotations(rng, 1)[0], rng.normal(size=3)) if k % 4 else np.eye(4)
+        poses_a.append(common)
+        poses_b.append(common @ local)
+    return np.array(poses_a), np.array(poses_b)
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_parallel_solids_of_revolution_are_tight_and_true(one, other):
+    rng = np.random.default_rng(PAIRS.index((one, other)))
+    poses_a, poses_b = parallel_poses(rng, one, other, 20)
+    pair = laws.Pair(SOLIDS[one], poses_a, SOLIDS[other], poses_b)
+    result = laws.all_laws(pair, tight=True, rng=rng)
+    for k in range(0, 20, 3):
+        a, b = naive.bodies(SOLIDS[one], poses_a[k], SOLIDS[other], poses_b[k])
+        if result.upper[k] < 0:
+            truth = deepest(a, b, poses_a[k, :3, :3])
+            slack = 1e-12 * naive.pair_size(a, b)
+            assert result.lower[k] - slack <= truth <= result.upper[k] + slack
+
+
+def test_worked_by_hand():
+    pin, bore = gk.Cylinder(0.5, 3), gk.Cylinder(0.75, 1)
+    assert gk.signed_distance(pin, bore).distance == pytest.approx(-1.25, abs=1e-14)
+    # a ball on a cone's axis: to its mantle, r h / hypot(r, h) below the apex' height
+    ball, cone = gk.Sphere(0.1), gk.Cone(1, 2)
+    foot = 1.0 / np.hypot(1, 2)
+    assert gk.signed_distance(ball, cone).distance == pytest.approx(-0.1 - foot, abs=1e-14)
+    assert gk.signed_distance(gk.Capsule(0.2, 1), gk.Cylinder(0.3, 4)).distance == pytest.approx(-0.5, abs=1e-14)
+    # similar ellipsoids round one centre
+    one, two = gk.Ellipsoid((1, 1.0000001, 1.0001)), gk.Ellipsoid((2, 2.0000002, 2.0002))
+    answer = gk.signed_distance(one, two)
+    assert answer.tight
+    assert answer.distance == pytest.approx(-3, abs=1e-14)
+
+
+@pytest.mark.parametrize("radii", [(1.0, 1.0, 1.0), (1.0, 1.0, 1.0 + 1e-9), (1.0, 1.001, 1.002), (1.0, 2.0, 5.0)])
+def test_ellipsoids_round_one_centre_with_the_same_axes(radii):
+    rng = np.random.default_rng(7)
+    permuted = np.array(radii)[[2, 0, 1]] * 3
+    turn = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])  # x to y, y to z, z to x
+    poses = np.tile(np.eye(4), (6, 1, 1))
+    poses[:, :3, :3] = naive.random_rotations(rng, 6)
+    poses[:, :3, 3] = rng.normal(size=(6, 3))
+    poses[0] = np.eye(4)
+    for spec, local in ((("ellipsoid", permuted), np.eye(3)), (("ellipsoid", np.array(radii) * 3), turn)):
+        pair = laws.Pair(("ellipsoid", radii), poses, spec, poses @ naive.pose(local))
+        result = laws.all_laws(pair, tight=True, rng=rng)
+        depth = min(np.array(radii) + np.array(radii)[[2, 0, 1]] * 3)
+        assert -result.distance == pytest.approx(np.full(6, depth), rel=1e-12)
+
+
+def test_axes_that_are_nearly_parallel_are_true_and_say_how_wide():
+    a, b = SOLIDS["cylinder"], SOLIDS["cone"]
+    angles = np.logspace(-16, -1, 31)
+    poses = np.tile(np.eye(4), (31, 1, 1))
+    poses[:, 1, 1] = poses[:, 2, 2] = np.cos(angles)
+    poses[:, 2, 1] = np.sin(angles)
+    poses[:, 1, 2] = -np.sin(angles)
+    pair = laws.Pair(a, np.tile(np.eye(4), (31, 1, 1)), b, poses)
+    result = laws.all_laws(pair, tight=False, rng=np.random.default_rng(3))
+    assert result.tight[angles < 1e-11].all()
+    width = result.upper - result.lower
+    laws.at_most(width[angles < 1e-7], (1e-10 + 2 * angles)[angles < 1e-7], "no wider than askew")
+    laws.at_most(width, 1e-3, "EPA's, where they are farther askew")

@@ -14,6 +14,7 @@ from gjk3d.exact.bodies import Body, Placement, at_point, body_of, place, placem
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.enclosure import Enclosure
 from gjk3d.exact.plane import heights, place_plane
+from gjk3d.exact.revolved import Placed, prove_depth
 from gjk3d.exact.signed import enclose
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
@@ -291,6 +292,11 @@ def _judge_cores(case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement
     n, _ = in_integers(claim.normal)
     low = None if claim.unsigned else claim.lower + difference.radius_high
     proof = Enclosure(low, claim.upper + difference.radius_low)
+    if claim.upper < 0 and not difference.exact:
+        own_a, own_b = body_of(a), body_of(b)
+        assert own_a is not None
+        assert own_b is not None
+        prove_depth(Placed(own_a, at_a), Placed(own_b, at_b), proof)
     enclose(difference, n, proof)
     case.judge_bounds(claim, proof, difference.radius_low, difference.radius_high)
     if not (claim.unsigned and claim.status == Status.OVERLAPPING) and claim.status not in _ROUGH:

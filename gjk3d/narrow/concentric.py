@@ -32,7 +32,7 @@ def row_squares(f: Array, o: int, x: float, y: float, z: float) -> float:
 @kernel
 def mixed(f: Array, o: int, r: Vec3, s: Vec3) -> float:
     """Return how much the ellipsoid with radii f[o:] is skew to two axes, as a squared length."""
-    return abs(f[o] ** 2 * r[0] * s[0] + f[o + 1] ** 2 * r[1] * s[1] + f[o + 2] ** 2 * r[2] * s[2])
+    return float(abs(f[o] ** 2 * r[0] * s[0] + f[o + 1] ** 2 * r[1] * s[1] + f[o + 2] ** 2 * r[2] * s[2]))
 
 
 @kernel

@@ -180,11 +180,11 @@ def meridian(
             break
         if same_point(p, count, near, tiny) or same_point(p, count, after, tiny):
             break
-        x = (p[count, 0], p[count, 1], p[count, 2], p[count, 3])
+        new = (p[count, 0], p[count, 1], p[count, 2], p[count, 3])
         for k in range(count, near + 1, -1):
             for j in range(_ROW):
                 p[k, j] = p[k - 1, j]
-        p[near + 1, 0], p[near + 1, 1], p[near + 1, 2], p[near + 1, 3] = x
+        p[near + 1, 0], p[near + 1, 1], p[near + 1, 2], p[near + 1, 3] = new
         count += 1
         set_edge(p, near, near + 1)
         set_edge(p, near + 1, near + 2 if near + 2 < count else 0)

@@ -41,7 +41,7 @@ def deepest(a: naive.Body, b: naive.Body, turn: np.ndarray) -> float:
         return naive.gap(a, b, np.cos(t)[:, None] * e + np.sin(t)[:, None] * u)
 
     values = g(angles)
-    dips = [k for k in np.argsort(-values)[:8]]
+    dips = np.argsort(-values)[:8]
     best = values.max()
     for k in dips:  # thirds: scipy's search goes to half the digits only
         low, high = angles[max(k - 1, 0)], angles[min(k + 1, 20_000)]

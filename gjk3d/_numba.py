@@ -32,7 +32,9 @@ def kernel(function: F) -> F:
     global _uncached
     if numba.config.DISABLE_JIT:
         return function
-    options: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+    # without reference counts: kernels allocate nothing, and counting every array argument of every call up and down,
+    # atomically, took most of the time of a query
+    options: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
     if not _uncached:
         try:
             compiled = numba.njit(cache=True, **options)(function)

@@ -31,40 +31,53 @@ def _add_exact(high: float, low: float, x: float) -> Vec3:
 
 
 @kernel
+def _add_products(s: Vec3, a: float, x: float, b: float, y: float, c: float, z: float) -> Vec3:
+    """Add a x + b y + c z to a sum carried as high + low."""
+    p = exact_product(a, x)
+    s = _add_exact(s[0], s[1] + p[1], p[0])
+    p = exact_product(b, y)
+    s = _add_exact(s[0], s[1] + p[1], p[0])
+    p = exact_product(c, z)
+    return _add_exact(s[0], s[1] + p[1], p[0])
+
+
+@kernel
 def _add_centers(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: Array, ob: int) -> Vec3:
     """Return (R_B c_B + t_B) - (R_A c_A + t_A), rounded once: far from the origin the terms cancel."""
-    x, y, z = 0.0, 0.0, 0.0
-    for row in range(3):
-        s = _add_exact(pb[j, 9 + row], 0.0, -pa[i, 9 + row])
-        for k in range(3):
-            p = exact_product(pb[j, 3 * row + k], fb[ob + _CENTER + k])
-            s = _add_exact(s[0], s[1] + p[1], p[0])
-            p = exact_product(pa[i, 3 * row + k], -fa[oa + _CENTER + k])
-            s = _add_exact(s[0], s[1] + p[1], p[0])
-        x, y, z = y, z, s[0] + s[1]
-    return (x, y, z)
+    a0, a1, a2 = -fa[oa + _CENTER], -fa[oa + _CENTER + 1], -fa[oa + _CENTER + 2]
+    b0, b1, b2 = fb[ob + _CENTER], fb[ob + _CENTER + 1], fb[ob + _CENTER + 2]
+    s = _add_products(_add_exact(pb[j, 9], 0.0, -pa[i, 9]), pb[j, 0], b0, pb[j, 1], b1, pb[j, 2], b2)
+    x = _add_products(s, pa[i, 0], a0, pa[i, 1], a1, pa[i, 2], a2)
+    s = _add_products(_add_exact(pb[j, 10], 0.0, -pa[i, 10]), pb[j, 3], b0, pb[j, 4], b1, pb[j, 5], b2)
+    y = _add_products(s, pa[i, 3], a0, pa[i, 4], a1, pa[i, 5], a2)
+    s = _add_products(_add_exact(pb[j, 11], 0.0, -pa[i, 11]), pb[j, 6], b0, pb[j, 7], b1, pb[j, 8], b2)
+    z = _add_products(s, pa[i, 6], a0, pa[i, 7], a1, pa[i, 8], a2)
+    return (x[0] + x[1], y[0] + y[1], z[0] + z[1])
 
 
 @kernel
 def world_center(p: Array, i: int, f: Array, o: int) -> Vec3:
     """Return R c + t, rounded once."""
-    x, y, z = 0.0, 0.0, 0.0
-    for row in range(3):
-        s = _add_exact(p[i, 9 + row], 0.0, 0.0)
-        for k in range(3):
-            q = exact_product(p[i, 3 * row + k], f[o + _CENTER + k])
-            s = _add_exact(s[0], s[1] + q[1], q[0])
-        x, y, z = y, z, s[0] + s[1]
-    return (x, y, z)
+    c0, c1, c2 = f[o + _CENTER], f[o + _CENTER + 1], f[o + _CENTER + 2]
+    if c0 == 0.0 and c1 == 0.0 and c2 == 0.0:
+        return (p[i, 9], p[i, 10], p[i, 11])
+    x = _add_products((p[i, 9], 0.0, 0.0), p[i, 0], c0, p[i, 1], c1, p[i, 2], c2)
+    y = _add_products((p[i, 10], 0.0, 0.0), p[i, 3], c0, p[i, 4], c1, p[i, 5], c2)
+    z = _add_products((p[i, 11], 0.0, 0.0), p[i, 6], c0, p[i, 7], c1, p[i, 8], c2)
+    return (x[0] + x[1], y[0] + y[1], z[0] + z[1])
 
 
 @kernel
 def relative_pose(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: Array, ob: int) -> Rigid:
     """Return the pose of B's core in A's, both about their centres: a rotation by rows, then a translation."""
-    centered = True
-    for k in range(3):
-        if fa[oa + _CENTER + k] != 0.0 or fb[ob + _CENTER + k] != 0.0:
-            centered = False
+    centered = (
+        fa[oa + _CENTER] == 0.0
+        and fa[oa + _CENTER + 1] == 0.0
+        and fa[oa + _CENTER + 2] == 0.0
+        and fb[ob + _CENTER] == 0.0
+        and fb[ob + _CENTER + 1] == 0.0
+        and fb[ob + _CENTER + 2] == 0.0
+    )
     if centered:
         x, y, z = pb[j, 9] - pa[i, 9], pb[j, 10] - pa[i, 10], pb[j, 11] - pa[i, 11]
     else:

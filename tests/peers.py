@@ -8,6 +8,7 @@ import coal
 import fcl
 import numpy as np
 from naive import Spec
+from scipy.spatial import ConvexHull
 
 
 def coal_shape(spec: Spec) -> Any:
@@ -46,7 +47,17 @@ def fcl_shape(spec: Spec) -> Any:
     kind, *numbers = spec
     if kind == "box":
         return fcl.Box(*(float(x) for x in numbers[0]))
-    return {"sphere": fcl.Sphere, "capsule": fcl.Capsule}[kind](*(float(x) for x in numbers))
+    if kind == "hull":
+        hull = ConvexHull(np.asarray(numbers[0], dtype=float))
+        triangles = hull.simplices.copy()
+        corners = hull.points[triangles]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        inward = (normals * hull.equations[:, :3]).sum(axis=1) < 0
+        triangles[inward] = triangles[inward][:, ::-1]  # scipy's turn either way, fcl's counterclockwise
+        counted = np.insert(triangles, 0, 3, axis=1)
+        return fcl.Convex(hull.points, len(triangles), counted.ravel())
+    makers = {"sphere": fcl.Sphere, "capsule": fcl.Capsule, "cylinder": fcl.Cylinder}
+    return makers[kind](*(float(x) for x in numbers))
 
 
 def fcl_distance(a: Any, pose_a: Any, b: Any, pose_b: Any) -> tuple[float, Any, Any]:

@@ -1,0 +1,139 @@
+"""gjk3d in the best way its public API has: prepared pairs where there are some, stacks, many pairs in one call."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from naive import Array
+from strategies import build
+
+import gjk3d as gk
+
+from .competitor import Competitor, Loop
+from .scenes import Scene
+
+_NAMES = {"boolean": "collide", "distance": "distance", "depth": "signed_distance"}
+
+#: curved rows are also run at the peers' accuracy
+PEERS_TOLERANCE = 1e-6
+
+
+class Gjk3d(Competitor):
+    """At its promised accuracy."""
+
+    name = "gjk3d"
+    module = "gjk3d"
+    tol: ClassVar[float | None] = None
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self.shapes = [build(spec) for spec in scene.specs]
+        self.pair: Any = None  # of the settings that ask pose by pose
+        self.many: Any = None
+        if scene.setting in ("one", "path") and hasattr(gk, "Pair"):
+            self.pair = gk.Pair(*self.shapes[:2])
+        if scene.setting == "pairs" and hasattr(gk, "Pairs"):
+            self.many = gk.Pairs(self.shapes)
+        self.poses_b = list(scene.poses_b[: self.most])
+        self.poses_a = list(scene.poses_a[: self.most]) * (self.most if scene.still else 1)
+
+    @property
+    def most(self) -> int:
+        """All queries where one call takes them."""
+        return len(self.scene) if self.batch else super().most
+
+    @property
+    def batch(self) -> bool:
+        """Whether one call answers many queries."""
+        return self.scene.setting == "stack" or self.many is not None
+
+    def loop(self, question: str, **options: Any) -> Loop | None:
+        """Options go to the query, such as workers."""
+        if self.tol is not None:
+            if question == "boolean":
+                return None  # a boolean is exact or it is wrong
+            options["tol"] = self.tol
+        scene, (a, b) = self.scene, self.shapes[:2]
+        owner = self.many or self.pair or gk
+        ask = getattr(owner, _NAMES[question])
+        if options:
+            ask = partial(ask, **options)
+        if self.many is not None:
+            return lambda n: ask(scene.pairs[:n], scene.poses_a[:n], scene.poses_b[:n])
+        if scene.setting == "stack":
+            return lambda n: ask(a, b, scene.poses_a[0], scene.poses_b[:n])
+        poses = list(zip(self.poses_a, self.poses_b, strict=True))
+        if self.pair is not None:
+            return lambda n: [ask(p, q) for p, q in poses[:n]]
+        if scene.pairs is None:
+            return lambda n: [ask(a, b, p, q) for p, q in poses[:n]]
+        mixed = [(self.shapes[i], self.shapes[j], p, q) for (i, j), (p, q) in zip(scene.pairs, poses, strict=False)]
+        return lambda n: [ask(*query) for query in mixed[:n]]
+
+    def values(self, question: str, answers: Any) -> Array:
+        if question == "boolean":
+            return np.asarray(answers)
+        return np.asarray(answers.distance if self.batch else [answer.distance for answer in answers])
+
+    def points(self, count: int) -> tuple[Array, Array] | None:
+        run = self.loop("distance")
+        assert run is not None
+        answers = run(count)
+        if self.batch:
+            return answers.point_a, answers.point_b
+        return np.array([x.point_a for x in answers]), np.array([x.point_b for x in answers])
+
+
+class Gjk3dLoose(Gjk3d):
+    """At the accuracy the peers have by default."""
+
+    name = "gjk3d, tol=1e-6"
+    tol = PEERS_TOLERANCE
+
+
+class Gjk3dPlain(Gjk3d):
+    """The plain functions, that prepare and remember nothing."""
+
+    name = "gjk3d, plain"
+    settings = ("one", "path")
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self.pair = None
+
+
+class Gjk3dStack(Gjk3d):
+    """A whole trajectory in one call, each step cold."""
+
+    name = "gjk3d, one call"
+    settings = ("path",)
+
+    @property
+    def batch(self) -> bool:
+        return True
+
+    def loop(self, question: str, **options: Any) -> Loop:
+        a, b = self.shapes[:2]
+        ask = getattr(gk, _NAMES[question])
+        return lambda n: ask(a, b, None, self.scene.poses_b[:n], **options)
+
+
+def competitors(setting: str, curved: bool) -> list[type[Gjk3d]]:
+    """The ways to ask gjk3d in one setting."""
+    ways: list[type[Gjk3d]] = [Gjk3d]
+    if curved:
+        ways.append(Gjk3dLoose)
+    if hasattr(gk, "Pair"):
+        ways.append(Gjk3dPlain)
+    ways.append(Gjk3dStack)
+    return [way for way in ways if setting in way.settings]
+
+
+def takes_workers(setting: str) -> bool:
+    """Whether the query of a setting can be spread over threads."""
+    if setting == "pairs":
+        return hasattr(gk, "Pairs") and "workers" in inspect.signature(gk.Pairs.collide).parameters
+    return "workers" in inspect.signature(gk.collide).parameters

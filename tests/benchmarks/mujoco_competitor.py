@@ -1,0 +1,131 @@
+"""mujoco: mj_geomDistance on one model that holds all shapes; poses are written into its world frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from naive import Array, Spec
+from scipy.spatial.transform import Rotation
+from strategies import build
+
+from .competitor import Competitor, Loop
+from .scenes import Scene
+
+_FAR = 1e9
+#: booleans are asked as "nearer than almost nothing": at 0 itself pairs apart and pairs touching both give 0
+_NEAR = 1e-12
+
+
+class Mujoco(Competitor):
+    """With the solver's default tolerance and iterations."""
+
+    name = "mujoco"
+    module = "mujoco"
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        spec = mujoco.MjSpec()
+        for k, shape in enumerate(scene.specs):
+            body = spec.worldbody.add_body(name=f"b{k}")
+            body.add_freejoint()
+            _describe(spec, body.add_geom(), shape, k)
+        self.model = spec.compile()
+        self.data = mujoco.MjData(self.model)
+        mujoco.mj_forward(self.model, self.data)
+        # a mesh is stored about its centre of mass, along its principal axes
+        frames = np.zeros((len(scene.specs), 4, 4))
+        frames[:, :3, :3] = Rotation.from_quat(np.roll(self.model.geom_quat, -1, axis=1)).as_matrix()
+        frames[:, :3, 3], frames[:, 3, 3] = self.model.geom_pos, 1.0
+        self.spots = [(self.data.geom_xpos[k], self.data.geom_xmat[k]) for k in range(len(scene.specs))]
+        self.queries = []
+        for k in range(self.most):
+            i, j = scene.pair(k)
+            query: list[Any] = [i, j]
+            for index, pose in ((i, scene.poses_a[0 if scene.still else k]), (j, scene.poses_b[k])):
+                placed = pose @ frames[index]
+                query += [placed[:3, 3].copy(), placed[:3, :3].ravel()]
+            self.queries.append(tuple(query))
+        self._place(self.queries[0])
+
+    def _place(self, query: tuple[Any, ...]) -> None:
+        i, j, xa, ra, xb, rb = query
+        self.spots[i][0][:], self.spots[i][1][:] = xa, ra
+        self.spots[j][0][:], self.spots[j][1][:] = xb, rb
+
+    def loop(self, question: str) -> Loop:
+        ask, model, data, queries = mujoco.mj_geomDistance, self.model, self.data, self.queries
+        limit, segment = (_NEAR, None) if question == "boolean" else (_FAR, np.zeros(6))
+        if self.scene.pairs is not None:
+            spots = self.spots
+
+            def run_pairs(n: int) -> list[float]:
+                answers = []
+                for i, j, xa, ra, xb, rb in queries[:n]:
+                    position, rotation = spots[i]
+                    position[:] = xa
+                    rotation[:] = ra
+                    position, rotation = spots[j]
+                    position[:] = xb
+                    rotation[:] = rb
+                    answers.append(ask(model, data, i, j, limit, segment))
+                return answers
+
+            return run_pairs
+        if self.scene.still:
+            position, rotation = self.spots[1]
+
+            def run_still(n: int) -> list[float]:
+                answers = []
+                for _, _, _, _, xb, rb in queries[:n]:
+                    position[:] = xb
+                    rotation[:] = rb
+                    answers.append(ask(model, data, 0, 1, limit, segment))
+                return answers
+
+            return run_still
+        # one write places both bodies
+        positions, rotations = self.data.geom_xpos, self.data.geom_xmat
+        both = [(np.stack([xa, xb]), np.stack([ra, rb])) for _, _, xa, ra, xb, rb in queries]
+
+        def run(n: int) -> list[float]:
+            answers = []
+            for x, r in both[:n]:
+                positions[:] = x
+                rotations[:] = r
+                answers.append(ask(model, data, 0, 1, limit, segment))
+            return answers
+
+        return run
+
+    def values(self, question: str, answers: Any) -> Array:
+        found = np.asarray(answers)
+        return found < _NEAR if question == "boolean" else found
+
+    def points(self, count: int) -> tuple[Array, Array]:
+        found = np.empty((count, 6))
+        for query, row in zip(self.queries[:count], found, strict=True):
+            self._place(query)
+            mujoco.mj_geomDistance(self.model, self.data, query[0], query[1], _FAR, row)
+        return found[:, :3], found[:, 3:]
+
+
+def _describe(spec: Any, geom: Any, shape: Spec, index: int) -> None:
+    kind, *numbers = shape
+    types = mujoco.mjtGeom
+    if kind == "hull":
+        hull = build(shape)
+        mesh = spec.add_mesh(name=f"m{index}")
+        mesh.uservert, mesh.userface = hull.vertices.ravel(), hull.faces.ravel()
+        geom.type, geom.meshname = types.mjGEOM_MESH, mesh.name
+    elif kind == "box":
+        geom.type, geom.size = types.mjGEOM_BOX, np.asarray(numbers[0]) / 2
+    elif kind == "sphere":
+        geom.type, geom.size = types.mjGEOM_SPHERE, [numbers[0], 0.0, 0.0]
+    else:
+        geom.type = {"capsule": types.mjGEOM_CAPSULE, "cylinder": types.mjGEOM_CYLINDER}[kind]
+        geom.size = [numbers[0], numbers[1] / 2, 0.0]
+
+
+COMPETITORS = [Mujoco]

@@ -1,0 +1,118 @@
+"""Measure: each row in each setting, every competitor in every round; and how workers scale, by the wall clock."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import gjk3d_competitor, timing
+from .accuracy import Judgement, judge, reference
+from .competitor import Competitor
+from .scenes import DISTINCT, FLAT, make
+from .timing import Plan, Timing
+
+PEERS = ("coal", "python-fcl", "mujoco", "pybullet", "distance3d")
+_MODULES = {
+    "coal": "coal_competitor",
+    "python-fcl": "fcl_competitor",
+    "mujoco": "mujoco_competitor",
+    "pybullet": "pybullet_competitor",
+    "distance3d": "distance3d_competitor",
+}
+#: rows, by setting, that are also run with one and with two workers
+WORKERS = ("box-box", "cylinder-cylinder", "hulls of 128", "hulls of 2048")
+
+
+@dataclass
+class Cell:
+    """One row of one table: everyone's time and accuracy."""
+
+    row: str
+    setting: str
+    question: str
+    timings: dict[str, Timing]
+    judgements: dict[str, Judgement]
+    verified: int
+
+
+@dataclass
+class Findings:
+    """All of a run."""
+
+    cells: list[Cell] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)  #: why a peer takes no part, or in which rows it does not
+    workers: list[tuple[str, str, str, dict[str, Timing]]] = field(default_factory=list)
+
+
+def load_peers(wanted: list[str], findings: Findings) -> list[type[Competitor]]:
+    """Import what is installed."""
+    found: list[type[Competitor]] = []
+    for name in wanted:
+        try:
+            module = importlib.import_module(f".{_MODULES[name]}", __package__)
+        except ImportError as reason:
+            findings.missing[name] = f"not installed here ({reason})"
+            continue
+        found += module.COMPETITORS
+    return found
+
+
+def measure(
+    row: str,
+    setting: str,
+    questions: list[str],
+    peers: list[type[Competitor]],
+    plan: Plan,
+    findings: Findings,
+    quick: bool = False,
+) -> None:
+    """Add one row's cells."""
+    scene = make(row, setting, 512 if quick else DISTINCT, 8 if quick else None)
+    truth = reference(scene)
+    taking_part: list[Competitor] = []
+    for kind in [*gjk3d_competitor.competitors(setting, row not in FLAT), *peers]:
+        if setting not in kind.settings:
+            continue
+        try:
+            taking_part.append(kind(scene))
+        except Exception as reason:  # a peer that cannot build this row says so in the table
+            if issubclass(kind, gjk3d_competitor.Gjk3d):
+                raise
+            findings.missing[f"{kind.name}, {row}"] = f"{type(reason).__name__}: {reason}"
+    for question in questions:
+        loops: dict[str, Any] = {}
+        judgements = {}
+        for one in taking_part:
+            run = one.loop(question)
+            if run is None:
+                continue
+            try:
+                judgements[one.name] = judge(one, question, run, truth)
+            except Exception as reason:
+                if isinstance(one, gjk3d_competitor.Gjk3d):
+                    raise
+                findings.missing[f"{one.name}, {row}, {question}"] = f"{type(reason).__name__}: {reason}"
+                continue
+            batch = isinstance(one, gjk3d_competitor.Gjk3d) and one.batch
+            seconds = plan.batch_seconds if batch else plan.seconds
+            most = one.most // scene.block * scene.block
+            loops[one.name] = (run, scene.block, most, seconds)
+        findings.cells.append(Cell(row, setting, question, timing.measure(loops, plan), judgements, truth.verified))
+
+
+def measure_workers(
+    row: str, setting: str, questions: list[str], plan: Plan, findings: Findings, quick: bool = False
+) -> None:
+    """Time one worker against two by the wall clock, where the API takes workers."""
+    if setting not in ("stack", "pairs") or row not in WORKERS or not gjk3d_competitor.takes_workers(setting):
+        return
+    one = gjk3d_competitor.Gjk3d(make(row, setting, 512 if quick else DISTINCT, 8 if quick else None))
+    for question in questions:
+        loops = {}
+        for count in (1, 2):
+            run = one.loop(question, workers=count)
+            assert run is not None
+            loops[str(count)] = (run, one.scene.block, one.most, 2.0 * plan.batch_seconds)
+        findings.workers.append((row, setting, question, timing.measure(loops, plan, time.perf_counter)))

@@ -1,0 +1,71 @@
+"""What a process pays before its first answer: importing, and the first queries, cold and with compiled code kept."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from statistics import median
+
+_IMPORTS = {
+    "gjk3d": "import gjk3d",
+    "numpy": "import numpy",
+    "coal": "import coal",
+    "python-fcl": "import fcl",
+    "mujoco": "import mujoco",
+    "pybullet": "import pybullet",
+    "distance3d": "import distance3d.gjk, distance3d.epa, distance3d.colliders",
+}
+
+_POSE = "import numpy as np; pose = np.eye(4); pose[0, 3] = {x}\n"
+
+#: name -> code: the import and a first query
+_FIRST = {
+    "gjk3d, collide": _POSE.format(x=0.9) + "import gjk3d as gk\nb = gk.Box((1, 1, 1)); gk.collide(b, b, None, pose)",
+    "gjk3d, distance": _POSE.format(x=1.9) + "import gjk3d as gk\nb = gk.Box((1, 1, 1)); gk.distance(b, b, None, pose)",
+    "gjk3d, signed_distance": _POSE.format(x=0.9)
+    + "import gjk3d as gk\nb = gk.Box((1, 1, 1)); gk.signed_distance(b, b, None, pose)",
+    "coal": _POSE.format(x=0.9) + "import coal\nb = coal.Box(1, 1, 1)\n"
+    "coal.distance(b, coal.Transform3s(), b, coal.Transform3s(pose[:3, :3], pose[:3, 3].copy()),"
+    " coal.DistanceRequest(), coal.DistanceResult())",
+    "distance3d": _POSE.format(x=1.9) + "import distance3d.gjk, distance3d.colliders\n"
+    "a, b = (distance3d.colliders.Box(p, np.ones(3)) for p in (np.eye(4), pose)); distance3d.gjk.gjk(a, b)",
+}
+
+
+def _run(code: str, cache: str | None = None) -> float | None:
+    """CPU seconds of that code in a fresh interpreter, without the interpreter's own start; None where it fails."""
+    script = f"import time\nstart = time.process_time()\n{code}\nprint('took', time.process_time() - start)"
+    environment = dict(os.environ)
+    if cache is not None:
+        environment["NUMBA_CACHE_DIR"] = cache
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, env=environment, check=False
+    )
+    line = [text for text in done.stdout.splitlines() if text.startswith("took ")]
+    return float(line[-1].split()[1]) if done.returncode == 0 and line else None
+
+
+def imports(repeats: int = 5) -> dict[str, float]:
+    """Median CPU seconds of importing each library that is installed."""
+    found = {}
+    for name, code in _IMPORTS.items():
+        times = [_run(code) for _ in range(repeats)]
+        known = [t for t in times if t is not None]
+        if known:
+            found[name] = median(known)
+    return found
+
+
+def first_queries(repeats: int = 3) -> dict[str, tuple[float, float]]:
+    """CPU seconds from nothing to a first answer: with an empty folder of compiled code, and with it kept."""
+    found = {}
+    for name, code in _FIRST.items():
+        with tempfile.TemporaryDirectory() as folder:
+            cold = _run(code, folder)
+            warm = [_run(code, folder) for _ in range(repeats)]
+        known = [t for t in warm if t is not None]
+        if cold is not None and known:
+            found[name] = (cold, median(known))
+    return found

@@ -1,0 +1,191 @@
+"""The findings as Markdown: times, spread, accuracy, ratios to the fastest right peer, and where gjk3d is behind."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from .accuracy import MANY, SAMPLE, SIGN, VERIFIED, WRONG
+from .gjk3d_competitor import Gjk3dLoose
+from .run import PEERS, Cell, Findings
+from .scenes import FLAT, SETTINGS
+from .timing import ratio
+
+_PACKAGES = ("gjk3d", "numpy", "numba", *PEERS)
+
+
+def anchor(cell: Cell) -> str | None:
+    """The fastest peer that is right."""
+    right = [
+        name
+        for name, judgement in cell.judgements.items()
+        if not name.startswith("gjk3d") and judgement.right and cell.timings[name].median > 0
+    ]
+    return min(right, key=lambda name: cell.timings[name].median, default=None)
+
+
+def gain(cell: Cell, ours: str) -> tuple[float, float, float] | None:
+    """Quartiles of how many times one way of asking gjk3d is faster than the anchor."""
+    best = anchor(cell)
+    if best is None or ours not in cell.timings:
+        return None
+    return ratio(cell.timings[best], cell.timings[ours])
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"
+
+
+def _share(value: float) -> str:
+    return "<1 %" if 0 < value < 0.01 else f"{100 * value:.0f} %"
+
+
+def _time(cell: Cell, name: str) -> str:
+    if name not in cell.timings:
+        return ""
+    low, middle, high = cell.timings[name].quartiles
+    text = f"{_digits(middle)} ±{50 * (high - low) / middle:.0f}%"
+    judgement = cell.judgements[name]
+    return text if judgement.right else f"~~{text}~~ {_share(judgement.wrong)} wrong"
+
+
+def _gain(cell: Cell, name: str) -> str:
+    found = gain(cell, name)
+    if found is None:
+        return ""
+    low, middle, high = found
+    text = f"{_digits(middle)}x ({_digits(low)}–{_digits(high)})"
+    return text if middle >= 1.0 else f"**{text} behind**"
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _setting(cells: list[Cell]) -> list[str]:
+    names = list(dict.fromkeys(name for cell in cells for name in cell.timings))
+    # as first seen, but the ways of asking gjk3d in front
+    names.sort(key=lambda name: not name.startswith("gjk3d"))
+    loose = Gjk3dLoose.name in names
+    gains = ["gjk3d is faster", *(["at 1e-6"] if loose else [])]
+    lines = [
+        _row(["pair", "question", *names, "fastest right peer", *gains]),
+        _row(["---"] * (3 + len(names) + len(gains))),
+    ]
+    last = ""
+    for cell in cells:
+        both = [_gain(cell, "gjk3d"), *([_gain(cell, Gjk3dLoose.name)] if loose else [])]
+        row = cell.row if cell.row != last else ""
+        lines.append(_row([row, cell.question, *(_time(cell, n) for n in names), anchor(cell) or "none", *both]))
+        last = cell.row
+    return lines
+
+
+def _accuracy(cells: list[Cell]) -> list[str]:
+    names = [n for n in dict.fromkeys(n for c in cells for n in c.judgements) if not n.startswith("gjk3d")]
+    lines = [_row(["pair", "question", *names]), _row(["---"] * (2 + len(names)))]
+    for row in dict.fromkeys(cell.row for cell in cells):
+        for question in dict.fromkeys(cell.question for cell in cells):
+            texts = []
+            for name in names:
+                found = [
+                    c.judgements[name] for c in cells if (c.row, c.question) == (row, question) and name in c.judgements
+                ]
+                if not found:
+                    texts.append("")
+                    continue
+                parts = [f"{_share(max(j.wrong for j in found))} wrong"]
+                if question != "boolean":
+                    parts.append(f"worst {max(j.worst for j in found):.0e}")
+                points = [j.points for j in found if j.points is not None]
+                if points and max(points) > 0:
+                    parts.append(f"points {_share(max(points))} off")
+                texts.append(", ".join(parts))
+            lines.append(_row([row if question == cells[0].question else "", question, *texts]))
+    return lines
+
+
+def behind(cells: list[Cell]) -> list[str]:
+    """The rows where gjk3d, at the peers' accuracy, is not ahead of the fastest right peer."""
+    found = []
+    for cell in cells:
+        gains = [g for g in (gain(cell, "gjk3d"), gain(cell, Gjk3dLoose.name)) if g is not None]
+        if gains and max(g[1] for g in gains) < 1.0:
+            best = max(g[1] for g in gains)
+            found.append(
+                f"- {SETTINGS[cell.setting].lower()}, {cell.row}, {cell.question}: {_digits(best)}x of {anchor(cell)}"
+            )
+    return found
+
+
+def _versions() -> str:
+    found = []
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return ", ".join(found)
+
+
+def markdown(
+    findings: Findings,
+    imports: dict[str, float] | None = None,
+    first: dict[str, tuple[float, float]] | None = None,
+) -> str:
+    """Write everything up."""
+    cells = findings.cells
+    lines = [
+        "# gjk3d beside its peers",
+        "",
+        f"{_versions()}; Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
+        f"{os.cpu_count()} cores. Microseconds of CPU time a query: median of interleaved rounds ± half the "
+        "interquartile range; ratios are taken within rounds, with their quartiles. Half of the pairs overlap. "
+        "Objects, poses, requests and results are built beforehand and reused; setting the pose is part of a query. "
+        "Peers loop in Python over up to 4096 queries of the 100 000.",
+        "",
+        f"An answer is wrong where its error exceeds {WRONG:g} of the pair's size (reach of A plus reach of B) or its "
+        f"sign is wrong farther than {SIGN:g} from touching, held against gjk3d's certified interval on {SAMPLE} "
+        f"queries of each row. A peer wrong in more than {_share(MANY)} is struck out and no anchor. Of each row's "
+        f"intervals {VERIFIED} were verified in rational arithmetic: "
+        f"{sum(c.verified for c in cells)} of {VERIFIED * len(cells)} proven.",
+        "",
+    ]
+    for setting, title in SETTINGS.items():
+        chosen = [cell for cell in cells if cell.setting == setting]
+        if chosen:
+            lines += [f"## {title}", "", *_setting(chosen), ""]
+            counts = sorted({c.timings["gjk3d"].count for c in chosen})
+            lines += [f"gjk3d answered {counts[0]} to {counts[-1]} queries a repetition.", ""]
+    if cells:
+        lines += ["## Where gjk3d is not ahead", "", *(behind(cells) or ["Nowhere."]), ""]
+        lines += ["## Accuracy", "", *_accuracy(cells), ""]
+        lines += ["Curved rows: " + ", ".join(sorted({c.row for c in cells} - set(FLAT))) + ".", ""]
+    if findings.workers:
+        lines += ["## Two workers, wall time", "", _row(["setting", "pair", "question", "1", "2", "two are faster"])]
+        lines += [_row(["---"] * 6)]
+        for row, setting, question, timings in findings.workers:
+            low, middle, high = ratio(timings["1"], timings["2"])
+            lines.append(
+                _row(
+                    [
+                        SETTINGS[setting].lower(),
+                        row,
+                        question,
+                        *(_digits(timings[n].median) for n in ("1", "2")),
+                        f"{middle:.2f}x ({low:.2f}–{high:.2f})",
+                    ]
+                )
+            )
+        lines.append("")
+    if imports:
+        lines += ["## Importing", "", _row(list(imports)), _row(["---"] * len(imports))]
+        lines += [_row([f"{seconds:.2f} s" for seconds in imports.values()]), ""]
+    if first:
+        lines += ["## From nothing to a first answer, importing included", ""]
+        lines += [_row(["", "nothing compiled", "compiled code kept"]), _row(["---"] * 3)]
+        lines += [_row([name, f"{cold:.2f} s", f"{kept:.2f} s"]) for name, (cold, kept) in first.items()] + [""]
+    if findings.missing:
+        lines += ["## Not taking part", "", *(f"- {name}: {why}" for name, why in findings.missing.items()), ""]
+    return "\n".join(lines)

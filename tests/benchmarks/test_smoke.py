@@ -1,0 +1,56 @@
+"""The benchmarks run, and their table says what it should; no time is asserted."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from .__main__ import main
+from .accuracy import WRONG, Judgement, reference
+from .run import Cell
+from .scenes import BLOCK, PERIOD, SETTINGS, make
+from .table import anchor, behind
+from .timing import Timing
+
+
+def test_one_row_is_written_with_every_peer_that_is_installed(tmp_path):
+    out, raw = tmp_path / "table.md", tmp_path / "raw.json"
+    assert main(["--quick", "--no-startup", "--rows", "box-box", "--out", str(out), "--raw", str(raw)]) == 0
+    text = out.read_text()
+    for title in SETTINGS.values():
+        assert f"## {title}" in text
+    cells = json.loads(raw.read_text())
+    assert len(cells) == 3 * len(SETTINGS)
+    for cell in cells:
+        assert min(min(times) for times in cell["microseconds"].values()) > 0
+        assert cell["wrong"]["gjk3d"] == 0.0
+        assert cell["wrong"]["coal"] == 0.0
+        assert cell["wrong"]["python-fcl"] == 0.0
+    assert "48 of 48 proven" in text
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("row", ["capsule-box", "hulls of 32"])
+def test_half_of_the_pairs_overlap(row, setting):
+    scene = make(row, setting, 256, 4)
+    truth = reference(scene)
+    hits = truth.upper <= 0.0
+    if setting == "path":
+        assert scene.block == PERIOD
+        assert 0.3 < hits.mean() < 0.7  # of its first periods
+    else:
+        assert (hits.reshape(-1, BLOCK).sum(axis=1) == BLOCK // 2).all()
+    assert np.ptp(truth.lower / truth.size) > 0.1
+
+
+def test_a_fast_wrong_answer_is_no_anchor():
+    timings = {name: Timing(1, {0: t, 1: t}) for name, t in (("gjk3d", 2.0), ("coal", 3.0), ("mujoco", 1.0))}
+    right, wrong = Judgement(0.0, 0.0), Judgement(0.4, 10 * WRONG)
+    cell = Cell("box-box", "one", "depth", timings, {"gjk3d": right, "coal": right, "mujoco": wrong}, 4)
+    assert anchor(cell) == "coal"
+    assert behind([cell]) == []
+    cell.judgements["mujoco"] = right
+    assert anchor(cell) == "mujoco"
+    assert behind([cell]) == ["- one pair, pose by pose, box-box, depth: 0.50x of mujoco"]

@@ -1,0 +1,89 @@
+"""One interleaved run: every round asks every competitor in turn, so that all meet the same noise."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Timing:
+    """Microseconds a query, by round."""
+
+    count: int  #: queries of a repetition
+    by_round: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def quartiles(self) -> tuple[float, float, float]:
+        """Lower quartile, median, upper quartile."""
+        low, middle, high = np.percentile(list(self.by_round.values()), (25, 50, 75))
+        return float(low), float(middle), float(high)
+
+    @property
+    def median(self) -> float:
+        """Microseconds a query."""
+        return self.quartiles[1]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long to measure."""
+
+    rounds: int = 15
+    seconds: float = 0.01  #: of a repetition of a loop in Python
+    batch_seconds: float = 0.1  #: of a repetition of one call for many
+    most_seconds: float = 1.5  #: of all repetitions of one competitor; slow ones take part in fewer rounds
+
+
+QUICK = Plan(rounds=3, seconds=0.002, batch_seconds=0.005, most_seconds=0.1)
+
+
+def ratio(slow: Timing, fast: Timing) -> tuple[float, float, float]:
+    """Quartiles of how many times the second is faster, taken within the rounds."""
+    common = [slow.by_round[r] / fast.by_round[r] for r in slow.by_round if r in fast.by_round]
+    low, middle, high = np.percentile(common, (25, 50, 75))
+    return float(low), float(middle), float(high)
+
+
+def _seconds(run: Callable[[int], Any], count: int, clock: Callable[[], float]) -> float:
+    start = clock()
+    run(count)
+    return clock() - start
+
+
+def measure(
+    loops: dict[str, tuple[Callable[[int], Any], int, int, float]],
+    plan: Plan,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, Timing]:
+    """Time loops given as (run, block, most queries, seconds of a repetition)."""
+    timings: dict[str, Timing] = {}
+    every: dict[str, int] = {}
+    for name, (run, block, most, seconds) in loops.items():
+        run(block)  # compiles, fills caches
+        each = max(_seconds(run, block, clock), 1e-6) / block
+        if each * block < seconds:  # one block is too short to judge by
+            each = max(_seconds(run, min(16 * block, most), clock), 1e-6) / min(16 * block, most)
+        count = min(max(int(seconds / each) // block, 1) * block, most)
+        timings[name] = Timing(count)
+        rounds = min(max(int(plan.most_seconds / (each * count)), 3), plan.rounds)
+        every[name] = max(round(plan.rounds / rounds), 1)
+    names = list(loops)
+    gc.collect()
+    gc.disable()
+    try:
+        for r in range(plan.rounds):
+            shift = r % len(names)
+            for name in names[shift:] + names[:shift]:
+                # slow ones take part in every second or third round, and always in the first
+                if r % every[name] == 0:
+                    timing = timings[name]
+                    timing.by_round[r] = 1e6 * _seconds(loops[name][0], timing.count, clock) / timing.count
+    finally:
+        gc.enable()
+    return timings

@@ -9,7 +9,7 @@ import numpy as np
 from naive import Array
 from peers import coal_shape
 
-from .competitor import Competitor, Loop
+from .competitor import KERNEL, Competitor, Loop
 from .scenes import Scene
 
 
@@ -94,8 +94,38 @@ class CoalWarm(Coal):
     warm = True
 
 
+class CoalKernel(Coal):
+    """Its C++ alone, by its own clock: what it costs once Python is taken away, and so no peer from Python."""
+
+    name = KERNEL
+    settings = ("stack",)
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self.spent = 0.0
+
+    def clock(self) -> float:
+        return self.spent
+
+    def loop(self, question: str) -> Loop:
+        request, result = self._prepared(question)
+        request.enable_timings = True
+        ask, transforms = self._functor(question, 0, 1), self.transforms
+
+        def run(n: int) -> list[Any]:
+            answers, spent = [], 0.0
+            for ta, tb in transforms[:n]:
+                result.clear()
+                answers.append(ask(ta, tb, request, result))
+                spent += result.timings.user
+            self.spent += 1e-6 * spent
+            return answers
+
+        return run
+
+
 def _transform(pose: Array) -> Any:
     return coal.Transform3s(np.array(pose[:3, :3]), np.array(pose[:3, 3]))
 
 
-COMPETITORS = [Coal, CoalWarm]
+COMPETITORS = [Coal, CoalWarm, CoalKernel]

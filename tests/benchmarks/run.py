@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 from . import gjk3d_competitor, timing
 from .accuracy import Judgement, judge, reference
 from .competitor import Competitor
 from .scenes import DISTINCT, FLAT, make
-from .timing import Plan, Timing
+from .timing import Plan, Task, Timing
 
 PEERS = ("coal", "python-fcl", "mujoco", "pybullet", "distance3d")
 _MODULES = {
@@ -82,7 +81,7 @@ def measure(
                 raise
             findings.missing[f"{kind.name}, {row}"] = f"{type(reason).__name__}: {reason}"
     for question in questions:
-        loops: dict[str, Any] = {}
+        tasks: dict[str, Task] = {}
         judgements = {}
         for one in taking_part:
             run = one.loop(question)
@@ -98,8 +97,8 @@ def measure(
             batch = isinstance(one, gjk3d_competitor.Gjk3d) and one.batch
             seconds = plan.batch_seconds if batch else plan.seconds
             most = one.most // scene.block * scene.block
-            loops[one.name] = (run, scene.block, most, seconds)
-        findings.cells.append(Cell(row, setting, question, timing.measure(loops, plan), judgements, truth.verified))
+            tasks[one.name] = Task(run, scene.block, most, seconds, one.clock)
+        findings.cells.append(Cell(row, setting, question, timing.measure(tasks, plan), judgements, truth.verified))
 
 
 def measure_workers(
@@ -110,9 +109,9 @@ def measure_workers(
         return
     one = gjk3d_competitor.Gjk3d(make(row, setting, 512 if quick else DISTINCT, 8 if quick else None))
     for question in questions:
-        loops = {}
+        tasks = {}
         for count in (1, 2):
             run = one.loop(question, workers=count)
             assert run is not None
-            loops[str(count)] = (run, one.scene.block, one.most, 2.0 * plan.batch_seconds)
-        findings.workers.append((row, setting, question, timing.measure(loops, plan, time.perf_counter)))
+            tasks[str(count)] = Task(run, one.scene.block, one.most, 2.0 * plan.batch_seconds, time.perf_counter)
+        findings.workers.append((row, setting, question, timing.measure(tasks, plan)))

@@ -7,9 +7,10 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 
 from .accuracy import MANY, SAMPLE, SIGN, VERIFIED, WRONG
+from .competitor import KERNEL
 from .gjk3d_competitor import Gjk3dLoose
 from .run import PEERS, Cell, Findings
-from .scenes import FLAT, SETTINGS
+from .scenes import FLAT, HULLS, QUESTIONS, SETTINGS
 from .timing import ratio
 
 _PACKAGES = ("gjk3d", "numpy", "numba", *PEERS)
@@ -20,17 +21,16 @@ def anchor(cell: Cell) -> str | None:
     right = [
         name
         for name, judgement in cell.judgements.items()
-        if not name.startswith("gjk3d") and judgement.right and cell.timings[name].median > 0
+        if not name.startswith("gjk3d") and name != KERNEL and judgement.right
     ]
     return min(right, key=lambda name: cell.timings[name].median, default=None)
 
 
-def gain(cell: Cell, ours: str) -> tuple[float, float, float] | None:
-    """Quartiles of how many times one way of asking gjk3d is faster than the anchor."""
-    best = anchor(cell)
-    if best is None or ours not in cell.timings:
+def gain(cell: Cell, ours: str, other: str | None) -> tuple[float, float, float] | None:
+    """Quartiles of how many times one way of asking gjk3d is faster than another competitor."""
+    if other not in cell.timings or ours not in cell.timings:
         return None
-    return ratio(cell.timings[best], cell.timings[ours])
+    return ratio(cell.timings[other], cell.timings[ours])
 
 
 def _digits(value: float) -> str:
@@ -50,8 +50,8 @@ def _time(cell: Cell, name: str) -> str:
     return text if judgement.right else f"~~{text}~~ {_share(judgement.wrong)} wrong"
 
 
-def _gain(cell: Cell, name: str) -> str:
-    found = gain(cell, name)
+def _gain(cell: Cell, name: str, other: str | None) -> str:
+    found = gain(cell, name, other)
     if found is None:
         return ""
     low, middle, high = found
@@ -67,23 +67,46 @@ def _setting(cells: list[Cell]) -> list[str]:
     names = list(dict.fromkeys(name for cell in cells for name in cell.timings))
     # as first seen, but the ways of asking gjk3d in front
     names.sort(key=lambda name: not name.startswith("gjk3d"))
-    loose = Gjk3dLoose.name in names
-    gains = ["gjk3d is faster", *(["at 1e-6"] if loose else [])]
+    ours = ["gjk3d", *([Gjk3dLoose.name] if Gjk3dLoose.name in names else [])]
+    gains = ["gjk3d is faster", *(["at 1e-6"] if len(ours) > 1 else [])]
+    if KERNEL in names:
+        gains += [f"{text}, than {KERNEL}" for text in gains]
     lines = [
         _row(["pair", "question", *names, "fastest right peer", *gains]),
         _row(["---"] * (3 + len(names) + len(gains))),
     ]
     last = ""
     for cell in cells:
-        both = [_gain(cell, "gjk3d"), *([_gain(cell, Gjk3dLoose.name)] if loose else [])]
+        best = anchor(cell)
+        both = [_gain(cell, name, other) for other in (best, *([KERNEL] if KERNEL in names else [])) for name in ours]
         row = cell.row if cell.row != last else ""
-        lines.append(_row([row, cell.question, *(_time(cell, n) for n in names), anchor(cell) or "none", *both]))
+        lines.append(_row([row, cell.question, *(_time(cell, n) for n in names), best or "none", *both]))
         last = cell.row
     return lines
 
 
+def _growth(cells: list[Cell]) -> list[str]:
+    """How many times as much a query of the largest hulls costs as one of the smallest, where both were run."""
+    small, large = (f"hulls of {n}" for n in (HULLS[0], HULLS[-1]))
+    both = {(c.row, c.question): c.timings for c in cells if c.row in (small, large)}
+    questions = [q for q in QUESTIONS if (small, q) in both and (large, q) in both]
+    if not questions:
+        return []
+    names = [
+        name
+        for name in both[small, questions[0]]
+        if all((large, q) in both and name in both[large, q] for q in questions)
+    ]
+    lines = [f"A query of {large} vertices costs, in queries of {small}:", "", _row(["question", *names])]
+    lines.append(_row(["---"] * (1 + len(names))))
+    for q in questions:
+        lines.append(_row([q, *(f"{both[large, q][n].median / both[small, q][n].median:.1f}" for n in names)]))
+    return [*lines, ""]
+
+
 def _accuracy(cells: list[Cell]) -> list[str]:
-    names = [n for n in dict.fromkeys(n for c in cells for n in c.judgements) if not n.startswith("gjk3d")]
+    names = list(dict.fromkeys(name for cell in cells for name in cell.judgements))
+    names = [name for name in names if not name.startswith("gjk3d") and name != KERNEL]
     lines = [_row(["pair", "question", *names]), _row(["---"] * (2 + len(names)))]
     for row in dict.fromkeys(cell.row for cell in cells):
         for question in dict.fromkeys(cell.question for cell in cells):
@@ -110,12 +133,11 @@ def behind(cells: list[Cell]) -> list[str]:
     """The rows where gjk3d, at the peers' accuracy, is not ahead of the fastest right peer."""
     found = []
     for cell in cells:
-        gains = [g for g in (gain(cell, "gjk3d"), gain(cell, Gjk3dLoose.name)) if g is not None]
+        peer = anchor(cell)
+        gains = [g for g in (gain(cell, name, peer) for name in ("gjk3d", Gjk3dLoose.name)) if g is not None]
         if gains and max(g[1] for g in gains) < 1.0:
             best = max(g[1] for g in gains)
-            found.append(
-                f"- {SETTINGS[cell.setting].lower()}, {cell.row}, {cell.question}: {_digits(best)}x of {anchor(cell)}"
-            )
+            found.append(f"- {SETTINGS[cell.setting].lower()}, {cell.row}, {cell.question}: {_digits(best)}x of {peer}")
     return found
 
 
@@ -158,6 +180,7 @@ def markdown(
             lines += [f"## {title}", "", *_setting(chosen), ""]
             counts = sorted({c.timings["gjk3d"].count for c in chosen})
             lines += [f"gjk3d answered {counts[0]} to {counts[-1]} queries a repetition.", ""]
+            lines += _growth(chosen)
     if cells:
         lines += ["## Where gjk3d is not ahead", "", *(behind(cells) or ["Nowhere."]), ""]
         lines += ["## Accuracy", "", *_accuracy(cells), ""]

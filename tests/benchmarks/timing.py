@@ -50,40 +50,47 @@ def ratio(slow: Timing, fast: Timing) -> tuple[float, float, float]:
     return float(low), float(middle), float(high)
 
 
-def _seconds(run: Callable[[int], Any], count: int, clock: Callable[[], float]) -> float:
-    start = clock()
-    run(count)
-    return clock() - start
+@dataclass(frozen=True)
+class Task:
+    """A loop to be timed."""
+
+    run: Callable[[int], Any]  #: answers the first n queries
+    block: int  #: n is a multiple of this
+    most: int  #: and at most this
+    seconds: float  #: that a repetition should take
+    clock: Callable[[], float] = time.process_time
+
+    def seconds_of(self, count: int) -> float:
+        """Time a repetition of that many queries."""
+        start = self.clock()
+        self.run(count)
+        return self.clock() - start
 
 
-def measure(
-    loops: dict[str, tuple[Callable[[int], Any], int, int, float]],
-    plan: Plan,
-    clock: Callable[[], float] = time.process_time,
-) -> dict[str, Timing]:
-    """Time loops given as (run, block, most queries, seconds of a repetition)."""
+def measure(tasks: dict[str, Task], plan: Plan) -> dict[str, Timing]:
+    """Time each task in every round; slow ones take part in every second or third round, and always in the first."""
     timings: dict[str, Timing] = {}
     every: dict[str, int] = {}
-    for name, (run, block, most, seconds) in loops.items():
-        run(block)  # compiles, fills caches
-        each = max(_seconds(run, block, clock), 1e-6) / block
-        if each * block < seconds:  # one block is too short to judge by
-            each = max(_seconds(run, min(16 * block, most), clock), 1e-6) / min(16 * block, most)
-        count = min(max(int(seconds / each) // block, 1) * block, most)
+    for name, task in tasks.items():
+        task.run(task.block)  # compiles, fills caches
+        each = max(task.seconds_of(task.block), 1e-6) / task.block
+        if each * task.block < task.seconds:  # one block is too short to judge by
+            several = min(16 * task.block, task.most)
+            each = max(task.seconds_of(several), 1e-6) / several
+        count = min(max(int(task.seconds / each) // task.block, 1) * task.block, task.most)
         timings[name] = Timing(count)
         rounds = min(max(int(plan.most_seconds / (each * count)), 3), plan.rounds)
         every[name] = max(round(plan.rounds / rounds), 1)
-    names = list(loops)
+    names = list(tasks)
     gc.collect()
     gc.disable()
     try:
         for r in range(plan.rounds):
             shift = r % len(names)
             for name in names[shift:] + names[:shift]:
-                # slow ones take part in every second or third round, and always in the first
                 if r % every[name] == 0:
                     timing = timings[name]
-                    timing.by_round[r] = 1e6 * _seconds(loops[name][0], timing.count, clock) / timing.count
+                    timing.by_round[r] = 1e6 * tasks[name].seconds_of(timing.count) / timing.count
     finally:
         gc.enable()
     return timings

@@ -17,7 +17,7 @@ from .scenes import Scene
 WRONG = 1e-4  #: an error larger than this, relative to the pair's size, is a wrong answer
 SIGN = 1e-6  #: and so is a wrong sign or boolean of a pair farther from touching than this
 MANY = 0.01  #: a competitor wrong more often than this is no anchor
-SAMPLE = 256  #: queries compared
+SAMPLE = 1024  #: queries compared
 VERIFIED = 4  #: of them verified in rational arithmetic
 
 

@@ -36,7 +36,7 @@ class Distance3d(Competitor):
     @property
     def most(self) -> int:
         """Slow enough that few will do."""
-        return min(1024, super().most)
+        return min(256, super().most)
 
     def loop(self, question: str) -> Loop:
         hulls = self.scene.specs[0][0] == "hull"

@@ -33,7 +33,7 @@ class Mujoco(Competitor):
             _describe(spec, body.add_geom(), shape, k)
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
-        mujoco.mj_forward(self.model, self.data)
+        mujoco.mj_kinematics(self.model, self.data)
         # a mesh is stored about its centre of mass, along its principal axes
         frames = np.zeros((len(scene.specs), 4, 4))
         frames[:, :3, :3] = Rotation.from_quat(np.roll(self.model.geom_quat, -1, axis=1)).as_matrix()

@@ -168,7 +168,7 @@ def markdown(
         "Peers loop in Python over up to 4096 queries of the 100 000.",
         "",
         f"An answer is wrong where its error exceeds {WRONG:g} of the pair's size (reach of A plus reach of B) or its "
-        f"sign is wrong farther than {SIGN:g} from touching, held against gjk3d's certified interval on {SAMPLE} "
+        f"sign is wrong farther than {SIGN:g} from touching, held against gjk3d's certified interval on up to {SAMPLE} "
         f"queries of each row. A peer wrong in more than {_share(MANY)} is struck out and no anchor. Of each row's "
         f"intervals {VERIFIED} were verified in rational arithmetic: "
         f"{sum(c.verified for c in cells)} of {VERIFIED * len(cells)} proven.",
@@ -210,5 +210,10 @@ def markdown(
         lines += [_row(["", "nothing compiled", "compiled code kept"]), _row(["---"] * 3)]
         lines += [_row([name, f"{cold:.2f} s", f"{kept:.2f} s"]) for name, (cold, kept) in first.items()] + [""]
     if findings.missing:
-        lines += ["## Not taking part", "", *(f"- {name}: {why}" for name, why in findings.missing.items()), ""]
+        lines += [
+            "## Not taking part",
+            "",
+            *(f"- {name}: {' '.join(why.split())}" for name, why in findings.missing.items()),
+            "",
+        ]
     return "\n".join(lines)

@@ -15,7 +15,7 @@ from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.epa import workspace
 from gjk3d.narrow.facets import axis_rows, overlap_rows
-from gjk3d.narrow.pairs import collide_rows, solve_rows
+from gjk3d.narrow.pairs import ALWAYS, BY_POSE, NEVER, collide_rows, solve_rows
 from gjk3d.narrow.plane import plane_rows
 from gjk3d.poses import IDENTITY
 from gjk3d.results import Status
@@ -68,16 +68,25 @@ def _most_points(a: Shape, b: Shape) -> int:
     return _MOST_POINTS[bool(a.packed[0][layout.POLYTOPE] and b.packed[0][layout.POLYTOPE])]
 
 
-def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
-    """Put a pair into the order the kernels see it in, so that f(b, a) mirrors f(a, b) to the last bit.
+def kernel_order(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, int]:
+    """Return a pair in the order the kernels see it in, so that f(b, a) mirrors f(a, b) to the last bit.
 
-    Returns which rows were exchanged: True, False, or a mask where equal shapes leave it to their poses.
+    And which rows are turned round: `ALWAYS` where the shapes were exchanged, `BY_POSE` where equal shapes leave it
+    to their poses.
     """
     key_a, key_b = a.order, b.order
+    if key_a == key_b:
+        return a, b, rows, BY_POSE
     if key_a < key_b:
-        return a, b, rows, False
-    if key_a > key_b:
-        return b, a, rows._replace(a=rows.b, b=rows.a), True
+        return a, b, rows, NEVER
+    return b, a, rows._replace(a=rows.b, b=rows.a), ALWAYS
+
+
+def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
+    """Put every row into the order of `kernel_order`; return which were exchanged: True, False or a mask."""
+    a, b, rows, turn = kernel_order(a, b, rows)
+    if turn != BY_POSE:
+        return a, b, rows, turn == ALWAYS
     if rows.total == 1:
         if rows.a[0].tolist() <= rows.b[0].tolist():
             return a, b, rows, False
@@ -115,9 +124,9 @@ def _solve_cores(
     if mode == FACETS:
         _solve_facets(a, b, rows, max_distance, tol, out, flags, log)
         return
-    exchanged: Any = False
+    turn = NEVER
     if log is None:  # a trace shows A on the left, as asked
-        a, b, rows, exchanged = canonical(a, b, rows)
+        a, b, rows, turn = kernel_order(a, b, rows)
     qa, fa = a.packed
     qb, fb = b.packed
     points, most, again = _FIRST_POINTS, _most_points(a, b), False
@@ -129,7 +138,7 @@ def _solve_cores(
             for start in range(0, rows.total, _CHUNK):
                 stop = min(start + _CHUNK, rows.total)
                 used = solve_rows(
-                    qa, fa, qb, fb, rows.a, rows.b, mode, max_distance, tol,
+                    qa, fa, qb, fb, rows.a, rows.b, turn, mode, max_distance, tol,
                     start, stop, again, work, table, points, out, flags, room,
                 )  # fmt: skip
             if log is None or used <= len(room):
@@ -139,13 +148,14 @@ def _solve_cores(
             log[0] = room[:used]
         if points >= most or not flags[:, 3].any():
             if tol == 0.0 and not flags[:, 2].all():
-                _settle_exactly(a, b, rows, mode, max_distance, out, flags)
-            _mirror(out, exchanged)
+                _settle_exactly(a, b, rows, turn, mode, max_distance, out, flags)
             return
         points, again = 4 * points, True
 
 
-def _settle_exactly(a: Shape, b: Shape, rows: Rows, mode: int, max_distance: float, out: Array, flags: Ints) -> None:
+def _settle_exactly(
+    a: Shape, b: Shape, rows: Rows, turn: int, mode: int, max_distance: float, out: Array, flags: Ints
+) -> None:
     """Answer rows of polytopes whose interval is wider than promised in rational arithmetic: slow, rare and final."""
     if _most_points(a, b) != _MOST_POINTS[True]:
         return
@@ -153,7 +163,11 @@ def _settle_exactly(a: Shape, b: Shape, rows: Rows, mode: int, max_distance: flo
 
     slack = float(a.packed[1][layout.SLACK] + b.packed[1][layout.SLACK])
     for k in np.flatnonzero((flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND)):
-        pair = exact_pair(a, b, rows.a[k % len(rows.a)], rows.b[k % len(rows.b)])
+        row_a, row_b = rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]
+        turned = turn == ALWAYS
+        if turn == BY_POSE and row_a.tolist() > row_b.tolist():
+            turned, row_a, row_b = True, row_b, row_a
+        pair = exact_pair(a, b, row_a, row_b)
         if pair is None:
             return
         lower, upper = pair.lower - slack, pair.upper
@@ -168,12 +182,14 @@ def _settle_exactly(a: Shape, b: Shape, rows: Rows, mode: int, max_distance: flo
         out[k, :3] = distance, lower, upper
         out[k, 3:6], out[k, 6:9] = pair.normal, pair.point_a
         out[k, 9:12] = out[k, 6:9] + distance * out[k, 3:6]
+        if turned:
+            _mirror(out, np.array([k]))
         apart = Status.BEYOND if lower > max_distance else Status.SEPARATED
         flags[k, 0] = apart if lower > 0.0 else Status.OVERLAPPING if upper < 0.0 else Status.TOUCHING
 
 
 def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> NDArray[np.bool_]:
-    a, b, rows, _ = canonical(a, b, rows)
+    a, b, rows, turn = kernel_order(a, b, rows)
     qa, fa = a.packed
     qb, fb = b.packed
     answer = np.empty(rows.total, dtype=np.int64)
@@ -181,7 +197,7 @@ def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> NDArray[np.
     undecided = 0
     for start in range(0, rows.total, _CHUNK):
         stop = min(start + _CHUNK, rows.total)
-        undecided += collide_rows(qa, fa, qb, fb, rows.a, rows.b, margin, start, stop, simplex, answer, NO_LOG)
+        undecided += collide_rows(qa, fa, qb, fb, rows.a, rows.b, turn, margin, start, stop, simplex, answer, NO_LOG)
     if undecided:
         left = np.flatnonzero(answer == 2)
         few = Rows(_take(rows.a, left), _take(rows.b, left), len(left), True)

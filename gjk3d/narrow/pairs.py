@@ -7,11 +7,32 @@ from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.poses import Array
 from gjk3d.shapes.base import Ints
 
+NEVER, ALWAYS, BY_POSE = range(3)  #: which rows to turn round: see `gjk3d.families.kernel_order`
+
+
+@kernel
+def later(pa: Array, i: int, pb: Array, j: int) -> bool:
+    """Tell whether the pose of A comes after that of B, number by number."""
+    for c in range(pa.shape[1]):
+        if pa[i, c] != pb[j, c]:
+            return bool(pa[i, c] > pb[j, c])
+    return False
+
+
+@kernel
+def mirror(out: Array, k: int) -> None:
+    """Turn the answer of (b, a) in row k into that of (a, b)."""
+    out[k, 3], out[k, 4], out[k, 5] = 0.0 - out[k, 3], 0.0 - out[k, 4], 0.0 - out[k, 5]
+    ax, ay, az = out[k, 6], out[k, 7], out[k, 8]
+    out[k, 6], out[k, 7], out[k, 8] = out[k, 9], out[k, 10], out[k, 11]
+    out[k, 9], out[k, 10], out[k, 11] = ax, ay, az
+
 
 @kernel
 def solve_rows(
-    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, mode: int, max_distance: float, tol: float,
-    start: int, stop: int, again: bool, work: Array, table: Ints, room: int, out: Array, flags: Ints, log: Array,
+    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, turn: int, mode: int, max_distance: float,
+    tol: float, start: int, stop: int, again: bool, work: Array, table: Ints, room: int, out: Array, flags: Ints,
+    log: Array,
 ) -> int:  # fmt: skip
     """Answer rows start to stop of a stack of poses.
 
@@ -23,27 +44,24 @@ def solve_rows(
             continue
         i = k if pa.shape[0] > 1 else 0
         j = k if pb.shape[0] > 1 else 0
+        p, pi, r, rj = pa, i, pb, j
+        turned = turn == ALWAYS
+        if turn == BY_POSE and later(pa, i, pb, j):
+            turned = True
+            p, pi, r, rj = pb, j, pa, i
         used = solve(
-            qa, 0, fa, 0, qb, 0, fb, 0, pa, i, pb, j, mode, max_distance, tol, work, table, room, out, flags, k, log
+            qa, 0, fa, 0, qb, 0, fb, 0, p, pi, r, rj, mode, max_distance, tol, work, table, room, out, flags, k, log
         )  # fmt: skip
+        if turned:
+            mirror(out, k)
     return used
 
 
 @kernel
 def collide_rows(
-    qa: Ints,
-    fa: Array,
-    qb: Ints,
-    fb: Array,
-    pa: Array,
-    pb: Array,
-    margin: float,
-    start: int,
-    stop: int,
-    simplex: Array,
-    answer: Ints,
-    log: Array,
-) -> int:
+    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, turn: int, margin: float, start: int, stop: int,
+    simplex: Array, answer: Ints, log: Array,
+) -> int:  # fmt: skip
     """Answer rows start to stop of a stack of poses.
 
     0 apart, 1 not, 2 for `solve_rows` to decide. Returns how many are 2.
@@ -52,7 +70,10 @@ def collide_rows(
     for k in range(start, stop):
         i = k if pa.shape[0] > 1 else 0
         j = k if pb.shape[0] > 1 else 0
-        answer[k] = quick_collide(qa, 0, fa, 0, qb, 0, fb, 0, pa, i, pb, j, margin, simplex, log)
+        p, pi, r, rj = pa, i, pb, j
+        if turn == BY_POSE and later(pa, i, pb, j):
+            p, pi, r, rj = pb, j, pa, i
+        answer[k] = quick_collide(qa, 0, fa, 0, qb, 0, fb, 0, p, pi, r, rj, margin, simplex, log)
         if answer[k] == 2:
             left += 1
     return left

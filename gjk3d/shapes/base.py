@@ -197,8 +197,20 @@ class Shape:
         polytope = int(kind in (layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL))
         kind_of, axis = symmetry(Part(kind, count, numbers, np.eye(3), np.zeros(3)))
         ints = np.array([kind, count, 0, polytope, kind_of], dtype=np.int64)
-        head = [self._rounding(), *center, core_reach(kind, numbers), self._slack(), *axis]
+        slack = self._slack()
+        if count > CLIMB:
+            graph = self._graph()
+            if graph is not None:
+                ints[layout.PARTS] = graph.grid
+                ints = np.concatenate([ints, graph.start, graph.offsets, graph.neighbours])
+                numbers = np.concatenate([numbers, numbers.reshape(3, -1).T.ravel()])
+                slack += graph.error
+        head = [self._rounding(), *center, core_reach(kind, numbers[: 3 * count or None]), slack, *axis]
         return ints, np.concatenate([np.array(head), numbers])
+
+    def _graph(self) -> Any:
+        """Return the edge graph of a hull, None where its support points are to be found by scanning."""
+        return None
 
     @property
     def packed(self) -> tuple[Ints, Array]:
@@ -212,6 +224,8 @@ class Shape:
         """A total order of shapes by what the kernels see of them, the same in every process."""
         if "order" not in self._cache:
             ints, floats = self.packed
+            if ints[layout.KIND] == layout.HULL:  # its vertices say all; a graph and a copy follow from them
+                ints, floats = ints[: layout.INT_HEAD], floats[: layout.FLOAT_HEAD + 3 * ints[layout.VERTICES]]
             # bytes that compare as the numbers do, so that scaling by a power of two keeps the order
             bits = (floats + 0.0).view(np.uint64)
             negative = bits >> np.uint64(63) == 1
@@ -413,6 +427,13 @@ class Polytope(Shape):
             self._cache["hull"] = build_hull(np.ascontiguousarray(self.vertices))
         return self._cache["hull"]
 
+    def _graph(self) -> Any:
+        from gjk3d.geometry.graph import support_graph
+
+        if "graph" not in self._cache:
+            self._cache["graph"] = support_graph(self._hull())
+        return self._cache["graph"]
+
     def gauss_map(self) -> tuple[Array, Array]:
         """Return unit face normals (f, 3), and edges (e, 9): direction, then the normals of the two faces they join.
 
@@ -446,6 +467,7 @@ class Polytope(Shape):
         return measure.oriented_box(hull.vertices, hull.faces)
 
 
+CLIMB = 48  #: vertices from which climbing a hull is faster than scanning it
 _ALIKE = 4.0 * layout.UNIT_ROUNDOFF  #: how much lengths and right angles of a solid of revolution may miss, relative
 
 

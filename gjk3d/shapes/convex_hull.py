@@ -21,14 +21,65 @@ def support_hull(f: Array, o: int, n: int, d: Vec3) -> Vec3:
     All x, then all y, then all z; the lowest index wins ties.
     """
     dx, dy, dz = d
+    x, y, z = f[o : o + n], f[o + n : o + 2 * n], f[o + 2 * n : o + 3 * n]
     best = 0
-    most = f[o] * dx + f[o + n] * dy + f[o + 2 * n] * dz
+    most = x[0] * dx + y[0] * dy + z[0] * dz
     for i in range(1, n):
-        s = f[o + i] * dx + f[o + n + i] * dy + f[o + 2 * n + i] * dz
+        s = x[i] * dx + y[i] * dy + z[i] * dz
         if s > most:
             most = s
             best = i
-    return (f[o + best], f[o + n + best], f[o + 2 * n + best])
+    return (x[best], y[best], z[best])
+
+
+@kernel
+def cell_of(d: Vec3, grid: int) -> int:
+    """Return the cell of the cube map that a direction passes through; see `gjk3d.geometry.graph.cell_directions`."""
+    ax, ay, az = abs(d[0]), abs(d[1]), abs(d[2])
+    if ax >= ay and ax >= az:
+        side, m, u, v = (0 if d[0] > 0.0 else 1), ax, d[1], d[2]
+    elif ay >= az:
+        side, m, u, v = (2 if d[1] > 0.0 else 3), ay, d[2], d[0]
+    else:
+        side, m, u, v = (4 if d[2] > 0.0 else 5), az, d[0], d[1]
+    if not m > 0.0:
+        return 0
+    half = 0.5 * grid / m
+    i = min(int((u + m) * half), grid - 1)
+    j = min(int((v + m) * half), grid - 1)
+    return (side * grid + i) * grid + j
+
+
+@kernel
+def climb_hull(q: Ints, i: int, f: Array, o: int, n: int, grid: int, d: Vec3) -> Vec3:
+    """Return a vertex none of whose neighbours is farther along d, of the hull with its graph at q[i:].
+
+    Neighbours are compared by the edge between, whose rounding is that of a short vector.
+    """
+    cells = 6 * grid * grid
+    start = q[i : i + cells]
+    offsets = q[i + cells : i + cells + n + 1]
+    neighbours = q[i + cells + n + 1 : i + cells + n + 1 + offsets[n]]
+    v = f[o + 3 * n : o + 6 * n].reshape(n, 3)
+    at = start[cell_of(d, grid)]
+    x, y, z = v[at, 0], v[at, 1], v[at, 2]
+    for _ in range(n):
+        best = -1
+        most = 0.0
+        bx, by, bz = x, y, z
+        for k in range(offsets[at], offsets[at + 1]):
+            j = neighbours[k]
+            vx, vy, vz = v[j, 0], v[j, 1], v[j, 2]
+            s = (vx - x) * d[0] + (vy - y) * d[1] + (vz - z) * d[2]
+            if s > most:
+                most = s
+                best = j
+                bx, by, bz = vx, vy, vz
+        if best < 0:
+            break
+        at = best
+        x, y, z = bx, by, bz
+    return (x, y, z)
 
 
 def vertex_core(vertices: Array) -> tuple[int, Any, Any]:

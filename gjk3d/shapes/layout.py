@@ -1,10 +1,13 @@
 """How a shape is laid out for the kernels: two flat arrays, one of ints and one of floats.
 
-ints:   kind, vertex count, part count, is-polytope, symmetry, then 5 ints a part of a composed shape:
-        term, kind, vertex count, offset of its numbers, offset of its placement
+ints:   kind, vertex count, part count, is-polytope, symmetry, then
+        of a composed shape 5 ints a part: term, kind, vertex count, offset of its numbers, offset of its placement
+        of a large hull, whose part count is the grid of its cube map: the map's vertices (6 grid^2), for each vertex
+        where its neighbours begin (k + 1), and the neighbours; see `gjk3d.geometry.graph`
 floats: radius, core centre (3), rho, slack, axis (3), then the numbers of the core
         rho bounds the distance of the core from its centre; slack bounds by how much the stored core may differ from
-        the shape meant; axis is the unit direction of the line through its centre that it is a solid of revolution of
+        the shape meant; axis is the unit direction of the line through its centre that it is a solid of revolution of;
+        a large hull has its vertices twice, by coordinate and by vertex
 
 A core's numbers are relative to its centre. Offsets count from the shape's own first float, so shapes can lie behind
 each other.

@@ -12,7 +12,7 @@ from gjk3d.shapes.box import Box, support_box
 from gjk3d.shapes.capsule import Capsule
 from gjk3d.shapes.composed import Composed, place, pull_back
 from gjk3d.shapes.cone import Cone, support_cone
-from gjk3d.shapes.convex_hull import ConvexHull, support_hull
+from gjk3d.shapes.convex_hull import ConvexHull, climb_hull, support_hull
 from gjk3d.shapes.cylinder import Cylinder, support_cylinder
 from gjk3d.shapes.ellipsoid import Ellipsoid, support_ellipsoid
 from gjk3d.shapes.halfspace import Halfspace
@@ -98,6 +98,8 @@ def support_composed(q: Ints, i: int, f: Array, o: int, d: Vec3) -> Vec3:
 def support(q: Ints, i: int, f: Array, o: int, d: Vec3) -> Vec3:
     """Return the farthest point along d of the core at q[i:], f[o:], relative to its centre."""
     kind = q[i + _KIND]
+    if kind == _HULL and q[i + _PARTS] > 0:
+        return climb_hull(q, i + _INT_HEAD, f, o + _HEAD, q[i + _VERTICES], q[i + _PARTS], d)
     if kind == _COMPOSED:
         return support_composed(q, i, f, o, d)
     return support_primitive(kind, q[i + _VERTICES], f, o + _HEAD, d)

@@ -1,0 +1,93 @@
+"""Climbing the edge graph of a hull finds what scanning all of its vertices finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import trimesh
+
+import gjk3d as gk
+from gjk3d.geometry.graph import cell_directions, support_graph
+from gjk3d.shapes import layout
+from gjk3d.shapes.convex_hull import cell_of
+
+rng = np.random.default_rng(11)
+
+
+def on_sphere(count):
+    v = rng.normal(size=(count, 3))
+    return v / np.linalg.norm(v, axis=1, keepdims=True)
+
+
+CLOUDS = {
+    "sphere": on_sphere(1000),
+    "icosphere": trimesh.creation.icosphere(3).vertices,
+    "latitudes": trimesh.creation.uv_sphere(count=[32, 32]).vertices,
+    "egg": on_sphere(500) * (1, 2, 5),
+    "far off": on_sphere(300) + 1e4,
+    "drum": trimesh.creation.cylinder(1, 3, sections=60).vertices,
+    "rounded box": np.vstack([on_sphere(400) * 0.2 + 0.3 * np.sign(on_sphere(400))]),
+}
+
+
+def directions(hull, count):
+    """Random ones, face normals, normals of edges, edges, axes, all with little nudges."""
+    corners = hull.vertices[hull.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    edges = (corners - np.roll(corners, 1, axis=1)).reshape(-1, 3)
+    pairs = normals + np.roll(normals, 1, axis=0)
+    special = np.vstack([normals, -normals, edges, pairs, np.eye(3), -np.eye(3), np.sign(rng.normal(size=(8, 3)))])
+    nudged = special + rng.normal(size=special.shape) * 10.0 ** rng.uniform(-17, -1, size=(len(special), 1))
+    plain = rng.normal(size=(count, 3))
+    return np.vstack([special, nudged, plain])
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("name", CLOUDS)
+def test_climbing_is_scanning(name):
+    hull = gk.ConvexHull(CLOUDS[name])
+    assert hull.packed[0][layout.PARTS] > 0, "is climbed"
+    d = directions(hull, 100_000 // len(CLOUDS))
+    reached = np.einsum("ij,ij->i", hull.support(d), d)
+    farthest = np.concatenate([(part @ hull.vertices.T).max(axis=1) for part in np.array_split(d, 20)])
+    rho = np.linalg.norm(hull.vertices - hull.vertices.mean(axis=0), axis=1).max()
+    where = np.abs(hull.vertices).max()
+    rounding = 16 * 2.0**-53 * (rho + where) * np.linalg.norm(d, axis=1)
+    assert (reached >= farthest - rounding).all()
+    assert (reached <= farthest + rounding).all()
+    graph = support_graph(hull._hull())
+    assert 0 < graph.error <= 2e-13 * rho
+    assert hull.packed[1][layout.SLACK] >= graph.error
+
+
+def test_flat_hulls_and_hulls_with_nearly_straight_outlines_are_scanned():
+    circle = np.linspace(0, 2 * np.pi, 4000, endpoint=False)
+    disc = np.column_stack([np.cos(circle), np.sin(circle), np.zeros(4000)])
+    assert gk.ConvexHull(disc).packed[0][layout.PARTS] == 0
+    drum = gk.ConvexHull(np.vstack([disc, disc + (0, 0, 1)]))
+    assert drum.packed[0][layout.PARTS] == 0
+    assert drum.packed[1][layout.SLACK] == drum._hull().defect
+
+
+def test_small_hulls_are_scanned():
+    assert gk.ConvexHull(on_sphere(40)).packed[0][layout.PARTS] == 0
+
+
+def test_every_cell_of_the_cube_map_is_found_from_its_middle():
+    for grid in (4, 7, 24):
+        middles = cell_directions(grid)
+        assert [cell_of((float(x), float(y), float(z)), grid) for x, y, z in middles] == list(range(6 * grid * grid))
+    corner = np.array([1.0, 1.0, 1.0])
+    assert 0 <= cell_of(tuple(corner), 4) < 96
+    assert cell_of((0.0, 0.0, 0.0), 4) == 0
+
+
+def test_a_tilted_vertex_is_seen_by_the_check_for_convexity():
+    from gjk3d.geometry import graph
+
+    hull = gk.ConvexHull(on_sphere(200))._hull()
+    assert graph._is_convex(hull.vertices, hull)
+    dented = hull.vertices.copy()
+    dented[17] *= 0.9
+    assert not graph._is_convex(dented, hull)

@@ -184,7 +184,8 @@ def markdown(
     if cells:
         lines += ["## Where gjk3d is not ahead", "", *(behind(cells) or ["Nowhere."]), ""]
         lines += ["## Accuracy", "", *_accuracy(cells), ""]
-        lines += ["Curved rows: " + ", ".join(sorted({c.row for c in cells} - set(FLAT))) + ".", ""]
+        curved = sorted({c.row for c in cells} - set(FLAT))
+        lines += ["Curved rows: " + (", ".join(curved) or "none") + ".", ""]
     if findings.workers:
         lines += ["## Two workers, wall time", "", _row(["setting", "pair", "question", "1", "2", "two are faster"])]
         lines += [_row(["---"] * 6)]

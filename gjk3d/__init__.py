@@ -31,6 +31,7 @@ _WHERE = {
     "signed_distance": "queries",
     "separating_axis": "queries",
     "warmup": "queries",
+    "Pair": "pair",
     "bounding_sphere": "shapes.volumes",
     "aabb": "shapes.volumes",
     "obb": "shapes.volumes",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from gjk3d.exact import verify as verify
     from gjk3d.meshes import Mesh as Mesh
     from gjk3d.meshes import load as load
+    from gjk3d.pair import Pair as Pair
     from gjk3d.queries import collide as collide
     from gjk3d.queries import distance as distance
     from gjk3d.queries import separating_axis as separating_axis

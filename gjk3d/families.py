@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow import warm
 from gjk3d.narrow.epa import workspace
 from gjk3d.narrow.facets import axis_rows, overlap_rows
 from gjk3d.narrow.pairs import ALWAYS, BY_POSE, NEVER, collide_rows, solve_rows
@@ -29,6 +30,7 @@ Ints = NDArray[np.int64]
 
 FACETS = 3  #: beside the modes of `gjk3d.narrow.solve`
 NO_LOG = np.empty(0)
+NO_CACHE = np.empty((0, warm.ROW))
 _CHUNK = 4096  #: rows a call into the kernels, so that Ctrl-C is heard between two
 _FIRST_POINTS = 64  #: vertices of EPA's polytope that the first workspace has room for
 _MOST_POINTS = {True: 65536, False: 1024}  #: by whether both are polytopes, where EPA is finite
@@ -139,7 +141,7 @@ def _solve_cores(
                 stop = min(start + _CHUNK, rows.total)
                 used = solve_rows(
                     qa, fa, qb, fb, rows.a, rows.b, turn, mode, max_distance, tol,
-                    start, stop, again, work, table, points, out, flags, room,
+                    start, stop, again, work, table, points, out, flags, NO_CACHE, room,
                 )  # fmt: skip
             if log is None or used <= len(room):
                 break
@@ -197,7 +199,9 @@ def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> NDArray[np.
     undecided = 0
     for start in range(0, rows.total, _CHUNK):
         stop = min(start + _CHUNK, rows.total)
-        undecided += collide_rows(qa, fa, qb, fb, rows.a, rows.b, turn, margin, start, stop, simplex, answer, NO_LOG)
+        undecided += collide_rows(
+            qa, fa, qb, fb, rows.a, rows.b, turn, margin, start, stop, simplex, answer, NO_CACHE, NO_LOG
+        )  # fmt: skip
     if undecided:
         left = np.flatnonzero(answer == 2)
         few = Rows(_take(rows.a, left), _take(rows.b, left), len(left), True)

@@ -27,62 +27,61 @@ _OK, _NOT_FINITE, _LAST_ROW, _TRANSPOSED, _NOT_ROTATION, _REFLECTION, _FAR = ran
 
 
 @kernel
+def check_row(m: Array, rows: Array, k: int) -> int:
+    """Turn a (4, 4) matrix into row k; returns what is wrong with it, 0 for nothing."""
+    a, b, c, x = m[0, 0], m[0, 1], m[0, 2], m[0, 3]
+    d, e, f, y = m[1, 0], m[1, 1], m[1, 2], m[1, 3]
+    g, h, i, z = m[2, 0], m[2, 1], m[2, 2], m[2, 3]
+    # NaN and infinity times zero are NaN
+    total = (a + b + c + x) * 0.0 + (d + e + f + y) * 0.0 + (g + h + i + z) * 0.0
+    total += (m[3, 0] + m[3, 1] + m[3, 2] + m[3, 3]) * 0.0
+    if total != 0.0:
+        for row in range(4):
+            for column in range(4):
+                if m[row, column] * 0.0 != 0.0:
+                    return _NOT_FINITE
+    if m[3, 0] != 0.0 or m[3, 1] != 0.0 or m[3, 2] != 0.0 or m[3, 3] != 1.0:
+        if m[3, 3] == 1.0 and x == 0.0 and y == 0.0 and z == 0.0:
+            return _TRANSPOSED
+        return _LAST_ROW
+    if max(abs(x), abs(y), abs(z)) > 1e50:
+        return _FAR
+    # R'R - 1
+    p, q, r = a * a + d * d + g * g - 1.0, b * b + e * e + h * h - 1.0, c * c + f * f + i * i - 1.0
+    s, t, u = a * b + d * e + g * h, a * c + d * f + g * i, b * c + e * f + h * i
+    worst = max(max(abs(p), abs(q), abs(r)), max(abs(s), abs(t), abs(u)))
+    if not worst <= 1e-6:
+        return _NOT_ROTATION
+    if a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0.0:
+        return _REFLECTION
+    residual = 0.0
+    if worst != 0.0:
+        # one step of the polar decomposition: R - R (R'R - 1) / 2
+        a, b, c = (
+            a - 0.5 * (a * p + b * s + c * t), b - 0.5 * (a * s + b * q + c * u), c - 0.5 * (a * t + b * u + c * r),
+        )  # fmt: skip
+        d, e, f = (
+            d - 0.5 * (d * p + e * s + f * t), e - 0.5 * (d * s + e * q + f * u), f - 0.5 * (d * t + e * u + f * r),
+        )  # fmt: skip
+        g, h, i = (
+            g - 0.5 * (g * p + h * s + i * t), h - 0.5 * (g * s + h * q + i * u), i - 0.5 * (g * t + h * u + i * r),
+        )  # fmt: skip
+        p, q, r = a * a + d * d + g * g - 1.0, b * b + e * e + h * h - 1.0, c * c + f * f + i * i - 1.0
+        s, t, u = a * b + d * e + g * h, a * c + d * f + g * i, b * c + e * f + h * i
+        residual = max(max(abs(p), abs(q), abs(r)), max(abs(s), abs(t), abs(u)))
+    rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4], rows[k, 5] = a, b, c, d, e, f
+    rows[k, 6], rows[k, 7], rows[k, 8], rows[k, 9], rows[k, 10], rows[k, 11] = g, h, i, x, y, z
+    rows[k, 12] = residual
+    return _OK
+
+
+@kernel
 def check_rows(matrices: Array, rows: Array) -> tuple[int, int]:
     """Turn (n, 4, 4) matrices into (n, 13) rows; returns the first bad index (or -1) and what is wrong with it."""
     for k in range(matrices.shape[0]):
-        m = matrices[k]
-        total = 0.0
-        for i in range(4):
-            for j in range(4):
-                total += m[i, j] * 0.0
-        if total != 0.0:  # NaN and infinity times zero are NaN
-            return k, _NOT_FINITE
-        if m[3, 0] != 0.0 or m[3, 1] != 0.0 or m[3, 2] != 0.0 or m[3, 3] != 1.0:
-            if m[3, 3] == 1.0 and m[0, 3] == 0.0 and m[1, 3] == 0.0 and m[2, 3] == 0.0:
-                return k, _TRANSPOSED
-            return k, _LAST_ROW
-        if max(abs(m[0, 3]), abs(m[1, 3]), abs(m[2, 3])) > 1e50:
-            return k, _FAR
-        worst = 0.0
-        exact = True
-        for i in range(3):
-            for j in range(3):
-                g = m[0, i] * m[0, j] + m[1, i] * m[1, j] + m[2, i] * m[2, j]
-                if i == j:
-                    g -= 1.0
-                worst = max(worst, abs(g))
-        if not worst <= 1e-6:
-            return k, _NOT_ROTATION
-        det = (
-            m[0, 0] * (m[1, 1] * m[2, 2] - m[1, 2] * m[2, 1])
-            - m[0, 1] * (m[1, 0] * m[2, 2] - m[1, 2] * m[2, 0])
-            + m[0, 2] * (m[1, 0] * m[2, 1] - m[1, 1] * m[2, 0])
-        )
-        if det < 0.0:
-            return k, _REFLECTION
-        exact = worst == 0.0
-        residual = 0.0
-        for i in range(3):
-            for j in range(3):
-                if exact:
-                    rows[k, 3 * i + j] = m[i, j]
-                    continue
-                # row i of R times column j of (3 - R'R) / 2
-                s = 0.0
-                for h in range(3):
-                    g = m[0, h] * m[0, j] + m[1, h] * m[1, j] + m[2, h] * m[2, j]
-                    s += m[i, h] * ((1.0 if h == j else 0.0) - g)
-                rows[k, 3 * i + j] = m[i, j] + 0.5 * s
-        if not exact:
-            for i in range(3):
-                for j in range(3):
-                    g = rows[k, i] * rows[k, j] + rows[k, 3 + i] * rows[k, 3 + j] + rows[k, 6 + i] * rows[k, 6 + j]
-                    if i == j:
-                        g -= 1.0
-                    residual = max(residual, abs(g))
-        for i in range(3):
-            rows[k, 9 + i] = m[i, 3]
-        rows[k, 12] = residual
+        what = check_row(matrices[k], rows, k)
+        if what != _OK:
+            return k, what
     return -1, _OK
 
 

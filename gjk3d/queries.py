@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from math import inf
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.errors import Gjk3dError, ShapeError, UnsupportedPair
-from gjk3d.families import FACETS, NO_LOG, Family, Rows, canonical, check_polytopes, facet_axes, families
+from gjk3d.asking import question
+from gjk3d.errors import UnsupportedPair
+from gjk3d.families import canonical, check_polytopes, facet_axes, families
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.trace import read_log
-from gjk3d.poses import IDENTITY, as_matrices, pose_rows
+from gjk3d.pair import depth_mode, prepared
+from gjk3d.poses import pose_rows
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -56,12 +56,7 @@ def collide(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margi
     >>> gk.collide(gk.Box((1, 1, 1)), gk.Sphere(1), None, pose)
     True
     """
-    if not isinstance(margin, Real) or not -inf < margin < inf:
-        raise ShapeError(f"collide: margin is {margin}, expected one finite number, for all rows")
-    family, rows = _question(a, b, pose_a, pose_b)
-    with first_call("collide"):
-        answer = family.collide(a, b, rows, float(margin))
-    return answer if rows.stacked else bool(answer[0])
+    return prepared(a, b).collide(pose_a, pose_b, margin=margin)
 
 
 def distance(
@@ -112,7 +107,7 @@ def distance(
     >>> gk.distance(gk.Sphere(1), gk.Box((2, 2, 2)), None, pose).distance
     2.0
     """
-    return _distance(narrow.UNSIGNED, a, b, pose_a, pose_b, max_distance, tol, trace)
+    return prepared(a, b).ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
 
 
 def signed_distance(
@@ -162,11 +157,7 @@ def signed_distance(
     >>> result.distance, result.normal.tolist()
     (-0.25, [1.0, 0.0, 0.0])
     """
-    modes = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
-    if depth not in modes:
-        raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa' or 'facets'")
-    mode = modes[depth]
-    return _distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace)
+    return prepared(a, b).ask(depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
 
 
 def separating_axis(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) -> Axis:
@@ -202,7 +193,7 @@ def separating_axis(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) 
     >>> gk.separating_axis(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
     Axis: overlapping, gap -0.25 along (1, 0, 0), a face of A
     """
-    family, rows = _question(a, b, pose_a, pose_b)
+    family, rows = question(a, b, pose_a, pose_b)
     if family is families[-2]:
         raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
     check_polytopes(a, b, "separating_axis", False)
@@ -228,7 +219,9 @@ def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str
         ("poses", lambda: pose_rows(far)),
         ("support", lambda: box.support((1.0, 0.0, 0.0))),
         ("distance, signed distance", lambda: signed_distance(box, box, None, far)),
+        ("the same of many poses", lambda: signed_distance(box, box, None, far[None])),
         ("collide", lambda: collide(box, box, None, far)),
+        ("the same of many poses", lambda: collide(box, box, None, far[None])),
         ("half-spaces", lambda: signed_distance(Halfspace((0, 0, 1), 0), box, None, far)),
     ]
     times = []
@@ -239,85 +232,3 @@ def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str
         if report is not None:
             report(*times[-1])
     return times
-
-
-def _question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, Rows]:
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Shape):
-            raise _no_shape(name, shape)
-    for family in families:
-        if family.matches(a, b):
-            break
-    else:
-        raise UnsupportedPair(
-            f"{type(a).__name__} against {type(b).__name__}: two half-spaces overlap without end; "
-            "use a large Box for one of them"
-        )
-    rows_a, stacked_a = (IDENTITY, False) if pose_a is None else pose_rows(pose_a, "pose_a")
-    rows_b, stacked_b = (IDENTITY, False) if pose_b is None else pose_rows(pose_b, "pose_b")
-    count_a, count_b = len(rows_a), len(rows_b)
-    if stacked_a and stacked_b and count_a != count_b and 1 not in (count_a, count_b):
-        raise ShapeError(
-            f"pose_a has {count_a} rows and pose_b {count_b}: stacks must have one length, or be a single pose"
-        )
-    count = min(count_a, count_b) if 0 in (count_a, count_b) else max(count_a, count_b)
-    return family, Rows(rows_a, rows_b, count, stacked_a or stacked_b)
-
-
-def _no_shape(name: str, value: Any) -> Gjk3dError:
-    if callable(getattr(value, "hull", None)):
-        return UnsupportedPair(
-            f"{name} is a {type(value).__name__}, and these queries take convex shapes: "
-            f"pass {name}.hull() to ask about its convex hull"
-        )
-    if hasattr(value, "vertices") and hasattr(value, "faces"):
-        return UnsupportedPair(
-            f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.ConvexHull(mesh.vertices)"
-        )
-    return UnsupportedPair(
-        f"{name} is a {type(value).__name__}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull"
-    )
-
-
-def _distance(
-    mode: int, a: Any, b: Any, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool
-) -> Distance:
-    if not isinstance(max_distance, Real) or not max_distance >= 0:
-        raise ShapeError(f"max_distance is {max_distance}, expected one number, at least 0")
-    if tol is not None and not (isinstance(tol, Real) and 0 <= tol < inf):
-        raise ShapeError(f"tol is {tol}, expected at least 0, relative to the pair's size")
-    family, rows = _question(a, b, pose_a, pose_b)
-    if trace and rows.stacked:
-        raise ShapeError("trace=True is for one pair: pass single poses")
-    out = np.empty((rows.total, narrow.FLOATS))
-    flags = np.zeros((rows.total, narrow.INTS), dtype=np.int64)
-    log = [NO_LOG]
-    with first_call("distance"):
-        family.solve(
-            a,
-            b,
-            rows,
-            mode,
-            float(max_distance),
-            0.0 if tol is None else float(tol),
-            out,
-            flags,
-            log if trace else None,
-        )
-    result: Distance = object.__new__(Distance)
-    result.shape_a, result.shape_b = a, b
-    # copies: an answer says what was asked, also after the caller has moved on in the same array
-    result.pose_a = None if pose_a is None else as_matrices(pose_a).copy()
-    result.pose_b = None if pose_b is None else as_matrices(pose_b).copy()
-    result.trace = read_log(log[0]) if trace else None
-    if rows.stacked:
-        result.distance, result.lower, result.upper = out[:, 0], out[:, 1], out[:, 2]
-        result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]
-        result.status, result.iterations, result.tight = flags[:, 0], flags[:, 1], flags[:, 2].astype(bool)
-        return result
-    row = out[0]
-    result.distance, result.lower, result.upper = row[:3].tolist()
-    result.normal, result.point_a, result.point_b = row[3:6], row[6:9], row[9:12]
-    status, result.iterations, tight, _ = flags[0].tolist()
-    result.status, result.tight = Status(status), bool(tight)
-    return result

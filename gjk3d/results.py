@@ -135,6 +135,9 @@ def _many(pose: Any) -> bool:
     return getattr(pose, "ndim", 2) == 3 and len(pose) > 1
 
 
+_NUMBERS = ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "iterations", "tight")
+
+
 class Distance:
     """Answer of `distance` and `signed_distance`, for one pair or for n.
 
@@ -161,6 +164,7 @@ class Distance:
     """
 
     __slots__ = (
+        "_row",
         "distance",
         "iterations",
         "lower",
@@ -191,6 +195,19 @@ class Distance:
     shape_b: Any
     pose_a: Any
     pose_b: Any
+
+    _row: Array  #: of one pair: the numbers of the answer as the kernel left them
+
+    def __getattr__(self, name: str) -> Any:
+        """Unpack the row of one pair when the first number of it is asked for."""
+        if name not in _NUMBERS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        row = self._row
+        for field, value in zip(_NUMBERS, (*row[:3].tolist(), row[3:6], row[6:9], row[9:12]), strict=False):
+            setattr(self, field, value)
+        status, steps, tight = row[12:15].tolist()
+        self.status, self.iterations, self.tight = Status(int(status)), int(steps), tight == 1.0
+        return getattr(self, name)
 
     @property
     def depth(self) -> Any:

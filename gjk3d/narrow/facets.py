@@ -174,8 +174,8 @@ def overlap_rows(
         x, y, z = m[9] + least * n[0], m[10] + least * n[1], m[11] + least * n[2]
         moved = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], x, y, z)
         code, count, v, _, _, steps, _ = gjk(
-            qa, 0, fa, 0, qb, 0, fb, 0, moved, n, error, 16.0 * _U * size, 0.0, 0.0, inf, -inf, simplex,
-            simplex[0, :0], int(np.int64(0)),
+            qa, 0, fa, 0, qb, 0, fb, 0, moved, n, error, 16.0 * _U * size, 0.0, 0.0, inf, -inf,
+            int(np.int64(0)), simplex, simplex[0, :0], int(np.int64(0)),
         )  # fmt: skip
         if code == INSIDE_SIMPLEX or dot(v, v) > error * error:
             continue

@@ -20,7 +20,15 @@ from math import sqrt
 import numpy as np
 
 from gjk3d._numba import kernel
-from gjk3d.geometry.simplex import INSIDE, UNSURE, closest_on_segment, closest_on_tetrahedron, closest_on_triangle
+from gjk3d.geometry.simplex import (
+    INSIDE,
+    OUTSIDE,
+    UNSURE,
+    Vec4,
+    closest_on_segment,
+    closest_on_tetrahedron,
+    closest_on_triangle,
+)
 from gjk3d.geometry.vec3 import Vec3, dot, unit
 from gjk3d.narrow.minkowski import Rigid, support_pair
 from gjk3d.narrow.trace import put, put3
@@ -58,6 +66,20 @@ def set_row(s: Array, i: int, w: Vec3, a: Vec3, b: Vec3) -> None:
 
 
 @kernel
+def keep(s: Array, count: int, l4: Vec4) -> int:
+    """Drop the vertices whose coordinate is not positive; return how many are left."""
+    kept = 0
+    for i in range(count):
+        if l4[i] > 0.0:
+            if kept < i:
+                for j in range(9):
+                    s[kept, j] = s[i, j]
+            s[kept, 9] = l4[i]
+            kept += 1
+    return kept
+
+
+@kernel
 def witnesses(s: Array, count: int) -> tuple[Vec3, Vec3]:
     """Return the simplex' nearest point as a point of A and one of B."""
     ax, ay, az = 0.0, 0.0, 0.0
@@ -72,25 +94,45 @@ def witnesses(s: Array, count: int) -> tuple[Vec3, Vec3]:
 @kernel
 def gjk(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid, start: Vec3,
-    error: float, tiny: float, width: float, radii: float, far: float, near: float, s: Array, log: Array, at: int,
+    error: float, tiny: float, width: float, radii: float, far: float, near: float, given: int, s: Array, log: Array,
+    at: int,
 ) -> tuple[int, int, Vec3, float, Vec3, int, int]:  # fmt: skip
     """Return why it stopped, simplex size, v, lower bound and its direction (from A to B), steps, and the log's end.
 
     ``far`` and ``near`` stop it early: once the bounds of the cores' distance, less ``radii``, prove more than
     ``far`` or at most ``near``. ``width`` is the gap between the bounds at which it is done. The simplex stays in
-    ``s``.
+    ``s``, and where ``given`` is not 0 begins with that many rows there, points of A - B whatever they once were.
     """
     axis = unit(start)
+    count = given
     w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, axis)
-    count = int(np.int64(0))  # no literal: that would compile every callee once more
-    set_row(s, count, w, a, b)
-    s[0, 9] = 1.0
-    count += 1
-    v = w
     lower = -dot(axis, w)
     code = LIMIT
     steps = 1
     level = 0
+    v = w
+    if count > 0:
+        p0, p1, p2, p3 = first_four(s)
+        where = OUTSIDE
+        l4 = (1.0, 0.0, 0.0, 0.0)
+        v = p0
+        if count == 2:
+            v, l4 = closest_on_segment(p0, p1, tiny)
+        elif count == 3:
+            v, l4 = closest_on_triangle(p0, p1, p2, tiny)
+        elif count == 4:
+            v, l4, where = closest_on_tetrahedron(p0, p1, p2, p3, tiny)
+        if where == INSIDE:
+            s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
+            return INSIDE_SIMPLEX, count, v, lower, axis, steps, at
+        count = keep(s, count, l4)
+        if not dot(v, v) < dot(w, w):
+            count = int(np.int64(0))
+    if count == 0:
+        set_row(s, count, w, a, b)
+        s[0, 9] = 1.0
+        count += 1
+        v = w
     if lower - error - radii > far:
         return FAR, count, v, lower, axis, steps, at
     while steps < MAX_STEPS:
@@ -162,13 +204,6 @@ def gjk(
                 count -= 1
                 code = STALLED
                 break
-        kept = 0
-        for i in range(count):
-            if l4[i] > 0.0:
-                for j in range(9):
-                    s[kept, j] = s[i, j]
-                s[kept, 9] = l4[i]
-                kept += 1
-        count = kept
+        count = keep(s, count, l4)
         v = p
     return code, count, v, lower, axis, steps, at

@@ -32,7 +32,7 @@ def mirror(out: Array, k: int) -> None:
 def solve_rows(
     qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, turn: int, mode: int, max_distance: float,
     tol: float, start: int, stop: int, again: bool, work: Array, table: Ints, room: int, out: Array, flags: Ints,
-    log: Array,
+    cache: Array, log: Array,
 ) -> int:  # fmt: skip
     """Answer rows start to stop of a stack of poses.
 
@@ -50,7 +50,8 @@ def solve_rows(
             turned = True
             p, pi, r, rj = pb, j, pa, i
         used = solve(
-            qa, 0, fa, 0, qb, 0, fb, 0, p, pi, r, rj, mode, max_distance, tol, work, table, room, out, flags, k, log
+            qa, 0, fa, 0, qb, 0, fb, 0, p, pi, r, rj, mode, max_distance, tol, work, table, room, out, flags, k,
+            cache, log,
         )  # fmt: skip
         if turned:
             mirror(out, k)
@@ -60,7 +61,7 @@ def solve_rows(
 @kernel
 def collide_rows(
     qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, turn: int, margin: float, start: int, stop: int,
-    simplex: Array, answer: Ints, log: Array,
+    simplex: Array, answer: Ints, cache: Array, log: Array,
 ) -> int:  # fmt: skip
     """Answer rows start to stop of a stack of poses.
 
@@ -73,7 +74,7 @@ def collide_rows(
         p, pi, r, rj = pa, i, pb, j
         if turn == BY_POSE and later(pa, i, pb, j):
             p, pi, r, rj = pb, j, pa, i
-        answer[k] = quick_collide(qa, 0, fa, 0, qb, 0, fb, 0, p, pi, r, rj, margin, simplex, log)
+        answer[k] = quick_collide(qa, 0, fa, 0, qb, 0, fb, 0, p, pi, r, rj, margin, simplex, cache, k, log)
         if answer[k] == 2:
             left += 1
     return left

@@ -10,14 +10,15 @@ from math import inf, sqrt
 import numpy as np
 
 from gjk3d._numba import kernel
-from gjk3d.geometry.simplex import closest_on_triangle
+from gjk3d.geometry.simplex import INSIDE, closest_on_tetrahedron, closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, dot
 from gjk3d.narrow.concentric import concentric
 from gjk3d.narrow.epa import CLOSED, FLAT, FULL, epa
 from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, SIMPLEX, first_four, gjk, witnesses
 from gjk3d.narrow.meridian import meridian
-from gjk3d.narrow.minkowski import pair_size, relative_pose, rounding_error, world_center
+from gjk3d.narrow.minkowski import pair_size, relative_pose, rounding_error, support_pair, world_center
 from gjk3d.narrow.trace import put
+from gjk3d.narrow.warm import recall, remember
 from gjk3d.poses import Array
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Ints
@@ -61,9 +62,12 @@ def facing(v: Vec3, length: float, axis: Vec3, size: float) -> Vec3:
 def solve(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, pa: Array, i: int, pb: Array, j: int,
     mode: int, max_distance: float, tol: float, work: Array, table: Ints, room: int,
-    out: Array, flags: Ints, k: int, log: Array,
+    out: Array, flags: Ints, k: int, cache: Array, log: Array,
 ) -> int:  # fmt: skip
-    """Answer one pair into row k of ``out`` and ``flags``; return how many floats the log takes."""
+    """Answer one pair into row k of ``out`` and ``flags``; return how many floats the log takes.
+
+    A ``cache`` of any rows is where to start from, and is left for the next time.
+    """
     m = relative_pose(pa, i, fa, oa, pb, j, fb, ob)
     size = pair_size(fa, oa, fb, ob, m)
     error = rounding_error(size, fa, oa, fb, ob, pa[i, 12])
@@ -75,10 +79,18 @@ def solve(
     # polytopes end where no support point is new: there the normal is good too, not only the distance
     width = max(1e-13 * size if curved else 0.0, tol * size - 2.0 * error)
     s = work[:SIMPLEX].reshape(6, 10)
+    start = direction_between(m)
+    given = int(np.int64(0))
+    warm = cache.shape[0] > 0
+    if warm and cache[k, 0] > 0.0:
+        given = recall(cache, k, m, s)
+        start = (cache[k, 1], cache[k, 2], cache[k, 3])
     code, count, v, low, axis, steps, at = gjk(
-        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, tiny, width, radii, max_distance, -inf,
+        qa, ia, fa, oa, qb, ib, fb, ob, m, start, error, tiny, width, radii, max_distance, -inf, given,
         s, log, int(np.int64(0)),
     )  # fmt: skip
+    if warm:
+        remember(cache, k, m, s, count, axis, given)
     if log.shape[0] > 0:
         at = put(log, at, 4.0)
         at = put(log, at, float(code))
@@ -213,23 +225,39 @@ def finish(
 @kernel
 def quick_collide(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, pa: Array, i: int, pb: Array, j: int,
-    margin: float, simplex: Array, log: Array,
+    margin: float, simplex: Array, cache: Array, k: int, log: Array,
 ) -> int:  # fmt: skip
     """Return 0 where sd > margin is proven, 1 where sd <= margin is, 2 where only `solve` can tell.
 
     The same GJK with early exits. Its bounds are among those of `solve`, so the boolean and the interval never
-    disagree.
+    disagree. What row k of a ``cache`` remembers is asked first: an axis that parts the two by more than the width of
+    an answer, or four points round the origin, leave the long way no other answer. It is taken cold.
     """
     m = relative_pose(pa, i, fa, oa, pb, j, fb, ob)
     size = pair_size(fa, oa, fb, ob, m)
     error = rounding_error(size, fa, oa, fb, ob, pa[i, 12])
     radii = fa[oa + _RADIUS] + fb[ob + _RADIUS]
+    tiny = 16.0 * _U * size
+    warm = cache.shape[0] > 0
+    if warm and cache[k, 0] > 0.0:
+        axis = (cache[k, 1], cache[k, 2], cache[k, 3])
+        w, _, _ = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, axis)
+        if -dot(axis, w) - 4.0 * error - WIDTH_CURVED * size - radii > margin:
+            return 0
+        if cache[k, 0] == 4.0 and -radii <= margin and margin >= 0.0:
+            recall(cache, k, m, simplex)
+            p0, p1, p2, p3 = first_four(simplex)
+            _, _, where = closest_on_tetrahedron(p0, p1, p2, p3, tiny)
+            if where == INSIDE:
+                return 1
     curved = qa[ia + _POLYTOPE] == 0 or qb[ib + _POLYTOPE] == 0
     width = 1e-13 * size if curved else 0.0
-    code, _, _, _, _, _, _ = gjk(
-        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, 16.0 * _U * size, width, radii, margin, margin,
-        simplex, log, int(np.int64(0)),
+    code, count, _, _, axis, _, _ = gjk(
+        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, tiny, width, radii, margin, margin,
+        int(np.int64(0)), simplex, log, int(np.int64(0)),
     )  # fmt: skip
+    if warm:
+        remember(cache, k, m, simplex, count, axis, int(np.int64(0)))
     if code == FAR:
         return 0
     if code == NEAR_ENOUGH or (code == INSIDE_SIMPLEX and -radii <= margin):

@@ -1,0 +1,117 @@
+"""What every question about two shapes goes through: check, pack, call the kernels, wrap the answer."""
+
+from __future__ import annotations
+
+from math import inf
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from gjk3d.errors import Gjk3dError, ShapeError, UnsupportedPair
+from gjk3d.families import NO_LOG, Family, Rows, families
+from gjk3d.firstcall import first_call
+from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.trace import read_log
+from gjk3d.poses import IDENTITY, as_matrices, pose_rows
+from gjk3d.results import Distance
+from gjk3d.shapes.base import Shape
+
+
+def family_of(a: Any, b: Any) -> Family:
+    """Return the family of a pair of shapes; raise where there is none."""
+    for name, shape in (("a", a), ("b", b)):
+        if not isinstance(shape, Shape):
+            raise _no_shape(name, shape)
+    for family in families:
+        if family.matches(a, b):
+            return family
+    raise UnsupportedPair(
+        f"{type(a).__name__} against {type(b).__name__}: two half-spaces overlap without end; "
+        "use a large Box for one of them"
+    )
+
+
+def question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, Rows]:
+    """Check shapes and poses; return how they are answered, and the poses as kernel rows."""
+    family = family_of(a, b)
+    rows_a, stacked_a = (IDENTITY, False) if pose_a is None else pose_rows(pose_a, "pose_a")
+    rows_b, stacked_b = (IDENTITY, False) if pose_b is None else pose_rows(pose_b, "pose_b")
+    count_a, count_b = len(rows_a), len(rows_b)
+    if stacked_a and stacked_b and count_a != count_b and 1 not in (count_a, count_b):
+        raise ShapeError(
+            f"pose_a has {count_a} rows and pose_b {count_b}: stacks must have one length, or be a single pose"
+        )
+    count = min(count_a, count_b) if 0 in (count_a, count_b) else max(count_a, count_b)
+    return family, Rows(rows_a, rows_b, count, stacked_a or stacked_b)
+
+
+def _no_shape(name: str, value: Any) -> Gjk3dError:
+    if callable(getattr(value, "hull", None)):
+        return UnsupportedPair(
+            f"{name} is a {type(value).__name__}, and these queries take convex shapes: "
+            f"pass {name}.hull() to ask about its convex hull"
+        )
+    if hasattr(value, "vertices") and hasattr(value, "faces"):
+        return UnsupportedPair(
+            f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.ConvexHull(mesh.vertices)"
+        )
+    return UnsupportedPair(
+        f"{name} is a {type(value).__name__}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull"
+    )
+
+
+def ask_collide(a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float) -> Any:
+    """Answer `gjk3d.collide`."""
+    if not isinstance(margin, Real) or not -inf < float(margin) < inf:
+        raise ShapeError(f"collide: margin is {margin}, expected one finite number, for all rows")
+    family, rows = question(a, b, pose_a, pose_b)
+    with first_call("collide"):
+        answer = family.collide(a, b, rows, float(margin))
+    return answer if rows.stacked else bool(answer[0])
+
+
+def check_limits(max_distance: Any, tol: Any) -> None:
+    """Raise unless both are what a distance takes."""
+    if not isinstance(max_distance, Real) or not float(max_distance) >= 0:
+        raise ShapeError(f"max_distance is {max_distance}, expected one number, at least 0")
+    if tol is not None and not (isinstance(tol, Real) and 0 <= float(tol) < inf):
+        raise ShapeError(f"tol is {tol}, expected at least 0, relative to the pair's size")
+
+
+def ask_distance(
+    mode: int, a: Any, b: Any, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool
+) -> Distance:
+    """Answer `gjk3d.distance` and `gjk3d.signed_distance`."""
+    check_limits(max_distance, tol)
+    family, rows = question(a, b, pose_a, pose_b)
+    if trace and rows.stacked:
+        raise ShapeError("trace=True is for one pair: pass single poses")
+    out = np.empty((rows.total, narrow.FLOATS))
+    flags = np.zeros((rows.total, narrow.INTS), dtype=np.int64)
+    log = [NO_LOG]
+    with first_call("distance"):
+        family.solve(
+            a,
+            b,
+            rows,
+            mode,
+            float(max_distance),
+            0.0 if tol is None else float(tol),
+            out,
+            flags,
+            log if trace else None,
+        )
+    result: Distance = object.__new__(Distance)
+    result.shape_a, result.shape_b = a, b
+    # copies: an answer says what was asked, also after the caller has moved on in the same array
+    result.pose_a = None if pose_a is None else as_matrices(pose_a).copy()
+    result.pose_b = None if pose_b is None else as_matrices(pose_b).copy()
+    result.trace = read_log(log[0]) if trace else None
+    if rows.stacked:
+        result.distance, result.lower, result.upper = out[:, 0], out[:, 1], out[:, 2]
+        result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]
+        result.status, result.iterations, result.tight = flags[:, 0], flags[:, 1], flags[:, 2].astype(bool)
+        return result
+    result._row = np.concatenate([out[0], flags[0]])
+    return result

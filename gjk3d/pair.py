@@ -1,0 +1,209 @@
+"""Two shapes, prepared once and asked pose by pose."""
+
+from __future__ import annotations
+
+import threading
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.asking import ask_collide, ask_distance, check_limits, family_of
+from gjk3d.errors import ShapeError
+from gjk3d.families import FACETS, Rows, kernel_order
+from gjk3d.firstcall import first_call
+from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.epa import workspace
+from gjk3d.narrow.pairs import ALWAYS
+from gjk3d.narrow.prepared import FLAGS, OUT, SIMPLEX, pair_collide, pair_solve
+from gjk3d.poses import IDENTITY
+from gjk3d.results import Distance
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
+
+Array = NDArray[np.float64]
+
+_FLOAT = np.dtype(np.float64)
+_POSE = (4, 4)
+_STANDING = np.eye(4)
+_ROOM = 64  #: vertices of EPA's polytope; what needs more is asked again the long way
+_KEPT = 256  #: pairs that the plain functions keep prepared, a thread
+_MODES = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
+_local = threading.local()
+
+
+def _first_collide(*args: Any) -> int:
+    """Compile, saying so; the next call goes straight to the kernel."""
+    global _collide
+    with first_call("collide"):
+        code: int = pair_collide(*args)
+    _collide = pair_collide
+    return code
+
+
+def _first_solve(*args: Any) -> int:
+    global _solve
+    with first_call("distance"):
+        code: int = pair_solve(*args)
+    _solve = pair_solve
+    return code
+
+
+_collide: Any = _first_collide
+_solve: Any = _first_solve
+
+
+def _is_pose(pose: Any) -> bool:
+    """Whether a pose can go to the kernel as it is."""
+    return type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == _POSE and pose.flags.carray
+
+
+class Pair:
+    """Two shapes, prepared once and asked pose by pose.
+
+    Answers are those of `gjk3d.collide`, `gjk3d.distance` and `gjk3d.signed_distance`, at less cost a call, since
+    nothing is looked up or packed again. A pair also remembers where it was: the axis that parted the shapes the last
+    time is asked first, and GJK starts from its last simplex. Booleans are those of `gjk3d.collide`; distances may
+    differ from a cold answer by rounding, within bounds that hold as ever.
+
+    One pair is for one thread at a time.
+
+    Parameters
+    ----------
+    a, b : Shape
+        Convex shapes.
+    warm : bool
+        False starts every question afresh: then the same bits as the plain functions give.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pair = gk.Pair(gk.Box((1, 1, 1)), gk.Sphere(0.5))
+    >>> pose = np.eye(4)
+    >>> for x in (0.5, 1.5):
+    ...     pose[0, 3] = x
+    ...     print(pair.collide(None, pose), pair.signed_distance(None, pose).distance)
+    True -0.5
+    False 0.5
+    """
+
+    __slots__ = ("_arrays", "_exchanged", "_fast", "_remembers", "_table", "_turn", "_work", "a", "b")
+    a: Shape
+    b: Shape
+
+    def __init__(self, a: Shape, b: Shape, *, warm: bool = True) -> None:
+        family_of(a, b)
+        self.a, self.b = a, b
+        self._remembers = 1 if warm else 0
+        self._fast = not isinstance(a, Halfspace) and not isinstance(b, Halfspace)
+        if not self._fast:
+            return
+        first, second, _, self._turn = kernel_order(a, b, Rows(IDENTITY, IDENTITY, 1, False))
+        self._exchanged = self._turn == ALWAYS
+        self._arrays = (*first.packed, *second.packed)
+        floats, ints = workspace(_ROOM)
+        self._work, self._table = np.zeros(SIMPLEX + floats), np.empty(FLAGS + ints, dtype=np.int64)
+
+    def __repr__(self) -> str:
+        return f"Pair({self.a!r}, {self.b!r})"
+
+    def __reduce__(self) -> Any:
+        return _again, (self.a, self.b, bool(self._remembers))
+
+    def forget(self) -> None:
+        """Drop what is remembered: the next question is asked afresh."""
+        if self._fast:
+            self._work[26] = 0.0
+
+    def collide(self, pose_a: Any = None, pose_b: Any = None, *, margin: float = 0.0) -> Any:
+        """Tell whether the two touch or overlap, or come within a margin; see `gjk3d.collide`."""
+        if pose_a is None:
+            pose_a = _STANDING
+        if pose_b is None:
+            pose_b = _STANDING
+        if self._fast and type(margin) is float and -inf < margin < inf and _is_pose(pose_a) and _is_pose(pose_b):
+            if self._exchanged:
+                code = _collide(*self._arrays, pose_b, pose_a, self._turn, margin, self._remembers, self._work)
+            else:
+                code = _collide(*self._arrays, pose_a, pose_b, self._turn, margin, self._remembers, self._work)
+            if code == 0:
+                return False
+            if code == 1:
+                return True
+        return ask_collide(self.a, self.b, pose_a, pose_b, margin)
+
+    def distance(
+        self,
+        pose_a: Any = None,
+        pose_b: Any = None,
+        *,
+        max_distance: float = inf,
+        tol: float | None = None,
+        trace: bool = False,
+    ) -> Distance:
+        """Return how far apart the two are; see `gjk3d.distance`."""
+        return self.ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
+
+    def signed_distance(
+        self,
+        pose_a: Any = None,
+        pose_b: Any = None,
+        *,
+        depth: str = "auto",
+        max_distance: float = inf,
+        tol: float | None = None,
+        trace: bool = False,
+    ) -> Distance:
+        """Return how far apart the two are, or how deep they overlap; see `gjk3d.signed_distance`."""
+        return self.ask(depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
+
+    def ask(self, mode: int, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool) -> Distance:
+        """Answer in a mode of `gjk3d.narrow.solve`."""
+        ma = _STANDING if pose_a is None else pose_a
+        mb = _STANDING if pose_b is None else pose_b
+        if self._fast and mode != FACETS and not trace and _is_pose(ma) and _is_pose(mb):
+            width = 0.0
+            if tol is not None or type(max_distance) is not float or not max_distance >= 0.0:
+                check_limits(max_distance, tol)
+                width = 0.0 if tol is None else float(tol)
+            out = np.empty(OUT)
+            first, second = (mb, ma) if self._exchanged else (ma, mb)
+            code = _solve(
+                *self._arrays, first, second, self._turn, self._exchanged, mode, float(max_distance), width,
+                self._remembers, self._work, self._table, _ROOM, out,
+            )  # fmt: skip
+            # what is wider than promised goes the long way, unless a wide answer was asked for
+            if code == 1 or (code == 0 and width > 0.0 and out[15] == 0.0):
+                result: Distance = object.__new__(Distance)
+                result._row = out
+                result.shape_a, result.shape_b, result.trace = self.a, self.b, None
+                result.pose_a = None if pose_a is None else pose_a.copy()
+                result.pose_b = None if pose_b is None else pose_b.copy()
+                return result
+        return ask_distance(mode, self.a, self.b, pose_a, pose_b, max_distance, tol, trace)
+
+
+def depth_mode(depth: str) -> int:
+    """Return the mode for the name of a way to measure depth."""
+    mode = _MODES.get(depth)
+    if mode is None:
+        raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa' or 'facets'")
+    return mode
+
+
+def prepared(a: Any, b: Any) -> Pair:
+    """Return this thread's cold pair of the two shapes, made when it is first asked for."""
+    key = (id(a), id(b))
+    try:
+        pair: Pair = _local.pairs[key]
+    except (AttributeError, KeyError):
+        pairs = _local.__dict__.setdefault("pairs", {})
+        if len(pairs) >= _KEPT:
+            pairs.clear()
+        pair = pairs[key] = Pair(a, b, warm=False)  # it holds the shapes, so that their ids stay theirs
+    return pair
+
+
+def _again(a: Shape, b: Shape, warm: bool) -> Pair:
+    return Pair(a, b, warm=warm)

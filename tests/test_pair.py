@@ -1,0 +1,179 @@
+"""A prepared pair gives the plain functions' answers, and warm ones give the same booleans and overlapping bounds."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+
+import laws
+import naive
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from strategies import PAIRS, SHAPES, build
+
+import gjk3d as gk
+
+FIELDS = ("distance", "normal", "point_a", "point_b", "lower", "upper", "status", "tight", "iterations")
+
+
+def track(one, other, count, seed=0):
+    """A smooth motion of B through A and out of it again, and A turning slowly."""
+    rng = np.random.default_rng(seed)
+    reach = naive.body(SHAPES[one]).size + naive.body(SHAPES[other]).size
+    t = np.linspace(0, 1, count)
+    poses_a, poses_b = np.tile(np.eye(4), (2, count, 1, 1))
+    poses_a[:, :3, :3] = Rotation.from_rotvec(np.outer(t, rng.normal(size=3))).as_matrix()
+    poses_b[:, :3, :3] = Rotation.from_rotvec(np.outer(t, rng.normal(size=3)) + rng.normal(size=3)).as_matrix()
+    poses_b[:, :3, 3] = np.outer(np.cos(2 * np.pi * t), naive.unit_vectors(rng, 1)[0]) * 0.6 * reach
+    return poses_a, poses_b
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS[::4])
+def test_cold_pairs_give_the_bits_of_the_plain_functions(one, other):
+    a, b = build(SHAPES[one]), build(SHAPES[other])
+    pair = gk.Pair(a, b, warm=False)
+    for at in zip(*track(one, other, 12), strict=True):
+        assert pair.collide(*at) == gk.collide(a, b, at[0][None], at[1])[0]
+        for mine, plain in ((pair.distance, gk.distance), (pair.signed_distance, gk.signed_distance)):
+            result, stack = mine(*at), plain(a, b, at[0][None], at[1])
+            for name in FIELDS:
+                assert np.array_equal(getattr(result, name), getattr(stack, name)[0]), name
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS[::3])
+def test_warm_pairs_keep_booleans_and_bounds(one, other):
+    a, b = build(SHAPES[one]), build(SHAPES[other])
+    poses_a, poses_b = track(one, other, 60, seed=3)
+    cold = gk.signed_distance(a, b, poses_a, poses_b)
+    expected = gk.collide(a, b, poses_a, poses_b)
+    pair = gk.Pair(a, b)
+    case = laws.Pair(SHAPES[one], poses_a, SHAPES[other], poses_b)
+    assert [pair.collide(*at) for at in zip(poses_a, poses_b, strict=True)] == expected.tolist()
+    warm = [pair.signed_distance(*at) for at in zip(poses_a, poses_b, strict=True)]
+    stacked = copy.copy(cold)
+    for name in FIELDS:
+        setattr(stacked, name, np.array([getattr(result, name) for result in warm]))
+    laws.form(case, stacked)
+    laws.bound_law(case, stacked, tight=False)
+    laws.sign_law(case, stacked)
+    laws.same_value(case, cold, stacked)
+    assert np.array_equal(stacked.status, cold.status)
+
+
+@pytest.mark.parametrize("name", ["hull", "box", "cylinder"])
+def test_warm_starts_take_fewer_steps(name):
+    a = build(SHAPES[name])
+    poses_a, poses_b = track(name, name, 200)
+    cold = gk.distance(a, a, poses_a, poses_b).iterations
+    pair = gk.Pair(a, a)
+    warm = [pair.distance(*at).iterations for at in zip(poses_a, poses_b, strict=True)]
+    assert sum(warm) < 0.8 * sum(cold)
+
+
+def test_a_point_remembered_for_a_thousand_steps_does_not_wander_off():
+    box, pair = gk.Box((1, 1, 1)), gk.Pair(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)))
+    for k in range(1000):
+        pose = np.eye(4)
+        pose[:3, :3] = Rotation.from_rotvec([0, 1e-3 * k, 0.1]).as_matrix()
+        pose[:3, 3] = (3, 0.01 * np.sin(0.1 * k), 0)
+        warm, cold = pair.distance(None, pose), gk.distance(box, box, None, pose)
+        assert warm.upper - warm.lower <= 2e-12
+        assert abs(warm.distance - cold.distance) <= 1e-14
+
+
+def test_a_jump_after_a_long_rest_is_no_trouble():
+    pair = gk.Pair(gk.Sphere(1), gk.Cylinder(1, 2))
+    near, far = np.eye(4), np.eye(4)
+    far[:3, 3] = (1e6, -3e5, 7)
+    for pose in (near, far, near, far):
+        assert pair.collide(None, pose) == (pose is near)
+        answer = pair.signed_distance(None, pose)
+        assert answer.tight
+        assert answer.status == (gk.Status.OVERLAPPING if pose is near else gk.Status.SEPARATED)
+    pair.forget()
+    assert pair.collide() is True
+
+
+def test_whatever_the_plain_functions_take():
+    box, ball = gk.Box((1, 1, 1)), gk.Sphere(0.5)
+    pair = gk.Pair(box, ball)
+    stack = np.tile(np.eye(4), (3, 1, 1))
+    stack[:, 0, 3] = (0.5, 1.0, 2.0)
+    assert pair.collide(None, stack).tolist() == [True, True, False]
+    assert pair.distance(None, stack).distance.tolist() == [0, 0, 1]
+    assert pair.signed_distance(None, stack[2].tolist()).distance == 1
+    assert pair.collide(None, stack[2], margin=1) is True
+    assert pair.collide(None, np.asfortranarray(stack[2])) is False
+    assert pair.signed_distance(None, stack[0].astype(np.float32)).distance == -0.5
+    assert pair.signed_distance(None, stack[0], depth="epa").distance == -0.5
+    assert pair.distance(None, stack[2], max_distance=0.5).status == gk.Status.BEYOND
+    assert len(pair.signed_distance(None, stack[0], trace=True).trace.gjk) > 0
+    readonly = stack[2].copy()
+    readonly.flags.writeable = False
+    assert pair.collide(None, readonly) is False
+    ground = gk.Pair(gk.Halfspace((0, 0, 1), 0), ball)
+    assert ground.collide() is True
+    assert ground.signed_distance().distance == -0.5
+
+
+@pytest.mark.parametrize("what", [{"margin": np.nan}, {"margin": "wide"}])
+def test_wrong_margins_are_refused(what):
+    with pytest.raises(gk.errors.ShapeError, match="margin"):
+        gk.Pair(gk.Sphere(1), gk.Sphere(1)).collide(**what)
+
+
+def test_what_is_wrong_is_said_as_by_the_plain_functions():
+    pair = gk.Pair(gk.Sphere(1), gk.Sphere(1))
+    bent = np.eye(4)
+    bent[0, 0] = 2
+    for query in (pair.collide, pair.distance, pair.signed_distance):
+        with pytest.raises(gk.errors.PoseError, match="pose_b has scale"):
+            query(None, bent)
+        with pytest.raises(gk.errors.PoseError, match="pose_a is not finite"):
+            query(np.full((4, 4), np.nan), None)
+    with pytest.raises(gk.errors.ShapeError, match="max_distance"):
+        pair.distance(max_distance=-1)
+    with pytest.raises(gk.errors.ShapeError, match="tol"):
+        pair.signed_distance(tol=np.inf)
+    with pytest.raises(gk.errors.ShapeError, match="depth is 'sat'"):
+        pair.signed_distance(depth="sat")
+    with pytest.raises(gk.errors.UnsupportedPair, match="two half-spaces"):
+        gk.Pair(gk.Halfspace((0, 0, 1), 0), gk.Halfspace((0, 0, 1), 0))
+    with pytest.raises(gk.errors.UnsupportedPair, match="expected a shape"):
+        gk.Pair(gk.Sphere(1), "a ball")
+
+
+def test_pairs_pickle_and_copy_without_what_they_remember():
+    pair = gk.Pair(gk.Box((1, 1, 1)), gk.Sphere(0.5))
+    pair.collide()
+    for other in (pickle.loads(pickle.dumps(pair)), copy.deepcopy(pair)):
+        assert (other.a, other.b) == (pair.a, pair.b)
+        assert other.collide() is True
+    assert repr(pair) == "Pair(Box(extents=[1.0, 1.0, 1.0]), Sphere(radius=0.5))"
+
+
+def test_answers_are_unpacked_when_looked_at_and_pickle():
+    answer = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, np.diag([1.0, 1, 1, 1]) + np.eye(4, k=3) * 3)
+    for other in (pickle.loads(pickle.dumps(answer)), copy.copy(answer), answer):
+        assert (other.distance, other.status, other.tight) == (1.0, gk.Status.SEPARATED, True)
+    with pytest.raises(AttributeError, match="no attribute 'depht'"):
+        _ = answer.depht
+
+
+def test_threads_have_pairs_of_their_own():
+    box, poses = gk.Box((1, 1, 1)), np.tile(np.eye(4), (50, 1, 1))
+    poses[:, 0, 3] = np.linspace(0, 2, 50)
+    expected = gk.collide(box, box, None, poses).tolist()
+    found: dict[int, list[bool]] = {}
+
+    def ask(k):
+        found[k] = [gk.collide(box, box, None, pose) for pose in poses]
+
+    threads = [threading.Thread(target=ask, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(found[k] == expected for k in range(4))

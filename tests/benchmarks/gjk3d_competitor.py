@@ -27,6 +27,7 @@ class Gjk3d(Competitor):
     name = "gjk3d"
     module = "gjk3d"
     tol: ClassVar[float | None] = None
+    warm: ClassVar[bool] = True  #: whether a prepared pair remembers its last answer along a path
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
@@ -34,7 +35,8 @@ class Gjk3d(Competitor):
         self.pair: Any = None  # of the settings that ask pose by pose
         self.many: Any = None
         if scene.setting in ("one", "path") and hasattr(gk, "Pair"):
-            self.pair = gk.Pair(*self.shapes[:2])
+            # where poses do not follow one another, remembering does not help
+            self.pair = gk.Pair(*self.shapes[:2], warm=self.warm and scene.setting == "path")
         if scene.setting == "pairs" and hasattr(gk, "Pairs"):
             self.many = gk.Pairs(self.shapes)
         self.poses_b = list(scene.poses_b[: self.most])
@@ -66,9 +68,15 @@ class Gjk3d(Competitor):
         if scene.setting == "stack":
             return lambda n: ask(a, b, scene.poses_a[0], scene.poses_b[:n])
         poses = list(zip(self.poses_a, self.poses_b, strict=True))
-        if self.pair is not None:
+        if self.tol is not None:  # a keyword costs less than a partial call
+            ask, tol = getattr(owner, _NAMES[question]), self.tol
+            if self.pair is not None:
+                return lambda n: [ask(p, q, tol=tol) for p, q in poses[:n]]
+            if scene.pairs is None:
+                return lambda n: [ask(a, b, p, q, tol=tol) for p, q in poses[:n]]
+        elif self.pair is not None:
             return lambda n: [ask(p, q) for p, q in poses[:n]]
-        if scene.pairs is None:
+        elif scene.pairs is None:
             return lambda n: [ask(a, b, p, q) for p, q in poses[:n]]
         mixed = [(self.shapes[i], self.shapes[j], p, q) for (i, j), (p, q) in zip(scene.pairs, poses, strict=False)]
         return lambda n: [ask(*query) for query in mixed[:n]]
@@ -92,6 +100,14 @@ class Gjk3dLoose(Gjk3d):
 
     name = "gjk3d, tol=1e-6"
     tol = PEERS_TOLERANCE
+
+
+class Gjk3dCold(Gjk3d):
+    """A prepared pair that remembers nothing."""
+
+    name = "gjk3d, cold"
+    settings = ("path",)
+    warm = False
 
 
 class Gjk3dPlain(Gjk3d):
@@ -127,7 +143,7 @@ def competitors(setting: str, curved: bool) -> list[type[Gjk3d]]:
     if curved:
         ways.append(Gjk3dLoose)
     if hasattr(gk, "Pair"):
-        ways.append(Gjk3dPlain)
+        ways += [Gjk3dCold, Gjk3dPlain]
     ways.append(Gjk3dStack)
     return [way for way in ways if setting in way.settings]
 

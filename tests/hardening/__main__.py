@@ -1,0 +1,57 @@
+"""``python -m tests.hardening``: many random and adversarial pairs, the laws on all, the rational judge on some."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from .check import check
+from .draw import draw
+from .table import Tally
+
+
+def _arguments(given: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.hardening", description=__doc__)
+    parser.add_argument("--pairs", type=int, default=20_000, help="whole stacks, until there are that many")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, metavar="STACK", help="where to start, to see one stack again")
+    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
+    return parser.parse_args(given)
+
+
+def run(pairs: int, seed: int, first: int = 0, progress: bool = True) -> Tally:
+    """Check that many pairs or a few more, stack after stack; Ctrl-C ends the run and keeps what was found."""
+    tally, number, done, start, said = Tally(), first, 0, time.perf_counter(), 0.0
+    try:
+        while done < pairs:
+            stack = draw(seed, number)
+            check(stack, tally)
+            number, done = number + 1, done + len(stack)
+            spent = time.perf_counter() - start
+            if progress and spent > said + 5.0:
+                said, speed = spent, done / spent
+                left = f"{speed:.0f} rows/s, {(pairs - done) / speed:.0f} s left"
+                print(f"{spent:6.0f} s  {done} of {pairs}, stack {number}, {left}", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print(f"stopped at stack {number}", file=sys.stderr)
+    return tally
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run what the command line asks for; 1 where anything is wrong."""
+    arguments = _arguments(given)
+    start = time.perf_counter()
+    tally = run(arguments.pairs, arguments.seed, arguments.first)
+    total = tally.total()
+    text = f"{total.pairs} pairs, seed {arguments.seed}, {time.perf_counter() - start:.0f} s.\n\n{tally.markdown()}"
+    if arguments.out:
+        arguments.out.write_text(text)
+    else:
+        print(text)
+    return int(total.wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+"""The laws on a stack, each row of a broken law counted: a stack that breaks one is halved until the rows are known."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import laws
+import numpy as np
+from laws import Pair
+
+from .draw import Stack
+from .table import Tally
+
+#: a stack is taken apart down to rows as long as it has cost no more runs of the law than this
+_MOST_RUNS = 200
+
+Law = Callable[[Pair, Any], None]
+
+
+def _bounds(pair: Pair, result: Any) -> None:
+    laws.bound_law(pair, result, tight=False)  # what is not tight says so, and is counted apart
+
+
+LAWS: dict[str, Law] = {
+    "form": laws.form,
+    "bounds": _bounds,
+    "status": laws.status_law,
+    "sign": laws.sign_law,
+    "collide": laws.collide_law,
+    "distance": laws.distance_law,
+    "swap": laws.swap_law,
+    "push": laws.push_law,
+}
+
+
+def rows_of(pair: Pair, rows: Any) -> Pair:
+    """Some rows of a pair."""
+    return Pair(pair.a, pair.poses_a[rows], pair.b, pair.poses_b[rows])
+
+
+def true_law(pair: Pair, result: Any, truth: Any) -> None:
+    """The interval holds the truth; nothing is allowed but what a long double cannot hold."""
+    slack = (2.0**-61 * pair.size).astype(np.longdouble)
+    assert np.all(result.lower <= truth + slack), f"lower {result.lower!r} > the truth {truth!r}"
+    assert np.all(result.upper >= truth - slack), f"upper {result.upper!r} < the truth {truth!r}"
+
+
+def broken_rows(law: Callable[[Any], None], count: int) -> tuple[list[int], str, list[int], str]:
+    """The rows that break a law and the first message, the rows that raise and the first trace."""
+    wrong: list[int] = []
+    raising: list[int] = []
+    message = trace = ""
+    waiting, runs = [np.arange(count)], 0
+    while waiting:
+        rows = waiting.pop()
+        runs += 1
+        try:
+            law(rows)
+            continue
+        except AssertionError as found:
+            kind, text = wrong, str(found).splitlines()[0] if str(found) else traceback.format_exc(limit=-1)
+        except Exception:
+            kind, text = raising, traceback.format_exc(limit=-3)
+        if len(rows) > 1 and runs < _MOST_RUNS:
+            half = len(rows) // 2
+            waiting += [rows[half:], rows[:half]]
+            continue
+        kind += rows.tolist()
+        if kind is wrong:
+            message = message or text
+        else:
+            trace = trace or text
+    return wrong, message, raising, trace
+
+
+def check(stack: Stack, tally: Tally, every: dict[str, Law] = LAWS) -> Any:
+    """Answer a stack and hold the laws against it; returns the answers, or None where there are none."""
+    pair, count = stack.pair, len(stack)
+    line = tally.line(stack.name)
+    line.pairs += count
+    try:
+        result = pair.signed()
+    except Exception:
+        tally.report(stack, "exception", list(range(count)), traceback.format_exc(limit=-3))
+        return None
+    numbers = np.column_stack([result.distance, result.lower, result.upper, result.normal, result.point_a])
+    line.nan += int(np.isnan(numbers).any(axis=1).sum())
+    line.loose += int(np.count_nonzero(~result.tight))
+    some = pair.size > 1e-280  # two points in one place have no size
+    line.width = max(line.width, float(np.nanmax(laws.within(result)[some] / pair.size[some], initial=0.0)))
+    line.iterations = max(line.iterations, int(result.iterations.max()))
+
+    def one(law: Law) -> Callable[[Any], None]:
+        return lambda rows: law(rows_of(pair, rows), result[rows])
+
+    named = {name: one(law) for name, law in every.items()}
+    if stack.truth is not None:
+        truth = stack.truth
+        named["truth"] = lambda rows: true_law(rows_of(pair, rows), result[rows], truth[rows])
+    for name, law in named.items():
+        wrong, message, raising, trace = broken_rows(law, count)
+        if wrong:
+            tally.report(stack, name, wrong, message)
+        if raising:
+            tally.report(stack, "exception", raising, f"{name}: {trace}")
+    return result

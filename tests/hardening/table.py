@@ -1,0 +1,98 @@
+"""What a run has found, class by class, and the Markdown of it."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .draw import Stack
+
+_HEAD = ("class", "pairs", "wrong", "exceptions", "NaN", "verified", "refuted", "unproven", "touching", "not tight")
+_TAIL = ("worst width / size", "most iterations")
+
+
+@dataclass
+class Line:
+    """One class."""
+
+    pairs: int = 0
+    broken: Counter[str] = field(default_factory=Counter)  #: rows by law
+    exceptions: int = 0
+    nan: int = 0
+    verified: int = 0
+    refuted: int = 0
+    unproven: int = 0
+    touching: int = 0
+    loose: int = 0
+    width: float = 0.0
+    iterations: int = 0
+
+    def add(self, other: Line) -> None:
+        """Take another line's rows in."""
+        self.broken += other.broken
+        for name in ("pairs", "exceptions", "nan", "verified", "refuted", "unproven", "touching", "loose"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.width, self.iterations = max(self.width, other.width), max(self.iterations, other.iterations)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether anything at all was found."""
+        return bool(self.broken or self.exceptions or self.nan or self.refuted)
+
+    def cells(self) -> list[str]:
+        """As the table shows it."""
+        broken = ", ".join(f"{name} {count}" for name, count in self.broken.most_common()) or "0"
+        counts = (self.exceptions, self.nan, self.verified, self.refuted, self.unproven, self.touching, self.loose)
+        return [f"{self.pairs}", broken, *map(str, counts), f"{self.width:.1e}", f"{self.iterations}"]
+
+
+class Tally:
+    """Every class, and what was wrong in words."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, Line] = {}
+        self.found: list[str] = []
+        self.unproven: Counter[str] = Counter()  #: why, and of which kinds of shape
+
+    def line(self, name: str) -> Line:
+        """The class of that name."""
+        return self.lines.setdefault(name, Line())
+
+    def total(self) -> Line:
+        """All classes in one."""
+        total = Line()
+        for line in self.lines.values():
+            total.add(line)
+        return total
+
+    def report(self, stack: Stack, law: str, rows: list[int], message: str) -> None:
+        """Count rows that break a law, or raise, and say so at once."""
+        line = self.line(stack.name)
+        if law == "exception":
+            line.exceptions += len(rows)
+        elif law == "verify":
+            line.refuted += len(rows)
+        else:
+            line.broken[law] += len(rows)
+        shown = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+        where = f"seed {stack.seed} stack {stack.number} ({stack.name}; {stack.pair.a[0]}, {stack.pair.b[0]})"
+        text = f"{law}: {where} rows {shown}: {message}"
+        self.found.append(text)
+        print(f"\n{text}", file=sys.stderr, flush=True)
+
+    def markdown(self) -> str:
+        """The table."""
+        rows = [[name, *self.lines[name].cells()] for name in sorted(self.lines)]
+        rows.append(["**all**", *self.total().cells()])
+        head = [*_HEAD, *_TAIL]
+        lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+        text = "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+        if self.found:
+            text += "\nFound:\n\n" + "\n".join(f"- {line}" for line in self.found) + "\n"
+        if self.unproven:
+            reasons = "\n".join(f"- {count}: {why}" for why, count in self.unproven.most_common())
+            text += f"\nUnproven:\n\n{reasons}\n"
+        return text

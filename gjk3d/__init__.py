@@ -32,6 +32,7 @@ _WHERE = {
     "separating_axis": "queries",
     "warmup": "queries",
     "Pair": "pair",
+    "Pairs": "batch",
     "bounding_sphere": "shapes.volumes",
     "aabb": "shapes.volumes",
     "obb": "shapes.volumes",
@@ -51,6 +52,7 @@ __all__ = [*_WHERE, *_MODULES]
 if TYPE_CHECKING:
     from gjk3d import errors as errors
     from gjk3d import viz as viz
+    from gjk3d.batch import Pairs as Pairs
     from gjk3d.exact import Verdict as Verdict
     from gjk3d.exact import verify as verify
     from gjk3d.meshes import Mesh as Mesh

@@ -17,12 +17,14 @@ from gjk3d.poses import IDENTITY, as_matrices, pose_rows
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 
+MOST_WORKERS = 1024
+
 
 def family_of(a: Any, b: Any) -> Family:
     """Return the family of a pair of shapes; raise where there is none."""
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Shape):
-            raise _no_shape(name, shape)
+            raise no_shape(name, shape)
     for family in families:
         if family.matches(a, b):
             return family
@@ -46,7 +48,8 @@ def question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, Rows]:
     return family, Rows(rows_a, rows_b, count, stacked_a or stacked_b)
 
 
-def _no_shape(name: str, value: Any) -> Gjk3dError:
+def no_shape(name: str, value: Any) -> Gjk3dError:
+    """Return the error for what is no convex shape."""
     if callable(getattr(value, "hull", None)):
         return UnsupportedPair(
             f"{name} is a {type(value).__name__}, and these queries take convex shapes: "
@@ -61,11 +64,24 @@ def _no_shape(name: str, value: Any) -> Gjk3dError:
     )
 
 
-def ask_collide(a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float) -> Any:
-    """Answer `gjk3d.collide`."""
+def check_margin(margin: Any) -> None:
+    """Raise unless it is what `collide` takes."""
     if not isinstance(margin, Real) or not -inf < float(margin) < inf:
         raise ShapeError(f"collide: margin is {margin}, expected one finite number, for all rows")
+
+
+def check_workers(workers: Any) -> None:
+    """Raise unless it is a number of threads."""
+    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
+        raise ShapeError(f"workers is {workers!r}, expected a number of threads from 1 to {MOST_WORKERS}")
+
+
+def ask_collide(a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1) -> Any:
+    """Answer `gjk3d.collide`."""
+    check_margin(margin)
+    check_workers(workers)
     family, rows = question(a, b, pose_a, pose_b)
+    rows = rows._replace(workers=workers)
     with first_call("collide"):
         answer = family.collide(a, b, rows, float(margin))
     return answer if rows.stacked else bool(answer[0])
@@ -80,11 +96,14 @@ def check_limits(max_distance: Any, tol: Any) -> None:
 
 
 def ask_distance(
-    mode: int, a: Any, b: Any, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool
-) -> Distance:
+    mode: int, a: Any, b: Any, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool,
+    workers: int = 1,
+) -> Distance:  # fmt: skip
     """Answer `gjk3d.distance` and `gjk3d.signed_distance`."""
     check_limits(max_distance, tol)
+    check_workers(workers)
     family, rows = question(a, b, pose_a, pose_b)
+    rows = rows._replace(workers=workers)
     if trace and rows.stacked:
         raise ShapeError("trace=True is for one pair: pass single poses")
     out = np.empty((rows.total, narrow.FLOATS))

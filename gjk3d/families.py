@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
@@ -31,9 +32,10 @@ Ints = NDArray[np.int64]
 FACETS = 3  #: beside the modes of `gjk3d.narrow.solve`
 NO_LOG = np.empty(0)
 NO_CACHE = np.empty((0, warm.ROW))
-_CHUNK = 4096  #: rows a call into the kernels, so that Ctrl-C is heard between two
-_FIRST_POINTS = 64  #: vertices of EPA's polytope that the first workspace has room for
-_MOST_POINTS = {True: 65536, False: 1024}  #: by whether both are polytopes, where EPA is finite
+_CHUNK = 4096  #: most rows a call into the kernels, so that Ctrl-C is heard between two
+_LEAST = 64  #: rows that are worth a thread
+FIRST_POINTS = 64  #: vertices of EPA's polytope that the first workspace has room for
+MOST_POINTS = {True: 65536, False: 1024}  #: by whether both are polytopes, where EPA is finite
 _local = threading.local()
 
 
@@ -44,6 +46,7 @@ class Rows(NamedTuple):
     b: Array
     total: int
     stacked: bool
+    workers: int = 1
 
 
 class Family(NamedTuple):
@@ -54,20 +57,39 @@ class Family(NamedTuple):
     collide: Callable[..., NDArray[np.bool_]]  # (a, b, rows, margin)
 
 
-def _workspace(room: int) -> tuple[Array, Ints, Array]:
+def scratch(room: int) -> tuple[Array, Ints, Array]:
     """Return this thread's scratch for polytopes of that many vertices, and for a simplex; large ones are not kept."""
     kept: dict[int, tuple[Array, Ints, Array]] = _local.__dict__.setdefault("scratch", {})
     if room not in kept:
         floats, ints = workspace(room)
-        scratch = (np.empty(floats), np.empty(ints, np.int64), np.empty((6, 10)))
+        fresh = (np.empty(floats), np.empty(ints, np.int64), np.empty((6, 10)))
         if room > 1024:
-            return scratch
-        kept[room] = scratch
+            return fresh
+        kept[room] = fresh
     return kept[room]
 
 
+def in_chunks(total: int, workers: int, task: Callable[[int, int], Any]) -> None:
+    """Call ``task(start, stop)`` over all rows, on several threads where asked; kernels let go of the interpreter."""
+    chunk = max(_LEAST, min(_CHUNK, -(-total // (4 * workers)))) if workers > 1 else _CHUNK
+    spans = [(start, min(start + chunk, total)) for start in range(0, total, chunk)]
+    if workers == 1 or len(spans) == 1:
+        for span in spans:
+            task(*span)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(workers, len(spans))) as pool:
+        try:
+            for future in [pool.submit(task, *span) for span in spans]:
+                future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
 def _most_points(a: Shape, b: Shape) -> int:
-    return _MOST_POINTS[bool(a.packed[0][layout.POLYTOPE] and b.packed[0][layout.POLYTOPE])]
+    return MOST_POINTS[bool(a.packed[0][layout.POLYTOPE] and b.packed[0][layout.POLYTOPE])]
 
 
 def kernel_order(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, int]:
@@ -131,22 +153,22 @@ def _solve_cores(
         a, b, rows, turn = kernel_order(a, b, rows)
     qa, fa = a.packed
     qb, fb = b.packed
-    points, most, again = _FIRST_POINTS, _most_points(a, b), False
+    points, most, again = FIRST_POINTS, _most_points(a, b), False
+
+    def run(start: int, stop: int, points: int, again: bool, room: Array) -> int:
+        work, table, _ = scratch(points)
+        return solve_rows(
+            qa, fa, qb, fb, rows.a, rows.b, turn, mode, max_distance, tol,
+            start, stop, again, work, table, points, out, flags, NO_CACHE, room,
+        )  # fmt: skip
+
     while True:
-        work, table, _ = _workspace(points)
-        room = np.empty(4096) if log is not None else NO_LOG
-        while True:
-            used = 0
-            for start in range(0, rows.total, _CHUNK):
-                stop = min(start + _CHUNK, rows.total)
-                used = solve_rows(
-                    qa, fa, qb, fb, rows.a, rows.b, turn, mode, max_distance, tol,
-                    start, stop, again, work, table, points, out, flags, NO_CACHE, room,
-                )  # fmt: skip
-            if log is None or used <= len(room):
-                break
-            room = np.empty(used)
-        if log is not None:
+        if log is None:
+            in_chunks(rows.total, rows.workers, partial(run, points=points, again=again, room=NO_LOG))
+        else:
+            room = np.empty(4096)
+            while (used := run(0, 1, points, again, room)) > len(room):
+                room = np.empty(used)
             log[0] = room[:used]
         if points >= most or not flags[:, 3].any():
             if tol == 0.0 and not flags[:, 2].all():
@@ -159,7 +181,7 @@ def _settle_exactly(
     a: Shape, b: Shape, rows: Rows, turn: int, mode: int, max_distance: float, out: Array, flags: Ints
 ) -> None:
     """Answer rows of polytopes whose interval is wider than promised in rational arithmetic: slow, rare and final."""
-    if _most_points(a, b) != _MOST_POINTS[True]:
+    if _most_points(a, b) != MOST_POINTS[True]:
         return
     from gjk3d.exact import exact_pair  # loaded when a row needs it
 
@@ -195,16 +217,17 @@ def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> NDArray[np.
     qa, fa = a.packed
     qb, fb = b.packed
     answer = np.empty(rows.total, dtype=np.int64)
-    simplex = _workspace(_FIRST_POINTS)[2]
-    undecided = 0
-    for start in range(0, rows.total, _CHUNK):
-        stop = min(start + _CHUNK, rows.total)
-        undecided += collide_rows(
+
+    def task(start: int, stop: int) -> None:
+        simplex = scratch(FIRST_POINTS)[2]
+        collide_rows(
             qa, fa, qb, fb, rows.a, rows.b, turn, margin, start, stop, simplex, answer, NO_CACHE, NO_LOG
         )  # fmt: skip
-    if undecided:
-        left = np.flatnonzero(answer == 2)
-        few = Rows(_take(rows.a, left), _take(rows.b, left), len(left), True)
+
+    in_chunks(rows.total, rows.workers, task)
+    left = np.flatnonzero(answer == 2)
+    if len(left):
+        few = Rows(_take(rows.a, left), _take(rows.b, left), len(left), True, rows.workers)
         out, flags = np.empty((len(left), narrow.FLOATS)), np.zeros((len(left), narrow.INTS), dtype=np.int64)
         _solve_cores(a, b, few, narrow.SIGNED, inf, 0.0, out, flags, None)
         answer[left] = ~(out[:, 1] > margin)
@@ -251,9 +274,7 @@ def _solve_facets(
     check_polytopes(a, b, "depth='facets'", True)
     a, b, rows, exchanged = canonical(a, b, rows)
     axes, kinds = facet_axes(a, b, rows)
-    overlap_rows(
-        *a.packed, *b.packed, rows.a, rows.b, axes, kinds, 0, rows.total, _workspace(_FIRST_POINTS)[2], out, flags
-    )
+    overlap_rows(*a.packed, *b.packed, rows.a, rows.b, axes, kinds, 0, rows.total, scratch(FIRST_POINTS)[2], out, flags)
     left = np.flatnonzero(flags[:, 3])
     if len(left):
         few = Rows(_take(rows.a, left), _take(rows.b, left), len(left), True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.asking import question
+from gjk3d.asking import ask_collide, ask_distance, question
 from gjk3d.errors import UnsupportedPair
 from gjk3d.families import canonical, check_polytopes, facet_axes, families
 from gjk3d.firstcall import first_call
@@ -25,7 +25,9 @@ from gjk3d.shapes.point import Point
 Array = NDArray[np.float64]
 
 
-def collide(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margin: float = 0.0) -> Any:
+def collide(
+    a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margin: float = 0.0, workers: int = 1
+) -> Any:
     """Tell whether two shapes touch or overlap, or come within a margin.
 
     Parameters
@@ -38,6 +40,8 @@ def collide(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margi
     margin : float
         In the caller's unit. Positive: also True where they are closer than this. Negative: overlap shallower than
         this is let pass.
+    workers : int
+        Threads for a stack; the answers are the same bits for any number.
 
     Returns
     -------
@@ -56,6 +60,8 @@ def collide(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margi
     >>> gk.collide(gk.Box((1, 1, 1)), gk.Sphere(1), None, pose)
     True
     """
+    if workers != 1:
+        return ask_collide(a, b, pose_a, pose_b, margin, workers)
     return prepared(a, b).collide(pose_a, pose_b, margin=margin)
 
 
@@ -68,6 +74,7 @@ def distance(
     max_distance: float = inf,
     tol: float | None = None,
     trace: bool = False,
+    workers: int = 1,
 ) -> Distance:
     """Return how far apart two shapes are, with the nearest points; 0 and one common point where they overlap.
 
@@ -85,6 +92,8 @@ def distance(
         Width of the interval that is enough, relative to the pair's size; None is the promised width.
     trace : bool
         Keep every step in ``result.trace``; for one pair.
+    workers : int
+        Threads for a stack; the answers are the same bits for any number.
 
     Returns
     -------
@@ -107,6 +116,8 @@ def distance(
     >>> gk.distance(gk.Sphere(1), gk.Box((2, 2, 2)), None, pose).distance
     2.0
     """
+    if workers != 1:
+        return ask_distance(narrow.UNSIGNED, a, b, pose_a, pose_b, max_distance, tol, trace, workers)
     return prepared(a, b).ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
 
 
@@ -120,6 +131,7 @@ def signed_distance(
     max_distance: float = inf,
     tol: float | None = None,
     trace: bool = False,
+    workers: int = 1,
 ) -> Distance:
     """Return how far apart two shapes are, or how deep they overlap, with the points and the direction that part them.
 
@@ -131,7 +143,7 @@ def signed_distance(
     depth : {"auto", "epa", "facets"}
         What measures overlap. "epa" runs EPA on every pair, apart or not. "facets" tries every facet of the Minkowski
         difference, which is the separating axis test in 3D: polytopes only, flat or rounded ones too.
-    max_distance, tol, trace
+    max_distance, tol, trace, workers
         As in `distance`; a trace always runs EPA where the cores overlap.
 
     Returns
@@ -157,6 +169,8 @@ def signed_distance(
     >>> result.distance, result.normal.tolist()
     (-0.25, [1.0, 0.0, 0.0])
     """
+    if workers != 1:
+        return ask_distance(depth_mode(depth), a, b, pose_a, pose_b, max_distance, tol, trace, workers)
     return prepared(a, b).ask(depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
 
 

@@ -29,7 +29,7 @@ UNSIGNED, SIGNED, EPA_ALWAYS = range(3)
 # out rows: distance, lower, upper, normal, point a, point b; and status, steps, tight, workspace was full
 FLOATS, INTS = 12, 4
 
-_RADIUS, _POLYTOPE = layout.RADIUS, layout.POLYTOPE
+_RADIUS, _RHO, _POLYTOPE = layout.RADIUS, layout.RHO, layout.POLYTOPE
 _U = layout.UNIT_ROUNDOFF
 #: promised widths, in units of the pair's size
 WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10
@@ -230,19 +230,23 @@ def quick_collide(
     """Return 0 where sd > margin is proven, 1 where sd <= margin is, 2 where only `solve` can tell.
 
     The same GJK with early exits. Its bounds are among those of `solve`, so the boolean and the interval never
-    disagree. What row k of a ``cache`` remembers is asked first: an axis that parts the two by more than the width of
-    an answer, or four points round the origin, leave the long way no other answer. It is taken cold.
+    disagree. Asked first are the balls round both, and what row k of a ``cache`` remembers: where these part the two
+    by more than the width of an answer, or four points are round the origin, the long way has no other answer left.
+    It is taken cold.
     """
     m = relative_pose(pa, i, fa, oa, pb, j, fb, ob)
     size = pair_size(fa, oa, fb, ob, m)
     error = rounding_error(size, fa, oa, fb, ob, pa[i, 12])
     radii = fa[oa + _RADIUS] + fb[ob + _RADIUS]
     tiny = 16.0 * _U * size
+    clear = margin + radii + 4.0 * error + WIDTH_CURVED * size
+    if sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11]) - fa[oa + _RHO] - fb[ob + _RHO] > clear:
+        return 0
     warm = cache.shape[0] > 0
     if warm and cache[k, 0] > 0.0:
         axis = (cache[k, 1], cache[k, 2], cache[k, 3])
         w, _, _ = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, axis)
-        if -dot(axis, w) - 4.0 * error - WIDTH_CURVED * size - radii > margin:
+        if -dot(axis, w) > clear:
             return 0
         if cache[k, 0] == 4.0 and -radii <= margin and margin >= 0.0:
             recall(cache, k, m, simplex)

@@ -45,12 +45,13 @@ _WHERE = {
     "Mesh": "meshes",
     "load": "meshes",
 }
-_MODULES = ("errors", "viz")
+_MODULES = ("errors", "replay", "viz")
 
 __all__ = [*_WHERE, *_MODULES]
 
 if TYPE_CHECKING:
     from gjk3d import errors as errors
+    from gjk3d import replay as replay
     from gjk3d import viz as viz
     from gjk3d.batch import Pairs as Pairs
     from gjk3d.exact import Verdict as Verdict

@@ -127,6 +127,7 @@ def ask_distance(
     result.pose_a = None if pose_a is None else as_matrices(pose_a).copy()
     result.pose_b = None if pose_b is None else as_matrices(pose_b).copy()
     result.trace = read_log(log[0]) if trace else None
+    result.asked = (mode, max_distance, tol, trace)
     if rows.stacked:
         result.distance, result.lower, result.upper = out[:, 0], out[:, 1], out[:, 2]
         result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]

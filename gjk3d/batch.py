@@ -67,6 +67,7 @@ class PairDistance(Distance):
                 setattr(some, name, getattr(row, name))
             some._pairs, some._shapes = self._pairs[index], self._shapes
             some._poses = self._poses[index] if self._poses.ndim == 4 else self._poses
+            some.asked = self.asked
             some.trace = some.shape_a = some.shape_b = some.pose_a = some.pose_b = None
             return some
         i, j = self._pairs[index].tolist()
@@ -219,6 +220,7 @@ class Pairs:
         result: PairDistance = object.__new__(PairDistance)
         result._pairs, result._shapes, result._poses = pairs, self.shapes, matrices
         result.shape_a = result.shape_b = result.pose_a = result.pose_b = result.trace = None
+        result.asked = (mode, max_distance, tol, False)
         result.distance, result.lower, result.upper = out[:, 0], out[:, 1], out[:, 2]
         result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]
         result.status, result.iterations, result.tight = flags[:, 0], flags[:, 1], flags[:, 2].astype(bool)

@@ -178,6 +178,7 @@ class Pair:
                 result: Distance = object.__new__(Distance)
                 result._row = out
                 result.shape_a, result.shape_b, result.trace = self.a, self.b, None
+                result.asked = (mode, max_distance, tol, False)
                 result.pose_a = None if pose_a is None else pose_a.copy()
                 result.pose_b = None if pose_b is None else pose_b.copy()
                 return result

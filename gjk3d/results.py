@@ -7,7 +7,9 @@ The bound law: ``lower <= true value <= upper``, whatever made the solver stop.
 
 from __future__ import annotations
 
+import os
 from enum import IntEnum
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,6 +167,7 @@ class Distance:
 
     __slots__ = (
         "_row",
+        "asked",
         "distance",
         "iterations",
         "lower",
@@ -195,6 +198,7 @@ class Distance:
     shape_b: Any
     pose_a: Any
     pose_b: Any
+    asked: tuple[int, float, float | None, bool]  #: how: the solver's mode, max_distance, tol, trace
 
     _row: Array  #: of one pair: the numbers of the answer as the kernel left them
 
@@ -235,7 +239,7 @@ class Distance:
         if isinstance(index, (slice, list, np.ndarray)):
             for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):
                 setattr(row, name, getattr(self, name)[index])
-            row.trace, row.shape_a, row.shape_b = None, self.shape_a, self.shape_b
+            row.trace, row.shape_a, row.shape_b, row.asked = None, self.shape_a, self.shape_b, self.asked
             row.pose_a, row.pose_b = (pose[index] if _many(pose) else pose for pose in (self.pose_a, self.pose_b))
             return row
         row.distance = float(self.distance[index])
@@ -243,7 +247,7 @@ class Distance:
         row.lower, row.upper = float(self.lower[index]), float(self.upper[index])
         row.status, row.tight = Status(int(self.status[index])), bool(self.tight[index])
         row.iterations, row.trace = int(self.iterations[index]), None
-        row.shape_a, row.shape_b = self.shape_a, self.shape_b
+        row.shape_a, row.shape_b, row.asked = self.shape_a, self.shape_b, self.asked
         row.pose_a, row.pose_b = (
             pose[index] if _many(pose) else pose[0] if getattr(pose, "ndim", 2) == 3 else pose
             for pose in (self.pose_a, self.pose_b)
@@ -278,3 +282,31 @@ class Distance:
             "separation_vector": (self.separation_vector + 0.0).tolist(),
             "iterations": int(self.iterations),
         }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the question and its answer as one JSON document, which ``gjk3d replay FILE`` asks again.
+
+        Shapes, poses, settings, versions and the answer, every number to its last bit. What `collide` says is one bit
+        and not written; `signed_distance` of the same pair is, and agrees with it. It is asked again afresh: where a
+        pair remembered its last pose, the last bits may be others.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            A file to write the document to.
+
+        Raises
+        ------
+        UnsupportedPair
+            Where a shape is of a class of your own.
+        ValueError
+            Where a stack makes a document larger than is read back: take rows of it.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.distance(gk.Sphere(1), gk.Point((3, 0, 0))).to_json().splitlines()[3]
+        '"query": "distance",'
+        """
+        text: str = import_module("gjk3d.replay").to_json(self, path)  # shapes are above this layer
+        return text

@@ -16,6 +16,7 @@ from cyclopts import App, CycloptsError
 from gjk3d.cli.check import check
 from gjk3d.cli.doctor import doctor
 from gjk3d.cli.info import info
+from gjk3d.cli.replay import replay
 from gjk3d.cli.terminal import note
 from gjk3d.cli.warmup import warmup
 from gjk3d.errors import Gjk3dError, Gjk3dWarning
@@ -37,7 +38,7 @@ def _version() -> str:
 
 
 app = App(name="gjk3d", help=_HELP, version=_version)
-for command in (check, info, warmup, doctor):
+for command in (check, info, replay, warmup, doctor):
     app.command(command)
 
 

@@ -122,6 +122,29 @@ def build_hull(points: Array) -> HullData:
         )
 
 
+def hull_of_faces(vertices: Array, faces: Index, dimension: int, defect: float, angles: Array) -> HullData | None:
+    """Return a hull that was built before from what was kept of it; None where that is no closed surface.
+
+    It answers queries as the first one did; volume and area may differ from its by rounding.
+    """
+    if dimension < 2:
+        if len(faces) or len(vertices) != dimension + 1 or len(angles) != dimension:
+            return None
+        edges = np.array([[0, 1]][:dimension], dtype=np.int64).reshape(-1, 2)
+        return HullData(vertices, faces, dimension, defect, 0.0, 0.0, edges, angles, np.arange(len(vertices)))
+    tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+    forth, back = (np.unique(one * len(vertices) + other) for one, other in ((tail, head), (head, tail)))
+    closed = len(forth) == len(tail) and np.array_equal(forth, back) and not (tail == head).any()
+    if not closed or len(faces) < 2 or 2 * len(angles) != len(tail):
+        return None
+    pieces = fc.vector_areas(vertices, faces)
+    area = float(np.linalg.norm(pieces, axis=1).sum())
+    inner = vertices[faces[0]].mean(axis=0)
+    volume = max(0.0, float(np.einsum("ij,ij->", vertices[faces[:, 0]] - inner, pieces)) / 3.0)
+    every = np.arange(len(vertices))
+    return HullData(vertices, faces, dimension, defect, volume, area, fc.edges(faces)[0], angles, every)
+
+
 def _distinct(points: Array) -> Index:
     """Return the indices of the points without repetition: first ones, ascending."""
     order = np.lexsort(points.T)

@@ -1,0 +1,154 @@
+"""``gjk3d replay FILE``: ask again what a bug report asked, and say whether the answer is the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from gjk3d.cli.terminal import console, safe, write_json
+
+if TYPE_CHECKING:
+    from gjk3d.replay import Replay
+    from gjk3d.results import Distance
+
+SCHEMA_VERSION = 1
+_SHOWN = 20  #: rows of a stack whose answers are shown
+_HEADLINES = {
+    "SAME": ("SAME", "to the last bit", "bold green"),
+    "AGREES": ("DIFFERENT", "in its last bits: the two intervals have values in common", "bold yellow"),
+    "CONTRADICTS": ("CONTRADICTION", "the two intervals have no value in common, so one answer is wrong", "bold red"),
+}
+
+
+def replay(
+    file: Path,
+    /,
+    *,
+    verify: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Ask again what result.to_json() wrote to a file, and say whether the answer is the same.
+
+    Exits with 0 if it is the same to the last bit, with 1 if it is not, or if --verify proves the answer of now wrong.
+
+    Parameters
+    ----------
+    file
+        A document of result.to_json(): shapes, poses, settings, versions and the answer seen.
+    verify
+        Have both answers judged in rational arithmetic, row by row; slow for curved shapes.
+    json
+        Print one JSON document.
+    """
+    import gjk3d as gk
+
+    found = gk.replay.run(file)
+    # of a stack the rows that differ, the worst first
+    rows = [int(row) for row in (-found.rows).argsort(kind="stable") if found.rows[row]]
+    verdicts = _verdicts(found) if verify else []
+    rows = (rows or ([] if len(found.now.normal.shape) == 2 else [0]))[:_SHOWN]
+    if json:
+        write_json(_document(file, found, rows, verdicts))
+    else:
+        _print(file, found, rows, verdicts)
+    refuted = any(now.refuted for _, now in verdicts)
+    return 1 if found.sameness or refuted else 0
+
+
+def _row(result: Distance, row: int) -> Distance:
+    return result if result.normal.ndim == 1 else result[row]
+
+
+def _verdicts(found: Replay) -> list[tuple[Any, Any]]:
+    """Return what the judge says of the answer of then and of that of now, for each row."""
+    import gjk3d as gk
+
+    def judge(result: Distance) -> Any:
+        return gk.verify(result, result.shape_a, result.shape_b, result.pose_a, result.pose_b)
+
+    return [(judge(_row(found.case.answer, row)), judge(_row(found.now, row))) for row in range(len(found.rows))]
+
+
+def _document(file: Path, found: Replay, rows: list[int], verdicts: list[tuple[Any, Any]]) -> dict[str, Any]:
+    from gjk3d.replay import Sameness, versions
+
+    counts = {kind.name.lower(): int((found.rows == kind).sum()) for kind in Sameness}
+    shown = [
+        {
+            "row": row,
+            "sameness": Sameness(int(found.rows[row])).name.lower(),
+            "then": _row(found.case.answer, row).to_dict(),
+            "now": _row(found.now, row).to_dict(),
+        }
+        for row in rows
+    ]
+    document: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "command": "replay",
+        "path": str(file),
+        "sameness": found.sameness.name.lower(),
+        "rows": counts,
+        "answers": shown,
+        "versions": {"then": found.case.versions, "now": versions()},
+    }
+    if verdicts:
+        document["verdicts"] = [
+            {"row": row, **{when: _verdict(v) for when, v in zip(("then", "now"), pair, strict=True)}}
+            for row, pair in enumerate(verdicts)
+        ]
+    return document
+
+
+def _verdict(verdict: Any) -> dict[str, Any]:
+    return {"proven": verdict.proven, "refuted": verdict.refuted, "reasons": list(verdict.reasons)}
+
+
+def _print(file: Path, found: Replay, rows: list[int], verdicts: list[tuple[Any, Any]]) -> None:
+    from rich.text import Text
+
+    from gjk3d.replay import Sameness, versions
+
+    out = console()
+    case = found.case
+    word, why, style = _HEADLINES[found.sameness.name]
+    out.print(Text.assemble((word, style), f" {why}"))
+    settings = ", ".join(f"{name}={value!r}" for name, value in case.arguments.items())
+    question = f"{case.query} of a {type(case.a).__name__} and a {type(case.b).__name__}, {settings}"
+    lines = [("file", safe(file.name)), ("question", question)]
+    stacked = found.now.normal.ndim == 2
+    if stacked:
+        counts = ", ".join(f"{int((found.rows == kind).sum())} {kind.name.lower()}" for kind in Sameness)
+        lines.append(("rows", f"{len(found.rows)}: {counts}"))
+    for row in rows:
+        for when, result in (("then", case.answer), ("now", found.now)):
+            lines += _answer(f"row {row}, {when}" if stacked else when, _row(result, row))
+    here = versions()
+    for when, have in (("versions then", case.versions), ("versions now", {} if here == case.versions else here)):
+        text = ", ".join(f"{safe(name)} {safe(what)}" for name, what in have.items())
+        lines.append((when, text or "the same"))
+    for row, pair in enumerate(verdicts):
+        for when, verdict in zip(("then", "now"), pair, strict=True):
+            what = "proven" if verdict.proven else "refuted" if verdict.refuted else "not proven"
+            if not (stacked and verdict.proven):
+                label = f"row {row}, {when}" if stacked else f"judged {when}"
+                lines.append((label, "; ".join((what, *verdict.reasons))))
+    if stacked and verdicts:
+        proven = sum(then.proven for then, _ in verdicts), sum(now.proven for _, now in verdicts)
+        lines.append(("judged", f"{proven[0]} of {len(verdicts)} proven then, {proven[1]} now"))
+    for label, text in lines:
+        out.print(Text(f"  {label:<14}{text}"))
+
+
+def _answer(label: str, result: Distance) -> list[tuple[str, str]]:
+    return [
+        (label, f"{result.status.name.lower()}, {float(result.distance)!r}"),
+        ("", f"in [{float(result.lower)!r}, {float(result.upper)!r}]"),
+        ("", f"along {_exact(result.normal)}"),
+        ("", f"from {_exact(result.point_a)} on A to {_exact(result.point_b)} on B"),
+    ]
+
+
+def _exact(values: Any) -> str:
+    return f"({', '.join(repr(float(value)) for value in values)})"

@@ -1,0 +1,8 @@
+"""A question written down with its answer, so that someone else can ask it again: for bug reports."""
+
+from __future__ import annotations
+
+from gjk3d.replay.again import Replay, Sameness, run
+from gjk3d.replay.document import Case, read, to_json, versions
+
+__all__ = ["Case", "Replay", "Sameness", "read", "run", "to_json", "versions"]

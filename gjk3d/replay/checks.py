@@ -1,0 +1,189 @@
+"""Reading JSON from anyone: every value knows where it stands, and says so where it is not what was expected."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.errors import FileError, ParseError
+
+Array = NDArray[np.float64]
+
+MAX_BYTES = 16 << 20  #: of a document, written or read: Python's lists take up to 50 times as much
+_SHOWN = 40  #: characters of a wrong value that a message quotes
+_NAMED = {"inf": inf, "-inf": -inf, "nan": float("nan")}
+
+
+class Value(NamedTuple):
+    """One value of a document and its place in it."""
+
+    raw: Any
+    file: str
+    place: str = ""
+
+    @property
+    def where(self) -> str:
+        """The file and the place, for messages."""
+        return f"{self.file}: {self.place}" if self.place else self.file
+
+    def wrong(self, expected: str) -> NoReturn:
+        """Raise, saying what was found here and what was expected."""
+        raise ParseError(f"{self.where} is {_shown(self.raw)}, expected {expected}")
+
+    def failed(self, reason: object) -> ParseError:
+        """Return an error of someone else with its place in front."""
+        return ParseError(f"{self.where}: {reason}")
+
+    def fields(self, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Value]:
+        """Return the members of an object that has these and no others."""
+        for name in needed:
+            if name not in self.members():
+                raise ParseError(f"{self.where} has no {name!r}")
+        for name in self.raw:
+            if name not in needed and name not in optional:
+                raise ParseError(f"{self.where} has {name[:_SHOWN]!r}, expected only {', '.join((*needed, *optional))}")
+        return {name: self._member(name) for name in self.raw}
+
+    def _member(self, name: str) -> Value:
+        return Value(self.raw[name], self.file, f"{self.place}.{name}" if self.place else name)
+
+    def members(self) -> set[str]:
+        """Return the names of an object's members."""
+        if not isinstance(self.raw, dict):
+            self.wrong("an object")
+        return set(self.raw)
+
+    def peek(self, name: str) -> Value:
+        """Return one member of an object, before it is known what else it should have."""
+        if name not in self.members():
+            raise ParseError(f"{self.where} has no {name!r}")
+        return self._member(name)
+
+    def items(self) -> Iterator[Value]:
+        """Return the members of a list."""
+        if not isinstance(self.raw, list):
+            self.wrong("a list")
+        return (Value(item, self.file, f"{self.place}[{i}]") for i, item in enumerate(self.raw))
+
+    def number(self, *, finite: bool = True) -> float:
+        """Return a number; a string of hex digits is one too, and beyond ``finite`` so are "inf", "-inf" and "nan"."""
+        raw = self.raw
+        if isinstance(raw, str):
+            if not finite and raw in _NAMED:
+                return _NAMED[raw]
+            try:
+                raw = float.fromhex(raw) if raw.lstrip("+-")[:2].lower() == "0x" else None
+            except (ValueError, OverflowError):
+                raw = None
+        if isinstance(raw, bool) or not isinstance(raw, int | float):
+            self.wrong("a number")
+        try:
+            value = float(raw)
+        except OverflowError:
+            value = inf
+        if not isfinite(value):
+            self.wrong("a finite number")
+        return value
+
+    def whole(self, least: int, most: int) -> int:
+        """Return an integer of a range."""
+        if isinstance(self.raw, bool) or not isinstance(self.raw, int) or not least <= self.raw <= most:
+            self.wrong(f"an integer from {least} to {most}")
+        return int(self.raw)
+
+    def array(self, *shape: int | None, finite: bool = True) -> Array:
+        """Return nested lists of numbers as an array of this shape; None is any length."""
+        return np.array(self._numbers(shape, finite), dtype=np.float64).reshape(self._lengths(shape))
+
+    def _numbers(self, shape: tuple[int | None, ...], finite: bool) -> list[float]:
+        if not shape:
+            return [self.number(finite=finite)]
+        members = list(self.items())
+        if shape[0] is not None and len(members) != shape[0]:
+            raise ParseError(f"{self.where} has {len(members)} entries, expected {shape[0]}")
+        return [number for member in members for number in member._numbers(shape[1:], finite)]
+
+    def _lengths(self, shape: tuple[int | None, ...]) -> tuple[int, ...]:
+        return tuple(len(self.raw) if length is None else length for length in shape)
+
+    def indices(self, columns: int, below: int) -> NDArray[np.int64]:
+        """Return rows of integers from 0 to ``below`` - 1."""
+        rows = []
+        for row in self.items():
+            members = [member.whole(0, below - 1) for member in row.items()]
+            if len(members) != columns:
+                raise ParseError(f"{row.where} has {len(members)} entries, expected {columns}")
+            rows.append(members)
+        return np.array(rows, dtype=np.int64).reshape(-1, columns)
+
+    def one_of(self, *choices: str) -> str:
+        """Return a string that is one of these."""
+        if not isinstance(self.raw, str) or self.raw not in choices:
+            self.wrong(" or ".join(map(repr, choices)))
+        return str(self.raw)
+
+    def text(self) -> str:
+        """Return a string."""
+        if not isinstance(self.raw, str):
+            self.wrong("a string")
+        return str(self.raw)
+
+    def truth(self) -> bool:
+        """Return true or false."""
+        if not isinstance(self.raw, bool):
+            self.wrong("true or false")
+        return bool(self.raw)
+
+
+def _shown(raw: Any) -> str:
+    if isinstance(raw, dict | list):
+        return f"{'an object' if isinstance(raw, dict) else 'a list'} of {len(raw)}"
+    if isinstance(raw, int) and abs(raw) >= 1 << 64:
+        return "an integer of more than 64 bits"
+    text = json.dumps(raw)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def read_json(path: str | os.PathLike[str]) -> Value:
+    """Return the document in a file.
+
+    Raises
+    ------
+    FileError, ParseError
+        Where there is no such file, and where it is too large or no JSON.
+    """
+    file = Path(path)
+    if file.is_dir():
+        raise FileError(f"{str(file)!r} is a folder, expected a file")
+    if not file.is_file():
+        raise FileError(f"there is no file {str(file)!r}")
+    with file.open("rb") as stream:
+        content = stream.read(MAX_BYTES + 1)  # whatever its size is said to be
+    if len(content) > MAX_BYTES:
+        raise ParseError(f"{file.name}: is larger than {MAX_BYTES >> 20} MiB, far too much for one question")
+    try:
+        raw = json.loads(content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_once)
+    except RecursionError:
+        raise ParseError(f"{file.name}: is nested too deeply") from None
+    except (ValueError, UnicodeDecodeError) as reason:
+        raise ParseError(f"{file.name}: is no JSON: {reason}") from None
+    return Value(raw, file.name)
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{max(names, key=names.count)[:_SHOWN]!r} is there twice")
+    return found

@@ -1,0 +1,215 @@
+"""One question and its answer as a JSON document: written for bug reports, read from anyone."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from importlib import import_module
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from gjk3d.errors import ParseError
+from gjk3d.families import FACETS
+from gjk3d.narrow import solve as narrow
+from gjk3d.replay.checks import MAX_BYTES, Array, Value, read_json
+from gjk3d.replay.shapes import read_shape, write_shape
+from gjk3d.results import Distance, Status
+from gjk3d.shapes.base import Shape
+
+FORMAT, SCHEMA_VERSION = "gjk3d-replay", 1
+#: the answer's numbers, each of one row: its columns
+NUMBERS: dict[str, tuple[int, ...]] = {
+    "distance": (),
+    "lower": (),
+    "upper": (),
+    "normal": (3,),
+    "point_a": (3,),
+    "point_b": (3,),
+}
+_DEPTHS = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
+_MODES = {mode: depth for depth, mode in _DEPTHS.items()}
+_STATUS = {status.name.lower(): status for status in Status}
+
+
+class Case(NamedTuple):
+    """A question as it was asked, the answer it had, and by what.
+
+    Attributes
+    ----------
+    query : str
+        "distance" or "signed_distance".
+    arguments : dict
+        Its keywords.
+    a, b : Shape
+    pose_a, pose_b : (4, 4) float, (n, 4, 4) float or None
+    answer : Distance
+        What was seen.
+    versions : dict
+        Of gjk3d and of what it runs on, then.
+    """
+
+    query: str
+    arguments: dict[str, Any]
+    a: Shape
+    b: Shape
+    pose_a: Array | None
+    pose_b: Array | None
+    answer: Distance
+    versions: dict[str, str]
+
+
+def versions() -> dict[str, str]:
+    """Return what an answer's last bits depend on."""
+    return {
+        "gjk3d": import_module("gjk3d").__version__,
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }
+
+
+# --- written ----------------------------------------------------------------------------------------------------------
+
+
+def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str:
+    """Return the document of an answer, and write it to a file where one is named; see `Distance.to_json`."""
+    if result.shape_a is None:
+        raise TypeError("to_json() is of two shapes: of many pairs take a row, result[i].to_json()")
+    query, arguments = _asked(result)
+    document = {
+        "format": FORMAT,
+        "schema_version": SCHEMA_VERSION,
+        "query": query,
+        "arguments": arguments,
+        "a": write_shape(result.shape_a),
+        "b": write_shape(result.shape_b),
+        "pose_a": None if result.pose_a is None else result.pose_a.tolist(),
+        "pose_b": None if result.pose_b is None else result.pose_b.tolist(),
+        "answer": _write_answer(result),
+        "versions": versions(),
+    }
+    rows = (f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in document.items())
+    text = "{\n" + ",\n".join(rows) + "\n}\n"
+    if len(text) > MAX_BYTES:
+        raise ValueError(
+            f"to_json: the document has {len(text) >> 20} MiB, and at most {MAX_BYTES >> 20} are read back: "
+            "take the rows that matter, result[i].to_json()"
+        )
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
+def _asked(result: Distance) -> tuple[str, dict[str, Any]]:
+    mode, max_distance, tol, trace = result.asked
+    far, wide = None if max_distance == inf else float(max_distance), None if tol is None else float(tol)
+    arguments: dict[str, Any] = {"max_distance": far, "tol": wide}
+    if trace:
+        arguments["trace"] = True
+    if mode == narrow.UNSIGNED:
+        return "distance", arguments
+    return "signed_distance", {"depth": _MODES[mode], **arguments}
+
+
+def _write_answer(result: Distance) -> dict[str, Any]:
+    one = result.normal.ndim == 1
+    statuses = [result.status] if one else result.status.tolist()
+    names = [Status(status).name.lower() for status in statuses]
+    return {
+        "status": names[0] if one else names,
+        **{name: _plain(np.asarray(getattr(result, name)).tolist()) for name in NUMBERS},
+        "tight": np.asarray(result.tight).tolist(),
+        "iterations": np.asarray(result.iterations).tolist(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers with what JSON lacks as strings: an answer that should not be is written all the same."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value if isfinite(value) else str(value)
+
+
+# --- read -------------------------------------------------------------------------------------------------------------
+
+
+def read(path: str | os.PathLike[str]) -> Case:
+    """Return the case in a file that `Distance.to_json` wrote.
+
+    Raises
+    ------
+    FileError, ParseError
+        In one line: the file, the place in it, what was found there and what was expected.
+    """
+    document = read_json(path)
+    if document.peek("format").raw != FORMAT:
+        document.peek("format").wrong(json.dumps(FORMAT))
+    document.peek("schema_version").whole(SCHEMA_VERSION, SCHEMA_VERSION)
+    fields = document.fields(
+        ("format", "schema_version", "query", "arguments", "a", "b", "pose_a", "pose_b", "answer", "versions")
+    )
+    query = fields["query"].one_of("distance", "signed_distance")
+    arguments = _read_arguments(fields["arguments"], query)
+    a, b = read_shape(fields["a"]), read_shape(fields["b"])
+    pose_a, pose_b = _read_pose(fields["pose_a"]), _read_pose(fields["pose_b"])
+    answer = _read_answer(fields["answer"])
+    answer.shape_a, answer.shape_b, answer.pose_a, answer.pose_b = a, b, pose_a, pose_b
+    answer.asked = (
+        _DEPTHS[arguments["depth"]] if query == "signed_distance" else narrow.UNSIGNED,
+        arguments["max_distance"],
+        arguments["tol"],
+        arguments["trace"],
+    )
+    members = fields["versions"].members()
+    seen = {name: value.text() for name, value in fields["versions"].fields(tuple(members)).items()}
+    return Case(query, arguments, a, b, pose_a, pose_b, answer, seen)
+
+
+def _read_arguments(value: Value, query: str) -> dict[str, Any]:
+    needed = ("max_distance", "tol") if query == "distance" else ("depth", "max_distance", "tol")
+    fields = value.fields(needed, ("trace",))
+    arguments: dict[str, Any] = {"depth": fields["depth"].one_of(*_DEPTHS)} if "depth" in fields else {}
+    for name, absent in (("max_distance", inf), ("tol", None)):
+        number = absent if fields[name].raw is None else fields[name].number()
+        if number is not None and not number >= 0.0:
+            fields[name].wrong("a number of at least 0, or null")
+        arguments[name] = number
+    return {**arguments, "trace": "trace" in fields and fields["trace"].truth()}
+
+
+def _read_pose(value: Value) -> Array | None:
+    if value.raw is None:
+        return None
+    first = next(value.items(), None)
+    row = first and next(first.items(), None)
+    stacked = first is None or (row is not None and isinstance(row.raw, list))
+    return value.array(None, 4, 4) if stacked else value.array(4, 4)
+
+
+def _read_answer(value: Value) -> Distance:
+    fields = value.fields(("status", *NUMBERS, "tight", "iterations"))
+    result: Distance = object.__new__(Distance)
+    result.trace = None
+    if not isinstance(fields["status"].raw, list):
+        result.status = _STATUS[fields["status"].one_of(*_STATUS)]
+        result.tight, result.iterations = fields["tight"].truth(), fields["iterations"].whole(0, 1 << 62)
+        for name, columns in NUMBERS.items():
+            numbers = fields[name].array(*columns, finite=False)
+            setattr(result, name, numbers if columns else float(numbers))
+        return result
+    result.status = np.array([_STATUS[v.one_of(*_STATUS)] for v in fields["status"].items()], dtype=np.int64)
+    result.tight = np.array([v.truth() for v in fields["tight"].items()], dtype=bool)
+    result.iterations = np.array([v.whole(0, 1 << 62) for v in fields["iterations"].items()], dtype=np.int64)
+    for name, columns in NUMBERS.items():
+        setattr(result, name, fields[name].array(None, *columns, finite=False))
+    for name in (*NUMBERS, "tight", "iterations"):
+        length = len(getattr(result, name))
+        if length != len(result.status):
+            raise ParseError(f"{fields[name].where} has {length} entries, status {len(result.status)}")
+    return result

@@ -1,0 +1,128 @@
+"""gjk3d replay: what it says, its exit codes, and that it believes no file."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+
+
+@pytest.fixture
+def case(tmp_path):
+    """Write the document of a box and a ball, altered."""
+
+    def write(change=None, poses=None):
+        pose = np.eye(4)
+        pose[0, 3] = 1.25
+        result = gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, pose if poses is None else poses)
+        document = json.loads(result.to_json())
+        if change is not None:
+            change(document)
+        path = tmp_path / "case.json"
+        path.write_text(json.dumps(document))
+        return path
+
+    return write
+
+
+def test_the_same_answer_is_0(run, case):
+    said = run("replay", case())
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("SAME to the last bit\n")
+    assert "signed_distance of a Box and a Sphere, depth='auto'" in said.out
+    assert said.out.count("separated, 0.25\n") == 2
+    assert "versions now  the same" in said.out
+
+
+def test_another_answer_is_1(run, case):
+    said = run("replay", case(lambda d: d["answer"].update(upper=0.5)))
+    assert (said.code, said.err) == (1, "")
+    assert said.out.startswith("DIFFERENT")
+    said = run("replay", case(lambda d: d["answer"].update(lower=0.5, distance=0.5, upper=0.5)))
+    assert said.code == 1
+    assert said.out.startswith("CONTRADICTION")
+    assert "then          separated, 0.5\n" in said.out
+    assert "now           separated, 0.25\n" in said.out
+
+
+def test_verify_says_which_of_two_answers_is_wrong(run, case):
+    file = case(lambda d: d["answer"].update(lower=0.5, distance=0.5, upper=0.5))
+    said = run("replay", file, "--verify")
+    assert said.code == 1
+    assert "judged then   refuted; " in said.out
+    assert "judged now    proven\n" in said.out
+    document = json.loads(run("replay", file, "--verify", "--json").out)
+    assert document["sameness"] == "contradicts"
+    (verdict,) = document["verdicts"]
+    assert verdict["then"]["refuted"]
+    assert verdict["now"] == {"proven": True, "refuted": False, "reasons": []}
+
+
+def test_an_answer_of_now_that_is_refuted_is_1(run, case, monkeypatch):
+    from gjk3d.exact import Verdict
+
+    monkeypatch.setattr(gk, "verify", lambda *_: Verdict(False, True, ("no",), 0.0, 0.0), raising=False)
+    assert run("replay", case()).code == 0
+    assert run("replay", case(), "--verify").code == 1
+
+
+def test_json_is_one_complete_document(run, case):
+    document = json.loads(run("replay", case(), "--json").out)
+    assert (document["command"], document["sameness"]) == ("replay", "same")
+    assert document["rows"] == {"same": 1, "agrees": 0, "contradicts": 0}
+    (row,) = document["answers"]
+    assert row["then"] == row["now"]
+    assert row["now"]["distance"] == 0.25
+    assert document["versions"]["then"] == document["versions"]["now"]
+    assert "verdicts" not in document
+
+
+def test_a_stack_shows_the_rows_that_differ_the_worst_first(run, case):
+    poses = np.tile(np.eye(4), (5, 1, 1))
+    poses[:, 0, 3] = (0, 0.5, 1, 2, 3)
+    said = run("replay", case(poses=poses), "--verify")
+    assert said.code == 0
+    assert "5: 5 same, 0 agrees, 0 contradicts" in said.out
+    assert "5 of 5 proven then, 5 now" in said.out
+
+    def change(document):
+        document["answer"]["lower"][1] -= 1e-9
+        document["answer"]["upper"][3] = document["answer"]["lower"][3] = 7.0
+
+    file = case(change, poses)
+    said = run("replay", file)
+    assert said.code == 1
+    assert "5: 3 same, 1 agrees, 1 contradicts" in said.out
+    assert said.out.index("row 3, then") < said.out.index("row 1, then")
+    assert "row 0" not in said.out
+    document = json.loads(run("replay", file, "--json").out)
+    assert [row["row"] for row in document["answers"]] == [3, 1]
+
+
+def test_a_bad_file_is_2_in_one_line(run, case, tmp_path):
+    for change in (
+        lambda d: d.pop("a"),
+        lambda d: d["b"].update(radius="x\x1b[2J"),
+        lambda d: d["b"].update({"x\x1b[2J": 1}),
+        lambda d: d["answer"].update(normal=[1, 2]),
+    ):
+        said = run("replay", case(change))
+        assert (said.code, said.out) == (2, "")
+        assert said.err.startswith("error: case.json")
+        assert said.err.count("\n") == 1
+        assert "\x1b" not in said.err
+    for path, message in ((tmp_path / "nowhere.json", "there is no file"), (tmp_path, "is a folder")):
+        said = run("replay", path)
+        assert (said.code, said.out) == (2, "")
+        assert message in said.err
+
+
+def test_text_from_the_file_cannot_forge_the_terminal(run, case):
+    said = run("replay", case(lambda d: d["versions"].update({"gjk3d": "\x1b[2J9\nSAME", "\x07": "x"})))
+    assert said.code == 0
+    assert "\x1b" not in said.out
+    assert "\x07" not in said.out
+    assert "\nSAME" not in said.out

@@ -1,4 +1,4 @@
-"""The one decorator for compiled code, `kernel`, and the guard against stale compiled code.
+"""The decorators for compiled code, `kernel` and `inlined`, and the guard against stale compiled code.
 
 numba keys its cache on the file a kernel stands in, so an edit in a *called* kernel of another file leaves the
 caller's old machine code running. The guard keeps a hash of the content of all kernel sources beside the cache, and
@@ -29,12 +29,21 @@ _uncached = False
 
 def kernel(function: F) -> F:
     """Compile ``function`` lazily with numba, cached on disk; the only way gjk3d compiles anything."""
+    return _compiled(function, {})
+
+
+def inlined(function: F) -> F:
+    """Do as `kernel` does, and make it part of whatever calls it: for a few lines in the innermost loop."""
+    return _compiled(function, {"forceinline": True})
+
+
+def _compiled(function: F, more: dict[str, Any]) -> F:
     global _uncached
     if numba.config.DISABLE_JIT:
         return function
     # without reference counts: kernels allocate nothing, and counting every array argument of every call up and down,
     # atomically, took most of the time of a query
-    options: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
+    options: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False, **more}
     if not _uncached:
         try:
             compiled = numba.njit(cache=True, **options)(function)
@@ -58,7 +67,7 @@ def source_hash() -> str:
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
         content = path.read_bytes()
-        if b"@kernel" in content or path.name == "_numba.py":
+        if b"@kernel" in content or b"@inlined" in content or path.name == "_numba.py":
             digest.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + content + b"\0")
     return digest.hexdigest()
 

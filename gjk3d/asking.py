@@ -13,7 +13,7 @@ from gjk3d.families import NO_LOG, Family, Rows, families
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.trace import read_log
-from gjk3d.poses import IDENTITY, as_matrices, pose_rows
+from gjk3d.poses import WIDTH, as_matrices, fill_rows
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 
@@ -37,9 +37,14 @@ def family_of(a: Any, b: Any) -> Family:
 def question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, Rows]:
     """Check shapes and poses; return how they are answered, and the poses as kernel rows."""
     family = family_of(a, b)
-    rows_a, stacked_a = (IDENTITY, False) if pose_a is None else pose_rows(pose_a, "pose_a")
-    rows_b, stacked_b = (IDENTITY, False) if pose_b is None else pose_rows(pose_b, "pose_b")
-    count_a, count_b = len(rows_a), len(rows_b)
+    first = None if pose_a is None else as_matrices(pose_a, "pose_a")
+    second = None if pose_b is None else as_matrices(pose_b, "pose_b")
+    stacked_a, stacked_b = (m is not None and m.ndim == 3 for m in (first, second))
+    count_a, count_b = (len(m) if m is not None and m.ndim == 3 else 1 for m in (first, second))
+    whole = np.empty((count_a + count_b, WIDTH))
+    rows_a, rows_b = whole[:count_a], whole[count_a:]
+    fill_rows(first, "pose_a", rows_a)
+    fill_rows(second, "pose_b", rows_b)
     if stacked_a and stacked_b and count_a != count_b and 1 not in (count_a, count_b):
         raise ShapeError(
             f"pose_a has {count_a} rows and pose_b {count_b}: stacks must have one length, or be a single pose"
@@ -133,5 +138,6 @@ def ask_distance(
         result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]
         result.status, result.iterations, result.tight = flags[:, 0], flags[:, 1], flags[:, 2].astype(bool)
         return result
-    result._row = np.concatenate([out[0], flags[0]])
+    status, steps, tight, _ = flags[0].tolist()
+    result._row = out[0], status, steps, tight
     return result

@@ -12,11 +12,22 @@ from numpy.typing import NDArray
 
 from gjk3d.asking import check_limits, check_margin, check_workers, family_of, no_shape
 from gjk3d.errors import ShapeError
-from gjk3d.families import FACETS, FIRST_POINTS, MOST_POINTS, NO_CACHE, Rows, in_chunks, scratch
+from gjk3d.families import (
+    FACETS,
+    FIRST_POINTS,
+    MOST_POINTS,
+    NO_CACHE,
+    NO_LOG,
+    NO_POSE,
+    Rows,
+    arena,
+    in_chunks,
+    scratch,
+)  # fmt: skip
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow import warm
-from gjk3d.narrow.arena import PAIR_INTS, collide_pairs, solve_pairs
+from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
 from gjk3d.pair import depth_mode
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
@@ -109,15 +120,10 @@ class Pairs:
         self._planes = np.array([isinstance(shape, Halfspace) for shape in self.shapes], dtype=bool)
         # a half-space has no core; a point lies in its place, and its pairs are answered apart
         cores: list[Shape] = [Point() if isinstance(shape, Halfspace) else shape for shape in distinct]
-        packed = [core.packed for core in cores]
+        self._ints, self._floats, starts = arena(cores)
         ranks = {key: k for k, key in enumerate(sorted({core.order for core in cores}))}
-        at_int, at_float, columns = 0, 0, []
-        for core, (ints, floats) in zip(cores, packed, strict=True):
-            columns.append((at_int, at_float, ranks[core.order]))
-            at_int, at_float = at_int + len(ints), at_float + len(floats)
-        self._ints = np.concatenate([ints for ints, _ in packed] or [np.zeros(0, dtype=np.int64)])
-        self._floats = np.concatenate([floats for _, floats in packed] or [np.zeros(0)])
-        self._columns = np.array(columns, dtype=np.int64).reshape(-1, 3)[which]
+        rank = np.array([ranks[core.order] for core in cores], dtype=np.int64)
+        self._columns = np.column_stack([starts, rank])[which]
 
     def __len__(self) -> int:
         return len(self.shapes)
@@ -165,9 +171,10 @@ class Pairs:
 
         def run(start: int, stop: int) -> None:
             simplex = scratch(FIRST_POINTS)[2]
-            collide_pairs(
-                self._ints, self._floats, table, rows, float(margin), start, stop, simplex, answer, _cache(memory)
-            )
+            collide_many(
+                self._ints, self._floats, table, NO_POSE, NO_POSE, rows, float(margin), start, stop, simplex, answer,
+                _cache(memory),
+            )  # fmt: skip
 
         with first_call("collide many pairs"):
             in_chunks(len(pairs), workers, run)
@@ -234,12 +241,12 @@ class Pairs:
 
         def run(start: int, stop: int, points: int, again: bool) -> None:
             work, ints, _ = scratch(points)
-            solve_pairs(
-                self._ints, self._floats, table, rows, mode, max_distance, tol, start, stop, again, work, ints, points,
-                out, flags, _cache(memory),
+            solve_many(
+                self._ints, self._floats, table, NO_POSE, NO_POSE, rows, mode, max_distance, tol, start, stop, again,
+                work, ints, points, out, flags, _cache(memory), NO_LOG,
             )  # fmt: skip
 
-        curved = self._ints[table[:, [0, 4]] + layout.POLYTOPE].min(axis=1) == 0
+        curved = self._ints[table[:, [0, 5]] + layout.POLYTOPE].min(axis=1) == 0
         points, again = FIRST_POINTS, False
         with first_call("distance of many pairs"):
             in_chunks(len(pairs), workers, partial(run, points=points, again=again))
@@ -253,7 +260,7 @@ class Pairs:
         apart = planes | ((flags[:, 2] == 0) & ~curved & (tol == 0.0) & (flags[:, 0] != Status.BEYOND))
         for k in np.flatnonzero(apart):
             a, b = self.shapes[pairs[k, 0]], self.shapes[pairs[k, 1]]
-            one = Rows(rows[table[k, 3]][None], rows[table[k, 7]][None], 1, True)
+            one = Rows(rows[table[k, 3]][None], rows[table[k, 8]][None], 1, True)
             family_of(a, b).solve(a, b, one, mode, max_distance, tol, out[k : k + 1], flags[k : k + 1], None)
         return out, flags
 
@@ -297,9 +304,9 @@ class Pairs:
             at = pairs
         if memory is not None and len(memory) != len(pairs):
             raise ShapeError(f"memory is of {len(memory)} pairs, and there are {len(pairs)}")
-        table = np.empty((len(pairs), PAIR_INTS), dtype=np.int64)
-        table[:, :3], table[:, 4:7] = self._columns[pairs[:, 0]], self._columns[pairs[:, 1]]
-        table[:, 3], table[:, 7] = at[:, 0], at[:, 1]
+        table = np.zeros((len(pairs), PAIR), dtype=np.int64)
+        table[:, :3], table[:, 5:8] = self._columns[pairs[:, 0]], self._columns[pairs[:, 1]]
+        table[:, 3], table[:, 8] = at[:, 0], at[:, 1]
         return pairs, table, rows, np.array(matrices, dtype=np.float64)
 
 

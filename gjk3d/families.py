@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow import warm
 from gjk3d.narrow.epa import workspace
 from gjk3d.narrow.facets import axis_rows, overlap_rows
-from gjk3d.narrow.pairs import ALWAYS, BY_POSE, NEVER, collide_rows, solve_rows
+from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.narrow.plane import plane_rows
 from gjk3d.poses import IDENTITY
 from gjk3d.results import Status
@@ -32,6 +32,7 @@ Ints = NDArray[np.int64]
 FACETS = 3  #: beside the modes of `gjk3d.narrow.solve`
 NO_LOG = np.empty(0)
 NO_CACHE = np.empty((0, warm.ROW))
+NO_POSE = np.empty((0, 4))
 _CHUNK = 4096  #: most rows a call into the kernels, so that Ctrl-C is heard between two
 _LEAST = 64  #: rows that are worth a thread
 FIRST_POINTS = 64  #: vertices of EPA's polytope that the first workspace has room for
@@ -47,6 +48,15 @@ class Rows(NamedTuple):
     total: int
     stacked: bool
     workers: int = 1
+
+    def behind_each_other(self) -> Array:
+        """Return the rows of A, then those of B."""
+        whole = self.a.base
+        if whole is not None and whole is self.b.base and len(whole) == len(self.a) + len(self.b):
+            rows: Array = whole
+            if self.a.ctypes.data == rows.ctypes.data:
+                return rows
+        return np.concatenate([self.a, self.b])
 
 
 class Family(NamedTuple):
@@ -92,25 +102,36 @@ def _most_points(a: Shape, b: Shape) -> int:
     return MOST_POINTS[bool(a.packed[0][layout.POLYTOPE] and b.packed[0][layout.POLYTOPE])]
 
 
-def kernel_order(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, int]:
-    """Return a pair in the order the kernels see it in, so that f(b, a) mirrors f(a, b) to the last bit.
+def ranks(a: Shape, b: Shape) -> tuple[int, int]:
+    """Return the order the kernels see two shapes in: equal where only their poses can tell."""
+    return int(a.order > b.order), int(a.order < b.order)
 
-    And which rows are turned round: `ALWAYS` where the shapes were exchanged, `BY_POSE` where equal shapes leave it
-    to their poses.
-    """
-    key_a, key_b = a.order, b.order
-    if key_a == key_b:
-        return a, b, rows, BY_POSE
-    if key_a < key_b:
-        return a, b, rows, NEVER
-    return b, a, rows._replace(a=rows.b, b=rows.a), ALWAYS
+
+def arena(shapes: Sequence[Shape]) -> tuple[Ints, Array, Ints]:
+    """Put shapes behind each other; return ints, floats, and for each shape where it begins in either."""
+    packed = [shape.packed for shape in shapes]
+    ints = np.concatenate([q for q, _ in packed] or [np.zeros(0, dtype=np.int64)])
+    floats = np.concatenate([f for _, f in packed] or [np.zeros(0)])
+    starts = np.zeros((len(packed) + 1, 2), dtype=np.int64)
+    np.cumsum([(len(q), len(f)) for q, f in packed], axis=0, out=starts[1:]) if packed else None
+    return ints, floats, starts[:-1]
+
+
+def pair_row(a: Shape, b: Shape, starts: Ints, poses_a: int, poses_b: int) -> Ints:
+    """Return the one row that asks two shapes in an arena at poses that lie behind each other, see `narrow.pairs`."""
+    first, second = ranks(a, b)
+    return np.array(
+        [[*starts[0], first, 0, int(poses_a > 1), *starts[1], second, poses_a, int(poses_b > 1)]], dtype=np.int64
+    )
 
 
 def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
-    """Put every row into the order of `kernel_order`; return which were exchanged: True, False or a mask."""
-    a, b, rows, turn = kernel_order(a, b, rows)
-    if turn != BY_POSE:
-        return a, b, rows, turn == ALWAYS
+    """Put every row into the order of `ranks`; return which were exchanged: True, False or a mask."""
+    rank_a, rank_b = ranks(a, b)
+    if rank_a < rank_b:
+        return a, b, rows, False
+    if rank_a > rank_b:
+        return b, a, rows._replace(a=rows.b, b=rows.a), True
     if rows.total == 1:
         if rows.a[0].tolist() <= rows.b[0].tolist():
             return a, b, rows, False
@@ -148,17 +169,17 @@ def _solve_cores(
     if mode == FACETS:
         _solve_facets(a, b, rows, max_distance, tol, out, flags, log)
         return
-    turn = NEVER
-    if log is None:  # a trace shows A on the left, as asked
-        a, b, rows, turn = kernel_order(a, b, rows)
-    qa, fa = a.packed
-    qb, fb = b.packed
+    ints, floats, starts = arena((a, b))
+    pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
+    if log is not None:  # a trace shows A on the left, as asked
+        pair[0, [2, 7]] = 0, 1
+    poses = rows.behind_each_other()
     points, most, again = FIRST_POINTS, _most_points(a, b), False
 
     def run(start: int, stop: int, points: int, again: bool, room: Array) -> int:
         work, table, _ = scratch(points)
-        return solve_rows(
-            qa, fa, qb, fb, rows.a, rows.b, turn, mode, max_distance, tol,
+        return solve_many(
+            ints, floats, pair, NO_POSE, NO_POSE, poses, mode, max_distance, tol,
             start, stop, again, work, table, points, out, flags, NO_CACHE, room,
         )  # fmt: skip
 
@@ -172,26 +193,23 @@ def _solve_cores(
             log[0] = room[:used]
         if points >= most or not flags[:, 3].any():
             if tol == 0.0 and not flags[:, 2].all():
-                _settle_exactly(a, b, rows, turn, mode, max_distance, out, flags)
+                _settle_exactly(a, b, rows, mode, max_distance, out, flags)
             return
         points, again = 4 * points, True
 
 
-def _settle_exactly(
-    a: Shape, b: Shape, rows: Rows, turn: int, mode: int, max_distance: float, out: Array, flags: Ints
-) -> None:
+def _settle_exactly(a: Shape, b: Shape, rows: Rows, mode: int, max_distance: float, out: Array, flags: Ints) -> None:
     """Answer rows of polytopes whose interval is wider than promised in rational arithmetic: slow, rare and final."""
     if _most_points(a, b) != MOST_POINTS[True]:
         return
     from gjk3d.exact import exact_pair  # loaded when a row needs it
 
     slack = float(a.packed[1][layout.SLACK] + b.packed[1][layout.SLACK])
+    first, second = ranks(a, b)
     for k in np.flatnonzero((flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND)):
         row_a, row_b = rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]
-        turned = turn == ALWAYS
-        if turn == BY_POSE and row_a.tolist() > row_b.tolist():
-            turned, row_a, row_b = True, row_b, row_a
-        pair = exact_pair(a, b, row_a, row_b)
+        turned = first > second or (first == second and row_a.tolist() > row_b.tolist())
+        pair = exact_pair(b, a, row_b, row_a) if turned else exact_pair(a, b, row_a, row_b)
         if pair is None:
             return
         lower, upper = pair.lower - slack, pair.upper
@@ -213,15 +231,15 @@ def _settle_exactly(
 
 
 def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> NDArray[np.bool_]:
-    a, b, rows, turn = kernel_order(a, b, rows)
-    qa, fa = a.packed
-    qb, fb = b.packed
+    ints, floats, starts = arena((a, b))
+    pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
+    poses = rows.behind_each_other()
     answer = np.empty(rows.total, dtype=np.int64)
 
     def task(start: int, stop: int) -> None:
         simplex = scratch(FIRST_POINTS)[2]
-        collide_rows(
-            qa, fa, qb, fb, rows.a, rows.b, turn, margin, start, stop, simplex, answer, NO_CACHE, NO_LOG
+        collide_many(
+            ints, floats, pair, NO_POSE, NO_POSE, poses, margin, start, stop, simplex, answer, NO_CACHE
         )  # fmt: skip
 
     in_chunks(rows.total, rows.workers, task)

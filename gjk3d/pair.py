@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from gjk3d.asking import ask_collide, ask_distance, check_limits, family_of
 from gjk3d.errors import ShapeError
-from gjk3d.families import FACETS, Rows, kernel_order
+from gjk3d.families import FACETS, FIRST_POINTS, NO_LOG, arena, pair_row
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.epa import workspace
-from gjk3d.narrow.pairs import ALWAYS
-from gjk3d.narrow.prepared import FLAGS, OUT, SIMPLEX, pair_collide, pair_solve
-from gjk3d.poses import IDENTITY
+from gjk3d.narrow.gjk import SIMPLEX
+from gjk3d.narrow.pairs import collide_many, solve_many
+from gjk3d.narrow.warm import ROW
+from gjk3d.poses import WIDTH
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -27,8 +28,7 @@ Array = NDArray[np.float64]
 _FLOAT = np.dtype(np.float64)
 _POSE = (4, 4)
 _STANDING = np.eye(4)
-_ROOM = 64  #: vertices of EPA's polytope; what needs more is asked again the long way
-_KEPT = 256  #: pairs that the plain functions keep prepared, a thread
+_KEPT = 64  #: pairs that the plain functions keep prepared, a thread
 _MODES = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
 _local = threading.local()
 
@@ -37,16 +37,16 @@ def _first_collide(*args: Any) -> int:
     """Compile, saying so; the next call goes straight to the kernel."""
     global _collide
     with first_call("collide"):
-        code: int = pair_collide(*args)
-    _collide = pair_collide
+        code: int = collide_many(*args)
+    _collide = collide_many
     return code
 
 
 def _first_solve(*args: Any) -> int:
     global _solve
     with first_call("distance"):
-        code: int = pair_solve(*args)
-    _solve = pair_solve
+        code: int = solve_many(*args)
+    _solve = solve_many
     return code
 
 
@@ -88,33 +88,34 @@ class Pair:
     False 0.5
     """
 
-    __slots__ = ("_arrays", "_exchanged", "_fast", "_remembers", "_table", "_turn", "_work", "a", "b")
+    __slots__ = ("_answer", "_arena", "_cache", "_fast", "_flags", "_poses", "_scratch", "_simplex", "a", "b")
     a: Shape
     b: Shape
 
     def __init__(self, a: Shape, b: Shape, *, warm: bool = True) -> None:
         family_of(a, b)
         self.a, self.b = a, b
-        self._remembers = 1 if warm else 0
+        self._cache = np.zeros((int(warm), ROW))
         self._fast = not isinstance(a, Halfspace) and not isinstance(b, Halfspace)
         if not self._fast:
             return
-        first, second, _, self._turn = kernel_order(a, b, Rows(IDENTITY, IDENTITY, 1, False))
-        self._exchanged = self._turn == ALWAYS
-        self._arrays = (*first.packed, *second.packed)
-        floats, ints = workspace(_ROOM)
-        self._work, self._table = np.zeros(SIMPLEX + floats), np.empty(FLAGS + ints, dtype=np.int64)
+        ints, floats, starts = arena((a, b))
+        self._arena = ints, floats, pair_row(a, b, starts, 1, 1)
+        self._poses = np.empty((2, WIDTH))
+        room, entries = workspace(FIRST_POINTS)
+        self._scratch = np.empty(room), np.empty(entries, dtype=np.int64)
+        self._simplex, self._answer = self._scratch[0][:SIMPLEX].reshape(6, 10), np.empty(1, dtype=np.int64)
+        self._flags = np.empty((1, narrow.INTS), dtype=np.int64)
 
     def __repr__(self) -> str:
         return f"Pair({self.a!r}, {self.b!r})"
 
     def __reduce__(self) -> Any:
-        return _again, (self.a, self.b, bool(self._remembers))
+        return _again, (self.a, self.b, len(self._cache) > 0)
 
     def forget(self) -> None:
         """Drop what is remembered: the next question is asked afresh."""
-        if self._fast:
-            self._work[26] = 0.0
+        self._cache[:, 0] = 0.0
 
     def collide(self, pose_a: Any = None, pose_b: Any = None, *, margin: float = 0.0) -> Any:
         """Tell whether the two touch or overlap, or come within a margin; see `gjk3d.collide`."""
@@ -123,10 +124,9 @@ class Pair:
         if pose_b is None:
             pose_b = _STANDING
         if self._fast and type(margin) is float and -inf < margin < inf and _is_pose(pose_a) and _is_pose(pose_b):
-            if self._exchanged:
-                code = _collide(*self._arrays, pose_b, pose_a, self._turn, margin, self._remembers, self._work)
-            else:
-                code = _collide(*self._arrays, pose_a, pose_b, self._turn, margin, self._remembers, self._work)
+            code = _collide(
+                *self._arena, pose_a, pose_b, self._poses, margin, 0, 1, self._simplex, self._answer, self._cache
+            )
             if code == 0:
                 return False
             if code == 1:
@@ -167,16 +167,17 @@ class Pair:
             if tol is not None or type(max_distance) is not float or not max_distance >= 0.0:
                 check_limits(max_distance, tol)
                 width = 0.0 if tol is None else float(tol)
-            out = np.empty(OUT)
-            first, second = (mb, ma) if self._exchanged else (ma, mb)
+            out, flags = np.empty((1, narrow.FLOATS)), self._flags
             code = _solve(
-                *self._arrays, first, second, self._turn, self._exchanged, mode, float(max_distance), width,
-                self._remembers, self._work, self._table, _ROOM, out,
+                *self._arena, ma, mb, self._poses, mode, float(max_distance), width, 0, 1, False, *self._scratch,
+                FIRST_POINTS, out, flags, self._cache, NO_LOG,
             )  # fmt: skip
+            if code == 0:
+                status, steps, tight, full = flags[0].tolist()
             # what is wider than promised goes the long way, unless a wide answer was asked for
-            if code == 1 or (code == 0 and width > 0.0 and out[15] == 0.0):
+            if code == 0 and (tight == 1 or width > 0.0) and full == 0:
                 result: Distance = object.__new__(Distance)
-                result._row = out
+                result._row = (out[0], status, steps, tight)
                 result.shape_a, result.shape_b, result.trace = self.a, self.b, None
                 result.asked = (mode, max_distance, tol, False)
                 result.pose_a = None if pose_a is None else pose_a.copy()

@@ -127,14 +127,20 @@ def pose_rows(pose: Any, name: str = "pose") -> tuple[Array, bool]:
     if pose is None:
         return IDENTITY, False
     matrices = as_matrices(pose, name)
-    stacked = matrices.ndim == 3
-    if not stacked:
-        matrices = matrices.reshape(1, 4, 4)
-    rows = np.empty((len(matrices), WIDTH))
-    bad, what = check_rows(matrices if matrices.flags.writeable else matrices.copy(), rows)
+    rows = np.empty((len(matrices) if matrices.ndim == 3 else 1, WIDTH))
+    fill_rows(matrices, name, rows)
+    return rows, matrices.ndim == 3
+
+
+def fill_rows(matrices: Array | None, name: str, rows: Array) -> None:
+    """Fill the rows of matrices that `as_matrices` has let pass; None is the identity. Raises as `pose_rows` does."""
+    if matrices is None:
+        rows[:] = IDENTITY
+        return
+    stack = matrices if matrices.ndim == 3 else matrices.reshape(1, 4, 4)
+    bad, what = check_rows(stack if stack.flags.writeable else stack.copy(), rows)
     if bad >= 0:
-        raise PoseError(_complaint(matrices[bad], f"{name}[{bad}]" if stacked else name, what))
-    return rows, stacked
+        raise PoseError(_complaint(stack[bad], f"{name}[{bad}]" if matrices.ndim == 3 else name, what))
 
 
 def _complaint(matrix: Array, name: str, what: int) -> str:

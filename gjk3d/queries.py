@@ -233,9 +233,7 @@ def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str
         ("poses", lambda: pose_rows(far)),
         ("support", lambda: box.support((1.0, 0.0, 0.0))),
         ("distance, signed distance", lambda: signed_distance(box, box, None, far)),
-        ("the same of many poses", lambda: signed_distance(box, box, None, far[None])),
         ("collide", lambda: collide(box, box, None, far)),
-        ("the same of many poses", lambda: collide(box, box, None, far[None])),
         ("half-spaces", lambda: signed_distance(Halfspace((0, 0, 1), 0), box, None, far)),
     ]
     times = []

@@ -137,7 +137,7 @@ def _many(pose: Any) -> bool:
     return getattr(pose, "ndim", 2) == 3 and len(pose) > 1
 
 
-_NUMBERS = ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "iterations", "tight")
+_NUMBERS = frozenset(("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "iterations", "tight"))
 
 
 class Distance:
@@ -200,17 +200,16 @@ class Distance:
     pose_b: Any
     asked: tuple[int, float, float | None, bool]  #: how: the solver's mode, max_distance, tol, trace
 
-    _row: Array  #: of one pair: the numbers of the answer as the kernel left them
+    _row: tuple[Array, int, int, int]  #: of one pair: what the kernel left, its numbers, status, steps and tightness
 
     def __getattr__(self, name: str) -> Any:
         """Unpack the row of one pair when the first number of it is asked for."""
         if name not in _NUMBERS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        row = self._row
-        for field, value in zip(_NUMBERS, (*row[:3].tolist(), row[3:6], row[6:9], row[9:12]), strict=False):
-            setattr(self, field, value)
-        status, steps, tight = row[12:15].tolist()
-        self.status, self.iterations, self.tight = Status(int(status)), int(steps), tight == 1.0
+        row, status, self.iterations, tight = self._row
+        self.distance, self.lower, self.upper = row[:3].tolist()
+        self.normal, self.point_a, self.point_b = row[3:6], row[6:9], row[9:12]
+        self.status, self.tight = Status(status), tight == 1
         return getattr(self, name)
 
     @property

@@ -195,36 +195,48 @@ def nearest_face(v: Array, ff: Array, fi: Ints, faces: int, tiny: float, error: 
 
 
 @kernel
-def pierced(v: Array, fi: Ints, faces: int, n: Vec3, s: Array, row: int) -> float:
+def seen_along(v: Array, fi: Ints, f: int, e1: Vec3, e2: Vec3) -> Vec3:
+    """Return the areas that the origin's image spans with the edges of a face seen along e1 x e2, edge opposite each.
+
+    All are positive where the ray pierces the face from inside; this much cancels nothing.
+    """
+    a, b, c = row3(v, fi[f, 0]), row3(v, fi[f, 1]), row3(v, fi[f, 2])
+    ax, ay, bx, by, cx, cy = dot(e1, a), dot(e2, a), dot(e1, b), dot(e2, b), dot(e1, c), dot(e2, c)
+    return (bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx)
+
+
+@kernel
+def pierced(v: Array, fi: Ints, faces: int, likely: int, n: Vec3, s: Array, row: int) -> float:
     """Put the face hit by the ray from the origin along n into s[row : row + 3], with weights; return the ray's length.
 
     The witness points of an overlap: a convex combination of points of A - B that lies on n to the last bit, whatever
-    stopped the loop. Seen along n the face is a triangle round the origin; that much cancels nothing.
+    stopped the loop. The face is ``likely``, else it is searched for.
     """
     e1 = perpendicular(n)
     e2 = cross(n, e1)
-    chosen = -1
-    best = -inf
-    w0, w1, w2 = 1.0, 0.0, 0.0
-    for f in range(faces):
-        if fi[f, 6] != 1:
-            continue
-        a, b, c = row3(v, fi[f, 0]), row3(v, fi[f, 1]), row3(v, fi[f, 2])
-        ax, ay, bx, by, cx, cy = dot(e1, a), dot(e2, a), dot(e1, b), dot(e2, b), dot(e1, c), dot(e2, c)
-        u0, u1, u2 = bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
-        total = u0 + u1 + u2
-        if total > 0.0:
-            worst = min(u0, u1, u2) / total
-            if worst > best:
-                best = worst
-                chosen = f
-                w0, w1, w2 = max(u0, 0.0), max(u1, 0.0), max(u2, 0.0)
-    if chosen < 0:  # never seen; some point of the polytope all the same
-        chosen = 0
-        while fi[chosen, 6] != 1:
-            chosen += 1
-    total = w0 + w1 + w2
-    s[row, 9], s[row + 1, 9], s[row + 2, 9] = w0 / total, w1 / total, w2 / total
+    chosen = likely
+    u = seen_along(v, fi, likely, e1, e2)
+    if not min(u[0], u[1], u[2]) > 0.0:
+        chosen = -1
+        best = -inf
+        for f in range(faces):
+            if fi[f, 6] != 1:
+                continue
+            w = seen_along(v, fi, f, e1, e2)
+            total = w[0] + w[1] + w[2]
+            if total > 0.0:
+                worst = min(w[0], w[1], w[2]) / total
+                if worst > best:
+                    best = worst
+                    chosen = f
+                    u = (max(w[0], 0.0), max(w[1], 0.0), max(w[2], 0.0))
+        if chosen < 0:  # never seen; some point of the polytope all the same
+            chosen = 0
+            while fi[chosen, 6] != 1:
+                chosen += 1
+            u = (1.0, 0.0, 0.0)
+    total = u[0] + u[1] + u[2]
+    s[row, 9], s[row + 1, 9], s[row + 2, 9] = u[0] / total, u[1] / total, u[2] / total
     length = 0.0
     for i in range(3):
         for j in range(9):
@@ -344,8 +356,8 @@ def expand(
 @kernel
 def epa(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
-    error: float, tiny: float, width: float, seeds: int, least: float, best: Vec3, work: Array, table: Ints, room: int,
-    log: Array, at: int,
+    error: float, tiny: float, width: float, both: bool, seeds: int, least: float, best: Vec3,
+    work: Array, table: Ints, room: int, log: Array, at: int,
 ) -> tuple[int, int, float, Vec3, float, float, float, int]:  # fmt: skip
     """Return why it stopped, steps, least h(n), its n, an upper bound, two lengths, and the log's end.
 
@@ -355,9 +367,9 @@ def epa(
 
     ``least`` and ``best`` come in as the best that GJK has seen.
 
-    With the origin inside, the lengths are how far the polytope reaches from it along n and along -n, and the faces
-    hit there are left in the simplex, rows 0 to 2 and 3 to 5; else the lengths are -1 and rows 0 to 2 are the nearest
-    face.
+    With the origin inside, the lengths are how far the polytope reaches from it along n and, where ``both`` are asked
+    for, along -n, and the faces hit there are left in the simplex, rows 0 to 2 and 3 to 5; else the lengths are -1 and
+    rows 0 to 2 are the nearest face.
     """
     cap = FACES_PER_POINT * room
     simplex = work[:SIMPLEX].reshape(6, 10)
@@ -514,8 +526,12 @@ def epa(
         faces = grown
         points += 1
     if inside:
-        front = pierced(v, fi, faces, best, simplex, top)
-        back = pierced(v, fi, faces, (-best[0], -best[1], -best[2]), simplex, top + 3)
+        if fi[chosen, 6] != 1:  # the last step removed it, and left its own faces
+            chosen = faces - 1
+        front = pierced(v, fi, faces, chosen, best, simplex, top)
+        back = 0.0
+        if both:
+            back = pierced(v, fi, faces, chosen, (-best[0], -best[1], -best[2]), simplex, top + 3)
         return code, steps, least, best, outer, front, back, at
     for i in range(3):
         for j in range(9):

@@ -1,21 +1,30 @@
-"""The same over many pairs. Rows are independent, so bits do not depend on how they are cut into chunks."""
+"""The same over many pairs, and the only way in: one kernel a question, however many shapes, pairs and poses.
+
+Rows are independent, so bits do not depend on how they are cut into chunks. One way in, because each would be
+compiled with everything below it.
+"""
 
 from __future__ import annotations
 
 from gjk3d._numba import kernel
 from gjk3d.narrow.solve import quick_collide, solve
-from gjk3d.poses import Array
+from gjk3d.poses import Array, check_row
 from gjk3d.shapes.base import Ints
 
-NEVER, ALWAYS, BY_POSE = range(3)  #: which rows to turn round: see `gjk3d.families.kernel_order`
+# Shapes lie behind each other in an array of ints and one of floats; see `gjk3d.shapes.layout`. A pair is a row of
+# ints: of shape A where its ints and its floats begin, its rank, its pose row, and by how much that grows from one
+# question to the next; then the same of B. A single pair row serves all questions. Ranks are the order the kernels
+# see shapes in, so that (b, a) mirrors (a, b) to the last bit; equal shapes have one rank, and leave it to their poses.
+PAIR = 10
+_RANK, _POSE, _STEP = 2, 3, 4
 
 
 @kernel
-def later(pa: Array, i: int, pb: Array, j: int) -> bool:
-    """Tell whether the pose of A comes after that of B, number by number."""
-    for c in range(pa.shape[1]):
-        if pa[i, c] != pb[j, c]:
-            return bool(pa[i, c] > pb[j, c])
+def later(poses: Array, i: int, j: int) -> bool:
+    """Tell whether pose i comes after pose j, number by number."""
+    for c in range(poses.shape[1]):
+        if poses[i, c] != poses[j, c]:
+            return bool(poses[i, c] > poses[j, c])
     return False
 
 
@@ -29,29 +38,51 @@ def mirror(out: Array, k: int) -> None:
 
 
 @kernel
-def solve_rows(
-    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, turn: int, mode: int, max_distance: float,
-    tol: float, start: int, stop: int, again: bool, work: Array, table: Ints, room: int, out: Array, flags: Ints,
-    cache: Array, log: Array,
-) -> int:  # fmt: skip
-    """Answer rows start to stop of a stack of poses.
+def pose_of(pairs: Ints, r: int, side: int, k: int) -> int:
+    """Return the pose row of one side of pair row r in question k."""
+    return int(pairs[r, side + _POSE] + k * pairs[r, side + _STEP])
 
-    With ``again`` only those that ran out of workspace. Returns the log's length.
+
+@kernel
+def exchanged(pairs: Ints, r: int, k: int, poses: Array) -> bool:
+    """Tell whether question k, of pair row r, is to be turned round."""
+    first, second = pairs[r, _RANK], pairs[r, 5 + _RANK]
+    if first != second:
+        return bool(first > second)
+    return later(poses, pose_of(pairs, r, 0, k), pose_of(pairs, r, 5, k))
+
+
+@kernel
+def take_poses(ma: Array, mb: Array, poses: Array) -> bool:
+    """Turn two matrices into the first two pose rows, where there are any; False where one is no pose."""
+    if ma.shape[0] == 0:
+        return True
+    return check_row(ma, poses, 0) == 0 and check_row(mb, poses, 1) == 0
+
+
+@kernel
+def solve_many(
+    q: Ints, f: Array, pairs: Ints, ma: Array, mb: Array, poses: Array, mode: int, max_distance: float, tol: float,
+    start: int, stop: int, again: bool, work: Array, table: Ints, room: int, out: Array, flags: Ints, cache: Array,
+    log: Array,
+) -> int:  # fmt: skip
+    """Answer questions start to stop; with ``again`` only those that ran out of workspace.
+
+    Returns the log's length, or -1 where ``ma`` or ``mb`` is no pose; they may be of no rows.
     """
+    if not take_poses(ma, mb, poses):
+        return -1
     used = 0
     for k in range(start, stop):
         if again and flags[k, 3] == 0:
             continue
-        i = k if pa.shape[0] > 1 else 0
-        j = k if pb.shape[0] > 1 else 0
-        p, pi, r, rj = pa, i, pb, j
-        turned = turn == ALWAYS
-        if turn == BY_POSE and later(pa, i, pb, j):
-            turned = True
-            p, pi, r, rj = pb, j, pa, i
+        r = k if pairs.shape[0] > 1 else 0
+        turned = exchanged(pairs, r, k, poses)
+        a, b = (5, 0) if turned else (0, 5)
         used = solve(
-            qa, 0, fa, 0, qb, 0, fb, 0, p, pi, r, rj, mode, max_distance, tol, work, table, room, out, flags, k,
-            cache, log,
+            q, pairs[r, a], f, pairs[r, a + 1], q, pairs[r, b], f, pairs[r, b + 1],
+            poses, pose_of(pairs, r, a, k), poses, pose_of(pairs, r, b, k), mode, max_distance, tol,
+            work, table, room, out, flags, k, cache, log,
         )  # fmt: skip
         if turned:
             mirror(out, k)
@@ -59,22 +90,20 @@ def solve_rows(
 
 
 @kernel
-def collide_rows(
-    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, turn: int, margin: float, start: int, stop: int,
-    simplex: Array, answer: Ints, cache: Array, log: Array,
+def collide_many(
+    q: Ints, f: Array, pairs: Ints, ma: Array, mb: Array, poses: Array, margin: float, start: int, stop: int,
+    simplex: Array, answer: Ints, cache: Array,
 ) -> int:  # fmt: skip
-    """Answer rows start to stop of a stack of poses.
-
-    0 apart, 1 not, 2 for `solve_rows` to decide. Returns how many are 2.
-    """
-    left = 0
+    """Answer questions start to stop as `quick_collide` does; return the last answer, or -1 as `solve_many` does."""
+    if not take_poses(ma, mb, poses):
+        return -1
+    last = 0
     for k in range(start, stop):
-        i = k if pa.shape[0] > 1 else 0
-        j = k if pb.shape[0] > 1 else 0
-        p, pi, r, rj = pa, i, pb, j
-        if turn == BY_POSE and later(pa, i, pb, j):
-            p, pi, r, rj = pb, j, pa, i
-        answer[k] = quick_collide(qa, 0, fa, 0, qb, 0, fb, 0, p, pi, r, rj, margin, simplex, cache, k, log)
-        if answer[k] == 2:
-            left += 1
-    return left
+        r = k if pairs.shape[0] > 1 else 0
+        a, b = (5, 0) if exchanged(pairs, r, k, poses) else (0, 5)
+        last = quick_collide(
+            q, pairs[r, a], f, pairs[r, a + 1], q, pairs[r, b], f, pairs[r, b + 1],
+            poses, pose_of(pairs, r, a, k), poses, pose_of(pairs, r, b, k), margin, simplex, cache, k, simplex[0, :0],
+        )  # fmt: skip
+        answer[k] = last
+    return last

@@ -129,7 +129,7 @@ def solve(
         if not settled:
             steps += esteps
             ecode, esteps, least, axis, outer, front, back, at = epa(
-                qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, near,
+                qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, near, mode == UNSIGNED,
                 count if proven else int(np.int64(0)), least, axis, work, table, room, log, at,
             )  # fmt: skip
         steps += esteps

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._numba import kernel
+from gjk3d._numba import inlined
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Polytope, Shape, factors3, vector
 
 
-@kernel
+@inlined
 def support_box(f: Array, o: int, d: Vec3) -> Vec3:
     """Return the corner along d of the box with half extents f[o:o+3]."""
     return (

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._numba import kernel
+from gjk3d._numba import inlined
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
 
 
-@kernel
+@inlined
 def support_cone(f: Array, o: int, d: Vec3) -> Vec3:
     """Return the apex, or the rim point along d, of the cone with radius f[o] and half height f[o+1]."""
     r = sqrt(d[0] * d[0] + d[1] * d[1])

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._numba import kernel
+from gjk3d._numba import inlined
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Shape, Solid, factors3, vector
 
 
-@kernel
+@inlined
 def support_ellipsoid(f: Array, o: int, d: Vec3) -> Vec3:
     """Return the surface point with outward normal d of the ellipsoid with radii f[o:o+3]."""
     x, y, z = f[o] * d[0], f[o + 1] * d[1], f[o + 2] * d[2]

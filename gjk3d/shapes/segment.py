@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._numba import kernel
+from gjk3d._numba import inlined
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes.base import Array, Polytope, Shape, vector
 from gjk3d.shapes.convex_hull import vertex_core
 
 
-@kernel
+@inlined
 def support_segment(f: Array, o: int, d: Vec3) -> Vec3:
     """Return the end of the half vector f[o:o+3] that lies along d."""
     x, y, z = f[o], f[o + 1], f[o + 2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._numba import kernel
+from gjk3d._numba import inlined, kernel
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Array, Ints, Shape
@@ -52,7 +52,7 @@ _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout
 _CYLINDER, _CONE, _COMPOSED = layout.CYLINDER, layout.CONE, layout.COMPOSED
 
 
-@kernel
+@inlined
 def support_primitive(kind: int, count: int, f: Array, o: int, d: Vec3) -> Vec3:
     """Return the farthest point along d of the primitive with its numbers at f[o:]."""
     if kind == _BOX:
@@ -94,7 +94,7 @@ def support_composed(q: Ints, i: int, f: Array, o: int, d: Vec3) -> Vec3:
     return best
 
 
-@kernel
+@inlined
 def support(q: Ints, i: int, f: Array, o: int, d: Vec3) -> Vec3:
     """Return the farthest point along d of the core at q[i:], f[o:], relative to its centre."""
     kind = q[i + _KIND]

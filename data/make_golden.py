@@ -1,7 +1,7 @@
 """Write data/golden/*.json: pairs that once went wrong, with answers that are not the library's.
 
-Run as ``python data/make_golden.py``. Polytopes are judged in exact rationals, by the slow twins of tests/naive.py;
-the rest by closed forms.
+Run as ``python data/make_golden.py``. The library's own are here, those of others in failure_bank.py. Polytopes
+are judged in exact rationals, by the slow twins of tests/naive.py; the rest by closed forms.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
 import naive  # noqa: E402
+from failure_bank import BANK, CLASSES, bank_cases  # noqa: E402
 
 EXACT = "exact rational arithmetic over all differences of the vertices (tests/naive.py)"
 
@@ -126,24 +127,39 @@ def hexed(value):
     return {k: hexed(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
+def placed(translation):
+    """Return a pose that translates, None for None."""
+    if translation is None:
+        return None
+    return [[float(i == j) for j in range(3)] + [float(translation[i])] for i in range(3)] + [[0.0, 0.0, 0.0, 1.0]]
+
+
+def around(x):
+    """Return the floats next to a rounded closed form."""
+    return nextafter(nextafter(x, -1e308), -1e308), nextafter(nextafter(x, 1e308), 1e308)
+
+
 def main() -> None:
     """Write one file a case."""
-    for name, why, a, b, translation, query, (status, low, high), by in cases():
-        pose = None
-        if translation is not None:
-            pose = [[float(i == j) for j in range(3)] + [float(translation[i])] for i in range(3)] + [
-                [0.0, 0.0, 0.0, 1.0]
-            ]
+    own = [
+        (name, [], why, a, b, None, shift, query, expected, by)
+        for name, why, a, b, shift, query, expected, by in cases()
+    ]
+    for name, covers, why, a, b, at, shift, query, (status, low, high), by in [
+        *own, *bank_cases(corners, polytopes, EXACT, around),
+    ]:  # fmt: skip
+        seen = [f"{BANK[key][1]}: {BANK[key][0]}" for key in covers if key in BANK]
         case = {
             "schema_version": 1,
             "name": name,
             "why": why,
-            "source": "found while gjk3d 0.1 was tested",
+            "source": "; ".join(seen) if seen else CLASSES[covers[0]] if covers else "found while gjk3d 0.1 was tested",
+            "covers": covers,
             "unit": None,
             "a": a,
             "b": b,
-            "pose_a": None,
-            "pose_b": pose,
+            "pose_a": placed(at),
+            "pose_b": placed(shift),
             "query": query,
             "expected": {"status": status, "lower": low, "upper": high},
             "by": by,

@@ -96,9 +96,9 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
             )
     try:
         raw = np.asarray(pose)
-    except ValueError as reason:
+    except ValueError:
         raise PoseError(
-            f"{name} is no array of numbers: expected a (4, 4) matrix, or a list of such for a stack ({reason})"
+            f"{name} is ragged: expected a (4, 4) matrix, or a list of such for a stack, each row of four numbers"
         ) from None
     if raw.dtype.kind not in "fiu":
         raise PoseError(f"{name} has dtype {raw.dtype}, expected real numbers")

@@ -64,7 +64,7 @@ def test_rotations_are_exact_or_polished_once():
         (np.eye(4, dtype=complex), "dtype complex128"),
         (np.eye(4, dtype=bool), "dtype bool"),
         ("pose", "dtype <U4"),
-        ([[1, 2], [3]], "pose_b is no array of numbers"),
+        ([[1, 2], [3]], "pose_b is ragged"),
         (Rotation.identity(), "is a rotation, expected a rigid transform"),
         (matrix(translation=(1e60, 0, 0)), "translates by"),
         (np.array([np.eye(4), matrix(2 * np.eye(3))]), r"pose_b\[1\] has scale"),

@@ -68,8 +68,10 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True) -> Ar
     """Return a finite (n, 3) float array of its own, or raise naming ``what`` and the row."""
     try:
         raw = np.asarray(value)
-    except ValueError as reason:
-        raise ShapeError(f"{what} is ragged: {reason}") from None
+    except ValueError:
+        raise ShapeError(f"{what} is ragged: {_odd_one(value, columns)}") from None
+    if raw.size == 0 and raw.ndim < 2:
+        raise ShapeError(f"{what} is empty, expected (n, {columns}) with at least one row")
     if raw.dtype.kind not in "fiu":
         raise ShapeError(f"{what} has dtype {raw.dtype}, expected real numbers")
     if raw.ndim != 2 or raw.shape[1] != columns:
@@ -83,6 +85,14 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True) -> Ar
     if lengths:
         in_range(out, what)
     return out
+
+
+def _odd_one(value: Any, columns: int) -> str:
+    """Say which row is not like the others."""
+    for i, row in enumerate(value):
+        if np.shape(row) != (columns,):
+            return f"row {i} is {row!r:.60}, expected {columns} numbers"
+    return f"expected rows of {columns} numbers"
 
 
 def vector(value: Any, what: str, *, lengths: bool = True) -> Array:

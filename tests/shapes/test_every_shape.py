@@ -186,7 +186,7 @@ def test_halfspace_has_what_an_unbounded_shape_can_have():
         (lambda: gk.Capsule(1, 0), "Capsule: height is 0"),
         (lambda: gk.Triangle([(0, 0, 0)] * 4), "Triangle: vertices has 4 rows, expected 3"),
         (lambda: gk.Tetrahedron([(0, 0, 0)] * 3), "Tetrahedron: vertices has 3 rows, expected 4"),
-        (lambda: gk.ConvexHull([]), "ConvexHull: points has shape \\(0,\\)"),
+        (lambda: gk.ConvexHull([]), "ConvexHull: points is empty"),
         (lambda: gk.ConvexHull(np.zeros((0, 3))), "points is empty"),
         (lambda: gk.ConvexHull(np.zeros((3, 500))), "did you mean points.T"),
         (lambda: gk.ConvexHull(np.zeros((5, 2))), "has shape \\(5, 2\\), expected \\(n, 3\\)"),

@@ -1,0 +1,83 @@
+"""Invariants that no other file asserts on its own; the others are the laws (laws.py), on every pair of kinds.
+
+Where each is: bounds and witnesses, I1 and I2, in `laws.bound_law` and `sign_law`; widths, I4, in `bound_law` with
+``tight``; swap, rigid motion and powers of two, I5, in `swap_law`, `rigid_law`, `scale_law`; climbing, I8, in
+tests/geometry/test_graph.py; the failure bank, I12, in tests/test_golden.py.
+"""
+
+from __future__ import annotations
+
+import laws
+import naive
+import numpy as np
+import pytest
+from strategies import PAIRS, SHAPES, is_polytope
+
+import gjk3d as gk
+from gjk3d.exact import exact_signed_distance
+
+POLYTOPES = [pair for pair in PAIRS if all(is_polytope(SHAPES[name]) for name in pair)]
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS[::2])
+def test_i3_no_shorter_shift_parts_what_overlaps(one, other):
+    rng = np.random.default_rng(PAIRS.index((one, other)))
+    pair = laws.Pair.random(rng, SHAPES[one], SHAPES[other], 24)
+    result = pair.signed()
+    inside = np.flatnonzero(result.upper < -1e-9 * pair.size)
+    directions = naive.unit_vectors(rng, 100)
+    for k in inside[:4]:
+        depth = -result.upper[k]
+        poses = np.tile(pair.poses_b[k], (100, 1, 1))
+        poses[:, :3, 3] += directions * depth * (1 - 1e-9)
+        shifted = gk.signed_distance(pair.shape_a, pair.shape_b, pair.poses_a[k], poses)
+        assert (shifted.upper <= pair.world[k]).all()
+        assert gk.collide(pair.shape_a, pair.shape_b, pair.poses_a[k], poses).all()
+        out = pair.poses_b[k].copy()
+        out[:3, 3] += (-result.lower[k] + 4 * pair.world[k]) * result.normal[k]
+        assert gk.signed_distance(pair.shape_a, pair.shape_b, pair.poses_a[k], out).upper >= 0
+
+
+@pytest.mark.parametrize("count", [8, 40, 200])
+def test_i5_the_order_of_vertices_is_no_matter(count):
+    rng = np.random.default_rng(count)
+    points = naive.unit_vectors(rng, count) * rng.uniform(0.9, 1.1, (count, 1))
+    other = gk.Box((1, 0.5, 2))
+    poses = np.tile(np.eye(4), (60, 1, 1))
+    poses[:, :3, :3] = naive.random_rotations(rng, 60)
+    poses[:, :3, 3] = rng.normal(size=(60, 3))
+    results = [gk.signed_distance(gk.ConvexHull(points[rng.permutation(count)]), other, None, poses) for _ in range(3)]
+    for result in results[1:]:
+        assert (np.maximum(result.lower, results[0].lower) <= np.minimum(result.upper, results[0].upper)).all()
+        assert np.array_equal(result.status, results[0].status)
+        np.testing.assert_allclose(result.distance, results[0].distance, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS[1::2])
+def test_i6_moving_b_along_the_normal_gains_what_it_moves(one, other):
+    rng = np.random.default_rng(PAIRS.index((one, other)))
+    pair = laws.Pair.random(rng, SHAPES[one], SHAPES[other], 12)
+    result = pair.signed()
+    for s in (1e-6, 1e-2, 1.0):
+        step = s * pair.size
+        moved = pair.moved(shift_b=step[:, None] * result.normal)
+        gained = moved.signed()
+        allowed = laws.within(result) + laws.within(gained) + 2 * pair.promised + 4 * pair.world
+        laws.at_most(step - (gained.distance - result.distance), allowed, "grows by what B moves")
+
+
+@pytest.mark.parametrize(("one", "other"), POLYTOPES)
+def test_i7_facets_epa_and_rationals_agree(one, other):
+    rng = np.random.default_rng(POLYTOPES.index((one, other)))
+    pair = laws.Pair.random(rng, SHAPES[one], SHAPES[other], 8)
+    by_facets, by_epa = pair.signed(depth="facets"), pair.signed(depth="epa")
+    laws.same_value(pair, by_facets, by_epa)
+    for k in range(0, 8, 3):
+        a, b = naive.bodies(SHAPES[one], pair.poses_a[k], SHAPES[other], pair.poses_b[k])
+        low, high = (x - a.radius - b.radius for x in exact_signed_distance(a.points, b.points).bounds)
+        slack = pair.promised[k] + pair.world[k]
+        for result in (by_facets, by_epa):
+            assert result.lower[k] - slack <= high
+            assert low <= result.upper[k] + slack
+            assert (result.lower[k] > slack) <= (high > 0)
+            assert (result.upper[k] < -slack) <= (low < 0)

@@ -1,4 +1,4 @@
-"""Pairs that look for trouble, a function each: (rng, count) -> the pair, and its true signed distances or None."""
+"""Pairs that look for trouble, a function each: (rng, count) -> the pair, and bounds of its true distances or None."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from collections.abc import Callable
 import naive
 import numpy as np
 from laws import Pair
-from naive import Array, Spec
-from strategies import PAIRS, random_spec, rescaled
+from naive import Array, Body, Spec
+from scipy.spatial import ConvexHull, QhullError
+from scipy.spatial.transform import Rotation
+from strategies import PAIRS, SHAPES, SOLID, is_polytope, random_poses, random_spec, rescaled, thinned
 
-Drawn = tuple[Pair, "Array | None"]
+from .closed import CLASSES as CLOSED
+from .closed import Truth
+
+Drawn = tuple[Pair, "Truth | None"]
 Rng = np.random.Generator
 
 
@@ -20,13 +25,25 @@ def _any_pair(rng: Rng, names: list[str] | None = None) -> tuple[Spec, Spec]:
     return random_spec(rng, name_a), random_spec(rng, name_b)
 
 
-def _at(rng: Rng, count: int, translations: Array | None = None, turned: bool = False) -> Array:
+def _placed(count: int, rotations: Array | None = None, translations: Array | float = 0.0) -> Array:
     poses = np.tile(np.eye(4), (count, 1, 1))
-    if turned:
-        poses[:, :3, :3] = naive.random_rotations(rng, count)
-    if translations is not None:
-        poses[:, :3, 3] = translations
+    if rotations is not None:
+        poses[:, :3, :3] = rotations
+    poses[:, :3, 3] = translations
     return poses
+
+
+def _slightly_turned(rng: Rng, rotations: Array) -> Array:
+    """Each turned by 1e-14 to 1e-3 about any axis, some not at all."""
+    angles = 10.0 ** rng.uniform(-14, -3, len(rotations)) * (rng.random(len(rotations)) < 0.9)
+    turns = Rotation.from_rotvec(angles[:, None] * naive.unit_vectors(rng, len(rotations)))
+    return turns.as_matrix() @ rotations
+
+
+def _some_gap(rng: Rng, count: int, size: float) -> Array:
+    """Nothing, or 1e-16 to 1e-1 of the size, apart or in overlap."""
+    part = 10.0 ** rng.uniform(-16, -1, count) * rng.choice((-1.0, 1.0), count)
+    return np.where(rng.random(count) < 0.3, 0.0, part) * size
 
 
 def scales(rng: Rng, count: int) -> Drawn:
@@ -51,9 +68,165 @@ def offsets(rng: Rng, count: int) -> Drawn:
     return pair.moved(shift_a=np.where(each, far, 0.0), shift_b=far), None
 
 
+def aspect(rng: Rng, count: int) -> Drawn:
+    """Every length of a polytope or a curved shape cut by up to 1e6."""
+    a, b = (thinned(rng, spec, 6) for spec in _any_pair(rng))
+    return Pair.random(rng, a, b, count), None
+
+
+def coincident(rng: Rng, count: int) -> Drawn:
+    """Centre on centre, or nearly so, turned alike or in any way."""
+    a, b = _any_pair(rng)
+    turns = naive.random_rotations(rng, count)
+    same = rng.random((count, 1, 1)) < 0.5
+    poses_a = _placed(count, turns)
+    poses_b = _placed(count, np.where(same, turns, naive.random_rotations(rng, count)))
+    centers = [np.einsum("nij,j->ni", p[:, :3, :3], naive.body(s).center) for s, p in ((a, poses_a), (b, poses_b))]
+    on_center = rng.random((count, 1)) < 0.5  # or origin on origin
+    poses_b[:, :3, 3] = np.where(on_center, centers[0] - centers[1], 0.0)
+    moved = rng.random((count, 1)) < 0.3
+    poses_b[:, :3, 3] += np.where(moved, 10.0 ** rng.uniform(-17, -3, (count, 1)) * rng.normal(size=(count, 3)), 0.0)
+    return Pair(a, poses_a, b, poses_b), None
+
+
+def identical(rng: Rng, count: int) -> Drawn:
+    """A shape and itself, in the same pose or some ulps from it."""
+    spec, _ = _any_pair(rng)
+    poses = _placed(count, naive.random_rotations(rng, count), rng.normal(size=(count, 3)))
+    poses[rng.random(count) < 0.3, :3, :3] = np.eye(3)
+    poses_b = poses.copy()
+    steps = rng.integers(-3, 4, (count, 3)) * (rng.random((count, 1)) < 0.5)
+    poses_b[:, :3, 3] += np.spacing(poses_b[:, :3, 3]) * steps
+    return Pair(spec, poses, spec, poses_b), None
+
+
+def containment(rng: Rng, count: int) -> Drawn:
+    """A small shape deep in a large one."""
+    a, b = _any_pair(rng, SOLID)
+    a = rescaled(a, 10.0 ** rng.uniform(-6, -0.5))
+    body = naive.body(b)
+    poses_a = _placed(count, naive.random_rotations(rng, count), rng.uniform(-0.4, 0.4, (count, 3)) * body.size)
+    poses_a[:, :3, 3] += body.center
+    poses_b = _placed(count)
+    return (Pair(a, poses_a, b, poses_b) if rng.random() < 0.5 else Pair(b, poses_b, a, poses_a)), None
+
+
+def flat_on_flat(rng: Rng, count: int) -> Drawn:
+    """Flat shapes in one plane, or in two parallel or nearly parallel ones."""
+    flat = ["segment", "triangle", "flat hull", "rounded triangle"]
+    specs = []
+    for name in rng.choice(flat, 2):
+        kind, *numbers = random_spec(rng, str(name))
+        inner = numbers[0] if kind == "inflated" else (kind, *numbers)
+        inner = (inner[0], *(np.asarray(x) * (1.0, 1.0, 0.0) for x in inner[1:]))
+        specs.append((kind, inner, numbers[1]) if kind == "inflated" else inner)
+    slides = rng.normal(size=(count, 3)) * (1.0, 1.0, 0.0)
+    slides[:, 2] = _some_gap(rng, count, 1.0)
+    spins = Rotation.from_rotvec(rng.uniform(-np.pi, np.pi, (count, 1)) * (0.0, 0.0, 1.0)).as_matrix()
+    turns = np.where(rng.random((count, 1, 1)) < 0.5, spins, _slightly_turned(rng, spins))
+    pair = Pair(specs[0], _placed(count), specs[1], _placed(count, turns, slides))
+    if rng.random() < 0.5:
+        whole = naive.pose(naive.random_rotations(rng, 1)[0], rng.normal(size=3))
+        pair = Pair(pair.a, whole @ pair.poses_a, pair.b, whole @ pair.poses_b)
+    return pair, None
+
+
+def _normals(rng: Rng, body: Body, count: int) -> Array:
+    """Directions in the body's frame: of its faces, along its axes, from one of its edges, or any."""
+    found = [np.eye(3), -np.eye(3), naive.unit_vectors(rng, 6)]
+    if body.points is not None and len(body.points) > 3:
+        try:
+            faces = ConvexHull(body.points).equations[:, :3]
+            between = faces[rng.integers(len(faces), size=12)] + faces[rng.integers(len(faces), size=12)]
+            lengths = np.linalg.norm(between, axis=1)
+            found += [faces, faces, between[lengths > 0.1] / lengths[lengths > 0.1, None]]
+        except QhullError:
+            pass
+    every = np.vstack(found)
+    return every[rng.integers(len(every), size=count)]
+
+
+def kisses(rng: Rng, count: int) -> Drawn:
+    """A vertex, an edge or a face of each met along one normal, some 0 to a tenth of their size apart or in overlap.
+
+    The farthest points along the normal face each other, so that what they are apart is the distance.
+    """
+    a, b = _any_pair(rng)
+    body_a, body_b = naive.body(a), naive.body(b)
+    poses_a, poses_b = (_placed(count, naive.random_rotations(rng, count)) for _ in range(2))
+    n = np.einsum("nij,nj->ni", poses_a[:, :3, :3], _normals(rng, body_a, count))
+    against = -_normals(rng, body_b, count)
+    faced = rng.random(count) < 0.5  # turn B so that a normal of its own meets A's
+    local = np.einsum("nji,nj->ni", poses_b[:, :3, :3], n)
+    poses_b[faced, :3, :3] = (poses_b[:, :3, :3] @ _turning(against, local))[faced]
+    part = rng.random(count) < 0.3
+    poses_b[part, :3, :3] = _slightly_turned(rng, poses_b[part, :3, :3])
+    at_a, at_b = naive.posed_support(body_a, poses_a, n), naive.posed_support(body_b, poses_b, -n)
+    gaps = _some_gap(rng, count, body_a.size + body_b.size)
+    poses_b[:, :3, 3] = at_a - at_b + gaps[:, None] * n
+    pair = Pair(a, poses_a, b, poses_b)
+    slack = 4e-15 * pair.size
+    return pair, (gaps - slack, np.where(gaps >= 0, gaps, np.inf) + slack)
+
+
+def _turning(old: Array, new: Array) -> Array:
+    """Rotations that carry unit vectors to unit vectors."""
+    half = old + new
+    length = np.linalg.norm(half, axis=1)
+    ok = length > 1e-6
+    half = np.where(ok[:, None], half, np.array([1.0, 0.0, 0.0])) / np.where(ok, length, 1.0)[:, None]
+    flip = 2 * half[:, :, None] * half[:, None, :] - np.eye(3)  # a half turn about the middle carries old to new
+    return np.where(ok[:, None, None], flip, np.eye(3))
+
+
+def parallel(rng: Rng, count: int) -> Drawn:
+    """Turned alike or nearly alike, met along an axis of both and slid along their faces."""
+    a, b = _any_pair(rng)
+    body_a, body_b = naive.body(a), naive.body(b)
+    turns = naive.random_rotations(rng, count)
+    turns[rng.random(count) < 0.4] = np.eye(3)
+    almost = np.where(rng.random((count, 1, 1)) < 0.5, turns, _slightly_turned(rng, turns))
+    poses_a, poses_b = _placed(count, turns), _placed(count, almost)
+    axes = np.vstack([np.eye(3), -np.eye(3)])[rng.integers(6, size=count)]
+    n = np.einsum("nij,nj->ni", turns, axes)
+    slide = np.cross(n, rng.normal(size=(count, 3))) * (rng.random((count, 1)) < 0.7) * 0.5
+    poses_b[:, :3, 3] = slide
+    size = body_a.size + body_b.size
+    gap = naive.posed_gap(body_a, poses_a, body_b, poses_b, n)
+    poses_b[:, :3, 3] += (_some_gap(rng, count, size) - gap)[:, None] * n
+    return Pair(a, poses_a, b, poses_b), None
+
+
+def shallow_and_deep(rng: Rng, count: int) -> Drawn:
+    """Pushed along the normal of their answer until they touch, then 1e-16 to 1e-1 of their size out or in."""
+    a, b = _any_pair(rng)
+    poses_a, poses_b = random_poses(rng, a, b, count)
+    pair = Pair(a, poses_a, b, poses_b)
+    answer = pair.signed()
+    way = _some_gap(rng, count, 1.0) * pair.size - answer.distance
+    return pair.moved(shift_b=way[:, None] * answer.normal), None
+
+
+def needles(rng: Rng, count: int) -> Drawn:
+    """Polytopes of which every length is cut by up to 1e9."""
+    sharp = [name for name in SHAPES if is_polytope(SHAPES[name])]
+    a, b = (thinned(rng, spec, 9) for spec in _any_pair(rng, sharp))
+    return Pair.random(rng, a, b, count), None
+
+
 CLASSES: dict[str, Callable[[Rng, int], Drawn]] = {
     "scale 1e-9 to 1e9": scales,
     "one 1e±4.5 times the other": mixed_scales,
     "offsets to 1e7 sizes": offsets,
+    "aspect to 1e6": aspect,
+    "needles to 1e9, polytopes": needles,
+    "coincident centres": coincident,
+    "identical shapes": identical,
+    "containment": containment,
+    "flat on flat": flat_on_flat,
+    "vertex, edge, face kisses": kisses,
+    "parallel, nearly parallel": parallel,
+    "shallow and touching": shallow_and_deep,
+    **CLOSED,
 }
 NAMES = list(CLASSES)

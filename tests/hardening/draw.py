@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from laws import Pair
-from naive import Array, Spec
+from naive import Spec
 from strategies import PAIRS, is_polytope, random_spec
 
 from . import adversaries
+from .closed import Truth
 
 #: poses of a stack, drawn between these
 ROWS = 100, 500
@@ -23,7 +24,7 @@ class Stack:
     number: int
     name: str  #: the class that it is counted under
     pair: Pair
-    truth: Array | None  #: the signed distance of each row, in long doubles, where a closed form is cheap
+    truth: Truth | None  #: bounds of the signed distance of each row, where a closed form is cheap
     rng: np.random.Generator  #: for what the laws draw themselves
 
     def __len__(self) -> int:

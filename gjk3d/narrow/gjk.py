@@ -148,8 +148,8 @@ def gjk(
         w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
         steps += 1
         bound = -dot(d, w)
-        if bound > lower:
-            lower = bound
+        if bound > lower - tiny:  # the latest of equals: their bounds differ by rounding, their angles by its root
+            lower = max(lower, bound)
             axis = d
         if log.shape[0] > 0:
             at = put(log, at, 1.0)
@@ -167,6 +167,7 @@ def gjk(
             code = FAR
             break
         if length - bound <= width:  # this direction's own bound: then v / |v| is as good a normal as |v| a distance
+            axis = d
             code = CONVERGED
             break
         seen = False

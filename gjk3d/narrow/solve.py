@@ -46,19 +46,6 @@ def direction_between(m: tuple[float, ...]) -> Vec3:
 
 
 @kernel
-def facing(v: Vec3, length: float, axis: Vec3, size: float) -> Vec3:
-    """Return the normal of a pair apart: the axis that proved the lower bound, unless the witnesses contradict it.
-
-    Near contact v is all rounding and the axis is not; on a curved shape v may have moved since the axis was asked.
-    """
-    if not length > 0.0:
-        return axis
-    d = (-v[0] / length, -v[1] / length, -v[2] / length)
-    off = (d[0] - axis[0]) ** 2 + (d[1] - axis[1]) ** 2 + (d[2] - axis[2]) ** 2
-    return d if off > (1e-13 * size / length) ** 2 else axis
-
-
-@kernel
 def solve(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, pa: Array, i: int, pb: Array, j: int,
     mode: int, max_distance: float, tol: float, work: Array, table: Ints, room: int,
@@ -103,7 +90,6 @@ def solve(
     lower = low - error
     upper = length + error
     a, b = witnesses(s, count)
-    n = facing(v, length, axis, size)
     distance = length
     proven = code == INSIDE_SIMPLEX
     three = int(np.int64(3))
@@ -139,7 +125,6 @@ def solve(
             upper = min(upper, outer + error)
         if front >= 0.0:  # the origin is inside: overlap
             if mode != UNSIGNED:
-                n = axis
                 distance = -front
                 a, b = witnesses(s, three)
             elif not (proven or length <= 4.0 * tiny):
@@ -155,11 +140,12 @@ def solve(
                 length = reach
                 distance = length
                 upper = min(upper, length + error)
+                v = p
                 s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
                 a, b = witnesses(s, three)
-                n = facing(p, length, axis, size)
-        if front < 0.0 and length <= 4.0 * tiny:
-            n = axis
+    n = axis  # what proved the lower bound: near contact v is all rounding, even its sign
+    if not proven and upper - lower > promised and (lower > 0.0 or tol > 0.0) and length > 4.0 * tiny:
+        n = (-v[0] / length, -v[1] / length, -v[2] / length)  # stopped early: the witnesses are what is known
     if proven:
         upper = min(upper, 0.0)
     if proven and mode == UNSIGNED:

@@ -128,3 +128,13 @@ def test_axes_that_are_nearly_parallel_are_true_and_say_how_wide():
     width = result.upper - result.lower
     laws.at_most(width[angles < 1e-7], (1e-10 + 2 * angles)[angles < 1e-7], "no wider than askew")
     laws.at_most(width, 1e-3, "EPA's, where they are farther askew")
+
+
+def test_the_normal_of_boxes_face_to_face_far_from_the_origin():
+    """The later direction was off by 4e-9, the axis that proved the bound was exact."""
+    pose_a, pose_b = np.eye(4), np.eye(4)
+    pose_a[:3] = (0, -1, 0, -16777216.0), (0, 0, 1, 8388608.0), (-1, 0, 0, -4194304.0)
+    pose_b[:3] = (-1, 0, 0, -16777213.421438407), (0, 0, -1, 8388604.75), (0, -1, 0, -4194308.0023541665)
+    box = ("box", np.array([4.0, 1.1571232, 3.25]))
+    pair = laws.Pair(box, pose_a, box, pose_b)
+    laws.sign_law(pair, pair.signed())

@@ -167,7 +167,8 @@ def gjk(
             code = FAR
             break
         if length - bound <= width:  # this direction's own bound: then v / |v| is as good a normal as |v| a distance
-            axis = d
+            if bound > lower - 64.0 * tiny:  # not where a loose width lets it end: EPA goes on from the best axis
+                axis = d
             code = CONVERGED
             break
         seen = False

@@ -40,6 +40,7 @@ _WHERE = {
     "Verdict": "exact",
     "Axis": "results",
     "AxisKind": "results",
+    "Certificate": "results",
     "Distance": "results",
     "Status": "results",
     "Mesh": "meshes",
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from gjk3d.queries import warmup as warmup
     from gjk3d.results import Axis as Axis
     from gjk3d.results import AxisKind as AxisKind
+    from gjk3d.results import Certificate as Certificate
     from gjk3d.results import Distance as Distance
     from gjk3d.results import Status as Status
     from gjk3d.shapes.base import Shape as Shape

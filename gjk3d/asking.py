@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.certify import certify, check_certificate
 from gjk3d.errors import Gjk3dError, ShapeError, UnsupportedPair
-from gjk3d.families import NO_LOG, Family, Rows, families
+from gjk3d.families import NO_LOG, Family, Rows, canonical, families
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.pairs import mirror
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
 from gjk3d.results import Distance
@@ -102,7 +104,7 @@ def check_limits(max_distance: Any, tol: Any) -> None:
 
 def ask_distance(
     mode: int, a: Any, b: Any, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool,
-    workers: int = 1,
+    workers: int = 1, certificate: bool = False,
 ) -> Distance:  # fmt: skip
     """Answer `gjk3d.distance` and `gjk3d.signed_distance`."""
     check_limits(max_distance, tol)
@@ -111,21 +113,28 @@ def ask_distance(
     rows = rows._replace(workers=workers)
     if trace and rows.stacked:
         raise ShapeError("trace=True is for one pair: pass single poses")
+    first, second, placed, exchanged = a, b, rows, False
+    if certificate:
+        check_certificate(mode, rows)
+        if not trace and family is not families[-2]:  # its log has the order asked, an answer's bits the canonical one
+            first, second, placed, exchanged = canonical(a, b, rows)
     out = np.empty((rows.total, narrow.FLOATS))
     flags = np.zeros((rows.total, narrow.INTS), dtype=np.int64)
     log = [NO_LOG]
     with first_call("distance"):
         family.solve(
-            a,
-            b,
-            rows,
+            first,
+            second,
+            placed,
             mode,
             float(max_distance),
             0.0 if tol is None else float(tol),
             out,
             flags,
-            log if trace else None,
+            log if trace or certificate else None,
         )
+    if exchanged:
+        mirror(out, 0)
     result: Distance = object.__new__(Distance)
     result.shape_a, result.shape_b = a, b
     # copies: an answer says what was asked, also after the caller has moved on in the same array
@@ -140,4 +149,6 @@ def ask_distance(
         return result
     status, steps, tight, _ = flags[0].tolist()
     result._row = out[0], status, steps, tight
+    if certificate:
+        result.certificate = certify(result, rows, log[0], exchanged)
     return result

@@ -188,7 +188,7 @@ def _solve_cores(
             in_chunks(rows.total, rows.workers, partial(run, points=points, again=again, room=NO_LOG))
         else:
             room = np.empty(4096)
-            while (used := run(0, 1, points, again, room)) > len(room):
+            while (used := run(0, 1, points, False, room)) > len(room):  # also when it is asked for its length only
                 room = np.empty(used)
             log[0] = room[:used]
         if points >= most or not flags[:, 3].any():

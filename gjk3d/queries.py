@@ -74,6 +74,7 @@ def distance(
     max_distance: float = inf,
     tol: float | None = None,
     trace: bool = False,
+    certificate: bool = False,
     workers: int = 1,
 ) -> Distance:
     """Return how far apart two shapes are, with the nearest points; 0 and one common point where they overlap.
@@ -92,6 +93,8 @@ def distance(
         Width of the interval that is enough, relative to the pair's size; None is the promised width.
     trace : bool
         Keep every step in ``result.trace``; for one pair.
+    certificate : bool
+        Keep what proves the bounds in ``result.certificate``; for one pair. The answer has the same bits without.
     workers : int
         Threads for a stack; the answers are the same bits for any number.
 
@@ -116,8 +119,8 @@ def distance(
     >>> gk.distance(gk.Sphere(1), gk.Box((2, 2, 2)), None, pose).distance
     2.0
     """
-    if workers != 1:
-        return ask_distance(narrow.UNSIGNED, a, b, pose_a, pose_b, max_distance, tol, trace, workers)
+    if workers != 1 or certificate:
+        return ask_distance(narrow.UNSIGNED, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
     return prepared(a, b).ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
 
 
@@ -131,6 +134,7 @@ def signed_distance(
     max_distance: float = inf,
     tol: float | None = None,
     trace: bool = False,
+    certificate: bool = False,
     workers: int = 1,
 ) -> Distance:
     """Return how far apart two shapes are, or how deep they overlap, with the points and the direction that part them.
@@ -143,7 +147,7 @@ def signed_distance(
     depth : {"auto", "epa", "facets"}
         What measures overlap. "epa" runs EPA on every pair, apart or not. "facets" tries every facet of the Minkowski
         difference, which is the separating axis test in 3D: polytopes only, flat or rounded ones too.
-    max_distance, tol, trace, workers
+    max_distance, tol, trace, certificate, workers
         As in `distance`; a trace always runs EPA where the cores overlap.
 
     Returns
@@ -169,8 +173,9 @@ def signed_distance(
     >>> result.distance, result.normal.tolist()
     (-0.25, [1.0, 0.0, 0.0])
     """
-    if workers != 1:
-        return ask_distance(depth_mode(depth), a, b, pose_a, pose_b, max_distance, tol, trace, workers)
+    if workers != 1 or certificate:
+        mode = depth_mode(depth)
+        return ask_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
     return prepared(a, b).ask(depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
 
 

@@ -103,6 +103,8 @@ class EpaStep(NamedTuple):
     horizon: NDArray[np.int64]  #: (h, 2) the edges round them
     lower: float  #: bounds of the cores' signed distance
     upper: float
+    vertices_a: Array  #: (n, 3) the points of A that the vertices are made of
+    vertices_b: Array  #: (n, 3) their points of B
 
 
 class Trace:
@@ -114,22 +116,72 @@ class Trace:
     gjk_end : str
         Why GJK stopped.
     simplex : (k, 3) float
-        GJK's last simplex, with ``simplex_weights``.
+        GJK's last simplex, with ``simplex_weights``, and its points of A and of B in ``simplex_a`` and ``simplex_b``.
     epa : list of EpaStep
         Empty where EPA was not needed.
     """
 
-    __slots__ = ("epa", "gjk", "gjk_end", "simplex", "simplex_weights")
+    __slots__ = ("epa", "gjk", "gjk_end", "simplex", "simplex_a", "simplex_b", "simplex_weights")
 
     def __init__(self) -> None:
         self.gjk: list[GjkStep] = []
         self.gjk_end = ""
         self.simplex: Array = np.empty((0, 3))
+        self.simplex_a: Array = np.empty((0, 3))
+        self.simplex_b: Array = np.empty((0, 3))
         self.simplex_weights: Array = np.empty(0)
         self.epa: list[EpaStep] = []
 
     def __repr__(self) -> str:
         return f"Trace: {len(self.gjk)} steps of GJK ({self.gjk_end}), {len(self.epa)} of EPA"
+
+
+class Certificate(NamedTuple):
+    """What proves an answer: the last state of the kernels, which `gjk3d.verify` checks in exact arithmetic.
+
+    All is about cores: of a sphere its centre, of a capsule its segment; the radii are taken off both bounds.
+
+    Attributes
+    ----------
+    kind : str
+        "weights": a convex combination of pairs of points is a vector of A - B, so the shapes are no farther apart
+        than it is long. "surface": triangles of points of A - B, closed round the origin, so that the shapes overlap
+        at least as deep as the surface is away from it. "section": the polygon of a solid of revolution proves the
+        depth, and is not kept. "plane": the support point towards a half-space. The last two carry the lower bound
+        only.
+    normal : (3,) float
+        Unit vector from A to B in world axes. The shapes are at least as far apart, or at most as deep in each other,
+        as their support points along it say.
+    support_a, support_b : (3,) float
+        Those support points, each in its own shape's frame; of a half-space the foot of the other one.
+    points_a, points_b : (k, 3) float
+        Pairs of points of the cores, each in its own shape's frame, where the vertices of a polytope are exact.
+    weights : (k,) float
+        Of the pairs, at least 0; of kind "weights".
+    faces : (m, 3) int
+        Triangles of pairs, all wound one way; of kind "surface".
+    directions : (k, 3) float
+        From A to B in world axes, in which each pair was asked for, 0 where that was not noted. They prove nothing,
+        and save time where curved cores have to be shown to hold their points.
+    """
+
+    kind: str
+    normal: Array
+    support_a: Array
+    support_b: Array
+    points_a: Array
+    points_b: Array
+    weights: Array
+    faces: NDArray[np.int64]
+    directions: Array
+
+    def __repr__(self) -> str:
+        x, y, z = self.normal
+        what = {
+            "weights": f"weights of {len(self.weights)} pairs of points",
+            "surface": f"a closed surface of {len(self.faces)} triangles of {len(self.points_a)} points",
+        }.get(self.kind, f"{self.kind}, no upper bound")
+        return f"Certificate: normal ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
 
 
 def _many(pose: Any) -> bool:
@@ -161,6 +213,8 @@ class Distance:
         Steps of GJK and EPA together.
     trace : Trace or None
         Every step the kernels took, where ``trace=True`` asked for it.
+    certificate : Certificate or None
+        What proves the bounds, where ``certificate=True`` asked for it.
     shape_a, shape_b, pose_a, pose_b
         The question, so that an answer can be drawn and replayed.
     """
@@ -168,6 +222,7 @@ class Distance:
     __slots__ = (
         "_row",
         "asked",
+        "certificate",
         "distance",
         "iterations",
         "lower",
@@ -194,6 +249,7 @@ class Distance:
     tight: Any
     iterations: Any
     trace: Trace | None
+    certificate: Certificate | None
     shape_a: Any
     shape_b: Any
     pose_a: Any
@@ -204,6 +260,8 @@ class Distance:
 
     def __getattr__(self, name: str) -> Any:
         """Unpack the row of one pair when the first number of it is asked for."""
+        if name == "certificate":
+            return None  # unless it was asked for
         if name not in _NUMBERS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         row, status, self.iterations, tight = self._row

@@ -39,6 +39,7 @@ def test_every_public_name_has_an_example():
             "Status",
             "Axis",
             "AxisKind",
+            "Certificate",
             "Verdict",
             "Shape",
             "Composed",

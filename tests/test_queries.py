@@ -141,6 +141,14 @@ def test_the_kind_of_an_axis():
     assert points.gap == 5
 
 
+def test_trace_shows_every_step_of_a_large_polytope():
+    shell = gk.ConvexHull(naive.unit_vectors(np.random.default_rng(0), 300))
+    deep = gk.signed_distance(shell, shell, None, at(0.05, 0.02, 0.01), trace=True)
+    assert len(deep.trace.epa) > 64  # vertices that the first workspace has room for
+    assert len(deep.trace.gjk) + len(deep.trace.epa) <= deep.iterations
+    assert deep.trace.gjk_end == "origin inside"
+
+
 def test_trace_shows_every_step_of_gjk_and_epa():
     cube = gk.ConvexHull(BOX.vertices)
     apart = gk.signed_distance(cube, cube, None, at(2, 0.3, 0.1), trace=True)
@@ -168,6 +176,8 @@ def test_trace_shows_every_step_of_gjk_and_epa():
         assert {(j, i) for i, j in sides} == sides
         assert after.lower >= before.lower
     assert deep.distance == pytest.approx(deep.trace.epa[-1].lower, abs=1e-12)
+    last = deep.trace.epa[-1]
+    np.testing.assert_allclose(last.vertices, last.vertices_a - last.vertices_b, atol=1e-15)
     plain = gk.signed_distance(cube, cube, None, turned)
     assert plain.trace is None
     assert plain.distance == pytest.approx(deep.distance, abs=1e-12)

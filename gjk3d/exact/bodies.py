@@ -146,6 +146,10 @@ def _composed(shape: Composed) -> list[_RawTerm]:
     return terms
 
 
+def _ball_or_ellipsoid(x: Fraction, y: Fraction, z: Fraction) -> tuple[list[_RawTerm], Fraction]:
+    return ([([_on_axis(_ZERO)], [])], x) if x == y == z else (_ellipsoid(x, y, z), _ZERO)
+
+
 #: what each class of shapes is, by its own numbers: its terms and its radius
 _MODELS: dict[type, Callable[[Any], tuple[list[_RawTerm], Fraction]]] = {
     Box: lambda s: ([([_corners(*(Fraction(x) / 2 for x in s.extents.tolist()))], [])], _ZERO),
@@ -153,7 +157,7 @@ _MODELS: dict[type, Callable[[Any], tuple[list[_RawTerm], Fraction]]] = {
     Capsule: lambda s: ([([_on_axis(-Fraction(s.height) / 2, Fraction(s.height) / 2)], [])], Fraction(s.radius)),
     Cylinder: lambda s: (_cylinder(Fraction(s.radius), Fraction(s.height) / 2), _ZERO),
     Cone: lambda s: (_cone(Fraction(s.radius), Fraction(s.height) / 2), _ZERO),
-    Ellipsoid: lambda s: (_ellipsoid(*(Fraction(x) for x in s.radii.tolist())), _ZERO),
+    Ellipsoid: lambda s: _ball_or_ellipsoid(*(Fraction(x) for x in s.radii.tolist())),
     Composed: lambda s: (_composed(s), Fraction(s._rounding())),
     **dict.fromkeys(
         (Point, Segment, Triangle, Tetrahedron, ConvexHull), lambda s: ([([_fractions(s.vertices)], [])], _ZERO)

@@ -18,6 +18,7 @@ from gjk3d.exact.bodies import scaled_vector
 from gjk3d.exact.distance import foot
 
 Number = Fraction | float
+NOT_ROUND = "the surface does not go round the origin"
 
 
 class Proof(NamedTuple):
@@ -94,7 +95,7 @@ def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[i
     if nearest.num == 0:
         return Proof(Root(0) if corners else None, "" if corners else "there is no face")
     if winding(corners) == 0:
-        return Proof(None, "the surface does not go round the origin")
+        return Proof(None, NOT_ROUND)
     return Proof(Root(-nearest.num, nearest.den * scale * scale))
 
 

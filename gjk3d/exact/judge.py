@@ -11,6 +11,7 @@ import numpy as np
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.exact.arithmetic import FractionVec, Root, Vec, float_above, float_below, in_integers, negative, sqrt_bounds
 from gjk3d.exact.bodies import Body, Placement, at_point, body_of, place, placement, same_set
+from gjk3d.exact.carried import Side, judge_carried, judge_foot
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.enclosure import Enclosure
 from gjk3d.exact.plane import heights, place_plane
@@ -116,7 +117,8 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     """Judge one answer of `distance` or `signed_distance` in rational arithmetic, sharing no code with the solver.
 
     Shapes and poses are the fractions that their floats are; a pose is its matrix after the polar step. The judge
-    proves the bounds by normals and points that it finds itself, and holds the sign law, the normal, the points, the
+    proves the bounds by the certificate that the answer carries, or else by normals and points that it finds itself,
+    and holds the sign law, the normal, the points, the
     status and the claim of tightness against them.
 
     Parameters
@@ -158,10 +160,8 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     claim = _claim(result, case)
     if claim is None:
         return case.verdict()
-    if isinstance(a, Halfspace) or isinstance(b, Halfspace):
-        _judge_plane(case, claim, a, b, at_a, at_b)
-    else:
-        _judge_cores(case, claim, a, b, at_a, at_b)
+    judge = _judge_plane if isinstance(a, Halfspace) or isinstance(b, Halfspace) else _judge_cores
+    judge(case, claim, a, b, at_a, at_b, result.certificate)
     return case.verdict()
 
 
@@ -218,6 +218,7 @@ def _claim(result: Distance, case: _Case) -> _Claim | None:
 class _Allowed(NamedTuple):
     """What the laws leave to rounding, as lengths."""
 
+    error: Fraction  #: of any number of the solver
     law: Fraction  #: of the sign law
     promised: Fraction  #: width of a tight interval, with room for another way to measure the size
     points: Fraction  #: how far from its shape a point may be
@@ -234,6 +235,7 @@ def _allowed(claim: _Claim, bodies: list[tuple[Body, Placement]], slack: float) 
     promised = Fraction(_PROMISED[any(body.curved for body, _ in bodies)] * size + 2 * error)
     width = claim.upper - claim.lower
     return _Allowed(
+        Fraction(error),
         Fraction(_UNIT * size) + world,
         2 * promised,
         max(promised, width) + world,
@@ -282,7 +284,9 @@ def _body(case: _Case, shape: Shape, at: Placement) -> Body | None:
     return place(body, at)
 
 
-def _judge_cores(case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement) -> None:
+def _judge_cores(
+    case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement, certificate: Any
+) -> None:
     body_a, body_b = _body(case, a, at_a), _body(case, b, at_b)
     if body_a is None or body_b is None:
         return
@@ -292,12 +296,18 @@ def _judge_cores(case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement
     n, _ = in_integers(claim.normal)
     low = None if claim.unsigned else claim.lower + difference.radius_high
     proof = Enclosure(low, claim.upper + difference.radius_low)
-    if claim.upper < 0 and not difference.exact:
-        own_a, own_b = body_of(a), body_of(b)
-        assert own_a is not None
-        assert own_b is not None
+    own_a, own_b = body_of(a), body_of(b)
+    assert own_a is not None
+    assert own_b is not None
+    if certificate is not None:
+        carried = judge_carried(certificate, Side("a", own_a, at_a), Side("b", own_b, at_b), difference, allowed.error)
+        case.wrong += [f"its certificate is none: {flaw}" for flaw in carried.flaws]
+        carried.add_to(proof)
+    # what is not carried, or not enough, is found anew
+    if claim.upper < 0 and not difference.exact and not proof.done:
         prove_depth(Placed(own_a, at_a), Placed(own_b, at_b), proof)
-    enclose(difference, n, proof)
+    if not proof.done:
+        enclose(difference, n, proof)
     case.judge_bounds(claim, proof, difference.radius_low, difference.radius_high)
     if not (claim.unsigned and claim.status == Status.OVERLAPPING) and claim.status not in _ROUGH:
         _judge_normal(case, claim, n, difference, allowed)
@@ -329,7 +339,9 @@ def _judge_point(case: _Case, name: str, point: FractionVec, body: Body, outward
 # --- a half-space -----------------------------------------------------------------------------------------------------
 
 
-def _judge_plane(case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement) -> None:
+def _judge_plane(
+    case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement, certificate: Any
+) -> None:
     names = ("point_a", claim.point_a), ("point_b", claim.point_b)
     n, _ = in_integers(claim.normal)
     if isinstance(a, Halfspace):
@@ -350,6 +362,12 @@ def _judge_plane(case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement
     proof = Enclosure(None if claim.unsigned else claim.lower + body.radius_high, claim.upper + body.radius_low)
     proof.raise_low(low, plane.normal)
     proof.drop_high(high)
+    if certificate is not None:
+        own = body_of(shape)
+        assert own is not None
+        side = Side("b" if shape is b else "a", own, at_shape)
+        flaws = judge_foot(certificate, side, plane.normal, body, allowed.error)
+        case.wrong += [f"its certificate is none: {flaw}" for flaw in flaws]
     case.judge_bounds(claim, proof, body.radius_low, body.radius_high)
     if not plane.is_along(n, Fraction(2 * _UNIT)):
         case.wrong.append("the normal is not the half-space's")

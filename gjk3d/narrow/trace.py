@@ -75,6 +75,7 @@ def read_log(log: Array) -> Trace:
             count = int(take(1)[0])
             rows = take(40).reshape(4, 10)[:count]
             trace.simplex, trace.simplex_weights = rows[:, :3], rows[:, 9]
+            trace.simplex_a, trace.simplex_b = rows[:, 3:6], rows[:, 6:9]
         elif kind == EPA_START:
             vertices = [take(9) for _ in range(4)]
             alive = {f: (int(i), int(j), int(k)) for f, (i, j, k) in enumerate(take(12).reshape(4, 3))}
@@ -88,10 +89,24 @@ def read_log(log: Array) -> Trace:
             added = [(int(i), int(j), int(k)) for i, j, k in take(3 * int(take(1)[0])).reshape(-1, 3)]
             removed = [int(x) for x in take(int(take(1)[0]))]
             horizon = np.array([row[:2] for row in added], dtype=np.int64).reshape(-1, 2)
-            points = np.array([v[:3] for v in vertices])
+            points = np.array(vertices)
             gone = np.array([alive[f] for f in removed], dtype=np.int64).reshape(-1, 3)
             trace.epa.append(
-                EpaStep(points, before, closest, direction, w, a, b, gone, horizon, float(lower), float(upper))
+                EpaStep(
+                    vertices=points[:, :3],
+                    faces=before,
+                    closest=closest,
+                    direction=direction,
+                    point=w,
+                    support_a=a,
+                    support_b=b,
+                    removed=gone,
+                    horizon=horizon,
+                    lower=float(lower),
+                    upper=float(upper),
+                    vertices_a=points[:, 3:6],
+                    vertices_b=points[:, 6:9],
+                )
             )
             if added:
                 for f in removed:

@@ -18,7 +18,7 @@ from gjk3d.families import FACETS
 from gjk3d.narrow import solve as narrow
 from gjk3d.replay.checks import MAX_BYTES, Array, Value, read_json
 from gjk3d.replay.shapes import read_shape, write_shape
-from gjk3d.results import Distance, Status
+from gjk3d.results import Certificate, Distance, Status
 from gjk3d.shapes.base import Shape
 
 FORMAT, SCHEMA_VERSION = "gjk3d-replay", 1
@@ -30,6 +30,17 @@ NUMBERS: dict[str, tuple[int, ...]] = {
     "normal": (3,),
     "point_a": (3,),
     "point_b": (3,),
+}
+#: the arrays of a certificate and their shapes
+_PROOF: dict[str, tuple[int | None, ...]] = {
+    "normal": (3,),
+    "support_a": (3,),
+    "support_b": (3,),
+    "points_a": (None, 3),
+    "points_b": (None, 3),
+    "weights": (None,),
+    "faces": (None, 3),
+    "directions": (None, 3),
 }
 _DEPTHS = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
 _MODES = {mode: depth for depth, mode in _DEPTHS.items()}
@@ -92,6 +103,7 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
         "pose_a": None if result.pose_a is None else result.pose_a.tolist(),
         "pose_b": None if result.pose_b is None else result.pose_b.tolist(),
         "answer": _write_answer(result),
+        **({} if result.certificate is None else {"certificate": _write_certificate(result.certificate)}),
         "versions": versions(),
     }
     rows = (f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in document.items())
@@ -112,6 +124,8 @@ def _asked(result: Distance) -> tuple[str, dict[str, Any]]:
     arguments: dict[str, Any] = {"max_distance": far, "tol": wide}
     if trace:
         arguments["trace"] = True
+    if result.certificate is not None:
+        arguments["certificate"] = True
     if mode == narrow.UNSIGNED:
         return "distance", arguments
     return "signed_distance", {"depth": _MODES[mode], **arguments}
@@ -127,6 +141,10 @@ def _write_answer(result: Distance) -> dict[str, Any]:
         "tight": np.asarray(result.tight).tolist(),
         "iterations": np.asarray(result.iterations).tolist(),
     }
+
+
+def _write_certificate(certificate: Certificate) -> dict[str, Any]:
+    return {"kind": certificate.kind, **{name: getattr(certificate, name).tolist() for name in _PROOF}}
 
 
 def _plain(value: Any) -> Any:
@@ -152,7 +170,8 @@ def read(path: str | os.PathLike[str]) -> Case:
         document.peek("format").wrong(json.dumps(FORMAT))
     document.peek("schema_version").whole(SCHEMA_VERSION, SCHEMA_VERSION)
     fields = document.fields(
-        ("format", "schema_version", "query", "arguments", "a", "b", "pose_a", "pose_b", "answer", "versions")
+        ("format", "schema_version", "query", "arguments", "a", "b", "pose_a", "pose_b", "answer", "versions"),
+        ("certificate",),
     )
     query = fields["query"].one_of("distance", "signed_distance")
     arguments = _read_arguments(fields["arguments"], query)
@@ -166,6 +185,8 @@ def read(path: str | os.PathLike[str]) -> Case:
         arguments["tol"],
         arguments["trace"],
     )
+    if "certificate" in fields:
+        answer.certificate = _read_certificate(fields["certificate"])
     members = fields["versions"].members()
     seen = {name: value.text() for name, value in fields["versions"].fields(tuple(members)).items()}
     return Case(query, arguments, a, b, pose_a, pose_b, answer, seen)
@@ -173,14 +194,23 @@ def read(path: str | os.PathLike[str]) -> Case:
 
 def _read_arguments(value: Value, query: str) -> dict[str, Any]:
     needed = ("max_distance", "tol") if query == "distance" else ("depth", "max_distance", "tol")
-    fields = value.fields(needed, ("trace",))
+    fields = value.fields(needed, ("trace", "certificate"))
     arguments: dict[str, Any] = {"depth": fields["depth"].one_of(*_DEPTHS)} if "depth" in fields else {}
     for name, absent in (("max_distance", inf), ("tol", None)):
         number = absent if fields[name].raw is None else fields[name].number()
         if number is not None and not number >= 0.0:
             fields[name].wrong("a number of at least 0, or null")
         arguments[name] = number
-    return {**arguments, "trace": "trace" in fields and fields["trace"].truth()}
+    for name in ("trace", "certificate"):
+        arguments[name] = name in fields and fields[name].truth()
+    return arguments
+
+
+def _read_certificate(value: Value) -> Certificate:
+    fields = value.fields(("kind", *_PROOF))
+    numbers = {name: fields[name].array(*shape) for name, shape in _PROOF.items() if name != "faces"}
+    faces = fields["faces"].indices(3, max(1, len(numbers["points_a"])))
+    return Certificate(kind=fields["kind"].one_of("weights", "surface", "section", "plane"), faces=faces, **numbers)
 
 
 def _read_pose(value: Value) -> Array | None:

@@ -102,6 +102,21 @@ def test_a_stack_shows_the_rows_that_differ_the_worst_first(run, case):
     assert [row["row"] for row in document["answers"]] == [3, 1]
 
 
+def test_a_forged_certificate_is_found_by_the_judge(run, tmp_path):
+    result = gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0.1, 0.2)), certificate=True)
+    path = tmp_path / "case.json"
+    document = json.loads(result.to_json(path))
+    said = run("replay", path, "--verify")
+    assert (said.code, said.err) == (0, "")
+    assert "judged then   proven" in said.out
+    document["certificate"]["weights"][0] *= -1
+    path.write_text(json.dumps(document))
+    said = run("replay", path, "--verify")
+    assert said.code == 0  # the answer is the same all the same
+    assert "judged then   refuted; its certificate is none: weight 0 is negative" in said.out
+    assert "judged now    proven" in said.out
+
+
 def test_a_bad_file_is_2_in_one_line(run, case, tmp_path):
     for change in (
         lambda d: d.pop("a"),

@@ -199,6 +199,21 @@ def test_answers_of_prepared_pairs(tmp_path):
         assert found.case.a == ball
 
 
+@pytest.mark.parametrize("name", SHAPES)
+def test_certificates_come_back_and_are_kept_again(name, tmp_path):
+    rng = np.random.default_rng(7)
+    a, b = SHAPES[name], SHAPES["rounded cone"]
+    for poses in zip(*random_poses(rng, a, b, 3), strict=True):
+        result = gk.signed_distance(build(a), build(b), *poses, certificate=True)
+        found = again(result, tmp_path)
+        assert found.sameness is Sameness.SAME
+        for certificate in (found.case.answer.certificate, found.now.certificate):
+            for one, other in zip(certificate, result.certificate, strict=True):
+                np.testing.assert_array_equal(one, other)
+    plane = gk.distance(gk.Halfspace((0, 0, 1)), build(a), certificate=True)
+    assert again(plane, tmp_path).now.certificate.kind == "plane"
+
+
 def test_the_document_says_what_it_was_made_by():
     document = json.loads(gk.distance(gk.Sphere(1), gk.Point((3, 0, 0)), max_distance=np.float32(5), tol=0).to_json())
     assert document["versions"]["gjk3d"] == gk.__version__
@@ -227,7 +242,8 @@ def altered(result, path, change):
 
 @pytest.fixture
 def apart():
-    return gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(0.3), None, naive.pose(translation=(2, 0.1, 0.2)))
+    pose = naive.pose(translation=(2, 0.1, 0.2))
+    return gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(0.3), None, pose, certificate=True)
 
 
 @pytest.mark.parametrize(
@@ -343,7 +359,7 @@ BAD = [
     (("pose_b",), np.zeros((4, 4)).tolist(), "pose_b has last row [0.0, 0.0, 0.0, 0.0]"),
     (("pose_b",), [1, 2, 3], "pose_b[0] is 1, expected a list"),
     (("pose_b",), [[1, 2, 3]], "pose_b has 1 entries, expected 4"),
-    (("pose_b",), [np.eye(4).tolist()] * 2, "the answer is of one pair, the poses are of a stack of 2"),
+    (("pose_b",), [np.eye(4).tolist()] * 2, "certificate=True is for one pair"),
     (("pose_b",), "I", 'pose_b is "I", expected a list'),
     (("answer", "status"), "fine", 'answer.status is "fine", expected'),
     (("answer", "status"), ["separated"], "answer.tight is true, expected a list"),
@@ -351,6 +367,11 @@ BAD = [
     (("answer", "iterations"), 1.5, "answer.iterations is 1.5, expected an integer"),
     (("answer", "distance"), "about 1", 'answer.distance is "about 1", expected a number'),
     (("answer", "normal"), KeyError, "answer has no 'normal'"),
+    (("certificate",), {}, "certificate has no 'kind'"),
+    (("certificate", "kind"), "hope", 'certificate.kind is "hope", expected'),
+    (("certificate", "faces"), [[0, 1, 99]], "certificate.faces[0][2] is 99, expected an integer from 0 to"),
+    (("certificate", "weights"), [None], "certificate.weights[0] is null, expected a number"),
+    (("certificate", "points_a"), [[1, 2]], "certificate.points_a[0] has 2 entries, expected 3"),
     (("versions",), {"gjk3d": 1}, "versions.gjk3d is 1, expected a string"),
 ]
 
@@ -414,6 +435,19 @@ def test_no_file_and_a_folder_are_told(tmp_path):
         read(tmp_path / "case.json")
     with pytest.raises(gk.errors.FileError, match="is a folder"):
         read(tmp_path)
+
+
+def test_poses_of_another_number_than_answers_are_refused(tmp_path):
+    box = gk.Box((1, 1, 1))
+    one, stack = gk.distance(box, box), gk.distance(box, box, None, np.tile(np.eye(4), (3, 1, 1)))
+    for result, poses, message in (
+        (one, [np.eye(4).tolist()] * 2, "the answer is of one pair, the poses are of a stack of 2"),
+        (stack, [np.eye(4).tolist()] * 2, "the answer is of a stack of 3, the poses are of a stack of 2"),
+        (stack, None, "the answer is of a stack of 3, the poses are of one pair"),
+    ):
+        file = altered(result, tmp_path / "case.json", setter(("pose_b",), poses))
+        with pytest.raises(gk.errors.ParseError, match=message):
+            run(file)
 
 
 def test_two_half_spaces_are_refused(apart, tmp_path):

@@ -1,0 +1,338 @@
+"""Certificates that answers carry: they prove both bounds by themselves, and a forged one is told from a true one."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from fractions import Fraction
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from strategies import PAIRS, SHAPES, build, examples, pairs, polytopes, random_poses
+
+import gjk3d as gk
+from gjk3d.exact import verify
+from gjk3d.exact.bodies import body_of, place, placement
+from gjk3d.exact.carried import Side, judge_carried
+from gjk3d.exact.difference import Difference
+from gjk3d.exact.enclosure import Enclosure
+from gjk3d.poses import pose_rows
+
+QUERIES = [gk.signed_distance, gk.distance]
+NUMBERS = ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations")
+
+
+def alone(result, pose_a, pose_b):
+    """What the certificate proves without anything that the judge finds itself, held against the answer's bounds."""
+    places = [placement(pose_rows(pose)[0][0]) for pose in (pose_a, pose_b)]
+    bodies = [body_of(shape) for shape in (result.shape_a, result.shape_b)]
+    difference = Difference(*(place(body, at) for body, at in zip(bodies, places, strict=True)))
+    sides = (Side(name, body, at) for name, body, at in zip("ab", bodies, places, strict=True))
+    size = sum(gk.bounding_sphere(shape)[1] for shape in (result.shape_a, result.shape_b))
+    size += float(np.linalg.norm(result.point_a - result.point_b))
+    carried = judge_carried(result.certificate, *sides, difference, Fraction(64 * 2.0**-53 * size))
+    assert carried.flaws == ()
+    unsigned = result.lower == 0.0
+    proof = Enclosure(
+        None if unsigned else Fraction(result.lower) + difference.radius_high,
+        Fraction(result.upper) + difference.radius_low,
+    )
+    carried.add_to(proof)
+    return proof
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_certificates_of_every_pair_of_kinds_prove_both_bounds_by_themselves(seed):
+    rng = np.random.default_rng(seed)
+    kinds: dict[str, int] = {}
+    for one, other in PAIRS:
+        a, b = SHAPES[one], SHAPES[other]
+        shape_a, shape_b = build(a), build(b)
+        poses_a, poses_b = random_poses(rng, a, b, 2)
+        for query in QUERIES:
+            for pose_a, pose_b in zip(poses_a, poses_b, strict=True):
+                result = query(shape_a, shape_b, pose_a, pose_b, certificate=True)
+                plain = query(shape_a, shape_b, pose_a, pose_b)
+                for name in NUMBERS:
+                    np.testing.assert_array_equal(getattr(result, name), getattr(plain, name))
+                proof = alone(result, pose_a, pose_b)
+                kind = result.certificate.kind
+                kinds[kind] = kinds.get(kind, 0) + 1
+                assert proof.low_proven
+                assert proof.high_proven or kind == "section"
+                verdict = verify(result, shape_a, shape_b, pose_a, pose_b)
+                assert verdict, verdict
+    assert set(kinds) == {"weights", "surface", "section"}
+    assert kinds["section"] < 0.03 * sum(kinds.values())
+
+
+@examples(150)
+@given(pairs(polytopes))
+def test_certificates_of_nasty_polytopes_are_never_taken_for_forged(pair):
+    check_nasty(pair)
+
+
+@examples(100)
+@given(pairs())
+def test_certificates_of_nasty_shapes_are_never_taken_for_forged(pair):
+    check_nasty(pair)
+
+
+def check_nasty(pair):
+    a, pose_a, b, pose_b = pair
+    a, b = build(a), build(b)
+    for query in QUERIES:
+        result, plain = query(a, b, pose_a, pose_b, certificate=True), query(a, b, pose_a, pose_b)
+        for name in NUMBERS:
+            np.testing.assert_array_equal(getattr(result, name), getattr(plain, name))
+        verdict = verify(result, a, b, pose_a, pose_b)
+        assert not any("certificate" in reason for reason in verdict.reasons), verdict
+        assert verdict.proven or not verify(plain, a, b, pose_a, pose_b).proven
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_swapped_pairs_have_certificates_too(name):
+    rng = np.random.default_rng(9)
+    a, b = SHAPES[name], SHAPES["rounded cone"]
+    for pose_a, pose_b in zip(*random_poses(rng, a, b, 6), strict=True):
+        for shapes, poses in (((build(a), build(b)), (pose_a, pose_b)), ((build(b), build(a)), (pose_b, pose_a))):
+            result = gk.signed_distance(*shapes, *poses, certificate=True)
+            proof = alone(result, *poses)
+            assert proof.low_proven
+            assert proof.high_proven or result.certificate.kind == "section"
+            if result.certificate.kind == "surface":
+                assert_outward(result)
+
+
+def assert_outward(result):
+    """The triangles are wound outward, as seen from the origin inside."""
+    certificate = result.certificate
+    worlds = []
+    for points, pose in ((certificate.points_a, result.pose_a), (certificate.points_b, result.pose_b)):
+        worlds.append(points @ pose[:3, :3].T + pose[:3, 3])
+    corners = (worlds[0] - worlds[1])[certificate.faces]
+    volumes = np.linalg.det(corners)
+    assert volumes.sum() > 0.0
+
+
+# kinds --------------------------------------------------------------------------------------------------------------
+
+
+def deep():
+    """A polytope and a curved shape in each other, both turned."""
+    rng = np.random.default_rng(1)
+    turns = naive.random_rotations(rng, 2)
+    a, b = gk.ConvexHull(rng.normal(size=(12, 3))), gk.Cylinder(0.5, 1.0)
+    return a, b, naive.pose(turns[0], (0.1, 0.2, 0.3)), naive.pose(turns[1], (0.4, 0.1, 0.2))
+
+
+def boxes(x):
+    pose = naive.pose(naive.random_rotations(np.random.default_rng(3), 1)[0], (x, 0.2, 0.1))
+    return gk.Box((1, 2, 3)), gk.Box((2, 1, 1)), None, pose
+
+
+def test_kinds_and_what_they_say():
+    apart = gk.distance(*boxes(5), certificate=True).certificate
+    assert apart.kind == "weights"
+    assert len(apart.points_a) == len(apart.points_b) == len(apart.weights)
+    assert apart.weights.sum() == pytest.approx(1)
+    assert len(apart.faces) == 0
+    assert set(np.abs(apart.points_a).ravel()) <= {0.5, 1.0, 1.5}  # vertices of the box, exactly
+    assert set(np.abs(apart.points_b).ravel()) <= {0.5, 1.0}
+    assert repr(apart).endswith(f"weights of {len(apart.weights)} pairs of points")
+    inside = gk.signed_distance(*boxes(0.4), certificate=True).certificate
+    assert inside.kind == "surface"
+    assert len(inside.faces) == 2 * len(inside.points_a) - 4  # Euler: a closed surface
+    assert len(inside.weights) == 0
+    assert repr(inside).endswith(f"a closed surface of {len(inside.faces)} triangles of {len(inside.points_a)} points")
+    pin = gk.signed_distance(gk.Cylinder(1, 2), gk.Cylinder(0.5, 4), certificate=True).certificate
+    assert (pin.kind, len(pin.points_a)) == ("section", 0)
+    assert repr(pin).endswith("section, no upper bound")
+    plane = gk.distance(gk.Sphere(1), gk.Halfspace((0, 0, 1), -3), certificate=True).certificate
+    assert plane.kind == "plane"
+    assert plane.support_a.tolist() == [0, 0, 0]
+    assert plane.support_b.tolist() == [0, 0, -3]
+
+
+def test_a_common_point_is_a_tetrahedron_round_the_origin():
+    a, b, pose_a, pose_b = deep()
+    result = gk.distance(a, b, pose_a, pose_b, certificate=True)
+    assert result.upper == 0.0
+    assert (result.certificate.kind, len(result.certificate.faces)) == ("surface", 4)
+
+
+def test_certificates_are_read_only_and_travel():
+    a, b, pose_a, pose_b = deep()
+    result = gk.signed_distance(a, b, pose_a, pose_b, certificate=True)
+    for name in result.certificate._fields[1:]:
+        array = getattr(result.certificate, name)
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    again = pickle.loads(pickle.dumps(result))
+    for one, other in zip(again.certificate, result.certificate, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert verify(copy.deepcopy(result), a, b, pose_a, pose_b)
+
+
+def test_no_certificate_is_kept_unasked():
+    poses = np.tile(np.eye(4), (3, 1, 1))
+    stack = gk.distance(gk.Sphere(1), gk.Sphere(2), None, poses)
+    for result in (gk.distance(*boxes(5)), stack, stack[1], stack[1:], gk.Pair(*boxes(5)[:2]).distance()):
+        assert result.certificate is None
+
+
+def test_where_no_certificate_can_be_kept():
+    box = gk.Box((1, 1, 1))
+    with pytest.raises(gk.errors.ShapeError, match="certificate=True is for one pair: pass single poses"):
+        gk.distance(box, box, np.tile(np.eye(4), (2, 1, 1)), certificate=True)
+    with pytest.raises(gk.errors.ShapeError, match="use depth='auto' or 'epa'"):
+        gk.signed_distance(box, box, depth="facets", certificate=True)
+
+
+@pytest.mark.parametrize("options", [{"depth": "epa"}, {"tol": 1e-2}, {"max_distance": 0.5}, {"trace": True}])
+def test_certificates_of_other_settings(options):
+    for x in (0.4, 1.9, 5):
+        question = boxes(x)
+        result = gk.signed_distance(*question, **options, certificate=True)
+        plain = gk.signed_distance(*question, **options)
+        assert (result.lower, result.upper) == (plain.lower, plain.upper)
+        assert alone(result, *question[2:]).done
+        assert verify(result, *question)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_half_spaces(name):
+    rng = np.random.default_rng(4)
+    shape = build(SHAPES[name])
+    for k in range(4):
+        plane = gk.Halfspace(rng.normal(size=3), rng.normal())
+        poses = [naive.pose(r, rng.normal(size=3) * 10.0 ** (k % 3)) for r in naive.random_rotations(rng, 2)]
+        for query in QUERIES:
+            result = query(plane, shape, *poses, certificate=True)
+            assert result.certificate.kind == "plane"
+            assert verify(result, plane, shape, *poses)
+            mirrored = query(shape, plane, *poses[::-1], certificate=True)
+            assert verify(mirrored, shape, plane, *poses[::-1])
+            off = result.certificate.support_b + 1e-3
+            forged = with_certificate(result, support_b=off)
+            assert verify(forged, plane, shape, *poses).refuted
+    other = gk.distance(*boxes(5), certificate=True).certificate
+    result.certificate = other
+    assert_refuted(verify(result, plane, shape, *poses), "its kind is 'weights'")
+
+
+# forged -------------------------------------------------------------------------------------------------------------
+
+
+def with_certificate(result, **changes):
+    forged = copy.copy(result)
+    forged.certificate = result.certificate._replace(**changes)
+    return forged
+
+
+def assert_refuted(verdict, why):
+    assert verdict.refuted, verdict
+    assert any("its certificate is none: " in reason and why in reason for reason in verdict.reasons), verdict
+
+
+def moved(rows, row, by):
+    rows = rows.copy()
+    rows[row] += by
+    return rows
+
+
+SURFACES = {
+    "an open surface": (lambda c: {"faces": c.faces[1:]}, "the surface is open"),
+    "no surface": (lambda c: {"faces": c.faces[:0]}, "there is no face"),
+    "a face turned over": (lambda c: {"faces": np.vstack([c.faces[:1, ::-1], c.faces[1:]])}, "the surface is open"),
+    "a vertex that is none": (lambda c: {"faces": np.where(c.faces == 0, 99, c.faces)}, "has no such vertices"),
+    "a vertex off its shape": (
+        lambda c: {"points_a": moved(c.points_a, 0, 1e-6 * c.points_a[0])},
+        "points_a[0] is out",
+    ),
+    "another off its shape": (lambda c: {"points_b": 2 * c.points_b}, "is outside its shape by"),
+}
+WEIGHTS = {
+    "a negative weight": (
+        lambda c: {"weights": c.weights * (-1, *(1,) * (len(c.weights) - 1))},
+        "weight 0 is negative",
+    ),
+    "weights of nothing": (lambda c: {"weights": 0 * c.weights}, "the weights sum to 0"),
+    "too few weights": (lambda c: {"weights": c.weights[1:]}, "weights has shape"),
+    "a vertex off its shape": (lambda c: {"points_b": c.points_b * (1 + 1e-12)}, "points_b[0] is outside its shape"),
+    "the shapes exchanged": (lambda c: {"points_a": c.points_b, "points_b": c.points_a}, "is outside its shape"),
+}
+BOTH = {
+    "another normal": (lambda c: {"normal": np.roll(c.normal, 1)}, "not the farthest points along the normal"),
+    "no normal": (lambda c: {"normal": 0 * c.normal}, "its normal is 0"),
+    "another support point": (lambda c: {"support_a": -c.support_a}, "not the farthest points along the normal"),
+    "a support point off its shape": (lambda c: {"support_b": 1.5 * c.support_b}, "support_b is outside its shape"),
+    "no number": (lambda c: {"points_a": moved(c.points_a, 0, np.nan)}, "a number in points_a is not finite"),
+    "ragged": (lambda c: {"points_a": c.points_a[1:]}, "beside"),
+    "flat": (lambda c: {"normal": c.normal[:2]}, "normal is no vector"),
+    "no such kind": (lambda c: {"kind": "hope"}, "its kind is 'hope'"),
+    "the kind of a half-space": (lambda c: {"kind": "plane"}, "its kind is 'plane'"),
+    "faces that are no integers": (lambda c: {"faces": c.faces + 0.5}, "faces has"),
+}
+
+
+@pytest.mark.parametrize("name", SURFACES | BOTH)
+@pytest.mark.parametrize("question", [boxes(0.4), deep()], ids=["boxes", "curved"])
+def test_forged_surfaces_are_refuted(question, name):
+    result = gk.signed_distance(*question, certificate=True)
+    assert verify(result, *question)
+    change, why = (SURFACES | BOTH)[name]
+    assert_refuted(verify(with_certificate(result, **change(result.certificate)), *question), why)
+
+
+@pytest.mark.parametrize("name", WEIGHTS | BOTH)
+def test_forged_weights_are_refuted(name):
+    question = boxes(5)
+    result = gk.distance(*question, certificate=True)
+    assert verify(result, *question)
+    change, why = (WEIGHTS | BOTH)[name]
+    assert_refuted(verify(with_certificate(result, **change(result.certificate)), *question), why)
+
+
+def test_the_certificate_of_a_foreign_pair_is_refuted():
+    question = boxes(5)
+    result = gk.distance(*question, certificate=True)
+    for other in ((gk.Box((1, 2, 3.5)), *question[1:]), (question[0], gk.ConvexHull(np.eye(3)), *question[2:])):
+        foreign = copy.copy(result)
+        foreign.certificate = gk.distance(*other, certificate=True).certificate
+        assert_refuted(verify(foreign, *question), "")
+    foreign.certificate = "proven, I swear"
+    assert_refuted(verify(foreign, *question), "it is a str")
+
+
+def test_a_true_certificate_does_not_make_a_false_answer_true():
+    for question in (boxes(5), boxes(0.4), deep()):
+        result = gk.signed_distance(*question, certificate=True)
+        for by in (1e-6, -1e-6):
+            false = copy.copy(result)
+            false.lower, false.upper = result.lower + by, result.upper + by
+            false.distance = result.distance + by
+            false.point_b = false.point_a + false.distance * false.normal
+            verdict = verify(false, *question)
+            assert verdict.refuted
+            assert any("the signed distance is in" in reason for reason in verdict.reasons)
+
+
+def test_a_certificate_that_proves_less_is_no_forgery():
+    """A tetrahedron for EPA's whole polytope: what is missing is found anew."""
+    question = deep()
+    result = gk.signed_distance(*question, certificate=True)
+    weak = copy.copy(result)
+    weak.certificate = gk.distance(*question, certificate=True).certificate
+    assert not alone(weak, *question[2:]).high_proven
+    assert verify(weak, *question)
+    # a surface beside the origin: it proves nothing
+    beside = copy.copy(result)
+    shift = result.certificate
+    faces = shift.faces[[0, 0]].copy()
+    faces[1] = faces[1, ::-1]
+    beside.certificate = shift._replace(faces=faces)
+    assert not alone(beside, *question[2:]).high_proven
+    assert verify(beside, *question)

@@ -64,7 +64,8 @@ class Gjk3d(Competitor):
         if options:
             ask = partial(ask, **options)
         if self.many is not None:
-            return lambda n: ask(scene.pairs[:n], scene.poses_a[:n], scene.poses_b[:n])
+            index, poses = scene.pairs, np.stack((scene.poses_a, scene.poses_b), axis=1)
+            return lambda n: ask(index[:n], poses[:n])
         if scene.setting == "stack":
             return lambda n: ask(a, b, scene.poses_a[0], scene.poses_b[:n])
         poses = list(zip(self.poses_a, self.poses_b, strict=True))

@@ -49,7 +49,7 @@ def deviation(picture: Path) -> float:
 
 
 def test_all_are_here():
-    assert NAMES == ["hero", "interference", "make_pictures", "plan_path", "tutorial_2d_to_3d"]
+    assert NAMES == ["certificate", "hero", "interference", "make_pictures", "plan_path", "tutorial_2d_to_3d"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,6 +114,15 @@ def test_path_is_proven_free(run):
     assert 0.005 <= lower <= upper <= lower + 1e-3
     (everywhere,) = numbers(line(out, "and between them"))
     assert 0 < everywhere < lower
+
+
+def test_certificate_has_both_bounds_of_the_depth(run):
+    out = run("certificate").out
+    (outer,) = numbers(line(out, "the plane is"))
+    (inner,) = numbers(line(out, "the surface is"))
+    depth = -numbers(line(out, "Distance: overlapping"))[0]
+    assert inner <= outer <= inner + 1e-12
+    assert depth == pytest.approx(outer, abs=1e-9)
 
 
 def test_hero_has_the_depth_of_the_clash(run):

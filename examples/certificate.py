@@ -181,9 +181,21 @@ def compose(result, points, faces, nearest, radius, path):
     ways = (result.lower, ROUND_CEILING), (result.upper, ROUND_FLOOR)
     ceiling, floor = (Decimal(-x).quantize(Decimal("1e-6"), way) for x, way in ways)
     column = LEFT + 640
-    remark((column, 130), corner + (0, 40), "supporting plane", f"no point of A - B is beyond it:\ndepth at most {ceiling}", BLUE)
+    remark(
+        (column, 130),
+        corner + (0, 40),
+        "supporting plane",
+        f"no point of A - B is beyond it:\ndepth at most {ceiling}",
+        BLUE,
+    )
     on_ball = origin + np.linalg.norm(touch - origin) * np.array([0.42, 0.75])
-    remark((column, 300), on_ball, "ball up to the nearest face", f"inside the surface, so in A - B:\ndepth at least {floor}", "#7A6A00")
+    remark(
+        (column, 300),
+        on_ball,
+        "ball up to the nearest face",
+        f"inside the surface, so in A - B:\ndepth at least {floor}",
+        "#7A6A00",
+    )
     text = f"{len(points)} points of A - B, closed\nround the origin"
     remark((column, 600), on_surface, "EPA's surface", text, "#2C5F7A")
     remark((column, 460), on_whole, "A - B", "the ghost: no query builds it", GREY)

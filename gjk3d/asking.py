@@ -13,10 +13,9 @@ from gjk3d.errors import Gjk3dError, ShapeError, UnsupportedPair
 from gjk3d.families import NO_LOG, Family, Rows, canonical, families
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.pairs import mirror
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
-from gjk3d.results import Distance
+from gjk3d.results import Distance, pack_marks
 from gjk3d.shapes.base import Shape
 
 MOST_WORKERS = 1024
@@ -121,34 +120,26 @@ def ask_distance(
     out = np.empty((rows.total, narrow.FLOATS))
     flags = np.zeros((rows.total, narrow.INTS), dtype=np.int64)
     log = [NO_LOG]
+    limits = float(max_distance), 0.0 if tol is None else float(tol)
     with first_call("distance"):
-        family.solve(
-            first,
-            second,
-            placed,
-            mode,
-            float(max_distance),
-            0.0 if tol is None else float(tol),
-            out,
-            flags,
-            log if trace or certificate else None,
-        )
-    if exchanged:
-        mirror(out, 0)
+        if trace or certificate:
+            family.solve(first, second, placed, mode, *limits, out, flags, log)
+        if not trace:  # a log has every step of GJK and EPA, also where an answer has a closed form
+            family.solve(a, b, rows, mode, *limits, out, flags, None)
     result: Distance = object.__new__(Distance)
-    result.shape_a, result.shape_b = a, b
+    asked = mode, max_distance, tol, trace
     # copies: an answer says what was asked, also after the caller has moved on in the same array
     result.pose_a = None if pose_a is None else as_matrices(pose_a).copy()
     result.pose_b = None if pose_b is None else as_matrices(pose_b).copy()
     result.trace = read_log(log[0]) if trace else None
-    result.asked = (mode, max_distance, tol, trace)
     if rows.stacked:
+        result.shape_a, result.shape_b, result.asked = a, b, asked
         result.distance, result.lower, result.upper = out[:, 0], out[:, 1], out[:, 2]
         result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]
         result.status, result.iterations, result.tight = flags[:, 0], flags[:, 1], flags[:, 2].astype(bool)
         return result
     status, steps, tight, _ = flags[0].tolist()
-    result._row = out[0], status, steps, tight
+    result._row = out, pack_marks(status, steps, tight), a, b, asked, None, None
     if certificate:
         result.certificate = certify(result, rows, log[0], exchanged)
     return result

@@ -29,6 +29,8 @@ _FLOAT = np.dtype(np.float64)
 _POSE = (4, 4)
 _STANDING = np.eye(4)
 _KEPT = 64  #: pairs that the plain functions keep prepared, a thread
+_new = object.__new__
+_ANSWER = 1, narrow.FLOATS
 _MODES = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
 _local = threading.local()
 
@@ -119,14 +121,16 @@ class Pair:
 
     def collide(self, pose_a: Any = None, pose_b: Any = None, *, margin: float = 0.0) -> Any:
         """Tell whether the two touch or overlap, or come within a margin; see `gjk3d.collide`."""
-        if pose_a is None:
-            pose_a = _STANDING
-        if pose_b is None:
-            pose_b = _STANDING
-        if self._fast and type(margin) is float and -inf < margin < inf and _is_pose(pose_a) and _is_pose(pose_b):
-            code = _collide(
-                *self._arena, pose_a, pose_b, self._poses, margin, 0, 1, self._simplex, self._answer, self._cache
-            )
+        if (
+            self._fast
+            and type(margin) is float
+            and -inf < margin < inf
+            and (pose_a is None or _is_pose(pose_a))
+            and (pose_b is None or _is_pose(pose_b))
+        ):
+            ma = _STANDING if pose_a is None else pose_a
+            mb = _STANDING if pose_b is None else pose_b
+            code = _collide(*self._arena, ma, mb, self._poses, margin, 0, 1, self._simplex, self._answer, self._cache)
             if code == 0:
                 return False
             if code == 1:
@@ -162,26 +166,29 @@ class Pair:
         """Answer in a mode of `gjk3d.narrow.solve`."""
         ma = _STANDING if pose_a is None else pose_a
         mb = _STANDING if pose_b is None else pose_b
-        if self._fast and mode != FACETS and not trace and _is_pose(ma) and _is_pose(mb):
+        if (
+            self._fast
+            and not trace
+            and mode != FACETS
+            and (ma is _STANDING or _is_pose(ma))
+            and (mb is _STANDING or _is_pose(mb))
+        ):
             width = 0.0
             if tol is not None or type(max_distance) is not float or not max_distance >= 0.0:
                 check_limits(max_distance, tol)
                 width = 0.0 if tol is None else float(tol)
-            out, flags = np.empty((1, narrow.FLOATS)), self._flags
+            out = np.empty(_ANSWER)
             code = _solve(
                 *self._arena, ma, mb, self._poses, mode, float(max_distance), width, 0, 1, False, *self._scratch,
-                FIRST_POINTS, out, flags, self._cache, NO_LOG,
+                FIRST_POINTS, out, self._flags, self._cache, NO_LOG,
             )  # fmt: skip
-            if code == 0:
-                status, steps, tight, full = flags[0].tolist()
             # what is wider than promised goes the long way, unless a wide answer was asked for
-            if code == 0 and (tight == 1 or width > 0.0) and full == 0:
-                result: Distance = object.__new__(Distance)
-                result._row = (out[0], status, steps, tight)
-                result.shape_a, result.shape_b, result.trace = self.a, self.b, None
-                result.asked = (mode, max_distance, tol, False)
-                result.pose_a = None if pose_a is None else pose_a.copy()
-                result.pose_b = None if pose_b is None else pose_b.copy()
+            if code & 24 == 8 or (width > 0.0 and code >= 0 and code & 16 == 0):
+                result: Distance = _new(Distance)
+                result._row = (
+                    out, code, self.a, self.b, (mode, max_distance, tol, False),
+                    None if pose_a is None else pose_a.tobytes(), None if pose_b is None else pose_b.tobytes(),
+                )  # fmt: skip
                 return result
         return ask_distance(mode, self.a, self.b, pose_a, pose_b, max_distance, tol, trace)
 

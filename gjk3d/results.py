@@ -8,6 +8,7 @@ The bound law: ``lower <= true value <= upper``, whatever made the solver stop.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from enum import IntEnum
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -189,7 +190,36 @@ def _many(pose: Any) -> bool:
     return getattr(pose, "ndim", 2) == 3 and len(pose) > 1
 
 
-_NUMBERS = frozenset(("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "iterations", "tight"))
+_STATUSES = tuple(Status)
+
+
+def _as_pose(kept: bytes | None) -> Array | None:
+    return None if kept is None else np.frombuffer(kept).reshape(4, 4).copy()
+
+
+def pack_marks(status: int, steps: int, tight: int) -> int:
+    """Put the marks of an answer into one number, as `gjk3d.narrow.pairs.solve_many` returns it."""
+    return status + 8 * tight + 32 * steps
+
+
+#: how each field of one pair's answer comes from its row
+_UNPACK: dict[str, Callable[[Any], Any]] = {
+    "distance": lambda row: row[0].item(0),
+    "lower": lambda row: row[0].item(1),
+    "upper": lambda row: row[0].item(2),
+    "normal": lambda row: row[0][0, 3:6],
+    "point_a": lambda row: row[0][0, 6:9],
+    "point_b": lambda row: row[0][0, 9:12],
+    "status": lambda row: _STATUSES[row[1] & 7],
+    "tight": lambda row: row[1] & 8 != 0,
+    "iterations": lambda row: row[1] >> 5,
+    "shape_a": lambda row: row[2],
+    "shape_b": lambda row: row[3],
+    "asked": lambda row: row[4],
+    "pose_a": lambda row: _as_pose(row[5]),
+    "pose_b": lambda row: _as_pose(row[6]),
+    "trace": lambda row: None,
+}
 
 
 class Distance:
@@ -256,19 +286,19 @@ class Distance:
     pose_b: Any
     asked: tuple[int, float, float | None, bool]  #: how: the solver's mode, max_distance, tol, trace
 
-    _row: tuple[Array, int, int, int]  #: of one pair: what the kernel left, its numbers, status, steps and tightness
+    #: of one pair: the kernel's row and its marks, the shapes, how it was asked, and the poses' bytes
+    _row: tuple[Array, int, Any, Any, tuple[int, float, float | None, bool], bytes | None, bytes | None]
 
     def __getattr__(self, name: str) -> Any:
-        """Unpack the row of one pair when the first number of it is asked for."""
-        if name == "certificate":
-            return None  # unless it was asked for
-        if name not in _NUMBERS:
+        """Unpack what is asked for the first time of an answer of one pair."""
+        unpack = _UNPACK.get(name)
+        if unpack is None:
+            if name == "certificate":
+                return None  # unless it was asked for
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        row, status, self.iterations, tight = self._row
-        self.distance, self.lower, self.upper = row[:3].tolist()
-        self.normal, self.point_a, self.point_b = row[3:6], row[6:9], row[9:12]
-        self.status, self.tight = Status(status), tight == 1
-        return getattr(self, name)
+        value = unpack(self._row)
+        setattr(self, name, value)
+        return value
 
     @property
     def depth(self) -> Any:

@@ -68,7 +68,8 @@ def solve_many(
 ) -> int:  # fmt: skip
     """Answer questions start to stop; with ``again`` only those that ran out of workspace.
 
-    Returns the log's length, or -1 where ``ma`` or ``mb`` is no pose; they may be of no rows.
+    Returns the log's length, or where there is none the last answer's flags in one number: status, then 8 if tight, 16
+    if the workspace was full, and 32 a step. It is -1 where ``ma`` or ``mb`` is no pose; they may be of no rows.
     """
     if not take_poses(ma, mb, poses):
         return -1
@@ -86,6 +87,9 @@ def solve_many(
         )  # fmt: skip
         if turned:
             mirror(out, k)
+    if log.shape[0] == 0 and stop > start:
+        k = stop - 1
+        used = flags[k, 0] + 8 * flags[k, 2] + 16 * flags[k, 3] + 32 * flags[k, 1]
     return used
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from gjk3d._numba import kernel
 from gjk3d.geometry.simplex import INSIDE, closest_on_tetrahedron, closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, dot
+from gjk3d.narrow.boxes import WIDTH as BOX_WIDTH
+from gjk3d.narrow.boxes import best_axis, overlapping_boxes
 from gjk3d.narrow.concentric import concentric
 from gjk3d.narrow.epa import CLOSED, FLAT, FULL, epa
 from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, SIMPLEX, first_four, gjk, witnesses
@@ -31,6 +33,7 @@ FLOATS, INTS = 12, 4
 
 _RADIUS, _RHO, _POLYTOPE = layout.RADIUS, layout.RHO, layout.POLYTOPE
 _U = layout.UNIT_ROUNDOFF
+_BOX, _HEAD = layout.BOX, layout.FLOAT_HEAD
 #: promised widths, in units of the pair's size
 WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10
 #: up to here nearly parallel axes cost less than the tie that EPA meets; in the same units
@@ -63,6 +66,14 @@ def solve(
     radii = ra + rb
     curved = qa[ia + _POLYTOPE] == 0 or qb[ib + _POLYTOPE] == 0
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * size + 2.0 * error
+    if qa[ia] == _BOX and qb[ib] == _BOX and mode == SIGNED and log.shape[0] == 0:
+        settled, distance, upper, n, a, b = overlapping_boxes(fa, oa + _HEAD, fb, ob + _HEAD, m, size, error)
+        if settled:
+            finish(
+                pa, i, fa, oa, n, a, b, distance, distance - error, upper, True, ra, rb, promised, size, mode,
+                max_distance, int(np.int64(0)), int(np.int64(1)), out, flags, k,
+            )  # fmt: skip
+            return int(np.int64(0))
     # polytopes end where no support point is new: there the normal is good too, not only the distance
     width = max(1e-13 * size if curved else 0.0, tol * size - 2.0 * error)
     s = work[:SIMPLEX].reshape(6, 10)
@@ -228,6 +239,13 @@ def quick_collide(
     clear = margin + radii + 4.0 * error + WIDTH_CURVED * size
     if sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11]) - fa[oa + _RHO] - fb[ob + _RHO] > clear:
         return 0
+    if qa[ia] == _BOX and qb[ib] == _BOX:
+        gap, _, widest, sure = best_axis(fa, oa + _HEAD, fb, ob + _HEAD, m, clear)
+        if gap > clear:
+            return 0
+        depth = -widest - BOX_WIDTH * size - error
+        if sure and depth > 0.0 and -depth - radii <= margin:
+            return 1
     warm = cache.shape[0] > 0
     if warm and cache[k, 0] > 0.0:
         axis = (cache[k, 1], cache[k, 2], cache[k, 3])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .check import check
 from .draw import draw
+from .judged import judge
 from .table import Tally
 
 
@@ -27,7 +28,9 @@ def run(pairs: int, seed: int, first: int = 0, progress: bool = True) -> Tally:
     try:
         while done < pairs:
             stack = draw(seed, number)
-            check(stack, tally)
+            result = check(stack, tally)
+            if result is not None:
+                judge(stack, result, tally)
             number, done = number + 1, done + len(stack)
             spent = time.perf_counter() - start
             if progress and spent > said + 5.0:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .draw import Stack
 
-_HEAD = ("class", "pairs", "wrong", "exceptions", "NaN", "verified", "refuted", "unproven", "touching", "not tight")
+_HEAD = ("class", "pairs", "wrong", "exceptions", "NaN", "touching", "verified", "refuted", "unprovable", "not tight")
 _TAIL = ("worst width / size", "most iterations")
 
 
@@ -45,7 +45,7 @@ class Line:
     def cells(self) -> list[str]:
         """As the table shows it."""
         broken = ", ".join(f"{name} {count}" for name, count in self.broken.most_common()) or "0"
-        counts = (self.exceptions, self.nan, self.verified, self.refuted, self.unproven, self.touching, self.loose)
+        counts = (self.exceptions, self.nan, self.touching, self.verified, self.refuted, self.unproven, self.loose)
         return [f"{self.pairs}", broken, *map(str, counts), f"{self.width:.1e}", f"{self.iterations}"]
 
 
@@ -94,5 +94,5 @@ class Tally:
             text += "\nFound:\n\n" + "\n".join(f"- {line}" for line in self.found) + "\n"
         if self.unproven:
             reasons = "\n".join(f"- {count}: {why}" for why, count in self.unproven.most_common())
-            text += f"\nUnproven:\n\n{reasons}\n"
+            text += f"\nUnprovable:\n\n{reasons}\n"
         return text

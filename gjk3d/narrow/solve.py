@@ -115,7 +115,7 @@ def solve(
         settled = False
         near = max(width, tiny if not curved else 1e-11 * size)
         esteps, least, outer, front, back = 0, -low, inf, -1.0, -1.0
-        if curved and mode == SIGNED:  # families of ties
+        if curved and mode != EPA_ALWAYS:  # families of ties
             settled, esteps, least, axis, outer, front, back = concentric(
                 qa, ia, fa, oa, qb, ib, fb, ob, m, 0.25 * promised, least, axis, work
             )

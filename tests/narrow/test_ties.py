@@ -138,3 +138,17 @@ def test_the_normal_of_boxes_face_to_face_far_from_the_origin():
     box = ("box", np.array([4.0, 1.1571232, 3.25]))
     pair = laws.Pair(box, pose_a, box, pose_b)
     laws.sign_law(pair, pair.signed())
+
+
+def test_distance_and_signed_distance_name_one_status_at_a_cone_s_rim():
+    """Either says SEPARATED where the plane of the meridian proves it, though GJK and EPA alone do not."""
+    rng = np.random.default_rng(291)
+    radius, height, count = 1.1099515488777147, 1.3181389537769181, 300
+    angles = rng.uniform(-np.pi, np.pi, count)
+    rim = np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(count, -0.5 * height)])
+    out = rim + 10.0 ** rng.uniform(-15, -12, (count, 1)) * rng.choice((-1.0, 1.0), (count, 1)) * rim
+    poses_a, poses_b = np.tile(np.eye(4), (count, 1, 1)), np.tile(np.eye(4), (count, 1, 1))
+    poses_b[:, :3, :3] = naive.random_rotations(rng, count)
+    poses_a[:, :3, 3] = np.einsum("nij,nj->ni", poses_b[:, :3, :3], out)
+    pair = laws.Pair(("point", (0.0, 0.0, 0.0)), poses_a, ("cone", radius, height), poses_b)
+    laws.distance_law(pair, pair.signed())

@@ -30,6 +30,7 @@ _WHERE = {
     "distance": "queries",
     "signed_distance": "queries",
     "separating_axis": "queries",
+    "contact": "contacts",
     "warmup": "queries",
     "Pair": "pair",
     "Pairs": "batch",
@@ -41,6 +42,7 @@ _WHERE = {
     "Axis": "results",
     "AxisKind": "results",
     "Certificate": "results",
+    "Contact": "contacts",
     "Distance": "results",
     "Status": "results",
     "Mesh": "meshes",
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
     from gjk3d import replay as replay
     from gjk3d import viz as viz
     from gjk3d.batch import Pairs as Pairs
+    from gjk3d.contacts import Contact as Contact
+    from gjk3d.contacts import contact as contact
     from gjk3d.exact import Verdict as Verdict
     from gjk3d.exact import verify as verify
     from gjk3d.meshes import Mesh as Mesh

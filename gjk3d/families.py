@@ -302,7 +302,7 @@ def _solve_facets(
     _mirror(out, exchanged)
 
 
-def _plane_core(plane: Halfspace) -> tuple[Array, Ints, Array]:
+def plane_core(plane: Halfspace) -> tuple[Array, Ints, Array]:
     """Return the normal, and a point core centred on the plane."""
     if "core" not in plane._cache:
         center = plane.normal * plane.offset
@@ -330,7 +330,7 @@ def _solve_plane(
     of_plane, of_shape = (rows.b, rows.a) if flip else (rows.a, rows.b)
     assert isinstance(plane, Halfspace)
     plane_rows(
-        *_plane_core(plane), *shape.packed, of_plane, of_shape, flip, mode, max_distance, 0, rows.total, out, flags
+        *plane_core(plane), *shape.packed, of_plane, of_shape, flip, mode, max_distance, 0, rows.total, out, flags
     )
 
 

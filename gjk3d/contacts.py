@@ -1,0 +1,236 @@
+"""Where two shapes touch, and what of two polytopes overlaps."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.asking import ask_distance, check_workers, question
+from gjk3d.errors import ShapeError
+from gjk3d.families import Rows, arena, in_chunks, pair_row, plane_core
+from gjk3d.firstcall import first_call
+from gjk3d.narrow import features, manifold
+from gjk3d.narrow import solve as narrow
+from gjk3d.pair import prepared
+from gjk3d.results import Distance
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.faces import faces_of
+from gjk3d.shapes.halfspace import Halfspace
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Contact:
+    """Answer of `contact`, for one pair or for n.
+
+    Attributes
+    ----------
+    normal : (3,) float or (n, 3) float
+        Unit vector from A to B in world axes, that of `signed_distance`.
+    points_a, points_b : (count, 3) float or (n, most, 3) float
+        Points on the surfaces in world axes, in order round the patch; ``points_b - points_a == gaps * normal``. Of a
+        stack each row has ``count`` of them, and NaN behind; ``contact[k]`` has no padding.
+    gaps : (count,) float or (n, most) float
+        How far apart the surfaces are at each point, along the normal; negative is overlap.
+    count : int or (n,) int
+        Points found; 0 where the two are farther apart than ``within``.
+    result : Distance
+        The signed distance the patch was made from.
+    """
+
+    __slots__ = ("count", "gaps", "points_a", "points_b", "result")
+    count: Any
+    gaps: Array
+    points_a: Array
+    points_b: Array
+    result: Distance
+
+    def __init__(self, result: Distance, points: Array, count: Any) -> None:
+        self.result, self.count = result, count
+        self.points_a, self.points_b, self.gaps = points[..., :3], points[..., 3:6], points[..., 6]
+
+    @property
+    def normal(self) -> Array:
+        """Unit vector from A to B in world axes."""
+        return self.result.normal
+
+    @property
+    def points(self) -> Array:
+        """The middles between the points on A and on B."""
+        return 0.5 * (self.points_a + self.points_b)
+
+    @property
+    def distance(self) -> Any:
+        """Signed distance of the pair, see `Distance`; also the least of the gaps."""
+        return self.result.distance
+
+    @property
+    def lower(self) -> Any:
+        """Lower bound of the signed distance."""
+        return self.result.lower
+
+    @property
+    def upper(self) -> Any:
+        """Upper bound of the signed distance."""
+        return self.result.upper
+
+    @property
+    def status(self) -> Any:
+        """What the bounds prove about the pair; BEYOND, or SEPARATED, where there are no points."""
+        return self.result.status
+
+    def __len__(self) -> int:
+        if self.gaps.ndim == 1:
+            raise TypeError("this Contact is of one pair: its number of points is .count")
+        return len(self.gaps)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a Contact is neither true nor false: ask gjk3d.collide, or look at .count")
+
+    def __getitem__(self, index: int) -> Contact:
+        """Return a row of a stack as the contact of one pair, without padding."""
+        if self.gaps.ndim == 1:
+            raise TypeError("this Contact is of one pair and cannot be indexed")
+        row: Contact = object.__new__(Contact)
+        row.result, row.count = self.result[index], int(self.count[index])
+        row.points_a, row.points_b = self.points_a[index, : row.count], self.points_b[index, : row.count]
+        row.gaps = self.gaps[index, : row.count]
+        return row
+
+    def __repr__(self) -> str:
+        if self.gaps.ndim == 2:
+            return f"Contact of {len(self)} pairs, {int(self.count.sum())} points"
+        x, y, z = self.normal
+        what = "1 point" if self.count == 1 else f"{self.count} points"
+        return f"Contact: {self.status.name.lower()}, {what} along ({x:.4g}, {y:.4g}, {z:.4g})"
+
+
+def contact(
+    a: Shape,
+    b: Shape,
+    pose_a: Any = None,
+    pose_b: Any = None,
+    *,
+    within: float = 0.0,
+    max_points: int | None = 4,
+    workers: int = 1,
+) -> Contact:
+    """Return where two shapes touch or overlap: one normal, and points on both surfaces.
+
+    The points are the corners of the part of the two supporting faces that lies over each other along the normal, no
+    farther apart there than ``within``. An edge on a face or along an edge gives two points, everything else one.
+
+    Parameters
+    ----------
+    a, b : Shape
+        Convex shapes.
+    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+        As in `collide`.
+    within : float
+        At least 0: a pair up to this far apart still has its points, with positive gaps. Faces that lie on each other
+        to 1e-9 of the pair's size touch everywhere.
+    max_points : int or None
+        Most points of a pair; the corners that make up the least of the patch's area are left out, never the deepest.
+        None keeps all.
+    workers : int
+        Threads for a stack; the answers are the same bits for any number.
+
+    Returns
+    -------
+    Contact
+        With ``count`` 0 where the pair is farther apart than ``within``; there the distance is only known to exceed it.
+
+    Raises
+    ------
+    PoseError, ShapeError, UnsupportedPair
+        Naming what is wrong with the input; valid input never raises.
+
+    References
+    ----------
+    Gregorius: Robust contact creation for physics simulations, GDC 2015.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pose = np.eye(4); pose[:3, 3] = (0.5, 0, 1)
+    >>> touch = gk.contact(gk.Box((2, 2, 1)), gk.Box((2, 2, 1)), None, pose)
+    >>> touch
+    Contact: touching, 4 points along (0, 0, 1)
+    >>> sorted(touch.points.tolist())
+    [[-0.5, -1.0, 0.5], [-0.5, 1.0, 0.5], [1.0, -1.0, 0.5], [1.0, 1.0, 0.5]]
+    """
+    if not isinstance(within, Real) or not float(within) >= 0.0:
+        raise ShapeError(f"contact: within is {within!r}, expected one number, at least 0")
+    if max_points is not None and (
+        isinstance(max_points, bool) or not isinstance(max_points, Integral) or max_points < 1
+    ):
+        raise ShapeError(f"contact: max_points is {max_points!r}, expected at least 1, or None for all")
+    check_workers(workers)
+    _, rows = question(a, b, pose_a, pose_b)
+    rows = rows._replace(workers=workers)
+    within = float(within)
+    if rows.stacked:
+        result = ask_distance(narrow.SIGNED, a, b, pose_a, pose_b, within, None, False, workers)
+    else:
+        result = prepared(a, b).ask(narrow.SIGNED, pose_a, pose_b, within, None, False)
+    with first_call("contact"):
+        points, count = _patches(a, b, rows, result, within, max_points)
+    return Contact(result, points, count) if rows.stacked else Contact(result, points[0], int(count[0]))
+
+
+def _patches(a: Shape, b: Shape, rows: Rows, result: Distance, within: float, most: int | None) -> tuple[Array, Ints]:
+    """Return (n, m, 7) points, padded with NaN, and how many each row has."""
+    ints, floats, pair = _packed(a, b, rows)
+    (lq_a, lf_a), (lq_b, lf_b) = faces_of(a), faces_of(b)
+    lq, lf = np.concatenate([lq_a, lq_b]), np.concatenate([lf_a, lf_b])
+    loops = np.array([[0, 0], [len(lq_a), len(lf_a)]])
+    sides = _corners(a), _corners(b)
+    room = sum(sides) + 4
+    width = room if most is None else min(int(most), room)
+    answers = np.empty((rows.total, narrow.FLOATS))
+    answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
+    answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
+    poses = rows.behind_each_other()
+    count = np.empty(rows.total, dtype=np.int64)
+    parts: dict[int, Array] = {}
+
+    def run(start: int, stop: int) -> None:
+        points = np.full((stop - start, width, manifold.POINT), np.nan)
+        manifold.contact_rows(
+            ints, floats, lq, lf, loops, pair, poses, answers, within, width, start, stop,
+            np.empty((2, max(sides), 3)), np.empty((3, room, 2)), points, count,
+        )  # fmt: skip
+        parts[start] = points[:, : count[start:stop].max(initial=0)] if most is None else points
+
+    in_chunks(rows.total, rows.workers, run)
+    columns_used = int(count.max(initial=0)) if most is None or not rows.stacked else int(most)
+    points = np.full((rows.total, columns_used, manifold.POINT), np.nan)
+    for start, part in parts.items():
+        points[start : start + len(part), : part.shape[1]] = part[:, :columns_used]
+    return points, count
+
+
+def _corners(shape: Shape) -> int:
+    """Return the most corners that a feature has, the centre of a cap with them."""
+    loops = faces_of(shape)[0]
+    if loops[0] > 0:
+        return int(np.diff(loops[1 : loops[0] + 2]).max())
+    curved = not isinstance(shape, Halfspace) and shape.packed[0][layout.POLYTOPE] == 0
+    return features.MOST + 1 if curved else 4
+
+
+def _packed(a: Shape, b: Shape, rows: Rows) -> tuple[Ints, Array, Ints]:
+    """Return what the kernels take of a pair, half-spaces too: ints, floats and a pair row."""
+    planes = [isinstance(shape, Halfspace) for shape in (a, b)]
+    if not any(planes):
+        ints, floats, starts = arena((a, b))
+        return ints, floats, pair_row(a, b, starts, len(rows.a), len(rows.b))
+    (qa, fa), (qb, fb) = (plane_core(s)[1:] if isinstance(s, Halfspace) else s.packed for s in (a, b))
+    row = [0, 0, int(planes[1]), 0, int(len(rows.a) > 1)]
+    row += [len(qa), len(fa), int(planes[0]), len(rows.a), int(len(rows.b) > 1)]
+    return np.concatenate([qa, qb]), np.concatenate([fa, fb]), np.array([row], dtype=np.int64)

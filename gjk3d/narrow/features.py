@@ -1,0 +1,193 @@
+"""The face, edge or corner with which a core looks in a direction.
+
+The face that has the farthest point along the direction and is turned by at most `LEAN` from it; else the edge through
+that point that is at right angles to it up to as much; else the point alone. The straight lines on the side of a
+cylinder or cone count as edges, its caps as faces: regular polygons of `CORNERS` corners on the rim.
+"""
+
+from __future__ import annotations
+
+from math import cos, pi, radians, sin, sqrt
+
+import numpy as np
+
+from gjk3d._numba import kernel
+from gjk3d.geometry.vec3 import Vec3
+from gjk3d.poses import Array
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Ints
+
+LEAN = 5.0  #: degrees
+CORNERS = 32
+#: corners a feature of a core may have that is no hull, with the point of a rim that is farthest
+MOST = CORNERS + 1
+_COS, _SIN = cos(radians(LEAN)), sin(radians(LEAN))
+_STEP = 2.0 * pi / CORNERS
+_CIRCLE = np.array([(cos(k * _STEP), sin(k * _STEP)) for k in range(CORNERS)])
+_CLOSE = 1e-12  #: of the core's size: support points by less than this count as one
+_RIM = 1e-13  #: of the radius: how much lower than the rim the corners on it may be
+
+#: number of corners of a feature without bounds, through the core's centre
+PLANE = -1
+
+_KIND, _VERTICES, _HEAD, _RHO = layout.KIND, layout.VERTICES, layout.FLOAT_HEAD, layout.RHO
+_BOX, _HULL, _SEGMENT = layout.BOX, layout.HULL, layout.SEGMENT
+_CYLINDER, _CONE = layout.CYLINDER, layout.CONE
+
+# A feature: number of corners, which go to v; the unit normal of a face; the radius of a cap, whose centre goes to v
+# behind the corners.
+Feature = tuple[int, float, float, float, float]
+
+
+@kernel
+def put_row(v: Array, k: int, x: float, y: float, z: float) -> None:
+    """Write a row."""
+    v[k, 0], v[k, 1], v[k, 2] = x, y, z
+
+
+@kernel
+def box_feature(f: Array, o: int, d: Vec3, v: Array) -> Feature:
+    """Return the feature of the box with half extents f[o:o+3]."""
+    for k in range(3):
+        if abs(d[k]) >= _COS:
+            i, j = (k + 1) % 3, (k + 2) % 3
+            s = 1.0 if d[k] > 0.0 else -1.0
+            for c in range(4):
+                v[c, i] = f[o + i] if c == 1 or c == 2 else -f[o + i]
+                v[c, j] = s * (f[o + j] if c >= 2 else -f[o + j])  # counter-clockwise seen from outside
+                v[c, k] = s * f[o + k]
+            return (4, s if k == 0 else 0.0, s if k == 1 else 0.0, s if k == 2 else 0.0, 0.0)
+    along = 0
+    for k in range(1, 3):
+        if abs(d[k]) < abs(d[along]):
+            along = k
+    if abs(d[along]) > _SIN:
+        return (1, 0.0, 0.0, 0.0, 0.0)
+    for k in range(3):
+        x = f[o + k] if d[k] >= 0.0 else -f[o + k]
+        v[0, k] = -f[o + k] if k == along else x
+        v[1, k] = f[o + k] if k == along else x
+    return (2, 0.0, 0.0, 0.0, 0.0)
+
+
+@kernel
+def hull_feature(
+    f: Array, o: int, n: int, reach: float, lq: Ints, li: int, lf: Array, lo: int, d: Vec3, v: Array
+) -> Feature:
+    """Return the feature of the hull with n vertices at f[o:] and its faces at lq[li:], lf[lo:]."""
+    x, y, z = f[o : o + n], f[o + n : o + 2 * n], f[o + 2 * n : o + 3 * n]
+    top = x[0] * d[0] + y[0] * d[1] + z[0] * d[2]
+    for k in range(1, n):
+        top = max(top, x[k] * d[0] + y[k] * d[1] + z[k] * d[2])
+    top -= _CLOSE * reach
+    faces = lq[li]
+    start = li + 1
+    corners = start + faces + 1
+    best, most = -1, _COS
+    for k in range(faces):
+        c = lf[lo + 3 * k] * d[0] + lf[lo + 3 * k + 1] * d[1] + lf[lo + 3 * k + 2] * d[2]
+        if c > most:
+            for r in range(lq[start + k], lq[start + k + 1]):
+                j = lq[corners + r]
+                if x[j] * d[0] + y[j] * d[1] + z[j] * d[2] >= top:
+                    best, most = k, c
+                    break
+    if best >= 0:
+        first = lq[start + best]
+        count = lq[start + best + 1] - first
+        for r in range(count):
+            j = lq[corners + first + r]
+            put_row(v, r, x[j], y[j], z[j])
+        at = lo + 3 * best
+        return (count, lf[at], lf[at + 1], lf[at + 2], 0.0)
+    best, least = 1, _SIN
+    for k in range(faces):
+        last = lq[corners + lq[start + k + 1] - 1]
+        for r in range(lq[start + k], lq[start + k + 1]):
+            i, j = last, lq[corners + r]
+            last = j
+            hi = x[i] * d[0] + y[i] * d[1] + z[i] * d[2]
+            hj = x[j] * d[0] + y[j] * d[1] + z[j] * d[2]
+            if max(hi, hj) >= top:
+                ex, ey, ez = x[j] - x[i], y[j] - y[i], z[j] - z[i]
+                slope = abs(ex * d[0] + ey * d[1] + ez * d[2])
+                if slope < least * sqrt(ex * ex + ey * ey + ez * ez):
+                    best, least = 2, slope / sqrt(ex * ex + ey * ey + ez * ez)
+                    put_row(v, 0, x[i], y[i], z[i])
+                    put_row(v, 1, x[j], y[j], z[j])
+    return (best, 0.0, 0.0, 0.0, 0.0)
+
+
+@kernel
+def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
+    """Return the disc at height z that looks up or down.
+
+    Its regular corners, and the one farthest along d where that is none of them.
+    """
+    flat = sqrt(d[0] * d[0] + d[1] * d[1])
+    near, most = 0, -1.0
+    for k in range(CORNERS):
+        c = _CIRCLE[k, 0] * d[0] + _CIRCLE[k, 1] * d[1]
+        if c > most:
+            near, most = k, c
+    ahead = d[1] * _CIRCLE[near, 0] - d[0] * _CIRCLE[near, 1] > 0.0
+    extra = flat - most > _RIM
+    count = 0
+    for k in range(CORNERS):
+        if extra and k == near and not ahead:
+            put_row(v, count, radius * d[0] / flat, radius * d[1] / flat, z)
+            count += 1
+        put_row(v, count, radius * _CIRCLE[k, 0], radius * _CIRCLE[k, 1], z)
+        count += 1
+        if extra and k == near and ahead:
+            put_row(v, count, radius * d[0] / flat, radius * d[1] / flat, z)
+            count += 1
+    put_row(v, count, 0.0, 0.0, z)
+    return (count, 0.0, 0.0, 1.0 if d[2] > 0.0 else -1.0, radius)
+
+
+@kernel
+def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Feature:
+    """Return the straight line on the side towards d, with these radii at the heights -half and half."""
+    flat = sqrt(d[0] * d[0] + d[1] * d[1])
+    x, y = d[0] / flat, d[1] / flat
+    put_row(v, 0, low * x, low * y, -half)
+    put_row(v, 1, high * x, high * y, half)
+    return (2, 0.0, 0.0, 0.0, 0.0)
+
+
+@kernel
+def feature(q: Ints, i: int, f: Array, o: int, lq: Ints, li: int, lf: Array, lo: int, d: Vec3, v: Array) -> Feature:
+    """Return the feature of the core at q[i:], f[o:] in the unit direction d, relative to its centre.
+
+    Corners go to ``v``, but for a lone one, which is the support point.
+    """
+    if lq[li] == PLANE:
+        put_row(v, 0, 0.0, 0.0, 0.0)
+        return (PLANE, lf[lo], lf[lo + 1], lf[lo + 2], 0.0)
+    kind = q[i + _KIND]
+    at = o + _HEAD
+    if kind == _BOX:
+        return box_feature(f, at, d, v)
+    if kind == _HULL:
+        return hull_feature(f, at, q[i + _VERTICES], f[o + _RHO], lq, li, lf, lo, d, v)
+    if kind == _SEGMENT:
+        x, y, z = f[at], f[at + 1], f[at + 2]
+        if abs(x * d[0] + y * d[1] + z * d[2]) <= _SIN * sqrt(x * x + y * y + z * z):
+            put_row(v, 0, -x, -y, -z)
+            put_row(v, 1, x, y, z)
+            return (2, 0.0, 0.0, 0.0, 0.0)
+    elif kind == _CYLINDER:
+        r, h = f[at], f[at + 1]
+        if abs(d[2]) >= _COS:
+            return cap_feature(r, h if d[2] > 0.0 else -h, d, v)
+        if abs(d[2]) <= _SIN:
+            return side_feature(r, r, h, d, v)
+    elif kind == _CONE:
+        r, h = f[at], f[at + 1]
+        flat = sqrt(d[0] * d[0] + d[1] * d[1])
+        if d[2] <= -_COS:
+            return cap_feature(r, -h, d, v)
+        if flat > 0.0 and 2.0 * h * flat + r * d[2] >= _COS * sqrt(4.0 * h * h + r * r):
+            return side_feature(r, 0.0, h, d, v)
+    return (1, 0.0, 0.0, 0.0, 0.0)

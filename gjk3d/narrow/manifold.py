@@ -1,0 +1,325 @@
+"""Where two shapes touch: the part of two supporting features that lie over each other along the normal.
+
+Both features are looked at along the normal, where they are convex polygons in the plane; these are intersected, cut
+where the gap between their planes is too wide, and every corner is lifted back onto both. So no side is the reference
+of the other, and exchanging the shapes changes nothing. Gregorius: Robust contact creation for physics simulations,
+GDC 2015 clips one against the sides of the other instead.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from gjk3d._numba import kernel
+from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy
+from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
+from gjk3d.narrow.features import PLANE, Feature, feature
+from gjk3d.narrow.minkowski import Rigid, pair_size, relative_pose, world_center
+from gjk3d.narrow.pairs import exchanged, pose_of
+from gjk3d.poses import Array
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Ints
+
+# of the pair's size: points this close are one; faces that lie on each other up to this much touch everywhere
+SAME, FLUSH = 1e-12, 1e-9
+
+_RADIUS = layout.RADIUS
+_NEWTON = 30
+
+# floats of a point in the answer: on A, on B, gap
+POINT = 7
+
+
+@kernel
+def to_frame(m: Rigid, v: Array, g: Feature) -> Feature:
+    """Move the corners of B's feature, and its normal, to A's frame."""
+    for k in range(max(g[0], 1) + (1 if g[4] > 0.0 else 0)):
+        x, y, z = v[k, 0], v[k, 1], v[k, 2]
+        v[k, 0] = m[0] * x + m[1] * y + m[2] * z + m[9]
+        v[k, 1] = m[3] * x + m[4] * y + m[5] * z + m[10]
+        v[k, 2] = m[6] * x + m[7] * y + m[8] * z + m[11]
+    x, y, z = g[1], g[2], g[3]
+    return (
+        g[0], m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z, g[4],
+    )  # fmt: skip
+
+
+@kernel
+def flatten(v: Array, n: int, u: Vec3, w: Vec3, p: Array) -> None:
+    """Write the corners along u and w to p, counter-clockwise."""
+    area = 0.0
+    for k in range(n):
+        p[k, 0] = v[k, 0] * u[0] + v[k, 1] * u[1] + v[k, 2] * u[2]
+        p[k, 1] = v[k, 0] * w[0] + v[k, 1] * w[1] + v[k, 2] * w[2]
+        if k > 1:
+            area += (p[k - 1, 0] - p[0, 0]) * (p[k, 1] - p[0, 1]) - (p[k - 1, 1] - p[0, 1]) * (p[k, 0] - p[0, 0])
+    if area < 0.0:
+        for k in range(n // 2):
+            j = n - 1 - k
+            x, y = p[k, 0], p[k, 1]
+            p[k, 0], p[k, 1] = p[j, 0], p[j, 1]
+            p[j, 0], p[j, 1] = x, y
+
+
+@kernel
+def heights(g: Feature, v: Array, n: Vec3, u: Vec3, w: Vec3) -> Vec3:
+    """Return (c, a, b): over the point (x, y) the feature is at height c + a x + b y along n."""
+    p = (v[0, 0], v[0, 1], v[0, 2])
+    if g[0] == 2:
+        e = (v[1, 0] - p[0], v[1, 1] - p[1], v[1, 2] - p[2])
+        x, y = dot(e, u), dot(e, w)
+        slope = dot(e, n) / (x * x + y * y)
+    else:
+        e = (g[1], g[2], g[3])
+        x, y = dot(e, u), dot(e, w)
+        slope = -1.0 / dot(e, n)
+    a, b = slope * x, slope * y
+    return (dot(p, n) - a * dot(p, u) - b * dot(p, w), a, b)
+
+
+@kernel
+def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
+    """Return the point of a feature nearest to q."""
+    if g[0] == PLANE:
+        return q
+    p = (v[0, 0], v[0, 1], v[0, 2])
+    normal = (g[1], g[2], g[3])
+    if g[0] > 2:
+        h = (q[0] - p[0]) * normal[0] + (q[1] - p[1]) * normal[1] + (q[2] - p[2]) * normal[2]
+        foot = (q[0] - h * normal[0], q[1] - h * normal[1], q[2] - h * normal[2])
+        if g[4] > 0.0:
+            c = (v[g[0], 0], v[g[0], 1], v[g[0], 2])
+            e = (foot[0] - c[0], foot[1] - c[1], foot[2] - c[2])
+            s = min(1.0, g[4] / max(sqrt(dot(e, e)), 1e-300))
+            return (c[0] + s * e[0], c[1] + s * e[1], c[2] + s * e[2])
+        inside = True
+    else:
+        foot = q
+        inside = False
+    best = foot
+    least = -1.0
+    last = g[0] - 1
+    for k in range(g[0]):
+        p = (v[last, 0], v[last, 1], v[last, 2])
+        e = (v[k, 0] - p[0], v[k, 1] - p[1], v[k, 2] - p[2])
+        r = (foot[0] - p[0], foot[1] - p[1], foot[2] - p[2])
+        last = k
+        if inside and g[0] > 2 and dot(cross(e, r), normal) >= 0.0:
+            continue
+        inside = False
+        square = dot(e, e)
+        s = min(1.0, max(0.0, dot(e, r) / square)) if square > 0.0 else 0.0
+        x, y, z = p[0] + s * e[0], p[1] + s * e[1], p[2] + s * e[2]
+        away = (x - q[0]) * (x - q[0]) + (y - q[1]) * (y - q[1]) + (z - q[2]) * (z - q[2])
+        if least < 0.0 or away < least:
+            best, least = (x, y, z), away
+    return best
+
+
+@kernel
+def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
+    """Return how far along the unit direction n from p, on a feature, the surface at this radius round it is.
+
+    Newton's method on the distance from the feature, which is convex along a line, from the side where it is safe.
+    """
+    if radius == 0.0:
+        return 0.0
+    if g[0] == 2:
+        e = unit((v[1, 0] - v[0, 0], v[1, 1] - v[0, 1], v[1, 2] - v[0, 2]))
+        t = radius / sqrt(1.0 - dot(e, n) * dot(e, n))
+    else:
+        t = radius / abs(g[1] * n[0] + g[2] * n[1] + g[3] * n[2])
+    for _ in range(_NEWTON):
+        q = (p[0] + t * n[0], p[1] + t * n[1], p[2] + t * n[2])
+        r = nearest_on(g, v, q)
+        r = (q[0] - r[0], q[1] - r[1], q[2] - r[2])
+        away = sqrt(dot(r, r))
+        step = (away - radius) * away / dot(r, n)
+        t -= step
+        if not step > 1e-15 * radius:
+            break
+    return t
+
+
+@kernel
+def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) -> int:
+    """Write the ends of what two parallel edges share, seen along the normal; return 0 where they are not parallel."""
+    ax, ay = dot((va[0, 0], va[0, 1], va[0, 2]), u), dot((va[0, 0], va[0, 1], va[0, 2]), w)
+    ex, ey = dot((va[1, 0], va[1, 1], va[1, 2]), u) - ax, dot((va[1, 0], va[1, 1], va[1, 2]), w) - ay
+    length = sqrt(ex * ex + ey * ey)
+    ex, ey = ex / length, ey / length
+    low, high = 0.0, length
+    ends = (0.0, 0.0, 0.0)
+    for k in range(2):
+        x, y = dot((vb[k, 0], vb[k, 1], vb[k, 2]), u) - ax, dot((vb[k, 0], vb[k, 1], vb[k, 2]), w) - ay
+        ends = (ends[1], x * ex + y * ey, max(ends[2], abs(x * ey - y * ex)))
+    if ends[2] > tol:
+        return 0
+    low, high = max(low, min(ends[0], ends[1])), min(high, max(ends[0], ends[1]))
+    if low > high + tol:
+        return 0
+    p[0, 0], p[0, 1] = ax + low * ex, ay + low * ey
+    p[1, 0], p[1, 1] = ax + high * ex, ay + high * ey
+    return 2
+
+
+@kernel
+def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol: float, plane: Array) -> int:
+    """Write to plane[0] where two features lie over each other, seen along the normal; return how many corners."""
+    p, q, ring = plane[0], plane[1], plane[2]
+    if a[0] == 2 and b[0] == 2:
+        return shared_line(va, vb, u, w, tol, p)
+    # an edge is cut by the face, not the face by the edge
+    turned = b[0] == 2 or a[0] == PLANE
+    n, m = (b[0], a[0]) if turned else (a[0], b[0])
+    flatten(vb if turned else va, n, u, w, p)
+    if m == PLANE:
+        return n
+    flatten(va if turned else vb, m, u, w, ring)
+    last = m - 1
+    flipped = False
+    for k in range(m):
+        x, y = ring[k, 0] - ring[last, 0], ring[k, 1] - ring[last, 1]
+        length = sqrt(x * x + y * y)
+        if length > 0.0:
+            x, y = y / length, -x / length
+            n = cut(p, n, x, y, x * ring[last, 0] + y * ring[last, 1], tol, q)
+            p, q = q, p
+            flipped = not flipped
+        last = k
+    if flipped:
+        for k in range(n):
+            plane[0, k, 0], plane[0, k, 1] = p[k, 0], p[k, 1]
+    return n
+
+
+@kernel
+def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
+    """Leave at most ``most`` of n corners, with one of the least gap g[0] + g[1] x + g[2] y; return how many."""
+    least = g[0] + g[1] * p[0, 0] + g[2] * p[0, 1]
+    for k in range(1, n):
+        least = min(least, g[0] + g[1] * p[k, 0] + g[2] * p[k, 1])
+    deepest = 0
+    while g[0] + g[1] * p[deepest, 0] + g[2] * p[deepest, 1] > least + tol:
+        deepest += 1
+    x, y = p[deepest, 0], p[deepest, 1]
+    if most <= 2:
+        far = farthest_row(p, n, x, y)
+        p[1, 0], p[1, 1] = p[far, 0], p[far, 1]
+        p[0, 0], p[0, 1] = x, y
+        return most
+    n = thin(p, n, most)
+    for k in range(n):
+        if g[0] + g[1] * p[k, 0] + g[2] * p[k, 1] <= least + tol:
+            return n
+    k = nearest_row(p, n, x, y)
+    p[k, 0], p[k, 1] = x, y
+    return n
+
+
+@kernel
+def across(n: Vec3) -> tuple[Vec3, Vec3]:
+    """Return unit vectors u, w with u x w = n; axes of the frame where n is one, so that numbers stay round."""
+    u = (1.0 - n[0] * n[0], -n[0] * n[1], -n[0] * n[2])
+    if abs(n[0]) > 0.8:
+        u = (-n[1] * n[0], 1.0 - n[1] * n[1], -n[1] * n[2])
+    u = unit(u)
+    return u, cross(n, u)
+
+
+@kernel
+def put_point(points: Array, k: int, r: int, a: Vec3, n: Vec3, gap: float, turned: bool) -> None:
+    """Write point r of row k, in world axes: a on the first shape, and the one ``gap`` further along n."""
+    b = (a[0] + gap * n[0], a[1] + gap * n[1], a[2] + gap * n[2])
+    for c in range(3):
+        points[k, r, c] = b[c] if turned else a[c]
+        points[k, r, 3 + c] = a[c] if turned else b[c]
+    points[k, r, 6] = gap
+
+
+@kernel
+def contact_rows(
+    q: Ints, f: Array, lq: Ints, lf: Array, loops: Ints, pairs: Ints, poses: Array, out: Array, within: float,
+    most: int, start: int, stop: int, corners: Array, plane: Array, points: Array, count: Ints,
+) -> None:  # fmt: skip
+    """Fill rows of ``points`` and ``count`` for the questions start to stop, from their signed distances in ``out``.
+
+    ``loops`` says where the faces of A begin in ``lq`` and ``lf``, then those of B; ``corners`` and ``plane`` are
+    scratch, (2, room, 3) and (3, room, 2). Rows of points are counted from ``start``.
+    """
+    va, vb = corners[0], corners[1]
+    for k in range(start, stop):
+        count[k] = 0
+        if out[k, 1] > within:
+            continue
+        turned = exchanged(pairs, int(np.int64(0)), k, poses)
+        a, b = (5, 0) if turned else (0, 5)
+        ia, oa, ib, ob = pairs[0, a], pairs[0, a + 1], pairs[0, b], pairs[0, b + 1]
+        i, j = pose_of(pairs, 0, a, k), pose_of(pairs, 0, b, k)
+        m = relative_pose(poses, i, f, oa, poses, j, f, ob)
+        size = pair_size(f, oa, f, ob, m)
+        tol = SAME * size
+        s = -1.0 if turned else 1.0
+        world = (s * out[k, 3], s * out[k, 4], s * out[k, 5])
+        n = (
+            poses[i, 0] * world[0] + poses[i, 3] * world[1] + poses[i, 6] * world[2],
+            poses[i, 1] * world[0] + poses[i, 4] * world[1] + poses[i, 7] * world[2],
+            poses[i, 2] * world[0] + poses[i, 5] * world[1] + poses[i, 8] * world[2],
+        )
+        d = (
+            -(m[0] * n[0] + m[3] * n[1] + m[6] * n[2]),
+            -(m[1] * n[0] + m[4] * n[1] + m[7] * n[2]),
+            -(m[2] * n[0] + m[5] * n[1] + m[8] * n[2]),
+        )
+        la, lb = (1, 0) if turned else (0, 1)
+        ga = feature(q, ia, f, oa, lq, loops[la, 0], lf, loops[la, 1], n, va)
+        gb = feature(q, ib, f, ob, lq, loops[lb, 0], lf, loops[lb, 1], d, vb)
+        found = 0
+        distance = out[k, 0]
+        if ga[0] != 1 and gb[0] != 1:
+            gb = to_frame(m, vb, gb)
+            u, w = across(n)
+            found = overlay(ga, va, gb, vb, u, w, tol, plane)
+            ha, hb = heights(ga, va, n, u, w), heights(gb, vb, n, u, w)
+            gap = (hb[0] - ha[0], hb[1] - ha[1], hb[2] - ha[2])
+            radii = f[oa + _RADIUS] + f[ob + _RADIUS]
+            p = plane[0]
+            widest = max(within, distance) + radii
+            flush = True
+            for r in range(found):
+                flush = flush and gap[0] + gap[1] * p[r, 0] + gap[2] * p[r, 1] <= widest + FLUSH * size
+            if not flush:
+                p = plane[1]
+                found = cut(plane[0], found, gap[1], gap[2], widest - gap[0], tol, p)
+            found = tidy(p, found, tol)
+            if found > most:
+                found = thinned(p, found, most, gap, tol)
+            center = world_center(poses, i, f, oa)
+            least = 0.0
+            for r in range(found):
+                x, y = p[r, 0], p[r, 1]
+                t = ha[0] + ha[1] * x + ha[2] * y
+                e = hb[0] + hb[1] * x + hb[2] * y
+                x, y, z = x * u[0] + y * w[0], x * u[1] + y * w[1], x * u[2] + y * w[2]
+                if radii > 0.0:
+                    away = (-n[0], -n[1], -n[2])
+                    e -= skin(gb, vb, (x + e * n[0], y + e * n[1], z + e * n[2]), away, f[ob + _RADIUS])
+                    t += skin(ga, va, (x + t * n[0], y + t * n[1], z + t * n[2]), n, f[oa + _RADIUS])
+                least = e - t if r == 0 else min(least, e - t)
+                x, y, z = x + t * n[0], y + t * n[1], z + t * n[2]
+                on_a = (
+                    poses[i, 0] * x + poses[i, 1] * y + poses[i, 2] * z + center[0],
+                    poses[i, 3] * x + poses[i, 4] * y + poses[i, 5] * z + center[1],
+                    poses[i, 6] * x + poses[i, 7] * y + poses[i, 8] * z + center[2],
+                )
+                put_point(points, k - start, r, on_a, world, e - t, turned)
+            if found > 0 and least <= max(distance, out[k, 2]) + tol:
+                count[k] = found
+                continue
+        # the nearest points, where nothing else is as near
+        c = 9 if turned else 6
+        r = min(found, most - 1)
+        put_point(points, k - start, r, (out[k, c], out[k, c + 1], out[k, c + 2]), world, distance, turned)
+        count[k] = r + 1

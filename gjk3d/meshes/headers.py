@@ -14,17 +14,26 @@ import struct
 import zipfile
 from typing import Any
 
+from gjk3d.meshes import text
+
 #: Bytes that a 3MF archive may unpack to.
 MAX_UNPACKED = 4 << 30
+#: Bytes and values of the JSON of a glTF: each value takes a hundred bytes once it is read.
+MAX_JSON, MAX_VALUES = 256 << 20, 5_000_000
 _PLY_SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}
 _PLY_SIZES |= {f"{kind}{bits}": bits // 8 for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
 _PLY_FACES = ("vertex_indices", "vertex_index")
 _OFF_HEADER = re.compile(rb"\A\s*(ST)?C?N?OFF\s+(\d+)\s+(\d+)")
 _OBJ_FACE = re.compile(rb"^[ \t]*f[ \t][^\n]*", re.MULTILINE)
+_OBJ_VERTEX = re.compile(rb"^[ \t]*v[ \t]", re.MULTILINE)
+#: how the lines of an OBJ begin, free-form curves and surfaces included
+_OBJ_LINE = re.compile(
+    rb"#|(vt?|vn|vp|fo?|l|p|o|g|s|mg|usemtl|usemap|mtllib|maplib|shadow_obj|trace_obj|bevel|c_interp|d_interp|lod|deg|bmat"
+    rb"|step|cstype|curv2?|surf|parm|trim|hole|scrv|sp|end|con|csh|call|ctech|stech|res|cdc|cdp|bzp|bsp)(\s|$)"
+)
 
-
-class HeaderError(ValueError):
-    """A header and its file do not agree; the text says how."""
+#: what all checks raise: a header and its file do not agree, and the text says how
+HeaderError = text.TextError
 
 
 def check_stl(data: bytes) -> tuple[bytes, int]:
@@ -68,11 +77,11 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
     end = data.find(b"end_header", 0, 1 << 20)
     if not data.startswith(b"ply") or end < 0:
         raise HeaderError("no PLY header that begins with 'ply' and ends with 'end_header'")
-    text = data[:end].decode("latin-1")
-    ascii_rows = "format ascii" in text
+    header = data[:end].decode("latin-1")
+    ascii_rows = "format ascii" in header
     counts: dict[str, int] = {}
     least = count = 0
-    for line in text.splitlines():
+    for line in header.splitlines():
         words = line.split()
         if len(words) == 3 and words[0] == "element":
             count = int(words[2])
@@ -80,32 +89,46 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
                 raise HeaderError(f"the header promises {count} of {words[1]!r}")
             counts[words[1]] = count
         elif len(words) >= 3 and words[0] == "property":
-            # a list takes at least its own length; a number in text takes a digit and a separator
-            kind = words[2] if words[1] == "list" else words[1]
-            least += count * (2 if ascii_rows else _PLY_SIZES.get(kind, 1))
+            # a list takes at least its own length, that of a face three more numbers; in text all take a digit and a
+            # separator
+            kinds = words[2:3] if words[1] == "list" else words[1:2]
+            if words[-1] in _PLY_FACES:
+                kinds += words[3:4] * 3
+            least += count * sum(2 if ascii_rows else _PLY_SIZES.get(kind, 1) for kind in kinds)
     if least > len(data) - end:
         promise = ", ".join(f"{number} of {name!r}" for name, number in counts.items())
         raise HeaderError(
             f"the header promises {promise}, at least {least} bytes; {len(data) - end} are there: truncated or damaged"
         )
     if ascii_rows:
-        rows = data[end:].splitlines()[1:]
-        face_list = text.rstrip().endswith(_PLY_FACES) and counts.get("face", 0) > 0
-        _check_rows(rows[: sum(counts.values())], sum(counts.values()), list_first=face_list)
+        list_last = header.rstrip().endswith(_PLY_FACES) and counts.get("face", 0) > 0
+        begin = data.find(b"\n", end) + 1
+        if begin == 0:  # the lines of old Macs
+            data = data.replace(b"\r", b"\n")
+            begin = data.find(b"\n", end) + 1 or len(data)
+        data = data[: _rows(data, begin, sum(counts.values()), list_last=list_last, empty=True)]
     return data, counts.get("face", 0)
 
 
-def _check_rows(rows: list[bytes], promised: int, *, list_first: bool) -> None:
-    """Refuse text that ends before its last row does; ``list_first``: that one begins with how many numbers follow."""
-    last = rows[-1].split() if rows else []
-    whole = not (list_first and last) or (last[0].isdigit() and len(last) > int(last[0]))
-    if len(rows) < promised or not whole:
-        raise HeaderError(f"the header promises {promised} rows, {len(rows)} are there: truncated or damaged")
+def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: bool) -> int:
+    """Return where the promised rows of numbers end.
+
+    ``list_last``: the last one begins with how many numbers follow. ``empty``: rows without a number count.
+    """
+    end, found = text.rows_end(data, begin, promised, empty=empty)
+    last = data[data.rfind(b"\n", begin, end - 1) + 1 : end].split() if found else []
+    text.refuse_words(data, begin, end, "rows of vertices and faces")
+    whole = not (list_last and last) or (last[0].isdigit() and len(last) > int(last[0]))
+    if found < promised or not whole:
+        raise HeaderError(f"the header promises {promised} rows, {found} are there: truncated or damaged")
+    return end
 
 
 def check_off(data: bytes) -> tuple[bytes, int]:
     """Check that an OFF has bytes enough for the counts on its first line."""
-    data = re.sub(rb"#[^\n]*", b"", data)
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    data = text.without_comments(data)
     found = _OFF_HEADER.match(data)
     if found is None:
         raise HeaderError("does not begin with OFF (or COFF, NOFF) and its counts of vertices and faces")
@@ -116,18 +139,24 @@ def check_off(data: bytes) -> tuple[bytes, int]:
             f"the header promises {vertices} vertices and {faces} faces, at least {least} bytes;"
             f" the file has {len(data)}: truncated or damaged"
         )
-    rows = [row for row in data[found.end() :].splitlines()[1:] if row.strip()]
-    _check_rows(rows[: vertices + faces], vertices + faces, list_first=faces > 0)
-    return data, faces
+    begin = data.find(b"\n", found.end()) + 1 or len(data)
+    return data[: _rows(data, begin, vertices + faces, list_last=faces > 0, empty=False)], faces
 
 
 def check_obj(data: bytes) -> tuple[bytes, int]:
-    """Turn relative face indices of an OBJ into absolute ones, and refuse an index 0.
+    """Refuse what is no OBJ, or has an index 0, and turn relative face indices into absolute ones.
 
     trimesh 5.2 counts relative indices back from the end of the file instead of from the line that has them.
     """
+    text.refuse_nul(data, "OBJ")
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
+    known, lines, odd = text.share_of_lines(data, _OBJ_LINE)
+    if 2 * known < lines:
+        raise HeaderError(f"{lines - known} of {lines} lines looked at begin with no word of OBJ: {text.shown(odd)}")
+    if _OBJ_VERTEX.search(data) is None or _OBJ_FACE.search(data) is None:
+        what = "vertices ('v x y z')" if _OBJ_VERTEX.search(data) is None else "faces ('f 1 2 3')"
+        raise HeaderError(f"has 0 triangles ({len(data)} bytes, no line of {what}): a mesh of triangles is needed")
     faces = 0
     relative = False
     for line in _OBJ_FACE.finditer(data):
@@ -170,14 +199,24 @@ def check_glb(data: bytes) -> tuple[bytes, int]:
         raise HeaderError(f"is GLB version {version}; version 2 is read")
     if length > len(data) or 20 + size > len(data):
         raise HeaderError(f"the header promises {max(length, 20 + size)} bytes, the file has {len(data)}: truncated")
-    _check_gltf_tree(json.loads(data[20 : 20 + size]))
+    _check_gltf_tree(_json(data[20 : 20 + size]))
     return data, 0
 
 
 def check_gltf(data: bytes) -> tuple[bytes, int]:
     """Check what a glTF says about its arrays."""
-    _check_gltf_tree(json.loads(data))
+    _check_gltf_tree(_json(data))
     return data, 0
+
+
+def _json(data: bytes) -> Any:
+    values = data.count(b",") + data.count(b"[") + data.count(b"{")
+    if len(data) > MAX_JSON or values > MAX_VALUES:
+        raise HeaderError(
+            f"its JSON has {len(data)} bytes and {values} values, more than the {MAX_JSON} and {MAX_VALUES} that are"
+            " read: keep the arrays in a binary buffer, as GLB does"
+        )
+    return json.loads(data)
 
 
 def _check_gltf_tree(tree: Any) -> None:

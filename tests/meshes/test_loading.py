@@ -30,6 +30,7 @@ from gjk3d.errors import FileError, ParseError
 from gjk3d.meshes import loading
 
 LOOP = [{"mesh": 0, "children": [1]}, {"mesh": 0, "children": [0]}]
+FORMATS = (".stl", ".obj", ".ply", ".off", ".glb", ".gltf", ".3mf")
 ONE = [{"name": "cube", "mesh": 0}]
 
 
@@ -240,7 +241,13 @@ def test_missing_files_and_folders(tmp_path, save):
         ("range.obj", obj(faces=QUADS + 4), "cannot be read as OBJ: IndexError"),
         ("zero.obj", obj(faces=QUADS - 1), r"line 11, 'f 0 .*counts vertices from 1"),
         ("before.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf -4 -2 -1\n", "line 4.*before the first"),
-        ("words.obj", b"hello\nworld\n", "has 0 triangles|cannot be read"),
+        ("words.obj", b"hello\nworld\n", "2 of 2 lines .* no word of OBJ: 'hello'"),
+        ("only.obj", b"v 0 0 0\nv 1 0 0\n", "has 0 triangles .*no line of faces"),
+        ("none.obj", b"f 1 2 3\n", "has 0 triangles .*no line of vertices"),
+        ("nul.obj", obj() + bytes(9), "byte .* is NUL: OBJ is text"),
+        ("words.off", off().replace(b"1.0 0.0 0.0", b"1.0 abc 0.0"), r"line 7, '1.0 abc 0.0': rows .* are numbers"),
+        ("words.ply", ply_text().replace(b"0.0 1.0 0.0", b"0.0 x 0.0"), r"line 12, '0.0 x 0.0': rows .* are numbers"),
+        ("fives.ply", ply_binary(counts=(8, 400)), r"400 of 'face', at least \d+ bytes; \d+ are there"),
         ("lines.obj", b"v 0 0 0\nv 1 0 0\nl 1 2\n", "has 0 triangles"),
         ("junk.glb", b"x" * 100, "GLB header"),
         ("truncated.glb", glb(ONE)[:-30], r"promises \d+ bytes, the file has \d+: truncated"),
@@ -286,6 +293,52 @@ def test_a_lying_header_costs_neither_time_nor_memory(save, name, monkeypatch):
     with pytest.raises(ParseError):
         gk.load(path)
     assert time.monotonic() - start < 5.0
+
+
+TEXT = b"abc def\n" * 400_000
+WASTE = {
+    "zeros": os.urandom(1 << 16) + bytes(3_000_000),
+    "text": TEXT,
+    "random": os.urandom(3_000_000),
+    "blanks": b" " * 3_000_000,
+    "lines": b"\n" * 3_000_000,
+}
+#: a true head, and then nothing of the kind
+LATE = {
+    "late.obj": obj() + TEXT,
+    "nul.obj": obj() + bytes(3_000_000),
+    "zeros.ply": ply_text(counts=(300_000, 6)) + bytes(3_000_000),
+    "words.ply": ply_text(counts=(300_000, 6)) + TEXT,
+    "zeros.off": off(counts=(300_000, 6)) + bytes(3_000_000),
+    "words.off": off(counts=(300_000, 6)) + TEXT,
+    "remarks.off": off(counts=(300_000, 6)) + b"# remark\n" * 300_000,
+    "no corners.ply": ply_binary(counts=(8, 2_000_000)) + bytes(3_000_000),
+    "objects.gltf": b'{"meshes": [' + b"{}," * 1_000_000 + b"{}]}",
+    "nested.glb": struct.pack("<4sIIII", b"glTF", 2, 3_000_020, 3_000_000, 0x4E4F534A) + b"[" * 3_000_000,
+    "facets.stl": b"solid x\n" + b"facet normal 0 0 1\n" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", [*(f"{what}{kind}" for what in WASTE for kind in FORMATS), *LATE])
+def test_no_reader_is_given_garbage(save, name, monkeypatch):
+    """Its cost in time and memory is many times the file's size: gigabytes of this are refused before."""
+    monkeypatch.setattr(loading, "_read", lambda *_: pytest.fail("the reader was called"))
+    monkeypatch.setattr(loading.headers, "MAX_VALUES", 500_000)
+    path = save(name, LATE[name] if name in LATE else WASTE[name.split(".")[0]])
+    with pytest.raises(ParseError) as caught:
+        gk.load(path)
+    assert len(str(caught.value)) < len(str(path)) + 420
+
+
+def test_blank_lines_and_remarks_within_the_rows_are_no_garbage(save):
+    text = off().replace(b"\n", b"\n\n# a remark with words\n")
+    for data in (text, text.replace(b"\n", b"\r\n"), text.replace(b"\n", b"\r") + b"\r", text + b"\n" * 5000):
+        assert len(gk.load(save("cube.off", data)).faces) == 12
+    text = b"\n".join(b"# " + b"no word of OBJ " * 9 + b"\n" + line for line in obj().split(b"\n"))
+    for data in (text, text.replace(b"\n", b"\r\n"), b"hello\n" * 8 + text):
+        assert len(gk.load(save("cube.obj", data)).faces) == 12
+    for data in (ply_text(), ply_text().replace(b"\n", b"\r\n"), ply_text() + b"\nthe end\n"):
+        assert len(gk.load(save("cube.ply", data)).faces) == 12
 
 
 def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):

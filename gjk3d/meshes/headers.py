@@ -16,8 +16,11 @@ from typing import Any
 
 from gjk3d.meshes import text
 
-#: Bytes that a 3MF archive may unpack to.
-MAX_UNPACKED = 4 << 30
+#: Bytes that a 3MF archive may unpack to, and to how many times its own size once that is more than `SMALL`; models
+#: are packed to a tenth, and a thousandth is nothing but repetition.
+MAX_UNPACKED, MAX_RATIO, SMALL = 4 << 30, 100, 64 << 20
+#: Remarks of an OFF.
+MAX_REMARKS = 10_000_000
 #: Bytes and values of the JSON of a glTF: each value takes a hundred bytes once it is read.
 MAX_JSON, MAX_VALUES = 256 << 20, 5_000_000
 _PLY_SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}
@@ -126,6 +129,9 @@ def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: boo
 
 def check_off(data: bytes) -> tuple[bytes, int]:
     """Check that an OFF has bytes enough for the counts on its first line."""
+    text.refuse_nul(data, "OFF")
+    if data.count(b"#") > MAX_REMARKS:
+        raise HeaderError(f"has {data.count(b'#')} remarks, more than the {MAX_REMARKS} that are read")
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
     data = text.without_comments(data)
@@ -159,8 +165,12 @@ def check_obj(data: bytes) -> tuple[bytes, int]:
         raise HeaderError(f"has 0 triangles ({len(data)} bytes, no line of {what}): a mesh of triangles is needed")
     faces = 0
     relative = False
+    most = data.count(b"v ") + data.count(b"v\t")  # of vertices, and some words that end so
     for line in _OBJ_FACE.finditer(data):
         faces += 1
+        if faces <= 1000 and max(map(int, re.findall(rb"[ \t](\d{1,18})", line[0])), default=0) > most:
+            row = data.count(b"\n", 0, line.start()) + 1
+            raise HeaderError(f"line {row}, {text.shown(line[0])}: there are at most {most} vertices")
         relative |= b"-" in line[0]
         if b" 0" in line[0] and re.search(rb"\s0+(/|\s|$)", line[0]):
             row = data.count(b"\n", 0, line.start()) + 1
@@ -246,6 +256,15 @@ def check_3mf(data: bytes) -> tuple[bytes, int]:
     """Check what a 3MF archive would unpack to."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         unpacked = sum(info.file_size for info in archive.infolist())
-    if unpacked > MAX_UNPACKED:
-        raise HeaderError(f"unpacks to {unpacked} bytes, more than the {MAX_UNPACKED} that are read")
+        if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):
+            raise HeaderError(
+                f"unpacks to {unpacked} bytes; at most {MAX_UNPACKED} are read, and from {SMALL} on at most {MAX_RATIO}"
+                f" times the {len(data)} of the file"
+            )
+        for name in archive.namelist():
+            if name.lower().endswith(".model"):
+                with archive.open(name) as member:
+                    start = member.read(64)
+                if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe<", b"\xfe\xff\0<")):
+                    raise HeaderError(f"{name} in it is no XML: it begins with {text.shown(start)}")
     return data, 0

@@ -5,6 +5,7 @@ import struct
 import subprocess
 import sys
 import time
+import zipfile
 
 import numpy as np
 import pytest
@@ -238,7 +239,7 @@ def test_missing_files_and_folders(tmp_path, save):
         ("row.off", off()[:-3], "promises 14 rows, 14 are there: truncated"),
         ("junk.off", b"NOT OFF AT ALL", "does not begin with OFF"),
         ("four.off", b"4OFF\n1 1 1\n", "does not begin with OFF"),
-        ("range.obj", obj(faces=QUADS + 4), "cannot be read as OBJ: IndexError"),
+        ("range.obj", obj(faces=QUADS + 4), r"line 12, .f 9 11 12 10.: there are at most 8 vertices"),
         ("zero.obj", obj(faces=QUADS - 1), r"line 11, 'f 0 .*counts vertices from 1"),
         ("before.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf -4 -2 -1\n", "line 4.*before the first"),
         ("words.obj", b"hello\nworld\n", "2 of 2 lines .* no word of OBJ: 'hello'"),
@@ -324,6 +325,7 @@ def test_no_reader_is_given_garbage(save, name, monkeypatch):
     """Its cost in time and memory is many times the file's size: gigabytes of this are refused before."""
     monkeypatch.setattr(loading, "_read", lambda *_: pytest.fail("the reader was called"))
     monkeypatch.setattr(loading.headers, "MAX_VALUES", 500_000)
+    monkeypatch.setattr(loading.headers, "MAX_REMARKS", 200_000)
     path = save(name, LATE[name] if name in LATE else WASTE[name.split(".")[0]])
     with pytest.raises(ParseError) as caught:
         gk.load(path)
@@ -346,6 +348,14 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     write_3mf(path, [("a", np.zeros((100_000, 3)), TRIANGLES)])
     monkeypatch.setattr(loading.headers, "MAX_UNPACKED", 1 << 20)
     with pytest.raises(ParseError, match="unpacks to"):
+        gk.load(path)
+    monkeypatch.undo()
+    monkeypatch.setattr(loading.headers, "SMALL", 1 << 20)
+    with pytest.raises(ParseError, match="unpacks to .* at most 100 times"):
+        gk.load(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("3D/3dmodel.model", TEXT)
+    with pytest.raises(ParseError, match=r"3dmodel.model in it is no XML: it begins with 'abc def"):
         gk.load(path)
 
 

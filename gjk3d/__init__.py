@@ -34,6 +34,11 @@ _WHERE = {
     "warmup": "queries",
     "Pair": "pair",
     "Pairs": "batch",
+    "Motion": "motion",
+    "Impact": "motion",
+    "ImpactStatus": "motion",
+    "time_of_impact": "motion",
+    "shapecast": "motion",
     "bounding_sphere": "shapes.volumes",
     "aabb": "shapes.volumes",
     "obb": "shapes.volumes",
@@ -63,6 +68,11 @@ if TYPE_CHECKING:
     from gjk3d.exact import verify as verify
     from gjk3d.meshes import Mesh as Mesh
     from gjk3d.meshes import load as load
+    from gjk3d.motion import Impact as Impact
+    from gjk3d.motion import ImpactStatus as ImpactStatus
+    from gjk3d.motion import Motion as Motion
+    from gjk3d.motion import shapecast as shapecast
+    from gjk3d.motion import time_of_impact as time_of_impact
     from gjk3d.pair import Pair as Pair
     from gjk3d.queries import collide as collide
     from gjk3d.queries import distance as distance

@@ -115,6 +115,12 @@ class Pair:
     def __reduce__(self) -> Any:
         return _again, (self.a, self.b, len(self._cache) > 0)
 
+    @property
+    def arena(self) -> tuple[Any, Array, Any, Any]:
+        """The two shapes for the kernels, behind each other: ints, floats, and where A and B begin in either."""
+        ints, floats, row = self._arena
+        return ints, floats, row[0, 0:2], row[0, 5:7]
+
     def forget(self) -> None:
         """Drop what is remembered: the next question is asked afresh."""
         self._cache[:, 0] = 0.0

@@ -1,0 +1,340 @@
+"""When moving shapes touch: closed forms, interval halving over the swept boolean, dense sampling, and every status."""
+
+from __future__ import annotations
+
+import pickle
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+from strategies import build
+
+import gjk3d as gk
+
+FREE, HIT, UNRESOLVED, OVERLAPPING = gk.ImpactStatus
+
+
+def moved(*translation):
+    return naive.pose(None, translation)
+
+
+def placed(turns, places):
+    return np.array([naive.pose(r, x) for r, x in zip(turns, places, strict=True)])
+
+
+def hull_points(rng, count, flat=False):
+    points = rng.normal(size=(count, 3)) * rng.uniform(0.3, 1.0, 3)
+    if flat:
+        points[:, 2] = 0.0
+    return points
+
+
+def test_spheres_meet_when_their_centres_are_two_radii_apart():
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(100):
+        start, way = rng.uniform(-3, 3, 3), rng.uniform(-6, 6, 3)
+        way -= 1.5 * start
+        if np.linalg.norm(start) < 1.6:
+            continue
+        impact = gk.time_of_impact(gk.Sphere(1), gk.Sphere(0.5), gk.Motion(moved(*start), way))
+        a, b, c = way @ way, 2 * start @ way, start @ start - 1.5**2
+        roots = (-b - np.sqrt(b * b - 4 * a * c + 0j)) / (2 * a)
+        if abs(roots.imag) < 1e-9 and 0 <= roots.real <= 1:
+            hits += 1
+            assert impact.status == HIT
+            assert impact.time[0] - 1e-12 <= roots.real <= impact.time[1] + 1e-12
+            assert np.diff(impact.time) < 1e-7
+        else:
+            assert impact.status == FREE
+    assert hits >= 10
+
+
+def test_a_bullet_does_not_pass_through_a_plate():
+    # 100 m of way through 1 cm of plate: no sampling would see it
+    impact = gk.time_of_impact(gk.Sphere(0.002), gk.Box((0.01, 1, 1)), gk.Motion(moved(-50, 0.1, 0.2), (100, 0, 0)))
+    assert impact.status == HIT
+    np.testing.assert_allclose(impact.time, (50 - 0.005 - 0.002) / 100, atol=1e-13)
+    np.testing.assert_allclose(impact.normal, (1, 0, 0), atol=1e-12)
+    np.testing.assert_allclose(impact.point_b, (-0.005, 0.1, 0.2), atol=1e-12)
+
+
+def swept_overlap(a, b, low, high):
+    """Whether hull A, swept along from one shift to the other by doubling its points, meets hull B."""
+    points = np.vstack([a + low, a + high])
+    return naive.hull_signed_distance(naive.differences(points, b))[0] <= 0.0
+
+
+def halved(a, b, way, tol=1e-7):
+    """The first time of contact by interval halving over the swept boolean, or None."""
+    if not swept_overlap(a, b, 0 * way, way):
+        return None
+    low, high = 0.0, 1.0
+    while high - low > tol:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if swept_overlap(a, b, low * way, middle * way) else (middle, high)
+    return 0.5 * (low + high)
+
+
+def test_translations_agree_with_interval_halving():
+    rng = np.random.default_rng(1)
+    hits = 0
+    for k in range(24):
+        a, b = hull_points(rng, 8), hull_points(rng, 6)
+        start, way = naive.unit_vectors(rng, 1)[0] * 2.5, rng.uniform(-1.0, 1.0, 3)
+        way -= 3.5 * start / 2.5
+        truth = halved(a + start, b, way)
+        first, second = gk.ConvexHull(a), gk.ConvexHull(b)
+        moves = (gk.Motion(moved(*start), way), None)
+        if k % 2:  # the other one moves instead, the other way
+            moves = (moved(*start), gk.Motion(None, -way))
+        impact = gk.time_of_impact(first, second, *moves)
+        assert (impact.status == HIT) == (truth is not None)
+        if truth is not None:
+            hits += 1
+            assert impact.time[1] == pytest.approx(truth, abs=1e-7)
+            assert np.diff(impact.time) < 1e-10
+    assert 8 <= hits <= 22
+
+
+SPECS = [
+    ("box", (1.0, 0.5, 0.3)),
+    ("cylinder", 0.3, 1.2),
+    ("capsule", 0.1, 1.5),
+    ("ellipsoid", (0.2, 0.5, 0.9)),
+    ("cone", 0.5, 1.0),
+    ("inflated", ("box", (0.2, 1.0, 0.2)), 0.1),
+    ("sphere", 0.4),
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_turning_bodies_agree_with_dense_sampling(seed):
+    rng = np.random.default_rng(seed)
+    hits = 0
+    for _ in range(16):
+        a, b = (build(SPECS[rng.integers(len(SPECS))]) for _ in range(2))
+        start = naive.unit_vectors(rng, 1)[0] * 2.2
+        way = -1.6 * start / 2.2 + rng.uniform(-1.0, 1.0, 3)
+        first = gk.Motion(naive.pose(naive.random_rotations(rng, 1)[0], start), way, rng.uniform(-4, 4, 3))
+        turn = rng.uniform(-3, 3, 3)
+        second = gk.Motion(
+            naive.pose(naive.random_rotations(rng, 1)[0]), angular=turn, center=rng.uniform(-0.3, 0.3, 3)
+        )
+        impact = gk.time_of_impact(a, b, first, second)
+        assert impact.status in (FREE, HIT)
+        times = np.linspace(0.0, impact.free_until, 300, endpoint=False)
+        sampled = gk.signed_distance(a, b, first.at(times), second.at(times))
+        assert (sampled.lower > 0.0).all()
+        if impact.status == HIT:
+            hits += 1
+            assert gk.collide(a, b, first.at(impact.time[1]), second.at(impact.time[1]))
+            assert np.diff(impact.time) < 1e-6
+            assert abs(impact.closest.distance) < 1e-9
+    assert 4 <= hits <= 14
+
+
+def test_far_places_and_scales():
+    for scale in (1e-9, 1.0, 1e9):
+        for far in (0.0, 1e6):
+            a, b = gk.Box(np.array((1, 1, 1)) * scale), gk.Cylinder(0.5 * scale, scale)
+            first = gk.Motion(moved(*(np.array((far - 3, 0, 0)) * scale)), np.array((4, 0, 0)) * scale, (0, 0, 1))
+            impact = gk.time_of_impact(a, b, first, moved(far * scale, 0, 0))
+            near = gk.time_of_impact(
+                gk.Box((1, 1, 1)), gk.Cylinder(0.5, 1), gk.Motion(moved(-3, 0, 0), (4, 0, 0), (0, 0, 1))
+            )
+            assert impact.status == HIT
+            assert impact.time[1] == pytest.approx(near.time[1], abs=1e-8)
+
+
+def test_touching_and_overlapping_at_the_start():
+    box = gk.Box((1, 1, 1))
+    for way in ((0, 0, 1), (1, 0, 0), (0, 0, -1), (0, 0, 0)):  # leaving, sliding, pressing, resting
+        impact = gk.time_of_impact(box, box, gk.Motion(moved(0, 0, 1), way))
+        assert impact.status == HIT
+        np.testing.assert_array_equal(impact.time, 0.0)
+    inside = gk.time_of_impact(box, box, gk.Motion(moved(0, 0, 0.5), (0, 0, 5)))
+    assert inside.status == OVERLAPPING
+    assert inside.free_until == 0.0
+    near = gk.time_of_impact(box, box, gk.Motion(moved(0, 0, 1.05), (0, 0, 5)), clearance=0.1)
+    assert near.status == OVERLAPPING
+
+
+@pytest.mark.parametrize(("off", "status"), [(-1e-6, HIT), (0.0, HIT), (1e-12, FREE), (1e-6, FREE)])
+def test_grazing(off, status):
+    for other in (gk.Sphere(1), gk.Cylinder(1, 2)):
+        impact = gk.time_of_impact(gk.Sphere(1), other, gk.Motion(moved(-3, 2 + off, 0), (6, 0, 0)))
+        assert impact.status == status
+        if status == HIT:
+            half = np.sqrt(4 - (2 + off) ** 2) / 6 if off < 0 else 0.0
+            assert impact.time[0] - 1e-12 <= 0.5 - half
+            assert impact.time[1] == pytest.approx(0.5 - half, abs=1e-6)
+
+
+def test_gliding_closer_than_floats_can_tell_is_never_free_by_mistake():
+    seen = set()
+    for k in range(0, 4000, 20):
+        gap = k * 2.0**-52
+        impact = gk.time_of_impact(gk.Box((1, 1, 1)), gk.Box((9, 9, 1)), gk.Motion(moved(-2, 0, 1 + gap), (4, 0, 0)))
+        seen.add(impact.status)
+        if gap == 0.0:
+            assert impact.status == HIT
+        if impact.status == FREE:
+            assert gap > 0.0
+    assert {HIT, FREE} <= seen
+
+
+def test_turns_of_more_than_a_circle():
+    stick, ball = gk.Capsule(0.05, 2.0), gk.Sphere(0.1)
+    flat = naive.pose(Rotation.from_euler("y", 90, degrees=True).as_matrix())
+    free = gk.time_of_impact(stick, ball, gk.Motion(flat, angular=(0, 0, 20.0)), moved(0, 1.2, 0))
+    assert free.status == FREE
+    hit = gk.time_of_impact(stick, ball, gk.Motion(flat, angular=(0, 0, 20.0)), moved(0, 1.1, 0))
+    # the tip's ball of 0.05 meets the ball of 0.1, whose centre is 1.1 away: by the law of cosines
+    angle = np.pi / 2 - np.arccos((1 + 1.1**2 - 0.15**2) / 2.2)
+    assert hit.status == HIT
+    assert hit.time[1] == pytest.approx(angle / 20.0, abs=1e-10)
+
+
+def test_a_body_round_a_far_hinge():
+    door = gk.Box((1, 0.05, 2))
+    motion = gk.Motion(moved(0.5, 0, 0), angular=(0, 0, np.pi), center=(0, 0, 0))
+    np.testing.assert_allclose(motion.at(1.0)[:3, 3], (-0.5, 0, 0), atol=1e-15)
+    impact = gk.time_of_impact(door, gk.Sphere(0.1), motion, moved(0, 0.5, 0))
+    # the face is 0.025 off the hinge's plane and the ball's centre 0.5 from the hinge
+    assert impact.time[1] == pytest.approx((np.pi / 2 - np.arcsin(0.125 / 0.5)) / np.pi, abs=1e-10)
+
+
+def test_a_half_space_moves_but_does_not_turn():
+    floor, ball = gk.Halfspace((0, 0, 1), 0.0), gk.Sphere(0.5)
+    for swap in (False, True):
+        pair = (ball, floor) if swap else (floor, ball)
+        moves = [None, gk.Motion(moved(3, 4, 10), (0, 0, -20), (1, 2, 3))]
+        impact = gk.time_of_impact(*pair, *(moves[::-1] if swap else moves))
+        np.testing.assert_allclose(impact.time, 9.5 / 20, atol=1e-12)
+        np.testing.assert_allclose(impact.normal, (0, 0, -1 if swap else 1), atol=1e-12)
+    rising = gk.time_of_impact(floor, ball, gk.Motion(None, (0, 0, 8)), moved(0, 0, 4.5))
+    np.testing.assert_allclose(rising.time, 0.5, atol=1e-12)
+    with pytest.raises(gk.errors.UnsupportedPair, match="cannot turn: use a large Box"):
+        gk.time_of_impact(floor, ball, gk.Motion(None, angular=(1, 0, 0)))
+    with pytest.raises(gk.errors.UnsupportedPair):
+        gk.time_of_impact(floor, floor)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(SPECS),
+    st.sampled_from(SPECS),
+    st.floats(0.0, 0.2),
+)
+def test_what_is_free_keeps_its_clearance_and_swapping_changes_nothing(seed, one, other, clearance):
+    rng = np.random.default_rng(seed)
+    a, b = build(one), build(other)
+    start = naive.unit_vectors(rng, 1)[0] * rng.uniform(0.5, 2.5)
+    first = gk.Motion(
+        naive.pose(naive.random_rotations(rng, 1)[0], start), rng.uniform(-2, 2, 3), rng.uniform(-3, 3, 3)
+    )
+    second = gk.Motion(None, rng.uniform(-1, 1, 3), rng.uniform(-3, 3, 3))
+    impact = gk.time_of_impact(a, b, first, second, clearance=clearance)
+    times = np.linspace(0, 1, 17) * impact.free_until * (1 - 1e-9)
+    if impact.free_until > 0.0:
+        sampled = gk.signed_distance(a, b, first.at(times), second.at(times))
+        assert (sampled.upper > clearance).all()
+    if impact.status == HIT:
+        moment = impact.time[1]
+        assert gk.collide(a, b, first.at(moment), second.at(moment), margin=clearance + 1e-14)
+    back = gk.time_of_impact(b, a, second, first, clearance=clearance)
+    assert back.status == impact.status
+    assert back.free_until == pytest.approx(impact.free_until, abs=1e-5)
+
+
+def test_stacks_singles_and_workers_have_the_same_bits():
+    rng = np.random.default_rng(4)
+    a, b = gk.ConvexHull(hull_points(rng, 20)), gk.Cylinder(0.4, 1)
+    starts = placed(naive.random_rotations(rng, 300), rng.uniform(-3, 3, (300, 3)))
+    motions = gk.Motion(starts, rng.uniform(-3, 3, (300, 3)), rng.uniform(-3, 3, (300, 3)))
+    many = gk.time_of_impact(a, b, motions, None)
+    again = gk.time_of_impact(a, b, motions, None, workers=3)
+    assert len(many) == len(motions) == 300
+    assert set(np.unique(many.status)) >= {int(FREE), int(HIT), int(OVERLAPPING)}
+    np.testing.assert_array_equal(many.time, again.time)
+    for k in range(0, 300, 23):
+        one = gk.time_of_impact(a, b, motions[k], None)
+        np.testing.assert_array_equal(one.time, many.time[k])
+        assert one.status == many.status[k] == many[k].status
+        np.testing.assert_array_equal(one.point_a, many.point_a[k])
+    none = gk.time_of_impact(a, b, gk.Motion(np.zeros((0, 4, 4))))
+    assert len(none) == 0
+    assert repr(none) == "Impact of 0 motions: none"
+
+
+def test_between_two_poses():
+    rng = np.random.default_rng(5)
+    turns = naive.random_rotations(rng, 20)
+    first = placed(turns, rng.normal(size=(20, 3)))
+    last = placed(naive.random_rotations(rng, 20), rng.normal(size=(20, 3)))
+    from scipy.spatial.transform import RigidTransform
+
+    for kind in ("linear", "screw"):
+        motion = gk.Motion.between(first, last, kind=kind)
+        np.testing.assert_allclose(motion.at(0.0), first, atol=1e-12)
+        np.testing.assert_allclose(motion.at(1.0), last, atol=1e-12)
+        if kind == "linear":
+            np.testing.assert_allclose(motion.at(0.25)[:, :3, 3], 0.75 * first[:, :3, 3] + 0.25 * last[:, :3, 3])
+            continue
+        for k in range(20):  # scipy's exponential coordinates of the same screw
+            step = RigidTransform.from_matrix(last[k] @ np.linalg.inv(first[k]))
+            way = RigidTransform.from_exp_coords(0.25 * step.as_exp_coords()).as_matrix() @ first[k]
+            np.testing.assert_allclose(motion[k].at(0.25), way, atol=1e-10)
+    one = gk.Motion.between(np.eye(4), moved(1, 2, 3), kind="screw")
+    np.testing.assert_array_equal(one.at((0.0, 1.0))[:, :3, 3], [(0, 0, 0), (1, 2, 3)])
+
+
+def test_shapecast():
+    cast = gk.shapecast(gk.Box((1, 1, 1)), gk.Sphere(1), [(10, 0, 0), (0, 10, 0)], None, moved(4, 0, 0))
+    np.testing.assert_array_equal(cast.status, [HIT, FREE])
+    np.testing.assert_allclose(cast.time[0], 0.25, atol=1e-12)
+    with pytest.raises(gk.errors.ShapeError, match=r"translation\[1\] is zero"):
+        gk.shapecast(gk.Box((1, 1, 1)), gk.Sphere(1), [(10, 0, 0), (0, 0, 0)])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: gk.Motion(None, (0, 0)), r"linear has shape \(2,\)"),
+        (lambda: gk.Motion(None, (0, np.nan, 0)), r"linear is \[0.0, nan, 0.0\]"),
+        (lambda: gk.Motion(None, [(0, 0, 0), (0, np.inf, 0)]), r"linear\[1\] is"),
+        (lambda: gk.Motion(None, (0, 0, 0), (0, 0, 1e9)), "angular is"),
+        (lambda: gk.Motion(None, "up"), "linear has shape"),
+        (lambda: gk.Motion(None, [(0, 0, 0), (0, 0)]), "linear is ragged"),
+        (lambda: gk.Motion([np.eye(4)] * 2, [(0, 0, 0)] * 3), "start has 2 rows, linear has 3 rows"),
+        (lambda: gk.Motion(np.diag([1, 1, 2, 1.0])), "start has scale"),
+        (lambda: gk.Motion().at(np.nan), "time is nan"),
+        (lambda: gk.Motion([np.eye(4)] * 2).at((0.0, 0.5, 1.0)), "3 times for 2 motions"),
+        (lambda: gk.Motion.between(None, None, kind="spline"), "kind is 'spline'"),
+        (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), clearance=-1), "clearance is -1"),
+        (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), workers=0), "workers is 0"),
+        (lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), (1, 2, 3)), "motion_a is a gjk3d.Motion, or a pose"),
+        (
+            lambda: gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), gk.Motion([np.eye(4)] * 2), [np.eye(4)] * 3),
+            "motion_a has 2 rows and motion_b 3",
+        ),
+        (lambda: gk.time_of_impact("ball", gk.Sphere(1)), "a is a str"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(call, words):
+    with pytest.raises(gk.errors.Gjk3dError, match=words):
+        call()
+
+
+def test_answers_pickle_and_are_neither_true_nor_false():
+    impact = gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), gk.Motion(moved(-3, 0, 0), (6, 0, 0)))
+    again = pickle.loads(pickle.dumps(impact))
+    np.testing.assert_array_equal(again.time, impact.time)
+    np.testing.assert_array_equal(again.point_a, impact.point_a)
+    with pytest.raises(TypeError, match="neither true nor false"):
+        bool(impact)
+    assert "hit at 0.1666" in repr(impact)

@@ -199,8 +199,8 @@ def probe(
     qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, solid: bool, normal: Vec3,
     ma: Array, i: int, mb: Array, j: int, t: float, target: float, lost: float, turn: float, near: float,
     poses: Array, cache: Array, simplex: Array, log: Array,
-) -> tuple[bool, float, Vec3, Vec3, Vec3, Rigid, float]:  # fmt: skip
-    """Return whether the cores are proven apart by more than ``target`` at time t, by how much, and along what.
+) -> tuple[bool, float, float, Vec3, Vec3, Vec3, Rigid, float]:  # fmt: skip
+    """Return whether the cores are proven apart by more than ``target`` at time t, bounds of how far, and along what.
 
     And there their witness points, which a half-space has none of, the pose of B in A, and the error of it all.
     """
@@ -215,7 +215,7 @@ def probe(
         low, _ = phi(
             qa, ia, fa, oa, qb, ib, fb, ob, m, solid, n, zero, zero, dot(n, (m[9], m[10], m[11])), 0.0, 0.0, 0.0
         )
-        return low - error > target, low, n, zero, zero, m, error
+        return low - error > target, low, low, n, zero, zero, m, error
     least = 1e-13 * size
     width = max(least, 1e-2 * near)
     while True:
@@ -224,16 +224,16 @@ def probe(
         if cache[0, 0] > 0.0:
             given = recall(cache, 0, m, simplex)
             start = (cache[0, 1], cache[0, 2], cache[0, 3])
-        code, count, _, low, n, _, _ = gjk(
+        code, count, u, low, n, _, _ = gjk(
             qa, ia, fa, oa, qb, ib, fb, ob, m, start, error, 16.0 * _U * size, width, 0.0, inf, -inf, given,
             simplex, log, int(np.int64(0)),
         )  # fmt: skip
         remember(cache, 0, m, simplex, count, n, given)
         if code == INSIDE_SIMPLEX:
-            return False, low, n, zero, zero, m, error
+            return False, low, low, n, zero, zero, m, error
         if low - error > target or width <= least:
             a, b = witnesses(simplex, count)
-            return low - error > target, low, n, a, b, m, error
+            return low - error > target, low, sqrt(dot(u, u)), n, a, b, m, error
         width = least  # a loose width is for what is far
 
 
@@ -255,7 +255,7 @@ def impact(
     near = inf
     t = 0.0
     for step in range(1, MAX_STEPS):
-        apart, low, n, at_a, at_b, m, error = probe(
+        apart, low, high, n, at_a, at_b, m, error = probe(
             qa, ia, fa, oa, qb, ib, fb, ob, solid, normal, ma, i, mb, j, t, target, lost, turn, near,
             poses, cache, simplex, log,
         )  # fmt: skip
@@ -287,13 +287,16 @@ def impact(
                 pa = (at_a[0] + ra[0], at_a[1] + ra[1], at_a[2] + ra[2])
                 pb = (at_b[0] - m[9] + rb[0], at_b[1] - m[10] + rb[1], at_b[2] - m[11] + rb[2])
                 slope = dot(n, v) + dot(tilt_b, pb) - dot(tilt_a, pa)
-            later = min(t + max(2.0 * ahead, 2.0 * near / max(-slope, sqrt(k * near))), 1.0)
-            apart, _, _, _, _, _, _ = probe(
-                qa, ia, fa, oa, qb, ib, fb, ob, solid, normal, ma, i, mb, j, later, target, lost, turn, near,
-                poses, cache, simplex, log,
-            )  # fmt: skip
-            if not apart:
-                return HIT, t + ahead, later, step
+            rest = high - target
+            rest = max(2.0 * ahead, rest / max(-slope, sqrt(k * rest)))
+            for tries in range(2):  # what is flat or thin may be through it by then
+                later = min(t + rest * (1.0 + tries), 1.0)
+                apart, _, _, _, _, _, _, _ = probe(
+                    qa, ia, fa, oa, qb, ib, fb, ob, solid, normal, ma, i, mb, j, later, target, lost, turn, near,
+                    poses, cache, simplex, log,
+                )  # fmt: skip
+                if not apart:
+                    return HIT, t + ahead, later, step
             if not t + ahead > t:
                 return UNRESOLVED, t, t, step
         t += ahead

@@ -33,7 +33,14 @@ _STRAIGHT = 1e-8
 
 
 class ImpactStatus(IntEnum):
-    """What is proven about a motion."""
+    """What is proven about a motion.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.time_of_impact(gk.Sphere(1), gk.Sphere(1)).status
+    <ImpactStatus.OVERLAPPING: 3>
+    """
 
     FREE = 0  #: never closer than the clearance, proven for the whole motion
     HIT = 1  #: the first contact is in the bracket ``time``
@@ -482,8 +489,8 @@ def shapecast(
     Examples
     --------
     >>> import gjk3d as gk
-    >>> gk.shapecast(gk.Sphere(1), gk.Point((5, 0, 0)), (8, 0, 0)).time[1]
-    0.5
+    >>> gk.shapecast(gk.Sphere(1), gk.Point((5, 0, 0)), (8, 0, 0))
+    Impact: hit at 0.5, free until 0.5, along (1, 0, 0)
     """
     rows, _ = _vectors(translation, "translation", GREATEST)
     still = np.flatnonzero(~rows.any(axis=1))

@@ -40,6 +40,8 @@ def test_every_public_name_has_an_example():
             "Axis",
             "AxisKind",
             "Certificate",
+            "Contact",
+            "Impact",
             "Verdict",
             "Shape",
             "Composed",

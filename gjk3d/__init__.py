@@ -31,6 +31,7 @@ _WHERE = {
     "signed_distance": "queries",
     "separating_axis": "queries",
     "contact": "contacts",
+    "overlap": "contacts",
     "warmup": "queries",
     "Pair": "pair",
     "Pairs": "batch",
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from gjk3d.batch import Pairs as Pairs
     from gjk3d.contacts import Contact as Contact
     from gjk3d.contacts import contact as contact
+    from gjk3d.contacts import overlap as overlap
     from gjk3d.exact import Verdict as Verdict
     from gjk3d.exact import verify as verify
     from gjk3d.meshes import Mesh as Mesh

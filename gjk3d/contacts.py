@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.asking import ask_distance, check_workers, question
-from gjk3d.errors import ShapeError
-from gjk3d.families import Rows, arena, in_chunks, pair_row, plane_core
+from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.families import Rows, in_chunks, plane_core, ranks
 from gjk3d.firstcall import first_call
+from gjk3d.geometry.intersection import Walls, corners
 from gjk3d.narrow import features, manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.pair import prepared
 from gjk3d.results import Distance
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Polytope, Shape
+from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.faces import faces_of
 from gjk3d.shapes.halfspace import Halfspace
 
@@ -41,6 +43,14 @@ class Contact:
         Points found; 0 where the two are farther apart than ``within``.
     result : Distance
         The signed distance the patch was made from.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> poses = np.tile(np.eye(4), (3, 1, 1)); poses[:, 2, 3] = (1, 1.5, 2.5)
+    >>> touch = gk.contact(gk.Box((2, 2, 2)), gk.Sphere(0.5), None, poses)
+    >>> touch.count.tolist(), touch[1].points.tolist()
+    ([1, 1, 0], [[0.0, 0.0, 1.0]])
     """
 
     __slots__ = ("count", "gaps", "points_a", "points_b", "result")
@@ -183,15 +193,58 @@ def contact(
     return Contact(result, points, count) if rows.stacked else Contact(result, points[0], int(count[0]))
 
 
+class _Packed(NamedTuple):
+    """A pair as the kernels take it."""
+
+    shapes: tuple[Shape, Shape]  # held, so that their ids stay theirs
+    ints: Ints
+    floats: Array
+    pair: Ints  #: a pair row for single poses, see `gjk3d.narrow.pairs`
+    face_ints: Ints
+    face_floats: Array
+    faces: Ints  #: where the faces of A begin in either, and those of B
+    corners: int  #: most that a feature has
+    room: int  #: for the corners of a patch
+
+
+_KEPT = 64  #: pairs
+_packed: dict[tuple[int, int], _Packed] = {}
+
+
+def _pack(a: Shape, b: Shape) -> _Packed:
+    """Return a pair as the kernels take it, made when it is first asked for."""
+    key = id(a), id(b)
+    packed = _packed.get(key)
+    if packed is None:
+        if len(_packed) >= _KEPT:
+            _packed.clear()
+        (qa, fa), (qb, fb) = (plane_core(s)[1:] if isinstance(s, Halfspace) else s.packed for s in (a, b))
+        first, second = (0, 1) if isinstance(a, Halfspace) else (1, 0) if isinstance(b, Halfspace) else ranks(a, b)
+        pair = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0]])
+        (lq_a, lf_a), (lq_b, lf_b) = faces_of(a), faces_of(b)
+        corners = _corners(a), _corners(b)
+        packed = _packed[key] = _Packed(
+            (a, b), np.concatenate([qa, qb]), np.concatenate([fa, fb]), pair, np.concatenate([lq_a, lq_b]),
+            np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]]), max(corners), sum(corners) + 4,
+        )  # fmt: skip
+    return packed
+
+
+def _corners(shape: Shape) -> int:
+    """Return the most corners that a feature has, the centre of a cap with them."""
+    faces = faces_of(shape)[0]
+    if faces[0] > 0:
+        return int(np.diff(faces[1 : faces[0] + 2]).max())
+    curved = not isinstance(shape, Halfspace) and shape.packed[0][layout.KIND] != layout.BOX
+    return features.MOST + 1 if curved else 4
+
+
 def _patches(a: Shape, b: Shape, rows: Rows, result: Distance, within: float, most: int | None) -> tuple[Array, Ints]:
     """Return (n, m, 7) points, padded with NaN, and how many each row has."""
-    ints, floats, pair = _packed(a, b, rows)
-    (lq_a, lf_a), (lq_b, lf_b) = faces_of(a), faces_of(b)
-    lq, lf = np.concatenate([lq_a, lq_b]), np.concatenate([lf_a, lf_b])
-    loops = np.array([[0, 0], [len(lq_a), len(lf_a)]])
-    sides = _corners(a), _corners(b)
-    room = sum(sides) + 4
-    width = room if most is None else min(int(most), room)
+    packed = _pack(a, b)
+    pair = packed.pair.copy()
+    pair[0, 4], pair[0, 8], pair[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
+    width = packed.room if most is None else min(int(most), packed.room)
     answers = np.empty((rows.total, narrow.FLOATS))
     answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
     answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
@@ -202,35 +255,96 @@ def _patches(a: Shape, b: Shape, rows: Rows, result: Distance, within: float, mo
     def run(start: int, stop: int) -> None:
         points = np.full((stop - start, width, manifold.POINT), np.nan)
         manifold.contact_rows(
-            ints, floats, lq, lf, loops, pair, poses, answers, within, width, start, stop,
-            np.empty((2, max(sides), 3)), np.empty((3, room, 2)), points, count,
+            packed.ints, packed.floats, packed.face_ints, packed.face_floats, packed.faces, pair, poses, answers,
+            within, width, start, stop, np.empty((2, packed.corners, 3)), np.empty((3, packed.room, 2)), points, count,
         )  # fmt: skip
         parts[start] = points[:, : count[start:stop].max(initial=0)] if most is None else points
 
     in_chunks(rows.total, rows.workers, run)
-    columns_used = int(count.max(initial=0)) if most is None or not rows.stacked else int(most)
-    points = np.full((rows.total, columns_used, manifold.POINT), np.nan)
+    if len(parts) == 1 and not rows.stacked:
+        return parts[0][:, : count[0]], count
+    columns = int(count.max(initial=0)) if most is None else int(most)
+    points = np.full((rows.total, columns, manifold.POINT), np.nan)
     for start, part in parts.items():
-        points[start : start + len(part), : part.shape[1]] = part[:, :columns_used]
+        points[start : start + len(part), : part.shape[1]] = part
     return points, count
 
 
-def _corners(shape: Shape) -> int:
-    """Return the most corners that a feature has, the centre of a cap with them."""
-    loops = faces_of(shape)[0]
-    if loops[0] > 0:
-        return int(np.diff(loops[1 : loops[0] + 2]).max())
-    curved = not isinstance(shape, Halfspace) and shape.packed[0][layout.POLYTOPE] == 0
-    return features.MOST + 1 if curved else 4
+def overlap(a: Polytope, b: Polytope, pose_a: Any = None, pose_b: Any = None) -> Any:
+    """Return what two polytopes have in common.
+
+    Parameters
+    ----------
+    a, b : Polytope
+        Boxes, hulls, tetrahedra, triangles, segments, points; not rounded, not curved.
+    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+        As in `collide`.
+
+    Returns
+    -------
+    ConvexHull or None, or a list of such for a stack
+        In world axes, its corners to 1e-12 of the pair's size; its ``volume``, ``centroid`` and ``polygons`` say the
+        rest. None exactly where the two are proven to be apart, so that it agrees with `collide`. Two that touch have a
+        flat one, a segment or a point in common, and so have two that overlap by less than rounding can tell.
+
+    Raises
+    ------
+    UnsupportedPair
+        For curved and rounded shapes and half-spaces.
+    PoseError, ShapeError
+        Naming what is wrong with the input.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pose = np.eye(4); pose[:3, 3] = (0.5, 0.5, 0.75)
+    >>> both = gk.overlap(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
+    >>> round(both.volume, 12), both.centroid.tolist()
+    (0.0625, [0.25, 0.25, 0.375])
+    """
+    _, rows = question(a, b, pose_a, pose_b)
+    for name, shape in (("a", a), ("b", b)):
+        if not isinstance(shape, Polytope):
+            raise UnsupportedPair(
+                f"overlap takes polytopes, and {name} is a {type(shape).__name__}: "
+                "pass the ConvexHull of its surface().vertices for an approximation from inside"
+            )
+    result = ask_distance(narrow.SIGNED, a, b, pose_a, pose_b, 0.0, None, False)
+    touching = np.atleast_1d(result.lower) <= 0.0
+    middles = 0.5 * (result.point_a + result.point_b).reshape(-1, 3)
+    walls_a, walls_b = _walls(a), _walls(b)
+    found: list[ConvexHull | None] = []
+    for k in range(rows.total):
+        row_a, row_b = rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]
+        found.append(_common(walls_a, row_a, walls_b, row_b, middles[k]) if touching[k] else None)
+    return found if rows.stacked else found[0]
 
 
-def _packed(a: Shape, b: Shape, rows: Rows) -> tuple[Ints, Array, Ints]:
-    """Return what the kernels take of a pair, half-spaces too: ints, floats and a pair row."""
-    planes = [isinstance(shape, Halfspace) for shape in (a, b)]
-    if not any(planes):
-        ints, floats, starts = arena((a, b))
-        return ints, floats, pair_row(a, b, starts, len(rows.a), len(rows.b))
-    (qa, fa), (qb, fb) = (plane_core(s)[1:] if isinstance(s, Halfspace) else s.packed for s in (a, b))
-    row = [0, 0, int(planes[1]), 0, int(len(rows.a) > 1)]
-    row += [len(qa), len(fa), int(planes[0]), len(rows.a), int(len(rows.b) > 1)]
-    return np.concatenate([qa, qb]), np.concatenate([fa, fb]), np.array([row], dtype=np.int64)
+def _walls(shape: Polytope) -> Walls:
+    """Return the edges and half-spaces of a polytope in its own frame."""
+    vertices = np.ascontiguousarray(shape.vertices)
+    normals, arcs = shape.gauss_map()
+    hull = shape._hull()
+    if hull.dimension == 0:
+        normals = np.vstack([np.eye(3), -np.eye(3)])
+    elif hull.dimension == 1:
+        normals = np.vstack([normals, arcs[:1, :3], -arcs[:1, :3]])
+    edges = hull.vertices[hull.edges] if hull.dimension else np.repeat(hull.vertices[:1], 2, axis=0)[None]
+    return Walls(edges, normals, (vertices @ normals.T).max(axis=0))
+
+
+def _common(a: Walls, row_a: Array, b: Walls, row_b: Array, middle: Array) -> ConvexHull:
+    """Return the intersection of two placed polytopes that touch or overlap; at the middle where they touch."""
+    # about a round place near by, where numbers are small and simple ones stay so
+    unit = 2.0 ** np.ceil(np.log2(max(np.ptp(a.edges), np.ptp(b.edges), 1e-300)))
+    origin = np.round(middle / unit) * unit
+
+    def moved(walls: Walls, row: Array) -> Walls:
+        rotation, shift = row[:9].reshape(3, 3), row[9:12] - origin
+        normals = walls.normals @ rotation.T
+        return Walls(walls.edges @ rotation.T + shift, normals, walls.offsets + normals @ shift)
+
+    first, second = moved(a, row_a), moved(b, row_b)
+    size = max(float(np.abs(first.edges).max()), float(np.abs(second.edges).max()))
+    points = corners(first, second, manifold.SAME * size)
+    return ConvexHull(points + origin if len(points) else middle[None])

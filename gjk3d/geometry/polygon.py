@@ -22,6 +22,7 @@ def cut(p: Array, n: int, a: float, b: float, c: float, tol: float, out: Array) 
 
     Sutherland, Hodgman: Reentrant polygon clipping, 1974. Rows within ``tol`` of the line are kept as they are, and an
     edge is cut only where it crosses from one side of that band to the other: what lies on the line stays whole.
+    Where ``out`` is full, as no convex polygon makes it, the rest is left out.
     """
     if n == 0:
         return 0
@@ -30,12 +31,13 @@ def cut(p: Array, n: int, a: float, b: float, c: float, tol: float, out: Array) 
     before = a * p[last, 0] + b * p[last, 1] - c
     for i in range(n):
         here = a * p[i, 0] + b * p[i, 1] - c
-        if (before > tol and here < -tol) or (before < -tol and here > tol):
+        crosses = (before > tol and here < -tol) or (before < -tol and here > tol)
+        if crosses and count < out.shape[0]:
             t = before / (before - here)
             out[count, 0] = p[last, 0] + t * (p[i, 0] - p[last, 0])
             out[count, 1] = p[last, 1] + t * (p[i, 1] - p[last, 1])
             count += 1
-        if here <= tol:
+        if here <= tol and count < out.shape[0]:
             out[count, 0], out[count, 1] = p[i, 0], p[i, 1]
             count += 1
         before, last = here, i

@@ -2,7 +2,8 @@
 
 The face that has the farthest point along the direction and is turned by at most `LEAN` from it; else the edge through
 that point that is at right angles to it up to as much; else the point alone. The straight lines on the side of a
-cylinder or cone count as edges, its caps as faces: regular polygons of `CORNERS` corners on the rim.
+cylinder or cone count as edges, its caps as faces: regular polygons of `CORNERS` corners on the rim. Of sums and unions
+of shapes only support points are known, and their features are found by trying.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from math import cos, pi, radians, sin, sqrt
 import numpy as np
 
 from gjk3d._numba import kernel
-from gjk3d.geometry.vec3 import Vec3
+from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular, unit
 from gjk3d.poses import Array
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Ints
+from gjk3d.shapes.composed import place, pull_back
+from gjk3d.shapes.table import support
 
 LEAN = 5.0  #: degrees
 CORNERS = 32
@@ -25,6 +28,9 @@ _COS, _SIN = cos(radians(LEAN)), sin(radians(LEAN))
 _STEP = 2.0 * pi / CORNERS
 _CIRCLE = np.array([(cos(k * _STEP), sin(k * _STEP)) for k in range(CORNERS)])
 _CLOSE = 1e-12  #: of the core's size: support points by less than this count as one
+#: directions, and by how much they are tilted; of the core's size: how much lower and how close points may be
+TILTS, _TILT, _DROP, _BLUR = 16, 1e-6, 1e-9, 1e-5
+_ALIGNED = 1e-7  #: radians
 _RIM = 1e-13  #: of the radius: how much lower than the rim the corners on it may be
 
 #: number of corners of a feature without bounds, through the core's centre
@@ -32,7 +38,8 @@ PLANE = -1
 
 _KIND, _VERTICES, _HEAD, _RHO = layout.KIND, layout.VERTICES, layout.FLOAT_HEAD, layout.RHO
 _BOX, _HULL, _SEGMENT = layout.BOX, layout.HULL, layout.SEGMENT
-_CYLINDER, _CONE = layout.CYLINDER, layout.CONE
+_CYLINDER, _CONE, _COMPOSED = layout.CYLINDER, layout.CONE, layout.COMPOSED
+_RADIUS, _PARTS, _INT_HEAD = layout.RADIUS, layout.PARTS, layout.INT_HEAD
 
 # A feature: number of corners, which go to v; the unit normal of a face; the radius of a cap, whose centre goes to v
 # behind the corners.
@@ -157,6 +164,108 @@ def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Fea
 
 
 @kernel
+def primitive_feature(kind: int, f: Array, o: int, d: Vec3, v: Array) -> Feature:
+    """Return the feature of a primitive that is no hull, with its numbers at f[o:]."""
+    if kind == _BOX:
+        return box_feature(f, o, d, v)
+    if kind == _SEGMENT:
+        x, y, z = f[o], f[o + 1], f[o + 2]
+        if abs(x * d[0] + y * d[1] + z * d[2]) <= _SIN * sqrt(x * x + y * y + z * z):
+            put_row(v, 0, -x, -y, -z)
+            put_row(v, 1, x, y, z)
+            return (2, 0.0, 0.0, 0.0, 0.0)
+    elif kind == _CYLINDER:
+        r, h = f[o], f[o + 1]
+        if abs(d[2]) >= _COS:
+            return cap_feature(r, h if d[2] > 0.0 else -h, d, v)
+        if abs(d[2]) <= _SIN:
+            return side_feature(r, r, h, d, v)
+    elif kind == _CONE:
+        r, h = f[o], f[o + 1]
+        flat = sqrt(d[0] * d[0] + d[1] * d[1])
+        if d[2] <= -_COS:
+            return cap_feature(r, -h, d, v)
+        if flat > 0.0 and 2.0 * h * flat + r * d[2] >= _COS * sqrt(4.0 * h * h + r * r):
+            return side_feature(r, 0.0, h, d, v)
+    return (1, 0.0, 0.0, 0.0, 0.0)
+
+
+@kernel
+def placed_feature(kind: int, f: Array, o: int, at: int, radius: float, d: Vec3, v: Array) -> Feature:
+    """Return the feature of a primitive that is stretched or moved by the placement at f[at:].
+
+    One that leans is only known where the placement is rigid, or where there is no radius to add.
+    """
+    local = unit(pull_back(f, at, d))
+    g = primitive_feature(kind, f, o, local, v)
+    if g[0] < 2:
+        return g
+    rows = g[0] + (1 if g[4] > 0.0 else 0)
+    for k in range(rows):
+        p = place(f, at, (v[k, 0], v[k, 1], v[k, 2]))
+        put_row(v, k, p[0], p[1], p[2])
+    a, b, c = (f[at], f[at + 3], f[at + 6]), (f[at + 1], f[at + 4], f[at + 7]), (f[at + 2], f[at + 5], f[at + 8])
+    off = max(abs(dot(a, a) - 1.0), abs(dot(b, b) - 1.0), abs(dot(c, c) - 1.0))
+    off = max(off, abs(dot(a, b)), abs(dot(b, c)), abs(dot(c, a)))
+    rigid = off < 1e-12
+    if g[0] == 2:
+        e = unit((v[1, 0] - v[0, 0], v[1, 1] - v[0, 1], v[1, 2] - v[0, 2]))
+        lean = abs(dot(e, d))
+        normal = (0.0, 0.0, 0.0)
+    else:
+        # the transposed inverse, but for a factor that keeps or turns the side
+        x, y, z = cross(b, c), cross(c, a), cross(a, b)
+        normal = unit(
+            (
+                x[0] * g[1] + y[0] * g[2] + z[0] * g[3],
+                x[1] * g[1] + y[1] * g[2] + z[1] * g[3],
+                x[2] * g[1] + y[2] * g[2] + z[2] * g[3],
+            )
+        )
+        s = 1.0 if dot(normal, d) >= 0.0 else -1.0
+        normal = (s * normal[0], s * normal[1], s * normal[2])
+        x = cross(normal, d)
+        lean = sqrt(dot(x, x))
+    if lean > _SIN or (radius > 0.0 and not rigid and lean > _ALIGNED):
+        return (1, 0.0, 0.0, 0.0, 0.0)
+    return (g[0], normal[0], normal[1], normal[2], g[4] if rigid else 0.0)
+
+
+@kernel
+def sampled_feature(q: Ints, i: int, f: Array, o: int, d: Vec3, v: Array) -> Feature:
+    """Return what a handful of slightly tilted directions find of the flat part that faces d: an approximation.
+
+    Points that are lower than the highest are not on that part; those close together are one, on a curved part. It is
+    found where it faces d almost exactly, and at most `TILTS` of its corners.
+    """
+    x = perpendicular(d)
+    y = cross(d, x)
+    reach = f[o + _RHO]
+    top = 0.0
+    for k in range(TILTS):
+        s, c = _TILT * _CIRCLE[k * (CORNERS // TILTS), 0], _TILT * _CIRCLE[k * (CORNERS // TILTS), 1]
+        p = support(
+            q, i, f, o, (d[0] + s * x[0] + c * y[0], d[1] + s * x[1] + c * y[1], d[2] + s * x[2] + c * y[2])
+        )  # fmt: skip
+        put_row(v, k, p[0], p[1], p[2])
+        height = dot(p, d)
+        top = height if k == 0 else max(top, height)
+    count = 0
+    for k in range(TILTS):
+        p = (v[k, 0], v[k, 1], v[k, 2])
+        fresh = dot(p, d) >= top - _DROP * reach
+        for j in range(count):
+            a, b, c = v[j, 0] - p[0], v[j, 1] - p[1], v[j, 2] - p[2]
+            fresh = fresh and a * a + b * b + c * c > _BLUR * _BLUR * reach * reach
+        if fresh:
+            put_row(v, count, p[0], p[1], p[2])
+            count += 1
+    if count < 3:
+        return (max(count, 1), 0.0, 0.0, 0.0, 0.0)
+    return (count, d[0], d[1], d[2], 0.0)
+
+
+@kernel
 def feature(q: Ints, i: int, f: Array, o: int, lq: Ints, li: int, lf: Array, lo: int, d: Vec3, v: Array) -> Feature:
     """Return the feature of the core at q[i:], f[o:] in the unit direction d, relative to its centre.
 
@@ -166,28 +275,11 @@ def feature(q: Ints, i: int, f: Array, o: int, lq: Ints, li: int, lf: Array, lo:
         put_row(v, 0, 0.0, 0.0, 0.0)
         return (PLANE, lf[lo], lf[lo + 1], lf[lo + 2], 0.0)
     kind = q[i + _KIND]
-    at = o + _HEAD
-    if kind == _BOX:
-        return box_feature(f, at, d, v)
     if kind == _HULL:
-        return hull_feature(f, at, q[i + _VERTICES], f[o + _RHO], lq, li, lf, lo, d, v)
-    if kind == _SEGMENT:
-        x, y, z = f[at], f[at + 1], f[at + 2]
-        if abs(x * d[0] + y * d[1] + z * d[2]) <= _SIN * sqrt(x * x + y * y + z * z):
-            put_row(v, 0, -x, -y, -z)
-            put_row(v, 1, x, y, z)
-            return (2, 0.0, 0.0, 0.0, 0.0)
-    elif kind == _CYLINDER:
-        r, h = f[at], f[at + 1]
-        if abs(d[2]) >= _COS:
-            return cap_feature(r, h if d[2] > 0.0 else -h, d, v)
-        if abs(d[2]) <= _SIN:
-            return side_feature(r, r, h, d, v)
-    elif kind == _CONE:
-        r, h = f[at], f[at + 1]
-        flat = sqrt(d[0] * d[0] + d[1] * d[1])
-        if d[2] <= -_COS:
-            return cap_feature(r, -h, d, v)
-        if flat > 0.0 and 2.0 * h * flat + r * d[2] >= _COS * sqrt(4.0 * h * h + r * r):
-            return side_feature(r, 0.0, h, d, v)
-    return (1, 0.0, 0.0, 0.0, 0.0)
+        return hull_feature(f, o + _HEAD, q[i + _VERTICES], f[o + _RHO], lq, li, lf, lo, d, v)
+    if kind != _COMPOSED:
+        return primitive_feature(kind, f, o + _HEAD, d, v)
+    p = i + _INT_HEAD
+    if q[i + _PARTS] == 1 and q[p + 1] != _HULL:
+        return placed_feature(q[p + 1], f, o + q[p + 3], o + q[p + 4], f[o + _RADIUS], d, v)
+    return sampled_feature(q, i, f, o, d, v)

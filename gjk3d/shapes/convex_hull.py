@@ -9,6 +9,7 @@ import numpy as np
 from gjk3d._numba import kernel
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.hulls import build_hull
+from gjk3d.geometry.loops import face_loops
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Array, Ints, Polytope, Shape, rows
@@ -115,6 +116,10 @@ class ConvexHull(Polytope):
         point.
     dimension : int
         3 for a solid, 2 flat, 1 a segment, 0 a point.
+    polygons : list of (c,) int
+        The corners of each face in order.
+    centroid : (3,) float
+        The centre of mass.
 
     Raises
     ------
@@ -167,6 +172,34 @@ class ConvexHull(Polytope):
     def dimension(self) -> int:
         """3 for a solid, 2 flat, 1 a segment, 0 a point."""
         return int(self._hull().dimension)
+
+    @property
+    def centroid(self) -> Array:
+        """The centre of mass, (3,) float: of the volume, where it is flat of the area, else of the length."""
+        hull = self._hull()
+        middle: Array = self._vertices.mean(axis=0)
+        if hull.dimension < 2:
+            return middle
+        a, b, c = (self._vertices[hull.faces[:, i]] - middle for i in range(3))
+        across = np.cross(b - a, c - a)
+        weights = np.einsum("ij,ij->i", a, across) if hull.dimension == 3 else np.linalg.norm(across, axis=1)
+        total = float(weights.sum())
+        if not total > 0.0:
+            return middle
+        moved: Array = middle + weights @ (a + b + c) / total / (4.0 if hull.dimension == 3 else 3.0)
+        return moved
+
+    @property
+    def polygons(self) -> list[Ints]:
+        """The corners of each face in order, indices into ``vertices``, counter-clockwise from outside.
+
+        Triangles in one plane are one face; a flat hull has its outline, once from each side.
+        """
+        ints, _ = face_loops(self._hull())
+        if self.dimension < 2:
+            return []
+        starts = ints[1 : ints[0] + 2]
+        return np.split(ints[ints[0] + 2 :], starts[1:-1])
 
     def __repr__(self) -> str:
         if len(self._vertices) <= 4:

@@ -1,0 +1,138 @@
+"""What two polytopes have in common, against scipy's intersection of half-spaces and against plain numbers."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from scipy.optimize import linprog
+from scipy.spatial import ConvexHull, HalfspaceIntersection
+from scipy.spatial.transform import Rotation
+from strategies import SHAPES, build
+
+import gjk3d as gk
+
+CUBE = gk.Box((1, 1, 1))
+SOLIDS = [SHAPES[name] for name in ("box", "tetrahedron", "hull")]
+
+
+def at(x, y, z):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+@pytest.mark.parametrize(
+    ("shift", "dimension", "volume", "centroid"),
+    [
+        ((0, 0, 0), 3, 1.0, (0, 0, 0)),
+        ((0.5, 0.5, 0.75), 3, 0.0625, (0.25, 0.25, 0.375)),
+        ((0.25, 0, 1), 2, 0.0, (0.125, 0, 0.5)),
+        ((1, 0.5, -1), 1, 0.0, (0.5, 0.25, -0.5)),
+        ((1, 1, 1), 0, 0.0, (0.5, 0.5, 0.5)),
+    ],
+)
+def test_two_cubes_share_a_box_a_rectangle_an_edge_or_a_corner(shift, dimension, volume, centroid):
+    both = gk.overlap(CUBE, CUBE, None, at(*shift))
+    assert both.dimension == dimension
+    assert len(both.vertices) == 2**dimension
+    assert both.volume == pytest.approx(volume, abs=1e-15)
+    assert np.allclose(both.centroid, centroid, atol=1e-15)
+
+
+def test_none_where_they_are_apart_and_a_list_for_a_stack():
+    poses = np.array([at(0, 0, 1.5), at(0, 0, 0.5), at(0, 0, np.nextafter(1, 2))])
+    found = gk.overlap(CUBE, CUBE, None, poses)
+    assert [hull is not None for hull in found] == gk.collide(CUBE, CUBE, None, poses).tolist()
+    assert found[0] is None
+    assert found[1].volume == pytest.approx(0.5)
+    assert found[2].dimension == 2
+    assert gk.overlap(CUBE, CUBE, None, poses[:0]) == []
+    assert gk.overlap(CUBE, CUBE, None, poses[0]) is None
+
+
+def test_a_flat_shape_cut_out_of_a_solid():
+    square = gk.ConvexHull([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)])
+    both = gk.overlap(CUBE, square, None, at(0.75, 0, 0.2))
+    assert both.dimension == 2
+    assert np.allclose(both.bounds, [(-0.25, -0.5, 0.2), (0.5, 0.5, 0.2)])
+    assert [len(polygon) for polygon in both.polygons] == [4, 4]
+    needle = gk.Segment((0, 0, -2), (0, 0, 2))
+    assert np.allclose(gk.overlap(needle, CUBE).bounds, [(0, 0, -0.5), (0, 0, 0.5)])
+    assert np.allclose(gk.overlap(needle, square, at(0.5, 0.5, 0), None).vertices, [(0.5, 0.5, 0)])
+    assert np.allclose(gk.overlap(gk.Point((0.1, 0, 0)), CUBE).vertices, [(0.1, 0, 0)])
+
+
+def walls_of(points):
+    return ConvexHull(points).equations
+
+
+def test_solids_share_what_their_half_spaces_do():
+    rng = np.random.default_rng(7)
+    for k in range(60):
+        a, b = (strategies.random_spec(rng, name) for name in rng.choice(["box", "tetrahedron", "hull"], 2))
+        poses_a, poses_b = (p[0] for p in strategies.random_poses(rng, a, b, 1))
+        shape_a, shape_b = build(a), build(b)
+        apart = gk.signed_distance(shape_a, shape_b, poses_a, poses_b)
+        both = gk.overlap(shape_a, shape_b, poses_a, poses_b)
+        assert (both is None) == (apart.distance > 0), k
+        if both is None or apart.distance > -1e-3:
+            continue
+        corners = [s.vertices @ p[:3, :3].T + p[:3, 3] for s, p in ((shape_a, poses_a), (shape_b, poses_b))]
+        walls = np.vstack([walls_of(points) for points in corners])
+        # the middle of the largest ball inside
+        best = linprog([0, 0, 0, -1], np.c_[walls[:, :3], np.ones(len(walls))], -walls[:, 3], bounds=[(None, None)] * 4)
+        inner = best.x[:3]
+        twin = ConvexHull(HalfspaceIntersection(walls, inner).intersections)
+        assert both.volume == pytest.approx(twin.volume, rel=1e-9)
+        assert len(both.vertices) <= len(twin.points)
+        for polygon in both.polygons:
+            ring = both.vertices[polygon]
+            across = np.cross(ring[1] - ring[0], ring[2] - ring[0])
+            off = (both.vertices - ring[0]) @ across / np.linalg.norm(across)
+            assert off.max() < 1e-9
+            assert np.abs(off[polygon]).max() < 1e-9
+        assert sorted(set(np.concatenate(both.polygons))) == list(range(len(both.vertices)))
+
+
+@strategies.examples(150)
+@given(strategies.pairs(strategies._polytopes))
+def test_any_overlap_lies_in_both_and_is_the_same_when_swapped(case):
+    a, pose_a, b, pose_b = case
+    shape_a, shape_b = build(a), build(b)
+    both = gk.overlap(shape_a, shape_b, pose_a, pose_b)
+    assert (both is not None) == gk.collide(shape_a, shape_b, pose_a, pose_b)
+    if both is None:
+        return
+    bodies = naive.body(a, pose_a), naive.body(b, pose_b)
+    size = max(body.size for body in bodies)
+    offset = max(float(np.abs(pose[:3, 3]).max()) for pose in (pose_a, pose_b))
+    for shape, pose in ((shape_a, pose_a), (shape_b, pose_b)):
+        poses = np.tile(np.eye(4), (len(both.vertices), 1, 1))
+        poses[:, :3, 3] = both.vertices
+        outside = gk.distance(shape, gk.Point(), pose, poses)
+        assert np.all(outside.lower <= 1e-11 * size + 1e-15 * offset)
+    other = gk.overlap(shape_b, shape_a, pose_b, pose_a)
+    assert both.volume == pytest.approx(other.volume, rel=1e-6, abs=1e-11 * size**3)
+    assert np.allclose(both.bounds, other.bounds, rtol=0, atol=1e-9 * size + 1e-14 * offset)
+
+
+@pytest.mark.parametrize(
+    "shape", [gk.Sphere(1), gk.Cylinder(1, 1), gk.Box((1, 1, 1)).inflated(0.1), gk.Halfspace((0, 0, 1))]
+)
+def test_only_polytopes_have_an_overlap(shape):
+    with pytest.raises(gk.errors.UnsupportedPair, match=f"b is a {type(shape).__name__}"):
+        gk.overlap(CUBE, shape)
+
+
+def test_centroids_and_polygons_of_hulls():
+    turn = Rotation.from_rotvec([0.3, 0.5, -0.2]).as_matrix()
+    prism = gk.ConvexHull(np.array([(x, y, z) for x, y in ((0, 0), (3, 0), (0, 3)) for z in (-1, 1)]) @ turn.T + 5)
+    assert np.allclose(prism.centroid, turn @ (1, 1, 0) + 5, atol=1e-14)
+    assert sorted(len(polygon) for polygon in prism.polygons) == [3, 3, 4, 4, 4]
+    flat = gk.ConvexHull([(0, 0, 1), (3, 0, 1), (0, 3, 1), (1, 1, 1)])
+    assert np.allclose(flat.centroid, (1, 1, 1), atol=1e-15)
+    assert np.allclose(gk.ConvexHull([(0, 0, 0), (2, 0, 0), (0.1, 0, 0)]).centroid, (1, 0, 0))
+    assert gk.ConvexHull([(0, 0, 0), (2, 0, 0)]).polygons == []

@@ -29,7 +29,7 @@ _STEP = 2.0 * pi / CORNERS
 _CIRCLE = np.array([(cos(k * _STEP), sin(k * _STEP)) for k in range(CORNERS)])
 _CLOSE = 1e-12  #: of the core's size: support points by less than this count as one
 #: directions, and by how much they are tilted; of the core's size: how much lower and how close points may be
-TILTS, _TILT, _DROP, _BLUR = 16, 1e-6, 1e-9, 1e-5
+TILTS, _TILT, _DROP, _BLUR = 16, 1e-8, 1e-9, 1e-5
 _ALIGNED = 1e-7  #: radians
 _RIM = 1e-13  #: of the radius: how much lower than the rim the corners on it may be
 

@@ -1,0 +1,362 @@
+"""Contact patches: the laws of their points on every pair of kinds, and polygons against a brute-force twin."""
+
+from __future__ import annotations
+
+import itertools
+
+import naive
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
+from strategies import PAIRS, SHAPES, build
+
+import gjk3d as gk
+
+
+def ngon(count, low=-0.5, high=0.5):
+    return np.array([(np.cos(t), np.sin(t), z) for t in 2 * np.pi * np.arange(count) / count for z in (low, high)])
+
+
+SQUARE = np.array([(-0.5, -0.5, 0.0), (0.5, -0.5, 0.0), (0.5, 0.5, 0.0), (-0.5, 0.5, 0.0)])
+BESIDE = naive.pose(np.eye(3), (0.2, 0.3, 0.1))
+
+#: shapes with faces and edges along the axes, so that quarter turns lay them on each other
+FLAT = {
+    "box": ("box", (1.0, 1.5, 0.75)),
+    "rounded box": ("inflated", ("box", (1.0, 0.5, 0.75)), 0.25),
+    "cylinder": ("cylinder", 0.6, 1.25),
+    "rounded cylinder": ("inflated", ("cylinder", 0.6, 1.25), 0.2),
+    "cone": ("cone", 0.7, 1.5),
+    "rounded cone": ("inflated", ("cone", 0.7, 1.5), 0.1),
+    "capsule": ("capsule", 0.4, 1.25),
+    "prism": ("hull", ngon(7)),
+    "rounded prism": ("inflated", ("hull", ngon(6)), 0.1),
+    "square": ("hull", SQUARE),
+    "rounded square": ("inflated", ("hull", SQUARE), 0.2),
+    "triangle": ("triangle", np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])),
+    "tetrahedron": ("tetrahedron", np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)])),
+    "segment": ("segment", (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0)),
+    "placed cylinder": ("placed", ("cylinder", 0.6, 1.25), BESIDE),
+    "squashed cylinder": ("scaled", ("cylinder", 0.6, 1.25), (1.0, 0.5, 1.0)),
+    "squashed capsule": ("scaled", ("capsule", 0.4, 1.25), (1.0, 0.5, 1.0)),
+    "half-space": ("halfspace", (0.0, 0.0, 1.0), 0.1),
+}
+FLAT_PAIRS = [p for p in itertools.combinations_with_replacement(FLAT, 2) if p != ("half-space", "half-space")]
+#: of sums only support points are known
+SAMPLED = ("squashed capsule",)
+
+
+def resting(rng, a, b, lean):
+    """Poses with an axis of each along an axis of the other, turned by up to ``lean``, about touching."""
+    pose_a, pose_b = np.eye(4), np.eye(4)
+    pose_a[:3, :3] = Rotation.from_euler("xyz", rng.integers(0, 4, 3) * 90, degrees=True).as_matrix()
+    pose_b[:3, :3] = Rotation.from_euler("xyz", rng.integers(0, 4, 3) * 90, degrees=True).as_matrix()
+    pose_b[:3, :3] = pose_b[:3, :3] @ Rotation.from_rotvec(rng.normal(size=3) * lean).as_matrix()
+    axis = np.eye(3)[rng.integers(3)] * rng.choice([-1, 1])
+    if "halfspace" in (a[0], b[0]):
+        axis = pose_a[:3, 2] if a[0] == "halfspace" else -pose_b[:3, 2]
+    pose_b[:3, 3] = np.cross(axis, rng.normal(size=3) * 0.2)
+    gap = float(gk.signed_distance(build(a), build(b), pose_a, pose_b).distance)
+    if "halfspace" not in (a[0], b[0]):
+        gap = float(naive.gap(naive.body(a, pose_a), naive.body(b, pose_b), axis)[0])
+    pose_b[:3, 3] -= axis * (gap - rng.choice([0.0, 0.02, -0.02, 1e-10]))
+    return pose_a, pose_b
+
+
+def size_of(shape):
+    """How far the shape reaches from its frame's origin; the least where it is unbounded."""
+    if isinstance(shape, gk.Halfspace):
+        return abs(shape.offset)
+    return float(np.abs(shape.bounds).max()) * np.sqrt(3)
+
+
+def on_surface(shape, pose, points, error):
+    """Assert that points of the world lie on the surface."""
+    local = np.tile(np.eye(4), (len(points), 1, 1))
+    local[:, :3, 3] = (points - pose[:3, 3]) @ pose[:3, :3]
+    off = gk.signed_distance(shape, gk.Point(), None, local)
+    assert np.all(off.lower <= error)
+    assert np.all(off.upper >= -error)
+
+
+def laws(a, b, pose_a, pose_b, within, most, loose=0.0):
+    """Assert what holds of every contact; return it."""
+    touch = gk.contact(a, b, pose_a, pose_b, within=within, max_points=most)
+    plain = gk.signed_distance(a, b, pose_a, pose_b)
+    size = size_of(a) + size_of(b) + float(np.linalg.norm(pose_a[:3, 3] - pose_b[:3, 3]))
+    error = 2e-12 * size + 1e-15 * max(np.abs(pose_a).max(), np.abs(pose_b).max()) + 2 * (plain.upper - plain.lower)
+    error += loose * size
+    if touch.count == 0:
+        assert touch.lower > within
+        assert plain.upper > within
+        return touch
+    assert plain.lower <= within + error
+    assert touch.count == len(touch.points) <= (most or touch.count)
+    assert np.array_equal(touch.normal, plain.normal)
+    assert touch.distance == plain.distance
+    assert np.allclose(touch.points_b - touch.points_a, touch.gaps[:, None] * touch.normal, rtol=0, atol=error)
+    on_surface(a, pose_a, touch.points_a, error)
+    on_surface(b, pose_b, touch.points_b, error)
+    assert abs(touch.gaps.min() - touch.distance) <= error
+    assert touch.gaps.max() <= max(within, touch.distance) + error + 1e-9 * size
+    swapped = gk.contact(b, a, pose_b, pose_a, within=within, max_points=most)
+    if np.allclose(swapped.normal, -touch.normal):  # on ties any normal is right
+        assert np.array_equal(swapped.points_a, touch.points_b)
+        assert np.array_equal(swapped.points_b, touch.points_a)
+        assert np.array_equal(swapped.gaps, touch.gaps)
+    return touch
+
+
+@pytest.mark.parametrize(("name_a", "name_b"), PAIRS)
+def test_every_pair_of_shapes_keeps_the_laws(name_a, name_b):
+    rng = np.random.default_rng(PAIRS.index((name_a, name_b)))
+    a, b = SHAPES[name_a], SHAPES[name_b]
+    for pose_a, pose_b in zip(*strategies.random_poses(rng, a, b, 6), strict=True):
+        laws(build(a), build(b), pose_a, pose_b, rng.choice([0.0, 0.1]), rng.choice([None, 1, 2, 3, 4]), 1e-9)
+
+
+@pytest.mark.parametrize(("name_a", "name_b"), FLAT_PAIRS)
+def test_shapes_lying_on_each_other_keep_the_laws(name_a, name_b):
+    rng = np.random.default_rng(FLAT_PAIRS.index((name_a, name_b)))
+    a, b = FLAT[name_a], FLAT[name_b]
+    loose = 1e-9 if name_a in SAMPLED or name_b in SAMPLED else 0.0
+    for lean in (0.0, 0.0, 0.0, 1e-8, 1e-4, 1e-2, 0.05):
+        for within in (0.0, 0.1):
+            pose_a, pose_b = resting(rng, a, b, lean)
+            laws(build(a), build(b), pose_a, pose_b, within, rng.choice([None, 2, 4]), loose)
+
+
+@strategies.examples(200)
+@given(strategies.pairs(), st.sampled_from([0.0, 1e-6, 0.1]), st.sampled_from([None, 1, 2, 3, 4]))
+def test_any_pair_keeps_the_laws(case, within, most):
+    a, pose_a, b, pose_b = case
+    laws(build(a), build(b), pose_a, pose_b, within, most, 1e-9)
+
+
+# the brute-force twin: every line that bounds the patch, every crossing of two of them ------------------------------
+
+
+def supporting_face(points, n):
+    """Corners and unit normal of the face that looks along n to 5 degrees and has the farthest point; else None."""
+    walls = ConvexHull(points).equations
+    walls = walls[np.unique(np.round(walls, 9), axis=0, return_index=True)[1]]
+    top = (points @ n).max()
+    best = None
+    for wall in walls[np.argsort(-(walls[:, :3] @ n))]:
+        corners = points[np.abs(points @ wall[:3] + wall[3]) < 1e-7]
+        if wall[:3] @ n > np.cos(np.radians(5)) and (corners @ n).max() > top - 1e-9:
+            best = corners, wall[:3]
+            break
+    return best
+
+
+def twin(points_a, points_b, n, limit):
+    """The corners of the patch and its area from half-planes alone; None where no two faces support."""
+    one, two = supporting_face(points_a, n), supporting_face(points_b, -n)
+    if one is None or two is None:
+        return None
+    frame = np.linalg.svd(n[None])[2][1:]
+    lines = []  # (a, b, c): a x + b y <= c
+    for corners, _ in (one, two):
+        flat = ConvexHull(corners @ frame.T)
+        lines += [(*e[:2], -e[2]) for e in flat.equations]
+    # the height over (x, y) of the plane of a face: (corner - x) . normal = 0
+    slopes, starts = [], []
+    for corners, normal in (one, two):
+        slopes.append(-(frame @ normal) / (n @ normal))
+        starts.append(corners[0] @ normal / (n @ normal))
+    slope, start = slopes[1] - slopes[0], starts[1] - starts[0]
+    if np.linalg.norm(slope) > 1e-12:
+        length = np.linalg.norm(slope)
+        lines.append((*(slope / length), (limit - start) / length))
+    lines = np.array(lines)
+    found = []
+    for i, j in itertools.combinations(range(len(lines)), 2):
+        pair = lines[[i, j], :2]
+        if abs(np.linalg.det(pair)) > 1e-9:
+            spot = np.linalg.solve(pair, lines[[i, j], 2])
+            if np.all(lines[:, :2] @ spot <= lines[:, 2] + 1e-9):
+                found.append(spot)
+    return np.array(found).reshape(-1, 2), frame
+
+
+def area(spots):
+    return ConvexHull(spots).volume if len(spots) > 2 else 0.0
+
+
+def random_prism(rng):
+    """A right prism over a random convex polygon, a box, or a frustum."""
+    count = int(rng.integers(3, 9))
+    angles = np.sort(rng.uniform(0, 2 * np.pi, count))
+    ring = np.c_[np.cos(angles), np.sin(angles)] * rng.uniform(0.4, 1.2, 2)
+    top = ring * rng.choice([1.0, 0.8])
+    return np.r_[np.c_[ring, np.full(count, -0.5)], np.c_[top, np.full(count, 0.5)]]
+
+
+@pytest.mark.parametrize("lean", [0.0, 1e-3, 0.02])
+def test_patches_are_those_of_the_brute_force_twin(lean):
+    rng = np.random.default_rng(round(1e4 * lean))
+    compared, corners = 0, 0
+    for _ in range(150):
+        cloud_a, cloud_b = random_prism(rng), random_prism(rng)
+        world = Rotation.random(random_state=rng).as_matrix()
+        pose_a, pose_b = naive.pose(world, (1, 2, 3)), np.eye(4)
+        turned = Rotation.from_rotvec((0, 0, rng.uniform(0, 6))) * Rotation.from_rotvec(rng.normal(size=3) * lean)
+        pose_b[:3, :3] = world @ turned.as_matrix()
+        pose_b[:3, 3] = world @ (*rng.normal(size=2) * 0.4, rng.uniform(0.9, 1.05)) + (1, 2, 3)
+        a, b = gk.ConvexHull(cloud_a), gk.ConvexHull(cloud_b)
+        within = float(rng.choice([0.0, 0.06]))
+        touch = gk.contact(a, b, pose_a, pose_b, within=within, max_points=None)
+        if touch.count == 0:
+            continue
+        placed = [c @ p[:3, :3].T + p[:3, 3] for c, p in ((cloud_a, pose_a), (cloud_b, pose_b))]
+        expected = twin(*placed, touch.normal, max(within, touch.distance))
+        if expected is None or len(expected[0]) < 3 or area(expected[0]) < 1e-6:
+            continue
+        spots, frame = expected
+        seen = touch.points_a @ frame.T
+        rim = spots[ConvexHull(spots).vertices]
+        apart = np.linalg.norm(seen[:, None] - rim[None], axis=2)
+        assert apart.min(axis=1).max() < 1e-9  # no corner too many
+        assert apart.min(axis=0).max() < 1e-9  # and none too few
+        assert area(seen) == pytest.approx(area(spots), abs=1e-9)
+        for face in supporting_face(placed[0], touch.normal)[0], supporting_face(placed[1], -touch.normal)[0]:
+            assert area(seen) <= area(face @ frame.T) + 1e-9
+        compared += 1
+        corners += touch.count
+    assert compared > 60
+    assert corners > 4 * compared
+
+
+def test_corners_go_round_the_patch():
+    """Of a patch with all its corners each is a left turn about the normal, or a right one."""
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        a, b = gk.ConvexHull(random_prism(rng)), gk.ConvexHull(random_prism(rng))
+        pose = naive.pose(Rotation.from_rotvec((0, 0, rng.uniform(0, 6))).as_matrix(), (0.2, 0.1, 1))
+        touch = gk.contact(a, b, None, pose, max_points=None)
+        sides = np.roll(touch.points, -1, axis=0) - touch.points
+        turns = np.cross(sides, np.roll(sides, -1, axis=0)) @ touch.normal
+        assert np.all(turns > 0) or np.all(turns < 0)
+
+
+# closed forms -------------------------------------------------------------------------------------------------------
+
+TABLE = gk.Box((4, 4, 1))
+LYING = Rotation.from_rotvec((0, np.pi / 2, 0)).as_matrix()
+
+
+def sorted_rows(points):
+    return np.array(sorted(map(tuple, np.round(points, 9) + 0.0)))
+
+
+def test_a_capsule_and_a_cylinder_on_their_sides_touch_along_a_line():
+    for shape, height in ((gk.Capsule(0.25, 1), 0.75), (gk.Cylinder(0.25, 1), 0.75)):
+        touch = gk.contact(TABLE, shape, None, naive.pose(LYING, (0.2, 0.1, height)))
+        assert np.allclose(sorted_rows(touch.points), [(-0.3, 0.1, 0.5), (0.7, 0.1, 0.5)])
+    cut = gk.contact(TABLE, gk.Capsule(0.25, 1), None, naive.pose(LYING, (1.8, 0.1, 0.75)))
+    assert np.allclose(sorted_rows(cut.points), [(1.3, 0.1, 0.5), (2.0, 0.1, 0.5)])
+
+
+def test_a_leaning_capsule_is_touched_where_its_side_really_is():
+    turn = Rotation.from_rotvec((0, np.pi / 2 - 0.03, 0)).as_matrix()
+    touch = gk.contact(TABLE, gk.Capsule(0.25, 1), None, naive.pose(turn, (0, 0, 0.8)), within=0.2)
+    assert touch.count == 2
+    # over the ends of the axis: the lower end's ball, and at the upper end the side, as steep as the axis
+    low, high = 0.8 - 0.5 * np.sin(0.03) - 0.25, 0.8 + 0.5 * np.sin(0.03) - 0.25 / np.cos(0.03)
+    assert np.allclose(sorted(touch.points_b[:, 2]), [low, high], atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [gk.Cylinder(0.5, 1), gk.Cone(0.5, 1), gk.Cylinder(0.4, 0.8).inflated(0.1)])
+def test_a_round_base_on_a_face_gives_points_on_its_rim(shape):
+    radius = 0.4 if isinstance(shape, gk.Rounded) else 0.5
+    for most, count in ((4, 4), (None, 32)):
+        touch = gk.contact(TABLE, shape, None, naive.pose(np.eye(3), (0.2, 0.1, 1)), max_points=most)
+        assert touch.count == count
+        assert np.allclose(np.hypot(*(touch.points[:, :2] - (0.2, 0.1)).T), radius)
+    four = gk.contact(TABLE, shape, None, naive.pose(np.eye(3), (0.2, 0.1, 1))).points
+    sides = np.linalg.norm(np.roll(four, -1, axis=0) - four, axis=1)
+    assert np.allclose(sides, radius * np.sqrt(2))
+    half = gk.contact(TABLE, shape, None, naive.pose(np.eye(3), (2, 0, 1)), max_points=None)
+    assert half.points[:, 0].max() <= 2 + 1e-12
+    assert area(half.points[:, :2]) == pytest.approx(np.pi * radius**2 / 2, rel=0.01)
+
+
+def test_spheres_and_ellipsoids_touch_in_one_point_and_crossing_edges_too():
+    for shape in (gk.Sphere(0.5), gk.Ellipsoid((0.3, 0.4, 0.5))):
+        touch = gk.contact(TABLE, shape, None, naive.pose(np.eye(3), (0.2, 0.1, 1)), max_points=None)
+        assert touch.count == 1
+        assert np.allclose(touch.points, [(0.2, 0.1, 0.5)])
+    roof = Rotation.from_rotvec((np.pi / 4, 0, 0)).as_matrix()
+    across = Rotation.from_rotvec((0, np.pi / 4, 0)).as_matrix()
+    cube = gk.Box((1, 1, 1))
+    crossed = gk.contact(cube, cube, naive.pose(roof), naive.pose(across, (0.2, 0.1, 1.4)))
+    assert crossed.count == 1
+    assert np.allclose(crossed.points[0, :2], (0.2, 0.0), atol=0.1)
+    along = gk.contact(cube, cube, naive.pose(roof), naive.pose(roof, (0.4, 0.0, np.sqrt(2))))
+    assert np.allclose(sorted_rows(along.points), [(-0.1, 0, np.sqrt(0.5)), (0.5, 0, np.sqrt(0.5))])
+
+
+def test_sums_of_shapes_are_found_by_trying():
+    squashed = gk.Box((1, 1, 1)).inflated(0.5).scaled((1, 1, 0.5))
+    touch = gk.contact(TABLE, squashed, None, naive.pose(np.eye(3), (0, 0, 1)))
+    assert touch.count == 4
+    assert np.allclose(np.abs(touch.points), 0.5, atol=1e-7)
+    assert area(touch.points[:, :2]) == pytest.approx(1, abs=1e-6)
+
+
+# small motion -------------------------------------------------------------------------------------------------------
+
+
+def outside(points, patch):
+    """How far points are from a patch, both seen from above."""
+    patch = patch[:, :2]
+    if len(patch) == 2:
+        along = patch[1] - patch[0]
+        t = np.clip((points[:, :2] - patch[0]) @ along / (along @ along), 0, 1)
+        return np.linalg.norm(points[:, :2] - patch[0] - t[:, None] * along, axis=1).max()
+    walls = ConvexHull(patch).equations
+    return max(0.0, (points[:, :2] @ walls[:, :2].T + walls[:, 2]).max())
+
+
+def nudged(rng, pose):
+    """The pose, moved and turned by about 1e-7."""
+    turn = Rotation.from_rotvec(rng.normal(size=3) * 1e-7).as_matrix()
+    return naive.pose(turn @ pose[:3, :3], pose[:3, 3] + rng.normal(size=3) * 1e-7)
+
+
+def test_four_corners_stay_the_same_four_under_small_motion():
+    rng = np.random.default_rng(11)
+    brick = gk.Box((1, 0.8, 0.6))
+    for _ in range(40):
+        spot = (*rng.uniform(-1.3, 1.3, 2), 0.8 - rng.uniform(0, 0.01))
+        pose = naive.pose(Rotation.from_rotvec((0, 0, rng.uniform(0, 6))).as_matrix(), spot)
+        first = gk.contact(TABLE, brick, None, pose, within=1e-3)
+        assert first.count == 4
+        for _ in range(5):
+            again = gk.contact(TABLE, brick, None, nudged(rng, pose), within=1e-3)
+            apart = np.linalg.norm(again.points[:, None] - first.points[None], axis=2)
+            assert apart.min(axis=0).max() < 1e-5
+            assert apart.min(axis=1).max() < 1e-5
+
+
+@pytest.mark.parametrize("name", ["box", "prism", "cylinder", "cone", "rounded box", "rounded cylinder", "capsule"])
+def test_patches_move_no_more_than_the_shapes_do(name):
+    rng = np.random.default_rng(12)
+    shape = build(FLAT[name])
+    # the corners on a rim are a polygon's, and the farthest point of the rim may join them
+    reach = 1e-5 if name not in ("cylinder", "cone", "rounded cylinder") else 0.006
+    stand = np.eye(3) if name != "capsule" else LYING
+    for _ in range(30):
+        pose = naive.pose(stand, (*rng.uniform(-2, 2, 2), 0.5 + float(shape.support(-stand[2]) @ -stand[2]) - 0.01))
+        first = gk.contact(TABLE, shape, None, pose, within=1e-3, max_points=None)
+        again = gk.contact(TABLE, shape, None, nudged(rng, pose), within=1e-3, max_points=None)
+        assert outside(first.points, again.points) < reach
+        assert outside(again.points, first.points) < reach
+        four = gk.contact(TABLE, shape, None, pose, within=1e-3)
+        if four.count == 4:  # most of the patch
+            assert area(four.points[:, :2]) > 0.5 * area(first.points[:, :2])

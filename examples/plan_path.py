@@ -21,8 +21,9 @@ STEP = 0.6  #: metres from one node of a tree to the next
 LOW, HIGH = np.array([-2.6, -1.4, -1.2]), np.array([2.6, 1.4, 1.2])  #: of the room
 
 BODY = gk.Box((0.7, 0.35, 0.06)).inflated(0.03)
-CENTER, RADIUS = gk.bounding_sphere(BODY)
-REACH = float(np.linalg.norm(CENTER) + RADIUS)  #: metres that no point of the body exceeds when it turns by 1 rad
+BALL = gk.bounding_sphere(BODY)
+#: metres that no point of the body exceeds when it turns by 1 rad
+REACH = float(np.linalg.norm(BALL.center) + BALL.radius)
 
 
 def at(x, y, z):

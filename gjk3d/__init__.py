@@ -40,9 +40,12 @@ _WHERE = {
     "ImpactStatus": "motion",
     "time_of_impact": "motion",
     "shapecast": "motion",
-    "bounding_sphere": "shapes.volumes",
-    "aabb": "shapes.volumes",
-    "obb": "shapes.volumes",
+    "bounding_sphere": "bounding",
+    "aabb": "bounding",
+    "obb": "bounding",
+    "AABB": "bounding",
+    "OBB": "bounding",
+    "BoundingSphere": "bounding",
     "verify": "exact",
     "Verdict": "exact",
     "Axis": "results",
@@ -63,6 +66,12 @@ if TYPE_CHECKING:
     from gjk3d import replay as replay
     from gjk3d import viz as viz
     from gjk3d.batch import Pairs as Pairs
+    from gjk3d.bounding import AABB as AABB
+    from gjk3d.bounding import OBB as OBB
+    from gjk3d.bounding import BoundingSphere as BoundingSphere
+    from gjk3d.bounding import aabb as aabb
+    from gjk3d.bounding import bounding_sphere as bounding_sphere
+    from gjk3d.bounding import obb as obb
     from gjk3d.contacts import Contact as Contact
     from gjk3d.contacts import contact as contact
     from gjk3d.contacts import overlap as overlap
@@ -101,9 +110,6 @@ if TYPE_CHECKING:
     from gjk3d.shapes.sphere import Sphere as Sphere
     from gjk3d.shapes.tetrahedron import Tetrahedron as Tetrahedron
     from gjk3d.shapes.triangle import Triangle as Triangle
-    from gjk3d.shapes.volumes import aabb as aabb
-    from gjk3d.shapes.volumes import bounding_sphere as bounding_sphere
-    from gjk3d.shapes.volumes import obb as obb
 
 
 def __getattr__(name: str) -> Any:

@@ -44,7 +44,7 @@ def test_golden(file):
     poses = [None if case[k] is None else np.array(numbers(case[k])) for k in ("pose_a", "pose_b")]
     query = {"distance": gk.distance, "signed_distance": gk.signed_distance}[case["query"]]
     lower, upper = numbers(case["expected"]["lower"]), numbers(case["expected"]["upper"])
-    size = gk.bounding_sphere(a)[1] + gk.bounding_sphere(b)[1] + 1e-9
+    size = gk.bounding_sphere(a).radius + gk.bounding_sphere(b).radius + 1e-9
     for result, left, right, at in ((query(a, b, *poses), a, b, poses), (query(b, a, *poses[::-1]), b, a, poses[::-1])):
         assert result.lower <= upper
         assert lower <= result.upper

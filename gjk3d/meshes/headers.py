@@ -27,6 +27,7 @@ _PLY_SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 
 _PLY_SIZES |= {f"{kind}{bits}": bits // 8 for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
 _PLY_FACES = ("vertex_indices", "vertex_index")
 _OFF_HEADER = re.compile(rb"\A\s*(ST)?C?N?OFF\s+(\d+)\s+(\d+)")
+_STL_LINE = re.compile(rb"(?i)((end)?(solid|facet|loop)|outer|vertex)\b")
 _OBJ_FACE = re.compile(rb"^[ \t]*f[ \t][^\n]*", re.MULTILINE)
 _OBJ_VERTEX = re.compile(rb"^[ \t]*v[ \t]", re.MULTILINE)
 #: how the lines of an OBJ begin, free-form curves and surfaces included
@@ -57,20 +58,23 @@ def check_stl(data: bytes) -> tuple[bytes, int]:
 
 
 def _check_stl_text(data: bytes) -> tuple[bytes, int]:
+    text.refuse_nul(data, "this STL")
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
+    known, lines, odd = text.share_of_lines(data, _STL_LINE)
+    if 2 * known < lines:
+        raise HeaderError(f"{lines - known} of {lines} lines looked at begin with no word of STL: {text.shown(odd)}")
     lower = data.lower()
     # trimesh splits at these words wherever they stand: a solid that has one in its name goes without a name
-    if re.search(rb"(?m)^[ \t]*solid[^\n]*(solid|facet|normal|vertex)", lower):
+    if re.search(rb"solid[^\n]*(solid|facet|normal|vertex)", lower):
         data = re.sub(rb"(?mi)^[ \t]*((end)?solid)\b[^\n]*", rb"\1", data)
         lower = data.lower()
-    facets = len(re.findall(rb"(?m)^[ \t]*facet\b", lower))
-    ends = len(re.findall(rb"(?m)^[ \t]*endfacet\b", lower))
-    solids = len(re.findall(rb"(?m)^[ \t]*solid\b", lower))
-    closed = len(re.findall(rb"(?m)^[ \t]*endsolid\b", lower))
-    if facets != ends or solids != closed:
+    ends, closed, corners = (lower.count(word) for word in (b"endfacet", b"endsolid", b"vertex"))
+    facets, solids = lower.count(b"facet") - ends, lower.count(b"solid") - closed
+    if facets != ends or solids != closed or corners != 3 * facets:
         raise HeaderError(
-            f"{facets} facets begin and {ends} end, {solids} solids begin and {closed} end: truncated or damaged"
+            f"{facets} facets begin and {ends} end, with {corners} vertices, {solids} solids begin and {closed} end:"
+            " truncated or damaged"
         )
     return data, facets
 

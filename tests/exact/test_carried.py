@@ -30,7 +30,7 @@ def alone(result, pose_a, pose_b):
     bodies = [body_of(shape) for shape in (result.shape_a, result.shape_b)]
     difference = Difference(*(place(body, at) for body, at in zip(bodies, places, strict=True)))
     sides = (Side(name, body, at) for name, body, at in zip("ab", bodies, places, strict=True))
-    size = sum(gk.bounding_sphere(shape)[1] for shape in (result.shape_a, result.shape_b))
+    size = sum(gk.bounding_sphere(shape).radius for shape in (result.shape_a, result.shape_b))
     size += float(np.linalg.norm(result.point_a - result.point_b))
     carried = judge_carried(result.certificate, *sides, difference, Fraction(64 * 2.0**-53 * size))
     assert carried.flaws == ()

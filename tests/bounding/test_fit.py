@@ -1,0 +1,169 @@
+"""Volumes hold their shapes, proven in numbers with more digits, and waste little."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import naive
+import numpy as np
+import pytest
+import strategies
+from strategies import SHAPES
+
+import gjk3d as gk
+from gjk3d.errors import PoseError, ShapeError, UnboundedShapeError, UnsupportedPair
+from gjk3d.poses import pose_rows
+
+RNG = np.random.default_rng(11)
+LONG = np.longdouble
+DIRECTIONS = np.vstack([np.eye(3), -np.eye(3), naive.unit_vectors(RNG, 3000)]).astype(LONG)
+
+
+def norm(d):
+    return np.sqrt((d * d).sum(axis=-1))
+
+
+def rotation(pose):
+    """The rotation that a pose means: its matrix after one polar step."""
+    return pose_rows(pose)[0][0, :9].reshape(3, 3).astype(LONG)
+
+
+def height(spec, d):
+    """max over the shape of d.x in 64 bits of mantissa, from the shape's definition."""
+    kind, *n = spec
+    if kind in ("point", "segment", "triangle", "tetrahedron", "hull"):
+        points = np.vstack([np.reshape(x, (-1, 3)) for x in n]).astype(LONG)
+        return (d @ points.T).max(axis=1)
+    if kind == "sphere":
+        return LONG(n[0]) * norm(d)
+    if kind == "box":
+        return np.abs(d) @ (np.asarray(n[0], LONG) / 2)
+    if kind == "ellipsoid":
+        return norm(d * np.asarray(n[0], LONG))
+    if kind == "inflated":
+        return height(n[0], d) + LONG(n[1]) * norm(d)
+    if kind == "scaled":
+        return height(n[0], d * np.asarray(n[1], LONG))
+    if kind == "placed":
+        return height(n[0], d @ rotation(n[1])) + d @ np.asarray(n[1][:3, 3], LONG)
+    r, h = LONG(n[0]), LONG(n[1]) / 2
+    across, up = norm(d[:, :2]), d[:, 2]
+    if kind == "capsule":
+        return h * np.abs(up) + r * norm(d)
+    if kind == "cylinder":
+        return h * np.abs(up) + r * across
+    assert kind == "cone"
+    return np.maximum(h * up, r * across - h * up)
+
+
+def inverse(m):
+    """Of a (3, 3) matrix of long doubles, by cofactors; its rows are the normals of a box with these edges."""
+    rows = np.array([np.cross(m[:, 1], m[:, 2]), np.cross(m[:, 2], m[:, 0]), np.cross(m[:, 0], m[:, 1])])
+    return rows / (m[:, 0] @ rows[0])
+
+
+POSES = [None, *(naive.pose(naive.random_rotations(RNG, 1)[0], RNG.normal(size=3) * far) for far in (0, 1, 1e3, 1e6))]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("pose", POSES, ids=["none", "turned", "near", "far", "very far"])
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
+def test_volumes_hold_every_shape(name, pose, scale):
+    spec = strategies.rescaled(SHAPES[name], scale)
+    if pose is not None:
+        pose = naive.pose(pose[:3, :3], pose[:3, 3] * scale)
+    shape = strategies.build(spec)
+    placed = spec if pose is None else ("placed", spec, pose)
+    size = LONG(shape.packed[1][4] + shape.packed[1][0]) + 4 * np.abs(shape.packed[1][1:4]).max()
+    size += 0 if pose is None else np.abs(pose[:3, 3]).max()
+
+    box = gk.aabb(shape, pose)
+    high, low = height(placed, np.eye(3, dtype=LONG)), -height(placed, -np.eye(3, dtype=LONG))
+    assert (high <= box.high).all()
+    assert (low >= box.low).all()
+    assert max((box.high - high).max(), (low - box.low).max()) <= 2e-14 * size
+
+    box = gk.obb(shape, pose)
+    normals = inverse(box.pose[:3, :3].astype(LONG))
+    middle = normals @ box.pose[:3, 3].astype(LONG)
+    assert (height(placed, normals) - middle <= box.extents / 2).all()
+    assert (height(placed, -normals) + middle <= box.extents / 2).all()
+    slim = height(placed, normals) + height(placed, -normals)
+    assert (box.extents - slim).max() <= 1e-13 * size
+
+    ball = gk.bounding_sphere(shape, pose)
+    d = DIRECTIONS / norm(DIRECTIONS)[:, None]
+    reach = height(placed, d) - d @ ball.center.astype(LONG)
+    assert (reach <= ball.radius + 8 * np.finfo(LONG).eps * size).all()  # the test rounds too
+    assert reach.max() >= 0.99 * ball.radius - 1e-13 * size
+
+
+@pytest.mark.parametrize("name", ["segment", "triangle", "tetrahedron", "box", "hull", "flat hull"])
+def test_balls_and_boxes_hold_every_vertex_in_rationals(name):
+    shape = strategies.build(SHAPES[name])
+    for pose in POSES[1:]:
+        turn = [[Fraction(float(x)) for x in row] for row in pose_rows(pose)[0][0, :9].reshape(3, 3)]
+        shift = [Fraction(float(x)) for x in pose[:3, 3]]
+        ball, box = gk.bounding_sphere(shape, pose), gk.aabb(shape, pose)
+        for vertex in shape.vertices:
+            local = [Fraction(float(x)) for x in vertex]
+            point = [
+                sum(a * b for a, b in zip(row, local, strict=True)) + t for row, t in zip(turn, shift, strict=True)
+            ]
+            square = sum((x - Fraction(float(c))) ** 2 for x, c in zip(point, ball.center, strict=True))
+            assert square <= Fraction(ball.radius) ** 2
+            assert all(float(a) <= x <= float(b) for a, x, b in zip(box.low, point, box.high, strict=True))
+
+
+def test_what_is_exact_stays_exact():
+    assert gk.aabb(gk.Box((1, 2, 3))) == gk.AABB((-0.5, -1, -1.5), (0.5, 1, 1.5))
+    assert gk.aabb(gk.Sphere(0.1)).high.tolist() == [0.1] * 3
+    assert gk.bounding_sphere(gk.Sphere(0.1)) == gk.BoundingSphere((0, 0, 0), 0.1)
+    assert gk.obb(gk.Box((0.1, 2, 3))) == gk.OBB(np.eye(4), (0.1, 2, 3))
+    assert gk.aabb(gk.Point((0.1, 0.2, 0.3))).volume == 0.0
+
+
+def test_a_stack_of_poses_and_a_list_of_shapes_are_the_same_volumes():
+    shapes = [strategies.build(spec) for spec in SHAPES.values()]
+    poses = np.tile(np.eye(4), (len(shapes), 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = naive.random_rotations(RNG, len(shapes)), RNG.normal(size=(len(shapes), 3))
+    for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
+        mixed, plain = fit(shapes, poses), fit(shapes)
+        assert len(mixed) == len(plain) == len(shapes)
+        for k, shape in enumerate(shapes):
+            assert mixed[k] == fit(shape, poses[k])
+            assert plain[k] == fit(shape)
+        stack = fit(shapes[9], poses)
+        assert all(stack[k] == fit(shapes[9], poses[k]) for k in range(len(poses)))
+        assert len(fit(shapes[9], poses[:0])) == 0
+        assert fit(shapes, poses[0])[3] == fit(shapes[3], poses[0])
+
+
+@pytest.mark.parametrize("solid", [gk.Cylinder(0.4, 1), gk.Capsule(0.2, 1), gk.Cone(0.5, 2), gk.Ellipsoid((1, 2, 3))])
+def test_balls_of_stretched_and_turned_solids_are_nearly_as_small(solid):
+    turned = solid.placed(naive.pose(naive.random_rotations(RNG, 1)[0], (5.0, 1.0, 2.0)))
+    assert gk.bounding_sphere(turned).radius <= gk.bounding_sphere(solid).radius * 1.002
+
+
+def test_the_smallest_box_of_a_tetrahedron_is_flush_with_no_face():
+    corners = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
+    for turn in naive.random_rotations(RNG, 5):
+        assert gk.obb(gk.Tetrahedron(corners @ turn.T)).volume == pytest.approx(8.0, rel=1e-12)
+
+
+def test_bad_input_is_named():
+    for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
+        with pytest.raises(UnboundedShapeError, match="large Box"):
+            fit(gk.Halfspace((0, 0, 1), 0))
+        with pytest.raises(UnboundedShapeError, match="large Box"):
+            fit([gk.Sphere(1), gk.Halfspace((0, 1, 1), 0)])
+        with pytest.raises(UnsupportedPair, match=r"shape is a Mesh.*shape.hull\(\)"):
+            fit(gk.Mesh(np.eye(3), [(0, 1, 2)]))
+        with pytest.raises(UnsupportedPair, match=r"shape\[1\] is a str"):
+            fit([gk.Sphere(1), "ball"])
+        with pytest.raises(ShapeError, match="list of shapes is empty"):
+            fit([])
+        with pytest.raises(ShapeError, match="3 poses for 2 shapes"):
+            fit([gk.Sphere(1), gk.Sphere(2)], np.tile(np.eye(4), (3, 1, 1)))
+        with pytest.raises(PoseError, match="expected"):
+            fit(gk.Sphere(1), np.eye(3))

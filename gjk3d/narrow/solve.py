@@ -18,7 +18,7 @@ from gjk3d.narrow.concentric import concentric
 from gjk3d.narrow.epa import CLOSED, FLAT, FULL, epa
 from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, SIMPLEX, first_four, gjk, witnesses
 from gjk3d.narrow.meridian import meridian
-from gjk3d.narrow.minkowski import pair_size, relative_pose, rounding_error, support_pair, world_center
+from gjk3d.narrow.minkowski import Rigid, pair_size, relative_pose, rounding_error, support_pair, world_center
 from gjk3d.narrow.trace import put
 from gjk3d.narrow.warm import recall, remember
 from gjk3d.poses import Array
@@ -36,6 +36,8 @@ _U = layout.UNIT_ROUNDOFF
 _BOX, _HEAD = layout.BOX, layout.FLOAT_HEAD
 #: promised widths, in units of the pair's size
 WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10
+#: of polytopes' witnesses, in those units: how far they may be off the normal, how far apart they are asked again
+OFF_AXIS, CLOSE = 5e-13, 1e-11
 #: up to here nearly parallel axes cost less than the tie that EPA meets; in the same units
 ASKEW = 1e-6
 
@@ -155,8 +157,21 @@ def solve(
                 s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
                 a, b = witnesses(s, three)
     n = axis  # what proved the lower bound: near contact v is all rounding, even its sign
-    if not proven and upper - lower > promised and (lower > 0.0 or tol > 0.0) and length > 4.0 * tiny:
-        n = (-v[0] / length, -v[1] / length, -v[2] / length)  # stopped early: the witnesses are what is known
+    if not proven and length > 4.0 * tiny:
+        wide = upper - lower > promised
+        d = (-v[0] / length, -v[1] / length, -v[2] / length)
+        x = (v[0] + length * n[0], v[1] + length * n[1], v[2] + length * n[2])
+        askew = sqrt(dot(x, x))  # as far is a witness off its shape
+        if wide and tol > 0.0:
+            n = d  # stopped early: the witnesses are what is known
+        elif (curved or wide) and askew > 0.25 * promised:
+            w, _, _ = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
+            if length + dot(d, w) <= (upper - lower if wide else 0.5 * promised):
+                n = d  # as good a normal, to what is known, and the witnesses' own
+            elif wide:
+                a = (a[0] - 0.5 * x[0], a[1] - 0.5 * x[1], a[2] - 0.5 * x[2])  # half of it for each
+        elif askew > OFF_AXIS * size and length > CLOSE * size and not curved:
+            a, b = closer_up(qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, size, length, n, a, b, s, log)
     if proven:
         upper = min(upper, 0.0)
     if proven and mode == UNSIGNED:
@@ -166,6 +181,28 @@ def solve(
         full, steps, out, flags, k,
     )  # fmt: skip
     return at
+
+
+@kernel
+def closer_up(
+    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
+    error: float, tiny: float, size: float, length: float, n: Vec3, a: Vec3, b: Vec3, s: Array, log: Array,
+) -> tuple[Vec3, Vec3]:  # fmt: skip
+    """Return the witnesses of polytopes whose axis n is known better than v, which are a and b.
+
+    Between faces far apart GJK ends where |v| is least to rounding, and v is still askew by the root of that. So the
+    gap is closed along n, and GJK run again: near contact the same rounding leaves v askew by next to nothing.
+    """
+    t = length - CLOSE * size
+    near = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9] - t * n[0], m[10] - t * n[1], m[11] - t * n[2])
+    code, count, v, _, _, _, _ = gjk(
+        qa, ia, fa, oa, qb, ib, fb, ob, near, n, error, tiny, 0.0, 0.0, inf, -inf, int(np.int64(0)), s, log[:0],
+        int(np.int64(0)),
+    )  # fmt: skip
+    if code == INSIDE_SIMPLEX or dot(v, v) > (4.0 * CLOSE * size) ** 2:
+        return a, b
+    a, b = witnesses(s, count)
+    return a, (b[0] + t * n[0], b[1] + t * n[1], b[2] + t * n[2])
 
 
 @kernel

@@ -165,7 +165,7 @@ def kisses(rng: Rng, count: int) -> Drawn:
     gaps = _some_gap(rng, count, body_a.size + body_b.size)
     poses_b[:, :3, 3] = at_a - at_b + gaps[:, None] * n
     pair = Pair(a, poses_a, b, poses_b)
-    slack = 4e-15 * pair.size
+    slack = pair.world  # what the poses are rounded by
     return pair, (gaps - slack, np.where(gaps >= 0, gaps, np.inf) + slack)
 
 

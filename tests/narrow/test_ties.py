@@ -152,3 +152,39 @@ def test_distance_and_signed_distance_name_one_status_at_a_cone_s_rim():
     poses_a[:, :3, 3] = np.einsum("nij,nj->ni", poses_b[:, :3, :3], out)
     pair = laws.Pair(("point", (0.0, 0.0, 0.0)), poses_a, ("cone", radius, height), poses_b)
     laws.distance_law(pair, pair.signed())
+
+
+def test_the_points_of_boxes_face_to_face_an_edge_s_width_apart():
+    """|v| was least to rounding while v was askew by 6e-11, and point_b as far off its box."""
+    pose_a, pose_b = np.eye(4), np.eye(4)
+    pose_a[:3] = (-1, 0, 0, -4.0), (0, 0, 1, 12.0), (0, 1, 0, -4.0)
+    pose_b[:3, 3] = -9.069841753568596, 9.295255383370195, -2.882267389476221
+    a = ("box", (3.397938705521271, 1.7354652210475576, 2.375))
+    b = ("box", (3.0367521467246164, 3.0344892355271433, 0.5))
+    for pair in (laws.Pair(a, pose_a, b, pose_b), laws.Pair(b, pose_b, a, pose_a)):
+        result = pair.signed()
+        laws.sign_law(pair, result)
+        laws.distance_law(pair, result)
+        assert np.abs(result.normal[0]).tolist() == [1, 0, 0]
+
+
+def test_the_points_of_a_capsule_on_a_cone_s_rim():
+    """The axis that proved the bound was askew to the witnesses by 1e-7, and point_b as far off the rim."""
+    pose_a = [
+        [-0.7357162303713882, 0.6204081192374038, 0.2716898856277539, 0.0],
+        [-0.6330838285509024, -0.7724894825814197, 0.04964741008776002, 0.0],
+        [0.240679235488744, -0.135476067574306, 0.9611033975172265, 0.0],
+        [0.0, 0.0, 0.0, 1.0],
+    ]
+    pose_b = [
+        [0.8442017503909595, 0.4847856563310505, 0.22870564499485507, 1.286627203815815],
+        [-0.21984056796775092, -0.0759979094976233, 0.9725710474960724, 0.6701703513382826],
+        [0.4888696444988753, -0.8713249595688531, 0.0424179858064897, -1.5252883324304911],
+        [0.0, 0.0, 0.0, 1.0],
+    ]
+    capsule = ("capsule", 0.3730650685330253, 1.9267764229103792)
+    cone = ("cone", 1.252799529272599, 1.4766709026973128)
+    result = laws.Pair(capsule, pose_a, cone, pose_b).signed()
+    shape = gk.Cone(*cone[1:])
+    for answer in (result[0], gk.distance(result.shape_a, result.shape_b, pose_a, pose_b)):
+        assert gk.distance(gk.Point(answer.point_b), shape, None, pose_b).distance < 1e-9

@@ -12,7 +12,7 @@ from gjk3d.asking import ask_distance, check_workers, question
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.families import Rows, in_chunks, plane_core, ranks
 from gjk3d.firstcall import first_call
-from gjk3d.geometry.intersection import Walls, corners
+from gjk3d.geometry.intersection import Walls, bevels, corners
 from gjk3d.narrow import features, manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.pair import prepared
@@ -283,9 +283,9 @@ def overlap(a: Polytope, b: Polytope, pose_a: Any = None, pose_b: Any = None) ->
     Returns
     -------
     ConvexHull or None, or a list of such for a stack
-        In world axes, its corners to 1e-12 of the pair's size; its ``volume``, ``centroid`` and ``polygons`` say the
-        rest. None exactly where the two are proven to be apart, so that it agrees with `collide`. Two that touch have a
-        flat one, a segment or a point in common, and so have two that overlap by less than rounding can tell.
+        In world axes, its corners to about 1e-12 of the pair's size; its ``volume``, ``centroid`` and ``polygons`` say
+        the rest. None exactly where the two are proven to be apart, so that it agrees with `collide`. Two that touch
+        have a flat one, a segment or a point in common, and so have two that overlap by less than rounding can tell.
 
     Raises
     ------
@@ -322,15 +322,13 @@ def overlap(a: Polytope, b: Polytope, pose_a: Any = None, pose_b: Any = None) ->
 
 def _walls(shape: Polytope) -> Walls:
     """Return the edges and half-spaces of a polytope in its own frame."""
-    vertices = np.ascontiguousarray(shape.vertices)
-    normals, arcs = shape.gauss_map()
-    hull = shape._hull()
-    if hull.dimension == 0:
-        normals = np.vstack([np.eye(3), -np.eye(3)])
-    elif hull.dimension == 1:
-        normals = np.vstack([normals, arcs[:1, :3], -arcs[:1, :3]])
-    edges = hull.vertices[hull.edges] if hull.dimension else np.repeat(hull.vertices[:1], 2, axis=0)[None]
-    return Walls(edges, normals, (vertices @ normals.T).max(axis=0))
+    if "walls" not in shape._cache:
+        vertices, hull = np.ascontiguousarray(shape.vertices), shape._hull()
+        normals = bevels(hull.vertices, *shape.gauss_map())
+        edges = hull.vertices[hull.edges] if hull.dimension else np.repeat(hull.vertices[:1], 2, axis=0)[None]
+        shape._cache["walls"] = Walls(edges, normals, (vertices @ normals.T).max(axis=0))
+    walls: Walls = shape._cache["walls"]
+    return walls
 
 
 def _common(a: Walls, row_a: Array, b: Walls, row_b: Array, middle: Array) -> ConvexHull:

@@ -136,3 +136,12 @@ def test_centroids_and_polygons_of_hulls():
     assert np.allclose(flat.centroid, (1, 1, 1), atol=1e-15)
     assert np.allclose(gk.ConvexHull([(0, 0, 0), (2, 0, 0), (0.1, 0, 0)]).centroid, (1, 0, 0))
     assert gk.ConvexHull([(0, 0, 0), (2, 0, 0)]).polygons == []
+
+
+def test_knife_edges_and_needles_end_where_they_do():
+    """Beyond the edge of a plate thinner than rounding, all that its faces say is that a point is in their plane."""
+    plate = gk.Tetrahedron([(-2, -2, -2e-12), (-2, -2, -1e-12), (-2, 0, -2e-12), (0, -2, -2e-12)])
+    quarter = np.array([(0, -1, 0, 0), (1, 0, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1.0)])
+    assert np.allclose(gk.overlap(plate, plate, None, quarter).vertices, [(0, -2, 0)], atol=1e-11)
+    needle = gk.Tetrahedron([(0, 0, 1), (1e-13, 0, -1), (0, 1e-13, -1), (0, 0, -1)])
+    assert np.allclose(gk.overlap(needle, needle, None, at(0, 0, 1.5)).bounds[:, 2], (0.5, 1))

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+_THIN = 0.1  #: least extent by greatest, from which corners get half-spaces of their own
+_SHARP = -0.8  #: cosine between the normals of two faces, from which their edge does
 _BLOCK = 1 << 21  #: numbers of one scratch matrix
 
 
@@ -22,6 +24,26 @@ class Walls(NamedTuple):
     edges: Array
     normals: Array
     offsets: Array
+
+
+def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
+    """Return normals of half-spaces: those of the faces, and more where faces alone hold badly.
+
+    Just outside a knife edge a point is close to the planes of both faces, and beyond a needle's point to all of them:
+    there planes across the edge, and across the way from the middle to a corner, say how far it is. ``faces`` and
+    ``arcs`` as `gjk3d.geometry.gauss.gauss_map` has them.
+    """
+    middle = vertices.mean(axis=0)
+    out = vertices - middle
+    sizes, axes = np.linalg.svd(out, full_matrices=True)[1:]
+    normals = [faces, axes, -axes]
+    if len(sizes) < 3 or sizes[2] < _THIN * sizes[0]:
+        lengths = np.linalg.norm(out, axis=1)
+        normals.append(out[lengths > 0.0] / lengths[lengths > 0.0, None])
+    sharp = arcs[np.einsum("ij,ij->i", arcs[:, 3:6], arcs[:, 6:]) < _SHARP]
+    across = np.cross(sharp[:, :3], sharp[:, 3:6] - sharp[:, 6:])
+    across /= np.linalg.norm(across, axis=1)[:, None]
+    return np.concatenate([*normals, across, -across])
 
 
 def corners(a: Walls, b: Walls, tol: float) -> Array:

@@ -49,7 +49,15 @@ def deviation(picture: Path) -> float:
 
 
 def test_all_are_here():
-    assert NAMES == ["certificate", "hero", "interference", "make_pictures", "plan_path", "tutorial_2d_to_3d"]
+    assert NAMES == [
+        "box_off_table",
+        "certificate",
+        "hero",
+        "interference",
+        "make_pictures",
+        "plan_path",
+        "tutorial_2d_to_3d",
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -123,6 +131,19 @@ def test_certificate_has_both_bounds_of_the_depth(run):
     depth = -numbers(line(out, "Distance: overlapping"))[0]
     assert inner <= outer <= inner + 1e-12
     assert depth == pytest.approx(outer, abs=1e-9)
+
+
+def test_the_crate_is_held_until_its_centre_is_over_the_edge(run):
+    out = run("box_off_table").out
+    rows = [numbers(row) for row in out.splitlines() if re.fullmatch(r"[\s\d.-]+", row)]
+    for x, count, patch, held in rows:
+        assert count in (4, 5)
+        assert patch <= 1200
+        assert held == pytest.approx(min(150, 450 - 1000 * x), abs=0.01)
+    assert [row[3] < 0 for row in rows] == [False] * (len(rows) - 1) + [True]
+    tipped = re.findall(r"°: touching at (\d+) points, gaps within (\S+) m", out)
+    assert [count for count, _ in tipped] == ["2"] * 3
+    assert all(float(gap) < 1e-15 for _, gap in tipped)
 
 
 def test_hero_has_the_depth_of_the_clash(run):

@@ -1,0 +1,118 @@
+"""A crate slides off a table and tips: where the two touch at each step, and whether that still holds the crate."""
+
+import argparse
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import RigidTransform, Rotation
+
+import gjk3d as gk
+
+TABLE, CRATE = gk.Box((0.9, 0.7, 0.04)), gk.Box((0.4, 0.3, 0.24))
+TURN = Rotation.from_euler("z", 25, degrees=True)
+START, STEP, TIPS = 0.16, 0.03, (3, 10, 20)  #: metres, degrees
+TOP, SIDE, PATCH, INK = "#B9A98F", "#0072B2", "#D55E00", "#202124"
+
+
+def standing(x):
+    """Return the pose of the crate on the table, its centre at x."""
+    return RigidTransform.from_components((x, 0, (TABLE.extents[2] + CRATE.extents[2]) / 2), TURN).as_matrix()
+
+
+def tipped(pose, ends, degrees):
+    """Return the pose turned about the line through two points, its centre downwards."""
+    along = ends[1] - ends[0]
+    if np.cross(along, pose[:3, 3] - ends[0])[2] > 0:
+        along = -along
+    turn = Rotation.from_rotvec(np.radians(degrees) * along / np.linalg.norm(along))
+    about = RigidTransform.from_components(ends[0] - turn.apply(ends[0]), turn)
+    return about.as_matrix() @ pose
+
+
+def area(points):
+    """Return the area of a patch, whose corners are in order."""
+    return 0.5 * np.linalg.norm(sum((np.cross(a, b) for a, b in pairwise([*points, points[0]])), np.zeros(3)))
+
+
+def margin(points, center):
+    """Return how far inside a patch the point under the centre is, negative outside, and the nearest side."""
+    sides = [(a[:2], b[:2] - a[:2]) for a, b in pairwise([*points, points[0]])]
+    middle = points[:, :2].mean(axis=0)
+
+    def height(side, p):
+        a, along = side
+        return (along[0] * (p[1] - a[1]) - along[1] * (p[0] - a[0])) / np.linalg.norm(along)
+
+    inside = [np.copysign(1, height(side, middle)) * height(side, center[:2]) for side in sides]
+    nearest = int(np.argmin(inside))
+    return inside[nearest], points[[nearest, (nearest + 1) % len(points)]]
+
+
+def slide():
+    """Move the crate until it tips, and then tip it; return the poses and their contacts."""
+    story = []
+    x = START
+    print("   x [m]  points  patch [cm²]  held by [mm]")
+    while True:
+        pose = standing(x)
+        touch = gk.contact(TABLE, CRATE, None, pose, max_points=None)
+        held, side = margin(touch.points, pose[:3, 3])
+        print(f"  {x:6.3f}  {touch.count:6d}  {1e4 * area(touch.points):11.2f}  {1e3 * held:12.2f}")
+        story.append((pose, touch, f"{touch.count} points, held by {1e3 * held:.0f} mm"))
+        if held < 0:
+            break
+        x += STEP
+    print("it tips about the side that its centre has passed")
+    for degrees in TIPS:
+        turned = tipped(pose, side, degrees)
+        touch = gk.contact(TABLE, CRATE, None, turned)
+        gaps = np.abs(touch.gaps).max()
+        print(f"  {degrees:2d}°: {touch.status.name.lower()} at {touch.count} points, gaps within {gaps:.0e} m")
+        story.append((turned, touch, f"tipped by {degrees}°: {touch.count} points"))
+    return story
+
+
+def draw(story, file):
+    """Draw four moments: the crate as glass, the patch under it, and its centre with a plumb line."""
+    import pyvista as pv
+
+    gk.viz.check_rendering()
+    before = [k for k, (_, touch, _) in enumerate(story) if touch.count > 2]
+    moments = [story[k] for k in (0, before[len(before) // 2], before[-1], len(story) - 1)]
+    plotter = pv.Plotter(off_screen=True, window_size=[1400, 760], shape=(2, 2), lighting="light kit", border=False)
+    plotter.enable_anti_aliasing("ssaa")
+    for k, (pose, touch, text) in enumerate(moments):
+        plotter.subplot(k // 2, k % 2)
+        plotter.set_background("white")
+        plotter.add_mesh(gk.viz.to_pyvista(TABLE), color=TOP, ambient=0.25)
+        crate = gk.viz.to_pyvista(CRATE, pose)
+        plotter.add_mesh(crate, color=SIDE, opacity=0.12)
+        plotter.add_mesh(crate.extract_feature_edges(20), color=SIDE, line_width=3)
+        points = touch.points + (0, 0, 5e-4)
+        if touch.count > 2:
+            plotter.add_mesh(pv.PolyData(points, faces=[len(points), *range(len(points))]), color=PATCH, lighting=False)
+        plotter.add_mesh(pv.MultipleLines([*points, points[0]]), color=PATCH, line_width=7)
+        for point in points:
+            plotter.add_mesh(pv.Sphere(radius=0.011, center=point), color=INK)
+        center = pose[:3, 3]
+        foot = np.array([*center[:2], TABLE.extents[2] / 2 + 1e-3])
+        plotter.add_mesh(pv.Sphere(radius=0.012, center=center), color=SIDE)
+        plotter.add_mesh(pv.Line(center, foot), color=SIDE, line_width=3)
+        plotter.add_mesh(pv.Sphere(radius=0.007, center=foot), color=SIDE)
+        plotter.add_text(text, position=(0.05, 0.06), viewport=True, font_size=15, color=INK)
+        plotter.camera_position = [(1.75, -1.35, 1.0), (0.25, 0.0, 0.03), (0, 0, 1)]
+        plotter.camera.view_angle = 19
+    plotter.screenshot(file)
+    plotter.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
+    out = parser.parse_args().out
+    story = slide()
+    out.mkdir(parents=True, exist_ok=True)
+    draw(story, out / "box_off_table.png")
+    print(f"picture: {out / 'box_off_table.png'}", file=sys.stderr)

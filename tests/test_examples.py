@@ -51,6 +51,7 @@ def deviation(picture: Path) -> float:
 def test_all_are_here():
     assert NAMES == [
         "box_off_table",
+        "bounding_volumes",
         "certificate",
         "hero",
         "interference",
@@ -144,6 +145,16 @@ def test_the_crate_is_held_until_its_centre_is_over_the_edge(run):
     tipped = re.findall(r"°: touching at (\d+) points, gaps within (\S+) m", out)
     assert [count for count, _ in tipped] == ["2"] * 3
     assert all(float(gap) < 1e-15 for _, gap in tipped)
+
+
+def test_bounding_volumes_lose_no_pair_and_spare_more_the_tighter_they_are(run):
+    out = run("bounding_volumes").out
+    pairs, hits = (int(numbers(line(out, "400 poses"))[k]) for k in (1, 2))
+    rows = [numbers(line(out, name)) for name in ("ball", "AABB", "OBB")]
+    volumes, left, vain = ([row[k] for row in rows] for k in (0, 4, 5))
+    assert volumes[0] > volumes[1] > volumes[2] > 1.0
+    assert pairs > left[0] > left[1] > left[2] > hits > 0
+    assert vain == pytest.approx([100 * (1 - hits / rest) for rest in left], abs=0.051)
 
 
 def test_hero_has_the_depth_of_the_clash(run):

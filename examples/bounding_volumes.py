@@ -1,0 +1,111 @@
+"""What bounding volumes cost and waste: balls, boxes along the axes, oriented boxes round an airplane, in many poses."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from pyvista import examples
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+
+COUNT = 400  #: airplanes, each against each
+ROOM = 9.0  #: their middles lie in a cube of so many lengths of one
+VOLUMES = (("ball", gk.bounding_sphere), ("AABB", gk.aabb), ("OBB", gk.obb))
+COLORS = ("#E69F00", "#56B4E9", "#009E73")
+
+
+def posed(count, length):
+    """Return random poses in the room."""
+    rng = np.random.default_rng(8)
+    poses = np.tile(np.eye(4), (count, 1, 1))
+    poses[:, :3, :3] = Rotation.random(count, rng=rng).as_matrix()
+    poses[:, :3, 3] = rng.uniform(0, ROOM * length, (count, 3))
+    return poses
+
+
+def timed(call, times=3):
+    """Return the best time of a few in seconds, and the answer."""
+    best = np.inf
+    for _ in range(times):
+        start = time.perf_counter()
+        answer = call()
+        best = min(best, time.perf_counter() - start)
+    return best, answer
+
+
+def compare(hull, poses):
+    """Print a row for each volume, and what the hulls themselves answer."""
+    n = len(poses)
+    above = np.triu(np.ones((n, n), dtype=bool), 1)
+    index = np.argwhere(above)
+    pairs = gk.Pairs([hull] * n)
+    seconds, hits = timed(lambda: pairs.collide(index, poses), 1)
+    print(f"{n} poses, {len(index)} pairs: {hits.sum()} hulls collide, {1e6 * seconds / len(index):.2f} us a pair by GJK")
+    print("        volume / hull   fit     place     test     left    of them in vain   all together")
+    for name, fit in VOLUMES:
+        fitting, one = timed(lambda fit=fit: fit(hull))
+        # a box along the axes is fitted to each pose, the others are moved along
+        placing, stack = timed(lambda fit=fit, one=one: fit(hull, poses) if fit is gk.aabb else one.placed(poses))
+        testing, left = timed(lambda stack=stack: stack.overlaps(stack, all_pairs=True))
+        left &= above
+        missed = hits[~left[above]].sum()  # a bounding volume may never lose a pair
+        assert missed == 0
+        rest = np.argwhere(left)
+        exact, answers = timed(lambda rest=rest: pairs.collide(rest, poses), 1)
+        assert answers.sum() == hits.sum()
+        together = placing + testing / 2 + exact
+        print(
+            f"{name:6}  {np.mean(stack.volume) / hull.volume:10.2f}  {1e3 * fitting:7.2f} ms"
+            f" {1e6 * placing / n:6.2f} us {1e9 * testing / n**2:6.0f} ns {len(rest):7}"
+            f" {1 - hits.sum() / len(rest):14.1%} {1e3 * together:14.1f} ms"
+        )
+
+
+def picture(mesh, hull, pose, path):
+    """Draw the airplane at one pose in each of its volumes."""
+    import pyvista as pv
+
+    gk.viz.check_rendering()
+    plotter = pv.Plotter(off_screen=True, window_size=[1560, 600], shape=(1, 3), border=False, lighting="light kit")
+    placed = gk.viz.to_pyvista(mesh).transform(pose, inplace=False)
+    for k, (name, fit) in enumerate(VOLUMES):
+        volume = fit(hull, pose)
+        plotter.subplot(0, k)
+        plotter.set_background("white")
+        plotter.add_mesh(placed, color="#8A949C", ambient=0.2, smooth_shading=True, split_sharp_edges=True)
+        body = gk.viz.to_pyvista(volume.shape)
+        plotter.add_mesh(body, color=COLORS[k], opacity=0.22, smooth_shading=name == "ball")
+        if name != "ball":
+            edges = body.extract_feature_edges(20.0, boundary_edges=False, non_manifold_edges=False)
+            plotter.add_mesh(edges, color=COLORS[k], line_width=4)
+        wasted = f"{name}: {volume.volume / hull.volume:.1f} times the hull"
+        plotter.add_text(wasted, position=(0.18, 0.92), viewport=True, font_size=15, color="#202124")
+        ball = gk.bounding_sphere(hull, pose)
+        plotter.camera.focal_point = ball.center + (0.0, 0.0, 0.08 * ball.radius)  # room for the words
+        plotter.camera.position = ball.center + ball.radius * np.array([4.2, -4.8, 1.6])
+        plotter.camera.up = (0.0, 0.0, 1.0)
+        plotter.camera.view_angle = 26.0
+        plotter.reset_camera_clipping_range()
+    plotter.screenshot(path)
+    plotter.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
+    out = parser.parse_args().out
+    mesh = gk.load(examples.planefile)
+    hull = mesh.hull()
+    print(f"airplane: {len(mesh.faces)} triangles, {len(hull.vertices)} vertices of its hull, which the volumes hold")
+    length = float(gk.obb(hull).extents.max())
+    gk.obb(hull).overlaps(gk.bounding_sphere(hull))  # compiles, once on a machine
+    poses = posed(COUNT, length)
+    compare(hull, poses)
+    out.mkdir(parents=True, exist_ok=True)
+    turn = np.eye(4)
+    turn[:3, :3] = Rotation.from_euler("zyx", [65, 25, 25], degrees=True).as_matrix()
+    picture(mesh, hull, turn, out / "bounding_volumes.png")
+    print(f"picture: {out / 'bounding_volumes.png'}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What bounding volumes cost and waste: balls, boxes along the axes, oriented boxes round an airplane, in many poses."""
+"""What bounding volumes cost and waste: an airplane in many poses, in balls, boxes along the axes and oriented boxes."""
 
 import argparse
 import sys
@@ -43,7 +43,8 @@ def compare(hull, poses):
     index = np.argwhere(above)
     pairs = gk.Pairs([hull] * n)
     seconds, hits = timed(lambda: pairs.collide(index, poses), 1)
-    print(f"{n} poses, {len(index)} pairs: {hits.sum()} hulls collide, {1e6 * seconds / len(index):.2f} us a pair by GJK")
+    each = 1e6 * seconds / len(index)
+    print(f"{n} poses, {len(index)} pairs: {hits.sum()} hulls collide, {each:.2f} us a pair by GJK")
     print("        volume / hull   fit     place     test     left    of them in vain   all together")
     for name, fit in VOLUMES:
         fitting, one = timed(lambda fit=fit: fit(hull))

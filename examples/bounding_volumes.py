@@ -1,4 +1,4 @@
-"""What bounding volumes cost and waste: an airplane in many poses, in balls, boxes along the axes and oriented boxes."""
+"""What bounding volumes cost and waste: airplanes in many poses, in balls, boxes along the axes, oriented boxes."""
 
 import argparse
 import sys

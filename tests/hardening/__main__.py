@@ -10,7 +10,9 @@ from pathlib import Path
 from .check import check
 from .draw import draw
 from .judged import judge
+from .rivals import Rivals
 from .table import Tally
+from .versus import Versus
 
 
 def _arguments(given: list[str] | None) -> argparse.Namespace:
@@ -18,12 +20,27 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=20_000, help="whole stacks, until there are that many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, metavar="STACK", help="where to start, to see one stack again")
+    parser.add_argument(
+        "--peers",
+        type=int,
+        nargs="?",
+        const=1,
+        default=0,
+        metavar="N",
+        help="ask coal and python-fcl, each Nth stack",
+    )
     parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
     return parser.parse_args(given)
 
 
-def run(pairs: int, seed: int, first: int = 0, progress: bool = True) -> Tally:
+def run(pairs: int, seed: int, first: int = 0, peers: int = 0, progress: bool = True) -> tuple[Tally, Versus]:
     """Check that many pairs or a few more, stack after stack; Ctrl-C ends the run and keeps what was found."""
+    versus = Versus()
+    with Rivals() as rivals:
+        return _run(pairs, seed, first, peers, progress, rivals, versus), versus
+
+
+def _run(pairs: int, seed: int, first: int, peers: int, progress: bool, rivals: Rivals, versus: Versus) -> Tally:
     tally, number, done, start, said = Tally(), first, 0, time.perf_counter(), 0.0
     try:
         while done < pairs:
@@ -31,6 +48,8 @@ def run(pairs: int, seed: int, first: int = 0, progress: bool = True) -> Tally:
             result = check(stack, tally)
             if result is not None:
                 judge(stack, result, tally)
+                if peers and number // 2 % peers == 0:  # of random and adversarial stacks alike
+                    rivals.ask(stack, result, versus)
             number, done = number + 1, done + len(stack)
             spent = time.perf_counter() - start
             if progress and spent > said + 5.0:
@@ -46,9 +65,11 @@ def main(given: list[str] | None = None) -> int:
     """Run what the command line asks for; 1 where anything is wrong."""
     arguments = _arguments(given)
     start = time.perf_counter()
-    tally = run(arguments.pairs, arguments.seed, arguments.first)
+    tally, versus = run(arguments.pairs, arguments.seed, arguments.first, arguments.peers)
     total = tally.total()
     text = f"{total.pairs} pairs, seed {arguments.seed}, {time.perf_counter() - start:.0f} s.\n\n{tally.markdown()}"
+    if arguments.peers:
+        text += f"\n{versus.markdown()}"
     if arguments.out:
         arguments.out.write_text(text)
     else:

@@ -50,8 +50,8 @@ def deviation(picture: Path) -> float:
 
 def test_all_are_here():
     assert NAMES == [
-        "box_off_table",
         "bounding_volumes",
+        "box_off_table",
         "certificate",
         "hero",
         "interference",

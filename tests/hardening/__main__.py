@@ -11,6 +11,7 @@ from .check import check
 from .draw import draw
 from .judged import judge
 from .rivals import Rivals
+from .stacked import stacked
 from .table import Tally
 from .versus import Versus
 
@@ -29,6 +30,7 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
         metavar="N",
         help="ask coal and python-fcl, each Nth stack",
     )
+    parser.add_argument("--stacked", type=int, metavar="N", help="instead, that many touching pairs of stacked boxes")
     parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
     return parser.parse_args(given)
 
@@ -64,6 +66,10 @@ def _run(pairs: int, seed: int, first: int, peers: int, progress: bool, rivals: 
 def main(given: list[str] | None = None) -> int:
     """Run what the command line asks for; 1 where anything is wrong."""
     arguments = _arguments(given)
+    if arguments.stacked:
+        found = stacked(arguments.stacked, arguments.seed)
+        print(found)
+        return int(found.exact > 0 or found.wrong > 0)
     start = time.perf_counter()
     tally, versus = run(arguments.pairs, arguments.seed, arguments.first, arguments.peers)
     total = tally.total()

@@ -7,6 +7,7 @@ interval, relative to the pair's size. coal is asked as it comes and with its to
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
@@ -19,6 +20,7 @@ from .versus import COAL, COAL_FINE, FCL, Versus
 
 _SECONDS = 2.0  #: for one row
 _BEGINNING = 60.0  #: for the shapes of a stack, with the imports
+_STACK = 5.0  #: for a stack of a peer: then the rest of its rows is left out, as slow as coal's EPA is at 1e-12
 _MOST_LOST = 3  #: rows that a peer may hang or crash at before the rest of a stack is left out
 _CAN = ("sphere", "box", "capsule", "cylinder", "hull")
 _COAL_CAN = (*_CAN, "cone", "ellipsoid", "tetrahedron")
@@ -134,7 +136,11 @@ class Rivals:
         heard, refused = self._heard(_BEGINNING)
         if not heard or refused is not None:
             return found, not heard
+        start = time.perf_counter()
         for _ in range(first, len(stack)):
+            if time.perf_counter() - start > _STACK:
+                self._end()
+                break
             heard, answer = self._heard()
             if not heard:
                 return found, True

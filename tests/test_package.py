@@ -85,11 +85,14 @@ for a in shapes:
         gk.collide(a, b, pose, poses)
         gk.distance(a, b, None, poses[:, ::1])
         gk.signed_distance(a, b, np.asfortranarray(pose), trace=True)
+        gk.contact(a, b, pose, poses, within=np.float32(1), max_points=None)
     gk.signed_distance(a, gk.Halfspace((0, 0, 1)), poses)
+    gk.contact(gk.Halfspace((0, 0, 1)), a, poses, within=1)
     gk.signed_distance(gk.Halfspace((0, 0, 1)), a, depth="epa", tol=1e-3)
 several = {k: n for k, n in compiled_signatures().items() if n > 1}
 names = {k: k.split('.')[-1] for k in several}
-print({k: n for k, n in several.items() if names[k].endswith('_rows') or names[k] in ('gjk', 'epa', 'solve')})
+large = ('gjk', 'epa', 'solve', 'feature', 'overlay')
+print({k: n for k, n in several.items() if names[k].endswith('_rows') or names[k] in large})
 """
     assert python(code, NUMBA_CACHE_DIR=str(tmp_path)).strip() == "{}"
 

@@ -46,6 +46,8 @@ _WHERE = {
     "AABB": "bounding",
     "OBB": "bounding",
     "BoundingSphere": "bounding",
+    "gradient": "gradients",
+    "Gradient": "gradients",
     "verify": "exact",
     "Verdict": "exact",
     "Axis": "results",
@@ -77,6 +79,8 @@ if TYPE_CHECKING:
     from gjk3d.contacts import overlap as overlap
     from gjk3d.exact import Verdict as Verdict
     from gjk3d.exact import verify as verify
+    from gjk3d.gradients import Gradient as Gradient
+    from gjk3d.gradients import gradient as gradient
     from gjk3d.meshes import Mesh as Mesh
     from gjk3d.meshes import load as load
     from gjk3d.motion import Impact as Impact

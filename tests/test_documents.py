@@ -41,6 +41,7 @@ def test_every_public_name_has_an_example():
             "AxisKind",
             "Certificate",
             "Contact",
+            "Gradient",
             "Impact",
             "Verdict",
             "Shape",

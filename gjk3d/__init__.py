@@ -34,6 +34,10 @@ _WHERE = {
     "overlap": "contacts",
     "warmup": "queries",
     "Pair": "pair",
+    "MinkowskiSum": "shapes.combined",
+    "ConvexUnion": "shapes.combined",
+    "Swept": "shapes.combined",
+    "Support": "shapes.mapped",
     "Pairs": "batch",
     "Motion": "motion",
     "Impact": "motion",
@@ -102,12 +106,16 @@ if TYPE_CHECKING:
     from gjk3d.shapes.base import Shape as Shape
     from gjk3d.shapes.box import Box as Box
     from gjk3d.shapes.capsule import Capsule as Capsule
+    from gjk3d.shapes.combined import ConvexUnion as ConvexUnion
+    from gjk3d.shapes.combined import MinkowskiSum as MinkowskiSum
+    from gjk3d.shapes.combined import Swept as Swept
     from gjk3d.shapes.composed import Composed as Composed
     from gjk3d.shapes.cone import Cone as Cone
     from gjk3d.shapes.convex_hull import ConvexHull as ConvexHull
     from gjk3d.shapes.cylinder import Cylinder as Cylinder
     from gjk3d.shapes.ellipsoid import Ellipsoid as Ellipsoid
     from gjk3d.shapes.halfspace import Halfspace as Halfspace
+    from gjk3d.shapes.mapped import Support as Support
     from gjk3d.shapes.point import Point as Point
     from gjk3d.shapes.rounded import Rounded as Rounded
     from gjk3d.shapes.segment import Segment as Segment

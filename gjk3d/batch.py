@@ -22,6 +22,7 @@ from gjk3d.families import (
     Rows,
     arena,
     in_chunks,
+    is_mapped,
     scratch,
 )  # fmt: skip
 from gjk3d.firstcall import first_call
@@ -106,7 +107,7 @@ class Pairs:
     [True, False]
     """
 
-    __slots__ = ("_columns", "_floats", "_ints", "_planes", "shapes")
+    __slots__ = ("_columns", "_floats", "_ints", "_planes", "_singly", "shapes")
     shapes: tuple[Shape, ...]
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
@@ -118,6 +119,8 @@ class Pairs:
         which = np.array([number.setdefault(id(shape), len(number)) for shape in self.shapes], dtype=np.int64)
         distinct = {id(shape): shape for shape in self.shapes}.values()
         self._planes = np.array([isinstance(shape, Halfspace) for shape in self.shapes], dtype=bool)
+        # pair by pair: half-spaces, and what a user's function raises is to be looked for
+        self._singly = self._planes | np.array([is_mapped(shape) for shape in self.shapes], dtype=bool)
         # a half-space has no core; a point lies in its place, and its pairs are answered apart
         cores: list[Shape] = [Point() if isinstance(shape, Halfspace) else shape for shape in distinct]
         self._ints, self._floats, starts = arena(cores)
@@ -178,8 +181,7 @@ class Pairs:
 
         with first_call("collide many pairs"):
             in_chunks(len(pairs), workers, run)
-        planes = self._planes[pairs].any(axis=1)
-        left = np.flatnonzero((answer == 2) | planes)
+        left = np.flatnonzero((answer == 2) | self._singly[pairs].any(axis=1))
         if len(left):
             out, _ = self._solve(pairs[left], table[left], rows, narrow.SIGNED, inf, 0.0, workers, None)
             answer[left] = ~(out[:, 1] > margin)
@@ -255,9 +257,10 @@ class Pairs:
                 in_chunks(len(pairs), workers, partial(run, points=points, again=again))
                 if points >= MOST_POINTS[False]:
                     flags[curved, 3] = 0  # these have no finite end
-        planes = self._planes[pairs].any(axis=1)
-        # half-spaces, and the few that the exact stage may have to settle
-        apart = planes | ((flags[:, 2] == 0) & ~curved & (tol == 0.0) & (flags[:, 0] != Status.BEYOND))
+        # half-spaces and the like, and the few that the exact stage may have to settle
+        apart = self._singly[pairs].any(axis=1) | (
+            (flags[:, 2] == 0) & ~curved & (tol == 0.0) & (flags[:, 0] != Status.BEYOND)
+        )
         for k in np.flatnonzero(apart):
             a, b = self.shapes[pairs[k, 0]], self.shapes[pairs[k, 1]]
             one = Rows(rows[table[k, 3]][None], rows[table[k, 8]][None], 1, True)

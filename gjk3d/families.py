@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d._callback import raise_pending
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
@@ -23,8 +24,11 @@ from gjk3d.poses import IDENTITY
 from gjk3d.results import Status
 from gjk3d.shapes import base, layout
 from gjk3d.shapes.base import Shape
+from gjk3d.shapes.composed import Composed
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.mapped import Support, in_python
 from gjk3d.shapes.point import Point
+from gjk3d.shapes.rounded import Rounded
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -341,8 +345,56 @@ def _collide_plane(a: Shape, b: Shape, rows: Rows, margin: float) -> NDArray[np.
     return answer
 
 
+def is_mapped(shape: Any) -> bool:
+    """Tell whether a function of the user is part of a shape."""
+    return (
+        isinstance(shape, Support)
+        or (isinstance(shape, Composed) and len(shape._functions) > 0)
+        or (isinstance(shape, Rounded) and is_mapped(shape.core))
+    )
+
+
+def _solve_mapped(
+    a: Shape,
+    b: Shape,
+    rows: Rows,
+    mode: int,
+    max_distance: float,
+    tol: float,
+    out: Array,
+    flags: Ints,
+    log: list[Array] | None,
+) -> None:
+    plane = isinstance(a, Halfspace) or isinstance(b, Halfspace)
+    (_solve_plane if plane else _solve_cores)(a, b, rows, mode, max_distance, tol, out, flags, log)
+    raise_pending()
+    bad = np.flatnonzero(~np.isfinite(out).all(axis=1))
+    if not len(bad):
+        return
+    # what a compiled function raised is not known: the same question to the function itself says it
+    k = bad[:1]
+    few = Rows(_take(rows.a, k), _take(rows.b, k), 1, True)
+    (_solve_plane if plane else _solve_cores)(
+        in_python(a), in_python(b), few, mode, max_distance, tol, out[k], flags[k], None
+    )
+    raise_pending()
+    raise ShapeError(f"a support mapping returned numbers that are not finite, in question {k[0]} of {len(out)}")
+
+
+def _collide_mapped(a: Shape, b: Shape, rows: Rows, margin: float) -> NDArray[np.bool_]:
+    out, flags = np.empty((rows.total, narrow.FLOATS)), np.zeros((rows.total, narrow.INTS), dtype=np.int64)
+    _solve_mapped(a, b, rows, narrow.SIGNED, inf, 0.0, out, flags, None)
+    answer: NDArray[np.bool_] = ~(out[:, 1] > margin)
+    return answer
+
+
 #: the registry of pair families; higher layers add theirs in front when they are first used
 families: list[Family] = [
+    Family(
+        lambda a, b: (is_mapped(a) or is_mapped(b)) and not (isinstance(a, Halfspace) and isinstance(b, Halfspace)),
+        _solve_mapped,
+        _collide_mapped,
+    ),
     Family(lambda a, b: isinstance(a, Halfspace) != isinstance(b, Halfspace), _solve_plane, _collide_plane),
     Family(lambda a, b: not isinstance(a, Halfspace) and not isinstance(b, Halfspace), _solve_cores, _collide_cores),
 ]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d._callback import raise_pending
 from gjk3d.asking import check_workers, family_of
 from gjk3d.errors import PoseError, ShapeError, UnsupportedPair
 from gjk3d.families import in_chunks, plane_core
@@ -21,6 +22,7 @@ from gjk3d.pair import prepared
 from gjk3d.poses import GREATEST, WIDTH, pose_rows
 from gjk3d.queries import signed_distance
 from gjk3d.results import Distance
+from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 
@@ -211,6 +213,15 @@ class Motion:
         poses = np.zeros((count, 4, 4))
         poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12], 1.0
         return poses if many else poses[0]
+
+    def bend(self, shape: Shape) -> float:
+        """Bound how fast any point of a body gains speed: the square of the turn times its distance from the axis."""
+        floats = shape.packed[1]
+        rho = float(floats[layout.RHO] + floats[layout.RADIUS])
+        turn, arm = self._rows[:, 15:18], floats[layout.CENTER : layout.CENTER + 3] - self._rows[:, 18:21]
+        arm = np.einsum("kij,kj->ki", self._rows[:, :9].reshape(-1, 3, 3), arm)
+        speed = np.linalg.norm(turn, axis=1)
+        return float((speed * (np.linalg.norm(np.cross(turn, arm), axis=1) + speed * rho)).max() * (1.0 + 1e-14))
 
     def __repr__(self) -> str:
         if self.stacked:
@@ -431,6 +442,7 @@ def _run(
 
     with first_call("impact"):
         in_chunks(len(out), workers, task)
+    raise_pending()
 
 
 def _answer(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gjk3d.asking import ask_collide, ask_distance, check_limits, family_of
 from gjk3d.errors import ShapeError
-from gjk3d.families import FACETS, FIRST_POINTS, NO_LOG, arena, pair_row
+from gjk3d.families import FACETS, FIRST_POINTS, NO_LOG, arena, is_mapped, pair_row
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.epa import workspace
@@ -98,8 +98,9 @@ class Pair:
         family_of(a, b)
         self.a, self.b = a, b
         self._cache = np.zeros((int(warm), ROW))
-        self._fast = not isinstance(a, Halfspace) and not isinstance(b, Halfspace)
-        if not self._fast:
+        # half-spaces have no core, and what a user's function raises has to be looked for
+        self._fast = not any(isinstance(shape, Halfspace) or is_mapped(shape) for shape in (a, b))
+        if isinstance(a, Halfspace) or isinstance(b, Halfspace):
             return
         ints, floats, starts = arena((a, b))
         self._arena = ints, floats, pair_row(a, b, starts, 1, 1)

@@ -123,6 +123,10 @@ def _local(spec: Spec) -> Body:
         return _local(numbers[0]).mapped(np.diag(np.broadcast_to(np.asarray(numbers[1], dtype=float), 3)))
     if kind == "placed":
         return body(numbers[0], numbers[1])
+    if kind == "sum":
+        return _sum(_local(numbers[0]), _local(numbers[1]))
+    if kind == "union":
+        return _union([_local(spec) for spec in numbers])
     if kind == "ellipsoid":
         radii = np.asarray(numbers[0], dtype=float)
         reach, core = float(radii.max()), lambda n: radii**2 * n / np.linalg.norm(radii * n, axis=1, keepdims=True)
@@ -131,6 +135,29 @@ def _local(spec: Spec) -> Body:
         reach = sqrt(radius**2 + height**2 / 4)
         core = {"cylinder": _cylinder, "cone": _cone}[kind](radius, height)
     return Body(core, None, 0.0, np.zeros(3), reach)
+
+
+def _sum(a: Body, b: Body) -> Body:
+    points = None
+    if a.points is not None and b.points is not None:
+        points = (a.points[:, None] + b.points[None]).reshape(-1, 3)
+    return Body(lambda n: a.core(n) + b.core(n), points, a.radius + b.radius, a.center + b.center, a.reach + b.reach)
+
+
+def _union(bodies: list[Body]) -> Body:
+    alike = len({of.radius for of in bodies}) == 1
+    cores = [of.core if alike else of.support for of in bodies]
+
+    def core(n: Array) -> Array:
+        found = np.array([one(n) for one in cores])
+        return found[np.einsum("kij,ij->ki", found, n).argmax(axis=0), np.arange(len(n))]
+
+    center = np.mean([of.center for of in bodies], axis=0)
+    reach = max(np.linalg.norm(of.center - center) + of.reach + (0.0 if alike else of.radius) for of in bodies)
+    points = None
+    if alike and all(of.points is not None for of in bodies):
+        points = np.vstack([of.points for of in bodies])
+    return Body(core, points, bodies[0].radius if alike else 0.0, center, float(reach))
 
 
 def _polytope(points: Array, radius: float = 0.0) -> Body:

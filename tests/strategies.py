@@ -34,6 +34,10 @@ def build(spec: Spec) -> Any:
         return build(numbers[0]).scaled(numbers[1])
     if kind == "placed":
         return build(numbers[0]).placed(np.asarray(numbers[1]))
+    if kind == "sum":
+        return gk.MinkowskiSum(build(numbers[0]), build(numbers[1]))
+    if kind == "union":
+        return gk.ConvexUnion(*map(build, numbers))
     makers = {
         "point": gk.Point,
         "segment": gk.Segment,
@@ -62,6 +66,8 @@ def rescaled(spec: Spec, factor: float) -> Spec:
         return (kind, rescaled(numbers[0], factor), where)
     if kind == "inflated":
         return (kind, rescaled(numbers[0], factor), numbers[1] * factor)
+    if kind in ("sum", "union"):
+        return (kind, *(rescaled(spec, factor) for spec in numbers))
     return (kind, *(np.asarray(x, dtype=float) * factor if np.ndim(x) else x * factor for x in numbers))
 
 
@@ -95,6 +101,9 @@ SHAPES: dict[str, Spec] = {
     "placed cylinder": ("placed", ("cylinder", 0.5, 1.0), _TURNED),
     "squashed cone": ("scaled", ("cone", 0.7, 1.5), (1.0, 0.5, 1.25)),
     "squashed capsule": ("placed", ("scaled", ("capsule", 0.4, 1.0), (1.0, 0.75, 1.5)), _TURNED),
+    "sum": ("sum", ("box", (0.5, 0.25, 0.75)), ("cylinder", 0.4, 0.5)),
+    "sharp sum": ("sum", ("box", (0.5, 0.75, 0.25)), ("segment", (-0.25, 0.0, 0.0), (0.25, 0.5, 0.5))),
+    "union": ("union", ("cone", 0.5, 1.0), ("placed", ("capsule", 0.2, 0.5), _TURNED)),
 }
 SOLID = [name for name in SHAPES if name not in ("point", "segment", "triangle", "flat hull")]
 PAIRS = list(itertools.combinations_with_replacement(SHAPES, 2))
@@ -144,6 +153,8 @@ def random_spec(rng: np.random.Generator, name: str) -> Spec:
             return (kind, *(x + flatness * rng.normal(size=np.shape(x)) * 0.3 for x in map(np.asarray, numbers)))
         if kind in ("box", "ellipsoid"):
             return (kind, np.asarray(numbers[0]) * rng.uniform(0.3, 2.0, 3))
+        if kind in ("sum", "union"):
+            return (kind, *(vary(of) for of in numbers))
         return (kind, *(x * float(rng.uniform(0.3, 2.0)) for x in numbers))
 
     spec = vary(SHAPES[name])
@@ -241,6 +252,8 @@ def _composed(of: Any) -> Any:
         st.tuples(st.just("inflated"), of, lengths),
         st.tuples(st.just("scaled"), of, _factors),
         st.tuples(st.just("placed"), of, poses()),
+        st.tuples(st.just("sum"), of, of),
+        st.tuples(st.just("union"), of, of),
     )
 
 

@@ -170,6 +170,8 @@ def _raw(shape: Shape) -> tuple[list[_RawTerm], Fraction] | None:
     while type(shape) is Rounded:
         radius += Fraction(shape.radius)
         shape = shape.core
+    if isinstance(shape, Composed) and shape._functions:
+        return None
     model = _MODELS.get(type(shape))
     if model is None:
         return None

@@ -59,7 +59,7 @@ def write_shape(shape: Shape) -> dict[str, Any]:
         Where its class is none of `gjk3d.shapes.table`.
     """
     name = type(shape).__name__
-    if _CLASSES.get(name) is not type(shape):
+    if _CLASSES.get(name) is not type(shape) or (isinstance(shape, Composed) and shape._functions):
         raise UnsupportedPair(f"a {name} cannot be written: it is not given by numbers that gjk3d knows")
     if isinstance(shape, Rounded):
         return {"shape": name, "core": write_shape(shape.core), "radius": shape.radius}

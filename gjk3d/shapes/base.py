@@ -505,6 +505,8 @@ def core_reach(kind: int, numbers: Array) -> float:
         reach = float(np.sqrt((numbers.reshape(3, -1) ** 2).sum(axis=0).max()))
     elif kind == layout.ELLIPSOID:
         reach = float(np.max(numbers))
+    elif kind == layout.SUPPORT:
+        reach = float(numbers[3])
     else:  # segment: half vector; box: half extents; cylinder and cone: radius, half height
         reach = float(np.sqrt((numbers**2).sum()))
     return reach * (1.0 + 1e-15)

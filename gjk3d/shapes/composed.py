@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d._callback import callback, function_at
 from gjk3d._numba import kernel
+from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
-from gjk3d.shapes import layout
+from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Ints, Part, Shape, Term, core_reach, symmetry
 
 
@@ -33,14 +35,15 @@ def place(f: Array, o: int, p: Vec3) -> Vec3:
 
 
 class Composed(Shape):
-    """A convex shape put together from primitives; made by ``scaled`` and ``placed``, not by hand.
+    """A convex shape put together from primitives: what ``scaled``, ``placed``, `MinkowskiSum` and its like return.
 
     Its core is the convex hull of terms, each term a sum of affinely placed primitives; whatever was nested is
     flattened.
     """
 
-    __slots__ = ("_numbers", "_radius", "_table")
+    __slots__ = ("_functions", "_numbers", "_radius", "_table")
     _table: Ints
+    _functions: tuple[Any, ...]  #: of users; the table has their indices, since every process has its own addresses
     _numbers: Array
     _radius: float
 
@@ -48,18 +51,26 @@ class Composed(Shape):
     def _from_terms(cls, terms: list[Term], radius: float) -> Composed:
         """Build from terms: a table row a part (term, kind, vertex count, size), and its placement and numbers."""
         table, numbers = [], []
+        functions: list[Any] = []
         for index, term in enumerate(terms):
             for part in term:
-                table.append((index, part.kind, part.vertices, len(part.numbers)))
+                count = part.vertices
+                if part.kind == layout.SUPPORT:
+                    count = len(functions)
+                    functions.append(function_at(part.vertices))
+                table.append((index, part.kind, count, len(part.numbers)))
                 numbers += [part.matrix.ravel(), part.offset, part.numbers]
         shape: Composed = object.__new__(cls)
         shape._set(
-            _table=np.array(table, dtype=np.int64), _numbers=np.concatenate(numbers) + 0.0, _radius=float(radius)
+            _table=np.array(table, dtype=np.int64),
+            _numbers=np.concatenate(numbers) + 0.0,
+            _radius=float(radius),
+            _functions=tuple(functions),
         )
         return shape
 
     def __repr__(self) -> str:
-        names = ("point", "segment", "box", "hull", "cylinder", "cone", "ellipsoid")
+        names = ("point", "segment", "box", "hull", "cylinder", "cone", "ellipsoid", "", "mapping")
         terms: dict[int, list[str]] = {}
         for index, kind, *_ in self._table.tolist():
             terms.setdefault(index, []).append(names[kind])
@@ -72,6 +83,8 @@ class Composed(Shape):
         for index, kind, count, size in self._table.tolist():
             if index == len(terms):
                 terms.append([])
+            if kind == layout.SUPPORT:
+                count = callback(self._functions[count]).address
             matrix = self._numbers[at : at + 9].reshape(3, 3)
             offset = self._numbers[at + 9 : at + 12]
             terms[index].append(Part(kind, count, self._numbers[at + 12 : at + 12 + size], matrix, offset))
@@ -109,11 +122,32 @@ class Composed(Shape):
 
     @property
     def volume(self) -> float:
-        """Volume of a fine inscribed surface: low by about one part in 2 000 for curved shapes."""
+        """Volume: exact for a polytope, rounded or not; else of a fine inscribed surface, low by 1 part in 2 000."""
         terms = self._terms()
+        if self._polytope() is not None:
+            return super().volume
         if len(terms) == 1 and len(terms[0]) == 1 and self._radius == 0.0:
             return self._core_volume()
-        return _enclosed(self.surface(192))
+        return enclosed(self.surface(192))
+
+    def _polytope(self) -> Any:
+        """Return the core as a `ConvexHull` where all parts are polytopes and few enough, else None."""
+        if "polytope" not in self._cache:
+            self._cache["polytope"] = _hull_of(self._terms())
+        return self._cache["polytope"]
+
+    def gauss_map(self) -> tuple[Array, Array]:
+        """Return face normals and edges of a core that is a polytope; see `Polytope.gauss_map`."""
+        hull = self._polytope()
+        if hull is None:
+            raise ShapeError(f"{self!r} has curved parts, or too many vertices, and no list of its faces")
+        gauss: tuple[Array, Array] = hull.gauss_map()
+        return gauss
+
+    def surface(self, resolution: int = 32) -> surfaces.Surface:
+        """Return the faces of a polytope, or a mesh of a curved shape; see `Shape.surface`."""
+        hull = self._polytope() if self._radius == 0.0 else None
+        return super().surface(resolution) if hull is None else hull.surface(resolution)
 
     def _own_axes(self) -> list[Array]:
         axes = []
@@ -125,13 +159,20 @@ class Composed(Shape):
 
     def _core_volume(self) -> float:
         terms = self._terms()
+        hull = self._polytope()
+        if hull is not None:
+            return float(hull.volume)
         if len(terms) > 1 or len(terms[0]) > 1:
-            return _enclosed(Composed._from_terms(terms, 0.0).surface(192))
+            return enclosed(Composed._from_terms(terms, 0.0).surface(192))
         part = terms[0][0]
         return abs(float(np.linalg.det(part.matrix))) * _primitive(part).volume
 
     def _core_area_and_curvature(self) -> tuple[float, float]:
         terms = self._terms()
+        whole = self._polytope()
+        if whole is not None:
+            measures: tuple[float, float] = whole._core_area_and_curvature()
+            return measures
         if len(terms) == 1 and len(terms[0]) == 1:
             part = terms[0][0]
             if np.abs(part.matrix.T @ part.matrix - np.eye(3)).max() < 1e-12:
@@ -141,6 +182,41 @@ class Composed(Shape):
         hull = build_hull(Composed._from_terms(terms, 0.0).surface(192).vertices)
         lengths = np.linalg.norm(hull.vertices[hull.edges[:, 0]] - hull.vertices[hull.edges[:, 1]], axis=1)
         return float(hull.area), 0.5 * float(lengths @ hull.angles)
+
+
+#: points of which a composed polytope's vertices are found
+MOST_POINTS = 20_000
+
+
+def _hull_of(terms: list[Term]) -> Any:
+    """Return the hull of terms of polytopes, None where a part is curved or there would be too many points."""
+    from gjk3d.shapes.convex_hull import ConvexHull
+
+    clouds: list[Array] = []
+    for term in terms:
+        cloud = np.zeros((1, 3))
+        for part in term:
+            if part.kind > layout.HULL:
+                return None
+            points = corners(part)
+            if len(cloud) * len(points) > MOST_POINTS:
+                return None
+            cloud = (cloud[:, None] + (points @ part.matrix.T + part.offset)[None]).reshape(-1, 3)
+        clouds.append(cloud)
+    points = np.concatenate(clouds)
+    return None if len(points) > MOST_POINTS else ConvexHull(points)
+
+
+def corners(part: Part) -> Array:
+    """Return the vertices of a part that is a polytope, before its placement."""
+    n = part.numbers
+    if part.kind == layout.POINT:
+        return np.zeros((1, 3))
+    if part.kind == layout.SEGMENT:
+        return np.array([-n, n])
+    if part.kind == layout.BOX:
+        return np.array([[x, y, z] for x in (-n[0], n[0]) for y in (-n[1], n[1]) for z in (-n[2], n[2])])
+    return np.ascontiguousarray(n.reshape(3, -1).T)
 
 
 def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
@@ -192,6 +268,7 @@ def _primitive(part: Part) -> Shape:
     from gjk3d.shapes.convex_hull import ConvexHull
     from gjk3d.shapes.cylinder import Cylinder
     from gjk3d.shapes.ellipsoid import Ellipsoid
+    from gjk3d.shapes.mapped import Support
     from gjk3d.shapes.point import Point
     from gjk3d.shapes.segment import Segment
 
@@ -208,10 +285,12 @@ def _primitive(part: Part) -> Shape:
         return Cylinder(n[0], 2 * n[1])
     if part.kind == layout.CONE:
         return Cone(n[0], 2 * n[1])
+    if part.kind == layout.SUPPORT:
+        return Support(function_at(part.vertices), n[:3], n[3])
     return Ellipsoid(n)
 
 
-def _enclosed(surface: Any) -> float:
+def enclosed(surface: Any) -> float:
     """Return the volume inside a closed surface."""
     a, b, c = (surface.vertices[surface.faces[:, i]] - surface.vertices[0] for i in range(3))
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)

@@ -2,6 +2,7 @@
 
 ints:   kind, vertex count, part count, is-polytope, symmetry, then
         of a composed shape 5 ints a part: term, kind, vertex count, offset of its numbers, offset of its placement
+        of a user's support mapping the vertex count is the function's address
         of a large hull, whose part count is the grid of its cube map: the map's vertices (6 grid^2), for each vertex
         where its neighbours begin (k + 1), and the neighbours; see `gjk3d.geometry.graph`
 floats: radius, core centre (3), rho, slack, axis (3), then the numbers of the core
@@ -15,7 +16,7 @@ each other.
 
 from __future__ import annotations
 
-POINT, SEGMENT, BOX, HULL, CYLINDER, CONE, ELLIPSOID, COMPOSED = range(8)
+POINT, SEGMENT, BOX, HULL, CYLINDER, CONE, ELLIPSOID, COMPOSED, SUPPORT = range(9)
 
 KIND, VERTICES, PARTS, POLYTOPE, SYMMETRY, INT_HEAD = 0, 1, 2, 3, 4, 5
 PART_INTS = 5

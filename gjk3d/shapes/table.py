@@ -16,6 +16,7 @@ from gjk3d.shapes.convex_hull import ConvexHull, climb_hull, support_hull
 from gjk3d.shapes.cylinder import Cylinder, support_cylinder
 from gjk3d.shapes.ellipsoid import Ellipsoid, support_ellipsoid
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.mapped import support_mapped
 from gjk3d.shapes.point import Point
 from gjk3d.shapes.rounded import Rounded
 from gjk3d.shapes.segment import Segment, support_segment
@@ -23,6 +24,7 @@ from gjk3d.shapes.sphere import Sphere
 from gjk3d.shapes.tetrahedron import Tetrahedron
 from gjk3d.shapes.triangle import Triangle
 
+#: all that are given by numbers; a `Support` is given by a function
 SHAPES: tuple[type[Shape], ...] = (
     Point,
     Segment,
@@ -49,7 +51,7 @@ _KIND, _VERTICES, _PARTS, _INT_HEAD, _PART_INTS = (
     layout.PART_INTS,
 )
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
-_CYLINDER, _CONE, _COMPOSED = layout.CYLINDER, layout.CONE, layout.COMPOSED
+_CYLINDER, _CONE, _COMPOSED, _SUPPORT = layout.CYLINDER, layout.CONE, layout.COMPOSED, layout.SUPPORT
 
 
 @inlined
@@ -67,6 +69,8 @@ def support_primitive(kind: int, count: int, f: Array, o: int, d: Vec3) -> Vec3:
         return support_cylinder(f, o, d)
     if kind == _CONE:
         return support_cone(f, o, d)
+    if kind == _SUPPORT:
+        return support_mapped(count, f, o, d)
     return support_ellipsoid(f, o, d)
 
 

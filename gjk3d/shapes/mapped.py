@@ -1,0 +1,171 @@
+"""A convex shape given by its support mapping alone: a function of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from gjk3d._callback import call, callback, raise_pending
+from gjk3d._numba import kernel
+from gjk3d.errors import ShapeError
+from gjk3d.geometry.vec3 import Vec3
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Array, Ints, Part, Shape, Term, number, vector
+
+#: directions in which a new mapping is looked at: the axes and these
+TRIED = 94
+#: by how much of the radius its points may be wrong
+_CLOSE, _SLACK = 1e-7, 1e-13
+
+
+@kernel
+def support_mapped(address: int, f: Array, o: int, d: Vec3) -> Vec3:
+    """Return what the function at an address says of the direction d, from its centre at f[o:o+3]."""
+    length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+    if not length > 0.0:
+        length = 1.0
+    p = call(address, d[0] / length, d[1] / length, d[2] / length)
+    return (p[0] - f[o], p[1] - f[o + 1], p[2] - f[o + 2])
+
+
+class Support(Shape):
+    """A convex shape given by its support mapping.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a unit direction, (3,) float, and returns the shape's farthest point along it: an array or a tuple of
+        three. It is compiled where numba can do that; else each call costs some microseconds, and `compiled` says so.
+        It is to be a function of the direction alone. So that the shape pickles, it has to be importable by its name.
+    center : (3,) float
+        A point inside.
+    radius : float
+        All points of the shape are within this of the centre.
+
+    Raises
+    ------
+    ShapeError
+        Where the function returns no three finite numbers, points outside the ball, or points that are not farthest
+        along their own direction, which no convex shape's mapping does; tried on 100 directions.
+
+    Notes
+    -----
+    Bounds hold as far as the mapping does, to 1e-13 of the radius. `gjk3d.verify` calls such a shape unprovable. What
+    the function raises reaches whoever asked the query.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> def octahedron(d):
+    ...     k = np.argmax(np.abs(d))
+    ...     p = np.zeros(3)
+    ...     p[k] = np.sign(d[k])
+    ...     return p
+    >>> shape = gk.Support(octahedron, (0, 0, 0), 1.0)
+    >>> shape.compiled, round(gk.distance(shape, gk.Point((1, 1, 1))).distance, 9) == round(2 / 3**0.5, 9)
+    (True, True)
+    """
+
+    __slots__ = ("center", "function", "radius")
+    function: Callable[[Any], Any]
+    center: Array
+    radius: float
+
+    def __init__(self, function: Callable[[Any], Any], center: Any, radius: float) -> None:
+        if not callable(function):
+            raise ShapeError(f"Support: function is a {type(function).__name__}, expected a callable")
+        middle, reach = vector(center, "Support: center"), number(radius, "Support: radius")
+        self._set(function=function, center=middle, radius=reach)
+        _look_at(self)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the function runs as machine code."""
+        return callback(self.function).compiled
+
+    def _core(self) -> tuple[int, Any, Any]:
+        return layout.SUPPORT, self.center, np.array([*self.center, self.radius])
+
+    def _slack(self) -> float:
+        return _SLACK * self.radius
+
+    def _terms(self) -> list[Term]:
+        kind, center, numbers = self._core()
+        return [[Part(kind, callback(self.function).address, numbers, np.eye(3), np.array(center))]]
+
+    def _pack(self) -> tuple[Ints, Array]:
+        ints, floats = super()._pack()
+        ints[layout.VERTICES] = callback(self.function).address
+        return ints, floats
+
+    @property
+    def order(self) -> tuple[bytes, bytes]:
+        """See `Shape.order`; the function's name stands for its address, which every process has another of."""
+        name = f"{self.function.__module__}.{getattr(self.function, '__qualname__', '')}"
+        return bytes([layout.SUPPORT]) * 8 + name.encode(), np.append(self.center, self.radius).tobytes()
+
+    def _core_volume(self) -> float:
+        from gjk3d.shapes.composed import enclosed
+
+        return enclosed(self.surface(192))
+
+    def _core_area_and_curvature(self) -> tuple[float, float]:
+        from gjk3d.geometry.hulls import build_hull
+
+        hull = build_hull(self.surface(192).vertices)
+        lengths = np.linalg.norm(hull.vertices[hull.edges[:, 0]] - hull.vertices[hull.edges[:, 1]], axis=1)
+        return float(hull.area), 0.5 * float(lengths @ hull.angles)
+
+
+def in_python(shape: Shape) -> Shape:
+    """Return a stand-in for a shape that calls its function uncompiled, and so keeps what that raises."""
+    if not isinstance(shape, Support):
+        return shape
+    again: Support = object.__new__(Support)
+    again._set(function=shape.function, center=shape.center, radius=shape.radius)
+    ints, floats = shape.packed
+    ints = ints.copy()
+    held = callback(shape.function, interpreted=True)
+    ints[layout.VERTICES] = held.address
+    again._cache.update(packed=(ints, floats), held=held)
+    return again
+
+
+def _look_at(shape: Support) -> None:
+    """Raise where the mapping is not one of a convex shape within its ball, as far as some directions tell."""
+    rng = np.random.default_rng(0)
+    directions = rng.normal(size=(TRIED, 3))
+    directions = np.vstack([np.eye(3), -np.eye(3), directions / np.linalg.norm(directions, axis=1, keepdims=True)])
+    name = getattr(shape.function, "__name__", "the function")
+    points = np.empty_like(directions)
+    for k, d in enumerate(directions):
+        try:
+            found = np.asarray(shape.function(d.copy()), dtype=np.float64)
+        except (TypeError, ValueError) as reason:
+            raise ShapeError(f"Support: {name} fails along {d.tolist()}: {reason}") from reason
+        if found.shape != (3,) or not np.isfinite(found).all():
+            raise ShapeError(f"Support: along {d.tolist()} {name} returns {found!r}, expected three finite numbers")
+        points[k] = found
+    away = np.linalg.norm(points - shape.center, axis=1)
+    k = int(away.argmax())
+    if away[k] > shape.radius * (1.0 + _CLOSE):
+        raise ShapeError(
+            f"Support: along {directions[k].tolist()} {name} returns {points[k].tolist()}, {away[k]:.6g} from the "
+            f"center, and radius is {shape.radius:.6g}: it has to hold the whole shape"
+        )
+    heights = directions @ points.T
+    beyond = heights - np.diag(heights)[:, None]
+    i, j = np.unravel_index(beyond.argmax(), beyond.shape)
+    if beyond[i, j] > _CLOSE * shape.radius:
+        raise ShapeError(
+            f"Support: along {directions[i].tolist()} {name} returns {points[i].tolist()}, but its own point "
+            f"{points[j].tolist()} is farther by {beyond[i, j]:.6g}: a support mapping returns the farthest point"
+        )
+    seen = shape.support(directions)  # as the kernels see it
+    raise_pending()
+    worst = float(np.abs(seen - points).max())
+    if not worst <= _CLOSE * shape.radius:
+        raise ShapeError(f"Support: {name} answers otherwise when it is asked again, by {worst:.6g}")

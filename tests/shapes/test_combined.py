@@ -1,0 +1,130 @@
+"""Sums, unions and sweeps: what they are made of, their limits, and the sweep against doubled points."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+from strategies import SHAPES, build
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError, UnboundedShapeError
+
+RNG = np.random.default_rng(3)
+DIRECTIONS = naive.unit_vectors(RNG, 200)
+TURNED = naive.pose(naive.random_rotations(RNG, 1)[0], (1.0, -0.5, 0.25))
+
+
+def heights(shape, directions=DIRECTIONS):
+    return np.einsum("ij,ij->i", shape.support(directions), directions)
+
+
+@pytest.mark.parametrize("one", sorted(SHAPES))
+@pytest.mark.parametrize("other", ["box", "rounded cone", "sum"])
+def test_heights_add_in_sums_and_the_greater_counts_in_unions(one, other):
+    a, b = build(SHAPES[one]), build(SHAPES[other]).placed(TURNED)
+    scale = gk.bounding_sphere(a)[1] + gk.bounding_sphere(b)[1] + 2.0
+    np.testing.assert_allclose(heights(gk.MinkowskiSum(a, b)), heights(a) + heights(b), rtol=0, atol=1e-14 * scale)
+    union = gk.ConvexUnion(a, b, a)
+    np.testing.assert_allclose(heights(union), np.maximum(heights(a), heights(b)), rtol=0, atol=1e-14 * scale)
+
+
+def test_nested_shapes_are_flattened_and_keep_a_radius_that_all_share():
+    ball, box = gk.Sphere(0.5), gk.Box((1, 1, 1))
+    assert gk.MinkowskiSum(ball, box).packed[1][0] == 0.5
+    assert gk.ConvexUnion(ball, box.inflated(0.5)).packed[1][0] == 0.5
+    assert gk.ConvexUnion(ball, box).packed[1][0] == 0.0
+    nested = gk.MinkowskiSum(gk.ConvexUnion(ball, box), gk.ConvexUnion(gk.MinkowskiSum(box, box), ball)).scaled(
+        (1, 2, 3)
+    )
+    assert repr(nested).startswith("Composed(")
+    assert len(nested._terms()) == 4
+
+
+def test_volumes_of_polytopes_are_exact_and_of_others_nearly():
+    box = gk.Box((1, 2, 3))
+    assert gk.MinkowskiSum(box, gk.Segment((0, 0, 0), (2, 0, 0))).volume == pytest.approx(18.0, rel=1e-14)
+    assert gk.ConvexUnion(box, box.placed(naive.pose(None, (4, 0, 0)))).volume == pytest.approx(30.0, rel=1e-14)
+    assert gk.MinkowskiSum(box, gk.Sphere(0.5)).volume == pytest.approx(box.inflated(0.5).volume, rel=1e-14)
+    pill = gk.ConvexUnion(gk.Sphere(1), gk.Sphere(1).placed(naive.pose(None, (0, 0, 2))))
+    assert pill.volume == pytest.approx(gk.Capsule(1, 2).volume, rel=1e-14)
+    stadium = gk.MinkowskiSum(gk.Cylinder(1, 1), gk.Box((2, 1, 1)))
+    assert stadium.volume == pytest.approx((np.pi + 2 * 2 + 2 * 1 + 2) * 2, rel=1e-3)
+
+
+def test_queries_agree_with_the_shapes_they_stand_for():
+    # a capsule as a union, a box as a sum, a rounded box as a sum
+    pairs = [
+        (gk.Capsule(0.5, 2), gk.ConvexUnion(*(gk.Sphere(0.5).placed(naive.pose(None, (0, 0, z))) for z in (-1, 1)))),
+        (gk.Box((3, 2, 1)), gk.MinkowskiSum(gk.Box((1, 1, 0.25)), gk.Box((2, 1, 0.75)))),
+        (gk.Box((1, 1, 1)).inflated(0.25), gk.MinkowskiSum(gk.Sphere(0.25), gk.Box((1, 1, 1)))),
+    ]
+    other = gk.Cylinder(0.5, 1)
+    poses = np.array(
+        [naive.pose(r, x) for r, x in zip(naive.random_rotations(RNG, 40), RNG.normal(size=(40, 3)) * 0.8, strict=True)]
+    )
+    for plain, combined in pairs:
+        one, two = gk.signed_distance(plain, other, None, poses), gk.signed_distance(combined, other, None, poses)
+        np.testing.assert_allclose(one.distance, two.distance, rtol=0, atol=4e-9)
+        assert (np.maximum(one.lower, two.lower) <= np.minimum(one.upper, two.upper)).all()
+        assert 5 <= (one.distance < 0).sum() <= 35
+        for k in (0, 7, 21):
+            assert gk.verify(two[k], combined, other, None, poses[k]).proven
+
+
+def test_a_straight_sweep_is_the_hull_of_doubled_points():
+    for _ in range(20):
+        points, way = RNG.normal(size=(8, 3)), RNG.normal(size=3)
+        swept, doubled = gk.Swept(gk.ConvexHull(points), way), gk.ConvexHull(np.vstack([points, points + way]))
+        np.testing.assert_allclose(heights(swept), heights(doubled), rtol=0, atol=1e-13)
+        box = gk.Box((1, 1, 1))
+        poses = np.array([naive.pose(None, x) for x in RNG.normal(size=(20, 3)) * 2])
+        np.testing.assert_array_equal(gk.collide(swept, box, None, poses), gk.collide(doubled, box, None, poses))
+
+
+def test_a_sweep_that_hits_although_neither_end_does():
+    plate, bullet = gk.Box((0.01, 1, 1)), gk.Sphere(0.002)
+    ends = np.array([naive.pose(None, (x, 0, 0)) for x in (-50, 50)])
+    assert not gk.collide(plate, bullet, None, ends).any()
+    assert gk.collide(gk.Swept(bullet.placed(ends[0]), (100, 0, 0)), plate)
+
+
+@pytest.mark.parametrize("name", ["box", "cylinder", "rounded cone", "sharp sum"])
+@pytest.mark.parametrize("pieces", [1, 3, 16])
+def test_a_turning_sweep_holds_every_place_on_the_way(name, pieces):
+    shape = build(SHAPES[name])
+    motion = gk.Motion(TURNED, RNG.normal(size=3), RNG.normal(size=3) * 2, center=RNG.normal(size=3))
+    swept = gk.Swept(shape, motion, pieces)
+    high = heights(swept)
+    least = np.full(len(DIRECTIONS), -np.inf)
+    for t in np.linspace(0, 1, 101):
+        pose = motion.at(t)
+        least = np.maximum(least, heights(shape, DIRECTIONS @ pose[:3, :3]) + DIRECTIONS @ pose[:3, 3])
+    assert (high >= least - 1e-12).all()
+    if pieces == 16:
+        assert (high - least).max() < 0.02 * motion.bend(shape)
+
+
+def test_a_sweep_of_more_pieces_is_tighter():
+    motion = gk.Motion(None, (1, 0, 0), (0, 0, 2.0))
+    volumes = [gk.Swept(gk.Box((2, 0.1, 0.1)), motion, k).volume for k in (2, 8, 32)]
+    assert volumes[0] > volumes[1] > volumes[2]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: gk.MinkowskiSum(gk.Sphere(1), 3), ShapeError, "b is a int"),
+        (lambda: gk.MinkowskiSum(gk.Halfspace((0, 0, 1)), gk.Sphere(1)), UnboundedShapeError, "a is a Halfspace"),
+        (lambda: gk.ConvexUnion(), ShapeError, "no shapes"),
+        (lambda: gk.ConvexUnion(gk.Sphere(1), [gk.Sphere(2)]), ShapeError, r"shapes\[1\] is a list"),
+        (lambda: gk.Swept(gk.Sphere(1), (1, 2)), ShapeError, "motion is"),
+        (lambda: gk.Swept(gk.Sphere(1), (1, 2, np.nan)), ShapeError, "motion is"),
+        (lambda: gk.Swept(gk.Sphere(1), gk.Motion([np.eye(4)] * 3)), ShapeError, "3 motions, expected one"),
+        (lambda: gk.Swept(gk.Sphere(1), gk.Motion(angular=(0, 0, 1)), 0), ShapeError, "pieces is 0"),
+        (lambda: gk.ConvexUnion(*[gk.Sphere(1)] * 5000), ShapeError, "5000 parts, at most 4096"),
+    ],
+)
+def test_bad_input_is_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

@@ -1,0 +1,154 @@
+"""Shapes given by a user's support mapping: compiled and not, wrong ones, and what they raise."""
+
+from __future__ import annotations
+
+import pickle
+
+import naive
+import numpy as np
+import pytest
+from strategies import build
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError, UnsupportedPair
+
+RADII = np.array([0.5, 0.75, 1.0])
+RNG = np.random.default_rng(8)
+
+
+def ellipsoid(d):
+    return RADII**2 * d / np.sqrt(np.sum((RADII * d) ** 2))
+
+
+def ellipsoid_python(d):
+    """The same in a way that numba does not compile."""
+    return [float(x) for x in ellipsoid({"d": d}["d"])] if isinstance(d, np.ndarray) else None
+
+
+def calls_until(limit):
+    """A unit ball that raises after some calls."""
+    count = [0]
+
+    def ball(d):
+        count.append(count.pop() + 1)
+        if count[0] > limit:
+            raise ZeroDivisionError("the mapping is tired")
+        return [float(x) for x in d]
+
+    return ball
+
+
+def only_above(d):
+    if d[2] < -0.999999:
+        raise ValueError("nothing below")
+    return d / np.sqrt(np.sum(d * d))
+
+
+@pytest.fixture(params=[ellipsoid, ellipsoid_python])
+def shape(request):
+    return gk.Support(request.param, (0, 0, 0), 1.0)
+
+
+def poses(count):
+    turns, places = naive.random_rotations(RNG, count), RNG.normal(size=(count, 3)) * 1.2
+    return np.array([naive.pose(r, x) for r, x in zip(turns, places, strict=True)])
+
+
+@pytest.mark.parametrize("other", [("box", (1.0, 0.5, 0.25)), ("cylinder", 0.4, 1.0), ("sphere", 0.5)])
+def test_answers_are_those_of_the_shape_it_describes(shape, other):
+    there = poses(12)
+    b, known = build(other), gk.Ellipsoid(RADII)
+    for query in (gk.signed_distance, gk.distance):
+        ours, theirs = query(shape, b, None, there), query(known, b, None, there)
+        np.testing.assert_allclose(ours.distance, theirs.distance, rtol=0, atol=4e-9)
+        assert (np.maximum(ours.lower, theirs.lower) <= np.minimum(ours.upper, theirs.upper)).all()
+        np.testing.assert_array_equal(query(b, shape, there, None).status, ours.status)
+    np.testing.assert_array_equal(gk.collide(shape, b, None, there), gk.collide(known, b, None, there))
+    assert gk.collide(shape, b, None, there[0], margin=0.3) == gk.collide(known, b, None, there[0], margin=0.3)
+    assert gk.verify(gk.distance(shape, b, None, there[0]), shape, b, None, there[0]).proven is False
+
+
+def test_everything_that_a_shape_does(shape):
+    known = gk.Ellipsoid(RADII)
+    np.testing.assert_allclose(shape.bounds, known.bounds, atol=1e-14)
+    assert shape.volume == pytest.approx(known.volume, rel=1e-3)
+    assert shape.contains([(0, 0, 0.99), (0, 0, 1.01)]).tolist() == [True, False]
+    assert shape.inflated(0.5).volume == pytest.approx(known.inflated(0.5).volume, rel=2e-3)
+    turned = naive.pose(naive.random_rotations(RNG, 1)[0], (1, 2, 3))
+    for derived in (lambda s: s.placed(turned), lambda s: s.scaled((1, -2, 3)), lambda s: s.inflated(0.25)):
+        ours, theirs = derived(shape), derived(known)
+        np.testing.assert_allclose(ours.bounds, theirs.bounds, atol=1e-13)
+        there = poses(5)
+        a, b = (gk.signed_distance(s, gk.Box((1, 1, 1)), None, there).distance for s in (ours, theirs))
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-8)
+    summed = gk.MinkowskiSum(shape, gk.Box((1, 1, 1)))
+    np.testing.assert_allclose(summed.bounds, known.bounds + [[-0.5], [0.5]], atol=1e-14)
+    assert gk.Pairs([shape, gk.Sphere(1)]).collide([[0, 1]], [np.eye(4), naive.pose(None, (0, 0, 1.9))])[0]
+    impact = gk.time_of_impact(shape, gk.Sphere(1), gk.Motion(None, (0, 0, 4)), naive.pose(None, (0, 0, 4)))
+    assert impact.time[1] == pytest.approx(0.5, abs=1e-9)
+
+
+def test_compiled_or_not():
+    assert gk.Support(ellipsoid, (0, 0, 0), 1.0).compiled == (not _no_jit())
+    assert not gk.Support(ellipsoid_python, (0, 0, 0), 1.0).compiled
+
+
+def _no_jit():
+    import numba
+
+    return bool(numba.config.DISABLE_JIT)
+
+
+def test_they_are_values(shape):
+    again = pickle.loads(pickle.dumps(shape))
+    assert again == shape
+    assert again.order == shape.order
+    summed = gk.MinkowskiSum(shape.placed(naive.pose(None, (0, 0, 1))), gk.Sphere(1))
+    assert pickle.loads(pickle.dumps(summed)) == summed
+    assert gk.distance(pickle.loads(pickle.dumps(summed)), gk.Point((0, 0, 5))).distance == pytest.approx(2.0, abs=1e-9)
+    with pytest.raises(UnsupportedPair, match="cannot be written"):
+        gk.distance(shape, gk.Sphere(1)).to_json()
+
+
+def test_what_it_raises_reaches_the_caller():
+    tired = gk.Support(calls_until(250), (0, 0, 0), 1.0)
+    far = naive.pose(None, (1.5, 1.0, 0.5))
+    with pytest.raises(ZeroDivisionError, match="tired"):
+        gk.distance(tired, gk.Box((1, 1, 1)), None, [far] * 100)
+    fresh = gk.Support(ellipsoid, (0, 0, 0), 1.0)
+    assert gk.distance(fresh, gk.Sphere(0.1), None, far).distance > 0  # nothing is left over
+
+
+def test_what_a_compiled_function_raises_reaches_the_caller_too():
+    rng = np.random.default_rng(0)
+    with pytest.raises(ShapeError, match="only_above fails along"):
+        gk.Support(only_above, (0, 0, 0), 1.0)
+    del rng
+
+    def thin(d):
+        if abs(d[0] - 0.6) < 1e-9:
+            raise KeyError("thin")
+        return d / np.sqrt(np.sum(d * d))
+
+    shape = gk.Support(thin, (0, 0, 0), 1.0)
+    with pytest.raises(KeyError, match="thin"):
+        gk.distance(shape, gk.Point((1.8, 2.4, 0.0)))
+
+
+@pytest.mark.parametrize(
+    ("function", "center", "radius", "words"),
+    [
+        (3, (0, 0, 0), 1.0, "function is a int"),
+        (lambda d: -d, (0, 0, 0), 1.0, "a support mapping returns the farthest point"),
+        (lambda d: d * (1 + 0.3 * np.sin(9 * d[0])), (0, 0, 0), 2.0, "a support mapping returns the farthest point"),
+        (lambda d: d * np.nan, (0, 0, 0), 1.0, "expected three finite numbers"),
+        (lambda d: d[:2], (0, 0, 0), 1.0, "expected three finite numbers"),
+        (lambda d: d, (0, 0, 0), 0.5, "it has to hold the whole shape"),
+        (lambda d: d, (0, 0, 0), -1.0, "radius is -1"),
+        (lambda d: d, (0, 0), 1.0, "center is"),
+        (lambda d: d + RNG.normal(size=3) * 1e-6, (0, 0, 0), 1.1, "answers otherwise|farthest"),
+    ],
+)
+def test_a_wrong_mapping_is_caught_when_it_is_made(function, center, radius, words):
+    with pytest.raises(ShapeError, match=words):
+        gk.Support(function, center, radius)

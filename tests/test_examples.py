@@ -49,16 +49,10 @@ def deviation(picture: Path) -> float:
 
 
 def test_all_are_here():
-    assert NAMES == [
-        "bounding_volumes",
-        "box_off_table",
-        "certificate",
-        "hero",
-        "interference",
-        "make_pictures",
-        "plan_path",
-        "tutorial_2d_to_3d",
-    ]
+    # each in the gallery with the command that runs it; a new one is added there
+    told = (EXAMPLES / "README.md").read_text()
+    assert [name for name in NAMES if f"python examples/{name}.py" not in told] == []
+    assert len(NAMES) >= 9
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -155,6 +149,22 @@ def test_bounding_volumes_lose_no_pair_and_spare_more_the_tighter_they_are(run):
     assert volumes[0] > volumes[1] > volumes[2] > 1.0
     assert pairs > left[0] > left[1] > left[2] > hits > 0
     assert vain == pytest.approx([100 * (1 - hits / rest) for rest in left], abs=0.051)
+
+
+def test_the_bullet_hits_where_its_tip_is_at_the_plate(run):
+    out = run("bullet").out
+    assert "6 sampled poses: free, they say" in out
+    assert "1000 sampled poses: hit" in out
+    assert numbers(line(out, "tip at"))[0] == pytest.approx(-0.002, abs=1e-6)
+    assert "a third of the speed: Impact: free, free until 1" in out
+
+
+def test_the_superquadric_is_as_far_as_its_own_equation_says(run):
+    out = run("superquadric").out
+    apart, deep, grown = (numbers(text)[0] for text in out.splitlines() if "Distance:" in text)
+    # along x only its distance changes: the cylinder moved by half a unit
+    assert deep == pytest.approx(apart - 0.5, abs=2e-4)
+    assert grown == pytest.approx(apart - 0.1, abs=1e-9)
 
 
 def test_hero_has_the_depth_of_the_clash(run):

@@ -14,7 +14,7 @@ from gjk3d.families import FACETS, Rows
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.narrow.minkowski import relative_pose, support_pair
 from gjk3d.narrow.trace import ENDINGS, read_log
-from gjk3d.results import Certificate, Distance, Trace
+from gjk3d.results import Certificate, Distance, Status, Trace
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -44,8 +44,10 @@ def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certif
     trace = read_log(log)
     pair = _Pair(result, rows, exchanged)
     normal, support = pair.best_normal(result, trace)
-    # a tie of solids of revolution or of ellipsoids: depth that no EPA found
-    tie = pair.curved and not trace.epa and result.upper + pair.radii < 0.0
+    # a tie of solids of revolution or of ellipsoids: depth that no EPA found, and no simplex shows
+    shown = trace.gjk_end == _INSIDE or np.linalg.norm(trace.simplex_weights @ trace.simplex) < pair.radii
+    deeper = result.upper + pair.radii < 0.0 or (result.status == Status.OVERLAPPING and not shown)
+    tie = pair.curved and not trace.epa and deeper
     upper = _Upper("section", _NONE, _NONE, _NO_WEIGHTS, _NO_FACES) if tie else _upper(trace)
     directions = pair.directions(upper, trace)
     (support_a, support_b), (points_a, points_b) = pair.to_local(*support), pair.to_local(upper.a, upper.b)
@@ -77,7 +79,7 @@ def _upper(trace: Trace) -> _Upper:
     """Return the best that the kernels ended with."""
     if trace.epa:
         last = trace.epa[-1]
-        if _goes_round(last.vertices, last.faces):
+        if last.upper < 0.0 and _goes_round(last.vertices, last.faces):
             used, faces = np.unique(last.faces, return_inverse=True)
             a, b = last.vertices_a[used], last.vertices_b[used]
             return _Upper("surface", a, b, _NO_WEIGHTS, faces.reshape(-1, 3).astype(np.int64))

@@ -174,6 +174,8 @@ def thinned(rng: np.random.Generator, spec: Spec, decades: float) -> Spec:
         return (kind, thinned(rng, numbers[0], decades), np.asarray(numbers[1]) * cut(3))
     if kind == "inflated":
         return (kind, thinned(rng, numbers[0], decades), float(numbers[1] * cut()))
+    if kind in ("sum", "union"):
+        return (kind, *(thinned(rng, of, decades) for of in numbers))
     if kind in ("point", "segment", "triangle", "tetrahedron", "hull"):
         factors = cut(3)
         return (kind, *(np.asarray(x) * factors for x in numbers))

@@ -363,3 +363,16 @@ def test_patches_move_no_more_than_the_shapes_do(name):
         four = gk.contact(TABLE, shape, None, pose, within=1e-3)
         if four.count == 4:  # most of the patch
             assert area(four.points[:, :2]) > 0.5 * area(first.points[:, :2])
+
+
+def test_a_leaning_cylinder_has_its_lowest_rim_point_in_the_ring():
+    """Between two of the regular corners; the others stay where they are, and all go round in order."""
+    turn = Rotation.from_euler("zy", [0.08, 0.02]).as_matrix()
+    pose = naive.pose(turn, (0, 0, 1.0))
+    touch = gk.contact(TABLE, gk.Cylinder(0.5, 1), None, pose, within=0.1, max_points=None)
+    assert touch.count == 33
+    sides = np.roll(touch.points_b, -1, axis=0) - touch.points_b
+    turns = np.cross(sides, np.roll(sides, -1, axis=0)) @ touch.normal
+    assert np.all(turns > 0) or np.all(turns < 0)
+    deepest = touch.points_b[np.argmin(touch.gaps)]
+    assert np.allclose(deepest, touch.result.point_b, atol=1e-6)

@@ -39,6 +39,8 @@ _WHERE = {
     "Swept": "shapes.combined",
     "Support": "shapes.mapped",
     "Pairs": "batch",
+    "raycast": "rays",
+    "RayHit": "rays",
     "Motion": "motion",
     "Impact": "motion",
     "ImpactStatus": "motion",
@@ -98,6 +100,8 @@ if TYPE_CHECKING:
     from gjk3d.queries import separating_axis as separating_axis
     from gjk3d.queries import signed_distance as signed_distance
     from gjk3d.queries import warmup as warmup
+    from gjk3d.rays import RayHit as RayHit
+    from gjk3d.rays import raycast as raycast
     from gjk3d.results import Axis as Axis
     from gjk3d.results import AxisKind as AxisKind
     from gjk3d.results import Certificate as Certificate

@@ -43,6 +43,7 @@ def test_every_public_name_has_an_example():
             "Contact",
             "Gradient",
             "Impact",
+            "RayHit",
             "Verdict",
             "Shape",
             "Composed",

@@ -231,10 +231,13 @@ def probe(
         remember(cache, 0, m, simplex, count, n, given)
         if code == INSIDE_SIMPLEX:
             return False, low, low, n, zero, zero, m, error
-        if low - error > target or width <= least:
+        high = sqrt(dot(u, u))
+        apart = low - error > target
+        # a loose width is for what is far, by the bounds it leaves
+        if (apart and high - low <= 0.1 * (high - target)) or width <= least:
             a, b = witnesses(simplex, count)
-            return low - error > target, low, sqrt(dot(u, u)), n, a, b, m, error
-        width = least  # a loose width is for what is far
+            return apart, low, high, n, a, b, m, error
+        width = max(least, min(0.1 * width, 1e-2 * (high - target)))
 
 
 @kernel

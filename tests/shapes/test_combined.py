@@ -23,7 +23,7 @@ def heights(shape, directions=DIRECTIONS):
 @pytest.mark.parametrize("other", ["box", "rounded cone", "sum"])
 def test_heights_add_in_sums_and_the_greater_counts_in_unions(one, other):
     a, b = build(SHAPES[one]), build(SHAPES[other]).placed(TURNED)
-    scale = gk.bounding_sphere(a)[1] + gk.bounding_sphere(b)[1] + 2.0
+    scale = gk.bounding_sphere(a).radius + gk.bounding_sphere(b).radius + 2.0
     np.testing.assert_allclose(heights(gk.MinkowskiSum(a, b)), heights(a) + heights(b), rtol=0, atol=1e-14 * scale)
     union = gk.ConvexUnion(a, b, a)
     np.testing.assert_allclose(heights(union), np.maximum(heights(a), heights(b)), rtol=0, atol=1e-14 * scale)

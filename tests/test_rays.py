@@ -1,0 +1,199 @@
+"""Rays against every shape: by bisection on who is inside, by a flying point, by the surface's own support."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+from strategies import SHAPES, build
+
+import gjk3d as gk
+from gjk3d.errors import Gjk3dError
+
+RNG = np.random.default_rng(11)
+NAMES = sorted(SHAPES)
+THIN = {"point", "segment", "triangle", "flat hull"}
+SOLID = [name for name in NAMES if name not in THIN]
+
+
+def rays_at(shape, count, rng):
+    """Origins outside, directions of which about half hit."""
+    ball = gk.bounding_sphere(shape)
+    center, radius = ball.center, ball.radius + 0.1
+    origins = center + naive.unit_vectors(rng, count) * radius * rng.uniform(1.01, 4.0, (count, 1))
+    aims = center + naive.unit_vectors(rng, count) * radius * rng.uniform(0.0, 1.3, (count, 1))
+    return origins, (aims - origins) * rng.uniform(0.1, 10.0, (count, 1))
+
+
+@pytest.mark.parametrize("name", SOLID)
+def test_hits_are_where_a_fine_walk_first_is_inside(name):
+    shape = build(SHAPES[name])
+    rng = np.random.default_rng(1)
+    origins, directions = rays_at(shape, 60, rng)
+    result = gk.raycast(shape, origins, directions)
+    units = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    reach = np.linalg.norm(origins - gk.bounding_sphere(shape).center, axis=1) + gk.bounding_sphere(shape).radius
+    seen = 0
+    for k in range(60):
+        steps = np.linspace(0.0, reach[k], 2000)
+        inside = shape.contains(origins[k] + steps[:, None] * units[k])
+        if not inside.any():
+            continue  # what the walk steps over is counted below
+        seen += 1
+        assert result.hit[k]
+        first = int(inside.argmax())
+        low, high = steps[first - 1], steps[first]
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if shape.contains(origins[k] + middle * units[k]) else (middle, high)
+        assert result.distance[k] == pytest.approx(high, abs=1e-9)
+    assert 12 <= seen <= 57
+    hit = result.hit
+    assert hit.sum() - seen <= 3
+
+
+@pytest.mark.parametrize("name", SOLID)
+def test_points_and_normals_are_of_the_surface(name):
+    shape = build(SHAPES[name])
+    origins, directions = rays_at(shape, 200, np.random.default_rng(2))
+    result = gk.raycast(shape, origins, directions)
+    hit = result.hit
+    size = gk.bounding_sphere(shape).radius
+    n, p = result.normal[hit], result.point[hit]
+    np.testing.assert_allclose(np.linalg.norm(n, axis=1), 1.0, atol=1e-12)
+    # the plane through the point is a supporting one, and the ray comes from in front of it
+    heights = np.einsum("ij,ij->i", n, naive.body(SHAPES[name]).support(n))
+    np.testing.assert_allclose(np.einsum("ij,ij->i", n, p), heights, rtol=0, atol=3e-6 * size)
+    assert (np.einsum("ij,ij->i", n, directions[hit]) <= 1e-6 * np.linalg.norm(directions[hit], axis=1)).all()
+    assert np.isnan(result.point[~hit]).all()
+    assert np.isnan(result.normal[~hit]).all()
+    assert np.isinf(result.distance[~hit]).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_closed_forms_agree_with_a_point_that_flies(name):
+    shape = build(SHAPES[name])
+    general = gk.MinkowskiSum(shape, gk.Point())
+    origins, directions = rays_at(shape, 150, np.random.default_rng(3))
+    one, two = gk.raycast(shape, origins, directions), gk.raycast(general, origins, directions)
+    both = one.hit & two.hit
+    assert (one.hit != two.hit).sum() <= (0 if name in SOLID else 3)
+    size = gk.bounding_sphere(shape).radius + 1.0
+    np.testing.assert_allclose(one.distance[both], two.distance[both], rtol=0, atol=2e-6 * size)
+    assert (np.abs(one.distance - two.distance)[both] > 1e-11 * size).sum() <= 0.1 * both.sum()  # grazing ones
+    assert both.sum() >= (20 if name in SOLID else 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_poses_scales_and_stacks(name):
+    shape = build(SHAPES[name])
+    origins, directions = rays_at(shape, 40, np.random.default_rng(4))
+    plain = gk.raycast(shape, origins, directions)
+    for k in (0, 7, 39):
+        one = gk.raycast(shape, origins[k], directions[k])
+        assert one.hit == plain.hit[k] == plain[k].hit
+        assert one.distance == plain.distance[k]
+    pose = naive.pose(naive.random_rotations(RNG, 1)[0], (3.0, -2.0, 1.0))
+    moved = gk.raycast(shape, origins @ pose[:3, :3].T + pose[:3, 3], directions @ pose[:3, :3].T, pose)
+    same = moved.hit & plain.hit
+    assert (moved.hit != plain.hit).sum() <= (0 if name in SOLID else 2)
+    np.testing.assert_allclose(moved.distance[same], plain.distance[same], rtol=0, atol=1e-6)
+    assert (np.abs(moved.distance - plain.distance)[same] > 1e-11).sum() <= 0.1 * same.sum()
+    poses = np.tile(pose, (40, 1, 1))
+    many = gk.raycast(shape, origins @ pose[:3, :3].T + pose[:3, 3], directions @ pose[:3, :3].T, poses)
+    np.testing.assert_array_equal(many.distance, moved.distance)
+    if name in SOLID:
+        larger = gk.raycast(shape.scaled(2.0**20), origins * 2.0**20, directions)
+        np.testing.assert_allclose(larger.distance[same], plain.distance[same] * 2.0**20, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", SOLID)
+def test_from_inside(name):
+    shape = build(SHAPES[name])
+    center = shape.surface().vertices.mean(axis=0)
+    result = gk.raycast(shape, center, naive.unit_vectors(RNG, 5))
+    assert result.inside.all()
+    assert result.hit.all()
+    np.testing.assert_array_equal(result.distance, 0.0)
+    np.testing.assert_array_equal(result.point, np.tile(center, (5, 1)))
+    behind = gk.raycast(shape, center + [9.0, 0, 0], (1, 0, 0))
+    assert not behind.hit
+
+
+def test_known_hits():
+    box = gk.Box((2, 2, 2))
+    assert repr(gk.raycast(box, (0, 0, 5), (0, 0, -3))) == "RayHit: at 4, on a face towards (0, 0, 1)"
+    corner = gk.raycast(box, (2, 2, 2), (-1, -1, -1))
+    assert corner.distance == pytest.approx(np.sqrt(3), rel=1e-15)
+    # grazing: along a face, along an edge, at a tangent
+    for start, way in (((-5, 1, 0), (1, 0, 0)), ((-5, 1, 1), (1, 0, 0))):
+        assert gk.raycast(box, start, way).distance == 4.0
+    assert not gk.raycast(box, (-5, 1 + 1e-12, 0), (1, 0, 0)).hit
+    for round_one in (gk.Sphere(1), gk.Cylinder(1, 2), gk.Capsule(1, 2), gk.Ellipsoid((1, 1, 1))):
+        assert gk.raycast(round_one, (-5, 1, 0), (1, 0, 0)).distance == pytest.approx(5.0, abs=1e-6)
+        assert not gk.raycast(round_one, (-5, 1 + 1e-9, 0), (1, 0, 0)).hit
+    assert gk.raycast(gk.Cone(1, 2), (0, 0, 5), (0, 0, -1)).distance == pytest.approx(4.0, abs=1e-12)
+    np.testing.assert_allclose(gk.raycast(gk.Cone(1, 2), (5, 0, 0), (-1, 0, 0)).normal, np.array((2, 0, 1)) / 5**0.5)
+    floor = gk.Halfspace((0, 0, 1), 1.0)
+    assert gk.raycast(floor, (0, 0, 5), (0, 1, -1)).distance == pytest.approx(4 * np.sqrt(2))
+    assert gk.raycast(floor, [(0, 0, 5), (0, 0, 0), (0, 0, 5)], [(0, 0, 1), (1, 0, 0), (1, 0, 0)]).hit.tolist() == [
+        False,
+        True,
+        False,
+    ]
+    assert not gk.raycast(box, (5, 0, 0), (-1, 0, 0), max_distance=3.9).hit
+    assert gk.raycast(box, (5, 0, 0), (-1, 0, 0), max_distance=4.1).hit
+    assert not gk.raycast(box.inflated(0.5), (5, 0, 0), (-1, 0, 0), max_distance=3.4).hit
+    assert gk.raycast(box.inflated(0.5), (5, 0, 0), (-1, 0, 0), max_distance=3.6).distance == pytest.approx(3.5)
+
+
+def test_far_origins_and_sizes():
+    for scale in (1e-9, 1.0, 1e9):
+        for far in (10.0, 1e7):
+            for shape in (
+                gk.Sphere(scale),
+                gk.Cylinder(scale, scale),
+                gk.Box((2 * scale,) * 3),
+                gk.Ellipsoid((scale,) * 3),
+            ):
+                hit = gk.raycast(shape, (far * scale, 0.1 * scale, 0.1 * scale), (-1, 0, 0))
+                depth = (
+                    1.0 if isinstance(shape, gk.Box) else np.sqrt(0.98 if not isinstance(shape, gk.Cylinder) else 0.99)
+                )
+                assert hit.distance == pytest.approx((far - depth) * scale, rel=1e-14 * max(far, 1))
+
+
+def test_broadcasting_and_empty_stacks():
+    box = gk.Box((1, 1, 1))
+    fan = gk.raycast(box, (3, 0, 0), naive.unit_vectors(RNG, 50))
+    assert len(fan) == 50
+    sheet = gk.raycast(box, RNG.uniform(-1, 1, (50, 3)) + (5, 0, 0), (-1, 0, 0))
+    assert len(sheet) == 50
+    assert 5 <= sheet.hit.sum() <= 45
+    assert len(gk.raycast(box, np.zeros((0, 3)), (1, 0, 0))) == 0
+    assert repr(gk.raycast(box, np.zeros((0, 3)), (1, 0, 0))) == "RayHit of 0 rays: 0 hit"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0), (1, 0, 0)), r"origins has shape \(2,\)"),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), (0, 0, 0)), "directions is zero"),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), [(1, 0, 0), (0, 0, 0)]), r"directions\[1\] is zero"),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, np.nan, 0), (1, 0, 0)), r"origins is \[0.0, nan, 0.0\]"),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), [(0, 0, 0), (0, np.inf, 0)], (1, 0, 0)), r"origins\[1\]"),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), np.zeros((3, 3)), np.ones((2, 3))), "origins has 3, directions has 2"),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), (1, 0, 0), max_distance=-1), "max_distance is -1"),
+        (lambda: gk.raycast("box", (0, 0, 0), (1, 0, 0)), "shape is a str"),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), (1, 0, 0), np.eye(3)), "pose has shape"),
+        (lambda: gk.raycast(gk.Box((1, 1, 1)), [(0, 0, 0), (0, 0)], (1, 0, 0)), "origins is ragged"),
+    ],
+)
+def test_bad_input_is_named(call, words):
+    with pytest.raises(Gjk3dError, match=words):
+        call()
+
+
+def test_a_hit_is_neither_true_nor_false():
+    with pytest.raises(TypeError, match="neither true nor false"):
+        bool(gk.raycast(gk.Box((1, 1, 1)), (5, 0, 0), (1, 0, 0)))

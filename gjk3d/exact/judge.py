@@ -230,8 +230,10 @@ def _allowed(claim: _Claim, bodies: list[tuple[Body, Placement]], slack: float) 
     size, stretch = _size(bodies)
     # a float holds no more at the place where the pair stands, nor where its poses' translations lead
     places = [*claim.point_a, *claim.point_b, *(Fraction(x, at.shift) for _, at in bodies for x in at.translation)]
-    world = Fraction(8 * ulp(max(float(abs(c)) for c in places)))
-    error = 1e-300 + (64 * layout.UNIT_ROUNDOFF + 2 * stretch) * size + slack  # squares vanish below 1e-300
+    far = max(float(abs(c)) for c in places)
+    world = Fraction(8 * ulp(far))
+    # squares vanish below 1e-300, and the centres' offset is a sum in twice a float's digits
+    error = 1e-300 + (64 * layout.UNIT_ROUNDOFF + 2 * stretch) * size + slack + 2.0**-93 * far
     promised = Fraction(_PROMISED[any(body.curved for body, _ in bodies)] * size + 2 * error)
     width = claim.upper - claim.lower
     return _Allowed(

@@ -17,6 +17,7 @@ from gjk3d.poses import Array
 
 #: sines of the angle between two edges
 PARALLEL, CLEAR_CUT = 1e-14, 0.02
+BLURRED = 1e-5  #: below it the gap is off by up to 1e-10 of the size or more: it proves nothing
 #: error of a gap along a cross product of `CLEAR_CUT`, in units of the pair's size
 WIDTH = 1e-13
 FACE_A, FACE_B, EDGES = 0, 3, 6
@@ -24,10 +25,12 @@ FACE_A, FACE_B, EDGES = 0, 3, 6
 
 @inlined
 def edge_gap(p: float, q: float, t: float, reach: float) -> tuple[float, float]:
-    """Return the gap along a cross product with components 0, p, q, and its length; below `PARALLEL` no gap."""
+    """Return the gap along a cross product with components 0, p, q, and its length; below `BLURRED` no gap."""
     length = sqrt(p * p + q * q)
     if length < PARALLEL:
         return -1e300, 1.0
+    if length < BLURRED:
+        return -1e300, length
     return (abs(t) - reach) / length, length
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from gjk3d._numba import kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, product_difference
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, gjk, witnesses
-from gjk3d.narrow.minkowski import Rigid, pair_size, relative_pose, rounding_error, support_pair
+from gjk3d.narrow.minkowski import Rigid, center_error, pair_size, relative_pose, rounding_error, support_pair
 from gjk3d.narrow.solve import SIGNED, WIDTH_POLYTOPE, direction_between, finish
 from gjk3d.poses import Array
 from gjk3d.shapes import layout
@@ -144,7 +144,7 @@ def axis_rows(
             qa, 0, fa, 0, qb, 0, fb, 0, m, normals_a, edges_a, normals_b, edges_b, turned
         )
         out[k, 0] = -least - fa[0] - fb[0]
-        out[k, 1] = rounding_error(size, fa, 0, fb, 0, pa[i, 12])
+        out[k, 1] = rounding_error(size, fa, 0, fb, 0, pa[i, 12]) + center_error(pa, i, fa, 0, pb, j, fb, 0)
         for r in range(3):
             out[k, 2 + r] = n[r]
             out[k, 5 + r] = pa[i, 3 * r] * n[0] + pa[i, 3 * r + 1] * n[1] + pa[i, 3 * r + 2] * n[2]

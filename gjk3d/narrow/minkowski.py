@@ -20,6 +20,7 @@ SupportPair = tuple[Vec3, Vec3, Vec3]
 
 _RHO, _SLACK, _CENTER = layout.RHO, layout.SLACK, layout.CENTER
 _ROUNDING = 64.0 * layout.UNIT_ROUNDOFF
+_TWICE = 256.0 * layout.UNIT_ROUNDOFF**2
 
 
 @kernel
@@ -111,6 +112,19 @@ def rounding_error(size: float, fa: Array, oa: int, fb: Array, ob: int, residual
     A's frame is an isometry to 4 u and what its rotation misses of orthonormal. Together under 50; 64 is used.
     """
     return 1e-300 + (_ROUNDING + 2.0 * residual) * size + float(fa[oa + _SLACK] + fb[ob + _SLACK])
+
+
+@kernel
+def center_error(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: Array, ob: int) -> float:
+    """Bound what `relative_pose` misses of the centres' offset: all there is where two points meet far from the origin.
+
+    The offset is a sum of eight terms an axis in twice the digits: 14 roundings of its lower half, which is at most
+    9 u of the terms' sum, in three axes: under 219 u^2; 256 is used.
+    """
+    total = 0.0
+    for k in range(3):
+        total += abs(pa[i, 9 + k]) + abs(pb[j, 9 + k]) + 2.0 * (abs(fa[oa + _CENTER + k]) + abs(fb[ob + _CENTER + k]))
+    return _TWICE * total
 
 
 @kernel

@@ -18,7 +18,15 @@ from gjk3d.narrow.concentric import concentric
 from gjk3d.narrow.epa import CLOSED, FLAT, FULL, epa
 from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, SIMPLEX, first_four, gjk, witnesses
 from gjk3d.narrow.meridian import meridian
-from gjk3d.narrow.minkowski import Rigid, pair_size, relative_pose, rounding_error, support_pair, world_center
+from gjk3d.narrow.minkowski import (
+    Rigid,
+    center_error,
+    pair_size,
+    relative_pose,
+    rounding_error,
+    support_pair,
+    world_center,
+)
 from gjk3d.narrow.trace import put
 from gjk3d.narrow.warm import recall, remember
 from gjk3d.poses import Array
@@ -62,7 +70,7 @@ def solve(
     """
     m = relative_pose(pa, i, fa, oa, pb, j, fb, ob)
     size = pair_size(fa, oa, fb, ob, m)
-    error = rounding_error(size, fa, oa, fb, ob, pa[i, 12])
+    error = rounding_error(size, fa, oa, fb, ob, pa[i, 12]) + center_error(pa, i, fa, oa, pb, j, fb, ob)
     tiny = 16.0 * _U * size
     ra, rb = fa[oa + _RADIUS], fb[ob + _RADIUS]
     radii = ra + rb
@@ -157,12 +165,12 @@ def solve(
                 s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
                 a, b = witnesses(s, three)
     n = axis  # what proved the lower bound: near contact v is all rounding, even its sign
-    if not proven and length > 4.0 * tiny:
+    if not proven and length > 4.0 * tiny and not (mode == UNSIGNED and upper <= radii):
         wide = upper - lower > promised
         d = (-v[0] / length, -v[1] / length, -v[2] / length)
         x = (v[0] + length * n[0], v[1] + length * n[1], v[2] + length * n[2])
         askew = sqrt(dot(x, x))  # as far is a witness off its shape
-        if wide and tol > 0.0:
+        if wide and (tol > 0.0 or lower - radii > max_distance):
             n = d  # stopped early: the witnesses are what is known
         elif (curved or wide) and askew > 0.25 * promised:
             w, _, _ = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
@@ -270,7 +278,7 @@ def quick_collide(
     """
     m = relative_pose(pa, i, fa, oa, pb, j, fb, ob)
     size = pair_size(fa, oa, fb, ob, m)
-    error = rounding_error(size, fa, oa, fb, ob, pa[i, 12])
+    error = rounding_error(size, fa, oa, fb, ob, pa[i, 12]) + center_error(pa, i, fa, oa, pb, j, fb, ob)
     radii = fa[oa + _RADIUS] + fb[ob + _RADIUS]
     tiny = 16.0 * _U * size
     clear = margin + radii + 4.0 * error + WIDTH_CURVED * size

@@ -63,3 +63,25 @@ def test_parallel_segments_that_hardly_overlap():
     result = gk.signed_distance(segment, segment, None, pose)
     assert result.distance == pytest.approx(np.sqrt(8), rel=1e-14)
     assert abs(result.normal[1]) < 1e-12
+
+
+def test_the_common_point_of_slivers_less_deep_than_they_are_thick():
+    """The overlap is the radius' own: GJK ends early, and its witnesses are as they were found."""
+    sliver = np.array([(-1e-8, -5e-9, -3.5e-4), (4.5e-7, 5e-9, -3.1e-4), (-1.8e-7, 4e-8, 2e-3)])
+    blade = np.array([(-5e-3, -1.3e-6, -6e-5), (0.15, 2.3e-5, 1.8e-4), (0.014, 9e-5, 6e-4)])
+    one, other = ("triangle", sliver), ("inflated", ("triangle", blade), 1.3e-6)
+    pair = laws.Pair.random(np.random.default_rng(655), one, other, 2000)
+    result = pair.signed()
+    assert np.count_nonzero(result.upper < 0) > 500
+    laws.distance_law(pair, result)
+
+
+def test_two_points_in_one_place_far_from_the_origins_of_their_frames():
+    """Their offset is known to a sum's rounding in twice the digits, not to a part of itself."""
+    point = gk.ConvexHull([(-3.060660171779821, -3.0, -0.6464466094067262)])
+    pose = np.eye(4)
+    pose[:3, :3] = (0, -1, 0), (0.7071067811865475, 0, -0.7071067811865476), (0.7071067811865476, 0, 0.7071067811865475)
+    for answer in (gk.signed_distance(point, point, pose, pose), gk.distance(point, point, pose, pose)):
+        assert answer.lower <= 0 <= answer.upper < 1e-28
+        assert answer.status == gk.Status.TOUCHING
+        assert gk.verify(answer, point, point, pose, pose)

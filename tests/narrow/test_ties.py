@@ -10,6 +10,7 @@ import laws
 import naive
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 
@@ -188,3 +189,18 @@ def test_the_points_of_a_capsule_on_a_cone_s_rim():
     shape = gk.Cone(*cone[1:])
     for answer in (result[0], gk.distance(result.shape_a, result.shape_b, pose_a, pose_b)):
         assert gk.distance(gk.Point(answer.point_b), shape, None, pose_b).distance < 1e-9
+
+
+def test_boxes_turned_nearly_alike_collide_where_they_hardly_overlap():
+    """A cross product of edges 1e-14 to 1e-8 askew is mostly rounding, and is no axis that separates."""
+    rng = np.random.default_rng(531)
+    count = 4000
+    turns = naive.random_rotations(rng, count)
+    vectors = 10.0 ** rng.uniform(-14, -8, (count, 1)) * naive.unit_vectors(rng, count)
+    poses_a, poses_b = np.tile(np.eye(4), (count, 1, 1)), np.tile(np.eye(4), (count, 1, 1))
+    poses_a[:, :3, :3] = turns
+    poses_b[:, :3, :3] = turns @ Rotation.from_rotvec(vectors).as_matrix()
+    a, b = np.array((1.0, 0.5, 0.75)), np.array((0.5, 1.25, 0.25))
+    offset = rng.choice((-1, 1), (count, 3)) * 0.499999 * (a + b) * np.where(rng.random((count, 3)) < 0.7, 1, 0.5)
+    poses_b[:, :3, 3] = np.einsum("nij,nj->ni", turns, offset)
+    assert gk.collide(gk.Box(a), gk.Box(b), poses_a, poses_b).all()

@@ -53,6 +53,17 @@ def test_all_are_here():
     told = (EXAMPLES / "README.md").read_text()
     assert [name for name in NAMES if f"python examples/{name}.py" not in told] == []
     assert len(NAMES) >= 9
+    assert NAMES == [
+        "bounding_volumes",
+        "box_off_table",
+        "certificate",
+        "gradient_descent",
+        "hero",
+        "interference",
+        "make_pictures",
+        "plan_path",
+        "tutorial_2d_to_3d",
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -165,6 +176,17 @@ def test_the_superquadric_is_as_far_as_its_own_equation_says(run):
     # along x only its distance changes: the cylinder moved by half a unit
     assert deep == pytest.approx(apart - 0.5, abs=2e-4)
     assert grown == pytest.approx(apart - 0.1, abs=1e-9)
+
+
+def test_descent_ends_with_the_clearance_proven(run):
+    out = run("gradient_descent").out
+    rows = [numbers(row) for row in out.splitlines() if re.fullmatch(r"[\s\d.-]+", row)]
+    assert rows[0][1] > 15
+    assert rows[0][2] < -0.5
+    deepest = [row[2] for row in rows]
+    assert deepest == sorted(deepest)
+    assert rows[-1][1] == 0
+    assert numbers(line(out, "after"))[1] >= 0.05
 
 
 def test_hero_has_the_depth_of_the_clash(run):

@@ -1,0 +1,108 @@
+"""Out of a clash by gradient descent: a heap of parts in each other, moved and turned until all keep a clearance.
+
+What is descended is half the sum of max(0, AIM - signed distance)^2 over all pairs. The signed distance slopes in
+overlap as well as apart, so there is a way out from anywhere but a tie, and the bounds say that all are free.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+
+CLEARANCE = 0.05
+AIM = 1.02 * CLEARANCE  #: a little more, since descent comes near without arriving
+RATE = 0.25  #: of the way out of a clash that either part goes in a step
+STEPS = 200
+PARTS = [
+    gk.Box((1.6, 0.7, 0.5)),
+    gk.Capsule(0.3, 1.6),
+    gk.Cylinder(0.45, 0.8),
+    gk.Cone(0.6, 1.2),
+    gk.Ellipsoid((0.9, 0.5, 0.4)),
+    gk.Box((0.5, 1.2, 0.4)).inflated(0.1),
+    gk.Tetrahedron([(0.9, 0, -0.4), (-0.6, 0.8, -0.4), (-0.6, -0.8, -0.4), (0, 0, 0.9)]),
+    gk.Sphere(0.5),
+    gk.Cylinder(0.2, 1.8),
+]
+COLORS = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#8A949C", "#5B8C5A")
+INDEX = np.argwhere(np.triu(np.ones((len(PARTS), len(PARTS)), dtype=bool), 1))
+
+
+def heap():
+    """Return poses with all parts in one small place."""
+    rng = np.random.default_rng(4)
+    poses = np.tile(np.eye(4), (len(PARTS), 1, 1))
+    poses[:, :3, :3] = Rotation.random(len(PARTS), rng=rng).as_matrix()
+    poses[:, :3, 3] = rng.normal(size=(len(PARTS), 3)) * 0.45
+    return poses
+
+
+def descend(pairs, poses):
+    """Return the poses after each step, and the answers of all pairs at them."""
+    path = [poses]
+    # a metre of translation and a radian of rotation are made alike by the radius of each part
+    sizes = np.array([gk.bounding_sphere(part).radius for part in PARTS])
+    for step in range(STEPS + 1):
+        result = pairs.signed_distance(INDEX, poses)
+        done = result.lower.min() >= CLEARANCE
+        if step % 5 == 0 or done:
+            print(f"{step:4} {(result.distance < 0).sum():9} {result.distance.min():18.6f}")
+        if done:
+            break
+        short = np.maximum(0.0, AIM - result.distance)
+        slope = gk.gradient(result)
+        force = np.zeros((len(PARTS), 6))  # minus the gradient of the sum
+        np.add.at(force, INDEX[:, 0], short[:, None] * slope.a)
+        np.add.at(force, INDEX[:, 1], short[:, None] * slope.b)
+        poses = poses.copy()
+        poses[:, :3, 3] += RATE * force[:, :3]
+        turn = RATE * force[:, 3:] / sizes[:, None] ** 2
+        poses[:, :3, :3] = Rotation.from_rotvec(turn).as_matrix() @ poses[:, :3, :3]
+        path.append(poses)
+    return path, result
+
+
+def picture(path, pairs, file):
+    """Draw the heap, some step on the way, and the end with red where surfaces cut each other."""
+    import pyvista as pv
+
+    gk.viz.check_rendering()
+    chosen = [0, max(1, len(path) // 6), len(path) - 1]
+    plotter = pv.Plotter(off_screen=True, window_size=[1560, 600], shape=(1, 3), border=False, lighting="light kit")
+    for k, step in enumerate(chosen):
+        plotter.subplot(0, k)
+        plotter.set_background("white")
+        result = pairs.signed_distance(INDEX, path[step])
+        for part, pose, color in zip(PARTS, path[step], COLORS, strict=True):
+            body = gk.viz.to_pyvista(part).transform(pose, inplace=False)
+            plotter.add_mesh(body, color=color, ambient=0.15, smooth_shading=True, split_sharp_edges=True)
+        text = f"step {step}: {(result.distance < 0).sum()} pairs overlap"
+        plotter.add_text(text, position=(0.15, 0.92), viewport=True, font_size=15, color="#202124")
+        plotter.camera.focal_point = path[-1][:, :3, 3].mean(axis=0) + (0, 0, 0.2)
+        plotter.camera.position = plotter.camera.focal_point + np.array([6.0, -7.0, 3.5])
+        plotter.camera.up = (0.0, 0.0, 1.0)
+        plotter.camera.view_angle = 22.0
+        plotter.reset_camera_clipping_range()
+    plotter.screenshot(file)
+    plotter.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
+    out = parser.parse_args().out
+    pairs = gk.Pairs(PARTS)
+    start = heap()
+    print(f"{len(PARTS)} parts, {len(INDEX)} pairs, to keep {CLEARANCE} from each other")
+    print("step  overlaps   least distance")
+    path, result = descend(pairs, start)
+    moved = np.linalg.norm(path[-1][:, :3, 3] - start[:, :3, 3], axis=1)
+    print(f"after {len(path) - 1} steps: least distance proven at least {result.lower.min():.6f}")
+    print(f"parts moved by {moved.mean():.3f} on average, {moved.max():.3f} at most")
+    out.mkdir(parents=True, exist_ok=True)
+    picture(path, pairs, out / "gradient_descent.png")
+    print(f"picture: {out / 'gradient_descent.png'}", file=sys.stderr)

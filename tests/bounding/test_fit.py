@@ -40,6 +40,10 @@ def height(spec, d):
         return np.abs(d) @ (np.asarray(n[0], LONG) / 2)
     if kind == "ellipsoid":
         return norm(d * np.asarray(n[0], LONG))
+    if kind == "sum":
+        return sum(height(part, d) for part in n)
+    if kind == "union":
+        return np.max([height(part, d) for part in n], axis=0)
     if kind == "inflated":
         return height(n[0], d) + LONG(n[1]) * norm(d)
     if kind == "scaled":

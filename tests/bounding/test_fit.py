@@ -46,6 +46,10 @@ def height(spec, d):
         return np.max([height(part, d) for part in n], axis=0)
     if kind == "inflated":
         return height(n[0], d) + LONG(n[1]) * norm(d)
+    if kind == "sum":
+        return height(n[0], d) + height(n[1], d)
+    if kind == "union":
+        return np.maximum(height(n[0], d), height(n[1], d))
     if kind == "scaled":
         return height(n[0], d * np.asarray(n[1], LONG))
     if kind == "placed":

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from . import beyond
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -54,3 +55,12 @@ def test_a_fast_wrong_answer_is_no_anchor():
     cell.judgements["mujoco"] = right
     assert anchor(cell) == "mujoco"
     assert behind([cell]) == ["- one pair, pose by pose, box-box, depth: 0.50x of mujoco"]
+
+
+def test_the_table_of_contacts_impacts_and_rays_is_written(tmp_path):
+    out = tmp_path / "beyond.md"
+    assert beyond.main(["--rounds", "1", "--out", str(out)]) == 0
+    text = out.read_text()
+    assert text.count("\n") == 12
+    assert "python-fcl BVHModel" in text
+    assert "million a second" in text

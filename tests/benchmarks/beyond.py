@@ -1,0 +1,175 @@
+"""``python -m tests.benchmarks.beyond``: contacts, times of impact and rays, interleaved with the peers that have them.
+
+CPU time a question, medians over rounds in which all take turns. python-fcl's conservative advancement runs on its
+`Convex` and on its `BVHModel`; an answer off the truth by more than 1e-3 of the motion is said to be wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+
+Task = tuple[str, int, Callable[[], Any]]
+
+
+def sphere_points(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Points on a unit sphere, whose hull has them all as vertices."""
+    points = rng.normal(size=(count, 3))
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+def medians(tasks: list[Task], rounds: int) -> dict[str, float]:
+    """Microseconds of CPU time a question, each task once a round."""
+    spent: dict[str, list[float]] = {name: [] for name, _, _ in tasks}
+    for _, _, task in tasks:
+        task()
+    for _ in range(rounds):
+        for name, count, task in tasks:
+            start = time.process_time()
+            task()
+            spent[name].append((time.process_time() - start) / count * 1e6)
+    return {name: float(np.median(times)) for name, times in spent.items()}
+
+
+def contacts(rng: np.random.Generator, rounds: int) -> list[str]:
+    """Two boxes, face on face and at random, against their signed distance."""
+    a, b, count = gk.Box((1, 1, 1)), gk.Box((1, 0.8, 0.6)), 20_000
+    lines = []
+    for what in ("face on face", "random"):
+        poses = np.tile(np.eye(4), (count, 1, 1))
+        turns = Rotation.random(count, random_state=1)
+        if what == "face on face":
+            turns = Rotation.from_rotvec(np.outer(rng.uniform(-3, 3, count), (0, 0, 1)))
+            poses[:, :3, 3] = np.column_stack([rng.uniform(-0.5, 0.5, (count, 2)), np.full(count, 0.79)])
+        else:
+            poses[:, :3, 3] = rng.uniform(-0.7, 0.7, (count, 3))
+        poses[:, :3, :3] = turns.as_matrix()
+        told = medians(
+            [
+                ("distance", count, lambda p=poses: gk.signed_distance(a, b, None, p)),
+                ("contact", count, lambda p=poses: gk.contact(a, b, None, p)),
+            ],
+            rounds,
+        )
+        ratio = told["contact"] / told["distance"]
+        lines.append(
+            f"| contact of two boxes, {what} | {told['contact']:.2f} | signed_distance | {ratio:.1f} x its cost |"
+        )
+    return lines
+
+
+def impacts(rng: np.random.Generator, rounds: int) -> list[str]:
+    """Two hulls, one flying and turning, one question at a time from Python and a stack, against python-fcl."""
+    return [line for size in (32, 1000) for line in _impacts(rng, rounds, size)]
+
+
+def _impacts(rng: np.random.Generator, rounds: int, size: int) -> list[str]:
+    import trimesh
+
+    hulls = [trimesh.convex.convex_hull(sphere_points(rng, size)) for _ in range(2)]
+    a, b = (gk.ConvexHull(hull.vertices) for hull in hulls)
+    start = np.eye(4)
+    start[0, 3] = -3.0
+    motion = gk.Motion(start, (6, 0.3, 0), (0, 0, 1))
+    truth = float(gk.time_of_impact(a, b, motion).time[1])
+    many, count = gk.Motion(np.tile(start, (500, 1, 1)), (6, 0.3, 0), rng.normal(size=(500, 3))), 20
+    convex, mesh = (Advancement(kind, hulls, motion) for kind in (_convex, _mesh))
+    told = medians(
+        [
+            ("one", count, lambda: [gk.time_of_impact(a, b, motion) for _ in range(count)]),
+            ("stack", 500, lambda: gk.time_of_impact(a, b, many)),
+            ("convex", count, lambda: [convex.ask() for _ in range(count)]),
+            ("mesh", count, lambda: [mesh.ask() for _ in range(count)]),
+        ],
+        rounds,
+    )
+    lines = []
+    for name, peer, found in (("convex", "Convex", convex.ask()), ("mesh", "BVHModel", mesh.ask())):
+        verdict = "right" if abs(found - truth) < 1e-3 else f"wrong: {found:.4f} for {truth:.4f}"
+        lines.append(
+            f"| impact of hulls of {size} vertices, one / in a stack | {told['one']:.1f} / {told['stack']:.1f} "
+            f"| python-fcl {peer}, {told[name]:.1f}, {verdict} "
+            f"| {told[name] / told['one']:.1f} / {told[name] / told['stack']:.1f} x faster |"
+        )
+    return lines
+
+
+class Advancement:
+    """python-fcl's conservative advancement of the same motion, its objects made beforehand."""
+
+    def __init__(self, kind: Callable[[Any], Any], hulls: list[Any], motion: gk.Motion) -> None:
+        import fcl
+
+        start, last, still = (fcl.Transform(m[:3, :3], m[:3, 3]) for m in (motion.at(0.0), motion.at(1.0), np.eye(4)))
+        self.last, self.still = last, still
+        self.one, self.two = (fcl.CollisionObject(kind(h), t) for h, t in zip(hulls, (start, still), strict=True))
+        self.request = fcl.ContinuousCollisionRequest(
+            num_max_iterations=100, toc_err=1e-6, ccd_solver_type=fcl.CCDSolverType.CCDC_CONSERVATIVE_ADVANCEMENT
+        )
+        self.fcl = fcl
+
+    def ask(self) -> float:
+        """Return the time it finds."""
+        result = self.fcl.ContinuousCollisionResult()
+        return float(self.fcl.continuousCollide(self.one, self.last, self.two, self.still, self.request, result))
+
+
+def _convex(hull: Any) -> Any:
+    import fcl
+
+    faces = np.concatenate([np.full((len(hull.faces), 1), 3), hull.faces], axis=1).ravel()
+    return fcl.Convex(hull.vertices, len(hull.faces), faces)
+
+
+def _mesh(hull: Any) -> Any:
+    import fcl
+
+    model = fcl.BVHModel()
+    model.beginModel(len(hull.vertices), len(hull.faces))
+    model.addSubModel(hull.vertices, hull.faces)
+    model.endModel()
+    return model
+
+
+def rays(rng: np.random.Generator, rounds: int) -> list[str]:
+    """Stacks of rays, about half of which hit."""
+    count = 200_000
+    origins = sphere_points(rng, count) * 3
+    directions = -origins + rng.normal(size=(count, 3)) * 0.8
+    shapes = {"a box": gk.Box((1, 1, 1)), "a sphere": gk.Sphere(1), "a cylinder": gk.Cylinder(0.5, 1)}
+    shapes["a hull of 100 vertices"] = gk.ConvexHull(sphere_points(rng, 100))
+    tasks = [(name, count, lambda s=shape: gk.raycast(s, origins, directions)) for name, shape in shapes.items()]
+    told = medians(tasks, rounds)
+    return [f"| rays against {name} | {us:.2f} | | {1 / us:.1f} million a second |" for name, us in told.items()]
+
+
+def main(given: list[str] | None = None) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.beyond", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
+    arguments = parser.parse_args(given)
+    rng = np.random.default_rng(0)
+    lines = ["| question | CPU us | beside | |", "| --- | ---: | --- | ---: |"]
+    for part in (contacts, impacts, rays):
+        lines += part(rng, arguments.rounds)
+        print(f"{part.__name__} measured", file=sys.stderr)
+    text = "\n".join(lines) + "\n"
+    if arguments.out:
+        arguments.out.write_text(text)
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -188,7 +188,7 @@ def meridian(
         count += 1
         set_edge(p, near, near + 1)
         set_edge(p, near + 1, near + 2 if near + 2 < count else 0)
-    if not key > error:
+    if not key > error + extra:  # else what the section shows need not hold beside it
         return False, steps, least, best, inf, -1.0, -1.0
     x, y = dot(best, e), dot(best, u)
     if abs(x * x + y * y - 1.0) > 1e-12:  # GJK's own direction was as good, and is none of the plane

@@ -204,3 +204,20 @@ def test_boxes_turned_nearly_alike_collide_where_they_hardly_overlap():
     offset = rng.choice((-1, 1), (count, 3)) * 0.499999 * (a + b) * np.where(rng.random((count, 3)) < 0.7, 1, 0.5)
     poses_b[:, :3, 3] = np.einsum("nij,nj->ni", turns, offset)
     assert gk.collide(gk.Box(a), gk.Box(b), poses_a, poses_b).all()
+
+
+def test_nearly_parallel_axes_that_hardly_overlap_are_left_to_epa():
+    """What the plane's section shows need not hold beside it, where they overlap by less than they are askew."""
+    a, b = ("cylinder", 1.1546398253090053, 2.2944197170434726), ("cone", 0.7497530988485721, 1.5288615431986021)
+    angles = np.logspace(-8, -5.5, 40)
+    poses_a, poses_b = np.tile(np.eye(4), (40, 1, 1)), np.tile(np.eye(4), (40, 1, 1))
+    poses_b[:, :3, :3] = Rotation.from_rotvec(angles[:, None] * (1.0, 0.0, 0.0)).as_matrix()
+    poses_b[:, 0, 3] = 0.4
+    pair = laws.Pair(a, poses_a, b, poses_b)
+    gap = pair.gap((0.0, 0.0, 1.0))
+    pair = pair.moved(shift_b=(-7e-12 - gap)[:, None] * (0.0, 0.0, 1.0))
+    result = pair.signed()
+    assert result.tight.all()
+    laws.sign_law(pair, result)
+    for k in range(0, 40, 8):
+        assert gk.verify(result[k], pair.shape_a, pair.shape_b, poses_a[k], pair.poses_b[k])

@@ -338,3 +338,21 @@ def test_answers_pickle_and_are_neither_true_nor_false():
     with pytest.raises(TypeError, match="neither true nor false"):
         bool(impact)
     assert "hit at 0.1666" in repr(impact)
+
+
+def test_standing_still_and_going_back():
+    rng = np.random.default_rng(9)
+    a, b = gk.Cylinder(0.4, 1.0), gk.Box((1.0, 0.5, 0.3))
+    poses = placed(naive.random_rotations(rng, 60), rng.normal(size=(60, 3)) * 0.8)
+    still = gk.time_of_impact(a, b, None, poses)
+    np.testing.assert_array_equal(still.status != FREE, gk.collide(a, b, None, poses))
+    assert 10 <= (still.status == FREE).sum() <= 50
+    starts = placed(naive.random_rotations(rng, 60), naive.unit_vectors(rng, 60) * 2.0)
+    ends = placed(naive.random_rotations(rng, 60), naive.unit_vectors(rng, 60) * 2.0)
+    there = gk.time_of_impact(a, b, gk.Motion.between(starts, ends), None)
+    back = gk.time_of_impact(a, b, gk.Motion.between(ends, starts), None)
+    np.testing.assert_array_equal(there.status, back.status)
+    hit = there.status == HIT
+    assert 10 <= hit.sum() <= 55
+    # the last contact on the way back is no earlier than the first there
+    assert (1.0 - back.time[hit, 1] >= there.time[hit, 1] - 1e-9).all()

@@ -129,6 +129,24 @@ def _accuracy(cells: list[Cell]) -> list[str]:
     return lines
 
 
+def summary(cells: list[Cell]) -> list[str]:
+    """One line a pair: how many times gjk3d is faster than the fastest right peer, by setting and question."""
+    settings = [setting for setting in SETTINGS if any(cell.setting == setting for cell in cells)]
+    lines = [_row(["pair", *(SETTINGS[setting].lower() for setting in settings)]), _row(["---"] * (1 + len(settings)))]
+    for row in dict.fromkeys(cell.row for cell in cells):
+        texts = []
+        for setting in settings:
+            found = []
+            for question in QUESTIONS:
+                here = [c for c in cells if (c.row, c.setting, c.question) == (row, setting, question)]
+                gains = [gain(c, name, anchor(c)) for c in here for name in ("gjk3d", Gjk3dLoose.name)]
+                best = max((g[1] for g in gains if g is not None), default=None)
+                found.append("–" if best is None else _digits(best) if best >= 1.0 else f"**{_digits(best)}**")
+            texts.append(" / ".join(found))
+        lines.append(_row([row, *texts]))
+    return lines
+
+
 def behind(cells: list[Cell]) -> list[str]:
     """The rows where gjk3d, at the peers' accuracy, is not ahead of the fastest right peer."""
     found = []
@@ -174,6 +192,10 @@ def markdown(
         f"{sum(c.verified for c in cells)} of {VERIFIED * len(cells)} proven.",
         "",
     ]
+    if cells:
+        lines += ["## In short", "", "How many times gjk3d is faster than the fastest peer that is right: boolean / "]
+        lines[-1] += "distance / depth, curved pairs at the peers' accuracy; bold where it is behind."
+        lines += ["", *summary(cells), ""]
     for setting, title in SETTINGS.items():
         chosen = [cell for cell in cells if cell.setting == setting]
         if chosen:

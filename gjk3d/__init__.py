@@ -32,7 +32,7 @@ _WHERE = {
     "separating_axis": "queries",
     "contact": "contacts",
     "overlap": "contacts",
-    "warmup": "queries",
+    "warmup": "compiling",
     "Pair": "pair",
     "MinkowskiSum": "shapes.combined",
     "ConvexUnion": "shapes.combined",
@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from gjk3d.bounding import aabb as aabb
     from gjk3d.bounding import bounding_sphere as bounding_sphere
     from gjk3d.bounding import obb as obb
+    from gjk3d.compiling import warmup as warmup
     from gjk3d.contacts import Contact as Contact
     from gjk3d.contacts import contact as contact
     from gjk3d.contacts import overlap as overlap
@@ -99,7 +100,6 @@ if TYPE_CHECKING:
     from gjk3d.queries import distance as distance
     from gjk3d.queries import separating_axis as separating_axis
     from gjk3d.queries import signed_distance as signed_distance
-    from gjk3d.queries import warmup as warmup
     from gjk3d.rays import RayHit as RayHit
     from gjk3d.rays import raycast as raycast
     from gjk3d.results import Axis as Axis

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -16,11 +14,8 @@ from gjk3d.families import canonical, check_polytopes, facet_axes, families
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.pair import depth_mode, prepared
-from gjk3d.poses import pose_rows
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.point import Point
 
 Array = NDArray[np.float64]
 
@@ -228,24 +223,3 @@ def separating_axis(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) 
     if rows.stacked:
         return Axis(normals, gap, error, kind, status)
     return Axis(normals[0], float(gap[0]), float(error[0]), AxisKind(int(kind[0])), Status(int(status[0])))
-
-
-def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str, float]]:
-    """Compile every kernel that a first query needs, and return what took how many seconds."""
-    box, far = Point((0.0, 0.0, 0.0)), np.eye(4)
-    far[0, 3] = 3.0
-    steps: list[tuple[str, Callable[[], Any]]] = [
-        ("poses", lambda: pose_rows(far)),
-        ("support", lambda: box.support((1.0, 0.0, 0.0))),
-        ("distance, signed distance", lambda: signed_distance(box, box, None, far)),
-        ("collide", lambda: collide(box, box, None, far)),
-        ("half-spaces", lambda: signed_distance(Halfspace((0, 0, 1), 0), box, None, far)),
-    ]
-    times = []
-    for name, step in steps:
-        start = time.perf_counter()
-        step()
-        times.append((name, time.perf_counter() - start))
-        if report is not None:
-            report(*times[-1])
-    return times

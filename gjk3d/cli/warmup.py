@@ -7,10 +7,10 @@ from gjk3d.cli.terminal import note
 
 def warmup() -> int:
     """Compile the kernels ahead, so that the first query is fast; once a machine and version."""
-    note("compiling the kernels, about 20 s where none are kept yet", "warmup")
-    from gjk3d import queries
+    note("compiling all kernels, about a minute where none are kept yet", "warmup")
+    from gjk3d import compiling
 
-    steps = queries.warmup(lambda what, seconds: note(f"{seconds:7.2f} s  {what}", "warmup"))
+    steps = compiling.warmup(lambda what, seconds: note(f"{seconds:7.2f} s  {what}", "warmup"))
     from gjk3d._numba import cache_info
 
     if not cache_info()["enabled"]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gjk3d as gk
-from gjk3d import queries
+from gjk3d import compiling
 from gjk3d.errors import RenderingUnavailableError
 
 doctor = import_module("gjk3d.cli.doctor")
@@ -125,7 +125,7 @@ def test_warmup(run, monkeypatch):
             report(*step)
         return steps
 
-    monkeypatch.setattr(queries, "warmup", compile_nothing)
+    monkeypatch.setattr(compiling, "warmup", compile_nothing)
     said = run("warmup")
     assert (said.code, said.out) == (0, "ready in 1.75 s\n")
     assert "warmup:    1.50 s  signed_distance of hulls\n" in said.err

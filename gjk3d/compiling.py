@@ -1,0 +1,45 @@
+"""Compile every kernel ahead of the first query, by asking one small query of each kind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gjk3d.batch import Pairs
+from gjk3d.contacts import contact
+from gjk3d.motion import time_of_impact
+from gjk3d.poses import pose_rows
+from gjk3d.queries import collide, separating_axis, signed_distance
+from gjk3d.rays import raycast
+from gjk3d.shapes.box import Box
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.point import Point
+
+
+def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str, float]]:
+    """Compile every kernel that a first query of any kind needs, and return what took how many seconds."""
+    point, box, far = Point((0.0, 0.0, 0.0)), Box((1.0, 1.0, 1.0)), np.eye(4)
+    far[0, 3] = 3.0
+    steps: list[tuple[str, Callable[[], Any]]] = [
+        ("poses", lambda: pose_rows(far)),
+        ("support", lambda: point.support((1.0, 0.0, 0.0))),
+        ("distance, signed distance", lambda: signed_distance(point, point, None, far)),
+        ("collide", lambda: collide(point, point, None, far)),
+        ("half-spaces", lambda: signed_distance(Halfspace((0, 0, 1), 0), point, None, far)),
+        ("many pairs", lambda: Pairs([point, point]).collide([[0, 1]], [np.eye(4), far])),
+        ("facets", lambda: separating_axis(box, box, None, far)),
+        ("contacts", lambda: contact(box, box, None, far)),
+        ("times of impact", lambda: time_of_impact(point, point, None, far)),
+        ("rays", lambda: raycast(point, (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))),
+    ]
+    times = []
+    for name, step in steps:
+        start = time.perf_counter()
+        step()
+        times.append((name, time.perf_counter() - start))
+        if report is not None:
+            report(*times[-1])
+    return times

@@ -1,0 +1,1 @@
+"""Boxes along the axes -> pairs that may meet; knows no shapes."""

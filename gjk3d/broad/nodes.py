@@ -1,0 +1,153 @@
+"""A binary tree of boxes along the axes, in plain arrays, that changes leaf by leaf.
+
+Leaf k is node k, so it is found without a search; inner nodes come behind all leaves there is room for. A new leaf goes
+down to where it makes the boxes grow least (Catto, Dynamic bounding volume hierarchies, GDC 2019), and rotations keep
+the tree from growing deep.
+"""
+
+from __future__ import annotations
+
+from gjk3d._numba import inlined, kernel
+from gjk3d.poses import Array
+from gjk3d.shapes.base import Ints
+
+#: columns of a node's links; the height of a leaf is 0, of a place without one -1
+PARENT, LEFT, RIGHT, HEIGHT = range(4)
+LINKS = 4
+#: what a tree says of itself: its root or -1, its first unused inner node or -1 (the others by PARENT), its leaves
+ROOT, FREE, LEAVES = range(3)
+STATE = 3
+BOX = 6  #: floats of a box: least corner, greatest corner
+
+
+@inlined
+def joined_area(boxes: Array, a: int, b: int) -> float:
+    """Return half the surface of the box round two."""
+    x = max(boxes[a, 3], boxes[b, 3]) - min(boxes[a, 0], boxes[b, 0])
+    y = max(boxes[a, 4], boxes[b, 4]) - min(boxes[a, 1], boxes[b, 1])
+    z = max(boxes[a, 5], boxes[b, 5]) - min(boxes[a, 2], boxes[b, 2])
+    return float(x * y + y * z + z * x)
+
+
+@inlined
+def area(boxes: Array, a: int) -> float:
+    """Return half the surface of a box."""
+    x, y, z = boxes[a, 3] - boxes[a, 0], boxes[a, 4] - boxes[a, 1], boxes[a, 5] - boxes[a, 2]
+    return float(x * y + y * z + z * x)
+
+
+@inlined
+def fit(boxes: Array, links: Ints, node: int) -> bool:
+    """Fit an inner node round its children; return whether it changed."""
+    a, b = links[node, LEFT], links[node, RIGHT]
+    changed = False
+    for c in range(3):
+        low, high = min(boxes[a, c], boxes[b, c]), max(boxes[a, 3 + c], boxes[b, 3 + c])
+        changed = changed or low != boxes[node, c] or high != boxes[node, 3 + c]
+        boxes[node, c], boxes[node, 3 + c] = low, high
+    height = max(links[a, HEIGHT], links[b, HEIGHT]) + 1
+    changed = changed or height != links[node, HEIGHT]
+    links[node, HEIGHT] = height
+    return changed
+
+
+@kernel
+def replace_child(links: Ints, state: Ints, parent: int, old: int, new: int) -> None:
+    """Let a node take the place of another."""
+    links[new, PARENT] = parent
+    if parent < 0:
+        state[ROOT] = new
+    elif links[parent, LEFT] == old:
+        links[parent, LEFT] = new
+    else:
+        links[parent, RIGHT] = new
+
+
+@kernel
+def balanced(boxes: Array, links: Ints, state: Ints, node: int) -> int:
+    """Rotate where one child is higher than the other by two or more; return what is now at the node's place."""
+    low, high = links[node, LEFT], links[node, RIGHT]
+    if links[low, HEIGHT] > links[high, HEIGHT]:
+        low, high = high, low
+    if links[high, HEIGHT] - links[low, HEIGHT] < 2:
+        return node
+    # the higher child goes up, and leaves the lower one of its children here
+    stays, leaves = links[high, LEFT], links[high, RIGHT]
+    if links[stays, HEIGHT] < links[leaves, HEIGHT]:
+        stays, leaves = leaves, stays
+    replace_child(links, state, links[node, PARENT], node, high)
+    links[high, LEFT], links[high, RIGHT] = node, stays
+    links[node, PARENT] = high
+    links[node, LEFT], links[node, RIGHT] = low, leaves
+    links[leaves, PARENT] = node
+    fit(boxes, links, node)
+    fit(boxes, links, high)
+    return int(high)
+
+
+@kernel
+def mend(boxes: Array, links: Ints, state: Ints, node: int) -> None:
+    """Fit and balance a node and all above it, up to where nothing changes."""
+    while node >= 0:
+        changed = fit(boxes, links, node)
+        top = balanced(boxes, links, state, node)
+        if not changed and top == node:
+            return
+        node = links[top, PARENT]
+
+
+@kernel
+def best_sibling(boxes: Array, links: Ints, root: int, leaf: int) -> int:
+    """Return the node beside which a leaf costs least, as far as going down greedily finds it."""
+    node = root
+    while links[node, HEIGHT] > 0:
+        here = joined_area(boxes, node, leaf)
+        grown = here - area(boxes, node)  # of this node, wherever below the leaf goes
+        a, b = links[node, LEFT], links[node, RIGHT]
+        cost_a, cost_b = joined_area(boxes, a, leaf) + grown, joined_area(boxes, b, leaf) + grown
+        if links[a, HEIGHT] > 0:
+            cost_a -= area(boxes, a)
+        if links[b, HEIGHT] > 0:
+            cost_b -= area(boxes, b)
+        if here < cost_a and here < cost_b:
+            break
+        node = a if cost_a < cost_b else b
+    return int(node)
+
+
+@kernel
+def insert(boxes: Array, links: Ints, state: Ints, leaf: int) -> None:
+    """Put a leaf, whose box is there, into the tree."""
+    links[leaf, LEFT], links[leaf, RIGHT], links[leaf, HEIGHT] = -1, -1, 0
+    state[LEAVES] += 1
+    if state[ROOT] < 0:
+        state[ROOT] = leaf
+        links[leaf, PARENT] = -1
+        return
+    sibling = best_sibling(boxes, links, state[ROOT], leaf)
+    node = state[FREE]
+    state[FREE] = links[node, PARENT]
+    replace_child(links, state, links[sibling, PARENT], sibling, node)
+    links[node, LEFT], links[node, RIGHT] = sibling, leaf
+    links[sibling, PARENT] = node
+    links[leaf, PARENT] = node
+    links[node, HEIGHT] = -1  # so that it counts as changed
+    mend(boxes, links, state, node)
+
+
+@kernel
+def remove(boxes: Array, links: Ints, state: Ints, leaf: int) -> None:
+    """Take a leaf out of the tree."""
+    state[LEAVES] -= 1
+    parent = links[leaf, PARENT]
+    links[leaf, HEIGHT] = -1
+    if parent < 0:
+        state[ROOT] = -1
+        return
+    sibling = links[parent, RIGHT] if links[parent, LEFT] == leaf else links[parent, LEFT]
+    above = links[parent, PARENT]
+    replace_child(links, state, above, parent, sibling)
+    links[parent, HEIGHT] = -1
+    links[parent, PARENT] = state[FREE]
+    state[FREE] = parent
+    mend(boxes, links, state, above)

@@ -1,0 +1,173 @@
+"""`Tree`: boxes that are added, moved and taken away, and asked which of them meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import inf
+
+import numpy as np
+
+from gjk3d.broad import moving, search
+from gjk3d.broad.build import BIN, BINS, SPAN, build
+from gjk3d.broad.nodes import BOX, HEIGHT, LEAVES, LINKS, ROOT, STATE
+from gjk3d.poses import Array
+from gjk3d.shapes.base import Ints
+
+_CHUNK = 65536  #: most pairs a call into the kernels
+_FEW = 8  #: leaves are moved one by one where they are fewer than one in so many
+_WORSE = 1.3  #: a tree is built again where its surfaces have grown by so much
+ALL = -1  #: every bit
+
+
+class Tree:
+    """Leaves numbered as the caller likes, from 0 and without large gaps, each with a box along the axes.
+
+    ``bits`` has of each leaf the group it is in and those it may meet, as sets of bits; pairs that may not meet are
+    never found.
+    """
+
+    __slots__ = ("_changes", "_cost", "_room", "bits", "boxes", "links", "state")
+    boxes: Array
+    links: Ints
+    bits: Ints
+    state: Ints
+
+    def __init__(self, room: int = 0) -> None:
+        self._cost, self._changes, self._room = 0.0, 0, 0
+        self.boxes, self.links = np.zeros((0, BOX)), np.zeros((0, LINKS), dtype=np.int64)
+        self.bits = np.zeros((0, 2), dtype=np.int64)
+        self.state = np.array([-1, -1, 0], dtype=np.int64)
+        assert len(self.state) == STATE
+        self.reserve(room)
+
+    def __len__(self) -> int:
+        return int(self.state[LEAVES])
+
+    @property
+    def leaves(self) -> Ints:
+        """The numbers of all leaves, upwards."""
+        found: Ints = np.flatnonzero(self.links[: self._room, HEIGHT] == 0)
+        return found
+
+    @property
+    def bounds(self) -> Array:
+        """The box round everything, (6,) float; without leaves from infinity to minus infinity."""
+        root = int(self.state[ROOT])
+        return np.repeat((inf, -inf), 3) if root < 0 else self.boxes[root].copy()
+
+    def reserve(self, room: int) -> None:
+        """Make room for leaves up to a number."""
+        if room <= self._room:
+            return
+        room = max(room, 2 * self._room, 16)
+        leaves, boxes = self.leaves, self.boxes
+        bits = np.full((room, 2), ALL, dtype=np.int64)
+        bits[: self._room] = self.bits
+        self.boxes, self.links = np.zeros((2 * room, BOX)), np.full((2 * room, LINKS), -1, dtype=np.int64)
+        self.boxes[leaves], self.bits, self._room = boxes[leaves], bits, room
+        self._build(leaves)
+
+    def _build(self, leaves: Ints) -> None:
+        """Build the tree of these leaves, whose boxes are there."""
+        waiting = np.empty((len(leaves) + 1, SPAN), dtype=np.int64)
+        self._cost = build(
+            self.boxes, self.links, self.state, leaves, len(leaves), self._room, waiting,
+            np.empty((BINS + 1, BIN)), np.empty(BINS),
+        )  # fmt: skip
+        self._changes = 0
+
+    def _changed(self, count: int) -> None:
+        """Build the tree again where half of its leaves have changed one by one: their places are second best."""
+        self._changes += count
+        if 2 * self._changes > len(self) + 16:
+            self._build(self.leaves)
+
+    def insert(self, leaves: Ints, boxes: Array) -> None:
+        """Add leaves that are not there yet."""
+        if not len(leaves):
+            return
+        self.reserve(int(leaves.max()) + 1)
+        if len(leaves) * _FEW < len(self):
+            moving.insert_many(self.boxes, self.links, self.state, leaves, boxes)
+            self._changed(len(leaves))
+            return
+        before = self.leaves
+        moving.put_boxes(self.boxes, leaves, boxes)
+        self._build(np.concatenate([before, leaves]))
+
+    def remove(self, leaves: Ints) -> None:
+        """Take leaves away."""
+        moving.remove_many(self.boxes, self.links, self.state, leaves)
+        self._changed(len(leaves))
+
+    def move(self, leaves: Ints, boxes: Array) -> None:
+        """Give leaves new boxes."""
+        if len(leaves) * _FEW < len(self):
+            moving.move_many(self.boxes, self.links, self.state, leaves, boxes)
+            self._changed(len(leaves))
+            return
+        moving.put_boxes(self.boxes, leaves, boxes)
+        cost = moving.refit(self.boxes, self.links, self.state, np.empty(self._room, dtype=np.int64))
+        if not cost <= _WORSE * self._cost:
+            self._build(self.leaves)
+
+    # --- searches ------------------------------------------------------------------------------------------------
+
+    def pairs(self, within: float = 0.0, room: int = _CHUNK) -> Iterator[Ints]:
+        """Yield blocks of pairs of leaves, (m, 2), whose boxes are no farther apart than that along any axis.
+
+        Each pair is there once; its order, and that of the pairs, are those of the tree.
+        """
+        root = int(self.state[ROOT])
+        if len(self) < 2:
+            return
+        stack = self._stack(3 * int(self.links[root, HEIGHT]) + 3)
+        stack[0] = root
+
+        def run(top: int, out: Ints) -> tuple[int, int]:
+            return search.pairs_within(self.boxes, self.links, self.bits, within, stack, top, out)
+
+        yield from _blocks(run, room)
+
+    def pairs_with(self, other: Tree, within: float = 0.0, room: int = _CHUNK) -> Iterator[Ints]:
+        """Yield blocks of pairs of a leaf here and one there; see `pairs`."""
+        mine, theirs = int(self.state[ROOT]), int(other.state[ROOT])
+        if mine < 0 or theirs < 0:
+            return
+        a, b = self.boxes[mine], other.boxes[theirs]
+        if max((a[:3] - b[3:]).max(), (b[:3] - a[3:]).max()) > within:
+            return
+        height = int(self.links[mine, HEIGHT] + other.links[theirs, HEIGHT])
+        stack = self._stack(2 * height + 2)
+        stack[0] = mine, theirs
+
+        def run(top: int, out: Ints) -> tuple[int, int]:
+            return search.pairs_between(
+                self.boxes, self.links, self.bits, other.boxes, other.links, other.bits, within, stack, top, out
+            )
+
+        yield from _blocks(run, room)
+
+    def along_rays(self, starts: Array, ways: Array, far: float = inf, room: int = _CHUNK) -> Iterator[Ints]:
+        """Yield blocks of a ray and a leaf whose box it may meet, (m, 2); ``ways`` are unit vectors."""
+        root = int(self.state[ROOT])
+        if root < 0:
+            return
+        stack = self._stack(int(self.links[root, HEIGHT]) + 2)
+        ray, top = 0, 0
+        while ray < len(starts):
+            out = np.empty((room, 2), dtype=np.int64)
+            found, ray, top = search.along_rays(self.boxes, self.links, root, starts, ways, far, ray, stack, out, top)
+            yield out[:found]
+
+    @staticmethod
+    def _stack(rows: int) -> Ints:
+        return np.empty((rows, 2), dtype=np.int64)
+
+
+def _blocks(run: Callable[[int, Ints], tuple[int, int]], room: int) -> Iterator[Ints]:
+    top = 1
+    while top > 0:
+        out = np.empty((room, 2), dtype=np.int64)
+        found, top = run(top, out)
+        yield out[:found]

@@ -1,0 +1,177 @@
+"""The tree of boxes against the definition: every pair of leaves compared, every ray against every box."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+from gjk3d.broad.nodes import HEIGHT, LEFT, PARENT, RIGHT, ROOT
+from gjk3d.broad.tree import Tree
+
+
+def random_boxes(rng, count, spread=5.0, size=1.0):
+    low = rng.uniform(-spread, spread, (count, 3)).round(1)
+    return np.hstack([low, low + rng.uniform(0, size, (count, 3)).round(1)])
+
+
+def gaps(a, b):
+    """The gap of every box of a and every one of b, along the axis where it is widest."""
+    return np.maximum(a[:, None, :3] - b[None, :, 3:], b[None, :, :3] - a[:, None, 3:]).max(axis=2)
+
+
+def found(tree, within=0.0, room=7):
+    pairs = [(min(p), max(p)) for block in tree.pairs(within, room) for p in block.tolist()]
+    assert len(pairs) == len(set(pairs))
+    return set(pairs)
+
+
+def expected(boxes, within=0.0):
+    """Pairs of a dictionary of boxes that are no farther apart than that."""
+    names = sorted(boxes)
+    table = np.array([boxes[n] for n in names]).reshape(-1, 6)
+    near = np.triu(gaps(table, table) <= within, 1)
+    return {(names[i], names[j]) for i, j in np.argwhere(near).tolist()}
+
+
+def check_links(tree):
+    """Every inner node is fitted round its two children, which know it; nothing hangs in the air."""
+    root = int(tree.state[ROOT])
+    seen, stack = [], [] if root < 0 else [root]
+    if stack:
+        assert tree.links[root, PARENT] == -1
+    while stack:
+        node = stack.pop()
+        if tree.links[node, HEIGHT] == 0:
+            seen.append(node)
+            continue
+        children = tree.links[node, [LEFT, RIGHT]]
+        assert (tree.links[children, PARENT] == node).all()
+        assert tree.links[node, HEIGHT] == tree.links[children, HEIGHT].max() + 1
+        np.testing.assert_array_equal(tree.boxes[node, :3], tree.boxes[children, :3].min(axis=0))
+        np.testing.assert_array_equal(tree.boxes[node, 3:], tree.boxes[children, 3:].max(axis=0))
+        stack += children.tolist()
+    assert sorted(seen) == tree.leaves.tolist()
+    assert len(seen) == len(tree)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 17, 300])
+@pytest.mark.parametrize("within", [0.0, 0.7])
+def test_pairs_of_a_built_tree(count, within):
+    boxes = random_boxes(np.random.default_rng(count), count)
+    tree = Tree()
+    tree.insert(np.arange(count), boxes)
+    check_links(tree)
+    assert found(tree, within) == expected(dict(enumerate(boxes)), within)
+
+
+@examples(60)
+@given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from("immmrR"), max_size=40))
+def test_any_sequence_of_changes(seed, changes):
+    rng = np.random.default_rng(seed)
+    tree, there = Tree(), {}
+    for change in changes:
+        absent = [k for k in range(60) if k not in there]
+        if change == "i" and absent:
+            some = rng.choice(absent, min(len(absent), rng.integers(1, 30)), replace=False)
+        elif not there:
+            continue
+        else:
+            most = len(there) if rng.random() < 0.3 else 2
+            some = rng.choice(sorted(there), rng.integers(1, min(most, len(there)) + 1), replace=False)
+        boxes = random_boxes(rng, len(some))
+        if change == "i" and absent:
+            tree.insert(some, boxes)
+        elif change in "rR":
+            tree.remove(some)
+            there = {k: box for k, box in there.items() if k not in some}
+            continue
+        else:
+            if rng.random() < 0.5:  # small moves keep their place in the tree
+                boxes = np.array([there[k] for k in some]) + 0.1
+            tree.move(some, boxes)
+        there.update(zip(some.tolist(), boxes, strict=True))
+    check_links(tree)
+    assert found(tree) == expected(there)
+
+
+def test_leaves_one_by_one_in_order_grow_no_deep_tree():
+    tree = Tree(4096)
+    for k in range(0, 4096, 64):  # few enough at a time to be put in one by one, most of the time
+        low = np.repeat(np.arange(k, k + 64, dtype=float)[:, None], 3, axis=1)
+        tree.insert(np.arange(k, k + 64), np.hstack([low, low + 0.5]))
+    check_links(tree)
+    assert tree.links[tree.state[ROOT], HEIGHT] <= 30
+
+
+@pytest.mark.parametrize("boxes", [np.zeros((50, 6)), np.tile([0.0, 0, 0, 1, 1, 1], (50, 1)) * 1e50])
+def test_boxes_that_no_cut_parts(boxes):
+    tree = Tree()
+    tree.insert(np.arange(50), boxes)
+    check_links(tree)
+    assert len(found(tree)) == 50 * 49 // 2
+
+
+def test_groups_that_may_not_meet_are_never_found():
+    rng = np.random.default_rng(5)
+    boxes = random_boxes(rng, 200, spread=2.0)
+    tree = Tree()
+    tree.insert(np.arange(200), boxes)
+    group, mask = 1 << rng.integers(0, 3, 200), rng.integers(0, 8, 200)
+    tree.bits[:200, 0], tree.bits[:200, 1] = group, mask
+    allowed = {(i, j) for i, j in expected(dict(enumerate(boxes))) if group[i] & mask[j] and group[j] & mask[i]}
+    assert 0 < len(allowed) < len(expected(dict(enumerate(boxes))))
+    assert found(tree) == allowed
+
+
+@pytest.mark.parametrize(("m", "n"), [(0, 5), (1, 1), (1, 40), (90, 40)])
+@pytest.mark.parametrize("within", [0.0, 0.4])
+def test_pairs_between_two_trees(m, n, within):
+    rng = np.random.default_rng(m + n)
+    a, b = random_boxes(rng, m, 2.0), random_boxes(rng, n, 2.0)
+    one, two = Tree(), Tree()
+    one.insert(np.arange(m), a)
+    two.insert(np.arange(n), b)
+    pairs = [tuple(p) for block in one.pairs_with(two, within, 5) for p in block.tolist()]
+    assert len(pairs) == len(set(pairs))
+    assert set(pairs) == {tuple(p) for p in np.argwhere(gaps(a, b) <= within).tolist()}
+
+
+def test_rays():
+    rng = np.random.default_rng(3)
+    boxes = random_boxes(rng, 150)
+    tree = Tree()
+    tree.insert(np.arange(150), boxes)
+    starts = rng.uniform(-6, 6, (80, 3))
+    ways = rng.normal(size=(80, 3))
+    ways[:30, 0] = 0.0
+    ways[10:20, 1] = 0.0
+    ways[20] = (1e-310, 0.0, 1.0)
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    for far in (np.inf, 2.0):
+        pairs = [tuple(p) for block in tree.along_rays(starts, ways, far, 11) for p in block.tolist()]
+        assert len(pairs) == len(set(pairs))
+        hits = {(i, k) for i in range(80) for k in range(150) if meets(boxes[k], starts[i], ways[i], far)}
+        assert len(hits) > 0
+        assert set(pairs) == hits
+
+
+def meets(box, start, way, far):
+    """Whether a stretch of a ray is in all three slabs."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        t = np.array([(box[:3] - start) / way, (box[3:] - start) / way])
+    still = way == 0.0
+    if ((start < box[:3]) | (start > box[3:]))[still].any():
+        return False
+    t = t[:, ~still]
+    return max(t.min(axis=0).max(), 0.0) <= min(t.max(axis=0).min(), far)
+
+
+def test_bounds():
+    tree = Tree()
+    assert tree.bounds.tolist() == [np.inf] * 3 + [-np.inf] * 3
+    tree.insert(np.array([3, 5]), np.array([[0.0, 0, 0, 1, 1, 1], [2, -1, 0, 3, 0, 4]]))
+    assert tree.bounds.tolist() == [0, -1, 0, 3, 1, 4]
+    assert tree.leaves.tolist() == [3, 5]

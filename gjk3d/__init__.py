@@ -65,11 +65,12 @@ _WHERE = {
     "Mesh": "meshes",
     "load": "meshes",
 }
-_MODULES = ("errors", "replay", "viz")
+_MODULES = ("clash", "errors", "replay", "viz")
 
 __all__ = [*_WHERE, *_MODULES]
 
 if TYPE_CHECKING:
+    from gjk3d import clash as clash
     from gjk3d import errors as errors
     from gjk3d import replay as replay
     from gjk3d import viz as viz

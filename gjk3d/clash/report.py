@@ -1,0 +1,286 @@
+"""What a clash check found: one `Clash` a pair, and the `Report` of them all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gjk3d.clash.assembly import Assembly
+
+SCHEMA_VERSION = 1
+#: Every kind of finding, the worst first.
+KINDS = ("hard", "contained", "duplicate", "unchecked", "touch", "clearance")
+#: What a finding is beside the baseline: there for the first time, there again, gone, or not to be counted.
+STATUSES = ("new", "active", "resolved", "ignored")
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """One finding about two parts. Lengths are in the unit of the report; points and directions in its frame.
+
+    Attributes
+    ----------
+    id : str
+        The same in every run as long as the two parts keep their names and the finding its kind.
+    kind : {"hard", "touch", "clearance", "contained", "duplicate", "unchecked"}
+        Overlap deeper than the tolerance; surfaces closer than it; parts closer than the clearance; one part inside
+        the other, their surfaces apart; the same part twice at one place; could not be decided.
+    severity : int
+        Rank in the report, 1 is the worst.
+    status : {"new", "active", "resolved", "ignored"}
+        Beside the baseline, and by the rules of what to ignore.
+    a, b : str
+        Names of the parts, in the order of names.
+    a_file, b_file : str
+        The files they came from.
+    distance : float or None
+        Signed: the gap, or less the depth of the overlap.
+    depth : float or None
+        How far B must move to be free, at least or at most or just so as `distance_kind` says; 0 where they are apart.
+    mtv : (3,) float or None
+        Moving B by this frees it; as short as is known.
+    normal : (3,) float or None
+        Unit vector from A to B.
+    point_a, point_b : (3,) float or None
+        The two points that are nearest, or deepest in the other part.
+    point : (3,) float or None
+        Where to look.
+    overlap_volume : float or None
+        Volume that both parts fill.
+    overlap_box : pair of (3,) float, or None
+        Lowest and highest corner of what both parts fill.
+    shape_a, shape_b : {"hull", "triangles"}
+        What stood for the part when the pair was decided.
+    method : str
+        Which algorithm decided: "gjk", "epa", "triangles", "boolean", "inside", "equal".
+    distance_kind : {"exact", "bound", "approximate"}
+        Whether `distance` is right to `error_bound`, is never beyond the truth, or neither.
+    error_bound : float or None
+        Width of the interval that holds the true distance.
+    convex_gap : float or None
+        By how much the hull distance lies below the true one, where hulls were compared first.
+    group : str
+        Name of the group of findings that it belongs to.
+    note : str
+        What a reader should know besides.
+    """
+
+    id: str
+    kind: str
+    severity: int
+    status: str
+    a: str
+    b: str
+    a_file: str
+    b_file: str
+    distance: float | None = None
+    depth: float | None = None
+    mtv: Vector | None = None
+    normal: Vector | None = None
+    point_a: Vector | None = None
+    point_b: Vector | None = None
+    point: Vector | None = None
+    overlap_volume: float | None = None
+    overlap_box: tuple[Vector, Vector] | None = None
+    shape_a: str = "hull"
+    shape_b: str = "hull"
+    method: str = "gjk"
+    distance_kind: str = "approximate"
+    error_bound: float | None = None
+    convex_gap: float | None = None
+    group: str = ""
+    note: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it counts: not ignored, not resolved."""
+        return self.status in ("new", "active")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON has them: lists for vectors, None for what is not finite."""
+        return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Clash:
+        """Return the finding that `to_dict` wrote; fields that this version does not know are left out."""
+        return cls(**{item.name: _tuples(values[item.name]) for item in fields(cls) if item.name in values})
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """One part of the assembly as the report lists it.
+
+    Attributes
+    ----------
+    name, file : str
+        Its name in the assembly, unique, and where it came from.
+    triangles : int
+        How many it has; 0 where it could not be loaded.
+    closed, convex : bool or None
+        Whether its surface encloses a volume, and fills its hull; None where that is unknown.
+    bounds : pair of (3,) float, or None
+        Lowest and highest corner.
+    reason : str
+        Why it could not be checked; empty where it could.
+    """
+
+    name: str
+    file: str
+    triangles: int
+    closed: bool | None = None
+    convex: bool | None = None
+    bounds: tuple[Vector, Vector] | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One file that was read: its path as it was given, its hash, and the unit it states."""
+
+    path: str
+    sha256: str | None
+    unit: str | None
+
+
+@dataclass
+class Report:
+    """What `gjk3d.clash.check` found.
+
+    Attributes
+    ----------
+    clashes : tuple of Clash
+        The worst first; the ignored and the resolved are at the end.
+    parts : tuple of PartRow
+        Every part, also those that could not be loaded.
+    unit : str or None
+        Unit of every length; None where the files state none and none was given.
+    clearance, tolerance : float
+        Wanted gap; overlap and gap up to which two surfaces count as touching.
+    pairs_total, pairs_close, pairs_tested : int
+        Pairs that were asked for, whose boxes come within the clearance, and that were decided.
+    complete : bool
+        False if the check was stopped before its end.
+    elapsed : float
+        Seconds.
+    settings : dict
+        Everything else that an answer depends on.
+    inputs : tuple of Input
+        The files.
+    notes : tuple of str
+        What a reader should know about the whole.
+    assembly : Assembly or None
+        The parts themselves, for pictures; not written to files.
+    """
+
+    clashes: tuple[Clash, ...] = ()
+    parts: tuple[PartRow, ...] = ()
+    unit: str | None = None
+    clearance: float = 0.0
+    tolerance: float = 0.0
+    pairs_total: int = 0
+    pairs_close: int = 0
+    pairs_tested: int = 0
+    complete: bool = True
+    elapsed: float = 0.0
+    settings: dict[str, Any] = field(default_factory=dict)
+    inputs: tuple[Input, ...] = ()
+    notes: tuple[str, ...] = ()
+    assembly: Assembly | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many open findings of each kind there are; see `Clash.is_open`."""
+        found = Counter(clash.kind for clash in self.clashes if clash.is_open)
+        return {kind: found[kind] for kind in KINDS}
+
+    @property
+    def statuses(self) -> dict[str, int]:
+        """How many findings of each status there are."""
+        found = Counter(clash.status for clash in self.clashes)
+        return {status: found[status] for status in STATUSES}
+
+    @property
+    def unchecked(self) -> tuple[PartRow, ...]:
+        """The parts that could not be checked, each with its reason."""
+        return tuple(part for part in self.parts if part.reason)
+
+    @property
+    def groups(self) -> dict[str, tuple[Clash, ...]]:
+        """The open findings by group, the group with the worst finding first."""
+        groups: dict[str, list[Clash]] = {}
+        for clash in self.clashes:
+            if clash.is_open:
+                groups.setdefault(clash.group, []).append(clash)
+        return {name: tuple(members) for name, members in groups.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the parts' triangles as JSON has it; its form is in ``gjk3d/clash/schema.json``."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "command": "clash",
+            "complete": self.complete,
+            "unit": self.unit,
+            "clearance": self.clearance,
+            "tolerance": self.tolerance,
+            "settings": _plain(self.settings),
+            "inputs": [_record(item) for item in self.inputs],
+            "counts": self.counts,
+            "statuses": self.statuses,
+            "pairs_total": self.pairs_total,
+            "pairs_close": self.pairs_close,
+            "pairs_tested": self.pairs_tested,
+            "notes": list(self.notes),
+            "groups": [{"name": name, "count": len(members)} for name, members in self.groups.items()],
+            "parts": [_record(part) for part in self.parts],
+            "clashes": [clash.to_dict() for clash in self.clashes],
+            "versions": {name: version(name) for name in ("gjk3d", "numpy", "scipy", "numba", "trimesh")},
+            "elapsed": self.elapsed,
+        }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the report as one JSON document, and write it where a path is given."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count) or "no clashes"
+        stopped = "" if self.complete else ", stopped before the end"
+        return f"<Report: {len(self.parts)} parts, {self.pairs_tested} pairs tested, {found}{stopped}>"
+
+
+def clash_id(kind: str, a: str, b: str) -> str:
+    """Return the id of a finding: a hash of its kind and the two names, in either order."""
+    first, second = sorted((a, b))
+    text = "\0".join((kind, first, second))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _record(item: Any) -> dict[str, Any]:
+    return {entry.name: _plain(getattr(item, entry.name)) for entry in fields(item)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

@@ -1,0 +1,56 @@
+"""A report as data: counts, ids, groups, and the document it becomes."""
+
+import json
+import pickle
+from math import inf
+
+import gjk3d as gk
+from gjk3d.clash.report import KINDS, Clash, PartRow, Report, clash_id
+
+
+def clash(kind: str, a: str, b: str, status: str = "new", **values) -> Clash:
+    return Clash(clash_id(kind, a, b), kind, 1, status, a, b, "f.glb", "f.glb", **values)
+
+
+def test_the_module_is_there_by_name():
+    assert gk.clash.Report is Report
+
+
+def test_ids_do_not_depend_on_order_and_differ_by_kind_and_names():
+    assert clash_id("hard", "a", "b") == clash_id("hard", "b", "a")
+    assert len({clash_id(kind, a, b) for kind in KINDS for a, b in (("a", "b"), ("a", "c"), ("ab", ""))}) == 18
+
+
+def test_counts_are_of_open_findings():
+    report = Report((clash("hard", "a", "b"), clash("hard", "a", "c", "ignored"), clash("touch", "a", "d", "resolved")))
+    assert report.counts == {"hard": 1} | {kind: 0 for kind in KINDS if kind != "hard"}
+    assert report.statuses == {"new": 1, "active": 0, "resolved": 1, "ignored": 1}
+    assert repr(report) == "<Report: 0 parts, 0 pairs tested, 1 hard>"
+
+
+def test_groups_hold_open_findings_in_the_order_of_the_report():
+    rows = (
+        clash("hard", "a", "b", group="y"),
+        clash("touch", "a", "c", group="x"),
+        clash("touch", "b", "c", group="y"),
+    )
+    groups = Report(rows).groups
+    assert list(groups) == ["y", "x"]
+    assert groups["y"] == (rows[0], rows[2])
+
+
+def test_json_is_one_document_without_nan_and_reads_back(tmp_path):
+    row = clash("hard", "<script>", "=cmd()", distance=-0.5, normal=(0.0, 0.0, 1.0), error_bound=inf)
+    report = Report((row,), (PartRow("p", "f.stl", 0, reason="broken"),), "mm")
+    text = report.to_json(tmp_path / "r.json")
+    document = json.loads(text)
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == document
+    assert document["clashes"][0]["error_bound"] is None
+    back = Clash.from_dict(document["clashes"][0] | {"of_a_later_version": 1})
+    assert back == clash("hard", "<script>", "=cmd()", distance=-0.5, normal=(0.0, 0.0, 1.0))
+    assert [part.reason for part in report.unchecked] == ["broken"]
+
+
+def test_it_pickles():
+    report = Report((clash("hard", "a", "b"),))
+    assert pickle.loads(pickle.dumps(report)) == report

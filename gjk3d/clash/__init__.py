@@ -1,5 +1,6 @@
 """Which parts of an assembly clash, touch or come too close, by how much, and where."""
 
+from gjk3d.clash.assembly import Assembly, AssemblyPart
 from gjk3d.clash.report import Clash, Input, PartRow, Report
 
-__all__ = ["Clash", "Input", "PartRow", "Report"]
+__all__ = ["Assembly", "AssemblyPart", "Clash", "Input", "PartRow", "Report"]

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from gjk3d.meshes import Mesh
+import numpy as np
+
+from gjk3d.clash.report import Input
+from gjk3d.clash.units import conversion, symbol
+from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
+from gjk3d.meshes import Mesh, loading
+
+_Path = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -37,7 +48,199 @@ class Assembly:
         In the order of their names.
     unit : str or None
         "m", "mm", "in" and the like; None where nothing says.
+    inputs : tuple of Input
+        The files.
+    notes : tuple of str
+        What was done to bring them together.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> from pyvista import examples  # models that come with it
+    >>> pair = gk.clash.Assembly.load([examples.nutfile, examples.antfile], unit="mm")
+    >>> [(part.name, len(part.mesh.faces)) for part in pair.parts]
+    [('ant', 912), ('nut', 1046)]
     """
 
     parts: tuple[AssemblyPart, ...]
     unit: str | None = None
+    inputs: tuple[Input, ...] = ()
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def of(cls, meshes: dict[str, Mesh], unit: str | None = None) -> Assembly:
+        """Return an assembly of meshes that are there already, by name, all in one frame and one unit."""
+        names = sorted(meshes, key=order)
+        return cls(tuple(AssemblyPart(name, str(meshes[name].source or ""), meshes[name]) for name in names), unit)
+
+    @classmethod
+    def load(cls, paths: _Path | Iterable[_Path], *, unit: str | None = None) -> Assembly:
+        """Load one model file, several that make a whole, or a folder with all below it.
+
+        Parameters
+        ----------
+        paths : path or sequence of paths
+            Files that `gjk3d.load` reads, and folders. Each file may be a part or an assembly of its own; all keep
+            the coordinates that they state.
+        unit : str, optional
+            The unit of files that state none, such as STL: "mm", "cm", "m", "in".
+
+        Returns
+        -------
+        Assembly
+            Its parts are named by their place in the tree of the file, behind the name of the file if there are
+            several. A file or part that cannot be read is a part without a mesh, and says why.
+
+        Raises
+        ------
+        FileError
+            A path is not there, or a folder holds no model.
+        ParseError
+            Nothing at all could be loaded, or files with and without a unit meet and ``unit`` is not given.
+        """
+        named = _named_files([paths] if isinstance(paths, str | os.PathLike) else list(paths))
+        loaded = [_File(prefix, file, several=len(named) > 1) for prefix, file in named]
+        if not any(part.mesh for file in loaded for part in file.parts):
+            # one file: its own error; more: the first, all being of no use
+            raise next(file.error for file in loaded if file.error is not None)
+        own, notes = _one_unit(loaded, unit)
+        parts = [part for file in loaded for part in file.parts]
+        inputs = tuple(Input(str(file.path), sha256(file.path), file.unit) for file in loaded)
+        return cls(_unique(sorted(parts, key=lambda part: (order(part.name), part.file))), own, inputs, tuple(notes))
+
+
+def order(name: str) -> tuple[list[tuple[int, str]], str]:
+    """Return what names are sorted by: 'bolt 2' before 'bolt 10'."""
+    return loading.natural(name), name
+
+
+class _File:
+    """One file and the parts it gave, or the reason that it gave none."""
+
+    def __init__(self, prefix: str, path: Path, several: bool) -> None:
+        self.path = path
+        self.unit: str | None = None
+        self.error: Gjk3dError | ImportError | None = None
+        self.parts: list[AssemblyPart]
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # a place out of range is said of its part
+                self.parts = self._read(prefix, several)
+        except (Gjk3dError, ImportError) as error:
+            self.error = error
+            reason = str(error).removeprefix(str(path)).removeprefix(":").strip()
+            self.parts = [AssemblyPart(prefix, str(path), None, reason)]
+        else:
+            if not any(part.mesh for part in self.parts):
+                self.error = ParseError(f"{path}: {next(part.reason for part in self.parts)}")
+
+    def _read(self, prefix: str, several: bool) -> list[AssemblyPart]:
+        content, pieces, others = loading.read_pieces(self.path)
+        self.unit = symbol(content.unit)
+        parents = content.scene.graph.transforms.parents
+        base = content.scene.graph.base_frame
+        start = [prefix] if several else []
+        parts = []
+        for key, geometries in pieces.items():
+            # what has no name of its own is called as its file is
+            name = prefix if key == self.path.stem and key not in parents else _path(key, parents, base, start)
+            try:
+                parts.append(
+                    AssemblyPart(name, str(self.path), loading.joined(name, geometries, self.unit, self.path).mesh)
+                )
+            except ShapeError as error:
+                parts.append(AssemblyPart(name, str(self.path), None, str(error)))
+        for key, what in others.items():
+            name = _path(key, parents, base, start)
+            parts.append(AssemblyPart(name, str(self.path), None, f"has no triangles: {what}"))
+        return parts
+
+
+def _path(node: str, parents: dict[str, str], base: str, start: list[str]) -> str:
+    steps = [node]
+    while steps[-1] in parents and len(steps) <= len(parents):
+        steps.append(parents[steps[-1]])
+    return "/".join(start + [str(step) for step in reversed(steps) if step != base])
+
+
+def _named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
+    """Return each file once with the name it gives to its parts, in the order of those names."""
+    if not paths:
+        raise FileError("no file: name one or more models, or a folder of them")
+    files: dict[Path, tuple[str, Path]] = {}
+    for given in paths:
+        path = Path(given)
+        if not path.is_dir():
+            found = [(path.stem, path)]
+            loading.existing(path)
+        else:
+            found = [(str(file.relative_to(path).with_suffix("")), file) for file in _models_below(path)]
+            if not found:
+                raise FileError(f"{path} holds no model: {' '.join(loading.FORMATS)} are read")
+        for name, file in found:
+            files.setdefault(file.resolve(), (Path(name).as_posix(), file))
+    return sorted(files.values(), key=lambda entry: (order(entry[0]), str(entry[1])))
+
+
+def _models_below(folder: Path) -> list[Path]:
+    return [
+        file
+        for file in folder.rglob("*")
+        if file.suffix.lower() in loading.FORMATS
+        and file.is_file()
+        and not any(name.startswith(".") for name in file.relative_to(folder).parts)
+    ]
+
+
+def _one_unit(files: list[_File], said: str | None) -> tuple[str | None, list[str]]:
+    """Bring all parts into the unit of the first file that states one; return it and what was done."""
+    said = symbol(said)
+    if said is not None and conversion(said, "m") is None:
+        raise ParseError(f"{said!r} is no unit of length: give mm, cm, m, in or the like")
+    read = [file for file in files if any(part.mesh for part in file.parts)]
+    own = next((file.unit for file in read if file.unit is not None), said)
+    notes = []
+    for file in read:
+        unit = file.unit or said
+        if unit is None and own is not None:
+            raise ParseError(
+                f"{file.path} has no unit of length, and other files are in {own}: say which it is in (unit='mm' in"
+                " Python, --unit mm on the command line)"
+            )
+        factor = 1.0 if unit is None or own is None else conversion(unit, own)
+        if factor is None:
+            raise ParseError(f"{file.path} is in {unit} and other files in {own}: one of these is no unit of length")
+        if factor != 1.0:
+            file.parts = [_scaled(part, factor, str(own)) for part in file.parts]
+            notes.append(f"{file.path} is in {unit}: its lengths are multiplied by {factor:g}")
+    return own, notes
+
+
+def _scaled(part: AssemblyPart, factor: float, unit: str) -> AssemblyPart:
+    if part.mesh is None:
+        return part
+    mesh = Mesh(part.mesh.vertices * factor, part.mesh.faces, name=part.name, unit=unit, source=part.mesh.source)
+    return replace(part, mesh=mesh)
+
+
+def _unique(parts: list[AssemblyPart]) -> tuple[AssemblyPart, ...]:
+    """Give a number to what has the name of another part: 'bolt', 'bolt (2)', 'bolt (3)'."""
+    taken = {part.name for part in parts}
+    seen: set[str] = set()
+    result = []
+    for part in parts:
+        name, number = part.name, 1
+        while name in seen or (number > 1 and name in taken):
+            number += 1
+            name = f"{part.name} ({number})"
+        seen.add(name)
+        result.append(part if name == part.name else replace(part, name=name))
+    return tuple(sorted(result, key=lambda part: order(part.name)))
+
+
+def sha256(path: Path) -> str | None:
+    """Return the hash of a file, by which a reader knows that it is the same one; None if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import urllib.parse
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,8 +33,22 @@ MAX_BYTES = 4 << 30
 #: Triangles after every instance of a part is placed: a small file can ask for any number of copies.
 MAX_TRIANGLES = 100_000_000
 
-_STEP_CODE = "import sys, cascadio; sys.exit(cascadio.step_to_glb(sys.argv[1], sys.argv[2]) != 0)"
+_STEP_CODE = """
+import sys
+try:
+    import os, resource
+    most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+except (ImportError, OSError, ValueError):  # Windows, or a lower limit that holds already
+    pass
+import cascadio
+sys.exit(cascadio.step_to_glb(sys.argv[1], sys.argv[2]) != 0)
+"""
 _quiet_lock = threading.Lock()
+
+
+#: Name of a part: its geometries, each with its transform; several for several materials.
+Pieces = dict[str, list[tuple[Any, Any]]]
 
 
 class _Format(NamedTuple):
@@ -93,7 +108,30 @@ def load(path: str | os.PathLike[str], *, part: str | None = None) -> Mesh:
     >>> len(plane.faces), plane.is_watertight
     (2452, False)
     """
-    file = _existing(path)
+    content = read(path)
+    with _blamed_on(content.file, content.kind):
+        mesh = _mesh(content)
+    return mesh if part is None else _selected(mesh, part)
+
+
+class Content(NamedTuple):
+    """What a reader made of a file, its transforms not yet applied."""
+
+    file: Path
+    kind: _Format
+    size: int  #: in bytes
+    scene: Any  #: trimesh's
+    promised: int  #: faces that the header counts
+
+    @property
+    def unit(self) -> str | None:
+        """Unit of length, where the format has one."""
+        return self.kind.unit or (_unit(self.scene) if self.kind.reader == "3mf" else None)
+
+
+def read(path: str | os.PathLike[str]) -> Content:
+    """Read and check a file; it raises what `load` raises."""
+    file = existing(path)
     kind = _format(file)
     size = file.stat().st_size
     if size == 0:
@@ -104,19 +142,34 @@ def load(path: str | os.PathLike[str], *, part: str | None = None) -> Mesh:
         data = file.read_bytes()
     except OSError as error:
         raise FileError(f"{file} cannot be read: {error.strerror or error}") from error
-    try:
+    with _blamed_on(file, kind):
         if "cascadio" in kind.needs:
             data = _step_to_glb(file)
         data, promised = kind.check(data)
-        mesh = _mesh(_read(data, kind.reader, file.parent), file, kind, size, promised)
+        scene = _read(data, kind.reader, file.parent)
+    return Content(file, kind, size, scene, promised)
+
+
+def read_pieces(path: str | os.PathLike[str]) -> tuple[Content, Pieces, dict[str, str]]:
+    """Read a file and sort what it holds into parts: `read` and `pieces_of`, the file blamed for both."""
+    content = read(path)
+    with _blamed_on(content.file, content.kind):
+        pieces, others = pieces_of(content)
+    return content, pieces, others
+
+
+@contextlib.contextmanager
+def _blamed_on(file: Path, kind: _Format) -> Iterator[None]:
+    try:
+        yield
     except (headers.HeaderError, ShapeError) as error:
         raise ParseError(f"{file}: {error}") from None
     except Exception as error:  # whatever a reader dies of, MemoryError and RecursionError too, the file is at fault
         raise ParseError(f"{file} cannot be read as {kind.reader.upper()}: {_one_line(error)}") from error
-    return mesh if part is None else _selected(mesh, part)
 
 
-def _existing(path: str | os.PathLike[str]) -> Path:
+def existing(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file that is there; FileError says what is wrong with any other."""
     try:
         file = Path(path)
     except TypeError:
@@ -226,29 +279,44 @@ def _quiet() -> Iterator[None]:
             log.setLevel(level)
 
 
-def _mesh(scene: Any, file: Path, kind: _Format, size: int, promised: int) -> Mesh:
+def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
+    """Return the parts of a file by name, and what it holds besides: a name and a type each.
+
+    A file that holds fewer triangles than it says, none, or too many is at fault.
+    """
     import trimesh
 
-    pieces: dict[str, list[tuple[Any, Any]]] = {}  # part name: geometry and transform, several for several materials
-    others: dict[str, int] = {}
+    scene, file = content.scene, content.file
+    pieces: Pieces = {}
+    others: dict[str, str] = {}
     total = 0
     for node in scene.graph.nodes_geometry:
         matrix, name = scene.graph.get(node)
         geometry = scene.geometry[name]
         if not isinstance(geometry, trimesh.Trimesh):
-            others[type(geometry).__name__] = others.get(type(geometry).__name__, 0) + 1
-        elif len(geometry.faces):
+            others[str(node)] = type(geometry).__name__
+        elif not len(geometry.faces):
+            others[str(node)] = "mesh without triangles"
+        else:
             total += len(geometry.faces)
             pieces.setdefault(_part_name(scene, node, geometry, file), []).append((geometry, matrix))
     if total == 0:
-        found = ", ".join(f"{count} {name}" for name, count in others.items()) or "nothing to draw"
-        raise headers.HeaderError(f"has 0 triangles ({size} bytes; {found}): a mesh of triangles is needed")
-    if total < promised:
-        raise headers.HeaderError(f"promises {promised} faces, {total} triangles were read: truncated or damaged")
+        count = Counter(others.values())
+        found = ", ".join(f"{number} {name}" for name, number in count.items()) or "nothing to draw"
+        raise headers.HeaderError(f"has 0 triangles ({content.size} bytes; {found}): a mesh of triangles is needed")
+    if total < content.promised:
+        raise headers.HeaderError(
+            f"promises {content.promised} faces, {total} triangles were read: truncated or damaged"
+        )
     if total > MAX_TRIANGLES:
         raise headers.HeaderError(f"asks for {total} triangles, more than the {MAX_TRIANGLES} that are read")
-    unit = kind.unit or (_unit(scene) if kind.reader == "3mf" else None)
-    parts = [_part(name, pieces[name], unit, file) for name in sorted(pieces, key=_natural)]
+    return pieces, others
+
+
+def _mesh(content: Content) -> Mesh:
+    pieces, _ = pieces_of(content)
+    file, unit = content.file, content.unit
+    parts = [joined(name, pieces[name], unit, file) for name in sorted(pieces, key=natural)]
     if len(parts) == 1:
         only = parts[0]
         return Mesh(only.mesh.vertices, only.mesh.faces, name=only.name, unit=unit, parts=parts, source=file)
@@ -272,7 +340,8 @@ def _part_name(scene: Any, node: Any, geometry: Any, file: Path) -> str:
     return str(node)
 
 
-def _part(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Path) -> Part:
+def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Path) -> Part:
+    """Return one part in the frame of the whole; ShapeError where its numbers make no mesh."""
     vertices, faces, start = [], [], 0
     for geometry, matrix in pieces:
         points, triangles = np.asarray(geometry.vertices, np.float64), np.asarray(geometry.faces, np.int64)
@@ -297,7 +366,7 @@ def _unit(scene: Any) -> str | None:
     return units[:40] if isinstance(units, str) else None
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
+def natural(name: str) -> list[tuple[int, str]]:
     """Order 'bolt 2' before 'bolt 10', and capitals beside their small letters."""
     return [(int(word), "") if word.isdecimal() else (-1, word) for word in re.split(r"(\d+)", name.lower())]
 

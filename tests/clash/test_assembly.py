@@ -1,0 +1,161 @@
+"""Assemblies from files: names, units, frames, and what becomes of what cannot be read."""
+
+import importlib.util
+import random
+
+import numpy as np
+import pytest
+from model_files import CORNERS, QUADS, TRIANGLES, glb, obj, step, stl_binary, write_3mf
+
+import gjk3d as gk
+from gjk3d.clash import Assembly
+from gjk3d.clash.units import conversion, length, symbol
+from gjk3d.errors import FileError, ParseError
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(name, data):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+def names(assembly):
+    return [part.name for part in assembly.parts]
+
+
+def bounds(assembly, name):
+    return next(part.mesh.bounds.tolist() for part in assembly.parts if part.name == name)
+
+
+def test_gearbox_has_its_parts_at_their_paths_and_places():
+    import json
+
+    with open("data/gearbox.truth.json") as file:
+        truth = json.load(file)["parts"]
+    assembly = Assembly.load("data/gearbox.glb")
+    assert assembly.unit == "m"
+    assert sorted(names(assembly)) == sorted(part["path"] for part in truth.values())
+    for part in truth.values():
+        np.testing.assert_allclose(bounds(assembly, part["path"]), part["bounds"], rtol=0, atol=1e-16)
+
+
+def test_scale_is_baked_and_paths_go_through_groups(save):
+    nodes = [
+        {"name": "group", "children": [1, 2], "scale": [2, 2, 2], "translation": [10, 0, 0]},
+        {"name": "cube", "mesh": 0, "translation": [1, 0, 0]},
+        {"name": "mirrored", "mesh": 0, "scale": [-1, 1, 1]},
+    ]
+    assembly = Assembly.load(save("a.glb", glb(nodes, scenes=[{"nodes": [0]}])))
+    assert names(assembly) == ["group/cube", "group/mirrored"]
+    assert bounds(assembly, "group/cube") == [[12, 0, 0], [14, 2, 2]]
+    assert [part.mesh.volume for part in assembly.parts] == pytest.approx([8, 8])
+
+
+def test_step_and_3mf_come_in_one_unit(save, tmp_path, capfd):
+    save("one.step", step([("plate", CORNERS * 40, QUADS), ("pin", CORNERS * 5, QUADS)]))
+    write_3mf(tmp_path / "two.3mf", [("lid", CORNERS * 40, TRIANGLES)], unit="inch")
+    assembly = Assembly.load([tmp_path / "two.3mf", tmp_path / "one.step"])
+    assert assembly.unit == "m"
+    assert names(assembly)[-1].startswith("two/")
+    sizes = [np.ptp(part.mesh.bounds, axis=0)[0] for part in assembly.parts]
+    assert sorted(sizes) == pytest.approx([0.005, 0.04, 40 * 0.0254])
+    assert assembly.notes == (f"{tmp_path / 'two.3mf'} is in in: its lengths are multiplied by 0.0254",)
+    assert [entry.unit for entry in assembly.inputs] == ["m", "in"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_folder_is_read_with_what_is_below_it_in_the_order_of_names(save, tmp_path):
+    for name in ("b 10.stl", "b 2.stl", "sub/b 2.stl", ".hidden/x.stl", "notes.txt"):
+        save(name, stl_binary())
+    assembly = Assembly.load(tmp_path)
+    assert names(assembly) == ["b 2", "b 10", "sub/b 2"]
+    assert assembly.unit is None
+    files = [tmp_path / name for name in ("b 10.stl", "sub/b 2.stl", "b 2.stl")]
+    random.Random(1).shuffle(files)
+    again = Assembly.load(files)
+    assert names(again) == ["b 2", "b 2 (2)", "b 10"]  # equal names are numbered, in the order of their files
+    assert [part.file for part in again.parts] == [str(tmp_path / n) for n in ("b 2.stl", "sub/b 2.stl", "b 10.stl")]
+    assert again == Assembly.load(files[::-1])
+
+
+def test_one_file_given_twice_is_one(save):
+    path = save("a.stl", stl_binary())
+    assert names(Assembly.load([path, path, str(path)])) == ["a"]
+
+
+def test_equal_names_do_not_hide_a_name_that_is_there(save, tmp_path):
+    for name in ("x.stl", "x.obj", "x (2).stl"):
+        save(name, obj() if name.endswith("obj") else stl_binary())
+    assert names(Assembly.load(tmp_path)) == ["x", "x (2)", "x (3)"]
+
+
+def test_broken_files_and_parts_stay_as_unchecked(save, tmp_path, monkeypatch):
+    save("good.stl", stl_binary())
+    save("empty.stl", b"")
+    save("junk.stl", b"junk")
+    save("cut.stl", stl_binary(count=99))
+    save("nan.obj", obj(CORNERS * np.nan))
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "cascadio" else find(name))
+    save("solid.step", b"x")
+    assembly = Assembly.load(tmp_path)
+    reasons = {part.name: part.reason for part in assembly.parts}
+    assert list(reasons) == ["cut", "empty", "good", "junk", "nan", "solid"]
+    assert reasons["good"] == ""
+    assert [part.mesh is None for part in assembly.parts] == [True, True, False, True, True, True]
+    assert reasons["cut"].startswith("the header promises 99 triangles")
+    assert reasons["empty"] == "is empty: it has 0 triangles (0 bytes)"
+    assert "not finite" in reasons["nan"]
+    assert 'pip install "gjk3d[io]"' in reasons["solid"]
+    assert all(len(entry.sha256) == 64 for entry in assembly.inputs)
+
+
+def test_one_broken_part_of_a_file_does_not_take_the_others(save):
+    far = {"name": "far", "mesh": 0, "translation": [1.7e308, 0, 0], "scale": [1e308, 1e308, 1e308]}
+    nodes = [{"name": "good", "mesh": 0}, far]
+    assembly = Assembly.load(save("a.glb", glb(nodes, scenes=[{"nodes": [0, 1]}])))
+    good, far = sorted(assembly.parts, key=lambda part: part.mesh is None)
+    assert good.name == "good"
+    assert "not finite" in far.reason
+
+
+def test_what_cannot_be_an_assembly_is_refused(save, tmp_path):
+    with pytest.raises(FileError, match="there is no file"):
+        Assembly.load(tmp_path / "nothing.glb")
+    with pytest.raises(FileError, match="no file: name one"):
+        Assembly.load([])
+    (tmp_path / "hollow").mkdir()
+    with pytest.raises(FileError, match=r"holds no model: \.stl"):
+        Assembly.load(tmp_path / "hollow")
+    with pytest.raises(ParseError, match="is empty"):
+        Assembly.load(save("empty.stl", b""))
+    files = [save("a.stl", stl_binary()), save("b.glb", glb([{"name": "cube", "mesh": 0}]))]
+    with pytest.raises(ParseError, match=r"a\.stl has no unit of length, and other files are in m: .*--unit mm"):
+        Assembly.load(files)
+    with pytest.raises(ParseError, match="'furlong' is no unit"):
+        Assembly.load(files, unit="furlong")
+    assert bounds(Assembly.load(files, unit="mm"), "a") == [[0, 0, 0], [0.001] * 3]
+
+
+def test_meshes_make_an_assembly_too():
+    mesh = gk.Mesh(CORNERS, TRIANGLES)
+    assert names(Assembly.of({"b": mesh, "a": mesh}, "mm")) == ["a", "b"]
+
+
+def test_lengths_carry_units():
+    assert length("0.5mm", "m", "--clearance") == 0.0005
+    assert length(" 2 in", "mm", "x") == 50.8
+    assert length("1e-3", None, "x") == 0.001
+    assert length("-.5", "m", "x") == -0.5
+    for text, unit in (("1 parsec", "mm"), ("mm", "mm"), ("1mm", None), ("nan", "mm"), ("1e999", "mm"), ("", "mm")):
+        with pytest.raises(ParseError, match="x '"):
+            length(text, unit, "x")
+    assert (symbol("Millimeters"), symbol("feet"), symbol("cubit"), symbol(None)) == ("mm", "ft", "cubit", None)
+    assert conversion("m", "mm") == 1000.0
+    assert conversion("mm", "m") == 0.001
+    assert conversion("cubit", "m") is None

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
-import json
 import os
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -18,6 +14,7 @@ from numpy.typing import NDArray
 from gjk3d.results import Distance, Status
 from gjk3d.viz.layout import Body, Layout, kind, lay_out, models_of, number, verdict
 from gjk3d.viz.shading import shade
+from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
 
 Array = NDArray[np.float64]
 
@@ -67,7 +64,7 @@ def write_html(
     three = three_js()
     headline = verdict(result, unit)
     parts = {
-        "policy": _policy([three, script], style),
+        "policy": policy([three, script], style),
         "title": html.escape(f"{names[0]} and {names[1]}: {headline}"),
         "style": style,
         "headline": html.escape(headline[:1].upper() + headline[1:]),
@@ -80,56 +77,18 @@ def write_html(
             f"<tr><th>{label}</th><td>{html.escape(text)}</td></tr>" for label, text in _rows(result, unit)
         ),
         "legend": _legend(result, drawn),
-        "made": f"made with gjk3d {html.escape(_version())}",
-        "scene": _json(_scene(result, layout, drawn)),
+        "made": html.escape(made_with()),
+        "scene": to_json(_scene(result, layout, drawn)),
         "three": three,
         "script": script,
     }
-    page = "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(_text("page.html").split("@")))
     target = Path(path)
-    target.write_text(page, encoding="utf-8", newline="\n")
+    target.write_text(fill(_text("page.html"), parts), encoding="utf-8", newline="\n")
     return target
-
-
-def three_js() -> str:
-    """Return three.js and its trackball controls, out of the viewer that trimesh brings."""
-    from trimesh import resources, util
-
-    archive = util.decompress(resources.get_bytes("templates/viewer.zip"), file_type="zip")
-    viewer: str = archive["viewer.html.template"].read().decode("utf-8").replace("\r\n", "\n")
-    end = "THREE.TrackballControls=TrackballControls;})();"
-    start, stop = viewer.find("<script>"), viewer.find(end)
-    text = viewer[start + len("<script>") : stop + len(end)]
-    if start < 0 or stop < start or "</script" in text:
-        raise RuntimeError("the installed trimesh brings no three.js viewer that gjk3d knows: pip install -U trimesh")
-    return text
 
 
 def _text(name: str) -> str:
     return files("gjk3d.viz").joinpath(name).read_text(encoding="utf-8")
-
-
-def _policy(scripts: list[str], style: str) -> str:
-    """Allow these scripts and this style by their hashes, and nothing else: no network, no other script."""
-    allowed = " ".join(_hash(text) for text in scripts)
-    return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode()}'"
-
-
-def _json(value: Any) -> str:
-    """Write JSON that no text in it can end the script element around it."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _version() -> str:
-    try:
-        return version("gjk3d")
-    except PackageNotFoundError:
-        return ""
 
 
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
@@ -229,15 +188,11 @@ def _scene(result: Distance, layout: Layout, models: list[Body | None]) -> dict[
 
 def _mesh(body: Body) -> dict[str, str]:
     if not len(body.faces):
-        return {"positions": _base64(body.vertices, "<f4")}
+        return {"positions": to_base64(body.vertices, "<f4")}
     shaded = shade(body.vertices, body.faces)
     return {
-        "positions": _base64(shaded.vertices, "<f4"),
-        "normals": _base64(shaded.normals, "<f4"),
-        "indices": _base64(shaded.faces, "<u4"),
-        "edges": _base64(shaded.edges, "<f4"),
+        "positions": to_base64(shaded.vertices, "<f4"),
+        "normals": to_base64(shaded.normals, "<f4"),
+        "indices": to_base64(shaded.faces, "<u4"),
+        "edges": to_base64(shaded.edges, "<f4"),
     }
-
-
-def _base64(array: Any, kind: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()

@@ -14,6 +14,7 @@ from answers import SHAPES, apart, deep, pose
 from PIL import Image
 
 import gjk3d as gk
+from gjk3d import webpage
 from gjk3d.viz import page, write_html
 from gjk3d.viz.layout import lay_out
 
@@ -98,9 +99,9 @@ def test_names_and_notes_do_no_harm(tmp_path):
 
 
 def test_json_cannot_end_its_element():
-    assert page._json({"a": "</script><!--&"}) == '{"a":"\\u003c/script\\u003e\\u003c!--\\u0026"}'
+    assert webpage.to_json({"a": "</script><!--&"}) == '{"a":"\\u003c/script\\u003e\\u003c!--\\u0026"}'
     with pytest.raises(ValueError, match="JSON compliant"):
-        page._json(float("nan"))
+        webpage.to_json(float("nan"))
 
 
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])

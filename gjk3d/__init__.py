@@ -62,6 +62,10 @@ _WHERE = {
     "Contact": "contacts",
     "Distance": "results",
     "Status": "results",
+    "Scene": "scene",
+    "ScenePairs": "scene",
+    "SceneHit": "scene",
+    "Clearance": "scene",
     "Mesh": "meshes",
     "load": "meshes",
 }
@@ -108,6 +112,10 @@ if TYPE_CHECKING:
     from gjk3d.results import Certificate as Certificate
     from gjk3d.results import Distance as Distance
     from gjk3d.results import Status as Status
+    from gjk3d.scene import Clearance as Clearance
+    from gjk3d.scene import Scene as Scene
+    from gjk3d.scene import SceneHit as SceneHit
+    from gjk3d.scene import ScenePairs as ScenePairs
     from gjk3d.shapes.base import Shape as Shape
     from gjk3d.shapes.box import Box as Box
     from gjk3d.shapes.capsule import Capsule as Capsule

@@ -107,7 +107,7 @@ class Pairs:
     [True, False]
     """
 
-    __slots__ = ("_columns", "_floats", "_ints", "_planes", "_singly", "shapes")
+    __slots__ = ("_columns", "_floats", "_ints", "_keys", "_planes", "_singly", "shapes")
     shapes: tuple[Shape, ...]
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
@@ -124,9 +124,30 @@ class Pairs:
         # a half-space has no core; a point lies in its place, and its pairs are answered apart
         cores: list[Shape] = [Point() if isinstance(shape, Halfspace) else shape for shape in distinct]
         self._ints, self._floats, starts = arena(cores)
-        ranks = {key: k for k, key in enumerate(sorted({core.order for core in cores}))}
+        self._keys = sorted({core.order for core in cores})
+        ranks = {key: k for k, key in enumerate(self._keys)}
         rank = np.array([ranks[core.order] for core in cores], dtype=np.int64)
         self._columns = np.column_stack([starts, rank])[which]
+
+    def joined(self, other: Pairs) -> Pairs:
+        """Return these shapes with those of another behind them, without packing any of them again."""
+        both: Pairs = object.__new__(Pairs)
+        both.shapes = self.shapes + other.shapes
+        both._planes = np.concatenate([self._planes, other._planes])
+        both._singly = np.concatenate([self._singly, other._singly])
+        both._ints = np.concatenate([self._ints, other._ints])
+        both._floats = np.concatenate([self._floats, other._floats])
+        both._keys = sorted({*self._keys, *other._keys})
+        ranks = {key: k for k, key in enumerate(both._keys)}
+        columns = []
+        for part, starts in ((self, (0, 0)), (other, (len(self._ints), len(self._floats)))):
+            rank = np.array([ranks[key] for key in part._keys], dtype=np.int64)
+            one = part._columns.copy()
+            one[:, :2] += starts
+            one[:, 2] = rank[one[:, 2]]
+            columns.append(one)
+        both._columns = np.concatenate(columns)
+        return both
 
     def __len__(self) -> int:
         return len(self.shapes)
@@ -170,12 +191,18 @@ class Pairs:
         """
         check_margin(margin)
         pairs, table, rows, _ = self._question(index_pairs, poses, workers, memory)
+        return self.collide_rows(pairs, table, rows, float(margin), workers, memory)
+
+    def collide_rows(
+        self, pairs: Ints, table: Ints, rows: Array, margin: float, workers: int = 1, memory: Memory | None = None
+    ) -> NDArray[np.bool_]:
+        """Answer `collide` for what has been checked; ``table`` is as `table` makes it."""
         answer = np.empty(len(pairs), dtype=np.int64)
 
         def run(start: int, stop: int) -> None:
             simplex = scratch(FIRST_POINTS)[2]
             collide_many(
-                self._ints, self._floats, table, NO_POSE, NO_POSE, rows, float(margin), start, stop, simplex, answer,
+                self._ints, self._floats, table, NO_POSE, NO_POSE, rows, margin, start, stop, simplex, answer,
                 _cache(memory),
             )  # fmt: skip
 
@@ -183,7 +210,7 @@ class Pairs:
             in_chunks(len(pairs), workers, run)
         left = np.flatnonzero((answer == 2) | self._singly[pairs].any(axis=1))
         if len(left):
-            out, _ = self._solve(pairs[left], table[left], rows, narrow.SIGNED, inf, 0.0, workers, None)
+            out, _ = self.solve_rows(pairs[left], table[left], rows, narrow.SIGNED, inf, 0.0, workers, None)
             answer[left] = ~(out[:, 1] > margin)
         hits: NDArray[np.bool_] = answer != 0
         return hits
@@ -225,20 +252,14 @@ class Pairs:
         check_limits(max_distance, tol)
         pairs, table, rows, matrices = self._question(index_pairs, poses, workers, memory)
         width = 0.0 if tol is None else float(tol)
-        out, flags = self._solve(pairs, table, rows, mode, float(max_distance), width, workers, memory)
-        result: PairDistance = object.__new__(PairDistance)
-        result._pairs, result._shapes, result._poses = pairs, self.shapes, matrices
-        result.shape_a = result.shape_b = result.pose_a = result.pose_b = result.trace = None
-        result.asked = (mode, max_distance, tol, False)
-        result.distance, result.lower, result.upper = out[:, 0], out[:, 1], out[:, 2]
-        result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]
-        result.status, result.iterations, result.tight = flags[:, 0], flags[:, 1], flags[:, 2].astype(bool)
-        return result
+        out, flags = self.solve_rows(pairs, table, rows, mode, float(max_distance), width, workers, memory)
+        return pair_distance(out, flags, pairs, self.shapes, matrices, (mode, max_distance, tol, False))
 
-    def _solve(
+    def solve_rows(
         self, pairs: Ints, table: Ints, rows: Array, mode: int, max_distance: float, tol: float, workers: int,
         memory: Memory | None,
     ) -> tuple[Array, Ints]:  # fmt: skip
+        """Answer the distances of what has been checked: rows as those of `gjk3d.narrow.solve`."""
         out, flags = np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), dtype=np.int64)
 
         def run(start: int, stop: int, points: int, again: bool) -> None:
@@ -307,10 +328,37 @@ class Pairs:
             at = pairs
         if memory is not None and len(memory) != len(pairs):
             raise ShapeError(f"memory is of {len(memory)} pairs, and there are {len(pairs)}")
+        return pairs, self.table(pairs, at), rows, np.array(matrices, dtype=np.float64)
+
+    @property
+    def arena(self) -> tuple[Ints, Array]:
+        """All distinct shapes behind each other, see `gjk3d.shapes.layout`."""
+        return self._ints, self._floats
+
+    def starts(self, which: Ints) -> Ints:
+        """Return where shapes begin in the arena's two arrays."""
+        return self._columns[which, :2]
+
+    def table(self, pairs: Ints, at: Ints) -> Ints:
+        """Return pairs of shapes at pose rows as the kernels take them, see `gjk3d.narrow.pairs`."""
         table = np.zeros((len(pairs), PAIR), dtype=np.int64)
         table[:, :3], table[:, 5:8] = self._columns[pairs[:, 0]], self._columns[pairs[:, 1]]
         table[:, 3], table[:, 8] = at[:, 0], at[:, 1]
-        return pairs, table, rows, np.array(matrices, dtype=np.float64)
+        return table
+
+
+def pair_distance(
+    out: Array, flags: Ints, pairs: Ints, shapes: Sequence[Shape], poses: Array, asked: Any
+) -> PairDistance:
+    """Return rows of `Pairs.solve_rows` as a result; poses are those of the shapes, or two a pair."""
+    result: PairDistance = object.__new__(PairDistance)
+    result._pairs, result._shapes, result._poses = pairs, shapes, poses
+    result.shape_a = result.shape_b = result.pose_a = result.pose_b = result.trace = None
+    result.asked = asked
+    result.distance, result.lower, result.upper = out[:, 0], out[:, 1], out[:, 2]
+    result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]
+    result.status, result.iterations, result.tight = flags[:, 0], flags[:, 1], flags[:, 2].astype(bool)
+    return result
 
 
 def _cache(memory: Memory | None) -> Array:

@@ -14,6 +14,7 @@ from gjk3d.motion import time_of_impact
 from gjk3d.poses import pose_rows
 from gjk3d.queries import collide, separating_axis, signed_distance
 from gjk3d.rays import raycast
+from gjk3d.scene import Scene
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.point import Point
@@ -33,6 +34,7 @@ def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str
         ("facets", lambda: separating_axis(box, box, None, far)),
         ("contacts", lambda: contact(box, box, None, far)),
         ("times of impact", lambda: time_of_impact(point, point, None, far)),
+        ("scenes", lambda: _scene(far)),
         ("rays", lambda: raycast(point, (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))),
     ]
     times = []
@@ -43,3 +45,23 @@ def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str
         if report is not None:
             report(*times[-1])
     return times
+
+
+def _scene(far: Any) -> None:
+    """Ask a scene everything that has kernels of its own."""
+    scene, other = Scene(), Scene()
+    for name in "abc":
+        scene.add(name, Point())
+        other.add(name, Point())
+    scene.closest(within=0.0)
+    scene.collisions(other)
+    scene.move_many(["a", "b"], np.stack([far, far]))
+    scene.clearance()
+    for name in "c":  # few among many are moved one by one
+        many = Scene()
+        many.add_many([f"{name}{k}" for k in range(40)], Point())
+        many.collides()
+        many.move(f"{name}0", far)
+        many.add("one more", Point())
+        many.collides()
+        many.remove("one more")

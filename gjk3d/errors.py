@@ -17,6 +17,10 @@ class PoseError(Gjk3dError, ValueError):
     """A pose is no rigid (4, 4) transform."""
 
 
+class SceneError(Gjk3dError, ValueError):
+    """A scene has no such object, has it already, or cannot take it."""
+
+
 class ParseError(Gjk3dError, ValueError):
     """A file exists, and what it says makes no sense."""
 

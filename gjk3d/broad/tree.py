@@ -61,10 +61,10 @@ class Tree:
             return
         room = max(room, 2 * self._room, 16)
         leaves, boxes = self.leaves, self.boxes
-        bits = np.full((room, 2), ALL, dtype=np.int64)
-        bits[: self._room] = self.bits
+        if len(self.bits) < room:
+            self.bits = np.concatenate([self.bits, np.full((room - len(self.bits), 2), ALL, dtype=np.int64)])
         self.boxes, self.links = np.zeros((2 * room, BOX)), np.full((2 * room, LINKS), -1, dtype=np.int64)
-        self.boxes[leaves], self.bits, self._room = boxes[leaves], bits, room
+        self.boxes[leaves], self._room = boxes[leaves], room
         self._build(leaves)
 
     def _build(self, leaves: Ints) -> None:
@@ -129,8 +129,11 @@ class Tree:
 
         yield from _blocks(run, room)
 
-    def pairs_with(self, other: Tree, within: float = 0.0, room: int = _CHUNK) -> Iterator[Ints]:
-        """Yield blocks of pairs of a leaf here and one there; see `pairs`."""
+    def pairs_with(
+        self, other: Tree, within: float = 0.0, room: int = _CHUNK, bits: Ints | None = None
+    ) -> Iterator[Ints]:
+        """Yield blocks of pairs of a leaf here and one there; see `pairs`. ``bits`` are those of the other's leaves."""
+        theirs_may = other.bits if bits is None else bits
         mine, theirs = int(self.state[ROOT]), int(other.state[ROOT])
         if mine < 0 or theirs < 0:
             return
@@ -143,7 +146,7 @@ class Tree:
 
         def run(top: int, out: Ints) -> tuple[int, int]:
             return search.pairs_between(
-                self.boxes, self.links, self.bits, other.boxes, other.links, other.bits, within, stack, top, out
+                self.boxes, self.links, self.bits, other.boxes, other.links, theirs_may, within, stack, top, out
             )
 
         yield from _blocks(run, room)

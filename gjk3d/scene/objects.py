@@ -1,0 +1,254 @@
+"""What is in a scene: names, shapes, poses and groups in plain arrays, and the tree of their boxes.
+
+An object has a slot, its row in every array and its leaf in the tree. Shapes are packed and boxes fitted when the next
+question is asked, all that are new or have moved at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gjk3d.asking import no_shape
+from gjk3d.batch import Pairs
+from gjk3d.bounding.placed import placed_boxes
+from gjk3d.broad.tree import ALL, Tree
+from gjk3d.errors import PoseError, SceneError
+from gjk3d.families import is_mapped
+from gjk3d.poses import IDENTITY, WIDTH, as_matrices, fill_rows
+from gjk3d.shapes.base import Array, Ints, Shape
+from gjk3d.shapes.halfspace import Halfspace
+
+MOST_GROUPS = 62  #: bits that are free in an int64
+
+
+class Objects:
+    """See the module."""
+
+    __slots__ = (
+        "_free",
+        "_fresh",
+        "_guest",
+        "_joined",
+        "_keys",
+        "_moved",
+        "_ranks",
+        "_room",
+        "allowed",
+        "bits",
+        "groups",
+        "names",
+        "pairs",
+        "planes",
+        "rows",
+        "shapes",
+        "slots",
+        "starts",
+        "tree",
+        "which",
+        "wild",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.slots: dict[str, int] = {}
+        self.names: list[str] = []  #: by slot; of a free one the last that was there
+        self.shapes: dict[Shape, int] = {}  #: each distinct one and its number
+        self.pairs = Pairs([])  #: of the distinct shapes, by number
+        self.groups: dict[str, int] = {"default": 0}  #: and the bit of each
+        self.allowed: set[tuple[int, int]] = set()  #: slots, the lower one first
+        self.planes: set[int] = set()  #: slots of what has no box
+        self.tree = Tree()
+        self._free: list[int] = []
+        self._fresh: set[int] = set()
+        self._moved: set[int] = set()
+        self._ranks: Ints | None = None
+        self._keys: Ints | None = None
+        self._guest: Objects | None = None
+        self._joined: tuple[Pairs, Pairs, Pairs] | None = None
+        self._room = 0
+        self.rows, self.which = np.zeros((0, WIDTH)), np.zeros(0, dtype=np.int64)
+        self.bits, self.starts = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
+        self.wild = np.zeros(0, dtype=np.int64)  #: 1 where the box is to be that of the ball
+
+    def _reserve(self, room: int) -> None:
+        if room <= self._room:
+            return
+        room = max(room, 2 * self._room, 16)
+        for name in ("rows", "which", "bits", "starts", "wild"):
+            old = getattr(self, name)
+            new = np.zeros((room, *old.shape[1:]), dtype=old.dtype)
+            new[: self._room] = old
+            setattr(self, name, new)
+        self._room = room
+
+    # --- changes -------------------------------------------------------------------------------------------------
+
+    def add(self, names: Sequence[str], shapes: Sequence[Shape], rows: Array, group: int, mask: int) -> None:
+        """Add objects, all checked."""
+        self._reserve(len(self.names) + len(names))
+        for name, shape, row in zip(names, shapes, rows, strict=True):
+            if self._free:
+                slot = self._free.pop()
+                self.names[slot] = name
+            else:
+                slot = len(self.names)
+                self.names.append(name)
+            self.slots[name] = slot
+            self.rows[slot] = row
+            self.which[slot] = self.shapes.setdefault(shape, len(self.shapes))
+            self.bits[slot] = group, mask
+            if isinstance(shape, Halfspace):
+                self.planes.add(slot)
+            else:
+                self._fresh.add(slot)
+        self._ranks = None
+
+    def remove(self, name: str) -> None:
+        """Take an object away, and what was allowed to it."""
+        slot = self.slots.pop(name)
+        if slot not in self.planes and slot not in self._fresh:
+            self.tree.remove(np.array([slot]))
+        for kind in (self.planes, self._fresh, self._moved):
+            kind.discard(slot)
+        self.allowed = {pair for pair in self.allowed if slot not in pair} if self.allowed else self.allowed
+        self._free.append(slot)
+        self._ranks = self._keys = None
+
+    def move(self, slots: Any, rows: Array) -> None:
+        """Give objects new poses."""
+        self.rows[slots] = rows
+        self._moved.update(slots)
+
+    def allow(self, a: str, b: str, allowed: bool) -> None:
+        """Let a pair be passed over, or no longer."""
+        i, j = sorted((self.slots[a], self.slots[b]))
+        (self.allowed.add if allowed else self.allowed.discard)((i, j))
+        self._keys = None
+
+    def bit(self, group: str) -> int:
+        """Return the bit of a group, made when it is first named."""
+        if group not in self.groups:
+            if len(self.groups) >= MOST_GROUPS:
+                raise SceneError(f"group {group!r} is one too many: a scene has at most {MOST_GROUPS} groups")
+            self.groups[group] = len(self.groups)
+        return 1 << self.groups[group]
+
+    # --- what questions need -------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Pack new shapes, and fit the boxes of what is new or has moved."""
+        known = len(self.pairs)
+        if len(self.shapes) > known:
+            self.pairs = self.pairs.joined(Pairs(list(self.shapes)[known:]))
+        if self._fresh:
+            slots = np.array(sorted(self._fresh), dtype=np.int64)
+            self.starts[slots] = self.pairs.starts(self.which[slots])
+            listed = list(self.shapes)
+            wild = {number for number in set(self.which[slots].tolist()) if is_mapped(listed[number])}
+            self.wild[slots] = np.isin(self.which[slots], list(wild)) if wild else 0
+            self.tree.bits = self.bits
+            self.tree.insert(slots, self._boxes(slots))
+        if self._moved:
+            moved = self._moved - self._fresh - self.planes
+            if moved:
+                slots = np.array(sorted(moved), dtype=np.int64)
+                self.tree.move(slots, self._boxes(slots))
+        self._fresh.clear()
+        self._moved.clear()
+
+    def _boxes(self, slots: Ints) -> Array:
+        boxes = np.empty((len(slots), 6))
+        ints, floats = self.pairs.arena
+        placed_boxes(ints, floats, self.starts, self.wild, self.rows, slots, boxes)
+        return boxes
+
+    def guest(self, shape: Shape, row: Array) -> Objects:
+        """Return a shape by itself as what this scene can be asked against; the last one is kept, packed."""
+        guest = self._guest
+        if guest is None or shape not in guest.shapes:
+            guest = self._guest = Objects()
+            guest.add([""], [shape], row, ALL, ALL)
+        else:
+            guest.move([0], row)
+        return guest
+
+    def joined(self, other: Objects) -> Pairs:
+        """Return the shapes of both, those of the other one behind; the last such are kept."""
+        kept = self._joined
+        if kept is None or kept[0] is not self.pairs or kept[1] is not other.pairs:
+            kept = self._joined = self.pairs, other.pairs, self.pairs.joined(other.pairs)
+        return kept[2]
+
+    @property
+    def ranks(self) -> Ints:
+        """By slot the place of its name in their order."""
+        if self._ranks is None:
+            ordered = [self.slots[name] for name in sorted(self.slots)]
+            self._ranks = np.zeros(self._room, dtype=np.int64)
+            self._ranks[ordered] = np.arange(len(ordered))
+        return self._ranks
+
+    @property
+    def keys(self) -> Ints:
+        """Of the allowed pairs one number each, upwards; see `key`."""
+        if self._keys is None:
+            self._keys = np.sort(np.array([(i << 31) | j for i, j in self.allowed], dtype=np.int64))
+        return self._keys
+
+    def plane(self, slot: int) -> tuple[Array, float]:
+        """Return a half-space's normal and offset in world axes."""
+        shape = self.shape(slot)
+        assert isinstance(shape, Halfspace)
+        normal = self.rows[slot, :9].reshape(3, 3) @ shape.normal
+        return normal, shape.offset + float(normal @ self.rows[slot, 9:12])
+
+    def shape(self, slot: int) -> Shape:
+        """Return the shape of an object."""
+        settled = self.pairs.shapes
+        number = int(self.which[slot])
+        return settled[number] if number < len(settled) else list(self.shapes)[number]
+
+    def translated(self, other: Objects) -> Ints:
+        """Return the bits of the other's objects in the bits of this one, by the names of the groups."""
+        if other.groups == self.groups:
+            return other.bits
+        theirs = other.bits
+        out = np.zeros_like(theirs)
+        out[theirs < 0] = ALL  # all groups, also those that are not there
+        some = theirs >= 0
+        for group, bit in other.groups.items():
+            out[some & (theirs >> bit & 1 == 1)] |= self.bit(group)
+        return out
+
+
+def pose_rows_of(poses: Any, count: int, names: Sequence[str], one: bool) -> Array:
+    """Check poses, one an object or one for all; return their rows."""
+    if poses is None:
+        return np.repeat(IDENTITY, count, axis=0)
+    what = f"pose of {names[0]!r}" if one else "poses"
+    matrices = as_matrices(poses, what)
+    if one and matrices.ndim != 2:
+        raise PoseError(f"{what} has shape {matrices.shape}, expected one pose, (4, 4); many are moved by move_many")
+    if not one and (matrices.ndim != 3 or len(matrices) != count):
+        raise PoseError(f"poses has shape {matrices.shape}, expected one pose for each of {count} names, (n, 4, 4)")
+    rows = np.empty((count, WIDTH))
+    fill_rows(matrices, what, rows)
+    return rows
+
+
+def check_name(name: Any) -> None:
+    """Raise unless it can be a name."""
+    if not isinstance(name, str) or not name:
+        raise SceneError(f"name is {name!r}, expected a text that is not empty")
+
+
+def check_new(slots: dict[str, int], names: Iterable[Any], shapes: Iterable[Any]) -> None:
+    """Raise unless these can be added."""
+    for name, shape in zip(names, shapes, strict=True):
+        check_name(name)
+        if name in slots:
+            raise SceneError(f"the scene has an object {name!r} already: move it, remove it, or take another name")
+        if not isinstance(shape, Shape):
+            raise no_shape(f"shape of {name!r}", shape)

@@ -1,0 +1,356 @@
+"""`Scene`: many shapes, changed and asked again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from difflib import get_close_matches
+from math import inf
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from gjk3d.asking import check_margin, check_workers, no_shape
+from gjk3d.broad.tree import ALL
+from gjk3d.errors import SceneError
+from gjk3d.results import Distance
+from gjk3d.scene.candidates import Candidates
+from gjk3d.scene.closest import nearest
+from gjk3d.scene.narrow import Answers, Narrow
+from gjk3d.scene.objects import Objects, check_name, check_new, pose_rows_of
+from gjk3d.scene.results import Clearance, NamePair, ScenePairs
+from gjk3d.shapes.base import Array, Shape
+
+Other = Any  # Scene | Shape | str | None
+_FIRST = 1024  #: pairs asked at once where one hit is enough
+
+
+class Scene:
+    """ScenePairs convex shapes at poses, asked about all at once.
+
+    Every question is about all pairs of objects; with ``other`` about each object here and a shape, at ``pose``, or
+    each object of another scene, or with a name about that object and the rest. Pairs are told in the order of their
+    names, whatever order the objects were added in, and have the same bits.
+
+    Two objects are a pair where each is in a group that the other may meet, and where they are not allowed to touch.
+    Two half-spaces never are.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> scene = gk.Scene()
+    >>> for name, x in (("left", -1), ("middle", 0), ("right", 0.75)):
+    ...     pose = np.eye(4); pose[0, 3] = x
+    ...     scene.add(name, gk.Sphere(0.4), pose)
+    >>> scene.collisions()
+    [('middle', 'right')]
+    >>> scene.clearance().pair, round(scene.clearance().distance, 9)
+    (('middle', 'right'), -0.05)
+    >>> scene.collides(gk.Box((1, 1, 1)))
+    True
+    """
+
+    __slots__ = ("_objects",)
+    _objects: Objects
+
+    def __init__(self) -> None:
+        self._objects = Objects()
+
+    # --- what is in it -------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        name: str,
+        shape: Shape,
+        pose: Any = None,
+        *,
+        group: str = "default",
+        mask: Iterable[str] | None = None,
+    ) -> None:
+        """Add an object.
+
+        Parameters
+        ----------
+        name : str
+            Not taken yet.
+        shape : Shape
+            Any convex shape; half-spaces too.
+        pose : (4, 4) float, RigidTransform or None
+            World from local; None is the identity.
+        group : str
+            What it is: one of up to 62 groups of a scene.
+        mask : names of groups, optional
+            Those it is asked against; None is all, also those to come. A pair is asked where each meets the other.
+
+        Raises
+        ------
+        SceneError, PoseError, UnsupportedPair
+            Naming what is wrong; the scene is as before.
+        """
+        check_new(self._objects.slots, [name], [shape])
+        row = pose_rows_of(pose, 1, [name], True)
+        self._objects.add([name], [shape], row, *self._bits(group, mask))
+
+    def add_many(
+        self,
+        names: Sequence[str],
+        shapes: Sequence[Shape] | Shape,
+        poses: Any = None,
+        *,
+        group: str = "default",
+        mask: Iterable[str] | None = None,
+    ) -> None:
+        """Add n objects in one call: all of them, or none where something is wrong; see `add`.
+
+        Parameters
+        ----------
+        names : sequence of n str
+        shapes : sequence of n Shape, or one Shape
+        poses : (n, 4, 4) float, optional
+        group, mask
+            Of all of them.
+        """
+        names = self._distinct(names)
+        listed = [shapes] * len(names) if isinstance(shapes, Shape) else list(shapes)
+        if len(listed) != len(names):
+            raise SceneError(f"there are {len(names)} names and {len(listed)} shapes, expected as many, or one shape")
+        check_new(self._objects.slots, names, listed)
+        rows = pose_rows_of(poses, len(names), names, False)
+        self._objects.add(names, listed, rows, *self._bits(group, mask))
+
+    def move(self, name: str, pose: Any) -> None:
+        """Put an object elsewhere."""
+        slot = self._slot(name)
+        self._objects.move([slot], pose_rows_of(pose, 1, [name], True))
+
+    def move_many(self, names: Sequence[str], poses: Any) -> None:
+        """Put n objects elsewhere in one call: all of them, or none where something is wrong.
+
+        Parameters
+        ----------
+        names : sequence of n str
+            Each once.
+        poses : (n, 4, 4) float
+            In the same order.
+        """
+        names = self._distinct(names)
+        slots = self._objects.slots
+        try:
+            where = [slots[name] for name in names]
+        except KeyError:
+            where = [self._slot(name) for name in names]
+        self._objects.move(where, pose_rows_of(poses, len(where), names, False))
+
+    def remove(self, name: str) -> None:
+        """Take an object out, and forget which others it was allowed to touch."""
+        self._slot(name)
+        self._objects.remove(name)
+
+    def allow(self, a: str, b: str) -> None:
+        """Let two objects touch: the pair is passed over by every question, until `disallow`."""
+        self._pair(a, b)
+        self._objects.allow(a, b, True)
+
+    def disallow(self, a: str, b: str) -> None:
+        """Ask about a pair again."""
+        self._pair(a, b)
+        self._objects.allow(a, b, False)
+
+    def copy(self) -> Scene:
+        """Return a scene of the same objects that changes by itself; shapes are shared, since they never change."""
+        return deepcopy(self)
+
+    def __len__(self) -> int:
+        return len(self._objects.slots)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._objects.slots
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    @property
+    def names(self) -> list[str]:
+        """Of all objects, in order."""
+        return sorted(self._objects.slots)
+
+    @property
+    def allowed(self) -> list[tuple[str, str]]:
+        """Pairs that are passed over, in order."""
+        named = self._objects.names
+        found = (sorted((named[i], named[j])) for i, j in self._objects.allowed)
+        return sorted((a, b) for a, b in found)
+
+    def shape(self, name: str) -> Shape:
+        """Return the shape of an object."""
+        return self._objects.shape(self._slot(name))
+
+    def pose(self, name: str) -> Array:
+        """Return where an object is, (4, 4): the rotation after one polar step, see `gjk3d.poses`."""
+        row = self._objects.rows[self._slot(name)]
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = row[:9].reshape(3, 3), row[9:12]
+        return pose
+
+    def __repr__(self) -> str:
+        return f"Scene of {len(self)} object{'' if len(self) == 1 else 's'}"
+
+    # --- questions -----------------------------------------------------------------------------------------------
+
+    def collides(self, other: Other = None, pose: Any = None, *, margin: float = 0.0, workers: int = 1) -> bool:
+        """Tell whether any pair touches or overlaps; stops at the first.
+
+        Parameters
+        ----------
+        other : Scene, Shape or str, optional
+            What to ask against, instead of all pairs of this scene: another scene, a shape, an object of this one.
+        pose : (4, 4) float, RigidTransform or None
+            Of a shape.
+        margin : float
+            As in `gjk3d.collide`.
+        workers : int
+            Threads; the answers are the same bits for any number.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        SceneError, PoseError, ShapeError, UnsupportedPair
+            Naming what is wrong with the question.
+        """
+        check_margin(margin)
+        candidates, narrow = self._question(other, pose, workers)
+        blocks = candidates.blocks(margin, _FIRST)
+        return any(bool(narrow.collide(block, float(margin)).any()) for block in blocks)
+
+    def collisions(
+        self, other: Other = None, pose: Any = None, *, margin: float = 0.0, workers: int = 1
+    ) -> list[NamePair]:
+        """Return the names of all pairs that touch or overlap, in order; see `collides` for the arguments.
+
+        Returns
+        -------
+        list of (str, str)
+            The second name is None of a shape that was asked against.
+        """
+        check_margin(margin)
+        candidates, narrow = self._question(other, pose, workers)
+        hits = [block[narrow.collide(block, float(margin))] for block in candidates.blocks(margin)]
+        pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *hits])
+        return self._names(candidates, pairs[_by_name(candidates, pairs)])
+
+    def closest(
+        self, other: Other = None, pose: Any = None, *, within: float = inf, k: int | None = None, workers: int = 1
+    ) -> ScenePairs[Distance]:
+        """Return the pairs that are closest, the nearest first.
+
+        Parameters
+        ----------
+        other, pose, workers
+            As in `collides`.
+        within : float
+            Pairs that are proven to be farther apart are left out; may be negative.
+        k : int, optional
+            At most so many. Without ``within`` it is 1.
+
+        Returns
+        -------
+        ScenePairs
+            Pairs of names and their signed distances, see `gjk3d.signed_distance`; of equal ones the first by name
+            comes first.
+        """
+        if isinstance(within, bool) or not isinstance(within, Real) or not float(within) > -inf:
+            raise SceneError(f"closest: within is {within!r}, expected one number")
+        if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or k < 1):
+            raise SceneError(f"closest: k is {k!r}, expected at least 1, or None for all within a distance")
+        most = 1 if k is None and within == inf else k
+        candidates, narrow = self._question(other, pose, workers)
+        answers = nearest(candidates, narrow, None if most is None else int(most), float(within))
+        rank_a, rank_b = _ranks(candidates, answers.pairs)
+        answers = answers[np.lexsort((rank_b, rank_a, answers.out[:, 0]))[:most]]
+        return self._named(candidates, narrow, answers, max(float(within), 0.0))
+
+    def clearance(self, other: Other = None, pose: Any = None, *, workers: int = 1) -> Clearance:
+        """Return the least signed distance of all pairs, and which pair has it; see `collides` for the arguments."""
+        found = self.closest(other, pose, k=1, workers=workers)
+        if not len(found):
+            return Clearance()
+        a, b, result = found[0]
+        return Clearance(float(result.distance), (a, b), result)
+
+    # --- within --------------------------------------------------------------------------------------------------
+
+    def _question(self, other: Other, pose: Any, workers: int) -> tuple[Candidates, Narrow]:
+        check_workers(workers)
+        theirs, only = None, None
+        if isinstance(other, Shape):
+            theirs = self._objects.guest(other, pose_rows_of(pose, 1, ["other"], True))
+        elif pose is not None:
+            raise SceneError("pose is that of a shape to ask against: pass the shape as other")
+        elif isinstance(other, Scene):
+            theirs = None if other is self else other._objects
+        elif isinstance(other, str):
+            only = self._slot(other)
+        elif other is not None:
+            raise no_shape("other", other)
+        candidates = Candidates(self._objects, theirs, only)
+        return candidates, Narrow(candidates, workers)
+
+    def _names(self, candidates: Candidates, pairs: Any) -> list[NamePair]:
+        mine, theirs = candidates.mine.names, candidates.theirs.names
+        return [(mine[i], theirs[j] or None) for i, j in pairs.tolist()]
+
+    def _named(self, candidates: Candidates, narrow: Narrow, answers: Answers, limit: float) -> ScenePairs[Distance]:
+        return ScenePairs(self._names(candidates, answers.pairs), narrow.result(answers, limit))
+
+    def _slot(self, name: Any) -> int:
+        check_name(name)
+        slot = self._objects.slots.get(name)
+        if slot is None:
+            near = get_close_matches(name, self._objects.slots, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f" of its {len(self)}"
+            raise SceneError(f"the scene has no object {name!r}{hint}")
+        return slot
+
+    def _pair(self, a: str, b: str) -> None:
+        if self._slot(a) == self._slot(b):
+            raise SceneError(f"{a!r} is both objects of the pair, expected two different ones")
+
+    def _distinct(self, names: Any) -> list[str]:
+        if isinstance(names, str):
+            raise SceneError(f"names is the text {names!r}, expected a list of names")
+        listed = list(names)
+        try:
+            doubled = len(set(listed)) != len(listed)
+        except TypeError:
+            doubled = False
+            for name in listed:
+                check_name(name)
+        if doubled:
+            twice = next(name for k, name in enumerate(listed) if name in listed[:k])
+            raise SceneError(f"names has {twice!r} more than once, expected each object once")
+        return listed
+
+    def _bits(self, group: Any, mask: Any) -> tuple[int, int]:
+        if not isinstance(group, str) or not group:
+            raise SceneError(f"group is {group!r}, expected a text that is not empty")
+        if isinstance(mask, str):
+            raise SceneError(f"mask is the text {mask!r}, expected a list of groups: [{mask!r}]")
+        named = None if mask is None else list(mask)
+        for one in named or ():
+            if not isinstance(one, str) or not one:
+                raise SceneError(f"mask has {one!r}, expected names of groups")
+        bits = ALL if named is None else sum({self._objects.bit(one) for one in named})
+        return self._objects.bit(group), bits
+
+
+def _ranks(candidates: Candidates, pairs: Any) -> tuple[Any, Any]:
+    return candidates.mine.ranks[pairs[:, 0]], candidates.theirs.ranks[pairs[:, 1]]
+
+
+def _by_name(candidates: Candidates, pairs: Any) -> Any:
+    first, second = _ranks(candidates, pairs)
+    return np.argsort((first << 31) | second, kind="stable")

@@ -1,0 +1,413 @@
+"""Scenes against their definition: every pair asked by itself; any history against a scene made afresh."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+import gjk3d as gk
+from gjk3d.errors import Gjk3dError, PoseError, SceneError, ShapeError, UnsupportedPair
+
+HULL = np.random.default_rng(7).normal(size=(20, 3)) * 0.3
+SHAPES = [
+    gk.Box((0.5, 0.4, 0.3)),
+    gk.Sphere(0.3),
+    gk.Capsule(0.1, 0.5),
+    gk.ConvexHull(HULL),
+    gk.Cone(0.3, 0.5).placed(naive.pose(translation=(0.2, 0.0, 0.0))),
+    gk.Box((0.2, 0.2, 0.2)).inflated(0.1),
+    gk.MinkowskiSum(gk.Cylinder(0.1, 0.3), gk.Segment((0, 0, 0), (0.2, 0, 0))),
+    gk.ConvexHull(HULL + (0, 0, 1)),
+]
+PLANES = [gk.Halfspace((0, 0, 1), -1.4), gk.Halfspace((1, 2, 0), -3.0)]
+
+
+def poses(rng, count, spread=1.5):
+    out = np.tile(np.eye(4), (count, 1, 1))
+    out[:, :3, :3] = naive.random_rotations(rng, count)
+    out[:, :3, 3] = rng.uniform(-spread, spread, (count, 3))
+    return out
+
+
+def random_objects(seed, count, spread=1.5, planes=True):
+    """Return name -> (shape, pose); names are in no order."""
+    rng = np.random.default_rng(seed)
+    where = poses(rng, count, spread)
+    shapes = [SHAPES[k] for k in rng.integers(0, len(SHAPES), count)]
+    if planes and count > 2:
+        shapes[0], shapes[1] = PLANES
+        where[:2, :3, 3] = 0.0
+    names = [f"part {k}" for k in rng.permutation(count)]
+    return dict(zip(names, zip(shapes, where, strict=True), strict=True))
+
+
+def scene_of(objects, order=None):
+    scene = gk.Scene()
+    for name in order or objects:
+        scene.add(name, *objects[name])
+    return scene
+
+
+def is_plane(shape):
+    return isinstance(shape, gk.Halfspace)
+
+
+def every_pair(objects, others=None):
+    """Each pair's signed distance, asked by itself."""
+    found = {}
+    for a, (shape_a, pose_a) in objects.items():
+        for b, (shape_b, pose_b) in (objects if others is None else others).items():
+            if (others is not None or a < b) and not (is_plane(shape_a) and is_plane(shape_b)):
+                found[a, b] = gk.signed_distance(shape_a, shape_b, pose_a, pose_b)
+    return found
+
+
+def colliding(every, margin=0.0):
+    return sorted(pair for pair, result in every.items() if not result.lower > margin)
+
+
+def closest(every, within=np.inf, k=None):
+    return sorted((r.distance, pair) for pair, r in every.items() if r.lower <= within)[:k]
+
+
+def listed(found):
+    return [(row.distance, (a, b)) for a, b, row in found]
+
+
+# --- against the definition ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 40, 90])
+@pytest.mark.parametrize("planes", [False, True])
+def test_every_question_against_every_pair(count, planes):
+    objects = random_objects(count, count, planes=planes)
+    scene, every = scene_of(objects), every_pair(objects)
+    assert len(scene) == count
+    assert scene.names == sorted(objects)
+    for margin in (0.0, 0.2, -0.1):
+        assert scene.collisions(margin=margin) == colliding(every, margin)
+        assert scene.collides(margin=margin) == bool(colliding(every, margin))
+    for within in (0.0, 0.3, -0.1):
+        assert listed(scene.closest(within=within)) == closest(every, within)
+    for k in (1, 7, 10_000):
+        assert listed(scene.closest(k=k)) == closest(every, k=k)
+        assert listed(scene.closest(k=k, within=0.2)) == closest(every, 0.2, k)
+    least = scene.clearance()
+    if every:
+        assert (least.distance, least.pair) == closest(every)[0]
+        assert least.result.normal.tolist() == every[least.pair].normal.tolist()
+    else:
+        assert least == (np.inf, None, None)
+
+
+@pytest.mark.parametrize("spread", [0.5, 20.0, 1000.0])
+def test_crowded_and_sparse(spread):
+    objects = random_objects(4, 50, spread, planes=False)
+    scene, every = scene_of(objects), every_pair(objects)
+    assert scene.collisions() == colliding(every)
+    assert listed(scene.closest(k=5)) == closest(every, k=5)
+
+
+def test_a_row_knows_its_question():
+    objects = random_objects(3, 30)
+    for a, b, row in scene_of(objects).closest(within=0.1):
+        (shape_a, pose_a), (shape_b, pose_b) = objects[a], objects[b]
+        assert (row.shape_a, row.shape_b) == (shape_a, shape_b)
+        np.testing.assert_allclose(row.pose_a, pose_a, atol=1e-15)
+        np.testing.assert_allclose(row.pose_b, pose_b, atol=1e-15)
+        one = gk.signed_distance(shape_a, shape_b, pose_a, pose_b)
+        for field in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status"):
+            np.testing.assert_array_equal(getattr(row, field), getattr(one, field))
+
+
+def test_pairs_that_touch_to_rounding_are_asked():
+    # two whose interval holds 0, and whose boxes without slack would be apart
+    scene = gk.Scene()
+    for k in range(5):
+        pose = naive.pose(translation=(k * np.nextafter(0.6, 1.0), 0.0, 0.0))
+        scene.add(str(k), gk.Ellipsoid((0.3, 0.2, 0.1)), pose)
+    every = every_pair({name: (scene.shape(name), scene.pose(name)) for name in scene})
+    assert scene.collisions() == colliding(every) == [("0", "1"), ("1", "2"), ("2", "3"), ("3", "4")]
+
+
+@pytest.mark.parametrize(("m", "n"), [(0, 5), (5, 0), (1, 1), (40, 30)])
+def test_scene_against_scene(m, n):
+    mine, theirs = random_objects(m, m), random_objects(100 + n, n)
+    a, b, every = scene_of(mine), scene_of(theirs), every_pair(mine, theirs)
+    assert a.collisions(b) == colliding(every)
+    assert a.collides(b) == bool(colliding(every))
+    assert b.collisions(a) == sorted((q, p) for p, q in colliding(every))
+    assert listed(a.closest(b, within=0.2)) == closest(every, 0.2)
+    assert listed(a.closest(b, k=4)) == closest(every, k=4)
+    assert a.collisions() == colliding(every_pair(mine))  # as before
+
+
+@pytest.mark.parametrize("shape", [*SHAPES[:4], PLANES[0]])
+def test_scene_against_a_shape(shape):
+    objects = random_objects(9, 50)
+    scene = scene_of(objects)
+    for pose in (None, naive.pose(translation=(0.5, 0.1, 0.2))):
+        every = every_pair(objects, {None: (shape, pose)})
+        assert scene.collisions(shape, pose) == colliding(every)
+        assert scene.clearance(shape, pose)[:2] == closest(every)[0]
+        assert scene.collides(shape, pose, margin=-5.0) is False
+
+
+@pytest.mark.parametrize("index", [0, 1, 2, 11])
+def test_one_against_all(index):
+    objects = random_objects(11, 60)
+    name = list(objects)[index]
+    scene = scene_of(objects)
+    every = {pair: result for pair, result in every_pair(objects).items() if name in pair}
+    assert scene.collisions(name) == colliding(every)
+    assert listed(scene.closest(name, k=5)) == closest(every, k=5)
+
+
+def test_a_shape_of_a_users_function():
+    def ball(d):
+        return 0.3 * d
+
+    shape = gk.Support(ball, center=(0, 0, 0), radius=0.31)
+    scene = gk.Scene()
+    scene.add("a", shape)
+    scene.add("b", gk.Sphere(0.2), naive.pose(translation=(0.45, 0, 0)))
+    scene.add("c", gk.Sphere(0.2), naive.pose(translation=(-0.6, 0, 0)))
+    assert scene.collisions() == [("a", "b")]
+
+
+# --- changes ------------------------------------------------------------------------------------------------------
+
+
+def everything(scene):
+    found = scene.closest(within=0.3)
+    return scene.names, scene.allowed, scene.collisions(), listed(found), found.result.normal.tolist()
+
+
+@examples(40)
+@given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from("aaammMrRlLq"), max_size=30))
+def test_any_history_leads_to_the_same_answers(seed, history):
+    rng = np.random.default_rng(seed)
+    scene, there, allowed = gk.Scene(), {}, set()
+    for step in history:
+        present = sorted(there)
+        if step == "a":
+            name = f"part {rng.integers(0, 40)}"
+            if name not in there:
+                there[name] = (SHAPES[rng.integers(0, len(SHAPES))], poses(rng, 1, 1.0)[0])
+                if rng.random() < 0.1:
+                    there[name] = (PLANES[0], np.eye(4))
+                scene.add(name, *there[name])
+        elif step == "m" and present:
+            name = present[rng.integers(0, len(present))]
+            there[name] = (there[name][0], poses(rng, 1, 1.0)[0])
+            scene.move(name, there[name][1])
+        elif step == "M" and present:
+            some = list(rng.permutation(present)[: rng.integers(1, len(present) + 1)])
+            where = poses(rng, len(some), 1.0)
+            scene.move_many(some, where)
+            there.update({n: (there[n][0], p) for n, p in zip(some, where, strict=True)})
+        elif step in "rR" and present:
+            name = present[rng.integers(0, len(present))]
+            scene.remove(name)
+            del there[name]
+            allowed = {pair for pair in allowed if name not in pair}
+        elif step in "lL" and len(present) > 1:
+            pair = tuple(sorted(rng.choice(present, 2, replace=False).tolist()))
+            (scene.allow if step == "l" else scene.disallow)(*pair[::-1])
+            (allowed.add if step == "l" else allowed.discard)(pair)
+        elif step == "q":
+            scene.collides()
+    fresh = scene_of(there, sorted(there))
+    for pair in allowed:
+        fresh.allow(*pair)
+    assert everything(scene) == everything(fresh)
+    every = {pair: result for pair, result in every_pair(there).items() if pair not in allowed}
+    assert scene.collisions() == colliding(every)
+
+
+def test_the_order_of_adding_changes_no_bit():
+    objects = random_objects(21, 80)
+    names = list(objects)
+    first = everything(scene_of(objects))
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        assert everything(scene_of(objects, list(rng.permutation(names)))) == first
+    many = gk.Scene()
+    many.add_many(names, [objects[n][0] for n in names], np.array([objects[n][1] for n in names]))
+    assert everything(many) == first
+
+
+def test_workers_change_no_bit():
+    scene = scene_of(random_objects(22, 300))
+    a, b = scene.closest(within=0.2), scene.closest(within=0.2, workers=3)
+    assert a.pairs == b.pairs
+    np.testing.assert_array_equal(a.result.distance, b.result.distance)
+    assert scene.collisions(workers=2) == scene.collisions()
+
+
+def test_a_thousand_steps_of_a_few_keep_the_tree_right():
+    rng = np.random.default_rng(2)
+    objects = random_objects(2, 300, spread=4.0, planes=False)
+    names = sorted(objects)
+    scene = scene_of(objects)
+    for _ in range(300):
+        for name in rng.choice(names, 3, replace=False):
+            pose = objects[name][1].copy()
+            pose[:3, 3] = rng.uniform(-4, 4, 3) if rng.random() < 0.3 else pose[:3, 3] + rng.normal(size=3) * 0.05
+            objects[name] = (objects[name][0], pose)
+            scene.move(name, pose)
+        scene.collides()
+    assert scene.collisions() == scene_of(objects).collisions()
+    assert len(scene.collisions()) > 20
+
+
+def test_copies_and_pickles_are_apart_from_the_original():
+    objects = random_objects(5, 30)
+    scene = scene_of(objects)
+    scene.allow(*scene.collisions()[0])
+    before = everything(scene)
+    twins = [copy.deepcopy(scene), scene.copy(), pickle.loads(pickle.dumps(scene))]
+    for name in list(objects)[::2]:
+        scene.remove(name)
+    assert [everything(twin) for twin in twins] == [before] * 3
+
+
+# --- who may meet whom --------------------------------------------------------------------------------------------
+
+
+def balls(groups):
+    """A scene of balls that all overlap: name -> (group, mask)."""
+    scene = gk.Scene()
+    for name, (group, mask) in groups.items():
+        scene.add(name, gk.Sphere(1.0), group=group, mask=mask)
+    return scene
+
+
+def test_groups_and_masks():
+    scene = balls(
+        {
+            "table": ("static", ["robot", "cargo"]),
+            "wall": ("static", ["robot", "cargo"]),
+            "arm": ("robot", None),
+            "hand": ("robot", ["static", "cargo"]),
+            "box": ("cargo", None),
+            "ghost": ("nothing", []),
+        }
+    )
+    assert scene.collisions() == [
+        ("arm", "box"), ("arm", "table"), ("arm", "wall"), ("box", "hand"), ("box", "table"), ("box", "wall"),
+        ("hand", "table"), ("hand", "wall"),
+    ]  # fmt: skip
+    assert scene.collisions("ghost") == []
+    assert scene.collisions(gk.Point()) == [(name, None) for name in ("arm", "box", "hand", "table", "wall")]
+
+
+def test_groups_are_known_by_name_in_another_scene():
+    a = balls({"x": ("one", ["two"]), "y": ("two", None)})
+    b = balls({"p": ("two", None), "q": ("three", ["one"]), "r": ("one", ["one", "two"])})
+    # x meets group two only; q and r do not meet y's and x's group
+    assert a.collisions(b) == [("x", "p"), ("y", "p"), ("y", "r")]
+    assert b.collisions(a) == [("p", "x"), ("p", "y"), ("r", "y")]
+
+
+def test_half_spaces_have_groups_too():
+    scene = balls({"ball": ("thing", None)})
+    scene.add("floor", gk.Halfspace((0, 0, 1)), group="static", mask=["other"])
+    scene.add("wall", gk.Halfspace((1, 0, 0)), group="static", mask=["thing"])
+    assert scene.collisions() == [("ball", "wall")]
+    assert scene.collisions("floor") == []
+    assert scene.collisions("ball") == scene.collisions("wall") == [("ball", "wall")]
+
+
+def test_allowed_pairs():
+    scene = balls(dict.fromkeys("abc", ("default", None)))
+    scene.allow("c", "a")
+    assert scene.allowed == [("a", "c")]
+    assert scene.collisions() == [("a", "b"), ("b", "c")]
+    assert scene.collisions("a") == [("a", "b")]
+    assert scene.clearance("c").pair == ("b", "c")
+    scene.disallow("a", "c")
+    assert scene.collisions() == [("a", "b"), ("a", "c"), ("b", "c")]
+    scene.allow("a", "b")
+    scene.remove("b")
+    scene.add("b", gk.Sphere(1.0))  # a new one, and nothing is allowed to it
+    assert ("a", "b") in scene.collisions()
+
+
+# --- what is refused ----------------------------------------------------------------------------------------------
+
+
+def nan_pose():
+    pose = np.eye(4)
+    pose[1, 3] = np.nan
+    return pose
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "said"),
+    [
+        (lambda s: s.add("a", gk.Sphere(1)), SceneError, "has an object 'a' already: move it, remove it"),
+        (lambda s: s.add("", gk.Sphere(1)), SceneError, "name is '', expected a text"),
+        (lambda s: s.add(3, gk.Sphere(1)), SceneError, "name is 3, expected a text"),
+        (lambda s: s.add("d", "box"), UnsupportedPair, "shape of 'd' is a str, expected a shape such as gjk3d.Box"),
+        (
+            lambda s: s.add("d", gk.Sphere(1), nan_pose()),
+            PoseError,
+            r"pose of 'd' is not finite: entry \[1, 3\] is nan",
+        ),
+        (lambda s: s.add("d", gk.Sphere(1), np.tile(np.eye(4), (2, 1, 1))), PoseError, "expected one pose"),
+        (lambda s: s.add("d", gk.Sphere(1), group=2), SceneError, "group is 2, expected a text"),
+        (lambda s: s.add("d", gk.Sphere(1), mask="all"), SceneError, r"mask is the text 'all', expected .*\['all'\]"),
+        (lambda s: s.add("d", gk.Sphere(1), mask=[1]), SceneError, "mask has 1, expected names of groups"),
+        (lambda s: s.add_many(["d", "a"], gk.Sphere(1)), SceneError, "has an object 'a' already"),
+        (lambda s: s.add_many(["d", "d"], gk.Sphere(1)), SceneError, "names has 'd' more than once"),
+        (lambda s: s.add_many("de", gk.Sphere(1)), SceneError, "names is the text 'de', expected a list"),
+        (lambda s: s.add_many(["d", "e"], [gk.Sphere(1)]), SceneError, "2 names and 1 shapes"),
+        (lambda s: s.add_many(["d"], gk.Sphere(1), np.eye(4)), PoseError, "one pose for each of 1 names"),
+        (lambda s: s.move("arm", np.eye(4)), SceneError, "no object 'arm' of its 3"),
+        (lambda s: s.move("chai", np.eye(4)), SceneError, "no object 'chai'; did you mean 'chair'"),
+        (lambda s: s.move("a", nan_pose()), PoseError, r"pose of 'a' is not finite: entry \[1, 3\] is nan"),
+        (lambda s: s.move_many(["a", "zz"], [np.eye(4)] * 2), SceneError, "no object 'zz'"),
+        (lambda s: s.move_many(["a", "a"], [np.eye(4)] * 2), SceneError, "'a' more than once"),
+        (lambda s: s.move_many(["a", []], [np.eye(4)] * 2), SceneError, r"name is \[\], expected a text"),
+        (lambda s: s.move_many(["a", "b"], [np.eye(4), nan_pose()]), PoseError, r"poses\[1\] is not finite"),
+        (lambda s: s.move_many(["a", "b"], [np.eye(4)]), PoseError, "one pose for each of 2 names"),
+        (lambda s: s.remove("zz"), SceneError, "no object 'zz'"),
+        (lambda s: s.allow("a", "zz"), SceneError, "no object 'zz'"),
+        (lambda s: s.allow("a", "a"), SceneError, "'a' is both objects"),
+        (lambda s: s.pose("zz"), SceneError, "no object 'zz'"),
+        (lambda s: s.collides("zz"), SceneError, "no object 'zz'"),
+        (lambda s: s.collides(3.0), UnsupportedPair, "other is a float, expected a shape"),
+        (lambda s: s.collides(pose=np.eye(4)), SceneError, "pass the shape as other"),
+        (lambda s: s.collides(gk.Sphere(1), nan_pose()), PoseError, "pose of 'other' is not finite"),
+        (lambda s: s.collisions(margin=np.nan), ShapeError, "margin is nan"),
+        (lambda s: s.collisions(workers=0), ShapeError, "workers is 0"),
+        (lambda s: s.closest(within="1"), SceneError, "within is '1', expected one number"),
+        (lambda s: s.closest(within=np.nan), SceneError, "within is nan, expected one number"),
+        (lambda s: s.closest(k=0), SceneError, "k is 0, expected at least 1"),
+    ],
+)
+def test_what_is_refused(ask, error, said):
+    scene = balls({"a": ("default", None), "b": ("default", None), "chair": ("default", None)})
+    before = everything(scene)
+    with pytest.raises(error, match=said) as caught:
+        ask(scene)
+    assert isinstance(caught.value, Gjk3dError)
+    assert everything(scene) == before
+
+
+def test_too_many_groups():
+    scene = gk.Scene()
+    for k in range(61):  # and "default"
+        scene.add(f"{k}", gk.Point(), group=f"g{k}")
+    with pytest.raises(SceneError, match="'g61' is one too many: a scene has at most 62 groups"):
+        scene.add("61", gk.Point(), group="g61")
+    assert len(scene) == 61
+    assert scene.collides()

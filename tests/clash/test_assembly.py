@@ -2,6 +2,7 @@
 
 import importlib.util
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,9 @@ def save(tmp_path):
     return write
 
 
+DATA = Path(__file__).parents[2] / "data"
+
+
 def names(assembly):
     return [part.name for part in assembly.parts]
 
@@ -35,9 +39,9 @@ def bounds(assembly, name):
 def test_gearbox_has_its_parts_at_their_paths_and_places():
     import json
 
-    with open("data/gearbox.truth.json") as file:
+    with open(DATA / "gearbox.truth.json") as file:
         truth = json.load(file)["parts"]
-    assembly = Assembly.load("data/gearbox.glb")
+    assembly = Assembly.load(DATA / "gearbox.glb")
     assert assembly.unit == "m"
     assert sorted(names(assembly)) == sorted(part["path"] for part in truth.values())
     for part in truth.values():

@@ -1,0 +1,70 @@
+"""An earlier report to compare with: what is new, what is still there, what is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gjk3d.clash.report import KINDS, SCHEMA_VERSION, STATUSES, Clash, Report
+from gjk3d.errors import FileError, ParseError
+
+
+def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | None:
+    """Return an earlier report, read from its JSON file where a path is given; only its findings and limits matter."""
+    if given is None or isinstance(given, Report):
+        return given
+    path = Path(given)
+    if not path.is_file():
+        raise FileError(f"there is no file {path} to compare with")
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"{path} is no JSON: {str(error)[:200]}") from None
+    if not isinstance(document, dict) or document.get("command") != "clash":
+        raise ParseError(f"{path} is no report of gjk3d clash: write one with -f json")
+    if document.get("schema_version") != SCHEMA_VERSION:
+        raise ParseError(
+            f"{path} is of schema version {document.get('schema_version')!r}, this gjk3d reads {SCHEMA_VERSION}:"
+            " make it anew"
+        )
+    rows, clearance, tolerance = (document.get(key) for key in ("clashes", "clearance", "tolerance"))
+    if not isinstance(rows, list) or not isinstance(clearance, int | float) or not isinstance(tolerance, int | float):
+        raise ParseError(f"{path} lacks its clashes, clearance or tolerance: it is damaged")
+    clashes = tuple(_clash(row, f"{path}, clash {k + 1}") for k, row in enumerate(rows))
+    return Report(clashes, unit=document.get("unit"), clearance=float(clearance), tolerance=float(tolerance))
+
+
+def _clash(row: Any, where: str) -> Clash:
+    texts = ("id", "kind", "status", "a", "b", "a_file", "b_file")
+    if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in texts):
+        raise ParseError(f"{where} lacks one of {', '.join(texts)}: the file is damaged")
+    if row["kind"] not in KINDS or row["status"] not in STATUSES:
+        raise ParseError(f"{where} has the kind {row['kind']!r} and the status {row['status']!r}: not of this version")
+    try:
+        return Clash.from_dict(row)
+    except TypeError as error:
+        raise ParseError(f"{where} is damaged: {error}") from None
+
+
+def compared(clashes: Sequence[Clash], before: Report, checked: Callable[[str, str], bool]) -> list[Clash]:
+    """Return the findings with their statuses, and behind them those of before that are there no more.
+
+    ``checked`` tells of two names whether that pair was looked at this time, or a part of it is gone; what was not
+    looked at is not resolved.
+    """
+    known = {clash.id for clash in before.clashes if clash.status != "resolved"}
+    here = {clash.id for clash in clashes}
+    result = [
+        replace(clash, status="active") if clash.status == "new" and clash.id in known else clash for clash in clashes
+    ]
+    for clash in before.clashes:
+        if clash.is_open and clash.id not in here:
+            if checked(clash.a, clash.b):
+                result.append(replace(clash, status="resolved", group=""))
+            else:
+                result.append(replace(clash, status="active", note="not looked at this time: as in the baseline"))
+    return result

@@ -1,0 +1,136 @@
+"""Which parts are meant: patterns of names, pairs chosen by them, and rules of what to ignore."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gjk3d.clash.report import KINDS, Clash
+from gjk3d.errors import FileError, ParseError
+
+_LARGEST = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Findings to ignore: those of parts whose names match the two patterns, in either order.
+
+    Attributes
+    ----------
+    a, b : str
+        Patterns as of file names: ``*``, ``?``, ``[abc]``; held against the whole name of a part and its last step.
+    reason : str
+        Why; it goes into the report.
+    kinds : tuple of str
+        Only these kinds; all if empty.
+    """
+
+    a: str
+    b: str
+    reason: str
+    kinds: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.reason.strip():
+            raise ParseError(f"the rule to ignore {self.a!r} with {self.b!r} has no reason: say why, for the report")
+        for kind in self.kinds:
+            if kind not in KINDS:
+                raise ParseError(f"a rule names the kind {kind!r}; there are {', '.join(KINDS)}")
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """Return what tells whether a pattern fits the whole name of a part, or the last step of it."""
+    test = re.compile(fnmatch.translate(pattern)).match
+    return lambda name: test(name) is not None or test(name.rpartition("/")[2]) is not None
+
+
+def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
+    """Return which names a pattern fits, all without one; ParseError if there is none."""
+    if pattern is None:
+        return [True] * len(names)
+    fits = matcher(pattern)
+    found = [fits(name) for name in names]
+    if not any(found):
+        near = difflib.get_close_matches(
+            pattern.strip("*"), [name.rpartition("/")[2] for name in names], n=3, cutoff=0.5
+        )
+        hint = f": did you mean {' or '.join(near)}?" if near else "; a name is matched whole, or by its last step"
+        raise ParseError(f"{what} {pattern!r} fits none of the {len(names)} parts{hint}")
+    return found
+
+
+def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[Rule, ...]:
+    """Return the rules, read from a TOML file where a path is given.
+
+    Such a file has tables ``[[ignore]]`` with ``a``, ``b``, ``reason`` and, if they are not for every kind, ``kinds``.
+    """
+    if given is None:
+        return ()
+    if not isinstance(given, str | os.PathLike):
+        return tuple(given)
+    path = Path(given)
+    if not path.is_file():
+        raise FileError(f"there is no file {path} of rules to ignore")
+    if path.stat().st_size > _LARGEST:
+        raise ParseError(f"{path} has {path.stat().st_size} bytes: too many for rules")
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ParseError(f"{path} is no TOML: {error}") from None
+    unknown = sorted(set(document) - {"ignore"})
+    rows = document.get("ignore", [])
+    if unknown or not isinstance(rows, list):
+        raise ParseError(f"{path}: expected tables [[ignore]]{f', found {unknown[0]!r}' if unknown else ''}")
+    return tuple(_rule(row, f"{path}, rule {k + 1}") for k, row in enumerate(rows))
+
+
+def _rule(row: Any, where: str) -> Rule:
+    if not isinstance(row, dict):
+        raise ParseError(f"{where} is no table: write [[ignore]] and its keys below")
+    unknown = sorted(set(row) - {"a", "b", "reason", "kinds"})
+    if unknown:
+        raise ParseError(f"{where} has the unknown key {unknown[0]!r}; there are a, b, reason, kinds")
+    missing = [key for key in ("a", "b", "reason") if not isinstance(row.get(key), str)]
+    if missing:
+        raise ParseError(f'{where} needs {missing[0]} = "..."')
+    kinds = row.get("kinds", [])
+    if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
+        raise ParseError(f'{where}: kinds is a list such as ["touch"]')
+    try:
+        return Rule(row["a"], row["b"], row["reason"], tuple(kinds))
+    except ParseError as error:
+        raise ParseError(f"{where}: {error}") from None
+
+
+class Ignoring:
+    """Rules ready to be held against findings, each counted."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = rules
+        self.used = [0] * len(rules)
+        self._tests = [(matcher(rule.a), matcher(rule.b)) for rule in rules]
+
+    def reason(self, clash: Clash) -> str | None:
+        """Return why a finding is ignored, by the first rule that fits; None where it is not."""
+        for k, (rule, (first, second)) in enumerate(zip(self.rules, self._tests, strict=True)):
+            if rule.kinds and clash.kind not in rule.kinds:
+                continue
+            if (first(clash.a) and second(clash.b)) or (first(clash.b) and second(clash.a)):
+                self.used[k] += 1
+                return rule.reason
+        return None
+
+    def unused(self) -> list[str]:
+        """Return a remark on each rule that fitted nothing."""
+        return [
+            f"the rule to ignore {rule.a!r} with {rule.b!r} fitted nothing"
+            for rule, count in zip(self.rules, self.used, strict=True)
+            if not count
+        ]

@@ -1,0 +1,217 @@
+"""One run of a check, from the parts to the report; it can be stopped at any pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from gjk3d.clash.assembly import Assembly, AssemblyPart, order
+from gjk3d.clash.baseline import compared
+from gjk3d.clash.close import boxes_close, hulls_close
+from gjk3d.clash.decide import Decider, Verdict
+from gjk3d.clash.ranking import grouped, ranked
+from gjk3d.clash.report import Clash, PartRow, Report, clash_id
+from gjk3d.clash.rules import Ignoring, Rule, chosen
+from gjk3d.errors import ShapeError
+from gjk3d.meshes import Mesh
+
+#: The default tolerance in units of the assembly's size; a float32 file rounds each coordinate by up to 6e-8 of it.
+TOLERANCE = 1e-6
+_BLOCK = 64  #: pairs given out at once
+
+Progress = Callable[[str, int, int, int], None]
+
+
+class Run:
+    """What `gjk3d.clash.check` does."""
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        clearance: float,
+        tolerance: float | None,
+        selection: tuple[str | None, str | None],
+        rules: tuple[Rule, ...],
+        before: Report | None,
+    ) -> None:
+        self.assembly = assembly
+        parts = sorted(assembly.parts, key=lambda part: order(part.name))
+        names = [part.name for part in parts]
+        twice = next((x for x, y in pairwise(names) if x == y), None)
+        if twice is not None:
+            raise ShapeError(f"two parts are called {twice!r}: names must differ")
+        self.parts = parts
+        self.in_a, self.in_b = chosen(selection[0], names, "a"), chosen(selection[1], names, "b")
+        self.places = [k for k, part in enumerate(parts) if part.mesh is not None]
+        self.meshes = [part.mesh for part in parts if part.mesh is not None]
+        self.clearance = _length(clearance, "clearance")
+        self.tolerance = TOLERANCE * _size(self.meshes) if tolerance is None else _length(tolerance, "tolerance")
+        self.settings: dict[str, Any] = {
+            "tolerance_from": "given" if tolerance is not None else f"{TOLERANCE:g} of the assembly's size",
+            "a": selection[0],
+            "b": selection[1],
+            "ignore": [[rule.a, rule.b, rule.reason, list(rule.kinds)] for rule in rules],
+        }
+        self.ignoring, self.before = Ignoring(rules), before
+        self.found: list[Clash] = []
+        self.tested = 0
+        self.close = 0
+        self.undecided = self.total = self._total()
+
+    def _wanted(self, i: int, j: int) -> bool:
+        """Tell whether a pair is of the selection."""
+        return (self.in_a[i] and self.in_b[j]) or (self.in_a[j] and self.in_b[i])
+
+    def _total(self) -> int:
+        a = sum(self.in_a[k] for k in self.places)
+        b = sum(self.in_b[k] for k in self.places)
+        both = sum(self.in_a[k] and self.in_b[k] for k in self.places)
+        return a * b - both - both * (both - 1) // 2
+
+    # --- the work --------------------------------------------------------------------------------------------------
+
+    def go(self, workers: int, progress: Progress, found: Callable[[Clash], None] | None) -> bool:
+        """Decide pair by pair; return False if it was stopped."""
+        try:
+            for k, part in enumerate(self.parts):
+                if part.mesh is None and (self.in_a[k] or self.in_b[k]):
+                    self._keep(self._clash(part, None, Verdict("unchecked", note=part.reason)), found)
+            for clash in self._decided(workers, progress):
+                self._keep(clash, found)
+        except KeyboardInterrupt:
+            return False
+        return True
+
+    def _keep(self, clash: Clash, found: Callable[[Clash], None] | None) -> None:
+        reason = self.ignoring.reason(clash)
+        if reason is not None:
+            clash = replace(clash, status="ignored", note=f"{clash.note}; ignored: {reason}".removeprefix("; "))
+        self.found.append(clash)
+        if found is not None:
+            found(clash)
+
+    def _decided(self, workers: int, progress: Progress) -> Iterator[Clash]:
+        progress("boxes", 0, self.total, 0)
+        reach = max(self.clearance, self.tolerance)
+        pairs = boxes_close(self.meshes, reach)
+        keep = [self._wanted(self.places[i], self.places[j]) for i, j in pairs]
+        pairs = pairs[np.array(keep, dtype=bool)]
+        self.close = self.undecided = len(pairs)
+        done, near = 0, []
+        for some, answers, asked in hulls_close(self.meshes, pairs, reach, workers):
+            near += [(int(i), int(j), answers[k]) for k, (i, j) in enumerate(some)]
+            self.undecided -= asked - len(some)
+            done += asked
+            progress("hulls", done, len(pairs), len(self.found))
+        decider = Decider(self.clearance, self.tolerance)
+
+        def decide(row: tuple[int, int, Any]) -> Verdict | None:
+            i, j, hulls = row
+            try:
+                return decider.decide(self.meshes[i], self.meshes[j], hulls)
+            except Exception as error:  # one pair must not take the others with it; it is said, never dropped
+                return Verdict("unchecked", note=f"{type(error).__name__}: {error}")
+
+        total = len(near)
+        for k, (row, verdict) in enumerate(_mapped(decide, near, workers)):
+            self.undecided -= 1
+            if verdict is not None:
+                first, second = (self.parts[self.places[n]] for n in row[:2])
+                yield self._clash(first, second, verdict)
+            progress("pairs", k + 1, total, len(self.found))
+
+    def _clash(self, a: AssemblyPart, b: AssemblyPart | None, verdict: Verdict) -> Clash:
+        name, file = ("", "") if b is None else (b.name, b.file)
+        values = verdict._asdict()
+        kind = values.pop("kind")
+        return Clash(clash_id(kind, a.name, name), kind, 0, "new", a.name, name, a.file, file, **values)
+
+    # --- the report ------------------------------------------------------------------------------------------------
+
+    def report(self, complete: bool, elapsed: float) -> Report:
+        """Return what was found so far: compared with the baseline, grouped and ranked."""
+        clashes, notes = list(self.found), [*self.assembly.notes, *self.ignoring.unused()]
+        if self.before is not None:
+            clashes = compared(clashes, self.before, self._checked if complete else lambda a, b: False)
+            notes += self._differences(self.before)
+        sizes = {part.name: _diagonal(part.mesh) for part in self.parts if part.mesh is not None}
+        opened = grouped([clash for clash in clashes if clash.is_open], sizes)
+        return Report(
+            clashes=ranked([*opened, *(clash for clash in clashes if not clash.is_open)]),
+            parts=tuple(_row(part) for part in self.parts),
+            unit=self.assembly.unit,
+            clearance=self.clearance,
+            tolerance=self.tolerance,
+            pairs_total=self.total,
+            pairs_close=self.close,
+            pairs_tested=self.total - self.undecided,
+            complete=complete,
+            elapsed=elapsed,
+            settings=self.settings,
+            inputs=self.assembly.inputs,
+            notes=tuple(notes),
+            assembly=self.assembly,
+        )
+
+    def _checked(self, a: str, b: str) -> bool:
+        number = {part.name: k for k, part in enumerate(self.parts)}
+        if a not in number or (b and b not in number):
+            return True  # a part that is gone clashes no more
+        i, j = number[a], number[b or a]
+        return self._wanted(i, j) and all(self.parts[k].mesh is not None for k in (i, j))
+
+    def _differences(self, before: Report) -> list[str]:
+        return [
+            f"the baseline was made with {what} {old!r}, this is with {new!r}"
+            for what, old, new in (
+                ("unit", before.unit, self.assembly.unit),
+                ("clearance", before.clearance, self.clearance),
+                ("tolerance", before.tolerance, self.tolerance),
+            )
+            if old != new
+        ]
+
+
+def _mapped(work: Callable[[Any], Any], rows: list[Any], workers: int) -> Iterator[tuple[Any, Any]]:
+    """Yield each row with what becomes of it, in order, on as many threads."""
+    if workers == 1:
+        for row in rows:
+            yield row, work(row)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        for start in range(0, len(rows), _BLOCK):  # few at once, so that it stops soon when it is stopped
+            some = rows[start : start + _BLOCK]
+            yield from zip(some, pool.map(work, some), strict=True)
+
+
+def _length(value: float, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0.0 <= value < float("inf"):
+        hint = "" if what == "tolerance" else " (overlap is found anyway; a gap to keep is positive)"
+        raise ShapeError(f"{what} is {value!r}, expected a length of 0 or more{hint}")
+    return float(value)
+
+
+def _size(meshes: list[Mesh]) -> float:
+    """Return the largest coordinate or the diagonal, whichever is more."""
+    if not meshes:
+        return 0.0
+    low = np.min([mesh.bounds[0] for mesh in meshes], axis=0)
+    high = np.max([mesh.bounds[1] for mesh in meshes], axis=0)
+    return float(max(np.abs(low).max(), np.abs(high).max(), np.linalg.norm(high - low)))
+
+
+def _diagonal(mesh: Mesh) -> float:
+    return float(np.linalg.norm(mesh.bounds[1] - mesh.bounds[0]))
+
+
+def _row(part: AssemblyPart) -> PartRow:
+    mesh = part.mesh
+    if mesh is None:
+        return PartRow(part.name, part.file, 0, reason=part.reason)
+    low, high = mesh.bounds.tolist()
+    return PartRow(part.name, part.file, len(mesh.faces), mesh.is_watertight, mesh.is_convex, (tuple(low), tuple(high)))

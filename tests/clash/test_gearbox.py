@@ -1,0 +1,106 @@
+"""The gearbox of data/ against what is known to be true of it."""
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import gjk3d as gk
+from gjk3d.clash import Assembly, check
+
+DATA = Path(__file__).parents[2] / "data"
+TRUTH = json.loads((DATA / "gearbox.truth.json").read_text(encoding="utf-8"))
+PATHS = {name: part["path"] for name, part in TRUTH["parts"].items()}
+SLACK = TRUTH["slack"]
+
+
+@pytest.fixture(scope="module")
+def assembly():
+    return Assembly.load(DATA / "gearbox.glb")
+
+
+@pytest.fixture(scope="module")
+def report(assembly):
+    return check(assembly)
+
+
+def pair(truth):
+    return frozenset((PATHS[truth["a"]], PATHS[truth["b"]]))
+
+
+def test_every_pair_is_what_it_is(report):
+    expected = {pair(truth): truth["kind"] for truth in TRUTH["pairs"] if truth["kind"] != "clear"}
+    assert {frozenset((clash.a, clash.b)): clash.kind for clash in report.clashes} == expected
+    assert report.counts == {"hard": 6, "contained": 1, "duplicate": 1, "unchecked": 0, "touch": 36, "clearance": 0}
+    assert (report.pairs_total, report.pairs_tested, report.complete) == (861, 861, True)
+
+
+def test_distances_and_volumes_are_true(report):
+    rows = {frozenset((clash.a, clash.b)): clash for clash in report.clashes}
+    for truth in TRUTH["pairs"]:
+        if truth["kind"] in ("clear", "touch"):
+            continue
+        clash, (low, high) = rows[pair(truth)], truth["solid"]["distance"]
+        if clash.distance_kind == "exact":
+            assert low - clash.error_bound - SLACK <= clash.distance <= high + clash.error_bound + SLACK
+        else:
+            assert clash.distance_kind == "bound"
+            assert clash.distance <= high + SLACK  # it is never less deep than it says
+        assert clash.overlap_volume == pytest.approx(truth["solid"]["volume"], rel=1e-4)
+        assert clash.depth == -clash.distance
+
+
+def test_moving_b_by_the_mtv_frees_it(assembly, report):
+    meshes = {part.name: part.mesh for part in assembly.parts}
+    for clash in report.clashes:
+        if clash.mtv is None:
+            continue
+        moved = gk.Mesh(meshes[clash.b].vertices + clash.mtv, meshes[clash.b].faces)
+        again = check(Assembly.of({clash.a: meshes[clash.a], clash.b: moved}), tolerance=report.tolerance)
+        assert [found.kind for found in again.clashes] in (["touch"], []), clash
+
+
+def test_a_clearance_finds_the_close_pairs(assembly):
+    report = check(assembly, clearance=0.0008)
+    close = {frozenset((c.a, c.b)): c.distance for c in report.clashes if c.kind == "clearance"}
+    known = {pair(truth): truth["solid"]["distance"] for truth in TRUTH["pairs"] if truth["kind"] == "clear"}
+    assert close.keys() <= known.keys()
+    for key, bounds in known.items():
+        if bounds is None:
+            continue
+        low, high = bounds
+        if high < 0.0008 - SLACK:
+            assert low - SLACK <= close[key] <= high + SLACK
+        if low > 0.0008 + SLACK:
+            assert key not in close
+    assert len(close) > 10
+
+
+def test_order_of_parts_and_workers_change_nothing_but_times(assembly, report):
+    parts = list(assembly.parts)
+    random.Random(3).shuffle(parts)
+    other = check(replace(assembly, parts=tuple(parts)), workers=3)
+    first, second = report.to_dict(), other.to_dict()
+    assert first.pop("elapsed") != second.pop("elapsed")
+    assert first == second
+
+
+def test_selections_choose_pairs_and_swapped_ones_the_same(assembly, report):
+    chosen = check(assembly, a="bolt_4", b="*", tolerance=report.tolerance)
+    assert (chosen.pairs_total, chosen.pairs_tested) == (41, 41)
+    assert {clash.id for clash in chosen.clashes} == {
+        clash.id for clash in report.clashes if "bolt_4" in {clash.a.rpartition("/")[2], clash.b.rpartition("/")[2]}
+    }
+    swapped = check(assembly, a="*", b="bolt_4", tolerance=report.tolerance)
+    assert [clash.id for clash in swapped.clashes] == [clash.id for clash in chosen.clashes]
+    lid = check(assembly, a="*/group_lid/*", b="*/group_lid/*")
+    assert lid.pairs_total == 11 * 10 // 2
+
+
+def test_one_wrong_bolt_is_one_group(report):
+    groups = {name: members for name, members in report.groups.items() if members[0].kind == "hard"}
+    assert len(groups[PATHS["bolt_4"]]) == 4
+    assert all(PATHS["bolt_4"] in (clash.a, clash.b) for clash in groups[PATHS["bolt_4"]])
+    assert [clash.severity for clash in report.clashes] == list(range(1, 45))

@@ -107,10 +107,11 @@ class Pairs:
     [True, False]
     """
 
-    __slots__ = ("_columns", "_floats", "_ints", "_keys", "_planes", "_singly", "shapes")
+    __slots__ = ("_cache", "_columns", "_floats", "_ints", "_keys", "_planes", "_singly", "shapes")
     shapes: tuple[Shape, ...]
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
+        self._cache: dict[str, Any] = {}
         self.shapes = tuple(shapes)
         for k, shape in enumerate(self.shapes):
             if not isinstance(shape, Shape):
@@ -132,6 +133,7 @@ class Pairs:
     def joined(self, other: Pairs) -> Pairs:
         """Return these shapes with those of another behind them, without packing any of them again."""
         both: Pairs = object.__new__(Pairs)
+        both._cache = {}
         both.shapes = self.shapes + other.shapes
         both._planes = np.concatenate([self._planes, other._planes])
         both._singly = np.concatenate([self._singly, other._singly])

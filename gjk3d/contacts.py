@@ -174,12 +174,7 @@ def contact(
     >>> sorted(touch.points.tolist())
     [[-0.5, -1.0, 0.5], [-0.5, 1.0, 0.5], [1.0, -1.0, 0.5], [1.0, 1.0, 0.5]]
     """
-    if not isinstance(within, Real) or not float(within) >= 0.0:
-        raise ShapeError(f"contact: within is {within!r}, expected one number, at least 0")
-    if max_points is not None and (
-        isinstance(max_points, bool) or not isinstance(max_points, Integral) or max_points < 1
-    ):
-        raise ShapeError(f"contact: max_points is {max_points!r}, expected at least 1, or None for all")
+    check_patches(within, max_points)
     check_workers(workers)
     _, rows = question(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
@@ -191,6 +186,16 @@ def contact(
     with first_call("contact"):
         points, count = _patches(a, b, rows, result, within, max_points)
     return Contact(result, points, count) if rows.stacked else Contact(result, points[0], int(count[0]))
+
+
+def check_patches(within: Any, max_points: Any) -> None:
+    """Raise unless both are what `contact` takes."""
+    if not isinstance(within, Real) or not float(within) >= 0.0:
+        raise ShapeError(f"contact: within is {within!r}, expected one number, at least 0")
+    if max_points is not None and (
+        isinstance(max_points, bool) or not isinstance(max_points, Integral) or max_points < 1
+    ):
+        raise ShapeError(f"contact: max_points is {max_points!r}, expected at least 1, or None for all")
 
 
 class _Packed(NamedTuple):
@@ -222,7 +227,7 @@ def _pack(a: Shape, b: Shape) -> _Packed:
         first, second = (0, 1) if isinstance(a, Halfspace) else (1, 0) if isinstance(b, Halfspace) else ranks(a, b)
         pair = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0]])
         (lq_a, lf_a), (lq_b, lf_b) = faces_of(a), faces_of(b)
-        corners = _corners(a), _corners(b)
+        corners = most_corners(a), most_corners(b)
         packed = _packed[key] = _Packed(
             (a, b), np.concatenate([qa, qb]), np.concatenate([fa, fb]), pair, np.concatenate([lq_a, lq_b]),
             np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]]), max(corners), sum(corners) + 4,
@@ -230,7 +235,7 @@ def _pack(a: Shape, b: Shape) -> _Packed:
     return packed
 
 
-def _corners(shape: Shape) -> int:
+def most_corners(shape: Shape) -> int:
     """Return the most corners that a feature has, the centre of a cap with them."""
     faces = faces_of(shape)[0]
     if faces[0] > 0:

@@ -182,6 +182,37 @@ def test_a_shape_of_a_users_function():
     assert scene.collisions() == [("a", "b")]
 
 
+@pytest.mark.parametrize("within", [0.0, 0.2])
+@pytest.mark.parametrize("most", [4, 1, None])
+def test_contacts_against_every_pair(within, most):
+    objects = random_objects(31, 80)
+    found = scene_of(objects).contacts(within=within, max_points=most)
+    every = {pair: r for pair, r in every_pair(objects).items() if r.lower <= within}
+    assert found.pairs == sorted(every)
+    assert len(found) > 30
+    for a, b, row in found:
+        (shape_a, pose_a), (shape_b, pose_b) = objects[a], objects[b]
+        one = gk.contact(shape_a, shape_b, pose_a, pose_b, within=within, max_points=most)
+        assert row.count == one.count
+        for field in ("points_a", "points_b", "gaps", "normal", "distance"):
+            np.testing.assert_array_equal(getattr(row, field), getattr(one, field))
+
+
+def test_contacts_with_a_shape_and_of_none():
+    objects = random_objects(32, 20)
+    scene = scene_of(objects)
+    floor = gk.Halfspace((0, 0, 1), 0.2)
+    found = scene.contacts(floor)
+    assert found.pairs == scene.collisions(floor)
+    for name, other, row in found:
+        assert other is None
+        np.testing.assert_array_equal(row.points_a, gk.contact(objects[name][0], floor, objects[name][1]).points_a)
+    empty = gk.Scene().contacts()
+    assert len(empty) == 0
+    assert empty.result.points.shape == (0, 4, 3)
+    assert list(empty) == []
+
+
 # --- changes ------------------------------------------------------------------------------------------------------
 
 

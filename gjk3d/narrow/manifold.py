@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
-
 from gjk3d._numba import kernel
 from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy
 from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
@@ -246,18 +244,19 @@ def contact_rows(
 ) -> None:  # fmt: skip
     """Fill rows of ``points`` and ``count`` for the questions start to stop, from their signed distances in ``out``.
 
-    ``loops`` says where the faces of A begin in ``lq`` and ``lf``, then those of B; ``corners`` and ``plane`` are
-    scratch, (2, room, 3) and (3, room, 2). Rows of points are counted from ``start``.
+    ``loops`` says for each pair row where the faces of A begin in ``lq`` and ``lf``, and in the next row those of B;
+    ``corners`` and ``plane`` are scratch, (2, room, 3) and (3, room, 2). Rows of points are counted from ``start``.
     """
     va, vb = corners[0], corners[1]
     for k in range(start, stop):
         count[k] = 0
         if out[k, 1] > within:
             continue
-        turned = exchanged(pairs, int(np.int64(0)), k, poses)
+        row = k if pairs.shape[0] > 1 else 0
+        turned = exchanged(pairs, row, k, poses)
         a, b = (5, 0) if turned else (0, 5)
-        ia, oa, ib, ob = pairs[0, a], pairs[0, a + 1], pairs[0, b], pairs[0, b + 1]
-        i, j = pose_of(pairs, 0, a, k), pose_of(pairs, 0, b, k)
+        ia, oa, ib, ob = pairs[row, a], pairs[row, a + 1], pairs[row, b], pairs[row, b + 1]
+        i, j = pose_of(pairs, row, a, k), pose_of(pairs, row, b, k)
         m = relative_pose(poses, i, f, oa, poses, j, f, ob)
         size = pair_size(f, oa, f, ob, m)
         tol = SAME * size
@@ -273,7 +272,7 @@ def contact_rows(
             -(m[1] * n[0] + m[4] * n[1] + m[7] * n[2]),
             -(m[2] * n[0] + m[5] * n[1] + m[8] * n[2]),
         )
-        la, lb = (1, 0) if turned else (0, 1)
+        la, lb = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
         ga = feature(q, ia, f, oa, lq, loops[la, 0], lf, loops[la, 1], n, va)
         gb = feature(q, ib, f, ob, lq, loops[lb, 0], lf, loops[lb, 1], d, vb)
         found = 0

@@ -13,6 +13,7 @@ import numpy as np
 
 from gjk3d.asking import check_margin, check_workers, no_shape
 from gjk3d.broad.tree import ALL
+from gjk3d.contacts import Contact, check_patches
 from gjk3d.errors import SceneError
 from gjk3d.results import Distance
 from gjk3d.scene.candidates import Candidates
@@ -20,6 +21,7 @@ from gjk3d.scene.closest import nearest
 from gjk3d.scene.narrow import Answers, Narrow
 from gjk3d.scene.objects import Objects, check_name, check_new, pose_rows_of
 from gjk3d.scene.results import Clearance, NamePair, ScenePairs
+from gjk3d.scene.touching import patches
 from gjk3d.shapes.base import Array, Shape
 
 Other = Any  # Scene | Shape | str | None
@@ -280,6 +282,37 @@ class Scene:
             return Clearance()
         a, b, result = found[0]
         return Clearance(float(result.distance), (a, b), result)
+
+    def contacts(
+        self,
+        other: Other = None,
+        pose: Any = None,
+        *,
+        within: float = 0.0,
+        max_points: int | None = 4,
+        workers: int = 1,
+    ) -> ScenePairs[Contact]:
+        """Return where all pairs touch or overlap; see `gjk3d.contact`, and `collides` for ``other`` and ``pose``.
+
+        Parameters
+        ----------
+        within : float
+            At least 0: pairs up to this far apart have their points too.
+        max_points : int or None
+            Most points of a pair; None keeps all.
+
+        Returns
+        -------
+        ScenePairs
+            Pairs of names, in order, and their contacts.
+        """
+        check_patches(within, max_points)
+        candidates, narrow = self._question(other, pose, workers)
+        parts = [narrow.distances(block, float(within)) for block in candidates.blocks(float(within))]
+        answers = Answers.joined([part[part.out[:, 1] <= within] for part in parts])
+        answers = answers[_by_name(candidates, answers.pairs)]
+        most = None if max_points is None else int(max_points)
+        return ScenePairs(self._names(candidates, answers.pairs), patches(narrow, answers, float(within), most))
 
     # --- within --------------------------------------------------------------------------------------------------
 

@@ -116,10 +116,7 @@ def raycast(shape: Shape, origins: Any, directions: Any, pose: Any = None, *, ma
     """
     if not isinstance(shape, Shape):
         raise no_shape("shape", shape)
-    if isinstance(max_distance, bool) or not isinstance(max_distance, Real) or not float(max_distance) >= 0.0:
-        raise ShapeError(f"raycast: max_distance is {max_distance!r}, expected one number, at least 0")
-    starts, many = _rows(origins, "origins")
-    ways, more = _rows(directions, "directions")
+    starts, many, ways, more = check_rays(origins, directions, max_distance)
     poses, stacked = pose_rows(pose, "pose")
     counts = {
         name: len(rows)
@@ -130,17 +127,39 @@ def raycast(shape: Shape, origins: Any, directions: Any, pose: Any = None, *, ma
         said = ", ".join(f"{name} has {count}" for name, count in counts.items())
         raise ShapeError(f"raycast: {said} rows: stacks must have one length")
     count = next(iter(counts.values()), 1)
-    units = _units(ways, more)
+    still = None if pose is None else as_matrices(pose, "pose")
+    return _cast(shape, still, poses, starts, ways, float(max_distance), count, many or more or stacked)
+
+
+def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array, bool, Array, bool]:
+    """Raise unless these are rays; return rows of origins and of unit directions, and whether each was a stack."""
+    if isinstance(max_distance, bool) or not isinstance(max_distance, Real) or not float(max_distance) >= 0.0:
+        raise ShapeError(f"raycast: max_distance is {max_distance!r}, expected one number, at least 0")
+    starts, many = _rows(origins, "origins")
+    ways, more = _rows(directions, "directions")
+    return starts, many, _units(ways, more), more
+
+
+def cast_rays(shape: Shape, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit:
+    """Answer `raycast` for n checked rays and as many pose rows."""
+    poses = np.zeros((len(rows), 4, 4))
+    poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12], 1.0
+    return _cast(shape, poses, rows, starts, units, max_distance, len(starts), True)
+
+
+def _cast(
+    shape: Shape, still: Array | None, poses: Array, starts: Array, units: Array, most: float, count: int, stacked: bool
+) -> RayHit:
     out, codes = np.empty((count, 4)), np.empty(count, dtype=np.int64)
     if isinstance(shape, Halfspace):
-        _half_space(shape, poses, starts, units, float(max_distance), out, codes)
+        _half_space(shape, poses, starts, units, most, out, codes)
     else:
         with first_call("raycast"):
-            narrow.rays(*shape.packed, _planes(shape), poses, starts, units, float(max_distance), 0, count, out, codes)
+            narrow.rays(*shape.packed, _planes(shape), poses, starts, units, most, 0, count, out, codes)
         left = np.flatnonzero(codes == narrow.GENERAL)
         if len(left):
-            _general(shape, pose, poses, starts, units, float(max_distance), out, codes)
-    return _answer(out, codes, starts, units, many or more or stacked)
+            _general(shape, still, poses, starts, units, most, out, codes)
+    return _answer(out, codes, starts, units, stacked)
 
 
 def _rows(value: Any, name: str) -> tuple[Array, bool]:
@@ -206,7 +225,7 @@ def _half_space(
 
 
 def _general(
-    shape: Shape, pose: Any, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any
+    shape: Shape, still: Array | None, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any
 ) -> None:
     """Let a point fly along each ray as far as the shape can be."""
     floats = shape.packed[1]
@@ -215,7 +234,6 @@ def _general(
     reach = np.broadcast_to(np.minimum(reach * 1.001, most), len(out))
     flights = np.tile(np.eye(4), (len(out), 1, 1))
     flights[:, :3, 3] = starts
-    still = None if pose is None else as_matrices(pose, "pose")
     if still is not None and still.ndim == 3 and len(still) == 1:
         still = still[0]
     impact = time_of_impact(Point(), shape, Motion(flights, units * reach[:, None]), still)

@@ -213,6 +213,48 @@ def test_contacts_with_a_shape_and_of_none():
     assert list(empty) == []
 
 
+def test_rays_against_every_object():
+    objects = random_objects(41, 70)
+    scene = scene_of(objects)
+    rng = np.random.default_rng(1)
+    origins = rng.uniform(-3, 3, (200, 3))
+    directions = rng.normal(size=(200, 3)) * rng.uniform(0.1, 9, (200, 1))
+    directions[:20] = (0, 0, -2)
+    for far in (np.inf, 1.0):
+        hits = {name: gk.raycast(s, origins, directions, p, max_distance=far) for name, (s, p) in objects.items()}
+        found = scene.raycast(origins, directions, max_distance=far)
+        assert len(set(found.name)) > 5
+        for k in range(200):
+            distance, name = min((hit.distance[k], name) for name, hit in hits.items())
+            if distance == np.inf:
+                assert not found.hit[k]
+                assert found.name[k] is None
+                assert np.isnan(found.point[k]).all()
+                continue
+            assert found.name[k] == name
+            assert (found.hit[k], found.inside[k]) == (True, hits[name].inside[k])
+            for field in ("distance", "normal", "point"):  # a scene keeps poses after their polar step
+                np.testing.assert_allclose(getattr(found, field)[k], getattr(hits[name], field)[k], atol=1e-13)
+            assert found[k].name == name
+
+
+def test_one_ray_and_rays_from_one_place():
+    scene = gk.Scene()
+    assert scene.raycast((0, 0, 0), (1, 0, 0)).name is None
+    scene.add("b", gk.Box((1, 1, 1)), naive.pose(translation=(3, 0, 0)))
+    scene.add("a", gk.Box((1, 1, 1)), naive.pose(translation=(3, 0.5, 0)))
+    scene.add("floor", gk.Halfspace((0, 0, 1), -2))
+    hit = scene.raycast((0, 0.2, 0), (2, 0, 0))
+    assert (hit.name, hit.distance, hit.point.tolist(), hit.inside) == ("a", 2.5, [2.5, 0.2, 0], False)
+    assert repr(hit) == "RayHit: at 2.5, on a face towards (-1, 0, 0) of 'a'"
+    assert scene.raycast((0, 0, 0), [(1, -0.1, 0), (0, 0, -1), (0, 0, 1)]).name == ["b", "floor", None]
+    assert scene.raycast([(0, -0.2, 0), (0, 9, 0)], (1, 0, 0)).name == ["b", None]
+    with pytest.raises(ShapeError, match="origins has 2, directions has 3 rows"):
+        scene.raycast(np.zeros((2, 3)), np.ones((3, 3)))
+    with pytest.raises(ShapeError, match="directions is zero"):
+        scene.raycast((0, 0, 0), (0, 0, 0))
+
+
 # --- changes ------------------------------------------------------------------------------------------------------
 
 

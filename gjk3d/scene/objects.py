@@ -252,3 +252,17 @@ def check_new(slots: dict[str, int], names: Iterable[Any], shapes: Iterable[Any]
             raise SceneError(f"the scene has an object {name!r} already: move it, remove it, or take another name")
         if not isinstance(shape, Shape):
             raise no_shape(f"shape of {name!r}", shape)
+
+
+def distinct(names: Any) -> list[str]:
+    """Return names as a list; raise where one is there twice."""
+    if isinstance(names, str):
+        raise SceneError(f"names is the text {names!r}, expected a list of names")
+    listed = list(names)
+    for name in listed:
+        if type(name) is not str:
+            check_name(name)
+    if len(set(listed)) != len(listed):
+        twice = next(name for k, name in enumerate(listed) if name in listed[:k])
+        raise SceneError(f"names has {twice!r} more than once, expected each object once")
+    return listed

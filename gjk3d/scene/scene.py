@@ -14,13 +14,15 @@ import numpy as np
 from gjk3d.asking import check_margin, check_workers, no_shape
 from gjk3d.broad.tree import ALL
 from gjk3d.contacts import Contact, check_patches
-from gjk3d.errors import SceneError
+from gjk3d.errors import SceneError, ShapeError
+from gjk3d.rays import check_rays
 from gjk3d.results import Distance
+from gjk3d.scene.aiming import first_hits
 from gjk3d.scene.candidates import Candidates
 from gjk3d.scene.closest import nearest
 from gjk3d.scene.narrow import Answers, Narrow
-from gjk3d.scene.objects import Objects, check_name, check_new, pose_rows_of
-from gjk3d.scene.results import Clearance, NamePair, ScenePairs
+from gjk3d.scene.objects import Objects, check_name, check_new, distinct, pose_rows_of
+from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs
 from gjk3d.scene.touching import patches
 from gjk3d.shapes.base import Array, Shape
 
@@ -113,7 +115,7 @@ class Scene:
         group, mask
             Of all of them.
         """
-        names = self._distinct(names)
+        names = distinct(names)
         listed = [shapes] * len(names) if isinstance(shapes, Shape) else list(shapes)
         if len(listed) != len(names):
             raise SceneError(f"there are {len(names)} names and {len(listed)} shapes, expected as many, or one shape")
@@ -136,7 +138,7 @@ class Scene:
         poses : (n, 4, 4) float
             In the same order.
         """
-        names = self._distinct(names)
+        names = distinct(names)
         slots = self._objects.slots
         try:
             where = [slots[name] for name in names]
@@ -314,6 +316,20 @@ class Scene:
         most = None if max_points is None else int(max_points)
         return ScenePairs(self._names(candidates, answers.pairs), patches(narrow, answers, float(within), most))
 
+    def raycast(self, origins: Any, directions: Any, *, max_distance: float = inf) -> SceneHit:
+        """Return what rays meet first; see `gjk3d.raycast` for the arguments.
+
+        Returns
+        -------
+        SceneHit
+            A `RayHit` with the ``name`` of what was hit; of several at one distance it is the first by name.
+        """
+        starts, many, units, more = check_rays(origins, directions, max_distance)
+        if many and more and len(starts) != len(units) and 1 not in (len(starts), len(units)):
+            raise ShapeError(f"raycast: origins has {len(starts)}, directions has {len(units)} rows, expected as many")
+        starts, units = (np.ascontiguousarray(part) for part in np.broadcast_arrays(starts, units))
+        return first_hits(self._objects, starts, units, float(max_distance), many or more)
+
     # --- within --------------------------------------------------------------------------------------------------
 
     def _question(self, other: Other, pose: Any, workers: int) -> tuple[Candidates, Narrow]:
@@ -351,21 +367,6 @@ class Scene:
     def _pair(self, a: str, b: str) -> None:
         if self._slot(a) == self._slot(b):
             raise SceneError(f"{a!r} is both objects of the pair, expected two different ones")
-
-    def _distinct(self, names: Any) -> list[str]:
-        if isinstance(names, str):
-            raise SceneError(f"names is the text {names!r}, expected a list of names")
-        listed = list(names)
-        try:
-            doubled = len(set(listed)) != len(listed)
-        except TypeError:
-            doubled = False
-            for name in listed:
-                check_name(name)
-        if doubled:
-            twice = next(name for k, name in enumerate(listed) if name in listed[:k])
-            raise SceneError(f"names has {twice!r} more than once, expected each object once")
-        return listed
 
     def _bits(self, group: Any, mask: Any) -> tuple[int, int]:
         if not isinstance(group, str) or not group:

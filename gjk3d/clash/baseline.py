@@ -50,17 +50,19 @@ def _clash(row: Any, where: str) -> Clash:
         raise ParseError(f"{where} is damaged: {error}") from None
 
 
+def known(before: Report | None) -> frozenset[str]:
+    """Return the ids of the findings that an earlier report had, also of those that were ignored."""
+    return frozenset(clash.id for clash in before.clashes if clash.status != "resolved") if before else frozenset()
+
+
 def compared(clashes: Sequence[Clash], before: Report, checked: Callable[[str, str], bool]) -> list[Clash]:
-    """Return the findings with their statuses, and behind them those of before that are there no more.
+    """Return the findings, and behind them those of before that are there no more.
 
     ``checked`` tells of two names whether that pair was looked at this time, or a part of it is gone; what was not
     looked at is not resolved.
     """
-    known = {clash.id for clash in before.clashes if clash.status != "resolved"}
     here = {clash.id for clash in clashes}
-    result = [
-        replace(clash, status="active") if clash.status == "new" and clash.id in known else clash for clash in clashes
-    ]
+    result = list(clashes)
     for clash in before.clashes:
         if clash.is_open and clash.id not in here:
             if checked(clash.a, clash.b):

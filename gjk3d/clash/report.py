@@ -225,7 +225,7 @@ class Report:
         return {name: tuple(members) for name, members in groups.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the parts' triangles as JSON has it; its form is in ``gjk3d/clash/schema.json``."""
+        """Return everything but the parts' triangles as JSON has it; `formats.json_schema` says its form."""
         return {
             "schema_version": SCHEMA_VERSION,
             "command": "clash",
@@ -253,6 +253,15 @@ class Report:
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the findings as CSV, and write it where a path is given; `gjk3d.clash.formats` has more forms."""
+        from gjk3d.clash.formats import to_csv
+
+        text = to_csv(self)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8", newline="")
         return text
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
-from gjk3d.clash.baseline import compared
+from gjk3d.clash.baseline import compared, known
 from gjk3d.clash.close import boxes_close, hulls_close
 from gjk3d.clash.decide import Decider, Verdict
 from gjk3d.clash.ranking import grouped, ranked
@@ -58,6 +58,7 @@ class Run:
             "ignore": [[rule.a, rule.b, rule.reason, list(rule.kinds)] for rule in rules],
         }
         self.ignoring, self.before = Ignoring(rules), before
+        self.known = known(before)
         self.found: list[Clash] = []
         self.tested = 0
         self.close = 0
@@ -91,6 +92,8 @@ class Run:
         reason = self.ignoring.reason(clash)
         if reason is not None:
             clash = replace(clash, status="ignored", note=f"{clash.note}; ignored: {reason}".removeprefix("; "))
+        elif clash.id in self.known:
+            clash = replace(clash, status="active")
         self.found.append(clash)
         if found is not None:
             found(clash)

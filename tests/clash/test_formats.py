@@ -1,0 +1,123 @@
+"""Reports as files: valid, harmless whatever the parts are called, and readable by others."""
+
+import csv
+import io
+import json
+import random
+
+import jsonschema
+import numpy as np
+import pytest
+import trimesh
+
+import gjk3d as gk
+from gjk3d.clash import Assembly, check, formats
+from gjk3d.errors import ShapeError
+
+NAMES = (
+    "<script>alert(1)</script>",
+    "=cmd()|'/C calc'!A0",
+    "a|b `c` *d*",
+    "line\nbreak\t\x1b[31m",
+    "ünïcode ☃",
+    "-1+1",
+)
+
+
+def cube(shift=0.0, side=1.0):
+    surface = gk.Box((side, side, side)).surface()
+    return gk.Mesh(surface.vertices + np.array([shift, 0, 0]), surface.faces)
+
+
+@pytest.fixture(scope="module")
+def report():
+    """Overlapping, touching and close cubes in a row, badly named, and one that could not be loaded."""
+    places = (0.0, 0.9, 1.9, 2.95, 4.2, 5.15)
+    assembly = Assembly.of({name: cube(x) for name, x in zip(NAMES, places, strict=True)}, "mm")
+    broken = gk.clash.AssemblyPart("broken", "<b>.stl", None, "is empty | see `log`")
+    return check(gk.clash.Assembly((*assembly.parts, broken), "mm"), clearance=0.1)
+
+
+def test_every_report_fulfils_the_schema(report):
+    schema = formats.json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert report.counts == {"hard": 2, "contained": 0, "duplicate": 0, "unchecked": 1, "touch": 1, "clearance": 1}
+    for document in (report.to_json(), gk.clash.Report().to_json()):
+        validator.validate(json.loads(document))
+    for key in report.to_dict():
+        broken = json.loads(report.to_json())
+        del broken[key]
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate(broken)
+
+
+def test_csv_has_a_row_a_finding_and_runs_no_formula(report, tmp_path):
+    text = report.to_csv(tmp_path / "r.csv")
+    assert (tmp_path / "r.csv").read_text(encoding="utf-8") == text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(report.clashes)
+    for row, clash in zip(rows, report.clashes, strict=True):
+        assert None not in row
+        for key, cell in row.items():
+            if not cell:
+                continue
+            try:
+                float(cell)
+            except ValueError:
+                assert cell[0] not in "=+-@\t\r\n", (key, cell)
+        if clash.distance is not None:
+            assert float(row["distance"]) == clash.distance
+            assert tuple(float(row[f"normal_{axis}"]) for axis in "xyz") == clash.normal
+    assert {"'" + NAMES[1], "'" + NAMES[5]} <= {row["a"] for row in rows} | {row["b"] for row in rows}
+
+
+def test_markdown_shows_names_as_they_are(report):
+    text = formats.to_markdown(report)
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+    table = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(table) == 1 + 5
+    for line in table:
+        assert line.replace("\\|", "").count("|") == 9
+    assert "- broken: is empty \\| see \\`log\\`" in text
+    assert "... and 3 more." in formats.to_markdown(report, top=2)
+
+
+def test_json_lines_come_one_by_one_and_end_with_what_is_true_of_all(report):
+    stream = io.StringIO()
+    writer = formats.LineWriter(stream)
+    again = check(report.assembly, clearance=0.1, found=writer.clash)
+    assert len(stream.getvalue().splitlines()) == len(again.clashes)
+    writer.close(again)
+    *lines, last = map(json.loads, stream.getvalue().splitlines())
+    assert {line["id"] for line in lines} == {clash.id for clash in report.clashes}
+    assert (last["record"], last["counts"], last["complete"]) == ("report", report.counts, True)
+    finished = io.StringIO()
+    formats.to_jsonl(report, finished)
+    assert len(finished.getvalue().splitlines()) == len(lines) + 1
+
+
+def test_glb_has_every_part_and_a_mark_for_every_finding(report, tmp_path):
+    formats.to_glb(report, tmp_path / "marked.glb")
+    scene = trimesh.load_scene(tmp_path / "marked.glb", process=False)
+    marks = [node for node in scene.graph.nodes_geometry if node.startswith("clash ")]
+    assert len(scene.graph.nodes_geometry) == len(NAMES) + len(marks)
+    assert len(marks) == 4
+    hard = next(clash for clash in report.clashes if clash.kind == "hard")
+    name = next(node for node in marks if node.startswith(f"clash {hard.severity} hard"))
+    mesh = scene.geometry[scene.graph.get(name)[1]]
+    np.testing.assert_allclose(mesh.bounds, np.array(hard.overlap_box) / 1000.0, atol=1e-9)  # mm to metres
+    assert mesh.visual.material.baseColorFactor.tolist() == [0xD5, 0x5E, 0x00, 255]
+
+
+def test_glb_of_a_report_without_parts_is_refused(tmp_path):
+    with pytest.raises(ShapeError, match="no assembly to draw"):
+        formats.to_glb(gk.clash.Report(), tmp_path / "x.glb")
+
+
+def test_names_are_shuffled_without_a_trace(report):
+    parts = list(report.assembly.parts)
+    random.Random(5).shuffle(parts)
+    again = check(gk.clash.Assembly(tuple(parts), "mm"), clearance=0.1)
+    assert again.clashes == report.clashes

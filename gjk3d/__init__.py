@@ -68,6 +68,9 @@ _WHERE = {
     "Clearance": "scene",
     "Mesh": "meshes",
     "load": "meshes",
+    "meeting_faces": "meshes.queries",
+    "nearest_faces": "meshes.queries",
+    "intersection_curve": "meshes.queries",
 }
 _MODULES = ("clash", "errors", "replay", "viz")
 
@@ -95,6 +98,9 @@ if TYPE_CHECKING:
     from gjk3d.gradients import gradient as gradient
     from gjk3d.meshes import Mesh as Mesh
     from gjk3d.meshes import load as load
+    from gjk3d.meshes.queries import intersection_curve as intersection_curve
+    from gjk3d.meshes.queries import meeting_faces as meeting_faces
+    from gjk3d.meshes.queries import nearest_faces as nearest_faces
     from gjk3d.motion import Impact as Impact
     from gjk3d.motion import ImpactStatus as ImpactStatus
     from gjk3d.motion import Motion as Motion

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from math import inf
 from numbers import Real
 from typing import Any
@@ -19,13 +20,17 @@ from gjk3d.results import Distance, pack_marks
 from gjk3d.shapes.base import Shape
 
 MOST_WORKERS = 1024
+MIXED: list[type] = []  #: what is no convex shape and has families all the same
 
 
 def family_of(a: Any, b: Any) -> Family:
     """Return the family of a pair of shapes; raise where there is none."""
     for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Shape):
-            raise no_shape(name, shape)
+        if not isinstance(shape, (Shape, *MIXED)):
+            module = getattr(type(shape), "ANSWERED_BY", None)
+            if not isinstance(module, str):
+                raise no_shape(name, shape)
+            import_module(module)  # adds its families and its type when it is first asked about
     for family in families:
         if family.matches(a, b):
             return family
@@ -33,6 +38,13 @@ def family_of(a: Any, b: Any) -> Family:
         f"{type(a).__name__} against {type(b).__name__}: two half-spaces overlap without end; "
         "use a large Box for one of them"
     )
+
+
+def check_convex(a: Any, b: Any) -> None:
+    """Raise unless both are convex shapes: not every question is answered for meshes."""
+    for name, shape in (("a", a), ("b", b)):
+        if not isinstance(shape, Shape):
+            raise no_shape(name, shape)
 
 
 def question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, Rows]:
@@ -114,6 +126,7 @@ def ask_distance(
         raise ShapeError("trace=True is for one pair: pass single poses")
     first, second, placed, exchanged = a, b, rows, False
     if certificate:
+        check_convex(a, b)
         check_certificate(mode, rows)
         if not trace and family is not families[-2]:  # its log has the order asked, an answer's bits the canonical one
             first, second, placed, exchanged = canonical(a, b, rows)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.asking import ask_distance, check_workers, question
+from gjk3d.asking import ask_distance, check_convex, check_workers, question
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.families import Rows, in_chunks, plane_core, ranks
 from gjk3d.firstcall import first_call
@@ -176,6 +176,7 @@ def contact(
     """
     check_patches(within, max_points)
     check_workers(workers)
+    check_convex(a, b)
     _, rows = question(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
     within = float(within)
@@ -307,6 +308,7 @@ def overlap(a: Polytope, b: Polytope, pose_a: Any = None, pose_b: Any = None) ->
     >>> round(both.volume, 12), both.centroid.tolist()
     (0.0625, [0.25, 0.25, 0.375])
     """
+    check_convex(a, b)
     _, rows = question(a, b, pose_a, pose_b)
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Polytope):

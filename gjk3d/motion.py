@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._callback import raise_pending
-from gjk3d.asking import check_workers, family_of
+from gjk3d.asking import check_convex, check_workers, family_of
 from gjk3d.errors import PoseError, ShapeError, UnsupportedPair
 from gjk3d.families import in_chunks, plane_core
 from gjk3d.firstcall import first_call
@@ -402,6 +402,7 @@ def time_of_impact(
     >>> hit
     Impact: hit at 0.4998, free until 0.4998, along (1, 0, 0)
     """
+    check_convex(a, b)
     family_of(a, b)
     if not isinstance(clearance, Real) or isinstance(clearance, bool) or not 0.0 <= float(clearance) < inf:
         raise ShapeError(f"time_of_impact: clearance is {clearance!r}, expected one number, at least 0")

@@ -99,8 +99,10 @@ class Pair:
         self.a, self.b = a, b
         self._cache = np.zeros((int(warm), ROW))
         # half-spaces have no core, and what a user's function raises has to be looked for
-        self._fast = not any(isinstance(shape, Halfspace) or is_mapped(shape) for shape in (a, b))
-        if isinstance(a, Halfspace) or isinstance(b, Halfspace):
+        self._fast = all(
+            isinstance(shape, Shape) and not isinstance(shape, Halfspace) and not is_mapped(shape) for shape in (a, b)
+        )
+        if any(isinstance(shape, Halfspace) or not isinstance(shape, Shape) for shape in (a, b)):
             return
         ints, floats, starts = arena((a, b))
         self._arena = ints, floats, pair_row(a, b, starts, 1, 1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.asking import ask_collide, ask_distance, question
+from gjk3d.asking import ask_collide, ask_distance, check_convex, question
 from gjk3d.errors import UnsupportedPair
 from gjk3d.families import canonical, check_polytopes, facet_axes, families
 from gjk3d.firstcall import first_call
@@ -207,6 +207,7 @@ def separating_axis(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) 
     >>> gk.separating_axis(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
     Axis: overlapping, gap -0.25 along (1, 0, 0), a face of A
     """
+    check_convex(a, b)
     family, rows = question(a, b, pose_a, pose_b)
     if family is families[-2]:
         raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")

@@ -93,7 +93,7 @@ QUESTIONS = {
         "b is a list, expected a shape such as gjk3d.Box",
     ),
     "a mesh": (
-        lambda: gk.collide(BALL, gk.load("data/nut.stl")),
+        lambda: gk.contact(BALL, gk.load("data/nut.stl")),
         UnsupportedPair,
         "pass b.hull() to ask about its convex hull",
     ),

@@ -19,6 +19,7 @@ Indices = NDArray[np.int64]
 
 #: A closed mesh counts as convex when its volume is that of its hull to this part (float32 files round their corners).
 CONVEX_RATIO = 1e-6
+_MOST_COMPARED = 10_000_000  #: vertices times planes that are compared to see whether a mesh is convex
 
 
 class Part(NamedTuple):
@@ -31,7 +32,8 @@ class Part(NamedTuple):
 class Mesh:
     """A triangle mesh: what was loaded, convex or not.
 
-    Queries take convex shapes; `hull` gives the convex hull of a mesh.
+    `gjk3d.collide`, `distance` and `signed_distance` take it as it is, hollows and all; other queries take convex
+    shapes, and `hull` gives the convex hull of a mesh.
 
     Parameters
     ----------
@@ -61,6 +63,9 @@ class Mesh:
     """
 
     __slots__ = ("_cache", "_faces", "_name", "_parts", "_source", "_unit", "_vertices")
+
+    #: the module that answers `gjk3d.collide` and the like for this class
+    ANSWERED_BY = "gjk3d.meshes.queries"
 
     _cache: dict[str, Any]
     _faces: Indices
@@ -182,6 +187,113 @@ class Mesh:
         """Whether the mesh is closed and fills its convex hull, up to the rounding of float32 files."""
         return abs(self.convexity - 1.0) <= CONVEX_RATIO
 
+    @property
+    def body_points(self) -> Array:
+        """One vertex of each connected body, (k, 3), by the lowest number of its faces."""
+        if "body points" not in self._cache:
+            _, first = np.unique(body_numbers(self._vertices, self._faces), return_index=True)
+            self._cache["body points"] = _frozen(self._vertices[self._faces[np.sort(first), 0]])
+        points: Array = self._cache["body points"]
+        return points
+
+    def bodies(self) -> list[Mesh]:
+        """Return the connected bodies, in the order of their first faces; vertices at one place connect.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> two = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (5, 0, 0), (6, 0, 0), (5, 1, 0)], [(0, 1, 2), (3, 4, 5)])
+        >>> [len(body.faces) for body in two.bodies()]
+        [1, 1]
+        """
+        number = body_numbers(self._vertices, self._faces)
+        if not number.any():
+            return [self]
+        parts = []
+        for k in range(int(number.max()) + 1):
+            used, faces = np.unique(self._faces[number == k], return_inverse=True)
+            name = f"{self._name}/{k}" if self._name else None
+            parts.append(Mesh(self._vertices[used], faces.reshape(-1, 3), name=name, unit=self._unit))
+        return parts
+
+    def contains(self, points: ArrayLike) -> Any:
+        """Tell which points lie inside the closed surface.
+
+        Parameters
+        ----------
+        points : (3,) float or (n, 3) float
+            In the mesh's own frame.
+
+        Returns
+        -------
+        bool or (n,) bool
+            Points on the surface may come out either way.
+
+        Raises
+        ------
+        ShapeError
+            If the mesh is not closed: then inside means nothing.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> mesh = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+        >>> mesh.contains([(0.1, 0.1, 0.1), (1, 1, 1)]).tolist()
+        [True, False]
+        """
+        from gjk3d.meshes.surfaces import holds
+        from gjk3d.shapes.base import rows
+
+        if not self.is_watertight:
+            raise ShapeError(f"{self._name or 'the mesh'} has {self.open_edges} open edges, so nothing is inside it")
+        single = np.ndim(points) == 1
+        answer = holds(self, rows([points] if single else points, "contains: points"))
+        return bool(answer[0]) if single else answer
+
+    def refit(self, vertices: ArrayLike) -> Mesh:
+        """Return a mesh of the same faces with its vertices elsewhere, whose tree need not be built anew."""
+        from gjk3d.meshes.tree import refitted
+
+        mesh = Mesh(vertices, self._faces, name=self._name, unit=self._unit, parts=(), source=self._source)
+        if len(mesh.vertices) != len(self._vertices):
+            raise ShapeError(f"refit: {len(mesh.vertices)} vertices for a mesh of {len(self._vertices)}: give one each")
+        if "tree" in self._cache:
+            mesh._cache["tree"] = refitted(self._cache["tree"], mesh.vertices, mesh.faces)
+        return mesh
+
+    @property
+    def convex_slack(self) -> float:
+        """By how much the solid may differ from its hull in depth, at most: infinite where it is not seen to be convex.
+
+        Where no vertex lies more than d above the plane of any face, the closed surface stays within d of the hull's,
+        so the solid holds the hull shrunk about its middle by d over the radius of the ball within.
+        """
+        if "convex slack" not in self._cache:
+            self._cache["convex slack"] = self._convex_slack()
+        slack: float = self._cache["convex slack"]
+        return slack
+
+    def _convex_slack(self) -> float:
+        if not self.is_watertight or self.volume <= 0.0 or len(self.body_points) != 1:
+            return float("inf")
+        points = np.asarray(self.hull().vertices) - self.bounds.mean(axis=0)
+        v = (self._vertices - self.bounds.mean(axis=0))[self._faces]
+        if len(points) * len(v) > _MOST_COMPARED or not self.is_convex:
+            return float("inf")
+        n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
+        length = np.linalg.norm(n, axis=1)
+        seen = length > 1e-12 * length.max()
+        if not seen.all():
+            return float("inf")
+        n /= length[:, None]
+        height = np.einsum("ij,ij->i", n, v[:, 0])
+        above = float((n @ points.T - height[:, None]).max())
+        reach = float(np.linalg.norm(points, axis=1).max())
+        ball = float(height.min())
+        if not ball > 0.0:
+            return float("inf")
+        return (max(above, 0.0) + 16.0 * 2.0**-52 * reach) / ball * reach
+
     def hull(self) -> ConvexHull:
         """Return the convex hull of the triangles, a shape that every query takes."""
         if "hull" not in self._cache:
@@ -294,3 +406,20 @@ def _open_edges(vertices: Array, faces: Indices) -> int:
     keys, edge = np.unique(np.minimum(start, stop) * len(vertices) + np.maximum(start, stop), return_inverse=True)
     sums = np.bincount(edge.ravel(), weights=np.where(start < stop, 1.0, -1.0), minlength=len(keys))
     return int(np.abs(sums).sum())
+
+
+def body_numbers(vertices: Array, faces: Indices) -> Indices:
+    """Return which connected body each face is of, numbered by their first faces."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    corners = merged_places(vertices)[faces]
+    rows, columns = corners[:, [0, 1]].ravel(), corners[:, [1, 2]].ravel()
+    count = len(vertices)
+    graph = coo_matrix((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(count, count))
+    label = connected_components(graph, directed=False)[1][corners[:, 0]]
+    _, first, number = np.unique(label, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    result: Indices = rank[number.ravel()]
+    return result

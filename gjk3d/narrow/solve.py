@@ -41,7 +41,7 @@ FLOATS, INTS = 12, 4
 
 _RADIUS, _RHO, _POLYTOPE = layout.RADIUS, layout.RHO, layout.POLYTOPE
 _U = layout.UNIT_ROUNDOFF
-_BOX, _HEAD = layout.BOX, layout.FLOAT_HEAD
+_POINT, _BOX, _HEAD = layout.POINT, layout.BOX, layout.FLOAT_HEAD
 #: promised widths, in units of the pair's size
 WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10
 #: of polytopes' witnesses, in those units: how far they may be off the normal, how far apart they are asked again
@@ -184,6 +184,11 @@ def solve(
         upper = min(upper, 0.0)
     if proven and mode == UNSIGNED:
         distance = 0.0
+        # a point has no other common point; a simplex of a needle's would miss it by the rounding of its weights
+        if qa[ia] == _POINT:
+            a = b = (0.0, 0.0, 0.0)
+        elif qb[ib] == _POINT:
+            a = b = (m[9], m[10], m[11])
     finish(
         pa, i, fa, oa, n, a, b, distance, lower, upper, proven, ra, rb, promised, size, mode, max_distance,
         full, steps, out, flags, k,

@@ -112,11 +112,11 @@ def test_hull_is_built_once_and_holds_the_mesh():
     assert hull.contains(L_VERTICES).all()
 
 
-def test_a_mesh_in_a_query_names_the_hull():
+def test_a_query_that_takes_no_mesh_names_the_hull():
     with pytest.raises(gk.errors.UnsupportedPair, match=r"hull\(\)"):
-        gk.distance(cube(), gk.Sphere(1.0))
+        gk.contact(cube(), gk.Sphere(1.0))
     with pytest.raises(gk.errors.UnsupportedPair, match=r"hull\(\)"):
-        gk.collide(gk.Sphere(1.0), cube())
+        gk.Pairs([gk.Sphere(1.0), cube()])
     assert gk.distance(cube().hull(), cube(3.0).hull()).distance == pytest.approx(np.sqrt(12.0))
 
 

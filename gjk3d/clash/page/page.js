@@ -1,0 +1,168 @@
+"use strict";
+(function () {
+  const { data, element, make, number, length, partName, unit } = clashTable;
+  const tiles = [...document.querySelectorAll("[data-kind]")];
+
+  // --- what is shown -------------------------------------------------------------------------------------------------
+  function option(value, text) {
+    const made = make("option", "", text);
+    made.value = value;
+    return made;
+  }
+  function tally(values) {
+    const counts = new Map();
+    for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
+    return [...counts].sort((one, two) => two[1] - one[1]);
+  }
+  const open = (row) => row.status === "new" || row.status === "active";
+  element("part").append(option("", "any part"), ...tally(data.rows.flatMap((row) => (row.a === row.b ? [row.a] : [row.a, row.b])))
+    .map(([index, count]) => option(index, `${data.parts[index].name} (${count})`)));
+  const groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
+  element("group").append(option("", "any group"), ...groups.map(([name, count]) => option(name, `${name} (${count})`)));
+  element("group").hidden = groups.length < 2;
+  const statuses = tally(data.rows.map((row) => row.status));
+  element("status").append(option("open", `open (${data.rows.filter(open).length})`),
+    ...statuses.map(([name, count]) => option(name, `${name} (${count})`)), option("", `all (${data.rows.length})`));
+  element("status").hidden = statuses.length < 2 && data.rows.every(open);
+
+  function filter() {
+    const kinds = new Set(tiles.filter((tile) => tile.getAttribute("aria-pressed") === "true").map((tile) => tile.dataset.kind));
+    const wanted = element("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const part = element("part").value, group = element("group").value, status = element("status").value;
+    clashTable.show((row, words) =>
+      (!kinds.size || kinds.has(row.kind)) && (!part || row.a === Number(part) || row.b === Number(part)) &&
+      (!group || row.group === group) && (status === "" || (status === "open" ? open(row) : row.status === status)) &&
+      wanted.every((word) => words.includes(word)));
+  }
+  function clear() {
+    for (const tile of tiles) tile.setAttribute("aria-pressed", "false");
+    for (const id of ["search", "part", "group"]) element(id).value = "";
+    element("status").value = "open";
+    filter();
+  }
+  for (const tile of tiles) {
+    tile.addEventListener("click", () => {
+      tile.setAttribute("aria-pressed", tile.getAttribute("aria-pressed") !== "true");
+      filter();
+    });
+  }
+  for (const id of ["search", "part", "group", "status"]) element(id).addEventListener("input", filter);
+  element("clear").addEventListener("click", clear);
+
+  // --- one finding ---------------------------------------------------------------------------------------------------
+  function copy(text, button) {
+    const done = () => {
+      button.textContent = "copied";
+      setTimeout(() => { button.textContent = "copy"; }, 1200);
+    };
+    const byHand = () => {
+      const area = make("textarea");
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      if (document.execCommand("copy")) done();
+      area.remove();
+    };
+    if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, byHand);
+    else byHand();
+  }
+  function copier(text) {
+    const button = make("button", "small", "copy");
+    button.type = "button";
+    button.addEventListener("click", () => copy(text, button));
+    return button;
+  }
+  function vector(values) {
+    const least = 1e-13 * Math.max(...values.map(Math.abs)); // below this, rounding
+    return `(${values.map((x) => (Math.abs(x) > least ? number(x) : "0")).join(", ")})`;
+  }
+  function partLine(side, index) {
+    const line = make("p", "part"), name = make("bdi", "full", data.parts[index].name), part = data.parts[index];
+    line.append(make("span", "chip " + side), make("b", "", side.toUpperCase()), name, copier(part.name));
+    const only = make("button", "small", "all of its findings");
+    only.type = "button";
+    only.addEventListener("click", () => {
+      element("part").value = String(index);
+      filter();
+    });
+    line.append(only);
+    const about = [part.file !== part.name ? part.file : "", part.triangles ? `${part.triangles} triangles` : ""];
+    line.append(make("small", "", about.filter(Boolean).join(", ")));
+    return line;
+  }
+  function facts(row) {
+    const list = [["distance", row.distance === undefined ? "" : length(row.distance) + (row.distance < 0 ? ", negative is overlap" : "")]];
+    if (row.depth) list.push(["depth", length(row.depth)]);
+    if (row.mtv && row.mtv.some(Boolean)) list.push(["to free B", `move it by ${vector(row.mtv)}, ${length(Math.hypot(...row.mtv))} long`]);
+    if (row.overlap_volume !== undefined) list.push(["volume", `${number(row.overlap_volume)}${unit && unit + "³"} in both parts`]);
+    if (row.overlap_box) {
+      const [low, high] = row.overlap_box;
+      list.push(["extent", `${low.map((x, k) => number(high[k] - x)).join(" × ")}${unit}`]);
+    }
+    if (row.point) list.push(["where", vector(row.point)]);
+    if (row.point_a) list.push(["point on A", vector(row.point_a)]);
+    if (row.point_b) list.push(["point on B", vector(row.point_b)]);
+    if (row.normal) list.push(["normal", vector(row.normal) + ", from A to B"]);
+    if (row.error_bound !== undefined) list.push(["error", `the true distance is in an interval ${length(row.error_bound)} wide`]);
+    if (row.convex_gap !== undefined) list.push(["hulls", `are ${length(row.convex_gap)} closer than the parts`]);
+    if (row.group) list.push(["group", row.group]);
+    return list.filter(([, text]) => text);
+  }
+  function describe(index) {
+    const box = element("detail");
+    box.classList.toggle("on", index >= 0);
+    if (index < 0) {
+      box.replaceChildren(make("p", "soft", data.rows.length
+        ? "Click a row or a point in the picture, or press ↓. Points show where the findings in the table are."
+        : "There is nothing to show but the parts."));
+      return;
+    }
+    const row = data.rows[index], title = make("h2"), ident = make("span", "soft", `rank ${row.severity} · ${row.status} · `);
+    ident.append(make("code", "", row.id));
+    title.append(make("span", "kind " + row.kind, row.kind), make("span", "meaning", data.meaning[row.kind] || ""), ident);
+    const how = make("p", "how", data.decided[row.decided]);
+    how.id = "how";
+    const list = make("dl");
+    for (const [label, text] of facts(row)) {
+      const entry = make("div");
+      entry.append(make("dt", "", label), make("dd", "", text));
+      list.append(entry);
+    }
+    box.replaceChildren(title, partLine("a", row.a), partLine("b", row.b));
+    if (row.note) box.append(make("p", "note", row.note));
+    box.append(how, list, make("p", "soft", clashView ? clashView.missing(row) : ""));
+    box.scrollTop = 0;
+  }
+
+  // --- together ------------------------------------------------------------------------------------------------------
+  clashTable.on(
+    (index) => {
+      if (clashView) clashView.show(index);
+      describe(index);
+    },
+    (shown) => {
+      element("count").textContent = shown.length === data.rows.length ? `${shown.length} findings` : `${shown.length} of ${data.rows.length} findings`;
+      document.documentElement.dataset.shown = shown.length;
+      element("empty").hidden = shown.length > 0;
+      element("empty").textContent = data.rows.length ? "No finding passes the filter." : "There is no finding.";
+      if (clashView) clashView.mark(shown);
+    },
+  );
+  if (clashView) clashView.onPick((index) => clashTable.select(index));
+  element("whole").addEventListener("click", () => clashTable.select(-1));
+  const steps = { ArrowDown: () => 1, ArrowUp: () => -1, PageDown: clashTable.page, PageUp: () => -clashTable.page(), Home: () => -Infinity, End: () => Infinity };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const field = event.target instanceof Element && event.target.closest("input, select, textarea");
+    if (event.key === "Escape") field ? field.blur() : clashTable.select(-1);
+    else if (event.key === "/" && !field) element("search").focus();
+    else if (steps[event.key] && (!field || (field.type === "search" && event.key.startsWith("Arrow")) || field.type === "checkbox"))
+      clashTable.move(steps[event.key]());
+    else return;
+    event.preventDefault();
+  });
+  filter();
+  describe(-1);
+  const asked = data.rows.findIndex((row) => row.id === location.hash.slice(1));
+  if (asked >= 0) clashTable.select(asked);
+})();

@@ -1,0 +1,174 @@
+"""Write the clash report as one HTML page: a table, and the assembly in 3D, offline."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gjk3d.clash.page.geometry import MAX_BYTES, Drawn, gather
+from gjk3d.clash.page.words import MEANING, decided, facts, headline
+from gjk3d.clash.report import KINDS, Clash, Report
+from gjk3d.webpage import fill, made_with, policy, three_js, to_json
+
+#: Findings that one page may list, the worst first.
+MAX_ROWS = 50_000
+_SCRIPTS = ("table", "stage", "view", "page")
+_Y_UP = (".glb", ".gltf")
+
+
+def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
+    """Write the report as one self-contained page: findings in a table, and the parts in 3D.
+
+    Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from
+    the installed trimesh. A page holds at most `MAX_ROWS` findings and `MAX_BYTES` of triangles, those of the worst
+    findings first; it says what it leaves out.
+
+    Parameters
+    ----------
+    report : Report
+        What a clash check found, with its ``assembly`` if the parts shall be seen.
+    path : path
+        Where to write.
+
+    Returns
+    -------
+    Path
+        The file written.
+    """
+    drawn = gather(report)
+    style, scripts = _text("page.css"), [three_js(), *(_text(f"{name}.js") for name in _SCRIPTS)]
+    pieces = {
+        "policy": policy(scripts, style),
+        "style": style,
+        "title": html.escape(headline(report)),
+        "facts": html.escape(facts(report)),
+        "tiles": "\n".join(_tile(report, kind) for kind in KINDS),
+        "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in _notes(report, drawn)),
+        "unchecked": _unchecked(report),
+        "inputs": _inputs(report),
+        "settings": _settings(report),
+        "made": html.escape(made_with()),
+        "data": to_json(_data(report, drawn)),
+        "positions": drawn.positions,
+        "indices": drawn.indices,
+        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
+    }
+    target = Path(path)
+    # a file name that is no text in its system's code has no code in UTF-8 either
+    target.write_bytes(fill(_text("page.html"), pieces).encode("utf-8", "replace"))
+    return target
+
+
+def _text(name: str) -> str:
+    return files("gjk3d.clash.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _tile(report: Report, kind: str) -> str:
+    count = report.counts[kind]
+    return (
+        f'<button type="button" class="tile {kind}" data-kind="{kind}" aria-pressed="false" title="{MEANING[kind]}"'
+        f"{'' if count else ' disabled'}><b>{count:,}</b> <span>{kind}</span></button>"
+    )
+
+
+def _notes(report: Report, drawn: Drawn) -> list[str]:
+    notes = list(report.notes)
+    if not report.complete:
+        notes.insert(0, "This check was stopped before its end: pairs are missing here.")
+    if len(report.clashes) > MAX_ROWS:
+        notes.append(f"The table has the worst {MAX_ROWS:,} of {len(report.clashes):,} findings.")
+    if drawn.left_out:
+        notes.append(
+            f"{drawn.left_out:,} of {drawn.left_out + len(drawn.ranges):,} parts are drawn as boxes:"
+            f" with their triangles this page would hold more than {MAX_BYTES / 1e6:g} MB of them."
+        )
+    elif drawn.boxes and not drawn.ranges:
+        notes.append("The parts are drawn as boxes: this report came without their triangles.")
+    return notes
+
+
+def _unchecked(report: Report) -> str:
+    parts = report.unchecked
+    if not parts:
+        return ""
+    items = "\n".join(
+        f"<li><bdi>{html.escape(part.name)}</bdi>: {html.escape(part.reason)}"
+        f"{f' <small>{html.escape(part.file)}</small>' if part.file and part.file != part.name else ''}</li>"
+        for part in parts
+    )
+    words = "1 part was not checked" if len(parts) == 1 else f"{len(parts):,} parts were not checked"
+    state = " open" if len(parts) <= 3 else ""
+    return f'<details id="unchecked" class="note"{state}><summary>{words}</summary>\n<ul>{items}</ul></details>'
+
+
+def _inputs(report: Report) -> str:
+    return "\n".join(
+        f"<li><bdi>{html.escape(item.path)}</bdi> <small>{html.escape(item.unit or 'no unit stated')}"
+        f"{f', sha256 {html.escape(item.sha256)}' if item.sha256 else ''}</small></li>"
+        for item in report.inputs
+    )
+
+
+def _settings(report: Report) -> str:
+    return "\n".join(
+        f"<tr><th>{html.escape(str(key))}</th><td>"
+        f"{html.escape(value if isinstance(value, str) else json.dumps(value, default=str))}</td></tr>"
+        for key, value in report.settings.items()
+    )
+
+
+def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
+    """Return what the scripts read: names and sentences once, findings as rows that point to them."""
+    names: dict[str, int] = {part.name: i for i, part in enumerate(report.parts)}
+    origins = {part.name: part.file for part in report.parts}
+    sentences: dict[str, int] = {}
+    rows = []
+    for clash in report.clashes[:MAX_ROWS]:
+        for name, file in ((clash.a, clash.a_file), (clash.b, clash.b_file)):
+            names.setdefault(name, len(names))
+            origins.setdefault(name, file)
+        sentence = sentences.setdefault(decided(clash), len(sentences))
+        rows.append(_row(clash, names, sentence))
+    counts = {part.name: part.triangles for part in report.parts}
+    suffixes = {Path(item.path).suffix.lower() for item in report.inputs}
+    return {
+        "unit": report.unit or "",
+        "up": [0, 1, 0] if suffixes and suffixes <= set(_Y_UP) else [0, 0, 1],
+        "center": drawn.center.tolist(),
+        "size": drawn.size,
+        "parts": [
+            {
+                "name": name,
+                "file": origins[name],
+                "triangles": counts.get(name, 0),
+                "box": drawn.boxes.get(name),
+                "range": drawn.ranges.get(name),
+            }
+            for name in names
+        ],
+        "decided": list(sentences),
+        "meaning": MEANING,
+        "rows": rows,
+    }
+
+
+def _row(clash: Clash, names: dict[str, int], sentence: int) -> dict[str, Any]:
+    """Return the fields that are not empty."""
+    record = {key: value for key, value in clash.to_dict().items() if value is not None and value != ""}
+    for key in ("a_file", "b_file", "shape_a", "shape_b"):
+        record.pop(key, None)
+    for key in ("mtv", "normal", "point_a", "point_b", "point", "overlap_box"):
+        if key in record and not _finite(record[key]):
+            del record[key]
+    return {**record, "a": names[clash.a], "b": names[clash.b], "decided": sentence}
+
+
+def _finite(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(_finite(item) for item in value)
+    return value is not None and math.isfinite(value)

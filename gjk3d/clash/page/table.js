@@ -1,0 +1,166 @@
+"use strict";
+// The table of findings: filtered, sorted, and only the rows in sight are in the page, so that any number stays quick.
+const clashTable = (function () {
+  const HEIGHT = 46, MARGIN = 12;
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const element = (id) => document.getElementById(id);
+  const scroll = element("scroll"), body = element("rows");
+  const unit = data.unit ? " " + data.unit : "";
+  let shown = [], selected = -1, key = "severity", direction = 1, printing = false;
+  let onSelect = () => {}, onShow = () => {};
+
+  function make(tag, name, text) {
+    const made = document.createElement(tag);
+    if (name) made.className = name;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+  function number(value) {
+    return String(Number(value.toPrecision(6)));
+  }
+  function length(value) {
+    return value === undefined ? "" : number(value) + unit;
+  }
+  // a part is known by the end of its path; the way there is set smaller behind it
+  function partName(index) {
+    const name = data.parts[index].name, cut = name.replace(/\/+$/, "").lastIndexOf("/");
+    const label = make("bdi", "name");
+    label.append(make("span", "", cut < 0 ? name : name.slice(cut + 1)));
+    if (cut > 0) label.append(make("small", "", name.slice(0, cut)));
+    label.title = name;
+    return label;
+  }
+  const words = data.rows.map((row) =>
+    [row.id, row.kind, row.status, data.parts[row.a].name, data.parts[row.b].name, row.group, row.note].join("\n").toLowerCase());
+  const kindOrder = Object.keys(data.meaning);
+  const names = data.parts.map((part) => part.name);
+  const collator = new Intl.Collator(undefined, { numeric: true });
+  const rank = new Uint32Array(names.length);
+  names.map((_, i) => i).sort((i, j) => collator.compare(names[i], names[j])).forEach((i, place) => { rank[i] = place; });
+
+  function value(row) {
+    if (key === "a" || key === "b") return rank[row[key]];
+    if (key === "kind") return kindOrder.indexOf(row.kind);
+    return row[key];
+  }
+  function compare(i, j) {
+    const one = value(data.rows[i]), two = value(data.rows[j]);
+    if (one === two) return i - j;
+    if (one === undefined) return 1; // what is not known comes last, either way
+    if (two === undefined) return -1;
+    return direction * (typeof one === "string" ? collator.compare(one, two) : one - two);
+  }
+
+  function makeRow(place) {
+    const index = shown[place], row = data.rows[index];
+    const line = make("tr", row.kind + (index === selected ? " selected" : ""));
+    line.id = "row-" + index;
+    line.dataset.row = index;
+    line.setAttribute("aria-rowindex", place + 2);
+    line.setAttribute("aria-selected", index === selected);
+    line.append(make("td", "rank", row.severity));
+    const kind = make("td");
+    kind.append(make("span", "kind " + row.kind, row.kind));
+    if (row.status !== "active") kind.append(make("small", "", row.status));
+    const parts = make("td", "parts");
+    for (const side of ["a", "b"]) {
+      const part = make("div");
+      part.append(make("span", "chip " + side), partName(row[side]));
+      parts.append(part);
+    }
+    const distance = make("td", "right");
+    distance.append(make("div", "", length(row.distance) || "–"));
+    if (row.kind !== "unchecked") distance.append(make("small", "", `${row.method}, ${row.distance_kind}`));
+    distance.title = data.decided[row.decided];
+    const volume = make("td", "right wide", row.overlap_volume === undefined ? "" : number(row.overlap_volume));
+    const group = make("td", "wide");
+    const label = make("bdi", "clip", row.group || "");
+    label.title = row.group || "";
+    group.append(label);
+    line.append(kind, parts, distance, volume, group);
+    return line;
+  }
+  function spacer(rows) {
+    const line = make("tr", "spacer");
+    line.setAttribute("aria-hidden", "true");
+    line.style.height = rows * HEIGHT + "px";
+    return line;
+  }
+  function draw() {
+    const head = 30;
+    let first = Math.max(0, Math.floor((scroll.scrollTop - head) / HEIGHT) - MARGIN);
+    let last = Math.min(shown.length, Math.ceil((scroll.scrollTop + scroll.clientHeight) / HEIGHT) + MARGIN);
+    if (printing) [first, last] = [0, Math.min(shown.length, 5000)];
+    const lines = [spacer(first)];
+    for (let place = first; place < last; place++) lines.push(makeRow(place));
+    lines.push(spacer(printing ? 0 : shown.length - last));
+    body.replaceChildren(...lines);
+  }
+  let waiting = false;
+  scroll.addEventListener("scroll", () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; draw(); });
+  });
+  new ResizeObserver(draw).observe(scroll);
+  window.addEventListener("beforeprint", () => { printing = true; draw(); });
+  window.addEventListener("afterprint", () => { printing = false; draw(); });
+
+  function show(test) {
+    shown = [];
+    for (let i = 0; i < data.rows.length; i++) if (test(data.rows[i], words[i])) shown.push(i);
+    arrange();
+  }
+  function arrange() {
+    shown.sort(compare);
+    scroll.querySelector("table").setAttribute("aria-rowcount", shown.length + 1);
+    for (const button of document.querySelectorAll("[data-sort]")) {
+      const on = button.dataset.sort === key;
+      button.dataset.way = on ? (direction > 0 ? "up" : "down") : "";
+      if (on) button.closest("th").setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+      else if (!button.closest("th").querySelector(`[data-sort="${key}"]`)) button.closest("th").removeAttribute("aria-sort");
+    }
+    if (selected >= 0 && shown.includes(selected)) reveal();
+    else scroll.scrollTop = 0;
+    draw();
+    onShow(shown);
+  }
+  function reveal() {
+    const place = shown.indexOf(selected), top = place * HEIGHT, high = scroll.clientHeight - 30 - HEIGHT;
+    if (top < scroll.scrollTop) scroll.scrollTop = top;
+    else if (top > scroll.scrollTop + high) scroll.scrollTop = top - high;
+  }
+  function select(index) {
+    selected = index;
+    if (index >= 0) {
+      reveal();
+      scroll.setAttribute("aria-activedescendant", "row-" + index);
+    } else scroll.removeAttribute("aria-activedescendant");
+    document.documentElement.dataset.selected = index >= 0 ? data.rows[index].id : "";
+    draw();
+    onSelect(index);
+  }
+  function move(step) {
+    if (!shown.length) return;
+    const place = shown.indexOf(selected);
+    const next = place < 0 && step === -1 ? shown.length - 1 : Math.max(0, Math.min(shown.length - 1, place + step));
+    if (shown[next] !== selected) select(shown[next]);
+  }
+  body.addEventListener("click", (event) => {
+    const line = event.target.closest("[data-row]");
+    if (line && !String(window.getSelection())) select(Number(line.dataset.row));
+  });
+  for (const button of document.querySelectorAll("[data-sort]")) {
+    button.addEventListener("click", () => {
+      direction = button.dataset.sort === key ? -direction : 1;
+      key = button.dataset.sort;
+      arrange();
+    });
+  }
+  return {
+    data, element, make, number, length, partName, show, select, move, unit,
+    get selected() { return selected; },
+    page: () => Math.max(1, Math.floor(scroll.clientHeight / HEIGHT) - 2),
+    on(selecting, showing) { onSelect = selecting; onShow = showing; },
+  };
+})();

@@ -1,0 +1,240 @@
+"use strict";
+// Where the camera is, what marks a finding, and what a click in the picture means.
+const clashView = (function () {
+  if (!clashStage) return null;
+  const { data, element, length, view, root, renderer, scene, camera, dark, calm, vec, local, pair, looks, rest, ghostly, positions, indices, setPair, ANGLE, KINDS } = clashStage;
+  const dirty = clashStage.dirty;
+  const up = vec(data.up), iso = (data.up[1] ? new THREE.Vector3(1, 0.75, 1.3) : new THREE.Vector3(1, -1.3, 0.75)).normalize();
+  let current = -1, shown = [], stretched = false;
+
+  // --- marks: of a fixed size on the screen ---------------------------------------------------------------------------
+  const inks = { a: ["#734f00", "#ffd37a"], b: ["#004f39", "#7fe3c4"], out: ["#c2410c", "#ff8a3d"], gap: ["#202124", "#e8eaed"], normal: ["#0072b2", "#56b4e9"] };
+  for (const name of Object.keys(inks)) {
+    const [light, night] = inks[name], material = new THREE.MeshLambertMaterial({ transparent: true, depthTest: false, depthWrite: false });
+    inks[name] = { material, light, night };
+  }
+  function paint() {
+    for (const ink of Object.values(inks)) ink.material.color.set(dark.matches ? ink.night : ink.light).convertSRGBToLinear();
+    ghostly.uniforms.color.value.set(dark.matches ? "#a9b6c4" : "#5c6875");
+    dirty();
+  }
+  const marks = new THREE.Group();
+  const balls = ["a", "b"].map((name) => new THREE.Mesh(new THREE.SphereGeometry(1, 24, 16), inks[name].material));
+  const shaft = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 16).translate(0, 0.5, 0), inks.out.material);
+  const head = new THREE.Mesh(new THREE.ConeGeometry(1, 1, 24).translate(0, -0.5, 0), inks.out.material);
+  marks.add(...balls, shaft, head);
+  shaft.renderOrder = head.renderOrder = 10;
+  balls.forEach((ball) => { ball.renderOrder = 11; });
+  scene.add(marks);
+  const arrow = { from: new THREE.Vector3(), way: new THREE.Vector3(), size: 0, words: "" };
+
+  function setMarks(row) {
+    const a = row.point_a && local(row.point_a), b = row.point_b && local(row.point_b), at = row.point && local(row.point);
+    balls[0].visible = Boolean(a || at);
+    balls[1].visible = Boolean(b);
+    if (a || at) balls[0].position.copy(a || at);
+    if (b) balls[1].position.copy(b);
+    arrow.size = 0;
+    arrow.words = "";
+    const use = (from, way, ink, words, fixed) => {
+      arrow.from.copy(from);
+      arrow.size = fixed ? 1e-12 : way.length();
+      arrow.way.copy(way).normalize();
+      arrow.words = words;
+      arrow.fixed = fixed;
+      shaft.material = head.material = inks[ink].material;
+    };
+    const mtv = row.mtv && row.mtv.some(Boolean) ? vec(row.mtv).divideScalar(data.size) : null;
+    if (mtv && (b || at || a)) use(b || at || a, mtv, "out", `arrow: the way out for B, ${length(Math.hypot(...row.mtv))}`);
+    else if (a && b && row.distance > 0 && a.distanceTo(b) > 0) use(a, b.clone().sub(a), "gap", `arrow: the gap from A to B, ${length(row.distance)}`);
+    else if (row.normal && (a || at)) use(a || at, vec(row.normal), "normal", "arrow: the normal, from A to B", true);
+  }
+  function sizeMarks(pixel) {
+    for (const ball of balls) ball.scale.setScalar(5.5 * pixel);
+    shaft.visible = head.visible = arrow.size > 0;
+    if (!arrow.size) return;
+    const least = (arrow.fixed ? 56 : 34) * pixel, long = Math.max(arrow.size, least), tip = Math.min(13 * pixel, 0.5 * long);
+    stretched = arrow.size < least && !arrow.fixed;
+    for (const mesh of [shaft, head]) mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), arrow.way);
+    shaft.position.copy(arrow.from);
+    shaft.scale.set(2 * pixel, long - tip, 2 * pixel);
+    head.position.copy(arrow.from).addScaledVector(arrow.way, long);
+    head.scale.set(5.5 * pixel, tip, 5.5 * pixel);
+  }
+
+  // --- every finding as a dot -----------------------------------------------------------------------------------------
+  const dots = new THREE.Points(new THREE.BufferGeometry(), new THREE.ShaderMaterial({
+    transparent: true, depthTest: false, depthWrite: false, uniforms: { size: { value: 13 * renderer.getPixelRatio() } },
+    vertexShader: "attribute vec3 color; varying vec3 ink; uniform float size; void main() { ink = color; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); gl_PointSize = size; }",
+    fragmentShader: "varying vec3 ink; void main() { float r = length(gl_PointCoord - 0.5); if (r > 0.5) discard; gl_FragColor = vec4(r > 0.4 ? 0.35 * ink : ink, 0.92); }",
+  }));
+  dots.frustumCulled = false;
+  dots.renderOrder = 20;
+  scene.add(dots);
+  function place(row) {
+    const point = row.point || row.point_a || row.point_b;
+    if (point) return local(point);
+    const boxes = [data.parts[row.a].box, data.parts[row.b].box].filter(Boolean);
+    return boxes.length ? vec(boxes[0][0]).add(vec(boxes[0][1])).multiplyScalar(0.5) : null;
+  }
+  const places = data.rows.map(place);
+  function mark(rows) {
+    shown = rows.filter((index) => places[index]).sort((one, two) => two - one); // the worst on top
+    const geometry = dots.geometry, tint = new THREE.Color();
+    geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from(shown.flatMap((index) => places[index].toArray())), 3));
+    geometry.setAttribute("color", new THREE.BufferAttribute(Float32Array.from(shown.flatMap((index) => tint.set(KINDS[data.rows[index].kind] || "#808890").toArray())), 3));
+    dirty();
+  }
+  let pick = () => {}, pressed = null;
+  renderer.domElement.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
+  renderer.domElement.addEventListener("pointerup", (event) => {
+    if (!pressed || Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4 || current >= 0) return;
+    const frame = renderer.domElement.getBoundingClientRect(), at = new THREE.Vector3();
+    let best = -1, nearest = 14;
+    for (const index of shown) {
+      at.copy(places[index]).project(camera);
+      const far = Math.hypot(((at.x + 1) / 2) * frame.width - event.clientX + frame.left, ((1 - at.y) / 2) * frame.height - event.clientY + frame.top);
+      if (far <= nearest) [best, nearest] = [index, far];
+    }
+    if (best >= 0) pick(best);
+  });
+
+  // --- the camera -----------------------------------------------------------------------------------------------------
+  const controls = new THREE.TrackballControls(camera, renderer.domElement);
+  Object.assign(controls, { rotateSpeed: 2.6, zoomSpeed: 1.3, panSpeed: 0.6 });
+  controls.addEventListener("change", dirty);
+  let flight = null;
+  const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
+  function fly(target, radius, way, jump) {
+    const far = (1.08 * radius) / Math.sin((ANGLE * Math.PI) / 360);
+    const from = camera.position.clone().sub(controls.target), begin = from.length() || far;
+    flight = {
+      start: performance.now(), time: jump || calm.matches ? 0 : 650, from: controls.target.clone(), to: target.clone(), begin, end: far,
+      turn: new THREE.Quaternion().setFromUnitVectors(from.normalize(), way), way: from, lift: camera.up.clone(),
+    };
+    root.flight = "moving";
+    dirty();
+  }
+  const still = new THREE.Quaternion();
+  function advance(now) {
+    const t = flight.time ? Math.min(1, (now - flight.start) / flight.time) : 1, s = ease(Math.max(0, t));
+    const way = flight.way.clone().applyQuaternion(still.identity().slerp(flight.turn, s));
+    controls.target.copy(flight.from).lerp(flight.to, s);
+    camera.position.copy(controls.target).addScaledVector(way, flight.begin ** (1 - s) * flight.end ** s);
+    camera.up.copy(flight.lift).lerp(up, s).normalize();
+    if (t >= 1) {
+      flight = null;
+      camera.up.copy(up);
+    }
+    dirty();
+  }
+  // how many triangles of the parts a look from outside along `way` meets before it gets to the point
+  function crossings(range, point, way) {
+    if (!range || range[3] > 60000) return 0;
+    const [px, py, pz] = point.toArray(), [dx, dy, dz] = way.toArray(), end = range[2] + range[3], P = positions;
+    let met = 0;
+    for (let i = range[2]; i < end; i += 3) {
+      const a = 3 * indices[i], b = 3 * indices[i + 1], c = 3 * indices[i + 2];
+      const ux = P[b] - P[a], uy = P[b + 1] - P[a + 1], uz = P[b + 2] - P[a + 2], vx = P[c] - P[a], vy = P[c + 1] - P[a + 1], vz = P[c + 2] - P[a + 2];
+      const hx = dy * vz - dz * vy, hy = dz * vx - dx * vz, hz = dx * vy - dy * vx, det = ux * hx + uy * hy + uz * hz;
+      if (det === 0) continue;
+      const sx = px - P[a], sy = py - P[a + 1], sz = pz - P[a + 2], u = (sx * hx + sy * hy + sz * hz) / det;
+      if (u < 0 || u > 1) continue;
+      const qx = sy * uz - sz * uy, qy = sz * ux - sx * uz, qz = sx * uy - sy * ux, v = (dx * qx + dy * qy + dz * qz) / det;
+      if (v >= 0 && u + v <= 1 && (vx * qx + vy * qy + vz * qz) / det > 1e-4) met++;
+    }
+    return met;
+  }
+  function bestWay(row, point) {
+    const normal = row.normal ? vec(row.normal) : row.mtv ? vec(row.mtv).normalize() : new THREE.Vector3();
+    const side = new THREE.Vector3().copy(iso).addScaledVector(up, -iso.dot(up)).normalize();
+    let best = iso, least = Infinity;
+    for (const [height, turns] of [[0.45, 8], [0.95, 4], [-0.4, 4]]) {
+      for (let k = 0; k < turns; k++) {
+        const way = side.clone().applyAxisAngle(up, (2 * Math.PI * k) / turns).multiplyScalar(Math.cos(height)).addScaledVector(up, Math.sin(height));
+        const met = Math.min(4, crossings(data.parts[row.a].range, point, way)) + Math.min(4, crossings(data.parts[row.b].range, point, way));
+        const cost = 0.3 * met + way.dot(normal) ** 2 + 0.25 * (1 - way.dot(iso)) + (height < 0 ? 0.3 : 0);
+        if (cost < least - 1e-9) [best, least] = [way, cost];
+      }
+    }
+    return best;
+  }
+  const half = (box) => 0.5 * vec(box[1]).distanceTo(vec(box[0]));
+  function frameFor(row) {
+    const sizes = [row.a, row.b].map((index) => data.parts[index].box).filter(Boolean).map(half);
+    const least = sizes.length ? Math.min(...sizes) : 0.3;
+    const near = row.overlap_box ? half(row.overlap_box) / data.size : Math.abs(row.distance || row.depth || 0) / data.size;
+    return Math.max(1e-6, Math.min(1.3 * least, Math.max(0.45 * least, 5 * near)));
+  }
+  function show(index) {
+    current = index;
+    const row = data.rows[index];
+    root.view = row ? "finding" : "assembly";
+    element("slide").value = 0;
+    element("label-slide").hidden = !(row && row.mtv && row.mtv.some(Boolean));
+    setPair(row ? [row.a, row.a === row.b ? -1 : row.b] : [-1, -1]);
+    if (row) {
+      const point = places[index] || new THREE.Vector3();
+      setMarks(row);
+      fly(point, frameFor(row), bestWay(row, point));
+    } else fly(new THREE.Vector3(), 1, iso);
+    toggle();
+  }
+  function missing(row) {
+    const out = [["A", row.a], ["B", row.b]].filter(([, index]) => !data.parts[index].range);
+    return out.map(([side, index]) => `${side} is ${data.parts[index].box ? "drawn as its box" : "not drawn"}.`).join(" ");
+  }
+  function toggle() {
+    const row = data.rows[current], on = Boolean(row), glassy = element("glass").checked || (on && row.kind === "contained");
+    ["show-a", "show-b"].forEach((id, side) => { pair[side].visible = element(id).checked; });
+    rest.visible = element("show-rest").checked || !on;
+    marks.visible = on && element("show-marks").checked;
+    dots.visible = !on && element("show-marks").checked;
+    ghostly.uniforms.strength.value = on ? 0.16 : 0.42;
+    for (const { solid, through } of looks) {
+      Object.assign(solid, { transparent: glassy, opacity: glassy ? 0.3 : 1, depthWrite: !glassy, needsUpdate: true });
+      through.uniforms.strength.value = glassy ? 0.6 : 0.34;
+    }
+    if (on && row.mtv) pair[1].position.copy(vec(row.mtv)).multiplyScalar(Number(element("slide").value) / data.size);
+    dirty();
+  }
+  function resize() {
+    const width = view.clientWidth, height = Math.max(view.clientHeight, 1);
+    renderer.setSize(width, height);
+    camera.aspect = width / height;
+    camera.fov = (Math.atan(Math.tan((ANGLE * Math.PI) / 360) * Math.max(1, 1 / camera.aspect)) * 360) / Math.PI;
+    controls.handleResize();
+    dirty();
+  }
+  for (const id of ["show-a", "show-b", "show-rest", "show-marks", "glass", "slide"]) element(id).addEventListener("input", toggle);
+  dark.addEventListener("change", paint);
+  new ResizeObserver(resize).observe(view);
+
+  function frame(now) {
+    requestAnimationFrame(frame);
+    if (flight) advance(now);
+    controls.update();
+    if (!clashStage.taken()) return;
+    const far = camera.position.distanceTo(controls.target);
+    camera.near = Math.max(far / 100, camera.position.length() - 1.1);
+    camera.far = camera.position.length() + 1.5;
+    camera.updateProjectionMatrix();
+    sizeMarks((2 * far * Math.tan((camera.fov * Math.PI) / 360)) / view.clientHeight);
+    element("legend").textContent = marks.visible && arrow.size ? arrow.words + (stretched ? ", drawn longer than it is" : "") : "";
+    renderer.render(scene, camera);
+    root.state = "drawn";
+    if (!flight) {
+      root.flight = "done";
+      root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");
+    }
+  }
+  paint();
+  resize();
+  camera.position.copy(iso);
+  camera.up.copy(up);
+  root.view = "assembly";
+  fly(new THREE.Vector3(), 1, iso, true);
+  toggle();
+  requestAnimationFrame(frame);
+  return { show, mark, missing, onPick(handler) { pick = handler; } };
+})();

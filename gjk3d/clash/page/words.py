@@ -1,0 +1,81 @@
+"""What the page says about the report: its headline, and how each finding was decided."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from gjk3d.clash.report import Clash, Report
+
+#: What each kind means, for the reader of a page.
+MEANING = {
+    "hard": "the parts overlap by more than the tolerance",
+    "contained": "one part lies inside the other, and their surfaces are apart",
+    "duplicate": "the same part is there twice, at one place",
+    "unchecked": "this could not be decided",
+    "touch": "the surfaces are closer than the tolerance",
+    "clearance": "the parts are closer than the clearance that is asked for",
+}
+_METHODS = {
+    "gjk": "GJK",
+    "epa": "EPA",
+    "triangles": "tests of triangle against triangle",
+    "boolean": "the boolean intersection of both solids",
+    "inside": "a test of a point of one inside the other",
+    "equal": "comparing both triangle by triangle",
+}
+_KINDS = {
+    "exact": "the distance is right to the error stated",
+    "bound": "the distance is a bound, never beyond the truth",
+    "approximate": "the distance is an estimate, without a proven error",
+}
+
+
+def decided(clash: Clash) -> str:
+    """Say on what evidence a finding stands."""
+    shapes = {clash.shape_a, clash.shape_b}
+    if clash.kind == "unchecked":
+        return "Not decided."
+    if shapes == {"triangles"}:
+        basis = "the triangles of both parts"
+    elif shapes == {"hull"}:
+        basis = "the convex hulls of both parts"
+    else:
+        basis = f"A as {clash.shape_a}, B as {clash.shape_b}"
+    method = _METHODS.get(clash.method, clash.method)
+    text = f"Decided on {basis}, by {method}" if method else f"Decided on {basis}"
+    kind = _KINDS.get(clash.distance_kind, clash.distance_kind)
+    return f"{text}; {kind}." if kind and clash.distance is not None else f"{text}."
+
+
+def headline(report: Report) -> str:
+    """Say in one line what was found, and in what."""
+    counts = report.counts
+    found = [f"{count} {kind}" for kind, count in counts.items() if count]
+    names = [PurePath(item.path).name or item.path for item in report.inputs]
+    where = f" in {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "") if names else ""
+    if found:
+        return f"{', '.join(found)}{where}"
+    if report.unchecked:
+        return f"No clash found{where}, but not every part was checked"
+    if not report.pairs_tested and not report.pairs_total:
+        return f"Nothing was tested{where}"
+    return f"No clash found{where}"
+
+
+def facts(report: Report) -> str:
+    """Say how much was asked and how, in one line."""
+    unit = f" {report.unit}" if report.unit else ""
+    return " · ".join(
+        [
+            f"{_count(len(report.parts), 'part')}",
+            f"{_count(report.pairs_total, 'pair')}, {report.pairs_close:,} close, {report.pairs_tested:,} tested",
+            f"clearance {report.clearance:.6g}{unit}",
+            f"tolerance {report.tolerance:.6g}{unit}",
+            f"lengths in {report.unit}" if report.unit else "the files state no unit",
+            f"{report.elapsed:.3g} s",
+        ]
+    )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

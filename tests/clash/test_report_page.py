@@ -1,0 +1,161 @@
+import base64
+import hashlib
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from reports import ENDING, EVIL, cube, part_row, three_cubes
+
+from gjk3d.clash import Report
+from gjk3d.clash.page import geometry, page, write_page
+from gjk3d.clash.report import PartRow
+
+
+class Parsed(HTMLParser):
+    """The elements of a page, its scripts and its words."""
+
+    def __init__(self, path):
+        super().__init__(convert_charrefs=True)
+        self.source = path.read_text(encoding="utf-8")
+        self.tags, self.scripts, self._open, self.text = [], [], "", ""
+        self.feed(self.source)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._open = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self._open = ""
+
+    def handle_data(self, data):
+        if self._open == "script":
+            self.scripts[-1] += data
+        elif self._open != "style":
+            self.text += data
+
+    @property
+    def data(self):
+        return json.loads(self.scripts[0])
+
+    def array(self, place, kind):
+        return np.frombuffer(base64.b64decode(self.scripts[place]), kind)
+
+
+def test_nothing_in_the_page_comes_from_elsewhere(tmp_path):
+    parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
+    for tag, attributes in parsed.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form", "video", "audio")
+        assert not {"src", "href", "action", "srcset", "style"} & set(attributes)
+        assert not any(name.startswith("on") for name in attributes)
+    assert "url(" not in page._text("page.css")
+    assert "@import" not in page._text("page.css")
+
+
+def test_the_policy_allows_these_scripts_only(tmp_path):
+    parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
+    policy = next(a["content"] for t, a in parsed.tags if a.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in parsed.scripts[3:]]
+    assert rules["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
+
+
+def test_the_triangles_are_there_once_and_where_they_are(tmp_path):
+    report = three_cubes()
+    parsed = Parsed(write_page(report, tmp_path / "a.html"))
+    data, positions, indices = parsed.data, parsed.array(1, "<f4").reshape(-1, 3), parsed.array(2, "<u4")
+    assert [part["name"] for part in data["parts"]] == [part.name for part in report.parts]
+    for part, whole in zip(data["parts"], report.assembly.parts, strict=True):
+        first, count, start, length = part["range"]
+        used = indices[start : start + length]
+        assert first <= used.min() <= used.max() < first + count
+        places = positions[used].astype(float) * data["size"] + data["center"]
+        np.testing.assert_allclose(places, whole.mesh.vertices[whole.mesh.faces.ravel()], atol=1e-6)
+    assert indices.size == sum(whole.mesh.faces.size for whole in report.assembly.parts)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e9])
+def test_any_scale_is_drawn(tmp_path, size):
+    mesh = cube((7 * size, 0, 0), size)
+    report = three_cubes(parts=(part_row("a", mesh),), clashes=(), assembly=None)
+    assert Parsed(write_page(report, tmp_path / "a.html")).data["size"] == pytest.approx(size * 3**0.5 / 2)
+
+
+def test_corners_that_a_file_repeats_are_stored_once():
+    mesh = cube()
+    soup = type(mesh)(mesh.vertices[mesh.faces.ravel()], np.arange(mesh.faces.size).reshape(-1, 3))
+    points, faces = geometry._lean(soup)
+    assert len(points) == 8
+    np.testing.assert_array_equal(points[faces], soup.vertices[soup.faces])
+
+
+def test_what_is_too_large_is_left_out_and_said_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(geometry, "MAX_BYTES", 2 * (12 * 8 + 4 * 36))
+    parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
+    assert [part["range"] is None for part in parsed.data["parts"]] == [False, False, True]
+    assert all(part["box"] for part in parsed.data["parts"])
+    assert "1 of 3 parts are drawn as boxes" in parsed.text
+    monkeypatch.setattr(page, "MAX_ROWS", 1)
+    parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
+    assert len(parsed.data["rows"]) == 1
+    assert "the worst 1 of 2 findings" in parsed.text
+
+
+def test_the_page_says_what_was_asked_and_what_is_missing(tmp_path):
+    report = three_cubes(complete=False, notes=("one rule matched nothing",))
+    text = Parsed(write_page(report, tmp_path / "a.html")).text
+    for words in (
+        "1 hard, 1 clearance in press.glb",
+        "3 pairs, 2 close, 2 tested",
+        "clearance 0.5 mm",
+        "stopped before",
+    ):
+        assert words in text
+    assert "one rule matched nothing" in text
+    assert "0" * 64 in text
+    assert "came without their triangles" in Parsed(write_page(three_cubes(assembly=None), tmp_path / "b.html")).text
+    assert "the files state no unit" in Parsed(write_page(three_cubes(unit=None), tmp_path / "c.html")).text
+    assert "Nothing was tested" in Parsed(write_page(Report(), tmp_path / "d.html")).text
+
+
+def test_every_row_says_how_it_was_decided(tmp_path):
+    data = Parsed(write_page(three_cubes(), tmp_path / "a.html")).data
+    hard, near = (data["decided"][row["decided"]] for row in data["rows"])
+    assert "triangles of both parts, by the boolean intersection" in hard
+    assert "a bound, never beyond the truth" in hard
+    assert "right to the error stated" in near
+
+
+def test_names_do_no_harm(tmp_path):
+    names = (EVIL, ENDING, "\udcff.stl")
+    report = three_cubes(names, notes=(EVIL,), unit=EVIL, settings={EVIL: ENDING})
+    report.parts += (PartRow(f"{ENDING} broken", EVIL, 0, reason=f"</li>{EVIL}"),)
+    path = write_page(report, tmp_path / "a.html")
+    parsed, plain = Parsed(path), Parsed(write_page(three_cubes(), tmp_path / "b.html"))
+    assert len(parsed.scripts) == len(plain.scripts)
+    assert EVIL not in parsed.source
+    assert [part["name"] for part in parsed.data["parts"]] == [part.name for part in report.parts]
+    assert {tag for tag, _ in parsed.tags} - {tag for tag, _ in plain.tags} <= {"details", "summary", "ul", "li", "p"}
+
+
+def test_the_same_report_gives_the_same_bytes(tmp_path):
+    one, two = (write_page(three_cubes(), tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
+    assert one == two
+    assert len(one) < 1_000_000
+
+
+def test_writing_a_page_loads_no_pyvista(tmp_path):
+    code = (
+        "import sys; from gjk3d.clash import Report; from gjk3d.clash.page import write_page; "
+        "write_page(Report(), sys.argv[1]); print([m for m in ('pyvista', 'vtkmodules') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.html")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"

@@ -1,0 +1,280 @@
+import numpy as np
+import pytest
+from browser import Browser, program
+from reports import ENDING, EVIL, finding, many, three_cubes
+
+from gjk3d.clash import Report
+from gjk3d.clash.page import write_page
+from gjk3d.clash.report import KINDS, PartRow
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    if program() is None:
+        pytest.fail("these tests look at the page in Chromium, which is not on PATH: apt-get install chromium")
+    browser = Browser(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    """Open the page of a report; at the end nothing may have been complained of or asked from elsewhere."""
+    chromium.complaints.clear()
+    chromium.requests.clear()
+    chromium.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
+
+    def open_page(report, hash=""):
+        path = write_page(report, tmp_path / "report.html")
+        chromium.open(path, hash)
+        return chromium
+
+    yield open_page
+    assert chromium.complaints == []
+    assert {url.split("#")[0] for url in chromium.requests} == {(tmp_path / "report.html").as_uri()}
+
+
+def share(picture, color):
+    """Return which part of a picture is about of this colour, in any light."""
+    picture = picture / np.linalg.norm(picture, axis=-1, keepdims=True).clip(1)
+    return float((picture @ (np.array(color) / np.linalg.norm(color)) > 0.985).mean())
+
+
+ORANGE, GREEN = (230, 159, 0), (0, 158, 115)
+
+
+def choose(browser, selector, value):
+    browser.evaluate(
+        f"(() => {{ const s = document.querySelector('{selector}'); s.value = '{value}';"
+        " s.dispatchEvent(new Event('input')); })()"
+    )
+
+
+def rows(browser):
+    return browser.evaluate(
+        "[...document.querySelectorAll('#rows tr[data-row]')].map((row) => Number(row.dataset.row))"
+    )
+
+
+def test_a_click_on_a_row_flies_there(opened):
+    browser = opened(three_cubes())
+    before, eye = browser.picture(), browser.state("eye")
+    assert browser.state("view") == "assembly"
+    assert share(before, ORANGE) < 0.003
+    browser.click("#row-0")
+    browser.settle()
+    first = browser.picture()
+    assert browser.state("selected") == three_cubes().clashes[0].id
+    assert browser.state("eye") != eye
+    assert share(first, ORANGE) > 0.02
+    assert share(first, GREEN) > 0.02
+    assert "the way out for B, 0.5 mm" in browser.evaluate("document.querySelector('#legend').textContent")
+    detail = browser.evaluate("document.querySelector('#detail').innerText")
+    for words in ("frame", "press/ram", "-0.5 mm", "move it by (0.5, 0, 0)", "2 mm³", "0.5 × 2 × 2 mm", "pressed in"):
+        assert words in detail
+    target = np.array(browser.state("eye").split()[3:], float)
+    browser.click("#row-1")
+    browser.settle()
+    assert (np.abs(browser.picture() - first).max(axis=-1) > 30).mean() > 0.05
+    assert "the gap from A to B, 0.25 mm" in browser.evaluate("document.querySelector('#legend').textContent")
+    moved = np.array(browser.state("eye").split()[3:], float) - target
+    size = np.linalg.norm([5.75, 2, 2]) / 2  # of the three cubes
+    np.testing.assert_allclose(moved * size, [2.625 - 0.75, 0, 0], atol=1e-3)
+
+
+def test_the_flight_is_seen_where_motion_is_wanted(opened, chromium):
+    browser = opened(three_cubes())
+    browser.media(prefers_color_scheme="light", prefers_reduced_motion="no-preference")
+    browser.evaluate(
+        "window.seen = []; (function look() { seen.push(document.documentElement.dataset.flight);"
+        " requestAnimationFrame(look); })()"
+    )
+    browser.click("#row-0")
+    browser.settle()
+    assert browser.evaluate("seen.filter((state) => state === 'moving').length") > 2
+
+
+def test_keys_move_through_the_rows(opened):
+    browser = opened(three_cubes())
+    one, two = (clash.id for clash in three_cubes().clashes)
+    for key, selected in [
+        ("ArrowDown", one), ("ArrowDown", two), ("ArrowDown", two), ("ArrowUp", one), ("End", two), ("Home", one),
+        ("Escape", ""), ("ArrowUp", two),
+    ]:  # fmt: skip
+        browser.key(key)
+        assert browser.state("selected") == selected
+    browser.key("Escape")
+    browser.settle()
+    assert browser.state("view") == "assembly"
+
+
+def test_filters_and_order(opened):
+    browser = opened(three_cubes())
+    assert rows(browser) == [0, 1]
+    browser.click("[data-kind=hard]")
+    assert rows(browser) == [0]
+    browser.click("[data-kind=hard]")
+    browser.click("#search")
+    browser.type("GAP pin")
+    assert rows(browser) == [1]
+    browser.type(" nothing of this")
+    assert rows(browser) == []
+    assert browser.evaluate("document.querySelector('#empty').innerText") == "No finding passes the filter."
+    browser.click("#clear")
+    assert rows(browser) == [0, 1]
+    choose(browser, "#part", 2)
+    assert rows(browser) == [1]
+    browser.click("#clear")
+    browser.click("[data-sort=distance]")
+    assert rows(browser) == [0, 1]
+    browser.click("[data-sort=distance]")
+    assert rows(browser) == [1, 0]
+    assert browser.evaluate("document.querySelectorAll('[aria-sort=descending]').length") == 1
+    browser.key("ArrowDown")
+    assert browser.state("selected") == three_cubes().clashes[1].id
+
+
+def test_a_click_in_the_picture_picks_the_finding(opened):
+    browser = opened(three_cubes())
+    left, top, width, height = browser.evaluate(
+        "(() => { const b = document.querySelector('#view').getBoundingClientRect();"
+        " return [b.x, b.y, b.width, b.height]; })()"
+    )
+    vermilion = np.array([0xD5, 0x5E, 0x00])  # the dot of what is hard
+    at = np.argwhere(np.abs(browser.picture() - vermilion).max(axis=-1) < 24).mean(axis=0)
+    assert 0.2 * height < at[0] < 0.8 * height
+    assert 0.2 * width < at[1] < 0.8 * width
+    browser.click_at(left + at[1], top + at[0])
+    assert browser.state("selected") == three_cubes().clashes[0].id
+
+
+def test_resolved_and_ignored_are_kept_apart(opened):
+    hard, near = three_cubes().clashes
+    gone = finding("touch", "frame", "a part that was", severity=3, status="resolved")
+    browser = opened(three_cubes(clashes=(hard, near, gone)))
+    assert rows(browser) == [0, 1]
+    choose(browser, "#status", "resolved")
+    assert rows(browser) == [2]
+    browser.click("#row-2")
+    browser.settle()
+    assert "B is not drawn" in browser.evaluate("document.querySelector('#detail').innerText")
+
+
+def test_a_link_opens_a_finding(opened):
+    wanted = three_cubes().clashes[1].id
+    assert opened(three_cubes(), f"#{wanted}").state("selected") == wanted
+
+
+def test_light_and_dark(opened):
+    browser = opened(three_cubes())
+    assert browser.picture("#list").mean() > 200
+    browser.media(prefers_color_scheme="dark", prefers_reduced_motion="reduce")
+    browser.settle()
+    assert browser.picture("#list").mean() < 80
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("which", range(6), ids=KINDS)
+def test_words_can_be_read(opened, scheme, which):
+    """Contrast as WCAG has it: 4.5 to 1 for text of ordinary size."""
+    browser = opened(three_cubes(clashes=tuple(finding(kind, "frame", "press/ram", distance=0.5) for kind in KINDS)))
+    browser.media(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+    browser.evaluate(f"document.querySelector('#row-{which}').click()")
+    pairs = browser.evaluate("""(() => {
+      const ground = (item) => { for (; item; item = item.parentElement) {
+        const color = getComputedStyle(item).backgroundColor;
+        if (!/, 0(\\.\\d+)?\\)$/.test(color)) return color; } };
+      const looked = 'h1, #facts, .tile:enabled *, #rows td *, #detail *, thead button, summary';
+      const seen = (item) => item.textContent && getComputedStyle(item).display !== 'none';
+      return [...document.querySelectorAll(looked)].filter(seen)
+        .map((item) => [item.className, getComputedStyle(item).color, ground(item)]); })()""")
+    assert len(pairs) > 40
+
+    def light(color):
+        part = np.array([float(x) for x in color[color.index("(") + 1 : -1].split(",")[:3]]) / 255
+        return np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    for name, ink, ground in pairs:
+        low, high = sorted((light(ink), light(ground)))
+        assert (high + 0.05) / (low + 0.05) > 4.5, (name, ink, ground)
+
+
+def test_hostile_names_stay_words(opened):
+    names = (EVIL, ENDING, "\udcff.stl")
+    report = three_cubes(names, notes=(EVIL,), unit="<b>mm</b>")
+    report.parts += (PartRow(ENDING + " broken", EVIL, 0, reason=f"</li>{EVIL}"),)
+    browser = opened(report)
+    browser.click("#row-0")
+    browser.settle()
+    titles = browser.evaluate("[...document.querySelectorAll('#row-0 .name')].map((name) => name.title)")
+    assert titles == [EVIL, ENDING]
+    assert "alert(1)" in browser.evaluate("document.querySelector('#row-0').innerText")
+    assert EVIL in browser.evaluate("document.querySelector('#detail .full').textContent")
+    assert browser.evaluate("document.querySelectorAll('img, #rows script, #detail script, dd b').length") == 0
+
+
+def test_names_can_be_copied(opened):
+    browser = opened(three_cubes())
+    browser.click("#row-0")
+    browser.evaluate("window.kept = []; navigator.clipboard.writeText = (text) => (kept.push(text), Promise.resolve())")
+    browser.evaluate("document.querySelectorAll('#detail .part')[1].querySelector('button').click()")
+    browser.wait("document.querySelector('#detail').innerText.includes('copied')")
+    assert browser.evaluate("kept") == ["press/ram"]
+
+
+def test_a_report_without_a_clash(opened):
+    browser = opened(three_cubes(clashes=()))
+    assert "No clash found in press.glb" in browser.evaluate("document.querySelector('h1').innerText")
+    assert browser.evaluate("document.querySelector('#empty').innerText") == "There is no finding."
+    assert share(browser.picture(), (125, 136, 148)) > 0.02  # the parts are there
+    browser.key("ArrowDown")
+    assert browser.state("selected") in (None, "")
+
+
+def test_a_report_of_unchecked_parts_only(opened):
+    parts = (PartRow("lid.stl", "lid.stl", 0, reason="not a mesh file"), PartRow("b", "b.stl", 0, reason="no triangle"))
+    clash = finding("unchecked", "b", "lid.stl", shape_a="", shape_b="", method="", note="neither could be read")
+    browser = opened(Report(parts=parts, clashes=(clash,), pairs_total=1))
+    assert "1 unchecked" in browser.evaluate("document.querySelector('h1').innerText")
+    listed = browser.evaluate("document.querySelector('#unchecked').innerText")
+    assert "2 parts were not checked" in listed
+    assert "not a mesh file" in listed
+    browser.key("ArrowDown")
+    browser.settle()
+    assert "neither could be read" in browser.evaluate("document.querySelector('#detail').innerText")
+    assert browser.evaluate("document.querySelector('#how').innerText") == "Not decided."
+
+
+def test_a_thousand_findings_stay_quick(opened):
+    browser = opened(many(1000))
+    assert browser.state("shown") == "1000"
+    assert len(rows(browser)) < 80
+    slowest = browser.evaluate("""(() => { let slowest = 0;
+      for (const query of ['[data-sort=distance]', '[data-sort=a]', '[data-kind=hard]', '#clear', '[data-sort]']) {
+        const start = performance.now();
+        document.querySelector(query).click();
+        document.body.offsetHeight;
+        slowest = Math.max(slowest, performance.now() - start);
+      } return slowest; })()""")
+    assert slowest < 1000  # milliseconds; about 50 on an idle machine
+    browser.key("End")
+    assert browser.state("selected") == f"{999:016x}"
+    visible = browser.evaluate("""(() => { const box = (query) => document.querySelector(query).getBoundingClientRect();
+      const row = box('#rows .selected'), frame = box('#scroll');
+      return row.top >= frame.top + 29 && row.bottom <= frame.bottom + 1; })()""")
+    assert visible
+    browser.settle()
+
+
+def test_no_webgl_leaves_the_table(tmp_path):
+    if program() is None:
+        pytest.fail("these tests look at the page in Chromium, which is not on PATH: apt-get install chromium")
+    browser = Browser(tmp_path / "profile", options=("--disable-3d-apis",))
+    try:
+        browser.open(write_page(three_cubes(), tmp_path / "a.html"))
+        assert browser.state("state") == "no-webgl"
+        assert rows(browser) == [0, 1]
+        browser.key("ArrowDown")
+        assert "press/ram" in browser.evaluate("document.querySelector('#detail').innerText")
+    finally:
+        browser.close()

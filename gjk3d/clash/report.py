@@ -250,7 +250,7 @@ class Report:
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the report as one JSON document, and write it where a path is given."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from cyclopts import App, CycloptsError
 
 from gjk3d.cli.check import check
+from gjk3d.cli.clash import clash
 from gjk3d.cli.doctor import doctor
 from gjk3d.cli.info import info
 from gjk3d.cli.replay import replay
@@ -26,7 +27,8 @@ BROKEN_PIPE = 128 + 13  # what a shell reports for a process that SIGPIPE ended;
 
 _HELP = """Tell whether 3D shapes touch, how far apart they are and how deep they overlap.
 
-Exit codes: 0 apart or done, 1 touching or overlapping, 2 bad usage or input, 70 a bug of gjk3d, 130 interrupted.
+Exit codes: 0 apart or done, 1 touching, overlapping or clashing, 2 bad usage or input, 70 a bug of
+gjk3d, 130 interrupted.
 With --debug, or GJK3D_DEBUG=1 in the environment, errors come with their stack trace.
 """
 
@@ -38,7 +40,7 @@ def _version() -> str:
 
 
 app = App(name="gjk3d", help=_HELP, version=_version)
-for command in (check, info, replay, warmup, doctor):
+for command in (check, clash, info, replay, warmup, doctor):
     app.command(command)
 
 

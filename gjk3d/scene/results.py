@@ -9,17 +9,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from gjk3d.contacts import Contact
 from gjk3d.rays import RayHit
 from gjk3d.results import Distance
-from gjk3d.shapes.base import Ints
 
 Name = str | None
 NamePair = tuple[str, Name]
 Row = TypeVar("Row", Distance, Contact)
-
-
-def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
-    """Return the names of pairs of slots."""
-    mine, theirs = names
-    return [(mine[i], theirs[j] or None) for i, j in slots.tolist()]
 
 
 class ScenePairs(Generic[Row]):
@@ -36,23 +29,15 @@ class ScenePairs(Generic[Row]):
         The numbers of all pairs in arrays, in the same order.
     """
 
-    __slots__ = ("_named", "_names", "_slots", "result")
+    __slots__ = ("pairs", "result")
+    pairs: list[NamePair]
     result: Row
 
-    def __init__(self, slots: Ints, names: tuple[list[str], list[str]], result: Row) -> None:
-        self._slots, self.result = slots, result
-        self._names = list(names[0]), list(names[1])  # copies: the scene goes on
-        self._named: list[NamePair] | None = None
-
-    @property
-    def pairs(self) -> list[NamePair]:
-        """The names of each pair."""
-        if self._named is None:
-            self._named = named(self._slots, self._names)
-        return self._named
+    def __init__(self, pairs: list[NamePair], result: Row) -> None:
+        self.pairs, self.result = pairs, result
 
     def __len__(self) -> int:
-        return len(self._slots)
+        return len(self.pairs)
 
     def __getitem__(self, index: int) -> tuple[str, Name, Row]:
         return (*self.pairs[index], self.result[index])

@@ -1,0 +1,263 @@
+"""``gjk3d clash FILE...``: which parts of an assembly clash, touch or come too close."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
+
+from cyclopts import Parameter
+
+from gjk3d.cli.arguments import UsageError, check_output
+from gjk3d.cli.progress import Bar
+from gjk3d.cli.terminal import console, note, number, print_table, safe
+
+if TYPE_CHECKING:
+    from gjk3d.clash import Clash, Report
+
+Format = Literal["table", "json", "jsonl", "csv", "md", "glb"]
+Level = Literal["hard", "clearance", "touch", "none"]
+_ENDINGS = {"json": "json", "jsonl": "jsonl", "csv": "csv", "md": "md", "glb": "glb"}
+_HARD = ("hard", "contained", "duplicate", "unchecked")
+_FATAL: dict[Level, tuple[str, ...]] = {
+    "hard": _HARD,
+    "clearance": (*_HARD, "clearance"),
+    "touch": (*_HARD, "clearance", "touch"),
+    "none": (),
+}
+_INTERRUPTED = 130
+_Length = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
+
+
+def clash(
+    *inputs: Path,
+    a: str | None = None,
+    b: str | None = None,
+    clearance: _Length = None,
+    tolerance: _Length = None,
+    unit: str | None = None,
+    ignore: Path | None = None,
+    baseline: Path | None = None,
+    fail_on: Level = "clearance",
+    format: Annotated[Format | None, Parameter(name=["--format", "-f"])] = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    html: Path | None = None,
+    top: int = 20,
+    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
+) -> int:
+    """Tell which parts of an assembly clash, touch or come too close, by how much, and where.
+
+    Two lengths, two meanings: --clearance is the gap that parts should keep; --tolerance is how much overlap, and how
+    much gap, still counts as touching. Both take a unit, as in 0.5mm; a bare number is in the unit of the models.
+
+    Exits with 0 if nothing of the kinds of --fail-on was found, with 1 if something was, with 2 if the input is bad or
+    no pair was there to test, with 130 after Ctrl-C; then what was found so far is still written.
+
+    Parameters
+    ----------
+    inputs
+        One assembly (GLB, 3MF, STEP), several files that make one, or a folder. STL files are a part each.
+    a
+        Only pairs with one part whose name fits this pattern, such as "bolt_*"; see also --b.
+    b
+        The pattern of the other part.
+    clearance
+        The gap that parts should keep; closer ones are reported. 0 by default.
+    tolerance
+        Overlap and gap up to which surfaces count as touching; by default a millionth of the assembly's size. Curved
+        parts meshed apart from each other need the error of their facets.
+    unit
+        The unit of files that state none, such as STL: mm, cm, m, in.
+    ignore
+        A TOML file of what not to count: tables [[ignore]] with a, b, reason, and kinds if not all.
+    baseline
+        A report in JSON of an earlier run: says what is new, still there, and resolved.
+    fail_on
+        Which findings make the exit code 1: hard (also contained, duplicate and unchecked), clearance (those and
+        clearance), touch (all), none.
+    format
+        table, json, jsonl (a line a finding, as it is found), csv, md, or glb with the clashes marked; by default what
+        --output ends in, else table.
+    output
+        Where to write; stdout by default.
+    html
+        Write a page with the table and the parts in 3D, which opens in any browser, offline.
+    top
+        Most rows of a table.
+    jobs
+        How many threads.
+    quiet
+        No progress and no notes.
+    """
+    form = _form(format, output)
+    if not inputs:
+        raise UsageError("name an assembly, several files or a folder")
+    if top < 1:
+        raise UsageError(f"--top {top}: expected 1 or more")
+    files = tuple(path for path in (*inputs, baseline, ignore) if path is not None)
+    check_output(output, "--output", tuple(f".{ending}" for ending in _ENDINGS), files)
+    check_output(html, "--html", (".html", ".htm"), files)
+    if form == "table" and output is not None:
+        raise UsageError("a table is for the terminal: leave -f out, and what -o ends in says the form")
+    from gjk3d.clash.units import length
+
+    for text, option in ((clearance, "--clearance"), (tolerance, "--tolerance")):
+        if text is not None and length(text, "m", option) < 0.0:
+            raise UsageError(f"{option} {text!r}: expected a length of 0 or more")
+    report = _checked(inputs, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, jobs, quiet)
+    if not quiet:
+        _remarks(report)
+    if form != "jsonl":
+        _write(report, form, output, top)
+    if html is not None:
+        from gjk3d.clash.page import write_page
+
+        write_page(report, html)
+    for path in (output, html):
+        if path is not None and not quiet:
+            note(path, "wrote")
+    if not report.complete:
+        note(f"interrupted: {report.pairs_tested} of {report.pairs_total} pairs were tested", "gjk3d")
+        return _INTERRUPTED
+    return int(any(report.counts[kind] for kind in _FATAL[fail_on]))
+
+
+def _form(said: Format | None, output: Path | None) -> Format:
+    ending = output.suffix.lower().removeprefix(".") if output is not None else ""
+    form = said or _ENDINGS.get(ending) or "table"
+    if form == "glb" and output is None:
+        raise UsageError("-f glb is no text: name a file with -o")
+    return next(known for known in get_args(Format) if known == form)
+
+
+def _checked(
+    inputs: tuple[Path, ...],
+    a: str | None,
+    b: str | None,
+    lengths: tuple[str | None, str | None],
+    unit: str | None,
+    ignore: Path | None,
+    baseline: Path | None,
+    form: Format,
+    output: Path | None,
+    jobs: int,
+    quiet: bool,
+) -> Report:
+    from gjk3d.clash import Assembly, check, read_rules
+    from gjk3d.clash.baseline import read_baseline
+    from gjk3d.clash.formats import LineWriter
+    from gjk3d.clash.units import length
+
+    rules, before = read_rules(ignore), read_baseline(baseline)
+    with Bar(show=not quiet) as bar:
+        bar("reading")
+        assembly = Assembly.load(inputs, unit=unit)
+        clearance, tolerance = (
+            None if text is None else length(text, assembly.unit, option)
+            for text, option in zip(lengths, ("--clearance", "--tolerance"), strict=True)
+        )
+        stream = sys.stdout if output is None else None
+        if form == "jsonl" and output is not None:
+            stream = output.open("w", encoding="utf-8")
+        writer = LineWriter(stream) if form == "jsonl" and stream is not None else None
+        report = check(
+            assembly,
+            clearance or 0.0,
+            tolerance,
+            a=a,
+            b=b,
+            ignore=rules,
+            baseline=before,
+            workers=jobs,
+            progress=bar,
+            found=None if writer is None else writer.clash,
+        )
+    if report.pairs_total == 0 and report.complete:
+        lost = "".join(f"\n{part.name}: {part.reason}" for part in report.unchecked[:5])
+        raise UsageError(f"no pair of parts to test: {_why(report, a, b)}{lost}")
+    if writer is not None:
+        writer.close(report)
+        if output is not None and stream is not None:
+            stream.close()
+    return report
+
+
+def _why(report: Report, a: str | None, b: str | None) -> str:
+    good = len(report.parts) - len(report.unchecked)
+    if good < 2:
+        only = "only one part" if good else "no part"
+        return f"{only} could be loaded{' (an STL file is one part: name several)' if len(report.parts) == 1 else ''}"
+    return f"--a {a!r} and --b {b!r} fit one and the same part" if a and b else "the selection leaves none"
+
+
+def _remarks(report: Report) -> None:
+    if report.unit is None:
+        note("the models state no unit: lengths are as in the files (--unit says which it is)")
+    for text in report.notes:
+        note(text)
+    for part in report.unchecked:
+        note(f"{part.name}: {part.reason}", "not checked")
+
+
+def _write(report: Report, form: Format, output: Path | None, top: int) -> None:
+    from gjk3d.clash import formats
+
+    if form == "glb":
+        assert output is not None
+        formats.to_glb(report, output)
+        return
+    if form == "table" and output is None:
+        _print(report, top)
+        return
+    if form == "json":
+        text = report.to_json() + "\n"
+    elif form == "csv":
+        text = report.to_csv()
+    else:
+        text = formats.to_markdown(report, top)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.write_text(text, encoding="utf-8", newline="")
+
+
+def _print(report: Report, top: int) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    unit = f" {safe(report.unit)}" if report.unit else ""
+    out = console()
+    found = ", ".join(f"{count} {kind}" for kind, count in report.counts.items() if count) or "no clashes"
+    out.print(Text(f"{len(report.parts)} parts, {report.pairs_tested} pairs tested: {found}"))
+    gap = f"clearance {number(report.clearance)}{unit}, tolerance {number(report.tolerance, 3)}{unit}"
+    out.print(Text(f"{gap}{'' if unit else ', unitless'}"))
+    more = ", ".join(f"{n} {status}" for status, n in report.statuses.items() if n and status != "new")
+    if more:
+        out.print(Text(f"beside the baseline and the rules: {more}"))
+    rows = [item for item in report.clashes if item.is_open]
+    if not rows:
+        return
+    out.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for title in ("#", "kind", "status", "A", "B", f"distance{unit}", "volume", "decided by"):
+        right = title in ("#", "volume") or title.startswith("distance")
+        table.add_column(title, justify="right" if right else "left", overflow="fold")
+    for item in rows[:top]:
+        table.add_row(*(Text(cell) for cell in _cells(item)))
+    print_table(table)
+    if len(rows) > top:
+        out.print(Text(f"... {len(rows) - top} more, --top {len(rows)} shows them"))
+
+
+def _cells(item: Clash) -> tuple[str, ...]:
+    return (
+        str(item.severity),
+        item.kind,
+        item.status,
+        safe(item.a),
+        safe(item.b),
+        "-" if item.distance is None else number(item.distance),
+        "-" if item.overlap_volume is None else number(item.overlap_volume, 4),
+        f"{item.method}, {item.distance_kind}",
+    )

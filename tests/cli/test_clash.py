@@ -1,0 +1,226 @@
+"""``gjk3d clash``: outputs, exit codes, messages."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+import trimesh
+
+from gjk3d.clash import formats
+from gjk3d.clash.decide import Decider
+
+GEARBOX = Path(__file__).parents[2] / "data" / "gearbox.glb"
+
+
+@pytest.fixture
+def boxes(box):
+    """Three boxes of side 2: two overlap by 0.5, the third is 0.25 away."""
+    return box("one.stl"), box("two.stl", (1.5, 0, 0)), box("three.stl", (3.75, 0, 0))
+
+
+def document(said):
+    jsonschema.validate(json.loads(said.out), formats.json_schema())
+    return json.loads(said.out)
+
+
+def test_gearbox_as_a_table(run):
+    said = run("clash", GEARBOX, "--top", 3)
+    assert said.code == 1
+    assert said.err == ""
+    lines = said.out.splitlines()
+    assert lines[0] == "42 parts, 861 pairs tested: 6 hard, 1 contained, 1 duplicate, 36 touch"
+    assert "tolerance 2.35e-07 m" in lines[1]
+    assert lines[3].split() == ["#", "kind", "status", "A", "B", "distance", "m", "volume", "decided", "by"]
+    assert len(lines) == 4 + 3 + 1
+    assert lines[-1] == "... 41 more, --top 44 shows them"
+
+
+def test_json_is_one_valid_document(run, boxes):
+    said = run("clash", *boxes, "--clearance", "0.5", "-f", "json")
+    assert said.code == 1
+    assert said.err == "note: the models state no unit: lengths are as in the files (--unit says which it is)\n"
+    found = document(said)
+    assert [(row["kind"], row["a"], row["b"], row["distance"]) for row in found["clashes"]] == [
+        ("hard", "one", "two", -0.5),
+        ("clearance", "three", "two", 0.25),
+    ]
+    assert found["complete"] is True
+
+
+def test_lengths_have_units(run, boxes):
+    said = run("clash", *boxes, "--unit", "mm", "--clearance", "0.05cm", "--tolerance", "0.6mm", "-f", "json", "-q")
+    found = document(said)
+    assert (said.code, said.err) == (0, "")
+    assert (found["unit"], found["clearance"], found["tolerance"]) == ("mm", 0.5, 0.6)
+    assert [row["kind"] for row in found["clashes"]] == ["touch", "touch"]
+
+
+@pytest.mark.parametrize(("level", "code"), [("hard", 0), ("clearance", 1), ("touch", 1), ("none", 0)])
+def test_exit_codes_follow_fail_on(run, boxes, level, code):
+    assert run("clash", boxes[1], boxes[2], "--clearance", 0.5, "--fail-on", level).code == code
+
+
+def test_touch_is_an_error_only_if_asked(run, box):
+    files = box("a.stl"), box("b.stl", (2, 0, 0))
+    assert run("clash", *files).code == 0
+    assert run("clash", *files, "--fail-on", "touch").code == 1
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl", "csv", "md", "glb"])
+def test_the_ending_of_the_output_says_its_form(run, boxes, tmp_path, ending):
+    path = tmp_path / f"report.{ending}"
+    said = run("clash", *boxes, "-o", path, "--unit", "mm")
+    assert (said.code, said.out, said.err) == (1, "", f"wrote: {path}\n")
+    data = path.read_bytes()
+    if ending == "json":
+        assert json.loads(data)["counts"]["hard"] == 1
+    elif ending == "jsonl":
+        assert [json.loads(line)["record"] for line in data.splitlines()] == ["clash", "report"]
+    elif ending == "csv":
+        assert len(list(csv.DictReader(io.StringIO(data.decode())))) == 1
+    elif ending == "md":
+        assert data.startswith(b"### Clash check: **1 hard**")
+    else:
+        assert len(trimesh.load_scene(path).geometry) == 4
+
+
+def test_a_broken_file_counts_if_it_is_of_the_selection(run, boxes, tmp_path):
+    (tmp_path / "broken.stl").write_bytes(b"junk")
+    for names, count in ((("--a", "two"), 1), (("--a", "one", "--b", "three"), 0)):
+        said = run("clash", tmp_path, "-f", "json", "--unit", "mm", *names)
+        assert document(said)["counts"]["unchecked"] == count
+        assert said.code == count
+
+
+def test_the_page_is_written_beside_the_result(run, boxes, tmp_path):
+    path = tmp_path / "report.html"
+    said = run("clash", *boxes, "--unit", "mm", "--html", path, "-f", "json")
+    assert said.err == f"wrote: {path}\n"
+    assert document(said)["counts"]["hard"] == 1
+    assert path.read_bytes().startswith(b"<!DOCTYPE html>")
+
+
+def test_an_unchecked_part_is_a_finding(run, box, tmp_path):
+    box("a.stl"), box("b.stl", (9, 0, 0))
+    (tmp_path / "broken.stl").write_bytes(b"junk")
+    said = run("clash", tmp_path, "--unit", "mm", "-f", "json")
+    assert said.code == 1
+    assert document(said)["clashes"][0]["kind"] == "unchecked"
+    assert said.err == "not checked: broken: 4 bytes are too few for a binary STL, and it is no text STL\n"
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[ignore]]\na = "broken"\nb = "*"\nreason = "known to be lost"\n')
+    said = run("clash", tmp_path, "--unit", "mm", "-f", "json", "--ignore", rules)
+    assert said.code == 0
+    assert document(said)["clashes"][0]["status"] == "ignored"
+
+
+def test_a_baseline_says_what_is_new_and_what_is_gone(run, box, tmp_path):
+    first = [box("a.stl"), box("b.stl", (1.5, 0, 0)), box("c.stl", (9, 0, 0)), box("d.stl", (10.5, 0, 0))]
+    before = tmp_path / "before.json"
+    assert run("clash", *first, "-o", before).code == 1
+    box("b.stl", (4, 0, 0)), box("e.stl", (9, 1.5, 0))
+    found = document(run("clash", *first, tmp_path / "e.stl", "--baseline", before, "-f", "json"))
+    statuses = {(row["a"], row["b"]): row["status"] for row in found["clashes"]}
+    assert statuses == {("a", "b"): "resolved", ("c", "d"): "active", ("c", "e"): "new", ("d", "e"): "new"}
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ((), "name an assembly, several files or a folder"),
+        (("nowhere.glb",), "there is no file nowhere.glb"),
+        (("{one}",), "no pair of parts to test: only one part could be loaded"),
+        (("{one}", "{two}", "--a", "tow"), "a 'tow' fits none of the 2 parts: did you mean two?"),
+        (("{one}", "{two}", "--a", "one", "--b", "one"), "no pair of parts to test: --a 'one' and --b 'one' fit one"),
+        (("{one}", "{two}", "--clearance", "-1mm"), "--clearance '-1mm': expected a length of 0 or more"),
+        (("{one}", "{two}", "--clearance", "1mm"), "the models state no unit; say which they are in with --unit"),
+        (("{one}", "{two}", "--tolerance", "wide"), "--tolerance 'wide' is no length"),
+        (("{one}", "{two}", "--tolerance", "2 barn"), "'barn' is no unit of length"),
+        (("{one}", "{two}", "-f", "glb"), "-f glb is no text: name a file with -o"),
+        (("{one}", "{two}", "-o", "{one}"), "the name must end in .json or .jsonl or .csv or .md or .glb"),
+        (("{one}", "{two}", "-o", "/nowhere/r.json"), "make it first"),
+        (("{one}", "{two}", "--ignore", "no.toml"), "there is no file no.toml of rules"),
+        (("{one}", "{two}", "--baseline", "no.json"), "there is no file no.json to compare with"),
+        (("{one}", "{two}", "--baseline", "{one}"), "is no JSON"),
+        (("{one}", "{two}", "--ignore", "{one}"), "is no TOML"),
+        (("{one}", "{two}", "-j", "0"), "workers is 0"),
+        (("{one}", "{two}", "--top", "0"), "--top 0: expected 1 or more"),
+        (("{one}", "{two}", "--fail-on", "all"), "all"),
+    ],
+)
+def test_bad_usage_is_refused_with_the_cure(run, boxes, argv, message):
+    words = [word.format(one=boxes[0], two=boxes[1]) for word in argv]
+    said = run("clash", *words)
+    assert (said.code, said.out) == (2, "")
+    assert message in " ".join(said.err.replace("│", " ").split())
+
+
+def test_a_file_with_a_unit_beside_one_without_is_refused(run, box, assembly):
+    said = run("clash", assembly, box("a.stl", (9, 9, 9)))
+    assert said.code == 2
+    assert "a.stl has no unit of length, and other files are in m" in said.err
+    said = run("clash", assembly, box("a.stl", (9, 9, 9)), "--unit", "mm", "-f", "json")
+    # 2 mm wide in the middle of a box of 2 m
+    assert [(row["kind"], row["a"], row["b"]) for row in document(said)["clashes"]] == [
+        ("contained", "a", "assembly/plate")
+    ]
+
+
+def test_names_cannot_write_to_the_terminal(run, box, tmp_path):
+    names = "\x1b[31mred.stl", "[bold]b.stl"
+    files = [box(name, (0.1 * k, 0, 0)) for k, name in enumerate(names)]
+    said = run("clash", *files)
+    assert said.code == 1
+    assert "\x1b" not in said.out + said.err
+    assert "\\x1b[31mred" in said.out
+    assert "[bold]b" in said.out
+
+
+def test_ctrl_c_keeps_what_was_found(run, monkeypatch):
+    decide, calls = Decider.decide, []
+
+    def stopping(self, a, b, hulls):
+        calls.append(1)
+        if len(calls) == 30:
+            raise KeyboardInterrupt
+        return decide(self, a, b, hulls)
+
+    monkeypatch.setattr(Decider, "decide", stopping)
+    said = run("clash", GEARBOX, "-f", "json")
+    assert said.code == 130
+    found = document(said)
+    assert found["complete"] is False
+    assert 0 < len(found["clashes"]) < 44
+    assert found["pairs_tested"] < found["pairs_total"] == 861
+    assert said.err == f"gjk3d: interrupted: {found['pairs_tested']} of 861 pairs were tested\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of POSIX")
+def test_a_bar_is_shown_on_a_terminal_only_and_never_on_stdout(tmp_path):
+    import pty
+
+    command = [sys.executable, "-m", "gjk3d", "clash", str(GEARBOX), "-f", "json"]
+    for quiet in (False, True):
+        leader, follower = pty.openpty()
+        result = tmp_path / "report.json"
+        with result.open("wb") as out, subprocess.Popen([*command, *["-q"] * quiet], stdout=out, stderr=follower):
+            os.close(follower)
+            shown = b""
+            while piece := _read(leader):
+                shown += piece
+        os.close(leader)
+        assert json.loads(result.read_bytes())["counts"]["hard"] == 6
+        assert (b"pairs" in shown) is not quiet
+
+
+def _read(terminal):
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # the other end is closed
+        return b""

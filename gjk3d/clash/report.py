@@ -264,6 +264,12 @@ class Report:
             Path(path).write_text(text, encoding="utf-8", newline="")
         return text
 
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report as one offline HTML page; see `gjk3d.clash.page.write_page`."""
+        from gjk3d.clash.page import write_page
+
+        return write_page(self, path)
+
     def __repr__(self) -> str:
         found = ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count) or "no clashes"
         stopped = "" if self.complete else ", stopped before the end"

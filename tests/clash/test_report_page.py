@@ -3,6 +3,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -11,6 +12,7 @@ from reports import ENDING, EVIL, cube, part_row, three_cubes
 
 from gjk3d.clash import Report
 from gjk3d.clash.page import geometry, page, write_page
+from gjk3d.clash.page.words import decided
 from gjk3d.clash.report import PartRow
 
 
@@ -129,9 +131,14 @@ def test_the_page_says_what_was_asked_and_what_is_missing(tmp_path):
 def test_every_row_says_how_it_was_decided(tmp_path):
     data = Parsed(write_page(three_cubes(), tmp_path / "a.html")).data
     hard, near = (data["decided"][row["decided"]] for row in data["rows"])
-    assert "triangles of both parts, by the boolean intersection" in hard
-    assert "a bound, never beyond the truth" in hard
-    assert "right to the error stated" in near
+    assert hard == "Decided by the boolean intersection of the solids; the distance is a bound, never beyond the truth."
+    assert "triangles of both parts, by tests of triangle against triangle; the distance is exact." in near
+    hulls = replace(three_cubes().clashes[0], shape_a="hull", shape_b="hull", method="epa")
+    assert decided(hulls).endswith(
+        "by EPA; the depth is that of the convex hulls, so the parts overlap by this at most."
+    )
+    assert "an estimate, without" in decided(replace(hulls, distance_kind="approximate"))
+    assert "exact to the error stated" in decided(replace(hulls, distance_kind="exact"))
 
 
 def test_names_do_no_harm(tmp_path):
@@ -147,7 +154,7 @@ def test_names_do_no_harm(tmp_path):
 
 
 def test_the_same_report_gives_the_same_bytes(tmp_path):
-    one, two = (write_page(three_cubes(), tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
+    one, two = (three_cubes().to_html(tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
     assert one == two
     assert len(one) < 1_000_000
 

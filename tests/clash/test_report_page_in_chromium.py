@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from browser import Browser, program
@@ -206,7 +208,7 @@ def test_hostile_names_stay_words(opened):
     browser = opened(report)
     browser.click("#row-0")
     browser.settle()
-    titles = browser.evaluate("[...document.querySelectorAll('#row-0 .name')].map((name) => name.title)")
+    titles = browser.evaluate("[...document.querySelectorAll('#row-0 .parts .name')].map((name) => name.title)")
     assert titles == [EVIL, ENDING]
     assert "alert(1)" in browser.evaluate("document.querySelector('#row-0').innerText")
     assert EVIL in browser.evaluate("document.querySelector('#detail .full').textContent")
@@ -243,6 +245,36 @@ def test_a_report_of_unchecked_parts_only(opened):
     browser.settle()
     assert "neither could be read" in browser.evaluate("document.querySelector('#detail').innerText")
     assert browser.evaluate("document.querySelector('#how').innerText") == "Not decided."
+
+
+def test_a_part_that_could_not_be_read_has_no_other(opened):
+    clash = finding("unchecked", "press/ram", "", shape_a="", shape_b="", method="", note="the file ends too early")
+    browser = opened(three_cubes(clashes=(clash,)))
+    browser.key("ArrowDown")
+    browser.settle()
+    assert browser.evaluate("document.querySelectorAll('#row-0 .chip').length") == 1
+    assert browser.evaluate("document.querySelectorAll('#detail .part').length") == 1
+    assert share(browser.picture(), ORANGE) > 0.02
+    assert share(browser.picture(), GREEN) < 0.01
+
+
+def test_points_that_are_not_those_of_the_distance_are_left_out(opened):
+    near = replace(three_cubes().clashes[1], distance=0.125)  # the points are 0.25 apart
+    browser = opened(three_cubes(clashes=(near,)))
+    browser.click("#row-0")
+    browser.settle()
+    assert browser.evaluate("document.querySelector('#legend').textContent") == ""
+    assert "point on A" not in browser.evaluate("document.querySelector('#detail').innerText")
+
+
+def test_b_can_be_moved_out(opened):
+    browser = opened(three_cubes())
+    browser.click("#row-0")
+    browser.settle()
+    before = browser.picture()
+    choose(browser, "#slide", 1)
+    browser.settle()
+    assert (np.abs(browser.picture() - before).max(axis=-1) > 30).mean() > 0.02
 
 
 def test_a_thousand_findings_stay_quick(opened):

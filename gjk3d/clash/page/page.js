@@ -1,6 +1,6 @@
 "use strict";
 (function () {
-  const { data, element, make, number, length, partName, unit } = clashTable;
+  const { data, element, make, number, length, sides, unit } = clashTable;
   const tiles = [...document.querySelectorAll("[data-kind]")];
 
   // --- what is shown -------------------------------------------------------------------------------------------------
@@ -15,7 +15,7 @@
     return [...counts].sort((one, two) => two[1] - one[1]);
   }
   const open = (row) => row.status === "new" || row.status === "active";
-  element("part").append(option("", "any part"), ...tally(data.rows.flatMap((row) => (row.a === row.b ? [row.a] : [row.a, row.b])))
+  element("part").append(option("", "any part"), ...tally(data.rows.flatMap((row) => [...new Set(sides(row).map((side) => row[side]))]))
     .map(([index, count]) => option(index, `${data.parts[index].name} (${count})`)));
   const groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
   element("group").append(option("", "any group"), ...groups.map(([name, count]) => option(name, `${name} (${count})`)));
@@ -100,11 +100,11 @@
       list.push(["extent", `${low.map((x, k) => number(high[k] - x)).join(" × ")}${unit}`]);
     }
     if (row.point) list.push(["where", vector(row.point)]);
-    if (row.point_a) list.push(["point on A", vector(row.point_a)]);
-    if (row.point_b) list.push(["point on B", vector(row.point_b)]);
-    if (row.normal) list.push(["normal", vector(row.normal) + ", from A to B"]);
-    if (row.error_bound !== undefined) list.push(["error", `the true distance is in an interval ${length(row.error_bound)} wide`]);
-    if (row.convex_gap !== undefined) list.push(["hulls", `are ${length(row.convex_gap)} closer than the parts`]);
+    const fits = clashTable.consistent(row);
+    if (fits) list.push(["point on A", vector(row.point_a)], ["point on B", vector(row.point_b)]);
+    if (fits && row.normal) list.push(["normal", vector(row.normal) + ", from A to B"]);
+    if (row.error_bound !== undefined) list.push(["error", `at most ${length(row.error_bound, 2)}`]);
+    if (row.convex_gap) list.push(["hulls", `are ${length(row.convex_gap)} closer than the parts`]);
     if (row.group) list.push(["group", row.group]);
     return list.filter(([, text]) => text);
   }
@@ -128,7 +128,7 @@
       entry.append(make("dt", "", label), make("dd", "", text));
       list.append(entry);
     }
-    box.replaceChildren(title, partLine("a", row.a), partLine("b", row.b));
+    box.replaceChildren(title, ...sides(row).map((side) => partLine(side, row[side])));
     if (row.note) box.append(make("p", "note", row.note));
     box.append(how, list, make("p", "soft", clashView ? clashView.missing(row) : ""));
     box.scrollTop = 0;

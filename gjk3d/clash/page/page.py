@@ -130,8 +130,9 @@ def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
     rows = []
     for clash in report.clashes[:MAX_ROWS]:
         for name, file in ((clash.a, clash.a_file), (clash.b, clash.b_file)):
-            names.setdefault(name, len(names))
-            origins.setdefault(name, file)
+            if name:  # a part that could not be checked has no other
+                names.setdefault(name, len(names))
+                origins.setdefault(name, file)
         sentence = sentences.setdefault(decided(clash), len(sentences))
         rows.append(_row(clash, names, sentence))
     counts = {part.name: part.triangles for part in report.parts}
@@ -165,7 +166,7 @@ def _row(clash: Clash, names: dict[str, int], sentence: int) -> dict[str, Any]:
     for key in ("mtv", "normal", "point_a", "point_b", "point", "overlap_box"):
         if key in record and not _finite(record[key]):
             del record[key]
-    return {**record, "a": names[clash.a], "b": names[clash.b], "decided": sentence}
+    return {**record, "a": names.get(clash.a, -1), "b": names.get(clash.b, -1), "decided": sentence}
 
 
 def _finite(value: Any) -> bool:

@@ -15,23 +15,32 @@ const clashTable = (function () {
     if (text !== undefined) made.textContent = text;
     return made;
   }
-  function number(value) {
-    return String(Number(value.toPrecision(6)));
+  function number(value, digits = 6) {
+    const short = Number(value.toPrecision(digits)), size = Math.abs(short);
+    return size > 0 && size < 1e-3 ? short.toExponential() : String(short);
   }
-  function length(value) {
-    return value === undefined ? "" : number(value) + unit;
+  function length(value, digits) {
+    return value === undefined ? "" : number(value, digits) + unit;
+  }
+  // points that were found on the hulls need not be those of the distance: then only the place is shown
+  function consistent(row) {
+    if (!row.point_a || !row.point_b || row.distance === undefined) return false;
+    const apart = Math.hypot(...row.point_a.map((x, k) => row.point_b[k] - x));
+    return Math.abs(apart - Math.abs(row.distance)) <= 0.01 * apart + 1e-6 * data.size;
   }
   // a part is known by the end of its path; the way there is set smaller behind it
-  function partName(index) {
-    const name = data.parts[index].name, cut = name.replace(/\/+$/, "").lastIndexOf("/");
+  function pathName(name) {
+    const cut = name.replace(/\/+$/, "").lastIndexOf("/");
     const label = make("bdi", "name");
     label.append(make("span", "", cut < 0 ? name : name.slice(cut + 1)));
     if (cut > 0) label.append(make("small", "", name.slice(0, cut)));
     label.title = name;
     return label;
   }
+  const sides = (row) => ["a", "b"].filter((side) => row[side] >= 0);
   const words = data.rows.map((row) =>
-    [row.id, row.kind, row.status, data.parts[row.a].name, data.parts[row.b].name, row.group, row.note].join("\n").toLowerCase());
+    [row.id, row.kind, row.status, ...sides(row).map((side) => data.parts[row[side]].name), row.group, row.note].join("\n").toLowerCase());
+  const oneStatus = data.rows.every((row) => row.status === data.rows[0].status);
   const kindOrder = Object.keys(data.meaning);
   const names = data.parts.map((part) => part.name);
   const collator = new Intl.Collator(undefined, { numeric: true });
@@ -39,7 +48,7 @@ const clashTable = (function () {
   names.map((_, i) => i).sort((i, j) => collator.compare(names[i], names[j])).forEach((i, place) => { rank[i] = place; });
 
   function value(row) {
-    if (key === "a" || key === "b") return rank[row[key]];
+    if (key === "a" || key === "b") return row[key] < 0 ? undefined : rank[row[key]];
     if (key === "kind") return kindOrder.indexOf(row.kind);
     return row[key];
   }
@@ -61,22 +70,20 @@ const clashTable = (function () {
     line.append(make("td", "rank", row.severity));
     const kind = make("td");
     kind.append(make("span", "kind " + row.kind, row.kind));
-    if (row.status !== "active") kind.append(make("small", "", row.status));
+    if (!oneStatus) kind.append(make("small", "", row.status));
     const parts = make("td", "parts");
-    for (const side of ["a", "b"]) {
+    for (const side of sides(row)) {
       const part = make("div");
-      part.append(make("span", "chip " + side), partName(row[side]));
+      part.append(make("span", "chip " + side), pathName(data.parts[row[side]].name));
       parts.append(part);
     }
     const distance = make("td", "right");
-    distance.append(make("div", "", length(row.distance) || "–"));
+    distance.append(make("div", "", length(row.distance, 5) || "–"));
     if (row.kind !== "unchecked") distance.append(make("small", "", `${row.method}, ${row.distance_kind}`));
     distance.title = data.decided[row.decided];
-    const volume = make("td", "right wide", row.overlap_volume === undefined ? "" : number(row.overlap_volume));
+    const volume = make("td", "right wide", row.overlap_volume === undefined ? "" : number(row.overlap_volume, 5));
     const group = make("td", "wide");
-    const label = make("bdi", "clip", row.group || "");
-    label.title = row.group || "";
-    group.append(label);
+    group.append(pathName(row.group || ""));
     line.append(kind, parts, distance, volume, group);
     return line;
   }
@@ -158,7 +165,7 @@ const clashTable = (function () {
     });
   }
   return {
-    data, element, make, number, length, partName, show, select, move, unit,
+    data, element, make, number, length, sides, consistent, show, select, move, unit,
     get selected() { return selected; },
     page: () => Math.max(1, Math.floor(scroll.clientHeight / HEIGHT) - 2),
     on(selecting, showing) { onSelect = selecting; onShow = showing; },

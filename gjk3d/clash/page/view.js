@@ -5,6 +5,8 @@ const clashView = (function () {
   const { data, element, length, view, root, renderer, scene, camera, dark, calm, vec, local, pair, looks, rest, ghostly, positions, indices, setPair, ANGLE, KINDS } = clashStage;
   const dirty = clashStage.dirty;
   const up = vec(data.up), iso = (data.up[1] ? new THREE.Vector3(1, 0.75, 1.3) : new THREE.Vector3(1, -1.3, 0.75)).normalize();
+  const half = (box) => 0.5 * vec(box[1]).distanceTo(vec(box[0]));
+  const middle = (box) => vec(box[0]).add(vec(box[1])).multiplyScalar(0.5);
   let current = -1, shown = [], stretched = false;
 
   // --- marks: of a fixed size on the screen ---------------------------------------------------------------------------
@@ -29,7 +31,7 @@ const clashView = (function () {
   const arrow = { from: new THREE.Vector3(), way: new THREE.Vector3(), size: 0, words: "" };
 
   function setMarks(row) {
-    const a = row.point_a && local(row.point_a), b = row.point_b && local(row.point_b), at = row.point && local(row.point);
+    const both = clashTable.consistent(row), a = both && local(row.point_a), b = both && local(row.point_b), at = row.point && local(row.point);
     balls[0].visible = Boolean(a || at);
     balls[1].visible = Boolean(b);
     if (a || at) balls[0].position.copy(a || at);
@@ -47,7 +49,7 @@ const clashView = (function () {
     const mtv = row.mtv && row.mtv.some(Boolean) ? vec(row.mtv).divideScalar(data.size) : null;
     if (mtv && (b || at || a)) use(b || at || a, mtv, "out", `arrow: the way out for B, ${length(Math.hypot(...row.mtv))}`);
     else if (a && b && row.distance > 0 && a.distanceTo(b) > 0) use(a, b.clone().sub(a), "gap", `arrow: the gap from A to B, ${length(row.distance)}`);
-    else if (row.normal && (a || at)) use(a || at, vec(row.normal), "normal", "arrow: the normal, from A to B", true);
+    else if (both && row.normal) use(a, vec(row.normal), "normal", "arrow: the normal, from A to B", true);
   }
   function sizeMarks(pixel) {
     for (const ball of balls) ball.scale.setScalar(5.5 * pixel);
@@ -74,8 +76,8 @@ const clashView = (function () {
   function place(row) {
     const point = row.point || row.point_a || row.point_b;
     if (point) return local(point);
-    const boxes = [data.parts[row.a].box, data.parts[row.b].box].filter(Boolean);
-    return boxes.length ? vec(boxes[0][0]).add(vec(boxes[0][1])).multiplyScalar(0.5) : null;
+    const boxes = clashTable.sides(row).map((side) => data.parts[row[side]].box).filter(Boolean);
+    return boxes.length ? middle(boxes[0]) : null;
   }
   const places = data.rows.map(place);
   function mark(rows) {
@@ -146,25 +148,31 @@ const clashView = (function () {
     return met;
   }
   function bestWay(row, point) {
+    const [small, large] = bySize(row), heart = small >= 0 && data.parts[small].box ? middle(data.parts[small].box) : point;
     const normal = row.normal ? vec(row.normal) : row.mtv ? vec(row.mtv).normalize() : new THREE.Vector3();
     const side = new THREE.Vector3().copy(iso).addScaledVector(up, -iso.dot(up)).normalize();
     let best = iso, least = Infinity;
     for (const [height, turns] of [[0.45, 8], [0.95, 4], [-0.4, 4]]) {
       for (let k = 0; k < turns; k++) {
         const way = side.clone().applyAxisAngle(up, (2 * Math.PI * k) / turns).multiplyScalar(Math.cos(height)).addScaledVector(up, Math.sin(height));
-        const met = Math.min(4, crossings(data.parts[row.a].range, point, way)) + Math.min(4, crossings(data.parts[row.b].range, point, way));
-        const cost = 0.3 * met + way.dot(normal) ** 2 + 0.25 * (1 - way.dot(iso)) + (height < 0 ? 0.3 : 0);
+        const met = clashTable.sides(row).reduce((sum, side) => sum + Math.min(4, crossings(data.parts[row[side]].range, point, way)), 0);
+        const behind = large >= 0 && crossings(data.parts[large].range, heart, way) > 0; // the smaller part would be hidden
+        const hidden = (met ? 0.6 + 0.2 * met : 0) + (behind ? 0.6 : 0);
+        const cost = hidden + way.dot(normal) ** 2 + 0.25 * (1 - way.dot(iso)) + (height < 0 ? 0.2 : 0);
         if (cost < least - 1e-9) [best, least] = [way, cost];
       }
     }
     return best;
   }
-  const half = (box) => 0.5 * vec(box[1]).distanceTo(vec(box[0]));
+  function bySize(row) {
+    const size = (index) => (data.parts[index].box ? half(data.parts[index].box) : 0);
+    const [one, two] = clashTable.sides(row).map((side) => row[side]).sort((i, j) => size(i) - size(j));
+    return [one, two === undefined ? -1 : two];
+  }
   function frameFor(row) {
-    const sizes = [row.a, row.b].map((index) => data.parts[index].box).filter(Boolean).map(half);
-    const least = sizes.length ? Math.min(...sizes) : 0.3;
-    const near = row.overlap_box ? half(row.overlap_box) / data.size : Math.abs(row.distance || row.depth || 0) / data.size;
-    return Math.max(1e-6, Math.min(1.3 * least, Math.max(0.45 * least, 5 * near)));
+    const box = (data.parts[bySize(row)[0]] || {}).box, least = box ? half(box) : 0.3; // of the smaller part
+    if (!row.overlap_box) return Math.max(1e-6, 1.2 * least);
+    return Math.max(1e-6, Math.min(1.3 * least, Math.max(0.4 * least, (6 * half(row.overlap_box)) / data.size)));
   }
   function show(index) {
     current = index;
@@ -181,20 +189,21 @@ const clashView = (function () {
     toggle();
   }
   function missing(row) {
-    const out = [["A", row.a], ["B", row.b]].filter(([, index]) => !data.parts[index].range);
-    return out.map(([side, index]) => `${side} is ${data.parts[index].box ? "drawn as its box" : "not drawn"}.`).join(" ");
+    const out = clashTable.sides(row).filter((side) => !data.parts[row[side]].range);
+    return out.map((side) => `${side.toUpperCase()} is ${data.parts[row[side]].box ? "drawn as its box" : "not drawn"}.`).join(" ");
   }
   function toggle() {
-    const row = data.rows[current], on = Boolean(row), glassy = element("glass").checked || (on && row.kind === "contained");
+    const row = data.rows[current], on = Boolean(row), large = on ? bySize(row)[1] : -1;
     ["show-a", "show-b"].forEach((id, side) => { pair[side].visible = element(id).checked; });
     rest.visible = element("show-rest").checked || !on;
     marks.visible = on && element("show-marks").checked;
     dots.visible = !on && element("show-marks").checked;
     ghostly.uniforms.strength.value = on ? 0.16 : 0.42;
-    for (const { solid, through } of looks) {
-      Object.assign(solid, { transparent: glassy, opacity: glassy ? 0.3 : 1, depthWrite: !glassy, needsUpdate: true });
-      through.uniforms.strength.value = glassy ? 0.6 : 0.34;
-    }
+    looks.forEach(({ solid, through }, side) => {
+      const larger = on && row[side ? "b" : "a"] === large, glassy = element("glass").checked || (larger && row.kind === "contained");
+      Object.assign(solid, { transparent: glassy, opacity: glassy ? 0.22 : 1, depthWrite: !glassy, needsUpdate: true });
+      through.uniforms.strength.value = larger ? 0.12 : 0.4; // what is hidden is seen through the larger one
+    });
     if (on && row.mtv) pair[1].position.copy(vec(row.mtv)).multiplyScalar(Number(element("slide").value) / data.size);
     dirty();
   }

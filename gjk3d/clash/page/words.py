@@ -19,12 +19,11 @@ _METHODS = {
     "gjk": "GJK",
     "epa": "EPA",
     "triangles": "tests of triangle against triangle",
-    "boolean": "the boolean intersection of both solids",
     "inside": "a test of a point of one inside the other",
     "equal": "comparing both triangle by triangle",
 }
 _KINDS = {
-    "exact": "the distance is right to the error stated",
+    "exact": "the distance is exact",
     "bound": "the distance is a bound, never beyond the truth",
     "approximate": "the distance is an estimate, without a proven error",
 }
@@ -32,19 +31,26 @@ _KINDS = {
 
 def decided(clash: Clash) -> str:
     """Say on what evidence a finding stands."""
-    shapes = {clash.shape_a, clash.shape_b}
     if clash.kind == "unchecked":
         return "Not decided."
-    if shapes == {"triangles"}:
-        basis = "the triangles of both parts"
-    elif shapes == {"hull"}:
-        basis = "the convex hulls of both parts"
+    hulls = clash.shape_a == clash.shape_b == "hull"
+    if clash.method == "boolean":
+        text = "Decided by the boolean intersection of the solids"
     else:
-        basis = f"A as {clash.shape_a}, B as {clash.shape_b}"
-    method = _METHODS.get(clash.method, clash.method)
-    text = f"Decided on {basis}, by {method}" if method else f"Decided on {basis}"
-    kind = _KINDS.get(clash.distance_kind, clash.distance_kind)
-    return f"{text}; {kind}." if kind and clash.distance is not None else f"{text}."
+        if hulls or clash.shape_a == clash.shape_b == "triangles":
+            basis = f"{'the convex hulls' if hulls else 'the triangles'} of both parts"
+        else:
+            basis = f"the {clash.shape_a or 'form'} of A and the {clash.shape_b or 'form'} of B"
+        method = _METHODS.get(clash.method, clash.method)
+        text = f"Decided on {basis}" + (f", by {method}" if method else "")
+    if clash.distance is None:
+        return f"{text}."
+    kind = _KINDS.get(clash.distance_kind, f"the distance is {clash.distance_kind}")
+    if clash.distance_kind == "exact" and clash.error_bound:
+        kind += " to the error stated"
+    if hulls and clash.distance < 0.0 and clash.distance_kind == "bound":
+        kind = "the depth is that of the convex hulls, so the parts overlap by this at most"
+    return f"{text}; {kind}."
 
 
 def headline(report: Report) -> str:

@@ -107,8 +107,10 @@ class Pairs:
     [True, False]
     """
 
-    __slots__ = ("_cache", "_columns", "_floats", "_ints", "_keys", "_planes", "_singly", "shapes")
+    __slots__ = ("_cache", "_columns", "_floats", "_ints", "_keys", "_singly", "mapped", "planes", "shapes")
     shapes: tuple[Shape, ...]
+    planes: NDArray[np.bool_]  #: which of them are half-spaces
+    mapped: NDArray[np.bool_]  #: and in which a user's function is
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
         self._cache: dict[str, Any] = {}
@@ -119,9 +121,10 @@ class Pairs:
         number: dict[int, int] = {}
         which = np.array([number.setdefault(id(shape), len(number)) for shape in self.shapes], dtype=np.int64)
         distinct = {id(shape): shape for shape in self.shapes}.values()
-        self._planes = np.array([isinstance(shape, Halfspace) for shape in self.shapes], dtype=bool)
+        self.planes = np.array([isinstance(shape, Halfspace) for shape in self.shapes], dtype=bool)
+        self.mapped = np.array([is_mapped(shape) for shape in self.shapes], dtype=bool)
         # pair by pair: half-spaces, and what a user's function raises is to be looked for
-        self._singly = self._planes | np.array([is_mapped(shape) for shape in self.shapes], dtype=bool)
+        self._singly = self.planes | self.mapped
         # a half-space has no core; a point lies in its place, and its pairs are answered apart
         cores: list[Shape] = [Point() if isinstance(shape, Halfspace) else shape for shape in distinct]
         self._ints, self._floats, starts = arena(cores)
@@ -135,7 +138,8 @@ class Pairs:
         both: Pairs = object.__new__(Pairs)
         both._cache = {}
         both.shapes = self.shapes + other.shapes
-        both._planes = np.concatenate([self._planes, other._planes])
+        both.planes = np.concatenate([self.planes, other.planes])
+        both.mapped = np.concatenate([self.mapped, other.mapped])
         both._singly = np.concatenate([self._singly, other._singly])
         both._ints = np.concatenate([self._ints, other._ints])
         both._floats = np.concatenate([self._floats, other._floats])
@@ -308,7 +312,7 @@ class Pairs:
         """Check everything; return pairs, their rows for the kernels, pose rows and matrices."""
         check_workers(workers)
         pairs = self._indices(index_pairs)
-        both = np.flatnonzero(self._planes[pairs].all(axis=1))
+        both = np.flatnonzero(self.planes[pairs].all(axis=1))
         if len(both):
             family_of(*(self.shapes[i] for i in pairs[both[0]]))  # says that two half-spaces are no pair
         matrices = np.asarray(poses)

@@ -341,6 +341,23 @@ def test_a_thousand_steps_of_a_few_keep_the_tree_right():
     assert len(scene.collisions()) > 20
 
 
+def test_shapes_that_come_and_go_are_forgotten():
+    rng = np.random.default_rng(3)
+    scene, there = gk.Scene(), {}
+    for k in range(400):
+        name = f"part {k % 7}"
+        if name in there:
+            scene.remove(name)
+        there[name] = (gk.Box(rng.uniform(0.5, 1.5, 3)), poses(rng, 1, 1.0)[0])
+        if k % 9 == 0:
+            there[name] = (PLANES[0], np.eye(4))
+        scene.add(name, *there[name])
+        if k % 3 == 0:
+            scene.collides()
+    assert everything(scene) == everything(scene_of(there))
+    assert len(scene._objects.pairs) < 100
+
+
 def test_copies_and_pickles_are_apart_from_the_original():
     objects = random_objects(5, 30)
     scene = scene_of(objects)

@@ -120,6 +120,11 @@ class Candidates:
         return gaps
 
     @property
+    def names(self) -> tuple[list[str], list[str]]:
+        """By slot, of either side."""
+        return self.mine.names, self.theirs.names
+
+    @property
     def size(self) -> float:
         """No two boxes are farther apart than this."""
         low = np.minimum(self.mine.tree.bounds[:3], self.theirs.tree.bounds[:3])

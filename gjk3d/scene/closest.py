@@ -47,8 +47,7 @@ def _ask(
     start, size = 0, max(_FIRST, len(order) if count is None else count)
     while start < len(order) and gaps[order[start]] <= wider(max(worst, 0.0)):
         some = order[start : start + size]
-        answers = narrow.distances(pairs[some], max(worst, 0.0))
-        kept = Answers.joined([kept, answers[answers.out[:, 1] <= worst]])
+        kept = Answers.joined([kept, narrow.distances_within(pairs[some], worst)])
         if count is not None and len(kept) >= count:
             worst = min(worst, float(np.partition(kept.out[:, 0], count - 1)[count - 1]))
             kept = kept[kept.out[:, 0] <= worst]

@@ -16,12 +16,12 @@ from gjk3d.batch import Pairs
 from gjk3d.bounding.placed import placed_boxes
 from gjk3d.broad.tree import ALL, Tree
 from gjk3d.errors import PoseError, SceneError
-from gjk3d.families import is_mapped
-from gjk3d.poses import IDENTITY, WIDTH, as_matrices, fill_rows
+from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
 from gjk3d.shapes.base import Array, Ints, Shape
 from gjk3d.shapes.halfspace import Halfspace
 
 MOST_GROUPS = 62  #: bits that are free in an int64
+_SPARE = 64  #: shapes that are kept though no object has them, and as many as there are objects
 
 
 class Objects:
@@ -61,7 +61,7 @@ class Objects:
         self.planes: set[int] = set()  #: slots of what has no box
         self.tree = Tree()
         self._free: list[int] = []
-        self._fresh: set[int] = set()
+        self._fresh: dict[int, tuple[int, int, int]] = {}  #: slot -> number of its shape, group and mask
         self._moved: set[int] = set()
         self._ranks: Ints | None = None
         self._keys: Ints | None = None
@@ -85,33 +85,40 @@ class Objects:
 
     # --- changes -------------------------------------------------------------------------------------------------
 
-    def add(self, names: Sequence[str], shapes: Sequence[Shape], rows: Array, group: int, mask: int) -> None:
+    def next_slot(self) -> int:
+        """Return the slot that `put` will take next; there is room in the arrays."""
+        slot = self._free[-1] if self._free else len(self.names)
+        if slot >= self._room:
+            self._reserve(slot + 1)
+        return slot
+
+    def put(self, name: str, shape: Shape, group: int, mask: int) -> None:
+        """Add an object, checked, whose pose is in the row of the next slot."""
+        if self._free:
+            slot = self._free.pop()
+            self.names[slot] = name
+        else:
+            slot = len(self.names)
+            self.names.append(name)
+        self.slots[name] = slot
+        self._fresh[slot] = self.shapes.setdefault(shape, len(self.shapes)), group, mask
+        self._ranks = None
+
+    def put_many(self, names: Sequence[str], shapes: Sequence[Shape], rows: Array, group: int, mask: int) -> None:
         """Add objects, all checked."""
         self._reserve(len(self.names) + len(names))
-        for name, shape, row in zip(names, shapes, rows, strict=True):
-            if self._free:
-                slot = self._free.pop()
-                self.names[slot] = name
-            else:
-                slot = len(self.names)
-                self.names.append(name)
-            self.slots[name] = slot
-            self.rows[slot] = row
-            self.which[slot] = self.shapes.setdefault(shape, len(self.shapes))
-            self.bits[slot] = group, mask
-            if isinstance(shape, Halfspace):
-                self.planes.add(slot)
-            else:
-                self._fresh.add(slot)
-        self._ranks = None
+        for name, shape in zip(names, shapes, strict=True):
+            self.put(name, shape, group, mask)
+        self.rows[[self.slots[name] for name in names]] = rows
 
     def remove(self, name: str) -> None:
         """Take an object away, and what was allowed to it."""
         slot = self.slots.pop(name)
         if slot not in self.planes and slot not in self._fresh:
             self.tree.remove(np.array([slot]))
-        for kind in (self.planes, self._fresh, self._moved):
-            kind.discard(slot)
+        self._fresh.pop(slot, None)
+        self.planes.discard(slot)
+        self._moved.discard(slot)
         self.allowed = {pair for pair in self.allowed if slot not in pair} if self.allowed else self.allowed
         self._free.append(slot)
         self._ranks = self._keys = None
@@ -139,24 +146,43 @@ class Objects:
 
     def settle(self) -> None:
         """Pack new shapes, and fit the boxes of what is new or has moved."""
+        if len(self.shapes) > 2 * len(self.slots) + _SPARE:
+            self._drop_shapes()
         known = len(self.pairs)
         if len(self.shapes) > known:
             self.pairs = self.pairs.joined(Pairs(list(self.shapes)[known:]))
+        moved = self._moved.difference(self._fresh, self.planes) if self._moved else self._moved
         if self._fresh:
-            slots = np.array(sorted(self._fresh), dtype=np.int64)
-            self.starts[slots] = self.pairs.starts(self.which[slots])
-            listed = list(self.shapes)
-            wild = {number for number in set(self.which[slots].tolist()) if is_mapped(listed[number])}
-            self.wild[slots] = np.isin(self.which[slots], list(wild)) if wild else 0
-            self.tree.bits = self.bits
-            self.tree.insert(slots, self._boxes(slots))
-        if self._moved:
-            moved = self._moved - self._fresh - self.planes
-            if moved:
-                slots = np.array(sorted(moved), dtype=np.int64)
-                self.tree.move(slots, self._boxes(slots))
+            self._settle_fresh()
+        if moved:
+            slots = np.array(sorted(moved), dtype=np.int64)
+            self.tree.move(slots, self._boxes(slots))
         self._fresh.clear()
         self._moved.clear()
+
+    def _drop_shapes(self) -> None:
+        """Forget shapes that no object has any more."""
+        old = np.array([slot for slot in self.slots.values() if slot not in self._fresh], dtype=np.int64)
+        listed = list(self.shapes)
+        used = sorted({*self.which[old].tolist(), *(number for number, _, _ in self._fresh.values())})
+        number = {before: k for k, before in enumerate(used)}
+        self.shapes = {listed[before]: k for before, k in number.items()}
+        self.pairs = Pairs(list(self.shapes))
+        self.which[old] = [number[before] for before in self.which[old].tolist()]
+        self.starts[old] = self.pairs.starts(self.which[old])
+        self._fresh = {slot: (number[before], group, mask) for slot, (before, group, mask) in self._fresh.items()}
+
+    def _settle_fresh(self) -> None:
+        slots = np.array(list(self._fresh), dtype=np.int64)
+        known = np.array(list(self._fresh.values()), dtype=np.int64)
+        which = known[:, 0]
+        self.which[slots], self.bits[slots] = which, known[:, 1:]
+        self.starts[slots] = self.pairs.starts(which)
+        self.wild[slots] = self.pairs.mapped[which]
+        self.tree.bits = self.bits
+        plane = self.pairs.planes[which]
+        self.planes.update(slots[plane].tolist())
+        self.tree.insert(slots[~plane], self._boxes(slots[~plane]))
 
     def _boxes(self, slots: Ints) -> Array:
         boxes = np.empty((len(slots), 6))
@@ -169,7 +195,7 @@ class Objects:
         guest = self._guest
         if guest is None or shape not in guest.shapes:
             guest = self._guest = Objects()
-            guest.add([""], [shape], row, ALL, ALL)
+            guest.put_many([""], [shape], row, ALL, ALL)
         else:
             guest.move([0], row)
         return guest
@@ -206,8 +232,8 @@ class Objects:
 
     def shape(self, slot: int) -> Shape:
         """Return the shape of an object."""
+        number = self._fresh[slot][0] if slot in self._fresh else int(self.which[slot])
         settled = self.pairs.shapes
-        number = int(self.which[slot])
         return settled[number] if number < len(settled) else list(self.shapes)[number]
 
     def translated(self, other: Objects) -> Ints:
@@ -236,6 +262,17 @@ def pose_rows_of(poses: Any, count: int, names: Sequence[str], one: bool) -> Arr
     rows = np.empty((count, WIDTH))
     fill_rows(matrices, what, rows)
     return rows
+
+
+def put_pose(pose: Any, name: str, rows: Array, slot: int) -> None:
+    """Check the pose of one object, and write its row; where it raises, the row may hold anything."""
+    if type(pose) is np.ndarray and pose.dtype == np.float64 and pose.shape == (4, 4) and pose.flags.carray:
+        if check_row(pose, rows, slot) == 0:
+            return
+    elif pose is None:
+        rows[slot] = IDENTITY
+        return
+    rows[slot] = pose_rows_of(pose, 1, [name], True)
 
 
 def check_name(name: Any) -> None:

@@ -9,10 +9,20 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from gjk3d.contacts import Contact
 from gjk3d.rays import RayHit
 from gjk3d.results import Distance
+from gjk3d.shapes.base import Ints
 
 Name = str | None
 NamePair = tuple[str, Name]
 Row = TypeVar("Row", Distance, Contact)
+
+
+def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
+    """Return the names of pairs of slots."""
+    mine, theirs = names
+    second: list[Name] = [None] if theirs == [""] else list(theirs)  # a shape by itself has no name
+    return list(
+        zip(map(mine.__getitem__, slots[:, 0].tolist()), map(second.__getitem__, slots[:, 1].tolist()), strict=True)
+    )
 
 
 class ScenePairs(Generic[Row]):
@@ -29,15 +39,23 @@ class ScenePairs(Generic[Row]):
         The numbers of all pairs in arrays, in the same order.
     """
 
-    __slots__ = ("pairs", "result")
-    pairs: list[NamePair]
+    __slots__ = ("_named", "_names", "_slots", "result")
     result: Row
 
-    def __init__(self, pairs: list[NamePair], result: Row) -> None:
-        self.pairs, self.result = pairs, result
+    def __init__(self, slots: Ints, names: tuple[list[str], list[str]], result: Row) -> None:
+        self._slots, self.result = slots, result
+        self._names = list(names[0]), list(names[1])  # copies: the scene goes on
+        self._named: list[NamePair] | None = None
+
+    @property
+    def pairs(self) -> list[NamePair]:
+        """The names of each pair."""
+        if self._named is None:
+            self._named = named(self._slots, self._names)
+        return self._named
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return len(self._slots)
 
     def __getitem__(self, index: int) -> tuple[str, Name, Row]:
         return (*self.pairs[index], self.result[index])

@@ -21,8 +21,8 @@ from gjk3d.scene.aiming import first_hits
 from gjk3d.scene.candidates import Candidates
 from gjk3d.scene.closest import nearest
 from gjk3d.scene.narrow import Answers, Narrow
-from gjk3d.scene.objects import Objects, check_name, check_new, distinct, pose_rows_of
-from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs
+from gjk3d.scene.objects import Objects, check_name, check_new, distinct, pose_rows_of, put_pose
+from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.scene.touching import patches
 from gjk3d.shapes.base import Array, Shape
 
@@ -92,9 +92,13 @@ class Scene:
         SceneError, PoseError, UnsupportedPair
             Naming what is wrong; the scene is as before.
         """
-        check_new(self._objects.slots, [name], [shape])
-        row = pose_rows_of(pose, 1, [name], True)
-        self._objects.add([name], [shape], row, *self._bits(group, mask))
+        objects = self._objects
+        if type(name) is not str or not name or name in objects.slots or not isinstance(shape, Shape):
+            check_new(objects.slots, [name], [shape])
+        bits = (1, ALL) if group == "default" and mask is None else self._bits(group, mask)
+        slot = objects.next_slot()
+        put_pose(pose, name, objects.rows, slot)
+        objects.put(name, shape, *bits)
 
     def add_many(
         self,
@@ -121,7 +125,7 @@ class Scene:
             raise SceneError(f"there are {len(names)} names and {len(listed)} shapes, expected as many, or one shape")
         check_new(self._objects.slots, names, listed)
         rows = pose_rows_of(poses, len(names), names, False)
-        self._objects.add(names, listed, rows, *self._bits(group, mask))
+        self._objects.put_many(names, listed, rows, *self._bits(group, mask))
 
     def move(self, name: str, pose: Any) -> None:
         """Put an object elsewhere."""
@@ -244,7 +248,7 @@ class Scene:
         candidates, narrow = self._question(other, pose, workers)
         hits = [block[narrow.collide(block, float(margin))] for block in candidates.blocks(margin)]
         pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *hits])
-        return self._names(candidates, pairs[_by_name(candidates, pairs)])
+        return named(pairs[_by_name(candidates, pairs)], candidates.names)
 
     def closest(
         self, other: Other = None, pose: Any = None, *, within: float = inf, k: int | None = None, workers: int = 1
@@ -275,7 +279,7 @@ class Scene:
         answers = nearest(candidates, narrow, None if most is None else int(most), float(within))
         rank_a, rank_b = _ranks(candidates, answers.pairs)
         answers = answers[np.lexsort((rank_b, rank_a, answers.out[:, 0]))[:most]]
-        return self._named(candidates, narrow, answers, max(float(within), 0.0))
+        return ScenePairs(answers.pairs, candidates.names, narrow.result(answers, max(float(within), 0.0)))
 
     def clearance(self, other: Other = None, pose: Any = None, *, workers: int = 1) -> Clearance:
         """Return the least signed distance of all pairs, and which pair has it; see `collides` for the arguments."""
@@ -310,11 +314,12 @@ class Scene:
         """
         check_patches(within, max_points)
         candidates, narrow = self._question(other, pose, workers)
-        parts = [narrow.distances(block, float(within)) for block in candidates.blocks(float(within))]
-        answers = Answers.joined([part[part.out[:, 1] <= within] for part in parts])
+        parts = [narrow.distances_within(block, float(within)) for block in candidates.blocks(float(within))]
+        answers = Answers.joined(parts)
         answers = answers[_by_name(candidates, answers.pairs)]
         most = None if max_points is None else int(max_points)
-        return ScenePairs(self._names(candidates, answers.pairs), patches(narrow, answers, float(within), most))
+        found = patches(narrow, answers, float(within), most)
+        return ScenePairs(answers.pairs, candidates.names, found)
 
     def raycast(self, origins: Any, directions: Any, *, max_distance: float = inf) -> SceneHit:
         """Return what rays meet first; see `gjk3d.raycast` for the arguments.
@@ -347,13 +352,6 @@ class Scene:
             raise no_shape("other", other)
         candidates = Candidates(self._objects, theirs, only)
         return candidates, Narrow(candidates, workers)
-
-    def _names(self, candidates: Candidates, pairs: Any) -> list[NamePair]:
-        mine, theirs = candidates.mine.names, candidates.theirs.names
-        return [(mine[i], theirs[j] or None) for i, j in pairs.tolist()]
-
-    def _named(self, candidates: Candidates, narrow: Narrow, answers: Answers, limit: float) -> ScenePairs[Distance]:
-        return ScenePairs(self._names(candidates, answers.pairs), narrow.result(answers, limit))
 
     def _slot(self, name: Any) -> int:
         check_name(name)

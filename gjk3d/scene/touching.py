@@ -37,7 +37,7 @@ def _faces(pairs: Pairs) -> _Faces:
         starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
         ints, floats = ([array] for array in pairs.arena)
         planes = {}
-        for number in np.flatnonzero(pairs._planes).tolist():
+        for number in np.flatnonzero(pairs.planes).tolist():
             shape = pairs.shapes[number]
             assert isinstance(shape, Halfspace)
             _, q, f = plane_core(shape)

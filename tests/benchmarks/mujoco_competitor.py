@@ -30,7 +30,7 @@ class Mujoco(Competitor):
         for k, shape in enumerate(scene.specs):
             body = spec.worldbody.add_body(name=f"b{k}")
             body.add_freejoint()
-            _describe(spec, body.add_geom(), shape, k)
+            add_shape(spec, body.add_geom(), shape, k, set())
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
         mujoco.mj_kinematics(self.model, self.data)
@@ -111,14 +111,18 @@ class Mujoco(Competitor):
         return found[:, :3], found[:, 3:]
 
 
-def _describe(spec: Any, geom: Any, shape: Spec, index: int) -> None:
+def add_shape(spec: Any, geom: Any, shape: Spec, index: int, meshes: set[str]) -> None:
+    """Make a geom one of the shapes; the mesh of a hull is made once, and is then among ``meshes``."""
     kind, *numbers = shape
     types = mujoco.mjtGeom
     if kind == "hull":
-        hull = build(shape)
-        mesh = spec.add_mesh(name=f"m{index}")
-        mesh.uservert, mesh.userface = hull.vertices.ravel(), hull.faces.ravel()
-        geom.type, geom.meshname = types.mjGEOM_MESH, mesh.name
+        name = f"m{index}"
+        if name not in meshes:
+            hull = build(shape)
+            mesh = spec.add_mesh(name=name)
+            mesh.uservert, mesh.userface = hull.vertices.ravel(), hull.faces.ravel()
+            meshes.add(name)
+        geom.type, geom.meshname = types.mjGEOM_MESH, name
     elif kind == "box":
         geom.type, geom.size = types.mjGEOM_BOX, np.asarray(numbers[0]) / 2
     elif kind == "sphere":

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from . import beyond
+from . import beyond, scenes_many
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -64,3 +64,14 @@ def test_the_table_of_contacts_impacts_and_rays_is_written(tmp_path):
     assert text.count("\n") == 12
     assert "python-fcl BVHModel" in text
     assert "million a second" in text
+
+
+def test_the_table_of_scenes_is_written_and_all_find_the_same_pairs(tmp_path):
+    out = tmp_path / "scenes.md"
+    assert scenes_many.main(["--objects", "200", "--rounds", "1", "--out", str(out)]) == 0
+    lines = out.read_text().splitlines()
+    assert len(lines) == 8
+    for line in lines[-2:]:
+        found = {cell.strip() for cell in line.split("|")[2:-1]} - {""}
+        assert len(found) == 1
+        assert int(found.pop()) > 50

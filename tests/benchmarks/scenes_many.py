@@ -1,0 +1,303 @@
+"""``python -m tests.benchmarks.scenes_many``: ten thousand objects moved and asked each step, beside coal, fcl, mujoco.
+
+Balls, boxes, capsules and hulls of 32 vertices, a hundred different ones, spread so that each meets two others. CPU
+time a step, one thread, medians over rounds in which all take turns. A step of a peer is Python setting every object's
+transform, as its users do, its update and its question; mujoco's poses are one array, as ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from naive import Array, Spec
+from scipy.spatial.transform import Rotation
+from strategies import build
+
+import gjk3d as gk
+
+from .beyond import sphere_points
+
+STEPS = 4
+
+
+class World:
+    """What all are given: specs, which of them each object is, and the poses of some steps."""
+
+    def __init__(self, count: int, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.specs: list[Spec] = []
+        for _ in range(25):
+            self.specs.append(("box", rng.uniform(0.5, 1.5, 3)))
+            self.specs.append(("sphere", rng.uniform(0.3, 0.6)))
+            self.specs.append(("capsule", rng.uniform(0.15, 0.3), rng.uniform(0.4, 1.2)))
+            self.specs.append(("hull", sphere_points(rng, 32) * rng.uniform(0.3, 0.7)))
+        self.which = rng.integers(0, len(self.specs), count).tolist()
+        self.names = [f"object {k}" for k in range(count)]
+        side = 1.3 * count ** (1.0 / 3.0)
+        turns = Rotation.random(count, rng=rng)
+        places = rng.uniform(0, side, (count, 3))
+        self.poses: list[Array] = []
+        for _ in range(STEPS):  # a step is a tenth of a size, and some degrees
+            turns = Rotation.from_rotvec(rng.normal(size=(count, 3)) * 0.05) * turns
+            places = places + rng.normal(size=(count, 3)) * 0.05
+            pose = np.tile(np.eye(4), (count, 1, 1))
+            pose[:, :3, :3], pose[:, :3, 3] = turns.as_matrix(), places
+            self.poses.append(pose)
+
+
+class Gjk3d:
+    """A `Scene`."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.shapes = [build(spec) for spec in world.specs]
+        self.listed = [self.shapes[k] for k in world.which]
+
+    def build_at_once(self) -> None:
+        """Do as `build`, in one call."""
+        self.scene = gk.Scene()
+        self.scene.add_many(self.world.names, self.listed, self.world.poses[0])
+        self.scene.collides(gk.Point(), np.eye(4))
+
+    def build(self) -> None:
+        """Make the scene, one object a call, ready to be asked."""
+        self.scene = gk.Scene()
+        for name, shape, pose in zip(self.world.names, self.listed, self.world.poses[0], strict=True):
+            self.scene.add(name, shape, pose)
+        self.scene.collides(gk.Point(), np.eye(4))
+
+    def pairs(self, step: int) -> int:
+        """Move everything, and return how many pairs overlap."""
+        self.scene.move_many(self.world.names, self.world.poses[step])
+        return len(self.scene.collisions())
+
+    def contacts(self, step: int) -> int:
+        """Move everything, and return how many pairs have contacts."""
+        self.scene.move_many(self.world.names, self.world.poses[step])
+        return len(self.scene.contacts())
+
+
+class Coal:
+    """Its dynamic tree and its callback in C++."""
+
+    def __init__(self, world: World) -> None:
+        import coal
+        from peers import coal_shape
+
+        self.world, self.coal = world, coal
+        self.shapes = [coal_shape(spec) for spec in world.specs]
+        self.places = [[(p[:3, :3].copy(), p[:3, 3].copy()) for p in poses] for poses in world.poses]
+
+    def build(self) -> None:
+        """Make the manager."""
+        coal = self.coal
+        self.objects = [
+            coal.CollisionObject(self.shapes[k], *place)
+            for k, place in zip(self.world.which, self.places[0], strict=True)
+        ]
+        self.manager = coal.DynamicAABBTreeCollisionManager()
+        for one in self.objects:  # the binding of registerObjects takes no list
+            self.manager.registerObject(one)
+        self.manager.setup()
+
+    def _ask(self, step: int, contact: bool) -> int:
+        for one, (rotation, translation) in zip(self.objects, self.places[step], strict=True):
+            one.setRotation(rotation)
+            one.setTranslation(translation)
+            one.computeAABB()
+        self.manager.update()
+        callback = self.coal.CollisionCallBackDefault()
+        callback.data.request.num_max_contacts = 10_000_000
+        callback.data.request.enable_contact = contact
+        self.manager.collide(callback)
+        return int(callback.data.result.numContacts())
+
+    def pairs(self, step: int) -> int:
+        """See `Gjk3d.pairs`."""
+        return self._ask(step, False)
+
+    def contacts(self, step: int) -> int:
+        """See `Gjk3d.contacts`; one point a pair."""
+        return self._ask(step, True)
+
+
+class Fcl:
+    """python-fcl's dynamic tree."""
+
+    def __init__(self, world: World) -> None:
+        import fcl
+        from peers import fcl_shape
+
+        self.world, self.fcl = world, fcl
+        self.shapes = [fcl_shape(spec) for spec in world.specs]
+        self.places = [[(p[:3, :3].copy(), p[:3, 3].copy()) for p in poses] for poses in world.poses]
+
+    def build(self) -> None:
+        """Make the manager."""
+        fcl = self.fcl
+        self.objects = [
+            fcl.CollisionObject(self.shapes[k], fcl.Transform(*place))
+            for k, place in zip(self.world.which, self.places[0], strict=True)
+        ]
+        self.manager = fcl.DynamicAABBTreeCollisionManager()
+        self.manager.registerObjects(self.objects)
+        self.manager.setup()
+
+    def _ask(self, step: int, contact: bool) -> Any:
+        fcl = self.fcl
+        for one, place in zip(self.objects, self.places[step], strict=True):
+            one.setTransform(fcl.Transform(*place))
+        self.manager.update()
+        request = fcl.CollisionRequest(num_max_contacts=10_000_000, enable_contact=contact)
+        data = fcl.CollisionData(request=request)
+        self.manager.collide(data, fcl.defaultCollisionCallback)
+        return data.result.contacts if contact else len(data.result.contacts)
+
+    def pairs(self, step: int) -> Any:
+        """See `Gjk3d.pairs`."""
+        return self._ask(step, False)
+
+    def contacts(self, step: int) -> Any:
+        """See `Gjk3d.contacts`."""
+        return self._ask(step, True)
+
+
+class Mujoco:
+    """A model of free bodies: kinematics, then collision; it has contacts only, and one array of poses."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.poses = []
+        for poses in world.poses:
+            turns = np.roll(Rotation.from_matrix(poses[:, :3, :3]).as_quat(), 1, axis=1)
+            self.poses.append(np.hstack([poses[:, :3, 3], turns]).ravel())
+
+    def build(self) -> None:
+        """Compile the model."""
+        import mujoco
+
+        from .mujoco_competitor import add_shape
+
+        self.mujoco = mujoco
+        spec = mujoco.MjSpec()
+        spec.memory = 2**32
+        meshes: set[str] = set()
+        for which in self.world.which:
+            body = spec.worldbody.add_body()
+            body.add_freejoint()
+            add_shape(spec, body.add_geom(), self.world.specs[which], which, meshes)
+        self.model = spec.compile()
+        self.data = mujoco.MjData(self.model)
+
+    def contacts(self, step: int) -> Any:
+        """See `Gjk3d.contacts`."""
+        self.data.qpos[:] = self.poses[step]
+        self.mujoco.mj_kinematics(self.model, self.data)
+        self.mujoco.mj_collision(self.model, self.data)
+        return self.data.contact
+
+
+PEERS = {"gjk3d": Gjk3d, "coal": Coal, "python-fcl": Fcl, "mujoco": Mujoco}
+QUESTIONS = {
+    "build": "built, one object a call",
+    "build at once": "built, ours in one call",
+    "pairs": "moved, all overlapping pairs",
+    "contacts": "moved, all contacts",
+}
+
+
+def pairs_in(answer: Any) -> int:
+    """Return of how many pairs an answer is, -1 where it does not say: several contacts may be of one."""
+    if isinstance(answer, int):
+        return answer
+    if hasattr(answer, "geom"):
+        return len(np.unique(answer.geom, axis=0))
+    return -1  # python-fcl names shapes, and those are shared
+
+
+def measure(world: World, peers: list[str], rounds: int) -> tuple[dict[tuple[str, str], list[float]], dict[Any, int]]:
+    """Return milliseconds of CPU time by question and peer, and how many pairs each found."""
+    made = {name: PEERS[name](world) for name in peers}
+    spent: dict[tuple[str, str], list[float]] = {}
+    found: dict[Any, int] = {}
+
+    def timed(question: str, name: str, task: Callable[[], Any]) -> Any:
+        gc.collect()
+        gc.disable()  # what the others keep is not to be searched on this one's time
+        start = time.process_time()
+        answer = task()
+        spent.setdefault((question, name), []).append((time.process_time() - start) * 1e3)
+        gc.enable()
+        return answer
+
+    for name, peer in made.items():
+        timed("build", name, peer.build)
+        print(f"{name} built", file=sys.stderr)
+    spent = {key: times for key, times in spent.items() if key[1] == "mujoco"}  # the others again, warm
+    for k in range(rounds + 1):  # the first one warms up
+        for name, peer in made.items():
+            if name != "mujoco" and k > 0:
+                timed("build", name, peer.build)
+            if name == "gjk3d" and k > 0:
+                timed("build at once", name, peer.build_at_once)
+        for question in ("pairs", "contacts"):
+            for name, peer in made.items():
+                ask = getattr(peer, question, None)
+                if ask is None:
+                    continue
+                for step in range(STEPS):
+                    answer = ask(step) if k == 0 else timed(question, name, lambda ask=ask, step=step: ask(step))
+                    count = pairs_in(answer)
+                    assert found.setdefault((question, name, step), count) == count
+    return spent, found
+
+
+def table(spent: dict[tuple[str, str], list[float]], found: dict[Any, int], peers: list[str]) -> list[str]:
+    """Return the lines of the table: medians and spread, ratios to ours, and the pairs found."""
+    lines = ["| " + " | ".join(["CPU ms", *peers]) + " |", "| --- |" + " ---: |" * len(peers)]
+    for question, title in QUESTIONS.items():
+        ours = float(np.median(spent[question, "gjk3d"]))
+        cells = []
+        for name in peers:
+            times = spent.get((question, name)) or spent.get((question.removesuffix(" at once"), name))
+            if times is None:
+                cells.append("")
+                continue
+            middle, low, high = (float(np.percentile(times, p)) for p in (50, 10, 90))
+            ratio = "" if name == "gjk3d" else f", {middle / ours:.1f}x ours"
+            cells.append(f"{middle:.1f} ({low:.1f}–{high:.1f}){ratio}")
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    for question in ("pairs", "contacts"):
+        counts = [found.get((question, name, 0), -1) for name in peers]
+        cells = ["" if count < 0 else str(count) for count in counts]
+        lines.append(f"| pairs found, {QUESTIONS[question].split(', ')[1]} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def main(given: list[str] | None = None) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.scenes_many", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--objects", type=int, default=10_000)
+    parser.add_argument("--peers", nargs="*", default=[name for name in PEERS if name != "gjk3d"], choices=list(PEERS))
+    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
+    arguments = parser.parse_args(given)
+    peers = ["gjk3d", *arguments.peers]
+    spent, found = measure(World(arguments.objects), peers, arguments.rounds)
+    text = "\n".join(table(spent, found, peers)) + "\n"
+    if arguments.out:
+        arguments.out.write_text(text)
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -141,7 +141,8 @@
       describe(index);
     },
     (shown) => {
-      element("count").textContent = shown.length === data.rows.length ? `${shown.length} findings` : `${shown.length} of ${data.rows.length} findings`;
+      const all = data.rows.length, of = shown.length === all ? "" : `${shown.length} of `;
+      element("count").textContent = `${of}${all} finding${all === 1 ? "" : "s"}`;
       document.documentElement.dataset.shown = shown.length;
       element("empty").hidden = shown.length > 0;
       element("empty").textContent = data.rows.length ? "No finding passes the filter." : "There is no finding.";

@@ -41,6 +41,8 @@ const clashTable = (function () {
   const words = data.rows.map((row) =>
     [row.id, row.kind, row.status, ...sides(row).map((side) => data.parts[row[side]].name), row.group, row.note].join("\n").toLowerCase());
   const oneStatus = data.rows.every((row) => row.status === data.rows[0].status);
+  for (const [name, field] of [["volume", "overlap_volume"], ["group", "group"]])
+    scroll.classList.toggle("no-" + name, data.rows.every((row) => row[field] === undefined));
   const kindOrder = Object.keys(data.meaning);
   const names = data.parts.map((part) => part.name);
   const collator = new Intl.Collator(undefined, { numeric: true });
@@ -81,8 +83,8 @@ const clashTable = (function () {
     distance.append(make("div", "", length(row.distance, 5) || "–"));
     if (row.kind !== "unchecked") distance.append(make("small", "", `${row.method}, ${row.distance_kind}`));
     distance.title = data.decided[row.decided];
-    const volume = make("td", "right wide", row.overlap_volume === undefined ? "" : number(row.overlap_volume, 5));
-    const group = make("td", "wide");
+    const volume = make("td", "right wide volume", row.overlap_volume === undefined ? "" : number(row.overlap_volume, 5));
+    const group = make("td", "wide group");
     group.append(pathName(row.group || ""));
     line.append(kind, parts, distance, volume, group);
     return line;

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.clash import solids
+from gjk3d.clash.contacts import HERE, crossing, shared_depth, touching
 from gjk3d.clash.report import Vector
-from gjk3d.clash.sameness import convex_defect, deep_inside, same
-from gjk3d.meshes import Mesh
+from gjk3d.clash.sameness import deep_inside, same
+from gjk3d.meshes import Mesh, surfaces
+from gjk3d.meshes.depths import depth
 from gjk3d.results import Distance
 
 Array = NDArray[np.float64]
@@ -51,7 +53,6 @@ class Decider:
         self.clearance = clearance
         self.tolerance = tolerance
         self._solids: dict[int, Any] = {}
-        self._defects: dict[int, float] = {}
 
     def solid(self, mesh: Mesh) -> Any:
         """Return manifold3d's solid of a mesh, or None."""
@@ -59,23 +60,19 @@ class Decider:
             self._solids[id(mesh)] = solids.solid(mesh)
         return self._solids[id(mesh)]
 
-    def defect(self, mesh: Mesh) -> float:
-        """Return how much a mesh lacks of its hull; see `convex_defect`."""
-        if id(mesh) not in self._defects:
-            self._defects[id(mesh)] = convex_defect(mesh)
-        return self._defects[id(mesh)]
-
     def decide(self, a: Mesh, b: Mesh, hulls: Distance) -> Verdict | None:
         """Return what the pair is, None where it is free."""
         twins = same(a, b, self.tolerance)
-        defect = self.defect(a) + self.defect(b)
-        if defect <= 0.1 * self.tolerance:
-            found = self._convex(a, b, hulls, defect)
+        slack = a.convex_slack + b.convex_slack
+        if slack <= 0.1 * self.tolerance:
+            found = self._convex(a, b, hulls, slack)
         else:
             found = self._any(a, b, hulls)
         if found is None or not twins:
             return found
-        return found._replace(kind="duplicate", note=_join("the same part twice at one place", found.note))
+        return found._replace(
+            kind="duplicate", method="equal", note=_join("the same part twice at one place", found.note)
+        )
 
     def _kind(self, distance: float) -> str | None:
         if distance < -self.tolerance:
@@ -84,13 +81,13 @@ class Decider:
             return "touch"
         return "clearance" if distance < self.clearance else None
 
-    def _convex(self, a: Mesh, b: Mesh, hulls: Distance, defect: float) -> Verdict | None:
+    def _convex(self, a: Mesh, b: Mesh, hulls: Distance, slack: float) -> Verdict | None:
         kind = self._kind(float(hulls.distance))
         if kind is None:
             return None
         method = "epa" if float(hulls.distance) < 0.0 else "gjk"
         found = _of_hulls(kind, hulls)._replace(
-            method=method, distance_kind="exact", error_bound=float(hulls.upper - hulls.lower) + defect, convex_gap=0.0
+            method=method, distance_kind="exact", error_bound=float(hulls.upper - hulls.lower) + slack, convex_gap=0.0
         )
         if kind == "hard":
             for inner, outer, text in ((a, b, "a lies inside b"), (b, a, "b lies inside a")):
@@ -100,27 +97,89 @@ class Decider:
         return found
 
     def _any(self, a: Mesh, b: Mesh, hulls: Distance) -> Verdict | None:
-        """Decide by volumes what the hulls leave open."""
-        both = self._overlap(a, b)
-        hull = float(hulls.distance)
-        if both is None:
-            kind = self._kind(hull)
-            note = "one part is not closed" if solids.available() else 'decided by hulls: pip install "gjk3d[mesh]"'
-            return None if kind is None else _of_hulls(kind, hulls)._replace(note=note)
-        if both.volume > 0.0 and thickness(both) > self.tolerance:
-            found = _of_hulls("hard", hulls)._replace(method="boolean", distance_kind="bound")
-            for inner, outer, text in ((a, b, "a lies inside b"), (b, a, "b lies inside a")):
-                reach = 2.0 * self.tolerance
-                if solids.gap_inside(self.solid(inner), self.solid(outer), reach) > self.tolerance:
-                    found = found._replace(kind="contained", note=text)
-            return self._with_volume(found, both)
-        reach = max(self.clearance, self.tolerance)
-        gap = float(self.solid(a).min_gap(self.solid(b), 2.0 * reach))
-        kind = self._kind(gap)
+        """Decide by triangles what the hulls leave open."""
+        if surfaces.meet(a, b, HERE):
+            return self._meeting(a, b)
+        holder = surfaces.one_in_other(a, b, HERE)
+        if holder:
+            return self._inside(a, b, holder)
+        gap = surfaces.gap(a, b, HERE, max(self.clearance, self.tolerance))
+        if gap is None:
+            return None
+        way = gap.point_b - gap.point_a
+        distance = float(np.linalg.norm(way))
+        kind = self._kind(distance)
         if kind is None:
             return None
-        found = _of_hulls(kind, hulls)
-        return found._replace(distance=gap, depth=0.0, mtv=None, method="boolean", distance_kind="exact")
+        return Verdict(
+            kind,
+            distance,
+            0.0,
+            normal=vector(way / distance) if distance > 0.0 else None,
+            point_a=vector(gap.point_a),
+            point_b=vector(gap.point_b),
+            point=vector(0.5 * (gap.point_a + gap.point_b)),
+            error_bound=gap.upper - gap.lower,
+            convex_gap=max(0.0, distance - float(hulls.distance)),
+            note=_hollow(a, b),
+        )
+
+    def _meeting(self, a: Mesh, b: Mesh) -> Verdict:
+        """Decide a pair whose surfaces meet, by how deep they overlap."""
+        both = self._overlap(a, b)
+        least, place = shared_depth(a, b, both)
+        if both is None and max(least, crossing(a, b)) > self.tolerance >= least:
+            point, normal = touching(a, b)
+            note = _join("the surfaces cross; how deep cannot be told", _hollow(a, b))
+            return Verdict(
+                "hard", normal=_or_none(normal), point=_or_none(point), distance_kind="approximate", note=note
+            )
+        if least > self.tolerance:
+            found = self._overlapping("hard", a, b, least, place)
+            return self._with_volume(found._replace(method="triangles" if both is None else "boolean"), both)
+        point, normal = touching(a, b)
+        where = _or_none(point)
+        return Verdict(
+            "touch",
+            -least + 0.0,
+            least,
+            normal=_or_none(normal),
+            point_a=where if least == 0.0 else None,
+            point_b=where if least == 0.0 else None,
+            point=where,
+            method="triangles" if both is None else "boolean",
+            distance_kind="exact" if both is not None and least == 0.0 else "approximate",
+            error_bound=self.tolerance,
+            note=_hollow(a, b),
+        )
+
+    def _inside(self, a: Mesh, b: Mesh, holder: int) -> Verdict:
+        """Decide a pair whose surfaces are apart, a body of one lying in the other."""
+        outer, inner, text = (a, b, "b lies inside a") if holder == 1 else (b, a, "a lies inside b")
+        wholly = bool(surfaces.holds(outer, inner.body_points).all())
+        found = self._overlapping("contained" if wholly else "hard", a, b, 0.0, None)
+        note = text if wholly else text.replace("lies", "has a body that lies")
+        return self._with_volume(found._replace(method="inside", note=_join(note, found.note)), self._overlap(a, b))
+
+    def _overlapping(self, kind: str, a: Mesh, b: Mesh, least: float, place: Array | None) -> Verdict:
+        deep = depth(a, b, HERE)
+        least = max(least, deep.least)
+        place = deep.place if place is None else place
+        half = 0.5 * deep.most * deep.normal
+        exact = deep.most - least <= 1e-3 * self.tolerance
+        return Verdict(
+            kind,
+            -deep.most,
+            deep.most,
+            vector(deep.most * deep.normal),
+            vector(deep.normal),
+            vector(place + half),
+            vector(place - half),
+            vector(place),
+            distance_kind="exact" if exact else "bound",
+            error_bound=max(0.0, deep.most - least),
+            note="" if exact else f"at least {least:.4g} deep; no shorter way out than {deep.most:.4g} was found",
+        )
 
     def _overlap(self, a: Mesh, b: Mesh) -> solids.Overlap | None:
         first, second = self.solid(a), self.solid(b)
@@ -159,12 +218,16 @@ def _of_hulls(kind: str, hulls: Distance) -> Verdict:
     )
 
 
-def thickness(both: solids.Overlap) -> float:
-    """Return the mean thickness of what is shared, by its volume and its surface; 0 where there is none."""
-    corners = both.vertices[both.faces]
-    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    area = float(0.5 * np.linalg.norm(cross, axis=1).sum())
-    return 2.0 * abs(both.volume) / area if area > 0.0 else 0.0
+def _hollow(a: Mesh, b: Mesh) -> str:
+    """Say what cannot be known of parts that are not closed."""
+    opened = [name for name, mesh in (("a", a), ("b", b)) if not mesh.is_watertight]
+    if not opened:
+        return ""
+    return f"{' and '.join(opened)} {'is' if len(opened) == 1 else 'are'} not closed: what lies inside is not seen"
+
+
+def _or_none(values: Array | None) -> Vector | None:
+    return None if values is None else vector(values)
 
 
 def vector(values: Any) -> Vector:

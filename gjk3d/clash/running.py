@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.clash import solids
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
 from gjk3d.clash.baseline import compared, known
 from gjk3d.clash.close import boxes_close, hulls_close
@@ -139,6 +140,10 @@ class Run:
     def report(self, complete: bool, elapsed: float) -> Report:
         """Return what was found so far: compared with the baseline, grouped and ranked."""
         clashes, notes = list(self.found), [*self.assembly.notes, *self.ignoring.unused()]
+        if not solids.available():
+            notes.append(
+                'overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d'
+            )
         if self.before is not None:
             clashes = compared(clashes, self.before, self._checked if complete else lambda a, b: False)
             notes += self._differences(self.before)

@@ -1,8 +1,6 @@
-"""What two parts are to each other as sets: one convex, both the same."""
+"""What two parts are to each other as sets: the same, or one convex solid deep in another."""
 
 from __future__ import annotations
-
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,27 +8,6 @@ from numpy.typing import NDArray
 from gjk3d.meshes import Mesh
 
 Array = NDArray[np.float64]
-_MOST = 50_000_000  #: products of faces and hull corners that are worth a look
-
-
-def convex_defect(mesh: Mesh) -> float:
-    """Return how far the hull reaches beyond the planes of the faces: 0 for a convex solid, infinity for what is none.
-
-    `Mesh.is_convex` compares volumes, by which a plate with a small hole is convex; here each face is held against
-    each corner of the hull.
-    """
-    if not mesh.is_watertight or not mesh.is_convex:
-        return inf
-    corners = mesh.hull().points
-    if len(mesh.faces) * len(corners) > _MOST:
-        return inf
-    normals, offsets = _planes(mesh)
-    step = max(1, _MOST // 50 // max(1, len(corners)))
-    defect = 0.0
-    for start in range(0, len(normals), step):
-        heights = normals[start : start + step] @ corners.T
-        defect = max(defect, float((heights.max(axis=1) - offsets[start : start + step]).max()))
-    return defect
 
 
 def _planes(mesh: Mesh) -> tuple[Array, Array]:

@@ -67,13 +67,3 @@ def overlap(a: Any, b: Any) -> Overlap | None:
     surface = both.to_mesh64()
     vertices = np.ascontiguousarray(surface.vert_properties[:, :3], dtype=np.float64)
     return Overlap(float(both.volume()), vertices, surface.tri_verts.astype(np.int64))
-
-
-def gap_inside(inner: Any, outer: Any, reach: float) -> float:
-    """Return how far a solid in another stays from its surface, up to ``reach``; 0 where it is not wholly in it."""
-    import manifold3d
-
-    low, high = np.split(np.array(outer.bounding_box()), 2)
-    room = np.ptp([low, high], axis=0) + 2.0 * reach
-    block = manifold3d.Manifold.cube((high - low + 2.0 * room).tolist()).translate((low - room).tolist())
-    return float(inner.min_gap(block - outer, reach))

@@ -1,0 +1,325 @@
+"""What pairs are, on parts whose truth is plain."""
+
+import fcl
+import numpy as np
+import pytest
+import pyvista
+import trimesh
+from pyvista import examples
+
+import gjk3d as gk
+from gjk3d.clash import Assembly, AssemblyPart, Rule, check
+from gjk3d.clash.decide import Decider
+from gjk3d.errors import ParseError, ShapeError
+
+
+def block(extents=(1, 1, 1), at=(0, 0, 0)):
+    surface = gk.Box(extents).surface()
+    return gk.Mesh(surface.vertices + np.array(at, dtype=float), surface.faces)
+
+
+def of(mesh, at=(0, 0, 0)):
+    return gk.Mesh(np.asarray(mesh.vertices) + np.array(at, dtype=float), np.asarray(mesh.faces))
+
+
+def without_lid(mesh):
+    """The mesh without the faces that look up."""
+    n = np.cross(*(mesh.vertices[mesh.faces[:, k]] - mesh.vertices[mesh.faces[:, 0]] for k in (1, 2)))
+    return gk.Mesh(mesh.vertices, mesh.faces[n[:, 2] <= 0.0])
+
+
+def ell(at=(0, 0, 0)):
+    """Three unit cubes in an L, corner at the origin: not convex."""
+    outline = np.array([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], float)
+    low, high = np.c_[outline, np.zeros(6)], np.c_[outline, np.ones(6)]
+    cap = np.array([(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)])
+    sides = [(i, (i + 1) % 6, (i + 1) % 6 + 6) for i in range(6)] + [(i, (i + 1) % 6 + 6, i + 6) for i in range(6)]
+    return gk.Mesh(np.r_[low, high] + np.array(at, float), np.r_[cap[:, ::-1], cap + 6, sides])
+
+
+def only(a, b, **options):
+    """Check two parts; return the one finding, None if there is none. Swapped names find the same, mirrored."""
+    found = check(Assembly.of({"a": a, "b": b}), **options).clashes
+    turned = check(Assembly.of({"a": b, "b": a}), **options).clashes
+    assert [clash.kind for clash in found] == [clash.kind for clash in turned]
+    assert len(found) <= 1
+    if found and found[0].distance_kind == "exact":
+        assert found[0].distance == pytest.approx(turned[0].distance, abs=1e-12)
+    return found[0] if found else None
+
+
+def consistent(clash):
+    """Hold the finding against the laws: the normal from A to B, and points as far apart as the distance says."""
+    if clash.normal is not None:
+        assert np.linalg.norm(clash.normal) == pytest.approx(1.0, abs=1e-12)
+        if clash.point_a is not None:
+            way = np.subtract(clash.point_b, clash.point_a)
+            np.testing.assert_allclose(way, clash.distance * np.array(clash.normal), atol=1e-9)
+    if clash.mtv is not None:
+        np.testing.assert_allclose(clash.mtv, clash.depth * np.array(clash.normal), atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [block, lambda at=(0, 0, 0): ell(at)])
+def test_touching_parts_touch(make):
+    side = 1 if make is block else 2
+    clash = only(make(), make(at=(side, 0, 0)))
+    assert (clash.kind, clash.distance, clash.depth, clash.mtv) == ("touch", 0.0, 0.0, None)
+    consistent(clash)
+
+
+def test_the_tolerance_says_what_touches():
+    for shift, kind in ((1 - 1e-3, "hard"), (1 - 1e-7, "touch"), (1 + 1e-7, "touch"), (1 + 1e-3, None)):
+        clash = only(block(), block(at=(shift, 0, 0)))
+        assert (clash.kind if clash else None) == kind
+        clash = only(ell(), block(at=(1.5 + shift, 0.5, 0.5)))
+        assert (clash.kind if clash else None) == kind
+        clash = only(block(), block(at=(shift, 0, 0)), tolerance=0.01)
+        assert clash.kind == "touch"
+
+
+def test_aligned_overlapping_walls_are_found():
+    """Two walls in one line that overlap by 50 mm: every side of one is in the plane of one of the other."""
+    clash = only(block((5, 0.2, 3)), block((5, 0.2, 3), at=(4.95, 0, 0)))
+    assert (clash.kind, clash.distance_kind) == ("hard", "exact")
+    assert clash.depth == pytest.approx(0.05, abs=1e-12)
+    assert clash.overlap_volume == pytest.approx(0.05 * 0.2 * 3, rel=1e-9)
+    np.testing.assert_allclose(clash.overlap_box, [[2.45, -0.1, -1.5], [2.5, 0.1, 1.5]], atol=1e-12)
+    consistent(clash)
+
+
+def test_aligned_overlapping_parts_that_are_not_convex_are_found():
+    clash = only(ell(), ell(at=(1.95, 0, 0)))
+    assert clash.kind == "hard"
+    assert clash.overlap_volume == pytest.approx(0.05, rel=1e-9)
+    assert clash.depth - clash.error_bound <= 0.05 + 1e-9
+    assert clash.depth >= 0.05 - 1e-9
+    consistent(clash)
+
+
+def test_a_duct_through_a_wall_comes_out_lengthwise():
+    clash = only(block((0.4, 0.4, 2)), gk.Mesh(block((5, 0.2, 3)).vertices[:, [0, 2, 1]], block().faces[:, ::-1]))
+    assert (clash.kind, clash.method, clash.distance_kind) == ("hard", "epa", "exact")
+    assert clash.depth == pytest.approx(1.1, abs=1e-12)
+    low, high = clash.overlap_box
+    np.testing.assert_allclose(np.subtract(high, low), [0.4, 0.4, 0.2], atol=1e-12)
+    consistent(clash)
+
+
+@pytest.mark.parametrize("outer", [block((4, 4, 4)), of(trimesh.creation.icosphere(subdivisions=3, radius=2.2))])
+def test_a_part_inside_a_part_is_contained(outer):
+    clash = only(outer, block((1, 1, 1), at=(0.2, 0, 0)))
+    assert clash.kind == "contained"
+    assert "b lies inside a" in clash.note
+    assert clash.depth > 1.5
+    assert clash.overlap_volume == pytest.approx(1.0, rel=1e-9)
+    consistent(clash)
+
+
+def test_a_part_in_the_notch_of_another_is_free_though_the_hulls_overlap():
+    assert only(ell(), block((0.5, 0.5, 0.5), at=(1.5, 1.5, 0.5))) is None
+    clash = only(ell(), block((0.5, 0.5, 0.5), at=(1.5, 1.5, 0.5)), clearance=0.3)
+    assert (clash.kind, clash.distance_kind, clash.method) == ("clearance", "exact", "triangles")
+    assert clash.distance == pytest.approx(0.25, abs=1e-12)
+    assert clash.convex_gap > 0.25
+    consistent(clash)
+
+
+def test_clearance_is_what_is_closer_than_wanted():
+    for gap, kind in ((0.2, "clearance"), (0.3, None), (0.0, "touch")):
+        clash = only(block(), block(at=(1 + gap, 0, 0)), clearance=0.3 - 1e-9)
+        assert (clash.kind if clash else None) == kind
+
+
+def test_identical_parts_are_duplicates_however_they_are_meshed():
+    for make in (block, ell):
+        assert only(make(), make()).kind == "duplicate"
+    turned = gk.Mesh(block().vertices, np.roll(block().faces[::-1], 1, axis=1))
+    assert only(block(), turned).kind == "duplicate"
+    assert only(block(), block((1, 1, 1 + 1e-3))).kind == "hard"
+
+
+def test_a_pin_pressed_into_a_hole_of_its_size_touches():
+    """No short way frees the pin, and yet nothing overlaps: the facets of both lie on each other."""
+    pin = trimesh.creation.cylinder(1.0, 4.0, sections=24)
+    ring = trimesh.creation.annulus(1.0, 2.0, 2.0, sections=24)
+    clash = only(of(pin), of(ring))
+    assert clash.kind == "touch"
+    assert clash.depth <= 1e-6
+    thick = trimesh.creation.cylinder(1.01, 4.0, sections=24)
+    clash = only(of(thick), of(ring))
+    assert (clash.kind, clash.distance_kind) == ("hard", "bound")
+    assert clash.depth - clash.error_bound == pytest.approx(0.01, rel=0.1)
+    assert clash.overlap_volume == pytest.approx(12 * np.sin(np.pi / 12) * (1.01**2 - 1) * 2, rel=1e-9)
+
+
+def test_a_bolt_in_its_nut_is_free_by_the_gap_that_fcl_measures():
+    plain = pyvista.read(examples.nutfile)
+    nut = gk.Mesh(plain.points, plain.faces.reshape(-1, 4)[:, 1:])
+    axis, radius = _bore(nut)
+    bolt = trimesh.creation.cylinder(0.95 * radius, 3 * np.ptp(nut.bounds[:, axis]), sections=48)
+    turn = np.eye(3)[[[2, 0, 1], [0, 2, 1], [0, 1, 2]][axis]]
+    bolt = gk.Mesh(
+        bolt.vertices @ turn + nut.bounds.mean(axis=0), bolt.faces if np.linalg.det(turn) > 0 else bolt.faces[:, ::-1]
+    )
+    assert gk.collide(nut.hull(), bolt.hull())
+    gap = _fcl_distance(nut, bolt)
+    assert gap > 0.01 * radius
+    assert only(nut, bolt) is None
+    clash = only(nut, bolt, clearance=2 * gap)
+    assert (clash.kind, clash.distance_kind) == ("clearance", "exact")
+    assert clash.distance == pytest.approx(gap, rel=1e-6)
+    consistent(clash)
+
+
+def _bore(nut):
+    """Return the axis of the nut and the radius of its bore: the closest vertices to the middle."""
+    axis = int(np.argmin(np.ptp(nut.bounds, axis=0)))
+    away = np.delete(nut.vertices - nut.bounds.mean(axis=0), axis, axis=1)
+    return axis, float(np.linalg.norm(away, axis=1).min())
+
+
+def _fcl_distance(a, b):
+    objects = []
+    for mesh in (a, b):
+        model = fcl.BVHModel()
+        model.beginModel(len(mesh.vertices), len(mesh.faces))
+        model.addSubModel(np.asarray(mesh.vertices), np.asarray(mesh.faces))
+        model.endModel()
+        objects.append(fcl.CollisionObject(model))
+    return fcl.distance(*objects, fcl.DistanceRequest(), fcl.DistanceResult())
+
+
+def test_open_parts_are_decided_as_far_as_can_be():
+    tray = without_lid(block((2, 2, 2)))
+    clash = only(tray, block(at=(1, 0, 0)))
+    assert clash.kind == "hard"
+    assert clash.overlap_volume is None
+    clash = only(tray, block(at=(1.5, 0, 0)))
+    assert clash.kind == "touch"
+    clash = only(tray, block((0.5, 0.5, 0.5)), clearance=1.0)
+    assert (clash.kind, clash.distance) == ("clearance", pytest.approx(0.75))
+    assert "not closed" in clash.note
+    sheets = without_lid(block((2, 2, 2))), without_lid(block((2, 2, 2), at=(1, 1, 0.5)))
+    clash = only(*sheets)
+    assert (clash.kind, clash.distance, clash.distance_kind) == ("hard", None, "approximate")
+
+
+def test_a_body_of_a_part_inside_another_is_no_containment():
+    inner, outer = block((1, 1, 1)), block((1, 1, 1), at=(9, 0, 0))
+    both = gk.Mesh(np.r_[inner.vertices, outer.vertices], np.r_[inner.faces, outer.faces + 8])
+    clash = only(block((4, 4, 4)), both)
+    assert clash.kind == "hard"
+    assert "b has a body that lies inside a" in clash.note
+
+
+def test_parts_inside_out_are_the_same_solids():
+    turned = gk.Mesh(ell().vertices, ell().faces[:, ::-1])
+    clash, other = only(turned, block(at=(0.2, 0.2, 0.2))), only(ell(), block(at=(0.2, 0.2, 0.2)))
+    assert clash.kind == other.kind == "hard"
+    assert clash.overlap_volume == pytest.approx(other.overlap_volume, rel=1e-12)
+
+
+def test_without_manifold3d_overlaps_are_found_and_have_no_volume(monkeypatch):
+    monkeypatch.setattr("gjk3d.clash.solids.available", lambda: False)
+    clash = only(ell(), ell(at=(1.95, 0, 0)))
+    assert (clash.kind, clash.overlap_volume) == ("hard", None)
+    assert 'pip install "gjk3d[mesh]"' in check(Assembly.of({"a": ell(), "b": block()})).notes[0]
+    assert only(ell(), ell(at=(2, 0, 0))).kind == "touch"
+
+
+def test_what_cannot_be_decided_is_said(monkeypatch):
+    def fails(self, a, b, hulls):
+        raise ArithmeticError("no luck")
+
+    monkeypatch.setattr(Decider, "decide", fails)
+    clash = check(Assembly.of({"a": block(), "b": block()})).clashes[0]
+    assert (clash.kind, clash.note, clash.distance) == ("unchecked", "ArithmeticError: no luck", None)
+
+
+def test_findings_come_when_they_are_found_and_progress_is_told():
+    seen, told = [], []
+    parts = {str(k): block(at=(0.9 * k, 0, 0)) for k in range(5)}
+    report = check(Assembly.of(parts), found=seen.append, progress=lambda *row: told.append(row))
+    assert sorted(clash.id for clash in seen) == sorted(clash.id for clash in report.clashes)
+    assert told[0][0] == "boxes"
+    assert told[-1] == ("pairs", 4, 4, 4)
+
+
+def test_rules_ignore_with_a_reason_and_tell_when_they_fit_nothing():
+    parts = Assembly.of({"group/bolt 1": block(), "group/nut 1": block(at=(0.5, 0, 0)), "lid": block(at=(1.2, 0, 0))})
+    rules = [Rule("nut *", "bolt *", "threads are drawn solid"), Rule("lid", "x*", "gone")]
+    report = check(parts, ignore=rules)
+    assert [(clash.status, clash.a, clash.b) for clash in report.clashes] == [
+        ("new", "group/nut 1", "lid"),
+        ("ignored", "group/bolt 1", "group/nut 1"),
+    ]
+    assert report.clashes[1].note.endswith("ignored: threads are drawn solid")
+    assert report.notes == ("the rule to ignore 'lid' with 'x*' fitted nothing",)
+    assert check(parts, ignore=[Rule("nut *", "bolt *", "why", ("touch",))]).counts["hard"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ignore = 3", r"expected tables \[\[ignore\]\]"),
+        ("[[ignored]]\na='x'", "found 'ignored'"),
+        ("[[ignore]]\na='x'\nb='y'", "rule 1 needs reason"),
+        ("[[ignore]]\na='x'\nb='y'\nreason=' '", "has no reason"),
+        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkind='touch'", "unknown key 'kind'"),
+        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkinds=['hit']", "names the kind 'hit'"),
+        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkinds='hard'", "kinds is a list"),
+        ("a = ", "is no TOML"),
+    ],
+)
+def test_bad_rules_are_refused(tmp_path, text, message):
+    path = tmp_path / "rules.toml"
+    path.write_text(text)
+    with pytest.raises(ParseError, match=message):
+        gk.clash.read_rules(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[1]", "is no report"),
+        ('{"command": "clash", "schema_version": 99}', "schema version 99"),
+        ('{"command": "clash", "schema_version": 1}', "lacks its clashes"),
+        ('{"command": "clash", "schema_version": 1, "clearance": 0, "tolerance": 0, "clashes": [{"a": 1}]}', "clash 1"),
+    ],
+)
+def test_bad_baselines_are_refused(tmp_path, text, message):
+    path = tmp_path / "old.json"
+    path.write_text(text)
+    with pytest.raises(ParseError, match=message):
+        check(Assembly.of({"a": block()}), baseline=path)
+
+
+def test_a_baseline_with_what_was_not_looked_at_is_not_resolved():
+    parts = {"a": block(), "b": block(at=(0.5, 0, 0)), "c": block(at=(9, 0, 0)), "d": block(at=(9.5, 0, 0))}
+    before = check(Assembly.of(parts))
+    after = check(Assembly.of(parts | {"b": block(at=(5, 0, 0))}), baseline=before, a="a")
+    statuses = {(clash.a, clash.b): clash.status for clash in after.clashes}
+    assert statuses == {("a", "b"): "resolved", ("c", "d"): "active"}
+    assert "not looked at this time" in next(clash.note for clash in after.clashes if clash.a == "c")
+    wider = check(Assembly.of(parts), baseline=before, clearance=0.1)
+    assert wider.notes == ("the baseline was made with clearance 0.0, this is with 0.1",)
+
+
+def test_bad_questions_are_refused():
+    parts = Assembly.of({"a": block(), "b": block()})
+    for options, message in (
+        ({"clearance": -1.0}, "clearance is -1.0, expected a length of 0 or more"),
+        ({"tolerance": float("nan")}, "tolerance is nan"),
+        ({"workers": 0}, "workers is 0"),
+    ):
+        with pytest.raises(ShapeError, match=message):
+            check(parts, **options)
+    with pytest.raises(ParseError, match=r"a 'A\*' fits none of the 2 parts"):
+        check(parts, a="A*")
+    with pytest.raises(ShapeError, match="two parts are called 'a'"):
+        check(Assembly((AssemblyPart("a", "", block()), AssemblyPart("a", "", block()))))
+
+
+def test_nothing_to_check_is_an_empty_report():
+    report = check(Assembly(()))
+    assert (report.pairs_total, report.clashes, report.complete) == (0, (), True)

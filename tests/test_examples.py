@@ -199,3 +199,12 @@ def test_committed_pictures_are_small_and_not_blank():
 def test_gallery_names_every_example():
     text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     assert all(f"python examples/{name}.py" in text for name in NAMES)
+
+
+def test_the_ship_meets_no_rock(run):
+    out = run("asteroids").out
+    told = [numbers(row) for row in out.splitlines() if row.startswith("step")]
+    assert [int(row[0]) for row in told] == [20, 40, 60, 80, 100, 120]
+    assert [row[-1] for row in told] == sorted(row[-1] for row in told)  # it gets on
+    least = numbers(line(out, "2000 rocks"))[-1]
+    assert 0 < least <= min(row[1] for row in told)

@@ -1,0 +1,101 @@
+"""A ship among two thousand tumbling rocks: all are moved and asked at each step, and it steers by what is closest."""
+
+import argparse
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+
+COUNT, STEPS, SIDE = 2000, 120, 40.0
+NEAR, SHOWN = 1.5, 4.0  #: the ship turns away from what is nearer than the first; what is near its path is drawn
+SPEED = 0.4
+SHIP = gk.ConvexHull([(1.2, 0, 0), (-0.6, 0.6, 0), (-0.6, -0.6, 0), (-0.6, 0, 0.4)])
+ROCK, CLOSE, PATH, INK = "#9A948C", "#D55E00", "#0072B2", "#202124"
+
+
+def rocks(rng):
+    """Return twenty kinds of rocks, and which kind each is."""
+    kinds = [gk.ConvexHull(rng.normal(size=(24, 3)) * rng.uniform(0.15, 0.4)) for _ in range(20)]
+    return [kinds[k] for k in rng.integers(0, len(kinds), COUNT)]
+
+
+def placed(turns, places):
+    """Return poses."""
+    poses = np.tile(np.eye(4), (len(places), 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = turns.as_matrix(), places
+    return poses
+
+
+def steered(scene, way):
+    """Return which way to fly: as before, a little more ahead, and away from all that is near, the nearest most."""
+    push = np.zeros(3)
+    for a, _, row in scene.closest("ship", within=NEAR):
+        outward = row.normal if a != "ship" else -row.normal
+        push += outward * ((NEAR - max(row.distance, 0.0)) / NEAR) ** 2
+    way = way + 0.15 * np.array([1.0, 0.0, 0.0]) + push
+    return way / np.linalg.norm(way)
+
+
+def fly(seed=3):
+    """Fly through; return the scene at the end, the ship's path, and its clearance at each step."""
+    rng = np.random.default_rng(seed)
+    names = [f"rock {k}" for k in range(COUNT)]
+    turns, places = Rotation.random(COUNT, rng=rng), rng.uniform(-SIDE / 2, SIDE / 2, (COUNT, 3))
+    places[:, 0] += SIDE / 2 + 4.0  # the ship starts outside
+    spins, drifts = rng.normal(size=(COUNT, 3)) * 0.1, rng.normal(size=(COUNT, 3)) * 0.04
+    ship, way, path, clearances = np.zeros(3), np.array([1.0, 0.0, 0.0]), [np.zeros(3)], []
+    scene = gk.Scene()
+    scene.add_many(names, rocks(rng), placed(turns, places), group="rocks", mask=["ship"])
+    scene.add("ship", SHIP, group="ship")
+    for step in range(STEPS):
+        turns, places = Rotation.from_rotvec(spins) * turns, places + drifts
+        scene.move_many(names, placed(turns, places))
+        way = steered(scene, way)
+        ship = ship + SPEED * way
+        scene.move("ship", placed(Rotation.identity(1), ship[None])[0])
+        least = scene.clearance("ship")
+        path.append(ship)
+        clearances.append(least.distance)
+        if step % 20 == 19:
+            rock = next(name for name in least.pair if name != "ship")
+            print(f"step {step + 1:>3}: clearance {least.distance:7.4f}, from {rock}; at x = {ship[0]:.1f}")
+    return scene, np.array(path), clearances
+
+
+def draw(scene, path, file):
+    """Draw the path, and the rocks that are near it at the end, the nearest in colour."""
+    import pyvista as pv
+
+    gk.viz.check_rendering()
+    trace = gk.Scene()  # the path as a scene of its own
+    for k, (a, b) in enumerate(pairwise(path)):
+        trace.add(f"{k}", gk.Segment(a, b), group="ship")  # which rocks may meet
+    near = {a: row.distance for a, _, row in reversed(list(scene.closest(trace, within=SHOWN))) if a != "ship"}
+    plotter = pv.Plotter(off_screen=True, window_size=[1400, 760], lighting="light kit")
+    plotter.enable_anti_aliasing("ssaa")
+    plotter.set_background("white")
+    for colour, opacity, low, high in ((ROCK, 0.25, NEAR, SHOWN), (CLOSE, 1.0, -SHOWN, NEAR)):
+        some = [name for name in near if low < near[name] <= high]
+        bodies = [gk.viz.to_pyvista(scene.shape(name), scene.pose(name)) for name in some]
+        plotter.add_mesh(pv.merge(bodies), color=colour, opacity=opacity)
+    plotter.add_mesh(pv.Spline(path, 400).tube(radius=0.1), color=PATH)
+    plotter.add_mesh(gk.viz.to_pyvista(SHIP, scene.pose("ship")), color=INK)
+    plotter.camera_position = [(22.0, -46.0, 20.0), (22.0, 0.0, 1.6), (0, 0, 1)]
+    plotter.camera.view_angle = 30
+    plotter.screenshot(file)
+    plotter.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
+    out = parser.parse_args().out
+    scene, path, clearances = fly()
+    print(f"{COUNT} rocks, {STEPS} steps: clearance never below {min(clearances):.4f}")
+    out.mkdir(parents=True, exist_ok=True)
+    draw(scene, path, out / "asteroids.png")
+    print(f"picture: {out / 'asteroids.png'}", file=sys.stderr)

@@ -71,6 +71,7 @@ _WHERE = {
     "meeting_faces": "meshes.queries",
     "nearest_faces": "meshes.queries",
     "intersection_curve": "meshes.queries",
+    "Compound": "solids",
 }
 _MODULES = ("clash", "errors", "replay", "viz")
 
@@ -141,6 +142,7 @@ if TYPE_CHECKING:
     from gjk3d.shapes.sphere import Sphere as Sphere
     from gjk3d.shapes.tetrahedron import Tetrahedron as Tetrahedron
     from gjk3d.shapes.triangle import Triangle as Triangle
+    from gjk3d.solids import Compound as Compound
 
 
 def __getattr__(name: str) -> Any:

@@ -133,6 +133,17 @@ class Pairs:
         rank = np.array([ranks[core.order] for core in cores], dtype=np.int64)
         self._columns = np.column_stack([starts, rank])[which]
 
+    @classmethod
+    def packed(cls, ints: Ints, floats: Array, singly: NDArray[np.bool_], shapes: Sequence[Shape]) -> Pairs:
+        """Return what answers `collide_rows` and `solve_rows` of shapes that are packed already; no half-spaces.
+
+        ``singly`` tells which are a user's functions; ``shapes`` is only asked for the few that need their own way.
+        """
+        pairs: Pairs = object.__new__(cls)
+        pairs._cache, pairs._ints, pairs._floats, pairs._singly = {}, ints, floats, singly
+        pairs.shapes = shapes  # type: ignore[assignment]
+        return pairs
+
     def joined(self, other: Pairs) -> Pairs:
         """Return these shapes with those of another behind them, without packing any of them again."""
         both: Pairs = object.__new__(Pairs)

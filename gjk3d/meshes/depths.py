@@ -7,7 +7,8 @@ below: a point of one that lies inside the other must leave the ball that reache
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ def depth(a: Mesh, b: Mesh | Shape, m: Array) -> Depth:
     if slack < 1e-6 * most:  # both convex, as they mostly are: the hulls' depth is theirs
         least = max(least, -float(hulls.upper) - slack)
     else:
-        most, normal = _shortest(a, b, m, most, normal, error)
+        most, normal = shortest(partial(_free, a, b, m), _ways(a, b, m, normal), most, normal, error)
     if place is None:
         place = 0.5 * (np.array(hulls.point_a) + np.array(hulls.point_b))
         if isinstance(b, Mesh) and len(segments := surfaces.cut(a, b, m)):
@@ -60,13 +61,15 @@ def _free(a: Mesh, b: Mesh | Shape, m: Array, shift: Array) -> bool:
     return not surfaces.meet(a, b, moved) and surfaces.one_in_other(a, b, moved) == 0
 
 
-def _shortest(a: Mesh, b: Mesh | Shape, m: Array, most: float, normal: Array, error: float) -> tuple[float, Array]:
-    """Try shorter and shorter translations along likely directions; return the shortest that was found free."""
-    for way in _ways(a, b, m, normal):
+def shortest(
+    free: Callable[[Array], bool], ways: Iterable[Array], most: float, normal: Array, error: float
+) -> tuple[float, Array]:
+    """Try shorter and shorter translations along unit vectors; return the shortest that was found free."""
+    for way in ways:
         low, high = 0.0, most
         # a touch needs next to nothing
         for t in (4.0 * error, 1e-6 * most, 1e-3 * most):
-            if t < high and _free(a, b, m, t * way):
+            if t < high and free(t * way):
                 high = t
                 break
             low = min(t, high)
@@ -74,7 +77,7 @@ def _shortest(a: Mesh, b: Mesh | Shape, m: Array, most: float, normal: Array, er
             if high - low <= 1e-3 * high:
                 break
             t = 0.5 * (low + high)
-            if _free(a, b, m, t * way):
+            if free(t * way):
                 high = t
             elif high == most and t > 0.9 * most:
                 break
@@ -87,7 +90,6 @@ def _shortest(a: Mesh, b: Mesh | Shape, m: Array, most: float, normal: Array, er
 
 def _ways(a: Mesh, b: Mesh | Shape, m: Array, normal: Array) -> Iterator[Array]:
     """Return directions to move b along: that of the hulls, and those that the faces that meet look to."""
-    tried: list[Array] = []
     candidates = [normal]
     faces = surfaces.meeting_faces(a, b, m)
     if len(faces):
@@ -101,12 +103,18 @@ def _ways(a: Mesh, b: Mesh | Shape, m: Array, normal: Array) -> Iterator[Array]:
             candidates += [mean, *np.stack([out_a, -out_b], axis=1).reshape(-1, 3)]
         else:
             candidates += [mean, *out_a]
+    yield from distinct(candidates, _WAYS)
+
+
+def distinct(candidates: Iterable[Array], count: int) -> Iterator[Array]:
+    """Yield at most so many of the directions as unit vectors, without zeros and what is almost another one."""
+    tried: list[Array] = []
     for way in candidates:
         length = float(np.linalg.norm(way))
         if length > 1e-9 and all(float(way @ other) < 0.99 * length for other in tried):
             tried.append(way / length)
             yield tried[-1]
-        if len(tried) >= _WAYS:
+        if len(tried) >= count:
             return
 
 

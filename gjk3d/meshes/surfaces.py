@@ -186,9 +186,8 @@ def _near(a: Mesh, b: Shape, m: Array, reach: float) -> Ints:
     return found[:count]
 
 
-def _arena(corners: Array, b: Shape) -> tuple[Ints, Array, Ints]:
-    """Pack triangles and a shape behind them; return ints, floats, and the rows that ask each about the shape."""
-    count = len(corners)
+def packed_triangles(corners: Array) -> tuple[Ints, Array]:
+    """Return triangles, (n, 9), as the kernels take them: ints that serve every one, and a row of floats each."""
     v = corners.reshape(-1, 3, 3)
     low, high = v.min(axis=1), v.max(axis=1)
     center = low + (high - low) / 2
@@ -196,16 +195,22 @@ def _arena(corners: Array, b: Shape) -> tuple[Ints, Array, Ints]:
     center[near] = 0.0
     local = v - center[:, None]
     head = layout.FLOAT_HEAD
-    floats = np.zeros((count, head + 9))
+    floats = np.zeros((len(v), head + 9))
     floats[:, layout.CENTER : layout.CENTER + 3] = center
     floats[:, layout.RHO] = np.sqrt((local**2).sum(axis=2).max(axis=1)) * (1.0 + 1e-15)
-    floats[:, head:] = local.transpose(0, 2, 1).reshape(count, 9)
-    ints = np.tile(_TRIANGLE, (count, 1))
+    floats[:, head:] = local.transpose(0, 2, 1).reshape(len(v), 9)
+    return _TRIANGLE, floats
+
+
+def _arena(corners: Array, b: Shape) -> tuple[Ints, Array, Ints]:
+    """Pack triangles and a shape behind them; return ints, floats, and the rows that ask each about the shape."""
+    ints, floats = packed_triangles(corners)
+    count = len(floats)
     q, f = b.packed
     table = np.zeros((count, PAIR), dtype=np.int64)
-    table[:, 0], table[:, 1] = np.arange(count) * ints.shape[1], np.arange(count) * floats.shape[1]
+    table[:, 1] = np.arange(count) * floats.shape[1]
     table[:, 5], table[:, 6], table[:, 7], table[:, 8] = ints.size, floats.size, 1, 1
-    return np.concatenate([ints.ravel(), q]), np.concatenate([floats.ravel(), f]), table
+    return np.concatenate([ints, q]), np.concatenate([floats.ravel(), f]), table
 
 
 _TRIANGLE = Triangle([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]).packed[0]

@@ -1,0 +1,220 @@
+"""What the questions need of a solid that is a union of convex parts, numbered from 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.errors import UnboundedShapeError
+from gjk3d.meshes.mesh import Mesh
+from gjk3d.poses import WIDTH
+from gjk3d.shapes.base import Array, Ints, Shape
+
+Bools = NDArray[np.bool_]
+#: error of a place that went through a pose, in units of the greatest coordinate
+ROUNDING = 64.0 * 2.0**-52
+_BRUTE = 16384  #: pairs of boxes that are compared straight away
+BLOCK = 65536  #: most pairs that a search yields at once
+
+
+class Packed(NamedTuple):
+    """Some parts as the kernels take them, see `gjk3d.shapes.layout`."""
+
+    ints: Ints
+    floats: Array
+    starts: Ints  #: (k, 2) where each part begins in either
+
+
+class Union:
+    """Convex parts in one frame. Boxes are rows of least and greatest corner, never too small."""
+
+    __slots__ = ("count", "reach")
+
+    count: int
+    reach: float  #: greatest coordinate of any part
+
+    @property
+    def box(self) -> Array:
+        """The box round all parts, (6,)."""
+        raise NotImplementedError
+
+    def boxes(self, which: Ints) -> Array:
+        """Return the boxes of some parts, (k, 6)."""
+        raise NotImplementedError
+
+    def boxes_at(self, which: Ints, m: Array) -> Array:
+        """Return the boxes of some parts at a pose of twelve numbers."""
+        return turned(self.boxes(which), m)
+
+    def near(self, boxes: Array, within: float) -> Iterator[Ints]:
+        """Yield blocks of pairs (box, part) that are no farther apart than that along any axis, (k, 2)."""
+        raise NotImplementedError
+
+    def seed(self, box: Array) -> int:
+        """Return a part that is likely to be nearest to a box."""
+        raise NotImplementedError
+
+    def pack(self, which: Ints) -> Packed:
+        """Return some parts for the kernels."""
+        raise NotImplementedError
+
+    def rows(self, which: Ints) -> Array:
+        """Return the pose rows of some parts, (k, 13)."""
+        raise NotImplementedError
+
+    def singly(self, which: Ints) -> Bools:
+        """Tell which parts are a user's functions."""
+        return np.zeros(len(which), dtype=bool)
+
+    def shape(self, part: int) -> Shape:
+        """Return one part in its own frame."""
+        raise NotImplementedError
+
+    def outline(self) -> Shape | None:
+        """Return the convex hull, None where it costs too much or does not exist."""
+        return None
+
+    @property
+    def bodies(self) -> list[tuple[Mesh, Array]]:
+        """Closed meshes whose inside counts, and their poses as twelve numbers."""
+        return []
+
+    def points(self) -> Array:
+        """Return a point of every connected piece at least, (k, 3)."""
+        raise NotImplementedError
+
+
+class Solid:
+    """The root of what is no convex shape and is built from some: immutable, hashable, picklable."""
+
+    __slots__ = ("_cache",)
+    _cache: dict[str, Any]
+
+    #: the module that answers `gjk3d.collide` and the like for these classes
+    ANSWERED_BY = "gjk3d.solids.queries"
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_cache", {})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
+
+    def __reduce__(self) -> Any:
+        return rebuild, (type(self), {name: getattr(self, name) for name in self.__slots__})
+
+    def __copy__(self) -> Solid:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Solid:
+        return self
+
+    def _content(self) -> tuple[Any, ...]:
+        """Return what makes two of a class equal: hashable."""
+        values = (getattr(self, name) for name in self.__slots__)
+        return tuple((x.shape, x.tobytes()) if isinstance(x, np.ndarray) else x for x in values)
+
+    def _bytes(self) -> Iterator[bytes]:
+        """Yield what is the same in every process."""
+        for name in self.__slots__:
+            yield np.asarray(getattr(self, name)).tobytes()
+
+    @property
+    def order(self) -> tuple[str, int, int]:
+        """What the order of two solids in the kernels is decided by."""
+        if "order" not in self._cache:
+            key = 0
+            for part in self._bytes():
+                key = crc32(part, key)
+            self._cache["order"] = type(self).__name__, self.union().count, key
+        order: tuple[str, int, int] = self._cache["order"]
+        return order
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Solid) and type(self) is type(other) and self._content() == other._content()
+        )
+
+    def __hash__(self) -> int:
+        if "hash" not in self._cache:
+            self._cache["hash"] = hash((type(self).__name__, self._content()))
+        return int(self._cache["hash"])
+
+    def union(self) -> Union:
+        """Return the convex parts, packed once."""
+        if "union" not in self._cache:
+            self._cache["union"] = self._union()
+        union: Union = self._cache["union"]
+        return union
+
+    def _union(self) -> Union:
+        raise NotImplementedError
+
+    @property
+    def bounds(self) -> Array:
+        """Least and greatest corner of a box round the solid, (2, 3) float."""
+        box = self.union().box
+        if not np.isfinite(box).all():
+            raise UnboundedShapeError(f"a {type(self).__name__} goes down without end: it has no bounds")
+        return box.reshape(2, 3).copy()
+
+
+def rebuild(cls: type[Solid], values: dict[str, Any]) -> Solid:
+    """Make a solid of its slots, for pickle."""
+    solid: Solid = object.__new__(cls)
+    solid._set(**values)
+    return solid
+
+
+def turned(boxes: Array, m: Array) -> Array:
+    """Return the boxes round boxes at a pose of twelve numbers."""
+    turn, shift = m[:9].reshape(3, 3), m[9:12]
+    middle, half = 0.5 * (boxes[:, :3] + boxes[:, 3:]), 0.5 * (boxes[:, 3:] - boxes[:, :3])
+    middle = middle @ turn.T + shift
+    half = half @ np.abs(turn).T + ROUNDING * (np.abs(middle) + half + np.abs(shift))
+    return np.hstack([middle - half, middle + half])
+
+
+def composed(m: Array, rows: Array) -> Array:
+    """Return pose rows behind a pose of twelve numbers."""
+    turn, shift = m[:9].reshape(3, 3), m[9:12]
+    out = np.empty((len(rows), WIDTH))
+    turns = turn @ rows[:, :9].reshape(-1, 3, 3)
+    out[:, :9], out[:, 9:12] = turns.reshape(-1, 9), rows[:, 9:12] @ turn.T + shift
+    out[:, 12] = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    return out
+
+
+def inverse(m: Array) -> Array:
+    """Return the inverse of a pose of twelve numbers."""
+    turn = m[:9].reshape(3, 3)
+    return np.concatenate([turn.T.ravel(), -(m[9:12] @ turn)])
+
+
+def box_gaps(a: Array, b: Array) -> Array:
+    """Return how far apart boxes are, row by row."""
+    gaps = np.maximum(np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]), 0.0)
+    lengths: Array = np.sqrt((gaps * gaps).sum(axis=1))
+    return lengths
+
+
+def near_by_comparing(parts: Array, boxes: Array, within: float) -> Iterator[Ints] | None:
+    """Yield pairs (box, part) by comparing all of them; None where these are many."""
+    if len(parts) * len(boxes) > _BRUTE:
+        return None
+    apart = np.zeros((len(boxes), len(parts)), dtype=bool)
+    for c in range(3):
+        apart |= boxes[:, None, c] - parts[None, :, 3 + c] > within
+        apart |= parts[None, :, c] - boxes[:, None, 3 + c] > within
+    found: Ints = np.argwhere(~apart)
+    return iter([found])

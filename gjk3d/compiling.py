@@ -10,6 +10,7 @@ import numpy as np
 
 from gjk3d.batch import Pairs
 from gjk3d.contacts import contact
+from gjk3d.meshes import Mesh
 from gjk3d.motion import time_of_impact
 from gjk3d.poses import pose_rows
 from gjk3d.queries import collide, separating_axis, signed_distance
@@ -24,6 +25,7 @@ def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str
     """Compile every kernel that a first query of any kind needs, and return what took how many seconds."""
     point, box, far = Point((0.0, 0.0, 0.0)), Box((1.0, 1.0, 1.0)), np.eye(4)
     far[0, 3] = 3.0
+    corners, faces = np.vstack([np.zeros(3), np.eye(3)]), [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
     steps: list[tuple[str, Callable[[], Any]]] = [
         ("poses", lambda: pose_rows(far)),
         ("support", lambda: point.support((1.0, 0.0, 0.0))),
@@ -35,6 +37,7 @@ def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str
         ("contacts", lambda: contact(box, box, None, far)),
         ("times of impact", lambda: time_of_impact(point, point, None, far)),
         ("scenes", lambda: _scene(far)),
+        ("meshes", lambda: signed_distance(Mesh(corners, faces), Mesh(corners, faces), None, far)),
         ("rays", lambda: raycast(point, (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))),
     ]
     times = []

@@ -69,6 +69,8 @@ class Family(NamedTuple):
     matches: Callable[[Any, Any], bool]
     solve: Callable[..., None]  # (a, b, rows, mode, max_distance, tol, out, flags)
     collide: Callable[..., NDArray[np.bool_]]  # (a, b, rows, margin)
+    #: (a, b) -> a function of two matrices that answers one question, None where it cannot
+    quick: Callable[[Any, Any], Callable[[Any, Any], bool | None] | None] | None = None
 
 
 def scratch(room: int) -> tuple[Array, Ints, Array]:

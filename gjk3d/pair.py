@@ -90,13 +90,14 @@ class Pair:
     False 0.5
     """
 
-    __slots__ = ("_answer", "_arena", "_cache", "_fast", "_flags", "_poses", "_scratch", "_simplex", "a", "b")
+    __slots__ = ("_answer", "_arena", "_cache", "_fast", "_flags", "_poses", "_quick", "_scratch", "_simplex", "a", "b")
     a: Shape
     b: Shape
 
     def __init__(self, a: Shape, b: Shape, *, warm: bool = True) -> None:
-        family_of(a, b)
+        family = family_of(a, b)
         self.a, self.b = a, b
+        self._quick = None if family.quick is None else family.quick(a, b)
         self._cache = np.zeros((int(warm), ROW))
         # half-spaces have no core, and what a user's function raises has to be looked for
         self._fast = all(
@@ -144,6 +145,10 @@ class Pair:
                 return False
             if code == 1:
                 return True
+        elif self._quick is not None and type(margin) is float and margin == 0.0:
+            told = self._quick(pose_a, pose_b)
+            if told is not None:
+                return told
         return ask_collide(self.a, self.b, pose_a, pose_b, margin)
 
     def distance(

@@ -11,6 +11,7 @@ from multiprocessing import get_context
 import naive
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d import families
@@ -303,3 +304,18 @@ def test_what_a_result_is_not():
         gk.collide(BOX, BALL, margin=np.array([1.0, 2.0]))
     with pytest.raises(ShapeError, match="expected one number"):
         gk.distance(BOX, BALL, max_distance=[1, 2])
+
+
+def test_the_common_point_of_a_point_is_that_point():
+    """A simplex of a needle a thousand million times longer than thick would miss it by the rounding of its weights."""
+    needle = gk.Box((0.18, 1.3e-7, 2.5e-9))
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        place = rng.uniform(-0.45, 0.45, 3) * needle.extents
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = Rotation.random(rng=rng).as_matrix(), rng.normal(size=3)
+        point = pose[:3, :3] @ place + pose[:3, 3]
+        answer = gk.distance(gk.Point(point), needle, None, pose)
+        if answer.status == gk.Status.OVERLAPPING:
+            assert np.abs(answer.point_a - point).max() <= 4e-16 * 4
+            assert np.array_equal(answer.point_a, answer.point_b)

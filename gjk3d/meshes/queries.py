@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from zlib import crc32
 
@@ -11,10 +12,14 @@ from numpy.typing import NDArray
 from gjk3d.asking import MIXED, family_of, question
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.families import Family, Rows, families
+from gjk3d.firstcall import first_call
 from gjk3d.meshes import surfaces
 from gjk3d.meshes.depths import depth, hull_of
 from gjk3d.meshes.mesh import Mesh
+from gjk3d.meshes.traversal import BOXES_MEET, MEET, NO_POSE_GIVEN, STACK, relation
+from gjk3d.meshes.tree import tree_of
 from gjk3d.narrow import solve as narrow
+from gjk3d.poses import WIDTH
 from gjk3d.results import Status
 from gjk3d.shapes.base import Array, Ints, Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -259,5 +264,40 @@ def _common_point(a: Mesh, b: Mesh | Shape, m: Array) -> Array:
     return place
 
 
-families.insert(0, Family(_matches, _solve, _collide))
+_STANDING = np.eye(4)
+
+
+def _quick(a: Any, b: Any) -> Callable[[Any, Any], bool | None] | None:
+    """Return what answers `gjk3d.collide` of two meshes at two matrices, None where the long way must."""
+    if not (isinstance(a, Mesh) and isinstance(b, Mesh)):
+        return None
+    first, second = (b, a) if _turned(a, b) else (a, b)
+    tree, other = tree_of(first), tree_of(second)
+    reach = tree.reach + other.reach
+    rows, stack, found = np.empty((2, WIDTH)), np.empty((STACK, 2), dtype=np.int64), np.empty((1, 2), dtype=np.int64)
+    points = first.body_points.copy(), second.body_points.copy()
+    arrays = (*tree.arrays, points[0], *other.arrays, points[1], stack, found)
+    turned = first is not a
+
+    def ask(pose_a: Any, pose_b: Any) -> bool | None:
+        one, two = _STANDING if pose_a is None else pose_a, _STANDING if pose_b is None else pose_b
+        for pose in (one, two):
+            if not (type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == (4, 4) and pose.flags.carray):
+                return None
+        if turned:
+            one, two = two, one
+        with first_call("mesh"):
+            told = relation(one, two, rows, surfaces.ROUNDING, reach, *arrays)
+        if told == NO_POSE_GIVEN:
+            return None
+        if told != BOXES_MEET:
+            return bool(told == MEET)
+        return surfaces.one_in_other(first, second, surfaces.relative(rows[0], rows[1])) != 0
+
+    return ask
+
+
+_FLOAT = np.dtype(np.float64)
+
+families.insert(0, Family(_matches, _solve, _collide, _quick))
 MIXED.append(Mesh)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+
 from gjk3d._numba import inlined, kernel
 from gjk3d.geometry.vec3 import Vec3, sub
 from gjk3d.meshes.bvh import DEEPEST
 from gjk3d.meshes.triangles import crossing_segment, gap_along, meet, nearest, nearest_on, place, read
-from gjk3d.narrow.minkowski import Rigid
+from gjk3d.narrow.minkowski import Rigid, relative_pose
+from gjk3d.narrow.pairs import take_poses
 from gjk3d.shapes.base import Array, Ints
 
 STACK = 4 * DEEPEST
+_ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
 
 @inlined
@@ -106,6 +110,28 @@ def _gap(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> float:
 
 
 @inlined
+def _along(w: Vec3, b: Array, i: int) -> float:
+    """Return how far a box reaches along a direction, from its middle."""
+    return float(
+        abs(w[0] * b[i, 6] + w[1] * b[i, 7] + w[2] * b[i, 8]) * b[i, 3]
+        + abs(w[0] * b[i, 9] + w[1] * b[i, 10] + w[2] * b[i, 11]) * b[i, 4]
+        + abs(w[0] * b[i, 12] + w[1] * b[i, 13] + w[2] * b[i, 14]) * b[i, 5]
+    )
+
+
+@kernel
+def _beyond(m: Rigid, w: Vec3, v: Vec3, best: float, ba: Array, i: int, bb: Array, j: int) -> bool:
+    """Tell whether two boxes are farther apart along w, whose squared length is best, than w is long; v is w for B."""
+    x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
+    t = (
+        m[0] * x + m[1] * y + m[2] * z + m[9] - ba[i, 0],
+        m[3] * x + m[4] * y + m[5] * z + m[10] - ba[i, 1],
+        m[6] * x + m[7] * y + m[8] * z + m[11] - ba[i, 2],
+    )
+    return bool(w[0] * t[0] + w[1] * t[1] + w[2] * t[2] - _along(w, ba, i) - _along(v, bb, j) > best)
+
+
+@inlined
 def _widest(b: Array, i: int) -> float:
     return float(max(b[i, 3], b[i, 4], b[i, 5]))
 
@@ -174,6 +200,15 @@ def nearest_triangles(
         if keys[top] > best or (some and keys[top] == best):
             continue
         i, j = stack[top, 0], stack[top, 1]
+        if some:
+            w = sub(b, a)
+            v = (
+                m[0] * w[0] + m[3] * w[1] + m[6] * w[2],
+                m[1] * w[0] + m[4] * w[1] + m[7] * w[2],
+                m[2] * w[0] + m[5] * w[1] + m[8] * w[2],
+            )
+            if _beyond(m, w, v, best, ba, i, bb, j):
+                continue
         inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
         if not inner_a and not inner_b:
             for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
@@ -301,3 +336,53 @@ def to_points(
         which[k] = t
         out[k, 0] = sqrt(d)
         out[k, 1], out[k, 2], out[k, 3] = x[0], x[1], x[2]
+
+
+APART, BOXES_MEET, MEET, NO_POSE_GIVEN = 0, 1, 2, -1
+
+
+@inlined
+def _in_box(x: float, y: float, z: float, b: Array) -> bool:
+    """Tell whether a point lies in the box of a whole mesh."""
+    x, y, z = x - b[0, 0], y - b[0, 1], z - b[0, 2]
+    return bool(
+        abs(x * b[0, 6] + y * b[0, 7] + z * b[0, 8]) <= b[0, 3]
+        and abs(x * b[0, 9] + y * b[0, 10] + z * b[0, 11]) <= b[0, 4]
+        and abs(x * b[0, 12] + y * b[0, 13] + z * b[0, 14]) <= b[0, 5]
+    )
+
+
+@kernel
+def relation(
+    ma: Array, mb: Array, rows: Array, rounding: float, reach: float, ba: Array, la: Ints, ca: Array, pa: Array,
+    bb: Array, lb: Ints, cb: Array, pb: Array, stack: Ints, found: Ints,
+) -> int:  # fmt: skip
+    """Tell how two meshes at two matrices are: apart, surfaces apart but bodies in the other's box, or meeting.
+
+    -1 where a matrix is no pose. ``pa`` and ``pb`` are points of each body.
+    """
+    if not take_poses(ma, mb, rows):
+        return NO_POSE_GIVEN
+    m = relative_pose(rows, 0, _ORIGIN, 0, rows, 1, _ORIGIN, 0)
+    noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
+    root = between(m, ba, 0, bb, 0)
+    if boxes_apart(root, ba[0, 3] + noise, ba[0, 4] + noise, ba[0, 5] + noise, bb[0, 3], bb[0, 4], bb[0, 5]):
+        return APART
+    if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, found) > 0:
+        return MEET
+    for k in range(pb.shape[0]):
+        x, y, z = pb[k, 0], pb[k, 1], pb[k, 2]
+        x, y, z = (
+            m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
+            m[6] * x + m[7] * y + m[8] * z + m[11],
+        )  # fmt: skip
+        if _in_box(x, y, z, ba):
+            return BOXES_MEET
+    for k in range(pa.shape[0]):
+        x, y, z = pa[k, 0] - m[9], pa[k, 1] - m[10], pa[k, 2] - m[11]
+        x, y, z = (
+            m[0] * x + m[3] * y + m[6] * z, m[1] * x + m[4] * y + m[7] * z, m[2] * x + m[5] * y + m[8] * z,
+        )  # fmt: skip
+        if _in_box(x, y, z, bb):
+            return BOXES_MEET
+    return APART

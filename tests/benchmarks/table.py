@@ -182,7 +182,8 @@ def markdown(
         f"{_versions()}; Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
         f"{os.cpu_count()} cores. Microseconds of CPU time a query: median of interleaved rounds ± half the "
         "interquartile range; ratios are taken within rounds, with their quartiles. Half of the pairs overlap. "
-        "Objects, poses, requests and results are built beforehand and reused; setting the pose is part of a query. "
+        "Objects, poses, requests and results are built beforehand and reused: the peers take pose objects of their "
+        "own kind, gjk3d takes 4x4 arrays and checks them in every query. "
         "Peers loop in Python over up to 4096 queries of the 100 000.",
         "",
         f"An answer is wrong where its error exceeds {WRONG:g} of the pair's size (reach of A plus reach of B) or its "

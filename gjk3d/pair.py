@@ -20,7 +20,7 @@ from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.narrow.warm import ROW
 from gjk3d.poses import WIDTH
 from gjk3d.results import Distance
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Answered, Shape
 from gjk3d.shapes.halfspace import Halfspace
 
 Array = NDArray[np.float64]
@@ -91,10 +91,10 @@ class Pair:
     """
 
     __slots__ = ("_answer", "_arena", "_cache", "_fast", "_flags", "_poses", "_quick", "_scratch", "_simplex", "a", "b")
-    a: Shape
-    b: Shape
+    a: Any
+    b: Any
 
-    def __init__(self, a: Shape, b: Shape, *, warm: bool = True) -> None:
+    def __init__(self, a: Shape | Answered, b: Shape | Answered, *, warm: bool = True) -> None:
         family = family_of(a, b)
         self.a, self.b = a, b
         self._quick = None if family.quick is None else family.quick(a, b)
@@ -103,7 +103,9 @@ class Pair:
         self._fast = all(
             isinstance(shape, Shape) and not isinstance(shape, Halfspace) and not is_mapped(shape) for shape in (a, b)
         )
-        if any(isinstance(shape, Halfspace) or not isinstance(shape, Shape) for shape in (a, b)):
+        if isinstance(a, Halfspace) or isinstance(b, Halfspace):
+            return
+        if not (isinstance(a, Shape) and isinstance(b, Shape)):
             return
         ints, floats, starts = arena((a, b))
         self._arena = ints, floats, pair_row(a, b, starts, 1, 1)

@@ -15,20 +15,21 @@ from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.pair import depth_mode, prepared
 from gjk3d.results import Axis, AxisKind, Distance, Status
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Answered, Shape
 
 Array = NDArray[np.float64]
+Solid = Shape | Answered
 
 
 def collide(
-    a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None, *, margin: float = 0.0, workers: int = 1
+    a: Solid, b: Solid, pose_a: Any = None, pose_b: Any = None, *, margin: float = 0.0, workers: int = 1
 ) -> Any:
     """Tell whether two shapes touch or overlap, or come within a margin.
 
     Parameters
     ----------
-    a, b : Shape
-        Convex shapes; of two half-spaces nothing can be asked.
+    a, b : Shape or Mesh
+        Of two half-spaces nothing can be asked.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         World from local; None is the identity. A stack on either side, or stacks of one length on both, asks n pairs
         at once.
@@ -61,8 +62,8 @@ def collide(
 
 
 def distance(
-    a: Shape,
-    b: Shape,
+    a: Solid,
+    b: Solid,
     pose_a: Any = None,
     pose_b: Any = None,
     *,
@@ -120,8 +121,8 @@ def distance(
 
 
 def signed_distance(
-    a: Shape,
-    b: Shape,
+    a: Solid,
+    b: Solid,
     pose_a: Any = None,
     pose_b: Any = None,
     *,

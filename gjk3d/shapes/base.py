@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from math import isfinite
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,13 @@ from gjk3d.shapes import layout, measure, surfaces
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+class Answered(Protocol):
+    """What is no convex shape and is asked about all the same, as a mesh is; see `gjk3d.asking`."""
+
+    ANSWERED_BY: str
+
 
 #: set by gjk3d.families: contains(shape, points) for shapes in general
 contains_hook: list[Callable[[Any, Array], NDArray[np.bool_]]] = []

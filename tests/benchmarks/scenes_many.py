@@ -12,6 +12,7 @@ import gc
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +206,7 @@ class Mujoco:
 
 
 PEERS = {"gjk3d": Gjk3d, "coal": Coal, "python-fcl": Fcl, "mujoco": Mujoco}
+MODULES = {"coal": "coal", "python-fcl": "fcl", "mujoco": "mujoco"}
 QUESTIONS = {
     "build": "built, one object a call",
     "build at once": "built, ours in one call",
@@ -286,7 +288,8 @@ def main(given: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.scenes_many", description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--objects", type=int, default=10_000)
-    parser.add_argument("--peers", nargs="*", default=[name for name in PEERS if name != "gjk3d"], choices=list(PEERS))
+    there = [name for name, module in MODULES.items() if find_spec(module)]
+    parser.add_argument("--peers", nargs="*", default=there, choices=list(MODULES), help="by default all installed")
     parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
     arguments = parser.parse_args(given)
     peers = ["gjk3d", *arguments.peers]

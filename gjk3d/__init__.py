@@ -72,13 +72,16 @@ _WHERE = {
     "nearest_faces": "meshes.queries",
     "intersection_curve": "meshes.queries",
     "Compound": "solids",
+    "CollisionManager": "compat",
+    "scene_to_collision": "compat",
 }
-_MODULES = ("clash", "errors", "replay", "viz")
+_MODULES = ("clash", "compat", "errors", "replay", "viz")
 
 __all__ = [*_WHERE, *_MODULES]
 
 if TYPE_CHECKING:
     from gjk3d import clash as clash
+    from gjk3d import compat as compat
     from gjk3d import errors as errors
     from gjk3d import replay as replay
     from gjk3d import viz as viz
@@ -89,6 +92,8 @@ if TYPE_CHECKING:
     from gjk3d.bounding import aabb as aabb
     from gjk3d.bounding import bounding_sphere as bounding_sphere
     from gjk3d.bounding import obb as obb
+    from gjk3d.compat import CollisionManager as CollisionManager
+    from gjk3d.compat import scene_to_collision as scene_to_collision
     from gjk3d.compiling import warmup as warmup
     from gjk3d.contacts import Contact as Contact
     from gjk3d.contacts import contact as contact

@@ -1,0 +1,159 @@
+"""What two objects of managers are to each other: whether and where they meet, how far apart they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.compat.objects import CollisionObject
+from gjk3d.meshes import surfaces
+from gjk3d.meshes.mesh import Mesh
+from gjk3d.meshes.touches import nearest_face, touches
+from gjk3d.queries import distance, signed_distance
+from gjk3d.results import Distance
+from gjk3d.shapes.base import Array
+
+Names = Sequence[Hashable]
+
+
+class ContactData:
+    """Where one face of an object meets one of another; see `CollisionManager` for what its numbers mean."""
+
+    def __init__(self, names: Names, faces: Sequence[int], normal: Array, point: Array, depth: float) -> None:
+        self.names = set(names)
+        self._inds = dict(zip(names, faces, strict=True))
+        self._normal, self._point, self._depth = normal, point, depth
+
+    @property
+    def normal(self) -> Array:
+        """Unit normal from the first object to the second, (3,)."""
+        return self._normal
+
+    @property
+    def point(self) -> Array:
+        """A point of both faces, (3,)."""
+        return self._point
+
+    @property
+    def depth(self) -> float:
+        """How far moving the second object along the normal parts the two; not negative."""
+        return self._depth
+
+    def index(self, name: Hashable) -> int:
+        """Return which face of the object of that name it is."""
+        return self._inds[name]
+
+
+class DistanceData:
+    """The nearest points of two objects; see `CollisionManager` for what the distance is where they overlap."""
+
+    def __init__(self, names: Names, faces: Sequence[int], points: Sequence[Array | None], distance: float) -> None:
+        self.names = set(names)
+        self._inds = dict(zip(names, faces, strict=True))
+        self._points = dict(zip(names, points, strict=True))
+        self._distance = distance
+
+    @property
+    def distance(self) -> float:
+        """How far apart the two objects are."""
+        return self._distance
+
+    def index(self, name: Hashable) -> int:
+        """Return the face of the object of that name that its nearest point is on."""
+        return self._inds[name]
+
+    def point(self, name: Hashable) -> Array | None:
+        """Return the point, (3,), of the object of that name that is nearest to the other one."""
+        return self._points[name]
+
+
+class Nearest(NamedTuple):
+    """How far apart two objects are, by what faces and points."""
+
+    distance: float
+    faces: tuple[int, int]
+    points: tuple[Array | None, Array | None]
+
+
+#: of no pair at all
+NONE = Nearest(sys.float_info.max, (-1, -1), (None, None))
+
+
+def meets(a: CollisionObject, b: CollisionObject, solid: bool) -> bool:
+    """Tell whether surfaces touch or cross, or one object lies in another that counts as solid."""
+    m = surfaces.relative(a.row, b.row)
+    return surfaces.meet(a.mesh, b.mesh, m) or _holder(a.mesh, b.mesh, m, solid)
+
+
+def _holder(a: Mesh, b: Mesh, m: Array, solid: bool) -> bool:
+    """Tell whether one holds the other, where their surfaces do not meet."""
+    which = surfaces.one_in_other(a, b, m)
+    return which != 0 and (solid or (a, b)[which - 1].is_convex)
+
+
+def _matrix(row: Array) -> Array:
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = row[:9].reshape(3, 3), row[9:12]
+    return matrix
+
+
+def _in_frame(row: Array, point: Array) -> Array:
+    local: Array = (point - row[9:12]) @ row[:9].reshape(3, 3)
+    return local
+
+
+def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
+    """Return the depth: that of the hulls, exact, where both are convex."""
+    first: Any = a.mesh.hull() if convex else a.mesh
+    second: Any = b.mesh.hull() if convex else b.mesh
+    return signed_distance(first, second, _matrix(a.row), _matrix(b.row))
+
+
+def _common(a: CollisionObject, b: CollisionObject) -> Distance:
+    """Return 0 and a point of both."""
+    first: Any = a.mesh
+    second: Any = b.mesh
+    return distance(first, second, _matrix(a.row), _matrix(b.row))
+
+
+def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: Array) -> tuple[int, int]:
+    return nearest_face(a.mesh, _in_frame(a.row, point_a)), nearest_face(b.mesh, _in_frame(b.row, point_b))
+
+
+def contacts(a: CollisionObject, b: CollisionObject, names: Names, solid: bool) -> Iterator[ContactData]:
+    """Yield the contacts of a pair, none where it does not meet."""
+    m = surfaces.relative(a.row, b.row)
+    found = touches(a.mesh, b.mesh, m)
+    if not len(found.faces) and not _holder(a.mesh, b.mesh, m, solid):
+        return
+    turn = a.row[:9].reshape(3, 3)
+    points, normals, depths = found.points @ turn.T + a.row[9:12], found.normals @ turn.T, found.depths
+    convex = a.mesh.is_convex and b.mesh.is_convex
+    if convex or not len(points):
+        deep = _deep(a, b, convex)
+        normal, depth = np.array(deep.normal), max(0.0, -float(deep.distance))
+        if not len(points):
+            point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
+            yield ContactData(names, _faces_at(a, point, b, point), normal, point, depth)
+        normals, depths = np.tile(normal, (len(points), 1)), np.full(len(points), depth)
+    for faces, normal, point, depth in zip(found.faces.tolist(), normals, points, depths.tolist(), strict=True):
+        yield ContactData(names, faces, normal.copy(), point.copy(), depth)
+
+
+def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Nearest | None:
+    """Return how far apart two objects are, None where that is more than ``most``."""
+    m = surfaces.relative(a.row, b.row)
+    if surfaces.meet(a.mesh, b.mesh, m) or _holder(a.mesh, b.mesh, m, solid):
+        convex = a.mesh.is_convex and b.mesh.is_convex
+        deep = _deep(a, b, convex) if convex else _common(a, b)
+        points = np.array(deep.point_a), np.array(deep.point_b)
+        return Nearest(min(0.0, float(deep.distance)), _faces_at(a, points[0], b, points[1]), points)
+    gap = surfaces.gap(a.mesh, b.mesh, m, most)
+    if gap is None:
+        return None
+    turn = a.row[:9].reshape(3, 3)
+    first, second = turn @ gap.point_a + a.row[9:12], turn @ gap.point_b + a.row[9:12]
+    return Nearest(float(np.linalg.norm(second - first)), gap.faces, (first, second))

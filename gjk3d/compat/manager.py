@@ -1,0 +1,383 @@
+"""`CollisionManager`: that of `trimesh.collision`, without python-fcl."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gjk3d.compat.answers import NONE, ContactData, DistanceData, contacts, meets
+from gjk3d.compat.closest import Closest, Found, closest
+from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects
+from gjk3d.shapes.base import Array
+
+
+class CollisionManager:
+    """Many meshes with names and transforms; takes the place of `trimesh.collision.CollisionManager`.
+
+    Methods, arguments and returns are those of trimesh 5, and so are names, signs and the order of tuples; python-fcl
+    is not needed. Meshes are `trimesh.Trimesh` (anything with ``vertices`` and ``faces``) or `gjk3d.Mesh`.
+
+    Parameters
+    ----------
+    solid : bool
+        Whether a closed mesh is a solid, so that what lies inside it collides with it. False for what trimesh does:
+        only convex meshes are solids, others are surfaces with nothing inside.
+
+    Notes
+    -----
+    What differs from trimesh:
+
+    - What lies wholly inside a closed mesh collides with it, see ``solid``. Between two managers the one that is asked
+      decides.
+    - A transform with scale, shear or reflection is applied to the mesh; trimesh hands it on to fcl, which misses
+      collisions then. One that is not finite, flattens the mesh, or is no affine (4, 4) matrix is an error.
+    - Transforms keep their digits: trimesh's ``add_object`` rounds them to 32 bits.
+    - ``index`` is the face of a mesh also where it is convex; trimesh says -1 there.
+    - Convex meshes that overlap have a contact for each pair of faces that meet, trimesh one in all; where nothing
+      meets because one is inside the other there is one, with the faces nearest to it.
+    - The normal of a contact points from the first object to the second: of two in the manager the first in the order
+      of their names, else from the object in the manager to the one given, or in the other manager. The order of fcl
+      is not documented.
+    - The depth of a contact between convex meshes is the depth of the meshes, along the normal, as in trimesh. Else it
+      is that of the two faces: how far one reaches behind the plane of the other, the lesser of both; moving the
+      second along the normal by it parts these two. fcl's depth of faces is another one. Depths of whole meshes that
+      are not convex are bounded by `gjk3d.signed_distance`.
+    - The distance of convex meshes that overlap is minus their depth, as in trimesh; of others that do it is 0, where
+      trimesh has 0 for two such meshes, and minus the depth of some face for one and a convex one. The least of all
+      pairs is returned, where trimesh stops at the first that overlaps.
+    - Without a pair the distance is the largest float, as in trimesh; names and data are None where
+      ``min_distance_internal`` of trimesh fails.
+    - ``add_object`` returns a `gjk3d.compat.CollisionObject`; moving it is the manager's work, by ``set_transform``.
+    - The mesh is taken as it was when it was added.
+    - Nothing of fcl is there: no ``mesh_to_BVH``, no ``mesh_to_convex``, and managers of trimesh cannot be passed.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np, trimesh
+    >>> manager = gk.CollisionManager()
+    >>> _ = manager.add_object("table", trimesh.creation.box((2, 2, 0.1)))
+    >>> cup = trimesh.creation.cylinder(0.05, 0.1)
+    >>> above, through = np.eye(4), np.eye(4)
+    >>> above[2, 3], through[2, 3] = 0.2, 0.09
+    >>> manager.in_collision_single(cup, above), manager.in_collision_single(cup, through, return_names=True)
+    (False, (True, {'table'}))
+    >>> round(manager.min_distance_single(cup, above), 12)
+    0.1
+    """
+
+    def __init__(self, *, solid: bool = True) -> None:
+        self._solid = bool(solid)
+        self._objects = Objects()
+
+    def __repr__(self) -> str:
+        return f"<CollisionManager: {len(self._objects)} objects>"
+
+    # --- changes -------------------------------------------------------------------------------------------------
+
+    def add_object(self, name: Hashable, mesh: Any, transform: Any = None) -> CollisionObject:
+        """Add an object; one that has the name already is replaced.
+
+        Parameters
+        ----------
+        name : str
+            What it is called in answers.
+        mesh : trimesh.Trimesh or Mesh
+        transform : (4, 4) float, optional
+            World from local; see `CollisionManager` for what is not rigid.
+
+        Returns
+        -------
+        CollisionObject
+            Its name, mesh and transform.
+
+        Raises
+        ------
+        PoseError, ShapeError
+            Both ValueError; naming what is wrong with the input.
+        """
+        return self._objects.put(name, mesh, transform)
+
+    def remove_object(self, name: Hashable) -> None:
+        """Take an object away.
+
+        Raises
+        ------
+        SceneError
+            A ValueError; there is none of that name.
+        """
+        self._objects.remove(name)
+
+    def set_transform(self, name: Hashable, transform: Any) -> None:
+        """Give an object another transform instead of the one it has.
+
+        Raises
+        ------
+        SceneError, PoseError
+            Both ValueError; there is none of that name, or what is wrong with the transform.
+        """
+        self._objects.move(name, transform)
+
+    # --- collisions ----------------------------------------------------------------------------------------------
+
+    def in_collision_single(
+        self, mesh: Any, transform: Any = None, return_names: bool = False, return_data: bool = False
+    ) -> Any:
+        """Tell whether a mesh collides with any object.
+
+        Parameters
+        ----------
+        mesh : trimesh.Trimesh or Mesh
+        transform : (4, 4) float, optional
+            World from local.
+        return_names, return_data : bool
+            What to return beside it.
+
+        Returns
+        -------
+        is_collision : bool
+        names : set of str
+            With ``return_names``: the objects that it collides with.
+        contacts : list of ContactData
+            With ``return_data``: where; the mesh itself is called ``"__external"``.
+        """
+        pairs = self._objects.pairs_with(self._objects.guest(mesh, transform), 0.0)
+        hit, names, data = self._collisions(pairs, return_names, return_data, False)
+        return _answer(hit, {a for a, _ in names}, return_names, data, return_data)
+
+    def in_collision_internal(self, return_names: bool = False, return_data: bool = False) -> Any:
+        """Tell whether any two objects collide.
+
+        Parameters
+        ----------
+        return_names, return_data : bool
+            What to return beside it.
+
+        Returns
+        -------
+        is_collision : bool
+        names : set of 2-tuple of str
+            With ``return_names``: the pairs that collide, the names of each in ascending order.
+        contacts : list of ContactData
+            With ``return_data``: where.
+        """
+        pairs = self._objects.pairs(0.0)
+        hit, names, data = self._collisions(pairs, return_names, return_data, True)
+        return _answer(hit, names, return_names, data, return_data)
+
+    def in_collision_other(
+        self, other_manager: CollisionManager, return_names: bool = False, return_data: bool = False
+    ) -> Any:
+        """Tell whether any object collides with one in another manager.
+
+        Parameters
+        ----------
+        other_manager : CollisionManager
+        return_names, return_data : bool
+            What to return beside it.
+
+        Returns
+        -------
+        is_collision : bool
+        names : set of 2-tuple of str
+            With ``return_names``: the pairs that collide, the one in this manager first.
+        contacts : list of ContactData
+            With ``return_data``: where.
+        """
+        pairs = self._objects.pairs_with(_objects_of(other_manager), 0.0)
+        hit, names, data = self._collisions(pairs, return_names, return_data, False)
+        return _answer(hit, names, return_names, data, return_data)
+
+    def _collisions(
+        self, pairs: Found, all_names: bool, all_data: bool, ordered: bool
+    ) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
+        """Return whether any pair meets, which do, and where; the first that does is enough for the first alone."""
+        found: set[tuple[Hashable, Hashable]] = set()
+        data: list[ContactData] = []
+        for a, b in _oriented(pairs, ordered and (all_names or all_data)):
+            names = a.name, b.name
+            if all_data:
+                before = len(data)
+                data.extend(contacts(a, b, names, self._solid))
+                hit = len(data) > before
+            else:
+                hit = meets(a, b, self._solid)
+            if hit:
+                found.add(names)
+                if not (all_names or all_data):
+                    break
+        return len(found) > 0, found, data
+
+    # --- distances -----------------------------------------------------------------------------------------------
+
+    def min_distance_single(
+        self, mesh: Any, transform: Any = None, return_name: bool = False, return_data: bool = False
+    ) -> Any:
+        """Return how far a mesh is from the nearest object.
+
+        Parameters
+        ----------
+        mesh : trimesh.Trimesh or Mesh
+        transform : (4, 4) float, optional
+            World from local.
+        return_name, return_data : bool
+            What to return beside it.
+
+        Returns
+        -------
+        distance : float
+            See `CollisionManager` for what it is where they overlap.
+        name : str
+            With ``return_name``: the nearest object.
+        data : DistanceData
+            With ``return_data``: the nearest points; the mesh itself is called ``"__external"``.
+        """
+        found = self._closest_with(self._objects.guest(mesh, transform))
+        if found is None:
+            data = DistanceData((None, EXTERNAL), NONE.faces, NONE.points, NONE.distance)
+            return _answer(NONE.distance, None, return_name, data, return_data)
+        return _answer(found.nearest.distance, found.a.name, return_name, _data(found), return_data)
+
+    def min_distance_internal(
+        self, name: Hashable | None = None, return_names: bool = False, return_data: bool = False
+    ) -> Any:
+        """Return how far apart the nearest two objects are.
+
+        Parameters
+        ----------
+        name : str, optional
+            Only pairs with this object.
+        return_names, return_data : bool
+            What to return beside it.
+
+        Returns
+        -------
+        distance : float
+            See `CollisionManager` for what it is where they overlap.
+        names : 2-tuple of str
+            With ``return_names``: the two, in ascending order.
+        data : DistanceData
+            With ``return_data``: the nearest points.
+
+        Raises
+        ------
+        SceneError
+            A ValueError; there is none of that name.
+        """
+        found = None
+        if name is not None:
+            one = self._objects.alone(name)
+
+            def find(within: float) -> Found:
+                return _others(self._objects.pairs_with(one, within))
+
+            if len(self._objects) > 1:
+                found = closest(find, self._size(), self._solid)
+        elif len(self._objects) > 1:
+            found = closest(self._objects.pairs, self._size(), self._solid)
+        if found is None:
+            return _answer(NONE.distance, None, return_names, None, return_data)
+        names: Any = tuple(sorted((found.a.name, found.b.name))) if return_names else None
+        return _answer(found.nearest.distance, names, return_names, _data(found), return_data)
+
+    def min_distance_other(
+        self, other_manager: CollisionManager, return_names: bool = False, return_data: bool = False
+    ) -> Any:
+        """Return how far the nearest two objects are apart, one here and one in another manager.
+
+        Parameters
+        ----------
+        other_manager : CollisionManager
+        return_names, return_data : bool
+            What to return beside it.
+
+        Returns
+        -------
+        distance : float
+            See `CollisionManager` for what it is where they overlap.
+        names : 2-tuple of str
+            With ``return_names``: the two, the one in this manager first.
+        data : DistanceData
+            With ``return_data``: the nearest points.
+        """
+        found = self._closest_with(_objects_of(other_manager))
+        if found is None:
+            data = DistanceData((None, None), NONE.faces, NONE.points, NONE.distance)
+            return _answer(NONE.distance, (None, None), return_names, data, return_data)
+        return _answer(found.nearest.distance, (found.a.name, found.b.name), return_names, _data(found), return_data)
+
+    def _size(self, other: Objects | None = None) -> float:
+        return _span(self._objects.bounds if other is None else _union(self._objects.bounds, other.bounds))
+
+    def _closest_with(self, other: Objects) -> Closest | None:
+        if not len(self._objects) or not len(other):
+            return None
+        return closest(lambda within: self._objects.pairs_with(other, within), self._size(other), self._solid)
+
+
+def scene_to_collision(scene: Any) -> tuple[CollisionManager, dict[str, CollisionObject]]:
+    """Return a manager of all meshes of a scene of trimesh, as `trimesh.collision.scene_to_collision` does.
+
+    Parameters
+    ----------
+    scene : trimesh.Scene
+
+    Returns
+    -------
+    manager : CollisionManager
+        Of its nodes by their names; scale in the graph is baked into the meshes.
+    objects : dict
+        What ``add_object`` returned for each node.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, trimesh
+    >>> scene = trimesh.Scene({"a": trimesh.creation.box(), "b": trimesh.creation.icosphere()})
+    >>> manager, objects = gk.scene_to_collision(scene)
+    >>> manager.in_collision_internal(return_names=True), sorted(objects)
+    ((True, {('a', 'b')}), ['a', 'b'])
+    """
+    manager = CollisionManager()
+    objects = {}
+    for node in scene.graph.nodes_geometry:
+        transform, geometry = scene.graph[node]
+        objects[node] = manager.add_object(node, scene.geometry[geometry], transform)
+    return manager, objects
+
+
+def _answer(first: Any, names: Any, with_names: bool, data: Any, with_data: bool) -> Any:
+    """Return what was asked for: the first alone, or a tuple of it and more."""
+    more = ([names] if with_names else []) + ([data] if with_data else [])
+    return (first, *more) if more else first
+
+
+def _objects_of(manager: Any) -> Objects:
+    if not isinstance(manager, CollisionManager):
+        kind = f"{type(manager).__module__}.{type(manager).__name__}"
+        raise TypeError(f"other_manager is a {kind}, expected a gjk3d.CollisionManager: build it by gjk3d too")
+    return manager._objects
+
+
+def _oriented(pairs: Found, ordered: bool) -> Iterator[tuple[CollisionObject, CollisionObject]]:
+    for a, b in zip(*pairs, strict=True):
+        yield (b, a) if ordered and b.name < a.name else (a, b)  # type: ignore[operator]
+
+
+def _others(pairs: Found) -> Found:
+    """Return the pairs but that of an object with itself."""
+    kept = [(a, b) for a, b in zip(*pairs, strict=True) if a is not b]
+    return [a for a, _ in kept], [b for _, b in kept]
+
+
+def _data(found: Closest) -> DistanceData:
+    return DistanceData((found.a.name, found.b.name), found.nearest.faces, found.nearest.points, found.nearest.distance)
+
+
+def _union(a: Array, b: Array) -> Array:
+    return np.concatenate([np.minimum(a[:3], b[:3]), np.maximum(a[3:], b[3:])])
+
+
+def _span(box: Array) -> float:
+    """Return a length that no two boxes inside are apart by, and never 0."""
+    return float((box[3:] - box[:3]).max()) + 1e-300

@@ -153,6 +153,10 @@ def check_off(data: bytes) -> tuple[bytes, int]:
     return data[: _rows(data, begin, vertices + faces, list_last=faces > 0, empty=False)], faces
 
 
+#: a vertex or face whose line begins with blanks, or has a tab after the word
+_OBJ_ODD = re.compile(rb"^(?:[ \t]+(?=\w+[ \t])|(?=\w+\t))(v[tn]?|f)[ \t]+", re.M)
+
+
 def check_obj(data: bytes) -> tuple[bytes, int]:
     """Refuse what is no OBJ, or has an index 0, and turn relative face indices into absolute ones.
 
@@ -161,6 +165,8 @@ def check_obj(data: bytes) -> tuple[bytes, int]:
     text.refuse_nul(data, "OBJ")
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
+    if _OBJ_ODD.search(data) is not None:  # trimesh looks for "v " and "f " at the beginning of a line
+        data = _OBJ_ODD.sub(rb"\1 ", data)
     known, lines, odd = text.share_of_lines(data, _OBJ_LINE)
     if 2 * known < lines:
         raise HeaderError(f"{lines - known} of {lines} lines looked at begin with no word of OBJ: {text.shown(odd)}")

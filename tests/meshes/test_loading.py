@@ -191,6 +191,19 @@ def test_relative_indices_of_an_obj_count_from_their_line(save):
     assert mesh.bounds[1].tolist() == [8, 8, 7]
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda d: d.replace(b"v ", b"v\t").replace(b"f ", b"f\t"),
+        lambda d: d.replace(b"v ", b"  v ").replace(b"f ", b"\t f "),
+    ],
+)
+def test_tabs_and_indents_in_an_obj(save, made):
+    mesh = gk.load(save("odd.obj", made(obj())))
+    assert len(mesh.faces) == 12
+    assert mesh.is_watertight
+
+
 # --- what is wrong with a file ----------------------------------------------------------------------------------------
 
 

@@ -57,6 +57,7 @@ def contacts(rng: np.random.Generator, rounds: int) -> list[str]:
             [
                 ("distance", count, lambda p=poses: gk.signed_distance(a, b, None, p)),
                 ("contact", count, lambda p=poses: gk.contact(a, b, None, p)),
+                ("coal", 2_000, coal_patches(poses[:2_000])),
             ],
             rounds,
         )
@@ -64,7 +65,28 @@ def contacts(rng: np.random.Generator, rounds: int) -> list[str]:
         lines.append(
             f"| contact of two boxes, {what} | {told['contact']:.2f} | signed_distance | {ratio:.1f} x its cost |"
         )
+        lines.append(f"| the same | {told['contact']:.2f} | coal, collide and contact patch | {told['coal']:.2f} |")
     return lines
+
+
+def coal_patches(poses: np.ndarray) -> Callable[[], None]:
+    """The same boxes in coal, pose objects, requests and results prepared; a patch where they overlap."""
+    import coal
+
+    a, b, still = coal.Box(1, 1, 1), coal.Box(1, 0.8, 0.6), coal.Transform3s()
+    transforms = [coal.Transform3s(p[:3, :3].copy(), p[:3, 3].copy()) for p in poses]
+    request, wanted = coal.CollisionRequest(), coal.ContactPatchRequest()
+    request.enable_contact = True
+    met, patches = coal.CollisionResult(), coal.ContactPatchResult()
+
+    def run() -> None:
+        for at in transforms:
+            met.clear()
+            if coal.collide(a, still, b, at, request, met):
+                patches.clear()
+                coal.computeContactPatch(a, still, b, at, met, wanted, patches)
+
+    return run
 
 
 def impacts(rng: np.random.Generator, rounds: int) -> list[str]:

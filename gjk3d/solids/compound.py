@@ -55,7 +55,8 @@ class Compound(Solid):
     -0.05
     """
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_geometry_error", "_parts")
+    _geometry_error: float | None
     _parts: tuple[Part, ...]
 
     def __init__(self, parts: Sequence[tuple[Any, Any]]) -> None:
@@ -64,7 +65,17 @@ class Compound(Solid):
             flat += _flattened(item, f"parts[{k}]")
         if not flat:
             raise ShapeError("Compound: parts is empty, expected at least one (shape, pose)")
-        self._set(_parts=tuple(flat))
+        self._set(_geometry_error=None, _parts=tuple(flat))
+
+    def _measured(self, geometry_error: float) -> Compound:
+        made: Compound = object.__new__(Compound)
+        made._set(_geometry_error=geometry_error, _parts=self._parts)
+        return made
+
+    @property
+    def geometry_error(self) -> float | None:
+        """By how much the parts of a decomposed mesh differ from it, see `Mesh.decompose`; None of other compounds."""
+        return self._geometry_error
 
     @property
     def parts(self) -> tuple[tuple[Shape | Mesh, Array], ...]:

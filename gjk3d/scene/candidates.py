@@ -49,8 +49,7 @@ class Candidates:
     def blocks(self, within: float, room: int = 65536) -> Iterator[Ints]:
         """Yield pairs of slots, each pair once; of one scene in the order of their names."""
         within = wider(within)
-        for block in self._raw(within, room):
-            pairs = block
+        for pairs in self._raw(within, room):
             if self.within_one:
                 if self.mine.allowed:
                     low, high = pairs.min(axis=1), pairs.max(axis=1)
@@ -58,8 +57,8 @@ class Candidates:
                 ranks = self.mine.ranks
                 turned = ranks[pairs[:, 0]] > ranks[pairs[:, 1]]
                 pairs = np.where(turned[:, None], pairs[:, ::-1], pairs)
-            if len(pairs):
-                yield pairs
+            for start in range(0, len(pairs), room):  # what stands on a plane comes all at once
+                yield pairs[start : start + room]
 
     def _raw(self, within: float, room: int) -> Iterator[Ints]:
         mine, theirs = self.mine, self.theirs

@@ -140,15 +140,20 @@ class _File:
         base = content.scene.graph.base_frame
         start = [prefix] if several else []
         parts = []
+        instances: dict[tuple[tuple[int, bool], ...], Mesh] = {}
         for key, geometries in pieces.items():
             # what has no name of its own is called as its file is
             name = prefix if key == self.path.stem and key not in parents else _path(key, parents, base, start)
             try:
-                parts.append(
-                    AssemblyPart(name, str(self.path), loading.joined(name, geometries, self.unit, self.path).mesh)
-                )
+                mesh = loading.joined(name, geometries, self.unit, self.path).mesh
             except ShapeError as error:
                 parts.append(AssemblyPart(name, str(self.path), None, str(error)))
+                continue
+            same = tuple((id(geometry), np.linalg.det(matrix[:3, :3]) < 0.0) for geometry, matrix in geometries)
+            twin = instances.setdefault(same, mesh)
+            if twin is not mesh:  # instances of one geometry share their faces
+                mesh = Mesh(mesh.vertices, twin.faces, name=name, unit=self.unit, source=self.path)
+            parts.append(AssemblyPart(name, str(self.path), mesh))
         for key, what in others.items():
             name = _path(key, parents, base, start)
             parts.append(AssemblyPart(name, str(self.path), None, f"has no triangles: {what}"))

@@ -38,9 +38,9 @@ def check(
     clearance : float
         The gap that parts should keep; closer ones are reported as "clearance".
     tolerance : float, optional
-        Up to which overlap, and up to which gap, two surfaces count as touching. By default a millionth of the largest
-        coordinate or of the assembly's diagonal: 16 times what float32 files round, so that faces drawn on one plane
-        touch. Curved parts that were meshed apart from each other need more: the error of their facets.
+        Up to which overlap, and up to which gap, two surfaces count as touching. By default a millionth of the
+        assembly's diagonal: 16 times what float32 files round, so that faces drawn on one plane touch. Curved parts
+        that were meshed apart from each other need more: the error of their facets.
     a, b : str, optional
         Patterns of names, ``*`` and ``?`` as in file names: only pairs with one part of each are looked at; held
         against the whole name of a part, and its last step.

@@ -21,8 +21,10 @@ from gjk3d.clash.rules import Ignoring, Rule, chosen
 from gjk3d.errors import ShapeError
 from gjk3d.meshes import Mesh
 
-#: The default tolerance in units of the assembly's size; a float32 file rounds each coordinate by up to 6e-8 of it.
+#: The default tolerance in units of the assembly's diagonal; a float32 file rounds each coordinate by up to 6e-8 of it.
 TOLERANCE = 1e-6
+#: A default tolerance that is more than this of a part of middling size is remarked on.
+_LARGE = 1e-3
 _BLOCK = 64  #: pairs given out at once
 
 Progress = Callable[[str, int, int, int], None]
@@ -52,8 +54,9 @@ class Run:
         self.meshes = [part.mesh for part in parts if part.mesh is not None]
         self.clearance = _length(clearance, "clearance")
         self.tolerance = TOLERANCE * _size(self.meshes) if tolerance is None else _length(tolerance, "tolerance")
+        self.default = tolerance is None
         self.settings: dict[str, Any] = {
-            "tolerance_from": "given" if tolerance is not None else f"{TOLERANCE:g} of the assembly's size",
+            "tolerance_from": "given" if tolerance is not None else f"{TOLERANCE:g} of the assembly's diagonal",
             "a": selection[0],
             "b": selection[1],
             "ignore": [[rule.a, rule.b, rule.reason, list(rule.kinds)] for rule in rules],
@@ -140,6 +143,12 @@ class Run:
     def report(self, complete: bool, elapsed: float) -> Report:
         """Return what was found so far: compared with the baseline, grouped and ranked."""
         clashes, notes = list(self.found), [*self.assembly.notes, *self.ignoring.unused()]
+        middling = float(np.median([_diagonal(mesh) for mesh in self.meshes])) if self.meshes else 0.0
+        if self.default and self.tolerance > _LARGE * middling:
+            notes.append(
+                f"the tolerance {self.tolerance:.3g}, a millionth of the assembly's diagonal, is large beside its parts"
+                " (is one of them far away?): give one"
+            )
         if not solids.available():
             notes.append(
                 'overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d'
@@ -205,12 +214,12 @@ def _length(value: float, what: str) -> float:
 
 
 def _size(meshes: list[Mesh]) -> float:
-    """Return the largest coordinate or the diagonal, whichever is more."""
+    """Return the diagonal of the box round all."""
     if not meshes:
         return 0.0
     low = np.min([mesh.bounds[0] for mesh in meshes], axis=0)
     high = np.max([mesh.bounds[1] for mesh in meshes], axis=0)
-    return float(max(np.abs(low).max(), np.abs(high).max(), np.linalg.norm(high - low)))
+    return float(np.linalg.norm(high - low))
 
 
 def _diagonal(mesh: Mesh) -> float:

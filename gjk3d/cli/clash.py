@@ -65,8 +65,8 @@ def clash(
     clearance
         The gap that parts should keep; closer ones are reported. 0 by default.
     tolerance
-        Overlap and gap up to which surfaces count as touching; by default a millionth of the assembly's size. Curved
-        parts meshed apart from each other need the error of their facets.
+        Overlap and gap up to which surfaces count as touching; by default a millionth of the assembly's diagonal.
+        Curved parts meshed apart from each other need the error of their facets.
     unit
         The unit of files that state none, such as STL: mm, cm, m, in.
     ignore

@@ -408,6 +408,9 @@ def _faces(value: ArrayLike, limit: int) -> Indices:
             f"faces[{wrong[0]}] is {raw[wrong[0]].tolist()}, but there are {limit} vertices, 0 to {limit - 1}"
             f" ({len(wrong)} of {len(raw)} faces): indices count from 0"
         )
+    flags = raw.flags
+    if raw is value and raw.dtype == np.int64 and flags.c_contiguous and flags.owndata and not flags.writeable:
+        return raw  # those of another mesh: copies of a part share them
     return _frozen(np.array(raw, dtype=np.int64, order="C"))  # type: ignore[no-any-return]
 
 

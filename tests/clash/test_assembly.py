@@ -46,6 +46,9 @@ def test_gearbox_has_its_parts_at_their_paths_and_places():
     assert sorted(names(assembly)) == sorted(part["path"] for part in truth.values())
     for part in truth.values():
         np.testing.assert_allclose(bounds(assembly, part["path"]), part["bounds"], rtol=0, atol=1e-16)
+    faces = {part.name.rpartition("/")[2]: part.mesh.faces for part in assembly.parts}
+    assert faces["bolt_1"] is faces["bolt_2"]  # instances of one geometry share what they can
+    assert faces["bolt_1"] is not faces["nut_1"]
 
 
 def test_scale_is_baked_and_paths_go_through_groups(save):

@@ -77,6 +77,15 @@ def test_the_tolerance_says_what_touches():
         assert clash.kind == "touch"
 
 
+def test_a_part_lost_far_away_does_not_make_everything_touch_unsaid():
+    parts = {"a": block(), "b": block(at=(0.5, 0, 0)), "lost": block(at=(1e6, 0, 0))}
+    report = check(Assembly.of(parts))
+    assert report.tolerance == pytest.approx(1.0, rel=1e-3)
+    assert "is large beside its parts (is one of them far away?): give one" in report.notes[0]
+    assert check(Assembly.of(parts), tolerance=1e-6).counts["hard"] == 1
+    assert check(Assembly.of({name: parts[name] for name in "ab"})).notes == ()
+
+
 def test_aligned_overlapping_walls_are_found():
     """Two walls in one line that overlap by 50 mm: every side of one is in the plane of one of the other."""
     clash = only(block((5, 0.2, 3)), block((5, 0.2, 3), at=(4.95, 0, 0)))

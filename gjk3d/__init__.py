@@ -72,6 +72,7 @@ _WHERE = {
     "nearest_faces": "meshes.queries",
     "intersection_curve": "meshes.queries",
     "Compound": "solids",
+    "VoxelGrid": "solids",
     "CollisionManager": "compat",
     "scene_to_collision": "compat",
 }
@@ -148,6 +149,7 @@ if TYPE_CHECKING:
     from gjk3d.shapes.tetrahedron import Tetrahedron as Tetrahedron
     from gjk3d.shapes.triangle import Triangle as Triangle
     from gjk3d.solids import Compound as Compound
+    from gjk3d.solids import VoxelGrid as VoxelGrid
 
 
 def __getattr__(name: str) -> Any:

@@ -289,6 +289,33 @@ class Mesh:
         """
         return import_module("gjk3d.solids.decompose").decompose(self, threshold)
 
+    def voxelized(self, pitch: float) -> Any:
+        """Return the mesh as cubes on a grid: all that its surface touches and, of a closed one, all inside.
+
+        Parameters
+        ----------
+        pitch : float
+            Edge of a cube; the grid begins at the least corner of `bounds`.
+
+        Returns
+        -------
+        VoxelGrid
+            It holds the mesh, and reaches at most a cube's diagonal farther.
+
+        Raises
+        ------
+        ShapeError
+            For a pitch that is no length, or so fine that the cubes would fill the memory.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> ball = gk.Sphere(1).surface()
+        >>> gk.Mesh(ball.vertices, ball.faces).voxelized(0.25)
+        <VoxelGrid 8 x 8 x 8, 408 occupied, pitch 0.25>
+        """
+        return import_module("gjk3d.solids.voxelize").voxelized(self, pitch)
+
     def refit(self, vertices: ArrayLike) -> Mesh:
         """Return a mesh of the same faces with its vertices elsewhere, whose tree need not be built anew."""
         from gjk3d.meshes.tree import refitted

@@ -1,5 +1,6 @@
 """Solids that are unions of convex parts: compounds, voxels, points with a radius, height fields; level sets."""
 
 from gjk3d.solids.compound import Compound
+from gjk3d.solids.voxels import VoxelGrid
 
-__all__ = ["Compound"]
+__all__ = ["Compound", "VoxelGrid"]

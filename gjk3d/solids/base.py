@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.errors import UnboundedShapeError
+from gjk3d.families import arena
 from gjk3d.meshes.mesh import Mesh
 from gjk3d.poses import WIDTH
 from gjk3d.shapes.base import Array, Ints, Shape
@@ -174,6 +175,11 @@ def rebuild(cls: type[Solid], values: dict[str, Any]) -> Solid:
     solid: Solid = object.__new__(cls)
     solid._set(**values)
     return solid
+
+
+def packed_behind(shapes: Sequence[Shape]) -> Packed:
+    """Return shapes behind each other."""
+    return Packed(*arena(shapes))
 
 
 def turned(boxes: Array, m: Array) -> Array:

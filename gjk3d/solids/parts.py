@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gjk3d.bounding.placed import placed_boxes
-from gjk3d.broad.tree import Tree
 from gjk3d.families import is_mapped
 from gjk3d.meshes.mesh import Mesh
 from gjk3d.meshes.surfaces import packed_triangles
@@ -18,16 +17,17 @@ from gjk3d.shapes.base import Array, Ints, Shape
 from gjk3d.shapes.combined import ConvexUnion
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.triangle import Triangle
-from gjk3d.solids.base import BLOCK, Bools, Packed, Union, box_gaps, composed, near_by_comparing
+from gjk3d.solids.base import Bools, Packed, composed
+from gjk3d.solids.trees import InTree
 
 _MOST_CURVED = 256  #: curved parts whose hull is made of their support mappings
 
 
-class Parts(Union):
+class Parts(InTree):
     """Shapes and meshes at poses; each triangle of a mesh is a part, and what a closed one holds is inside."""
 
     __slots__ = (
-        "_box", "_floats", "_ints", "_mapped", "_outline", "_owners", "_rows", "_starts", "_things", "_tree", "_whole"
+        "_floats", "_ints", "_mapped", "_outline", "_owners", "_rows", "_starts", "_things", "_whole"
     )  # fmt: skip
 
     def __init__(self, things: Sequence[tuple[Shape | Mesh, Array]]) -> None:
@@ -60,9 +60,7 @@ class Parts(Union):
         self._mapped = mapped[self._owners]
         self.count = len(self._owners)
         self._whole = self._placed(np.arange(self.count), self._rows)
-        self._box = np.concatenate([self._whole[:, :3].min(axis=0), self._whole[:, 3:].max(axis=0)])
-        self.reach = float(np.abs(self._box).max())
-        self._tree: Tree | None = None
+        self._plant()
         self._outline: Any = 0
 
     def _placed(self, which: Ints, rows: Array) -> Array:
@@ -73,11 +71,6 @@ class Parts(Union):
         )  # fmt: skip
         return out
 
-    @property
-    def box(self) -> Array:
-        """See `Union`."""
-        return self._box
-
     def boxes(self, which: Ints) -> Array:
         """See `Union`."""
         return self._whole[which]
@@ -85,26 +78,6 @@ class Parts(Union):
     def boxes_at(self, which: Ints, m: Array) -> Array:
         """See `Union`."""
         return self._placed(which, composed(m, self._rows[which]))
-
-    def near(self, boxes: Array, within: float) -> Iterator[Ints]:
-        """See `Union`."""
-        found = near_by_comparing(self._whole, boxes, within)
-        if found is not None:
-            yield from found
-            return
-        if self._tree is None:
-            self._tree = Tree(self.count)
-            self._tree.insert(np.arange(self.count), self._whole)
-        asked = Tree(len(boxes))
-        asked.insert(np.arange(len(boxes)), boxes)
-        yield from asked.pairs_with(self._tree, within, BLOCK)
-
-    def seed(self, box: Array) -> int:
-        """See `Union`."""
-        middle = np.tile(0.5 * (box[:3] + box[3:]), 2)[None]
-        far = box_gaps(self._whole, box[None])
-        nearest = np.flatnonzero(far == far.min())
-        return int(nearest[np.argmin(box_gaps(self._whole[nearest], middle))])
 
     def pack(self, which: Ints) -> Packed:
         """See `Union`."""

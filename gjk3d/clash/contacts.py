@@ -83,18 +83,61 @@ def touching(a: Mesh, b: Mesh) -> tuple[Array | None, Array | None]:
 
 
 def crossing(a: Mesh, b: Mesh) -> float:
-    """Return how far faces that meet reach through each other, the most of all pairs: 0 where they only touch."""
+    """Return how far faces reach through each other, the most of all pairs: 0 where they only touch.
+
+    Two faces cut each other in a segment; its middle is so far from the rims of both, and both reach so far beyond
+    the plane of the other: rounding makes no crossing of faces in one plane.
+    """
     faces = surfaces.meeting_faces(a, b, HERE)
     if not len(faces):
         return 0.0
-    reach = np.full(len(faces), np.inf)
-    for one, other, i, j in ((a, b, 0, 1), (b, a, 1, 0)):
-        corners, against = one.vertices[one.faces[faces[:, i]]], other.vertices[other.faces[faces[:, j]]]
-        normals = _normals(other)[faces[:, j]]
-        heights = np.einsum("kij,kj->ki", corners - against[:, :1], normals)
-        above, below = np.maximum(heights, 0.0).max(axis=1), np.maximum(-heights, 0.0).max(axis=1)
-        reach = np.minimum(reach, np.minimum(above, below))
-    return float(reach.max())
+    one, other = a.vertices[a.faces[faces[:, 0]]], b.vertices[b.faces[faces[:, 1]]]
+    normals, against = _normals(a)[faces[:, 0]], _normals(b)[faces[:, 1]]
+    heights = np.einsum("kij,kj->ki", one - other[:, :1], against)
+    above = heights > 0.0
+    mixed = np.flatnonzero(above.any(axis=1) & ~above.all(axis=1))
+    one, other, heights, above = one[mixed], other[mixed], heights[mixed], above[mixed]
+    ends = _ends(one, heights, above)
+    way = ends[:, 1] - ends[:, 0]
+    low, high = np.zeros(len(mixed)), np.ones(len(mixed))
+    for k in range(3):  # what of the segment lies in the other face
+        inward = _inward(other, against[mixed], k)
+        start = np.einsum("kj,kj->k", ends[:, 0] - other[:, k], inward)
+        slope = np.einsum("kj,kj->k", way, inward)
+        at = np.divide(-start, slope, out=np.full(len(mixed), np.inf), where=slope != 0.0)
+        low = np.where(slope > 0.0, np.maximum(low, at), low)
+        high = np.where(slope < 0.0, np.minimum(high, at), high)
+        high = np.where((slope == 0.0) & (start < 0.0), -1.0, high)
+    middle = ends[:, 0] + (0.5 * (low + high))[:, None] * way
+    reach = np.where(high >= low, np.inf, 0.0)
+    for seen in (heights, np.einsum("kij,kj->ki", other - one[:, :1], normals[mixed])):
+        reach = np.minimum(reach, np.minimum(seen.max(axis=1), -seen.min(axis=1)).clip(0.0))
+    for corners, n in ((one, normals[mixed]), (other, against[mixed])):
+        for k in range(3):
+            reach = np.minimum(reach, np.einsum("kj,kj->k", middle - corners[:, k], _inward(corners, n, k)))
+    return float(np.where(np.isfinite(reach), reach, 0.0).max(initial=0.0))
+
+
+def _ends(corners: Array, heights: Array, above: NDArray[np.bool_]) -> Array:
+    """Return where the two edges of each triangle that cross a plane do so, (k, 2, 3)."""
+    alone = np.where(above.sum(axis=1) == 1, above.argmax(axis=1), (~above).argmax(axis=1))
+    rows = np.arange(len(corners))
+    tip, height = corners[rows, alone], heights[rows, alone]
+    ends = np.empty((len(corners), 2, 3))
+    for k in (1, 2):
+        foot, level = corners[rows, (alone + k) % 3], heights[rows, (alone + k) % 3]
+        ends[:, k - 1] = tip + (height / (height - level))[:, None] * (foot - tip)
+    return ends
+
+
+def _inward(corners: Array, normals: Array, k: int) -> Array:
+    """Return the unit vectors that look from an edge of each triangle into it; zero where it has no area."""
+    edge = corners[:, (k + 1) % 3] - corners[:, k]
+    inward = np.cross(normals, edge)
+    length = np.linalg.norm(inward, axis=1, keepdims=True)
+    side = np.einsum("kj,kj->k", inward, corners[:, (k + 2) % 3] - corners[:, k])  # inside out, normals are turned
+    units: Array = np.divide(inward, length, out=np.zeros_like(inward), where=length > 0.0)
+    return np.where(side[:, None] < 0.0, -units, units)
 
 
 def _normals(mesh: Mesh) -> Array:

@@ -15,9 +15,9 @@ from gjk3d.cli.terminal import console, note, number, print_table, safe
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
 
-Format = Literal["table", "json", "jsonl", "csv", "md", "glb"]
+Format = Literal["table", "json", "jsonl", "csv", "md", "junit", "glb"]
 Level = Literal["hard", "clearance", "touch", "none"]
-_ENDINGS = {"json": "json", "jsonl": "jsonl", "csv": "csv", "md": "md", "glb": "glb"}
+_ENDINGS = {"json": "json", "jsonl": "jsonl", "csv": "csv", "md": "md", "xml": "junit", "glb": "glb"}
 _HARD = ("hard", "contained", "duplicate", "unchecked")
 _FATAL: dict[Level, tuple[str, ...]] = {
     "hard": _HARD,
@@ -77,8 +77,8 @@ def clash(
         Which findings make the exit code 1: hard (also contained, duplicate and unchecked), clearance (those and
         clearance), touch (all), none.
     format
-        table, json, jsonl (a line a finding, as it is found), csv, md, or glb with the clashes marked; by default what
-        --output ends in, else table.
+        table, json, jsonl (a line a finding, as it is found), csv, md, junit, or glb with the clashes marked;
+        by default what --output ends in (.xml for junit), else table.
     output
         Where to write; stdout by default.
     html
@@ -109,7 +109,7 @@ def clash(
     if not quiet:
         _remarks(report)
     if form != "jsonl":
-        _write(report, form, output, top)
+        _write(report, form, output, top, _FATAL[fail_on])
     if html is not None:
         from gjk3d.clash.page import write_page
 
@@ -200,7 +200,7 @@ def _remarks(report: Report) -> None:
         note(f"{part.name}: {part.reason}", "not checked")
 
 
-def _write(report: Report, form: Format, output: Path | None, top: int) -> None:
+def _write(report: Report, form: Format, output: Path | None, top: int, fatal: tuple[str, ...]) -> None:
     from gjk3d.clash import formats
 
     if form == "glb":
@@ -214,6 +214,8 @@ def _write(report: Report, form: Format, output: Path | None, top: int) -> None:
         text = report.to_json() + "\n"
     elif form == "csv":
         text = report.to_csv()
+    elif form == "junit":
+        text = formats.to_junit(report, fatal)
     else:
         text = formats.to_markdown(report, top)
     if output is None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+from xml.etree import ElementTree
 
 import jsonschema
 import numpy as np
@@ -114,6 +115,21 @@ def test_glb_has_every_part_and_a_mark_for_every_finding(report, tmp_path):
 def test_glb_of_a_report_without_parts_is_refused(tmp_path):
     with pytest.raises(ShapeError, match="no assembly to draw"):
         formats.to_glb(gk.clash.Report(), tmp_path / "x.glb")
+
+
+def test_junit_has_a_case_a_finding(report):
+    suite = ElementTree.fromstring(formats.to_junit(report, ("hard", "unchecked")).encode())
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "5",
+        "failures": "3",
+        "errors": "0",
+        "skipped": "0",
+    }
+    named = " ".join(case.get("name") for case in suite)
+    assert "<script>alert(1)</script>" in named
+    assert "\x1b" not in named
+    empty = ElementTree.fromstring(formats.to_junit(gk.clash.Report(complete=False)).encode())
+    assert (empty.get("tests"), empty.get("errors")) == ("2", "1")
 
 
 def test_names_are_shuffled_without_a_trace(report):

@@ -72,7 +72,7 @@ def test_touch_is_an_error_only_if_asked(run, box):
     assert run("clash", *files, "--fail-on", "touch").code == 1
 
 
-@pytest.mark.parametrize("ending", ["json", "jsonl", "csv", "md", "glb"])
+@pytest.mark.parametrize("ending", ["json", "jsonl", "csv", "md", "xml", "glb"])
 def test_the_ending_of_the_output_says_its_form(run, boxes, tmp_path, ending):
     path = tmp_path / f"report.{ending}"
     said = run("clash", *boxes, "-o", path, "--unit", "mm")
@@ -84,6 +84,8 @@ def test_the_ending_of_the_output_says_its_form(run, boxes, tmp_path, ending):
         assert [json.loads(line)["record"] for line in data.splitlines()] == ["clash", "report"]
     elif ending == "csv":
         assert len(list(csv.DictReader(io.StringIO(data.decode())))) == 1
+    elif ending == "xml":
+        assert b'<testsuite name="gjk3d clash" tests="1" failures="1"' in data
     elif ending == "md":
         assert data.startswith(b"### Clash check: **1 hard**")
     else:
@@ -143,7 +145,7 @@ def test_a_baseline_says_what_is_new_and_what_is_gone(run, box, tmp_path):
         (("{one}", "{two}", "--tolerance", "wide"), "--tolerance 'wide' is no length"),
         (("{one}", "{two}", "--tolerance", "2 barn"), "'barn' is no unit of length"),
         (("{one}", "{two}", "-f", "glb"), "-f glb is no text: name a file with -o"),
-        (("{one}", "{two}", "-o", "{one}"), "the name must end in .json or .jsonl or .csv or .md or .glb"),
+        (("{one}", "{two}", "-o", "{one}"), "the name must end in .json or .jsonl or .csv or .md or .xml or .glb"),
         (("{one}", "{two}", "-o", "/nowhere/r.json"), "make it first"),
         (("{one}", "{two}", "--ignore", "no.toml"), "there is no file no.toml of rules"),
         (("{one}", "{two}", "--baseline", "no.json"), "there is no file no.json to compare with"),

@@ -15,6 +15,7 @@ from cyclopts import App, CycloptsError
 
 from gjk3d.cli.check import check
 from gjk3d.cli.clash import clash
+from gjk3d.cli.diff import diff
 from gjk3d.cli.doctor import doctor
 from gjk3d.cli.info import info
 from gjk3d.cli.replay import replay
@@ -40,7 +41,7 @@ def _version() -> str:
 
 
 app = App(name="gjk3d", help=_HELP, version=_version)
-for command in (check, clash, info, replay, warmup, doctor):
+for command in (check, clash, diff, info, replay, warmup, doctor):
     app.command(command)
 
 

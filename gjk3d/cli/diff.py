@@ -1,0 +1,124 @@
+"""``gjk3d diff OLD NEW``: what changed between two clash reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from gjk3d.cli.terminal import console, note, number, print_table, safe, write_json
+
+if TYPE_CHECKING:
+    from gjk3d.clash import Clash, Report
+
+SCHEMA_VERSION = 1
+
+
+def diff(old: Path, new: Path, /, *, json: Annotated[bool, Parameter(negative=())] = False, top: int = 20) -> int:
+    """Tell what changed between two clash reports: what is new, resolved, deeper or closer than it was.
+
+    Findings are the same if their parts and their kind are. Exits with 1 if there are new ones, else with 0.
+
+    Parameters
+    ----------
+    old
+        The earlier report, as gjk3d clash -f json wrote it.
+    new
+        The later one.
+    json
+        Print one JSON document.
+    top
+        Most rows of the table.
+    """
+    from gjk3d.clash.baseline import read_baseline
+
+    before, after = read_baseline(old), read_baseline(new)
+    assert before is not None
+    assert after is not None
+    for what, first, second in (
+        ("unit", before.unit, after.unit),
+        ("clearance", before.clearance, after.clearance),
+        ("tolerance", before.tolerance, after.tolerance),
+    ):
+        if first != second:
+            note(f"{old} was made with {what} {first!r}, {new} with {second!r}")
+    rows = _rows(before, after)
+    counts = {change: sum(row[0] == change for row in rows) for change in ("new", "changed", "same", "resolved")}
+    if json:
+        write_json(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "command": "diff",
+                "old": str(old),
+                "new": str(new),
+                "unit": after.unit,
+                "counts": counts,
+                "rows": [_record(*row) for row in rows],
+            }
+        )
+    else:
+        _print(rows, counts, after.unit, top)
+    return int(counts["new"] > 0)
+
+
+Row = tuple[str, "Clash | None", "Clash | None"]
+
+
+def _rows(before: Report, after: Report) -> list[Row]:
+    """Return what became of each open finding: new ones first, then changed, resolved and the same."""
+    first = {clash.id: clash for clash in before.clashes if clash.is_open}
+    second = {clash.id: clash for clash in after.clashes if clash.is_open}
+    new: list[Row] = [("new", None, clash) for key, clash in second.items() if key not in first]
+    kept: list[Row] = [
+        (_change(first[key], clash, after.tolerance), first[key], clash)
+        for key, clash in second.items()
+        if key in first
+    ]
+    gone: list[Row] = [("resolved", clash, None) for key, clash in first.items() if key not in second]
+    changed = [row for row in kept if row[0] == "changed"]
+    return [*new, *changed, *gone, *(row for row in kept if row[0] == "same")]
+
+
+def _change(old: Clash, new: Clash, tolerance: float) -> str:
+    if old.distance is None or new.distance is None:
+        return "same" if old.distance == new.distance else "changed"
+    return "same" if abs(old.distance - new.distance) <= tolerance else "changed"
+
+
+def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]:
+    clash = new if new is not None else old
+    assert clash is not None
+    return {
+        "change": change,
+        "id": clash.id,
+        "kind": clash.kind,
+        "a": clash.a,
+        "b": clash.b,
+        "old_distance": None if old is None else old.distance,
+        "new_distance": None if new is None else new.distance,
+    }
+
+
+def _print(rows: list[Row], counts: dict[str, int], unit: str | None, top: int) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    out = console()
+    out.print(Text(", ".join(f"{count} {change}" for change, count in counts.items())))
+    shown = [_record(*row) for row in rows if row[0] != "same"]
+    if not shown:
+        return
+    out.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    length = f" {safe(unit)}" if unit else ""
+    for title in ("change", "kind", "A", "B", f"distance before{length}", f"now{length}"):
+        right = title.startswith(("distance", "now"))
+        table.add_column(title, justify="right" if right else "left", overflow="fold")
+    for row in shown[:top]:
+        distances = ("-" if row[key] is None else number(row[key]) for key in ("old_distance", "new_distance"))
+        cells = (row["change"], row["kind"], safe(row["a"]), safe(row["b"]), *distances)
+        table.add_row(*(Text(cell) for cell in cells))
+    print_table(table)
+    if len(shown) > top:
+        out.print(Text(f"... {len(shown) - top} more, --top {len(shown)} shows them"))

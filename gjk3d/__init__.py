@@ -76,7 +76,7 @@ _WHERE = {
     "CollisionManager": "compat",
     "scene_to_collision": "compat",
 }
-_MODULES = ("clash", "compat", "errors", "replay", "viz")
+_MODULES = ("clash", "compat", "errors", "replay", "robot", "viz")
 
 __all__ = [*_WHERE, *_MODULES]
 
@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from gjk3d import compat as compat
     from gjk3d import errors as errors
     from gjk3d import replay as replay
+    from gjk3d import robot as robot
     from gjk3d import viz as viz
     from gjk3d.batch import Pairs as Pairs
     from gjk3d.bounding import AABB as AABB

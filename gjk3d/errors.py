@@ -21,6 +21,10 @@ class SceneError(Gjk3dError, ValueError):
     """A scene has no such object, has it already, or cannot take it."""
 
 
+class RobotError(Gjk3dError, ValueError):
+    """A robot has no such link or joint, or a configuration is none of its own."""
+
+
 class ParseError(Gjk3dError, ValueError):
     """A file exists, and what it says makes no sense."""
 

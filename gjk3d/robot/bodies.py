@@ -1,0 +1,129 @@
+"""The collision geometry of a robot as shapes: primitives as they are, meshes as hulls or triangles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import spatial
+
+from gjk3d.errors import Gjk3dError, ParseError, ShapeError
+from gjk3d.meshes import Mesh, load
+from gjk3d.robot import files, urdf
+from gjk3d.robot.kinematics import Array
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.box import Box
+from gjk3d.shapes.capsule import Capsule
+from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.cylinder import Cylinder
+from gjk3d.shapes.sphere import Sphere
+
+#: what becomes of a mesh
+WAYS = ("bodies", "hull", "mesh")
+_PRIMITIVES: dict[str, Callable[..., Shape]] = {
+    "box": lambda *edges: Box(edges),
+    "sphere": Sphere,
+    "cylinder": Cylinder,
+    "capsule": Capsule,
+}
+
+
+class Body(NamedTuple):
+    """One shape that is fixed to a link."""
+
+    link: int
+    pose: Array  #: (4, 4), in the frame of the link
+    shape: Shape | Mesh
+    geometry: int  #: which `Geometry` it is part of
+
+
+class Geometry(NamedTuple):
+    """One collision geometry of the URDF: bodies that follow each other in the list, and a hull round them all."""
+
+    link: int
+    pose: Array  #: (4, 4), in the frame of the link, that of all its bodies
+    hull: Shape
+    first: int  #: its bodies are ``robot.bodies[first:last]``
+    last: int
+    way: str  #: exact, bodies, hull or mesh: what its bodies are to what the URDF says
+    source: Path | None  #: the file of a mesh
+
+
+def make_bodies(
+    description: urdf.Description,
+    order: Sequence[str],
+    package_dirs: Sequence[str | os.PathLike[str]],
+    way: str,
+) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
+    """Return the bodies and geometries of all links; ``order`` has the names of the links by number."""
+    if way not in WAYS:
+        raise ShapeError(f"geometry={way!r}, expected one of {', '.join(map(repr, WAYS))}")
+    bodies: list[Body] = []
+    geometries: list[Geometry] = []
+    made: dict[tuple[Path, tuple[float, ...]], tuple[Shape, list[Shape | Mesh]]] = {}
+    links = {link.name: link for link in description.links}
+    for number, name in enumerate(order):
+        for given in links[name].geometries:
+            file = None
+            shapes: list[Shape | Mesh]
+            if given.kind == "mesh":
+                file = files.find(given.filename, description.file, package_dirs, given.where)
+                if (file, given.scale) not in made:
+                    made[file, given.scale] = _mesh(file, given, way)
+                hull, shapes = made[file, given.scale]
+            else:
+                hull = _primitive(given)
+                shapes = [hull]
+            first = len(bodies)
+            pose = given.origin.copy()
+            pose.setflags(write=False)
+            bodies += [Body(number, pose, shape, len(geometries)) for shape in shapes]
+            geometries.append(Geometry(number, pose, hull, first, len(bodies), way if file else "exact", file))
+    return tuple(bodies), tuple(geometries)
+
+
+def _primitive(given: urdf.Geometry) -> Shape:
+    try:
+        return _PRIMITIVES[given.kind](*given.sizes)
+    except ShapeError as reason:
+        raise ParseError(f"{given.where}: {reason}") from None
+
+
+def _mesh(file: Path, given: urdf.Geometry, way: str) -> tuple[Shape, list[Shape | Mesh]]:
+    """Return the hull of a mesh file and what stands for it."""
+    try:
+        mesh = load(file)
+        if given.scale != (1.0, 1.0, 1.0):
+            # a mirror turns the triangles inside out
+            faces = mesh.faces[:, ::-1] if np.prod(np.sign(given.scale)) < 0 else mesh.faces
+            mesh = Mesh(mesh.vertices * given.scale, faces, name=mesh.name, source=file)
+        hull = mesh.hull()
+        if way == "mesh":
+            return hull, [mesh]
+        if way == "hull" or mesh.is_convex:
+            return hull, [hull]
+        parts = [body.hull() for body in mesh.bodies()]
+    except Gjk3dError as reason:
+        raise type(reason)(f"{given.where}: {reason}") from None
+    return (hull, [hull]) if len(parts) == 1 else (hull, list(_outer(parts)))
+
+
+def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:
+    """Leave out the hulls that lie within another one, as screws within a cover do: the union stays the same."""
+    planes: list[tuple[Array, Array]] = []  # of those kept, the largest first
+    kept: list[int] = []
+    for k in sorted(range(len(hulls)), key=lambda k: -float(hulls[k].volume)):
+        corners = np.asarray(hulls[k].vertices)
+        if any(np.all(normals @ corners.T + offsets[:, None] <= 0.0) for normals, offsets in planes):
+            continue
+        kept.append(k)
+        if hulls[k].volume > 0.0:
+            try:
+                equations = spatial.ConvexHull(corners).equations
+            except spatial.QhullError:
+                continue  # too flat for planes: nothing is left out for its sake
+            planes.append((equations[:, :3], equations[:, 3]))
+    return [hulls[k] for k in sorted(kept)]

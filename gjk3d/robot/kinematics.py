@@ -1,0 +1,253 @@
+"""Where the links of a robot are, and how a point on one moves: compiled, over plain arrays, one row a link.
+
+Links are numbered so that parents come first. Link ``i`` hangs on link ``parent[i]`` (-1: on the world) by a joint:
+its ``origin``, a (4, 4) transform in the parent, then the motion by its ``kind``, about or along its unit ``axis``.
+The joint's first number is ``multiplier[i] * q[source[i]] + offset[i]``, where ``source`` is the column of the joint
+itself or of the one it mimics; planar and floating joints take the next columns too.
+"""
+
+from __future__ import annotations
+
+from math import cos, sin, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d._numba import kernel
+from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FIXED, TURNING, SLIDING, PLANAR, FLOATING = range(5)
+#: how many numbers a joint of each kind takes
+NUMBERS = (0, 1, 1, 3, 6)
+
+
+class Chain(NamedTuple):
+    """The arrays that the kernels take, in their order; see the text of this file."""
+
+    parent: Ints
+    kind: Ints
+    axis: Array
+    origin: Array
+    source: Ints
+    multiplier: Array
+    offset: Array
+
+
+@kernel
+def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
+    """Return where x and y go by the smallest turn that takes z to n; x and -y where n is -z."""
+    if n[2] <= -1.0 + 1e-12:
+        return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
+    a = 1.0 / (1.0 + n[2])
+    b = -n[0] * n[1] * a
+    return (1.0 - n[0] * n[0] * a, b, -n[0]), (b, 1.0 - n[1] * n[1] * a, -n[1])
+
+
+@kernel
+def _turn(m: Array, axis: Vec3, angle: float) -> None:
+    """Write the rotation about a unit axis into m (Rodrigues), its translation zero."""
+    x, y, z = axis
+    c, s = cos(angle), sin(angle)
+    half = sin(0.5 * angle)
+    t = 2.0 * half * half  # 1 - c, without cancellation
+    m[0, 0], m[0, 1], m[0, 2] = c + t * x * x, t * x * y - s * z, t * x * z + s * y
+    m[1, 0], m[1, 1], m[1, 2] = t * x * y + s * z, c + t * y * y, t * y * z - s * x
+    m[2, 0], m[2, 1], m[2, 2] = t * x * z - s * y, t * y * z + s * x, c + t * z * z
+    m[0, 3] = m[1, 3] = m[2, 3] = m[3, 0] = m[3, 1] = m[3, 2] = 0.0
+    m[3, 3] = 1.0
+
+
+@kernel
+def _move(m: Array, kind: int, axis: Vec3, q: Array, column: int, value: float) -> None:
+    """Write the motion of one joint into m, a (4, 4) matrix."""
+    if kind == 1:
+        _turn(m, axis, value)
+    elif kind == 3:
+        u, v = plane_axes(axis)
+        y = q[column + 1]
+        _turn(m, axis, q[column + 2])
+        m[0, 3], m[1, 3], m[2, 3] = value * u[0] + y * v[0], value * u[1] + y * v[1], value * u[2] + y * v[2]
+    elif kind == 4:
+        w = (q[column + 3], q[column + 4], q[column + 5])
+        _turn(m, unit(w), sqrt(dot(w, w)))
+        m[0, 3], m[1, 3], m[2, 3] = value, q[column + 1], q[column + 2]
+    else:
+        _turn(m, axis, 0.0)
+        if kind == 2:
+            m[0, 3], m[1, 3], m[2, 3] = value * axis[0], value * axis[1], value * axis[2]
+
+
+@kernel
+def _product(a: Array, b: Array, out: Array) -> None:
+    """Write a b of two rigid transforms; out may be a."""
+    for i in range(3):
+        x, y, z, w = a[i, 0], a[i, 1], a[i, 2], a[i, 3]
+        out[i, 0] = x * b[0, 0] + y * b[1, 0] + z * b[2, 0]
+        out[i, 1] = x * b[0, 1] + y * b[1, 1] + z * b[2, 1]
+        out[i, 2] = x * b[0, 2] + y * b[1, 2] + z * b[2, 2]
+        out[i, 3] = x * b[0, 3] + y * b[1, 3] + z * b[2, 3] + w
+    out[3, 0] = out[3, 1] = out[3, 2] = 0.0
+    out[3, 3] = 1.0
+
+
+@kernel
+def link_poses(
+    parent: Ints,
+    kind: Ints,
+    axis: Array,
+    origin: Array,
+    source: Ints,
+    multiplier: Array,
+    offset: Array,
+    q: Array,
+    scratch: Array,
+    out: Array,
+) -> None:
+    """Write the pose of every link at one configuration (dof,) into out (links, 4, 4); scratch is (4, 4)."""
+    for i in range(parent.shape[0]):
+        m = out[i]
+        if parent[i] >= 0:
+            _product(out[parent[i]], origin[i], m)
+        else:
+            for r in range(4):
+                for c in range(4):
+                    m[r, c] = origin[i, r, c]
+        if kind[i] != 0:
+            k = source[i]
+            _move(scratch, kind[i], (axis[i, 0], axis[i, 1], axis[i, 2]), q, k, multiplier[i] * q[k] + offset[i])
+            _product(m, scratch, m)
+
+
+@kernel
+def many_link_poses(
+    parent: Ints,
+    kind: Ints,
+    axis: Array,
+    origin: Array,
+    source: Ints,
+    multiplier: Array,
+    offset: Array,
+    q: Array,
+    scratch: Array,
+    out: Array,
+) -> None:
+    """Do as `link_poses` for n configurations (n, dof) into (n, links, 4, 4)."""
+    for k in range(q.shape[0]):
+        link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], scratch, out[k])
+
+
+@kernel
+def _rotated(m: Array, a: Vec3) -> Vec3:
+    return (
+        m[0, 0] * a[0] + m[0, 1] * a[1] + m[0, 2] * a[2],
+        m[1, 0] * a[0] + m[1, 1] * a[1] + m[1, 2] * a[2],
+        m[2, 0] * a[0] + m[2, 1] * a[1] + m[2, 2] * a[2],
+    )
+
+
+@kernel
+def _add(out: Array, column: int, factor: float, v: Vec3) -> None:
+    out[0, column] += factor * v[0]
+    out[1, column] += factor * v[1]
+    out[2, column] += factor * v[2]
+
+
+@kernel
+def _turning_rate(w: Vec3, k: int) -> Vec3:
+    """Return the angular velocity of the rotation by the vector w when its k-th number grows by 1 a second.
+
+    Column k of 1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2, t = |w| (Chirikjian 2012, left Jacobian of SO(3)).
+    """
+    t = sqrt(dot(w, w))
+    if t < 1e-2:
+        s = t * t
+        a = 0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s / 40320.0))
+        b = 1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s / 362880.0))
+    else:
+        half = sin(0.5 * t)
+        a = 2.0 * half * half / (t * t)
+        b = (t - sin(t)) / (t * t * t)
+    e = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+    c = cross(w, e)
+    d = cross(w, c)
+    return (e[0] + a * c[0] + b * d[0], e[1] + a * c[1] + b * d[1], e[2] + a * c[2] + b * d[2])
+
+
+@kernel
+def point_jacobian(
+    parent: Ints,
+    kind: Ints,
+    axis: Array,
+    origin: Array,
+    source: Ints,
+    multiplier: Array,
+    q: Array,
+    poses: Array,
+    link: int,
+    point: Vec3,
+    factor: float,
+    scratch: Array,
+    out: Array,
+) -> None:
+    """Add ``factor`` times how fast a point of a link moves with each number of q to out (3, dof), in world axes.
+
+    The point is given where it is in the world; ``poses`` (links, 4, 4) are those at ``q``; scratch is (4, 4).
+    """
+    i = link
+    while i >= 0:
+        what = kind[i]
+        if what != 0:
+            pose = poses[i]
+            column = source[i]
+            along = _rotated(pose, (axis[i, 0], axis[i, 1], axis[i, 2]))
+            arm = (point[0] - pose[0, 3], point[1] - pose[1, 3], point[2] - pose[2, 3])
+            if what == 1:
+                _add(out, column, factor * multiplier[i], cross(along, arm))
+            elif what == 2:
+                _add(out, column, factor * multiplier[i], along)
+            else:
+                base = origin[i]
+                if parent[i] >= 0:
+                    _product(poses[parent[i]], origin[i], scratch)
+                    base = scratch
+                if what == 3:
+                    u, v = plane_axes((axis[i, 0], axis[i, 1], axis[i, 2]))
+                    _add(out, column, factor, _rotated(base, u))
+                    _add(out, column + 1, factor, _rotated(base, v))
+                    _add(out, column + 2, factor, cross(along, arm))
+                else:
+                    w = (q[column + 3], q[column + 4], q[column + 5])
+                    for k in range(3):
+                        _add(out, column + k, factor, (base[0, k], base[1, k], base[2, k]))
+                        _add(out, column + 3 + k, factor, cross(_rotated(base, _turning_rate(w, k)), arm))
+        i = parent[i]
+
+
+@kernel
+def many_point_jacobians(
+    parent: Ints,
+    kind: Ints,
+    axis: Array,
+    origin: Array,
+    source: Ints,
+    multiplier: Array,
+    offset: Array,
+    q: Array,
+    link: int,
+    points: Array,
+    scratch: Array,
+    poses: Array,
+    out: Array,
+) -> None:
+    """Do as `point_jacobian` for n configurations and points (n, 3) in the frame of the link, into (n, 3, dof)."""
+    for k in range(q.shape[0]):
+        link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], scratch, poses)
+        out[k, :, :] = 0.0
+        m = poses[link]
+        p = _rotated(m, (points[k, 0], points[k, 1], points[k, 2]))
+        p = (p[0] + m[0, 3], p[1] + m[1, 3], p[2] + m[2, 3])
+        point_jacobian(parent, kind, axis, origin, source, multiplier, q[k], poses, link, p, 1.0, scratch, out[k])

@@ -1,0 +1,227 @@
+"""A robot: links, joints and the shapes on them, and where they are at a configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from math import inf
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gjk3d.errors import RobotError
+from gjk3d.firstcall import first_call
+from gjk3d.robot import tree
+from gjk3d.robot.bodies import Body, Geometry, make_bodies
+from gjk3d.robot.kinematics import Array, Chain, many_link_poses, many_point_jacobians
+from gjk3d.robot.urdf import Joint, read_urdf
+
+
+class Robot:
+    """A robot as a URDF describes it, made by `Robot.from_urdf`.
+
+    A configuration is a row of ``dof`` numbers: one for a revolute, continuous (radians, not wrapped) or prismatic
+    joint; three for a planar one, two along the plane and the turn about its normal; six for a floating one,
+    translation and rotation vector. Joints stand in the order of the file; fixed joints and those that mimic others
+    have no numbers. Limits are there to be read and are not enforced.
+
+    Attributes
+    ----------
+    name : str
+    source : Path
+        The URDF.
+    links : tuple of str
+        Names of the links, parents first; everywhere else a link is its number in this tuple or its name.
+    joints : tuple of Joint or None
+        The joint above each link.
+    columns : dict
+        Name of each joint that has numbers: the slice of q that is its own.
+    dof : int
+        How many numbers a configuration has.
+    lower, upper : (dof,) float
+        Limits; infinite where there are none.
+    bodies : tuple of Body
+        Shapes fixed to links: (link, pose in the link, shape, number of the geometry).
+    geometries : tuple of Geometry
+        Which bodies make one collision geometry of the URDF, and the hull round them.
+    chain : Chain
+        The arrays that the kernels of `gjk3d.robot.kinematics` take.
+    """
+
+    __slots__ = (
+        "bodies", "chain", "columns", "dof", "geometries", "joints", "links", "lower", "name", "source", "upper",
+    )  # fmt: skip
+
+    bodies: tuple[Body, ...]
+    chain: Chain
+    columns: dict[str, slice]
+    dof: int
+    geometries: tuple[Geometry, ...]
+    joints: tuple[Joint | None, ...]
+    links: tuple[str, ...]
+    lower: Array
+    name: str
+    source: Path
+    upper: Array
+
+    @classmethod
+    def from_urdf(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        package_dirs: Sequence[str | os.PathLike[str]] = (),
+        geometry: str = "bodies",
+    ) -> Robot:
+        """Read a robot from a URDF.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        package_dirs : sequence of paths
+            Folders of packages, or that hold packages, for meshes named ``package://``; the folders above the URDF
+            and those of ROS are searched too.
+        geometry : str
+            What a mesh becomes: ``"bodies"``, one convex hull for each connected body of it; ``"hull"``, one for all;
+            ``"mesh"``, its triangles. Boxes, cylinders, spheres and the capsules of the ``<capsule>`` extension
+            (length between the centres of the caps) stay exact.
+
+        Raises
+        ------
+        FileError
+            The URDF is not there, or a mesh of it; the message says where it was looked for.
+        ParseError
+            The file is no URDF, or its joints make no tree.
+        """
+        self = cls()
+        description = read_urdf(path)
+        made = tree.build(description)
+        self.name, self.source = description.name, description.file
+        self.links, self.joints, self.columns, self.chain = made.links, made.above, made.columns, made.chain
+        self.dof = sum(each.stop - each.start for each in made.columns.values())
+        self.lower, self.upper = np.full(self.dof, -inf), np.full(self.dof, inf)
+        for joint in description.joints:
+            if joint.name in made.columns:
+                self.lower[made.columns[joint.name]] = joint.lower
+                self.upper[made.columns[joint.name]] = joint.upper
+        self.lower.setflags(write=False)
+        self.upper.setflags(write=False)
+        self.bodies, self.geometries = make_bodies(description, self.links, package_dirs, geometry)
+        return self
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints that have numbers in q, in their order."""
+        return tuple(self.columns)
+
+    def link_number(self, link: str | int) -> int:
+        """Return the number of a link, given by name or number."""
+        if isinstance(link, str):
+            if link not in self.links:
+                raise RobotError(f"robot {self.name!r} has no link {link!r}; it has {_listed(self.links)}")
+            return self.links.index(link)
+        number = int(link)
+        if not 0 <= number < len(self.links):
+            raise RobotError(f"robot {self.name!r} has no link {number}, expected 0 to {len(self.links) - 1}")
+        return number
+
+    def configuration(self, values: Mapping[str, ArrayLike], start: ArrayLike | None = None) -> Array:
+        """Return a configuration by the names of joints; others stay as in ``start``, or are 0.
+
+        Parameters
+        ----------
+        values : mapping
+            Name of a joint: its number, or its three or six numbers.
+        start : (dof,) float, optional
+        """
+        q = np.zeros(self.dof) if start is None else self.configurations(start)[0][0].copy()
+        for name, value in values.items():
+            if name not in self.columns:
+                raise RobotError(f"robot {self.name!r} has no joint {name!r} of its own; it has "
+                                 + _listed(self.joint_names))  # fmt: skip
+            numbers = np.asarray(value, dtype=np.float64).ravel()
+            own = self.columns[name]
+            if len(numbers) != own.stop - own.start:
+                raise RobotError(f"joint {name!r} has {own.stop - own.start} numbers, {len(numbers)} given")
+            q[own] = numbers
+        checked: Array = self.configurations(q)[0][0]
+        return checked
+
+    def configurations(self, q: ArrayLike, name: str = "q") -> tuple[Array, bool]:
+        """Check (dof,) or (n, dof) numbers; return them as (n, dof), and whether they were a stack."""
+        try:
+            raw = np.asarray(q)
+        except ValueError:
+            raise RobotError(f"{name} is ragged, expected ({self.dof},) or (n, {self.dof})") from None
+        if raw.size and raw.dtype.kind not in "fiu":
+            raise RobotError(f"{name} has dtype {raw.dtype}, expected real numbers")
+        if raw.ndim not in (1, 2) or raw.shape[-1] != self.dof:
+            raise RobotError(
+                f"{name} has shape {raw.shape}, expected ({self.dof},) or (n, {self.dof}): "
+                + (_listed(self.joint_names) or "no joints")
+            )
+        # one mutability for the kernels; a stack of floats in C order is taken as it is
+        rows = np.require(np.atleast_2d(raw), np.float64, ["C", "W"])
+        if not np.isfinite(rows).all():
+            row, column = np.argwhere(~np.isfinite(rows))[0]
+            at = f"[{row}, {column}]" if raw.ndim == 2 else f"[{column}]"
+            joint = next(each for each, own in self.columns.items() if own.start <= column < own.stop)
+            raise RobotError(f"{name}{at} is {rows[row, column]} (joint {joint!r}), expected a finite number")
+        return rows, raw.ndim == 2
+
+    def link_poses(self, q: ArrayLike) -> Array:
+        """Return where the links are in the world.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+
+        Returns
+        -------
+        (links, 4, 4) or (n, links, 4, 4) float
+            In the order of ``links``.
+        """
+        rows, stack = self.configurations(q)
+        out = np.empty((len(rows), len(self.links), 4, 4))
+        with first_call("robot"):
+            many_link_poses(*self.chain, rows, np.empty((4, 4)), out)
+        return out if stack else out[0]
+
+    def jacobian(self, q: ArrayLike, link: str | int, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """Return how a point that is fixed to a link moves, in world axes, with each number of q.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+        link : str or int
+        point : (3,) or (n, 3) float
+            In the frame of the link; its origin where none is given.
+
+        Returns
+        -------
+        (3, dof) or (n, 3, dof) float
+            Of linear velocity; joints that mimic count for the one they follow.
+        """
+        rows, stack = self.configurations(q)
+        number = self.link_number(link)
+        try:
+            given = np.asarray(point, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise RobotError("point: expected 3 numbers, or 3 for each configuration") from None
+        if given.shape not in ((3,), (len(rows), 3)) or not np.isfinite(given).all():
+            raise RobotError(f"point is {given.tolist()!r:.80}, expected (3,) or ({len(rows)}, 3) finite numbers")
+        points = np.ascontiguousarray(np.broadcast_to(given, (len(rows), 3))).copy()
+        out = np.empty((len(rows), 3, self.dof))
+        poses = np.empty((len(self.links), 4, 4))
+        with first_call("robot"):
+            many_point_jacobians(*self.chain, rows, number, points, np.empty((4, 4)), poses, out)
+        return out if stack else out[0]
+
+    def __repr__(self) -> str:
+        return f"<Robot {self.name!r}: {len(self.links)} links, {self.dof} dof, {len(self.bodies)} bodies>"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    return ", ".join(names[:12]) + more

@@ -1,0 +1,80 @@
+"""Real robots from the package example-robot-data, and pinocchio's view of them."""
+
+from __future__ import annotations
+
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+
+import gjk3d as gk
+
+SHARE = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
+URDFS = {
+    "panda": "panda_description/urdf/panda.urdf",
+    "ur5": "ur_description/urdf/ur5_robot.urdf",
+    "talos": "talos_data/robots/talos_reduced.urdf",
+    "tiago": "tiago_pro_description/robots/tiago_pro.urdf",
+}
+SRDFS = {
+    "panda": "panda_description/srdf/panda.srdf",
+    "ur5": "ur_description/srdf/ur5.srdf",
+    "talos": "talos_data/srdf/talos.srdf",
+}
+
+
+@cache
+def robot(name, geometry="bodies"):
+    return gk.robot.Robot.from_urdf(SHARE / URDFS[name], geometry=geometry)
+
+
+def some(robot, n, seed=0):
+    """Return n configurations within the limits, or within 3 where there are none."""
+    low, high = np.maximum(robot.lower, -3.0), np.minimum(robot.upper, 3.0)
+    return np.random.default_rng(seed).uniform(low, high, (n, robot.dof))
+
+
+class Twin:
+    """The same robot in pinocchio, whose joints that mimic are free: they are set from those they follow."""
+
+    def __init__(self, path, robot):
+        self.robot = robot
+        self.model = pinocchio.buildModelFromUrdf(str(path))
+        self.data = self.model.createData()
+        self.frames = {
+            frame.name: k for k, frame in enumerate(self.model.frames) if frame.type == pinocchio.FrameType.BODY
+        }
+        self.joints = {joint.name: joint for joint in robot.joints if joint is not None}
+
+    def value(self, name, q):
+        mimic = self.joints[name].mimic
+        if mimic is None:
+            return q[self.robot.columns[name]]
+        return mimic.multiplier * self.value(mimic.joint, q) + mimic.offset
+
+    def numbers(self, q):
+        """Return q in pinocchio's numbers."""
+        out = pinocchio.neutral(self.model)
+        for k in range(1, self.model.njoints):
+            joint = self.model.joints[k]
+            value = self.value(self.model.names[k], q)
+            if self.joints[self.model.names[k]].type == "planar":
+                value = [*value[:2], np.cos(value[2]), np.sin(value[2])]
+            elif self.joints[self.model.names[k]].type == "floating":
+                value = [*value[:3], *pinocchio.Quaternion(pinocchio.exp3(value[3:])).coeffs()]
+            elif joint.nq == 2:
+                value = [np.cos(value[0]), np.sin(value[0])]
+            out[joint.idx_q : joint.idx_q + joint.nq] = value
+        return out
+
+    def poses(self, q):
+        """Return the pose of every link."""
+        pinocchio.framesForwardKinematics(self.model, self.data, self.numbers(q))
+        return np.array([self.data.oMf[self.frames[name]].homogeneous for name in self.robot.links])
+
+
+@cache
+def twin(name):
+    return Twin(SHARE / URDFS[name], robot(name))

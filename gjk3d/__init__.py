@@ -72,6 +72,8 @@ _WHERE = {
     "nearest_faces": "meshes.queries",
     "intersection_curve": "meshes.queries",
     "Compound": "solids",
+    "HeightField": "solids",
+    "PointCloud": "solids",
     "VoxelGrid": "solids",
     "CollisionManager": "compat",
     "scene_to_collision": "compat",
@@ -150,6 +152,8 @@ if TYPE_CHECKING:
     from gjk3d.shapes.tetrahedron import Tetrahedron as Tetrahedron
     from gjk3d.shapes.triangle import Triangle as Triangle
     from gjk3d.solids import Compound as Compound
+    from gjk3d.solids import HeightField as HeightField
+    from gjk3d.solids import PointCloud as PointCloud
     from gjk3d.solids import VoxelGrid as VoxelGrid
 
 

@@ -1,6 +1,8 @@
 """Solids that are unions of convex parts: compounds, voxels, points with a radius, height fields; level sets."""
 
+from gjk3d.solids.cloud import PointCloud
 from gjk3d.solids.compound import Compound
+from gjk3d.solids.heights import HeightField
 from gjk3d.solids.voxels import VoxelGrid
 
-__all__ = ["Compound", "VoxelGrid"]
+__all__ = ["Compound", "HeightField", "PointCloud", "VoxelGrid"]

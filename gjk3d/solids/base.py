@@ -9,7 +9,6 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.errors import UnboundedShapeError
 from gjk3d.families import arena
 from gjk3d.meshes.mesh import Mesh
 from gjk3d.poses import WIDTH
@@ -33,10 +32,11 @@ class Packed(NamedTuple):
 class Union:
     """Convex parts in one frame. Boxes are rows of least and greatest corner, never too small."""
 
-    __slots__ = ("count", "reach")
+    __slots__ = ("count", "endless", "reach")
 
     count: int
     reach: float  #: greatest coordinate of any part
+    endless: bool  #: whether all of it goes down without end, below what its boxes say
 
     @property
     def box(self) -> Array:
@@ -158,16 +158,17 @@ class Solid:
         union: Union = self._cache["union"]
         return union
 
+    def facing(self, box: Array) -> Union:
+        """Return what is asked about against something in a box, in the frame of this solid."""
+        return self.union()
+
     def _union(self) -> Union:
         raise NotImplementedError
 
     @property
     def bounds(self) -> Array:
         """Least and greatest corner of a box round the solid, (2, 3) float."""
-        box = self.union().box
-        if not np.isfinite(box).all():
-            raise UnboundedShapeError(f"a {type(self).__name__} goes down without end: it has no bounds")
-        return box.reshape(2, 3).copy()
+        return self.union().box.reshape(2, 3).copy()
 
 
 def rebuild(cls: type[Solid], values: dict[str, Any]) -> Solid:

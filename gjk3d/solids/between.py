@@ -68,11 +68,11 @@ class Between:
     def candidates(self, within: float) -> Iterator[Ints]:
         """Yield blocks of pairs whose boxes are no farther apart than that along any axis of one of the two."""
         within += self.error
-        swapped = self.b.count > self.a.count
+        swapped = self.b.count > self.a.count and not self.a.endless
         host, guest, m = (self.b, self.a, inverse(self.m)) if swapped else (self.a, self.b, self.m)
         which = np.arange(guest.count)
         if guest.count > 1:
-            from_guest = _box_at(host.box, inverse(m))
+            from_guest = box_at(host.box, inverse(m))
             blocks = [block[:, 1] for block in guest.near(from_guest[None], within)]
             which = np.concatenate(blocks) if blocks else which[:0]
         if not len(which):
@@ -180,12 +180,12 @@ class Between:
 
     def _seeds(self) -> Iterator[Ints]:
         """Yield pairs that are likely to be near each other."""
-        guest = self.b.seed(_box_at(self.a.box, inverse(self.m)))
+        guest = self.b.seed(box_at(self.a.box, inverse(self.m)))
         last = None
         for _ in range(3):
             host = self.a.seed(self.b.boxes_at(np.array([guest]), self.m)[0])
             if self.b.count > 1:
-                guest = self.b.seed(_box_at(self.a.boxes(np.array([host]))[0], inverse(self.m)))
+                guest = self.b.seed(box_at(self.a.boxes(np.array([host]))[0], inverse(self.m)))
             if (host, guest) == last:
                 return
             last = host, guest
@@ -227,9 +227,9 @@ def _growing(blocks: Iterator[Ints]) -> Iterator[Ints]:
             start, size = start + size, min(4 * size, _MOST)
 
 
-def _box_at(box: Array, m: Array) -> Array:
+def box_at(box: Array, m: Array) -> Array:
     """Return the box round a box at a pose."""
-    whole: Array = turned(box[None], m)[0] if np.isfinite(box).all() else np.repeat((-inf, inf), 3)
+    whole: Array = turned(box[None], m)[0]
     return whole
 
 

@@ -21,7 +21,8 @@ from gjk3d.shapes.base import Array, Ints
 from gjk3d.solids.base import inverse
 from gjk3d.solids.between import Between
 
-_WAYS = 16  #: directions that are tried
+_WAYS, _FEWER = 16, 4  #: directions that are tried; where many parts are near, each takes long
+_MANY = 20_000
 _SAMPLES = 256  #: points that are looked for in closed meshes
 _CHUNK = 4096
 _EX = np.array([1.0, 0.0, 0.0])
@@ -55,7 +56,9 @@ def depth(x: Between) -> Depth:
             most, normal = t, row[3:6]
             break
     if most < inf:
-        most, normal = shortest(free, distinct(_ways(out, normal), _WAYS), most, normal, error)
+        most, normal = shortest(
+            free, distinct(_ways(out, normal), _WAYS if len(out) < _MANY else _FEWER), most, normal, error
+        )
     return Depth(max(0.0, min(least, most)), most, normal, place)
 
 
@@ -96,7 +99,7 @@ def _outer(x: Between) -> tuple[float, Array]:
     box_b = np.concatenate([own[:, :3].min(axis=0), own[:, 3:].max(axis=0)])
     for c in range(3):
         for sign, far in ((1.0, box_a[3 + c] - box_b[c]), (-1.0, box_b[3 + c] - box_a[c])):
-            if far < most:
+            if far < most and not (x.a.endless and c == 2 and sign < 0.0):
                 most, normal = max(float(far), 0.0), sign * np.eye(3)[c]
     return most + 4.0 * x.error, normal
 
@@ -126,9 +129,9 @@ def _held_depth(x: Between) -> tuple[float, Any]:
     """Return how deep the deepest of some points of one lies in a closed mesh of the other, and that point."""
     best: tuple[float, Any] = (0.0, None)
     for host, guest, m, to_a in ((x.a, x.b, x.m, None), (x.b, x.a, inverse(x.m), x.m)):
-        if not host.bodies:
+        points = guest.points() if host.bodies else []
+        if not len(points):
             continue
-        points = guest.points()
         points = points[np.unique(np.linspace(0, len(points) - 1, _SAMPLES).astype(int))]
         points = points @ m[:9].reshape(3, 3).T + m[9:12]
         for mesh, row in host.bodies:

@@ -20,8 +20,9 @@ from gjk3d.results import Status
 from gjk3d.shapes.base import Array, Ints, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.solids.base import ROUNDING, Solid, Union
-from gjk3d.solids.between import Between
+from gjk3d.solids.between import Between, box_at
 from gjk3d.solids.depths import depth
+from gjk3d.solids.heights import HeightField
 from gjk3d.solids.parts import parts_of
 
 assert meshes is not None
@@ -50,12 +51,17 @@ def _questions(a: Any, b: Any, rows: Rows) -> tuple[bool, Iterator[tuple[int, Ar
     turned = _turned(a, b)
     if turned:
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
-    first, second = _union(a), _union(b)
+    if isinstance(b, HeightField):
+        raise UnsupportedPair(
+            "two HeightFields: both go down without end; make one of them a gjk3d.Mesh or a Compound that has one"
+        )
+    second = _union(b)
 
     def each() -> Iterator[tuple[int, Array, Between]]:
         for k in range(rows.total):
             row_a, row_b = rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0]
-            yield k, row_a, Between(first, second, relative(row_a, row_b))
+            m = relative(row_a, row_b)
+            yield k, row_a, Between(a.facing(box_at(second.box, m)), second, m)
 
     return turned, each()
 
@@ -65,7 +71,7 @@ def _with_plane(a: Any, b: Any) -> tuple[Any, Any] | None:
     if not isinstance(a, Halfspace) and not isinstance(b, Halfspace):
         return None
     solid = b if isinstance(a, Halfspace) else a
-    hull = solid.union().outline()
+    hull = None if isinstance(solid, HeightField) else solid.union().outline()
     if hull is None:
         raise UnsupportedPair(
             f"{type(a).__name__} against {type(b).__name__}: use a large gjk3d.Box in place of the half-space"

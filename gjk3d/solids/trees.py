@@ -58,6 +58,7 @@ class InTree(Union):
         assert boxes.shape == (self.count, BOX)
         self._tree = Tree(self.count)
         self._tree.insert(everyone, boxes)
+        self.endless = False
         self.reach = float(np.abs(self.box).max())
 
     @property

@@ -497,8 +497,12 @@ def test_managers_are_copied_and_pickled():
     manager = filled(gk.CollisionManager(solid=False), *many(3, 6, 0.6))
     expected = manager.in_collision_internal(True)
     manager.in_collision_single(TORUS)
+    apart = np.eye(4)
+    apart[:3, 3] = 0.0, 9.0, 0.0
     for other in (copy.deepcopy(manager), pickle.loads(pickle.dumps(manager))):
         assert other.in_collision_internal(True) == expected
+        other.set_transform("part 1", apart)
+        assert other.min_distance_internal("part 1") > 5.0
         other.remove_object("part 0")
     assert manager.in_collision_internal(True) == expected
     assert "part 0" in manager._objects.named

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.compat.objects import CollisionObject
+from gjk3d.compat.objects import CollisionObject, Pairs
 from gjk3d.meshes import surfaces
+from gjk3d.meshes.many import HELD, HOLDS, MEET, meet_many
 from gjk3d.meshes.mesh import Mesh
 from gjk3d.meshes.touches import nearest_face, touches
 from gjk3d.queries import distance, signed_distance
 from gjk3d.results import Distance
-from gjk3d.shapes.base import Array
+from gjk3d.shapes.base import Array, Ints
 
 Names = Sequence[Hashable]
 
@@ -82,10 +83,24 @@ class Nearest(NamedTuple):
 NONE = Nearest(sys.float_info.max, (-1, -1), (None, None))
 
 
-def meets(a: CollisionObject, b: CollisionObject, solid: bool) -> bool:
-    """Tell whether surfaces touch or cross, or one object lies in another that counts as solid."""
-    m = surfaces.relative(a.row, b.row)
-    return surfaces.meet(a.mesh, b.mesh, m) or _holder(a.mesh, b.mesh, m, solid)
+def meeting(pairs: Pairs, solid: bool, first: bool) -> Iterator[Ints]:
+    """Yield the pairs whose surfaces touch or cross, or of which one lies in the other where that counts as solid.
+
+    Pairs of the same two meshes are asked in one call; with ``first`` one pair of each such call is enough.
+    """
+    left, right = pairs.numbers[:, 0], pairs.numbers[:, 1]
+    which = pairs.left.which[left] * (1 << 31) + pairs.right.which[right]
+    order = np.argsort(which, kind="stable")
+    for some in np.split(order, np.flatnonzero(np.diff(which[order])) + 1) if len(order) else ():
+        a, b = pairs.left.at[int(left[some[0]])].mesh, pairs.right.at[int(right[some[0]])].mesh
+        found = meet_many(a, b, pairs.left.rows[left[some]], pairs.right.rows[right[some]], first)
+        hit = found == MEET
+        for code, holder in ((HOLDS, a), (HELD, b)):
+            held = found == code
+            if held.any() and (solid or holder.is_convex):
+                hit |= held
+        if hit.any():
+            yield pairs.numbers[some[hit]]
 
 
 def _holder(a: Mesh, b: Mesh, m: Array, solid: bool) -> bool:
@@ -123,12 +138,10 @@ def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: A
     return nearest_face(a.mesh, _in_frame(a.row, point_a)), nearest_face(b.mesh, _in_frame(b.row, point_b))
 
 
-def contacts(a: CollisionObject, b: CollisionObject, names: Names, solid: bool) -> Iterator[ContactData]:
-    """Yield the contacts of a pair, none where it does not meet."""
+def contacts(a: CollisionObject, b: CollisionObject, names: Names) -> Iterator[ContactData]:
+    """Yield the contacts of a pair that meets."""
     m = surfaces.relative(a.row, b.row)
     found = touches(a.mesh, b.mesh, m)
-    if not len(found.faces) and not _holder(a.mesh, b.mesh, m, solid):
-        return
     turn = a.row[:9].reshape(3, 3)
     points, normals, depths = found.points @ turn.T + a.row[9:12], found.normals @ turn.T, found.depths
     convex = a.mesh.is_convex and b.mesh.is_convex

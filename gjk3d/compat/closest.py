@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.compat.answers import Nearest, nearest
-from gjk3d.compat.objects import CollisionObject
+from gjk3d.compat.objects import CollisionObject, Pairs
 from gjk3d.shapes.base import Array
 
-Found = tuple[list[CollisionObject], list[CollisionObject]]
 _START = 1.0 / 64.0  #: of the size of everything: how far boxes are looked for first
 
 
@@ -23,14 +22,14 @@ class Closest(NamedTuple):
     b: CollisionObject
 
 
-def closest(find: Callable[[float], Found], size: float, solid: bool) -> Closest:
+def closest(find: Callable[[float], Pairs], size: float, solid: bool) -> Closest:
     """Return the closest of pairs, of which there is at least one; of equals the first.
 
     ``find`` returns the pairs whose boxes are no farther apart along any axis than that; none are farther than
     ``size``.
     """
     within = 0.0
-    while not len((pairs := find(within))[0]):
+    while not len((pairs := find(within)).numbers):
         within = max(2.0 * within, _START * size)
     best = _best(pairs, None, solid)
     if best is None or best.nearest.distance > within:
@@ -39,10 +38,11 @@ def closest(find: Callable[[float], Found], size: float, solid: bool) -> Closest
     return best
 
 
-def _best(pairs: Found, best: Closest | None, solid: bool) -> Closest | None:
+def _best(pairs: Pairs, best: Closest | None, solid: bool) -> Closest | None:
     low = _bounds(pairs)
     for k in np.argsort(low, kind="stable"):
-        a, b = pairs[0][k], pairs[1][k]
+        i, j = pairs.numbers[k].tolist()
+        a, b = pairs.left.at[i], pairs.right.at[j]
         least = np.inf if best is None else best.nearest.distance
         if low[k] >= least:
             break
@@ -54,9 +54,9 @@ def _best(pairs: Found, best: Closest | None, solid: bool) -> Closest | None:
     return best
 
 
-def _bounds(pairs: Found) -> Array:
+def _bounds(pairs: Pairs) -> Array:
     """Return a lower bound of the signed distance of each pair: that of their boxes."""
-    a, b = (np.array([one.box for one in side]) for side in pairs)
+    a, b = pairs.left.boxes[pairs.numbers[:, 0]], pairs.right.boxes[pairs.numbers[:, 1]]
     gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:])
     apart: Array = np.linalg.norm(np.maximum(gaps, 0.0), axis=1)
     return np.where(gaps.max(axis=1) > 0.0, apart, gaps.max(axis=1))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gjk3d.compat.answers import NONE, ContactData, DistanceData, contacts, meets
-from gjk3d.compat.closest import Closest, Found, closest
-from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects
+from gjk3d.compat.answers import NONE, ContactData, DistanceData, contacts, meeting
+from gjk3d.compat.closest import Closest, closest
+from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects, Pairs, in_order
 from gjk3d.shapes.base import Array
 
 
@@ -190,23 +191,21 @@ class CollisionManager:
         return _answer(hit, names, return_names, data, return_data)
 
     def _collisions(
-        self, pairs: Found, all_names: bool, all_data: bool, ordered: bool
+        self, pairs: Pairs, all_names: bool, all_data: bool, ordered: bool
     ) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
         """Return whether any pair meets, which do, and where; the first that does is enough for the first alone."""
+        if not (all_names or all_data):
+            return any(True for _ in meeting(pairs, self._solid, True)), set(), []
         found: set[tuple[Hashable, Hashable]] = set()
         data: list[ContactData] = []
-        for a, b in _oriented(pairs, ordered and (all_names or all_data)):
+        hits = [*meeting(pairs, self._solid, False), np.zeros((0, 2), dtype=np.int64)]
+        for a, b in replace(pairs, numbers=in_order(np.concatenate(hits))):
+            if ordered and b.name < a.name:  # type: ignore[operator]
+                a, b = b, a
             names = a.name, b.name
+            found.add(names)
             if all_data:
-                before = len(data)
-                data.extend(contacts(a, b, names, self._solid))
-                hit = len(data) > before
-            else:
-                hit = meets(a, b, self._solid)
-            if hit:
-                found.add(names)
-                if not (all_names or all_data):
-                    break
+                data.extend(contacts(a, b, names))
         return len(found) > 0, found, data
 
     # --- distances -----------------------------------------------------------------------------------------------
@@ -267,13 +266,9 @@ class CollisionManager:
         """
         found = None
         if name is not None:
-            one = self._objects.alone(name)
-
-            def find(within: float) -> Found:
-                return _others(self._objects.pairs_with(one, within))
-
+            pairs = self._objects.pairs_of(self._objects.find(name))
             if len(self._objects) > 1:
-                found = closest(find, self._size(), self._solid)
+                found = closest(lambda _: pairs, 0.0, self._solid)
         elif len(self._objects) > 1:
             found = closest(self._objects.pairs, self._size(), self._solid)
         if found is None:
@@ -357,17 +352,6 @@ def _objects_of(manager: Any) -> Objects:
         kind = f"{type(manager).__module__}.{type(manager).__name__}"
         raise TypeError(f"other_manager is a {kind}, expected a gjk3d.CollisionManager: build it by gjk3d too")
     return manager._objects
-
-
-def _oriented(pairs: Found, ordered: bool) -> Iterator[tuple[CollisionObject, CollisionObject]]:
-    for a, b in zip(*pairs, strict=True):
-        yield (b, a) if ordered and b.name < a.name else (a, b)  # type: ignore[operator]
-
-
-def _others(pairs: Found) -> Found:
-    """Return the pairs but that of an object with itself."""
-    kept = [(a, b) for a, b in zip(*pairs, strict=True) if a is not b]
-    return [a for a, _ in kept], [b for _, b in kept]
 
 
 def _data(found: Closest) -> DistanceData:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -12,7 +13,7 @@ from gjk3d.broad.tree import Tree
 from gjk3d.errors import PoseError, SceneError, ShapeError
 from gjk3d.meshes.mesh import Mesh
 from gjk3d.meshes.surfaces import ROUNDING
-from gjk3d.poses import TOLERANCE, as_matrices, pose_rows
+from gjk3d.poses import TOLERANCE, WIDTH, as_matrices, check_row, pose_rows
 from gjk3d.shapes.base import Array, Ints
 
 _FLAT = 1e-12  #: a transform that shrinks one way by this, next to another way, has no inverse worth the name
@@ -33,10 +34,9 @@ class CollisionObject:
         As given last.
     """
 
-    __slots__ = ("_keys", "box", "mesh", "name", "number", "row", "transform")
+    __slots__ = ("_keys", "mesh", "name", "number", "row", "transform")
     mesh: Mesh
     row: Array  #: the pose, as twelve numbers
-    box: Array  #: lowest and highest corner in the world, (6,)
     transform: Array
     _keys: tuple[Key, ...]  #: of the mesh as it was given, and of what its transform made of it where that is another
 
@@ -55,17 +55,39 @@ class CollisionObject:
         return f"<CollisionObject {self.name!r}: {self.mesh!r}>"
 
 
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of objects, by their numbers."""
+
+    left: Objects
+    right: Objects
+    numbers: Ints  #: (k, 2)
+
+    def __iter__(self) -> Iterator[tuple[CollisionObject, CollisionObject]]:
+        for i, j in self.numbers.tolist():
+            yield self.left.at[i], self.right.at[j]
+
+
 class Objects:
-    """Objects by name; leaves of the tree are their numbers, each used again when its object is gone."""
+    """Objects by name; leaves of the tree are their numbers, each used again when its object is gone.
+
+    Boxes are fitted when the next question is asked, all that are new or have moved at once.
+    """
 
     def __init__(self, lender: Objects | None = None) -> None:
         self._lender = lender
         self._guest: Objects | None = None
         self.named: dict[Hashable, CollisionObject] = {}
+        self.at: dict[int, CollisionObject] = {}
         self._tree = Tree()
-        self._at: list[CollisionObject | None] = []
         self._free: list[int] = []
-        self._meshes: dict[Key, list[Any]] = {}  #: each distinct mesh, and how many objects are of it
+        self._fresh: set[int] = set()
+        self._moved: set[int] = set()
+        self._meshes: dict[Key, list[Any]] = {}  #: each distinct mesh, how many objects are of it, its number
+        self.rows, self.boxes = np.zeros((0, WIDTH)), np.zeros((0, 6))
+        self.which = np.zeros(0, dtype=np.int64)  #: a number for each distinct mesh
+        self._known = 0
+        self._local = np.zeros((0, 6))  #: the middle of the box of each mesh, and half its size
 
     def __len__(self) -> int:
         return len(self.named)
@@ -74,45 +96,63 @@ class Objects:
 
     def put(self, name: Hashable, mesh: Any, transform: Any) -> CollisionObject:
         """Add an object, or put it in the place of the one with that name."""
-        what = f"transform of {name!r}"
-        linear, row, matrix = _split(np.eye(4) if transform is None else transform, what)
+        row = np.empty((1, WIDTH))
+        linear, matrix = _split(np.eye(4) if transform is None else transform, name, row)
         key = key_of(mesh, f"mesh of {name!r}"), b""
         keys, taken = self._deformed(key, self._take(key, lambda: self._made(key, mesh)), linear)
         if name in self.named:
             self.remove(name)
-        number = self._free.pop() if self._free else len(self._at)
-        new = CollisionObject(name, number)
-        new._keys, new.mesh, new.row, new.transform = keys, taken, row, matrix
-        new.box = _box(taken, row)
-        if number == len(self._at):
-            self._at.append(None)
-        self._at[number] = new
-        self.named[name] = new
-        self._tree.insert(np.array([number]), new.box[None])
+        number = self._free.pop() if self._free else len(self.at)
+        self._reserve(number + 1)
+        new = self.at[number] = self.named[name] = CollisionObject(name, number)
+        new._keys, new.transform = keys, matrix
+        self.rows[number], new.row = row[0], row[0, :12]
+        self._shape(new, taken)
+        self._fresh.add(number)
         return new
+
+    def _shape(self, placed: CollisionObject, mesh: Mesh) -> None:
+        placed.mesh = mesh
+        self.which[placed.number] = self._meshes[placed._keys[-1]][2]
+        low, high = mesh.bounds
+        self._local[placed.number] = *(0.5 * low + 0.5 * high), *(0.5 * high - 0.5 * low)
+
+    def _reserve(self, room: int) -> None:
+        if room <= len(self.rows):
+            return
+        more = max(room, 2 * len(self.rows), 4) - len(self.rows)
+        self.rows = np.concatenate([self.rows, np.zeros((more, WIDTH))])
+        self.boxes = np.concatenate([self.boxes, np.zeros((more, 6))])
+        self.which = np.concatenate([self.which, np.zeros(more, dtype=np.int64)])
+        self._local = np.concatenate([self._local, np.zeros((more, 6))])
 
     def remove(self, name: Hashable) -> None:
         """Take an object away."""
         old = self.find(name)
         del self.named[name]
-        self._tree.remove(np.array([old.number]))
+        del self.at[old.number]
+        if old.number not in self._fresh:
+            self._tree.remove(np.array([old.number]))
+        self._fresh.discard(old.number)
+        self._moved.discard(old.number)
         for key in old._keys:
             self._drop(key)
-        self._at[old.number] = None
         self._free.append(old.number)
 
     def move(self, name: Hashable, transform: Any) -> None:
         """Give an object a new transform."""
         moved = self.find(name)
-        linear, row, matrix = _split(transform, f"transform of {name!r}")
+        row = np.empty((1, WIDTH))
+        linear, matrix = _split(transform, name, row)
         if linear is not None or len(moved._keys) > 1:
             keys, taken = self._deformed(moved._keys[0], self._meshes[moved._keys[0]][0], linear)
             for key in moved._keys[1:]:
                 self._drop(key)
-            moved._keys, moved.mesh = keys, taken
-        moved.row, moved.transform = row, matrix
-        moved.box = _box(moved.mesh, row)
-        self._tree.move(np.array([moved.number]), moved.box[None])
+            moved._keys = keys
+            self._shape(moved, taken)
+        self.rows[moved.number], moved.row = row[0], row[0, :12]
+        moved.transform = matrix
+        self._moved.add(moved.number)
 
     def guest(self, mesh: Any, transform: Any) -> Objects:
         """Return a mesh by itself as what these can be asked against; the last one is kept."""
@@ -120,13 +160,6 @@ class Objects:
             self._guest = Objects(self)
         self._guest.put(EXTERNAL, mesh, transform)
         return self._guest
-
-    def alone(self, name: Hashable) -> Objects:
-        """Return one of these by itself."""
-        one, found = Objects(), self.find(name)
-        one.named[name], one._at = found, [found]
-        one._tree.insert(np.array([0]), found.box[None])
-        return one
 
     def find(self, name: Hashable) -> CollisionObject:
         """Return the object of a name."""
@@ -145,7 +178,8 @@ class Objects:
         """Return the mesh of a key, made once for all objects of it, and count who has it."""
         entry = self._meshes.get(key)
         if entry is None:
-            entry = self._meshes[key] = [make(), 0]
+            entry = self._meshes[key] = [make(), 0, self._known]
+            self._known += 1
         entry[1] += 1
         mesh: Mesh = entry[0]
         return mesh
@@ -163,28 +197,58 @@ class Objects:
 
     # --- searches ------------------------------------------------------------------------------------------------
 
-    def pairs(self, within: float) -> tuple[list[CollisionObject], list[CollisionObject]]:
+    def settle(self) -> None:
+        """Fit the boxes of what is new or has moved."""
+        if self._fresh:
+            self._tree.insert(*self._fitted(self._fresh))
+        if moved := self._moved - self._fresh:
+            self._tree.move(*self._fitted(moved))
+        self._fresh.clear()
+        self._moved.clear()
+
+    def _fitted(self, which: set[int]) -> tuple[Ints, Array]:
+        """Return numbers of objects and the boxes round them at their poses, never too small."""
+        numbers = np.array(sorted(which))
+        center, half, rows = self._local[numbers, :3], self._local[numbers, 3:], self.rows[numbers]
+        turn, shift = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12]
+        size = np.abs(center).max(axis=1) + half.max(axis=1) + np.abs(shift).max(axis=1)
+        middle = np.einsum("kij,kj->ki", turn, center) + shift
+        reach = np.einsum("kij,kj->ki", np.abs(turn), half) + ROUNDING * size[:, None]
+        boxes = self.boxes[numbers] = np.hstack([middle - reach, middle + reach])
+        return numbers, boxes
+
+    def pairs(self, within: float) -> Pairs:
         """Return the pairs of objects whose boxes are no farther apart than that along any axis, in a fixed order."""
-        return self._listed(self, np.sort(_joined(self._tree.pairs(within)), axis=1))
+        self.settle()
+        return Pairs(self, self, in_order(np.sort(_joined(self._tree.pairs(within)), axis=1)))
 
-    def pairs_with(self, other: Objects, within: float) -> tuple[list[CollisionObject], list[CollisionObject]]:
+    def pairs_with(self, other: Objects, within: float) -> Pairs:
         """Return such pairs of an object here and one there."""
-        return self._listed(other, _joined(self._tree.pairs_with(other._tree, within)))
+        self.settle()
+        other.settle()
+        return Pairs(self, other, in_order(_joined(self._tree.pairs_with(other._tree, within))))
 
-    def _listed(self, other: Objects, pairs: Ints) -> tuple[list[CollisionObject], list[CollisionObject]]:
-        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-        first = [one for k in pairs[:, 0] if (one := self._at[k]) is not None]
-        second = [one for k in pairs[:, 1] if (one := other._at[k]) is not None]
-        return first, second
+    def pairs_of(self, one: CollisionObject) -> Pairs:
+        """Return all pairs of one object and another."""
+        self.settle()
+        others = np.array(sorted(self.at.keys() - {one.number}), dtype=np.int64)
+        return Pairs(self, self, np.column_stack([np.full(len(others), one.number), others]))
 
     @property
     def bounds(self) -> Array:
         """The box round everything, (6,); without objects from infinity to minus infinity."""
+        self.settle()
         return self._tree.bounds
 
 
 def _joined(blocks: Iterator[Ints]) -> Ints:
     return np.concatenate([np.zeros((0, 2), dtype=np.int64), *blocks])
+
+
+def in_order(pairs: Ints) -> Ints:
+    """Return pairs of numbers by the first, then by the second."""
+    result: Ints = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return result
 
 
 def as_mesh(mesh: Any) -> Mesh:
@@ -206,12 +270,15 @@ def key_of(mesh: Any, what: str) -> Hashable:
     return digest.digest()
 
 
-def _split(transform: Any, what: str) -> tuple[Array | None, Array, Array]:
-    """Return what of a transform is to be baked into the mesh, None for nothing, its pose, and itself."""
+def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, Array]:
+    """Write the pose into the row; return what is to be baked into the mesh, None for nothing, and the transform."""
+    what = f"transform of {name!r}"
     matrix = as_matrices(transform, what)
     if matrix.ndim != 2:
         raise PoseError(f"{what} has shape {matrix.shape}, expected one transform, (4, 4)")
     matrix = matrix.copy()
+    if check_row(matrix, rows, 0) == 0:
+        return None, matrix
     linear = matrix[:3, :3].copy()
     if np.isfinite(matrix).all() and (matrix[3] == (0.0, 0.0, 0.0, 1.0)).all():
         off = float(np.abs(linear.T @ linear - np.eye(3)).max())
@@ -221,20 +288,12 @@ def _split(transform: Any, what: str) -> tuple[Array | None, Array, Array]:
                 raise PoseError(f"{what} flattens the mesh: it scales by {stretch.tolist()}")
             shift = np.eye(4)
             shift[:3, 3] = matrix[:3, 3]
-            return linear, pose_rows(shift, what)[0][0, :12].copy(), matrix
-    return None, pose_rows(matrix, what)[0][0, :12].copy(), matrix
+            rows[:] = pose_rows(shift, what)[0]
+            return linear, matrix
+    rows[:] = pose_rows(matrix, what)[0]
+    return None, matrix
 
 
 def _baked(mesh: Mesh, linear: Array) -> Mesh:
     faces = mesh.faces[:, ::-1] if np.linalg.det(linear) < 0.0 else mesh.faces
     return Mesh(mesh.vertices @ linear.T, faces, name=mesh.name)
-
-
-def _box(mesh: Mesh, row: Array) -> Array:
-    """Return a box round a mesh at a pose, never too small."""
-    low, high = mesh.bounds
-    turn = row[:9].reshape(3, 3)
-    center = turn @ (0.5 * low + 0.5 * high) + row[9:12]
-    half = np.abs(turn) @ (0.5 * high - 0.5 * low)
-    half = half + ROUNDING * float(np.abs(mesh.bounds).max() + np.abs(row[9:12]).max())
-    return np.concatenate([center - half, center + half])

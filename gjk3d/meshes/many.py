@@ -1,0 +1,99 @@
+"""Two meshes at many pairs of poses: at which do they meet, in one compiled call."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gjk3d._numba import inlined, kernel
+from gjk3d.meshes import surfaces
+from gjk3d.meshes.mesh import Mesh
+from gjk3d.meshes.traversal import STACK, crossings
+from gjk3d.meshes.tree import tree_of
+from gjk3d.narrow.minkowski import Rigid
+from gjk3d.shapes.base import Array, Ints
+
+APART, MEET, HOLDS, HELD = range(4)
+_MAYBE = -1
+
+
+@inlined
+def _relative(p: Array, i: int, q: Array, j: int) -> Rigid:
+    """Return the pose of row j of q in the frame of row i of p."""
+    x, y, z = q[j, 9] - p[i, 9], q[j, 10] - p[i, 10], q[j, 11] - p[i, 11]
+    a, b, c = p[i, 0], p[i, 3], p[i, 6]
+    d, e, f = p[i, 1], p[i, 4], p[i, 7]
+    g, h, k = p[i, 2], p[i, 5], p[i, 8]
+    return (
+        a * q[j, 0] + b * q[j, 3] + c * q[j, 6], a * q[j, 1] + b * q[j, 4] + c * q[j, 7],
+        a * q[j, 2] + b * q[j, 5] + c * q[j, 8],
+        d * q[j, 0] + e * q[j, 3] + f * q[j, 6], d * q[j, 1] + e * q[j, 4] + f * q[j, 7],
+        d * q[j, 2] + e * q[j, 5] + f * q[j, 8],
+        g * q[j, 0] + h * q[j, 3] + k * q[j, 6], g * q[j, 1] + h * q[j, 4] + k * q[j, 7],
+        g * q[j, 2] + h * q[j, 5] + k * q[j, 8],
+        a * x + b * y + c * z, d * x + e * y + f * z, g * x + h * y + k * z,
+    )  # fmt: skip
+
+
+@kernel
+def _any_in_box(m: Rigid, points: Array, low_high: Array, pad: float) -> bool:
+    """Tell whether any of the points, in the frame that m leads from, is in a box."""
+    for k in range(points.shape[0]):
+        x, y, z = points[k, 0], points[k, 1], points[k, 2]
+        u = m[0] * x + m[1] * y + m[2] * z + m[9]
+        v = m[3] * x + m[4] * y + m[5] * z + m[10]
+        w = m[6] * x + m[7] * y + m[8] * z + m[11]
+        if (
+            low_high[0, 0] - pad <= u <= low_high[1, 0] + pad
+            and low_high[0, 1] - pad <= v <= low_high[1, 1] + pad
+            and low_high[0, 2] - pad <= w <= low_high[1, 2] + pad
+        ):
+            return True
+    return False
+
+
+@kernel
+def meet_rows(
+    rows_a: Array, rows_b: Array, rounding: float, reach: float, first: bool,
+    ba: Array, la: Ints, ca: Array, points_a: Array, box_a: Array,
+    bb: Array, lb: Ints, cb: Array, points_b: Array, box_b: Array,
+    stack: Ints, found: Ints, out: Ints,
+) -> None:  # fmt: skip
+    """Write what each pair of poses makes of two meshes: they meet, one may lie in the other, or they are apart."""
+    for k in range(rows_a.shape[0]):
+        m = _relative(rows_a, k, rows_b, k)
+        noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
+        if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, found) > 0:
+            out[k] = MEET
+            if first:
+                return
+        elif _any_in_box(m, points_b, box_a, noise) or _any_in_box(
+            _relative(rows_b, k, rows_a, k), points_a, box_b, noise
+        ):
+            out[k] = _MAYBE
+
+
+def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = False) -> Ints:
+    """Return of each pair of poses, (k, 12) each, whether surfaces MEET, a HOLDS b, is HELD by it, or they are APART.
+
+    With ``first`` only the first that meets is sure to be right where any does.
+    """
+    (boxes_a, links_a, corners_a), (boxes_b, links_b, corners_b) = tree_of(a).arrays, tree_of(b).arrays
+    out = np.zeros(len(rows_a), dtype=np.int64)
+    meet_rows(
+        rows_a, rows_b, surfaces.ROUNDING, tree_of(a).reach + tree_of(b).reach, first,
+        boxes_a, links_a, corners_a, *_of_bodies(a), boxes_b, links_b, corners_b, *_of_bodies(b),
+        np.empty((STACK, 2), dtype=np.int64), np.empty((1, 2), dtype=np.int64), out,
+    )  # fmt: skip
+    if not (first and (out == MEET).any()):
+        for k in np.flatnonzero(out == _MAYBE):
+            which = surfaces.one_in_other(a, b, surfaces.relative(rows_a[k], rows_b[k]))
+            out[k] = (APART, HOLDS, HELD)[which]
+    return out
+
+
+def _of_bodies(mesh: Mesh) -> tuple[Array, Array]:
+    """Return a point of each body and the box, writable as the kernels know arrays."""
+    if "bodies and box" not in mesh._cache:
+        mesh._cache["bodies and box"] = mesh.body_points.copy(), mesh.bounds.copy()
+    both: tuple[Array, Array] = mesh._cache["bodies and box"]
+    return both

@@ -1,7 +1,8 @@
 """Robots from URDF: where their links are, and what may touch what."""
 
+from gjk3d.robot.allowed import AllowedPair, AllowedPairs
 from gjk3d.robot.bodies import Body, Geometry
 from gjk3d.robot.model import Robot
 from gjk3d.robot.urdf import Joint, Mimic
 
-__all__ = ["Body", "Geometry", "Joint", "Mimic", "Robot"]
+__all__ = ["AllowedPair", "AllowedPairs", "Body", "Geometry", "Joint", "Mimic", "Robot"]

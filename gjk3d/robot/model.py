@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 from gjk3d.errors import RobotError
 from gjk3d.firstcall import first_call
 from gjk3d.robot import tree
+from gjk3d.robot.allowed import AllowedPairs
 from gjk3d.robot.bodies import Body, Geometry, make_bodies
-from gjk3d.robot.kinematics import Array, Chain, many_link_poses, many_point_jacobians
+from gjk3d.robot.kinematics import FIXED, Array, Chain, Ints, many_link_poses, many_point_jacobians
+from gjk3d.robot.srdf import State, read_srdf, srdf_text, write_srdf
 from gjk3d.robot.urdf import Joint, read_urdf
 
 
@@ -47,12 +49,21 @@ class Robot:
         Which bodies make one collision geometry of the URDF, and the hull round them.
     chain : Chain
         The arrays that the kernels of `gjk3d.robot.kinematics` take.
+    rigid : (links,) int
+        Links of the same number are joined by fixed joints alone.
+    allowed : AllowedPairs
+        Pairs of links that are left unchecked; edit it before a checker is made.
+    states : dict
+        Reference poses of the SRDF: name of the pose: name of the joint: its numbers; see `state`.
     """
 
     __slots__ = (
-        "bodies", "chain", "columns", "dof", "geometries", "joints", "links", "lower", "name", "source", "upper",
+        "_others", "allowed", "bodies", "chain", "columns", "dof", "geometries", "joints", "links", "lower", "name",
+        "rigid", "source", "states", "upper",
     )  # fmt: skip
 
+    _others: tuple[str, ...]
+    allowed: AllowedPairs
     bodies: tuple[Body, ...]
     chain: Chain
     columns: dict[str, slice]
@@ -62,13 +73,16 @@ class Robot:
     links: tuple[str, ...]
     lower: Array
     name: str
+    rigid: Ints
     source: Path
+    states: dict[str, State]
     upper: Array
 
     @classmethod
     def from_urdf(
         cls,
         path: str | os.PathLike[str],
+        srdf: str | os.PathLike[str] | None = None,
         *,
         package_dirs: Sequence[str | os.PathLike[str]] = (),
         geometry: str = "bodies",
@@ -79,6 +93,9 @@ class Robot:
         ----------
         path : path
             The file.
+        srdf : path, optional
+            Which pairs of links are left unchecked, and named poses. Without one, links are left unchecked that are
+            joined by a joint, or by joints through links that have no shapes; `allow_by_sampling` finds more.
         package_dirs : sequence of paths
             Folders of packages, or that hold packages, for meshes named ``package://``; the folders above the URDF
             and those of ROS are searched too.
@@ -108,7 +125,58 @@ class Robot:
         self.lower.setflags(write=False)
         self.upper.setflags(write=False)
         self.bodies, self.geometries = make_bodies(description, self.links, package_dirs, geometry)
+        self.rigid = _rigid(self.chain)
+        if srdf is None:
+            self.allowed, self.states, self._others = AllowedPairs(self.links, self._adjacent()), {}, ()
+        else:
+            read = read_srdf(srdf, self.links)
+            self.allowed, self.states, self._others = read.allowed, read.states, read.others
         return self
+
+    def _adjacent(self) -> list[tuple[str, str, str]]:
+        """Return each link that has shapes with the next one that has some on its way to the root."""
+        shaped = {each.link for each in self.geometries}
+        found = []
+        for link in sorted(shaped):
+            other = int(self.chain.parent[link])
+            while other >= 0 and other not in shaped:
+                other = int(self.chain.parent[other])
+            if other >= 0:
+                found.append((self.links[other], self.links[link], "adjacent"))
+        return found
+
+    @property
+    def pairs(self) -> Ints:
+        """Pairs of links that are checked, (n, 2), the lower number first.
+
+        Both have shapes, they are not allowed to touch, and not joined by fixed joints alone: such links never move
+        against each other.
+        """
+        shaped = sorted({each.link for each in self.geometries})
+        found = [
+            (a, b)
+            for k, a in enumerate(shaped)
+            for b in shaped[k + 1 :]
+            if self.rigid[a] != self.rigid[b] and (self.links[a], self.links[b]) not in self.allowed
+        ]
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+    def state(self, name: str, start: ArrayLike | None = None) -> Array:
+        """Return a named pose of the SRDF as a configuration.
+
+        Joints that it does not name stay as in ``start``, or are 0. What it says of joints that have no numbers here,
+        fixed ones, ones that mimic, the world's virtual one, is left out.
+        """
+        if name not in self.states:
+            raise RobotError(
+                f"robot {self.name!r} has no pose {name!r}; "
+                + (f"it has {_listed(tuple(self.states))}" if self.states else "poses are read from an SRDF, srdf=...")
+            )
+        return self.configuration({k: v for k, v in self.states[name].items() if k in self.columns}, start)
+
+    def to_srdf(self, path: str | os.PathLike[str]) -> None:
+        """Write the allowed pairs as an SRDF, with the groups, poses and all else of the SRDF that was read."""
+        write_srdf(path, srdf_text(self.name, self.allowed, self._others))
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -220,6 +288,15 @@ class Robot:
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.links)} links, {self.dof} dof, {len(self.bodies)} bodies>"
+
+
+def _rigid(chain: Chain) -> Ints:
+    """Return a number for each link, the same for links that are joined by fixed joints alone."""
+    number = np.arange(len(chain.parent), dtype=np.int64)
+    for k, (above, kind) in enumerate(zip(chain.parent, chain.kind, strict=True)):
+        if above >= 0 and kind == FIXED:
+            number[k] = number[above]
+    return number
 
 
 def _listed(names: Sequence[str]) -> str:

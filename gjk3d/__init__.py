@@ -74,6 +74,7 @@ _WHERE = {
     "Compound": "solids",
     "HeightField": "solids",
     "PointCloud": "solids",
+    "from_implicit": "solids",
     "VoxelGrid": "solids",
     "CollisionManager": "compat",
     "scene_to_collision": "compat",
@@ -155,6 +156,7 @@ if TYPE_CHECKING:
     from gjk3d.solids import HeightField as HeightField
     from gjk3d.solids import PointCloud as PointCloud
     from gjk3d.solids import VoxelGrid as VoxelGrid
+    from gjk3d.solids import from_implicit as from_implicit
 
 
 def __getattr__(name: str) -> Any:

@@ -129,7 +129,7 @@ def _held_depth(x: Between) -> tuple[float, Any]:
     """Return how deep the deepest of some points of one lies in a closed mesh of the other, and that point."""
     best: tuple[float, Any] = (0.0, None)
     for host, guest, m, to_a in ((x.a, x.b, x.m, None), (x.b, x.a, inverse(x.m), x.m)):
-        points = guest.points() if host.bodies else []
+        points = guest.points() if host.bodies else np.zeros((0, 3))
         if not len(points):
             continue
         points = points[np.unique(np.linspace(0, len(points) - 1, _SAMPLES).astype(int))]

@@ -118,8 +118,9 @@ class Prisms(Union):
         """See `Union`."""
         nx, ny = self._heights.shape[0] - 1, self._heights.shape[1] - 1
         at = (0.5 * (box[:2] + box[3:5]) - self._origin) / self._pitch
-        i, j = (int(min(max(x, 0.0), n - 1)) for x, n in zip(at.tolist(), (nx, ny), strict=True))
-        return 2 * (i * ny + j) + int(self._heights[i, j + 1] > self._heights[i + 1, j])
+        x, y = at.tolist()
+        i, j = int(min(max(x, 0.0), nx - 1)), int(min(max(y, 0.0), ny - 1))
+        return int(2 * (i * ny + j) + (self._heights[i, j + 1] > self._heights[i + 1, j]))
 
     def pack(self, which: Ints) -> Packed:
         """See `Union`."""

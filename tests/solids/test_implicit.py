@@ -1,0 +1,65 @@
+"""Meshes of level sets."""
+
+from __future__ import annotations
+
+import sys
+from math import pi
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError
+
+BOUNDS = [(-1.1, -1.1, -0.25), (1.1, 1.1, 0.25)]
+
+
+def torus(x: float, y: float, z: float) -> float:
+    return (x * x + y * y + z * z + 0.8**2 - 0.2**2) ** 2 - 4 * 0.8**2 * (x * x + y * y)
+
+
+@pytest.mark.parametrize(("pitch", "off"), [(0.1, 0.07), (0.05, 0.02), (0.025, 0.005)])
+def test_the_torus_of_the_second_document(pitch: float, off: float) -> None:
+    mesh = gk.from_implicit(torus, BOUNDS, pitch)
+    assert mesh.is_watertight
+    assert mesh.volume == pytest.approx(2 * pi**2 * 0.8 * 0.2**2, rel=off)
+    corners = mesh.vertices[mesh.faces]
+    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
+    assert area == pytest.approx(4 * pi**2 * 0.8 * 0.2, rel=off)
+    ring = np.hypot(np.hypot(mesh.vertices[:, 0], mesh.vertices[:, 1]) - 0.8, mesh.vertices[:, 2])
+    assert ring == pytest.approx(0.2, abs=2e-3 * pitch)
+    ball = gk.Sphere(0.5)
+    assert not gk.collide(mesh, ball)
+    assert gk.collide(mesh.hull(), ball)
+    assert gk.distance(mesh, ball).distance == pytest.approx(0.1, abs=0.3 * pitch)
+
+
+def test_what_leaves_the_box_is_closed_there() -> None:
+    slab = gk.from_implicit(lambda x, y, z: abs(z) - 0.3, [(-1, -1, -1), (1, 1, 1)], 0.1)
+    assert slab.is_watertight
+    assert slab.volume == pytest.approx(2 * 2 * 0.6, rel=0.03)  # its edges are cut where the box ends
+    assert slab.bounds == pytest.approx(np.array([(-1, -1, -0.3), (1, 1, 0.3)]), abs=1e-4)
+
+
+def test_what_cannot_be_meshed_is_refused() -> None:
+    with pytest.raises(ShapeError, match=r"nothing is inside: the function is between 1 and 1"):
+        gk.from_implicit(lambda x, y, z: 1.0, BOUNDS, 0.1)
+    with pytest.raises(ShapeError, match=r"gives nan at \(-?\d"):
+        gk.from_implicit(lambda x, y, z: float("nan") if x > 0.5 else 1.0, BOUNDS, 0.1)
+    with pytest.raises(ShapeError, match=r"a pitch of 0.0001 asks the function at 4.84e\+12 places.*.*0.00459"):
+        gk.from_implicit(torus, BOUNDS, 1e-4)
+    with pytest.raises(ShapeError, match="pitch is 0"):
+        gk.from_implicit(torus, BOUNDS, 0)
+    for bad in ([(0, 0, 0)], [(0, 0, 0), (1, 0, 1)], [(0, 0, 0), (1, 1, np.nan)], [(0, 0), (1, 1)]):
+        with pytest.raises(ShapeError, match="from_implicit: bounds"):
+            gk.from_implicit(torus, bad, 0.1)
+    with pytest.raises(ShapeError, match="function is 3"):
+        gk.from_implicit(3, BOUNDS, 0.1)
+    with pytest.raises(ZeroDivisionError):
+        gk.from_implicit(lambda x, y, z: 1 / 0, BOUNDS, 0.1)
+
+
+def test_without_manifold3d_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "manifold3d", None)
+    with pytest.raises(ImportError, match=r"pip install 'gjk3d\[mesh\]'"):
+        gk.from_implicit(torus, BOUNDS, 0.1)

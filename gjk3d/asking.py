@@ -70,12 +70,13 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
     """Return the error for what is no convex shape."""
     if callable(getattr(value, "hull", None)):
         return UnsupportedPair(
-            f"{name} is a {type(value).__name__}, and these queries take convex shapes: "
-            f"pass {name}.hull() to ask about its convex hull"
+            f"{name} is a {type(value).__name__}, and this takes convex shapes: "
+            "pass its hull() to ask about its convex hull"
         )
     if hasattr(value, "vertices") and hasattr(value, "faces"):
         return UnsupportedPair(
-            f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.ConvexHull(mesh.vertices)"
+            f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "
+            "or gjk3d.ConvexHull(mesh.vertices)"
         )
     return UnsupportedPair(
         f"{name} is a {type(value).__name__}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull"
@@ -110,7 +111,7 @@ def check_limits(max_distance: Any, tol: Any) -> None:
     if not isinstance(max_distance, Real) or not float(max_distance) >= 0:
         raise ShapeError(f"max_distance is {max_distance}, expected one number, at least 0")
     if tol is not None and not (isinstance(tol, Real) and 0 <= float(tol) < inf):
-        raise ShapeError(f"tol is {tol}, expected at least 0, relative to the pair's size")
+        raise ShapeError(f"tol is {tol!r}, expected a number, at least 0, relative to the pair's size")
 
 
 def ask_distance(

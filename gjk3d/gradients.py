@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.asking import ask_distance
+from gjk3d.asking import ask_distance, no_shape
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import pose_rows
@@ -94,6 +94,9 @@ def gradient(result: Distance, pose_a: Any = None, pose_b: Any = None) -> Gradie
         raise ShapeError(
             f"result is a {type(result).__name__}, expected a Distance as gjk3d.signed_distance(a, b) gives it"
         )
+    for which, shape in (("shape_a", result.shape_a), ("shape_b", result.shape_b)):
+        if shape is not None and not isinstance(shape, Shape):
+            raise no_shape(f"the result's {which}", shape)
     single = result.normal.ndim == 1
     count = 1 if single else len(result)
     normal, at_a, at_b = (np.reshape(x, (count, 3)) for x in (result.normal, result.point_a, result.point_b))

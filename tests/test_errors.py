@@ -95,7 +95,7 @@ QUESTIONS = {
     "a mesh": (
         lambda: gk.contact(BALL, gk.load("data/nut.stl")),
         UnsupportedPair,
-        "pass b.hull() to ask about its convex hull",
+        "pass its hull() to ask about its convex hull",
     ),
     "two half-spaces": (
         lambda: gk.collide(*[gk.Halfspace((0, 0, 1), 0)] * 2),
@@ -108,7 +108,7 @@ QUESTIONS = {
         "margin is nan, expected one finite number",
     ),
     "a negative limit": (lambda: gk.distance(BALL, BALL, max_distance=-1), ShapeError, "max_distance is -1"),
-    "a negative tolerance": (lambda: gk.distance(BALL, BALL, tol=-1), ShapeError, "tol is -1, expected at least 0"),
+    "a negative tolerance": (lambda: gk.distance(BALL, BALL, tol=-1), ShapeError, "tol is -1, expected a number, at least 0"),
     "an unknown way to depth": (
         lambda: gk.signed_distance(BALL, BALL, depth="sat"),
         ShapeError,

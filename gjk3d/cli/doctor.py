@@ -18,7 +18,7 @@ NEEDED = ("numpy", "scipy", "numba", "llvmlite", "trimesh", "pyvista", "vtk", "c
 EXTRAS = {
     "io": ("lxml", "networkx", "cascadio"),
     "mesh": ("manifold3d", "coacd"),
-    "clash": ("manifold3d", "coacd", "jinja2"),
+    "clash": ("manifold3d",),
     "robot": ("yourdfpy",),
     "plan": ("ompl",),
 }

@@ -172,7 +172,9 @@ def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tup
         raise TypeError("verify() is of one pair: take a row first, verify(result[i], ...)")
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Shape):
-            raise UnsupportedPair(f"verify: {name} is a {type(shape).__name__}, expected a shape such as gjk3d.Box")
+            raise UnsupportedPair(
+                f"verify: {name} is a {type(shape).__name__}; answers about convex shapes are judged, such as gjk3d.Box"
+            )
     if isinstance(a, Halfspace) and isinstance(b, Halfspace):
         raise UnsupportedPair("verify: two half-spaces overlap without end")
     places = []

@@ -316,6 +316,45 @@ class Mesh:
         """
         return import_module("gjk3d.solids.voxelize").voxelized(self, pitch)
 
+    def scaled(self, factors: ArrayLike, *, unit: str | None = None) -> Mesh:
+        """Return a mesh stretched along its axes, by one factor or three; a mirror image keeps its outside outside.
+
+        Parameters
+        ----------
+        factors : float or (3,) float
+            None may be zero.
+        unit : str, optional
+            The unit of the result; without it, that of this mesh.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> inches = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], unit="inches")
+        >>> inches.scaled(25.4, unit="millimeters").bounds.tolist()
+        [[0.0, 0.0, 0.0], [25.4, 25.4, 0.0]]
+        """
+        numbers = np.asarray(factors, dtype=np.float64)
+        if numbers.shape not in ((), (3,)) or not np.isfinite(numbers).all() or not numbers.all():
+            raise ShapeError(f"scaled: factors is {factors!r}, expected one number or three, none zero")
+        mirrored = float(np.prod(np.broadcast_to(numbers, 3))) < 0.0
+        faces = self._faces[:, ::-1] if mirrored else self._faces
+        return Mesh(self._vertices * numbers, faces, name=self._name, unit=unit or self._unit)
+
+    def placed(self, pose: Any) -> Mesh:
+        """Return the mesh as it is at a pose, (4, 4) float: a new one in the pose's outer frame.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> pose = [(1, 0, 0, 5), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)]
+        >>> gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]).placed(pose).bounds[0].tolist()
+        [5.0, 0.0, 0.0]
+        """
+        from gjk3d.shapes.base import rigid
+
+        rotation, shift = rigid(pose)
+        return Mesh(self._vertices @ rotation.T + shift, self._faces, name=self._name, unit=self._unit)
+
     def refit(self, vertices: ArrayLike) -> Mesh:
         """Return a mesh of the same faces with its vertices elsewhere, whose tree need not be built anew."""
         from gjk3d.meshes.tree import refitted

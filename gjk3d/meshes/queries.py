@@ -137,7 +137,15 @@ def _one(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Mesh, Mesh | Shape, 
 
 
 def _matches(a: Any, b: Any) -> bool:
+    if isinstance(a, Mesh) and isinstance(b, Mesh) and a.unit and b.unit and _singular(a.unit) != _singular(b.unit):
+        raise UnsupportedPair(
+            f"a is in {a.unit} and b in {b.unit}: bring them to one unit, as with mesh.scaled(0.001, unit='meters')"
+        )
     return (isinstance(a, Mesh) and isinstance(b, (Mesh, Shape))) or (isinstance(b, Mesh) and isinstance(a, Shape))
+
+
+def _singular(unit: str) -> str:
+    return unit.rstrip("s")
 
 
 def _key(mesh: Mesh) -> tuple[int, int]:
@@ -226,12 +234,11 @@ def _answer(a: Mesh, b: Mesh | Shape, m: Array, mode: int, max_distance: float, 
         out[:3], out[3:6], out[6:9], out[9:12] = 0.0, _EX, place, place
         return int(Status.OVERLAPPING), True
     deep = depth(a, b, m)
-    out[:3], out[3:6] = (-deep.most, -deep.most, -deep.least), deep.normal
+    out[:3], out[3:6] = (-deep.most, -deep.most, 0.0 - deep.least), deep.normal
     out[6:9], out[9:12] = deep.place + 0.5 * deep.most * deep.normal, deep.place - 0.5 * deep.most * deep.normal
     narrowly = deep.most - deep.least <= max(_TIGHT * size, 8.0 * error)
-    if deep.least > 0.0:
-        return int(Status.OVERLAPPING), narrowly
-    return int(Status.TOUCHING if narrowly else Status.UNDECIDED), narrowly
+    # the surfaces meet, so there is a common point, to rounding; how deep they are besides is another question
+    return int(Status.TOUCHING if narrowly and not deep.least > 0.0 else Status.OVERLAPPING), narrowly
 
 
 _EX = np.array([1.0, 0.0, 0.0])

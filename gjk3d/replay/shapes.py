@@ -60,7 +60,10 @@ def write_shape(shape: Shape) -> dict[str, Any]:
     """
     name = type(shape).__name__
     if _CLASSES.get(name) is not type(shape) or (isinstance(shape, Composed) and shape._functions):
-        raise UnsupportedPair(f"a {name} cannot be written: it is not given by numbers that gjk3d knows")
+        why = "a document holds convex shapes; send the files of meshes along, or write the question of their hulls"
+        if isinstance(shape, Shape):
+            why = "it is not given by numbers that gjk3d knows"
+        raise UnsupportedPair(f"a {name} cannot be written: {why}")
     if isinstance(shape, Rounded):
         return {"shape": name, "core": write_shape(shape.core), "radius": shape.radius}
     if isinstance(shape, Composed):

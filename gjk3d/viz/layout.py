@@ -76,6 +76,10 @@ def placed(vertices: Array, faces: Indices, pose: Array | None) -> Body:
 
 
 def _surface(shape: Any) -> tuple[Array, Indices]:
+    if not hasattr(shape, "surface"):
+        if hasattr(shape, "vertices") and hasattr(shape, "faces"):
+            return shape.vertices, shape.faces
+        raise TypeError(f"a {type(shape).__name__} cannot be drawn yet: draw its parts")
     try:
         surface = shape.surface(RESOLUTION)
         if len(surface.faces) > MAX_FACES:

@@ -108,7 +108,11 @@ QUESTIONS = {
         "margin is nan, expected one finite number",
     ),
     "a negative limit": (lambda: gk.distance(BALL, BALL, max_distance=-1), ShapeError, "max_distance is -1"),
-    "a negative tolerance": (lambda: gk.distance(BALL, BALL, tol=-1), ShapeError, "tol is -1, expected a number, at least 0"),
+    "a negative tolerance": (
+        lambda: gk.distance(BALL, BALL, tol=-1),
+        ShapeError,
+        "tol is -1, expected a number, at least 0",
+    ),
     "an unknown way to depth": (
         lambda: gk.signed_distance(BALL, BALL, depth="sat"),
         ShapeError,

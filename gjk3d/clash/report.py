@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 #: Every kind of finding, the worst first.
-KINDS = ("hard", "contained", "duplicate", "unchecked", "touch", "clearance")
+KINDS = ("hard", "contained", "duplicate", "unchecked", "clearance", "touch")
 #: What a finding is beside the baseline: there for the first time, there again, gone, or not to be counted.
 STATUSES = ("new", "active", "resolved", "ignored")
 

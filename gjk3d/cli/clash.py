@@ -242,21 +242,23 @@ def _print(report: Report, top: int) -> None:
         return
     out.print()
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for title in ("#", "kind", "status", "A", "B", f"distance{unit}", "volume", "decided by"):
-        right = title in ("#", "volume") or title.startswith("distance")
+    known = any(item.status != "new" for item in report.clashes)  # without a baseline all is new: no need to say so
+    cubic = f"{unit}³" if unit else ""
+    for title in ("#", "kind", *["status"][: int(known)], "A", "B", f"distance{unit}", f"volume{cubic}", "decided by"):
+        right = title == "#" or title.startswith(("distance", "volume"))
         table.add_column(title, justify="right" if right else "left", overflow="fold")
     for item in rows[:top]:
-        table.add_row(*(Text(cell) for cell in _cells(item)))
+        table.add_row(*(Text(cell) for cell in _cells(item, known)))
     print_table(table)
     if len(rows) > top:
         out.print(Text(f"... {len(rows) - top} more, --top {len(rows)} shows them"))
 
 
-def _cells(item: Clash) -> tuple[str, ...]:
+def _cells(item: Clash, known: bool) -> tuple[str, ...]:
     return (
         str(item.severity),
         item.kind,
-        item.status,
+        *[item.status][: int(known)],
         safe(item.a),
         safe(item.b),
         "-" if item.distance is None else number(item.distance),

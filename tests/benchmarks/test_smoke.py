@@ -61,7 +61,7 @@ def test_the_table_of_contacts_impacts_and_rays_is_written(tmp_path):
     out = tmp_path / "beyond.md"
     assert beyond.main(["--rounds", "1", "--out", str(out)]) == 0
     text = out.read_text()
-    assert text.count("\n") == 12
+    assert text.count("\n") == 14
     assert "python-fcl BVHModel" in text
     assert "million a second" in text
 

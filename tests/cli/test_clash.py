@@ -36,7 +36,7 @@ def test_gearbox_as_a_table(run):
     lines = said.out.splitlines()
     assert lines[0] == "42 parts, 861 pairs tested: 6 hard, 1 contained, 1 duplicate, 36 touch"
     assert "tolerance 2.35e-07 m" in lines[1]
-    assert lines[3].split() == ["#", "kind", "status", "A", "B", "distance", "m", "volume", "decided", "by"]
+    assert lines[3].split() == ["#", "kind", "A", "B", "distance", "m", "volume", "m³", "decided", "by"]
     assert len(lines) == 4 + 3 + 1
     assert lines[-1] == "... 41 more, --top 44 shows them"
 

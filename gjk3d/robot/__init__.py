@@ -3,6 +3,7 @@
 from gjk3d.robot.allowed import AllowedPair, AllowedPairs
 from gjk3d.robot.bodies import Body, Geometry
 from gjk3d.robot.model import Robot
+from gjk3d.robot.sampling import allow_by_sampling
 from gjk3d.robot.urdf import Joint, Mimic
 
-__all__ = ["AllowedPair", "AllowedPairs", "Body", "Geometry", "Joint", "Mimic", "Robot"]
+__all__ = ["AllowedPair", "AllowedPairs", "Body", "Geometry", "Joint", "Mimic", "Robot", "allow_by_sampling"]

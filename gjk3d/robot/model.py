@@ -127,14 +127,14 @@ class Robot:
         self.bodies, self.geometries = make_bodies(description, self.links, package_dirs, geometry)
         self.rigid = _rigid(self.chain)
         if srdf is None:
-            self.allowed, self.states, self._others = AllowedPairs(self.links, self._adjacent()), {}, ()
+            self.allowed, self.states, self._others = AllowedPairs(self.links, self.adjacent()), {}, ()
         else:
             read = read_srdf(srdf, self.links)
             self.allowed, self.states, self._others = read.allowed, read.states, read.others
         return self
 
-    def _adjacent(self) -> list[tuple[str, str, str]]:
-        """Return each link that has shapes with the next one that has some on its way to the root."""
+    def adjacent(self) -> list[tuple[str, str, str]]:
+        """Return each link that has shapes with the next one that has some on its way to the root, and the reason."""
         shaped = {each.link for each in self.geometries}
         found = []
         for link in sorted(shaped):
@@ -145,6 +145,13 @@ class Robot:
                 found.append((self.links[other], self.links[link], "adjacent"))
         return found
 
+    def all_pairs(self) -> Ints:
+        """Return the pairs of links that have shapes and are not joined by fixed joints alone, (n, 2)."""
+        shaped = sorted({each.link for each in self.geometries})
+        rigid = self.rigid
+        found = [(a, b) for k, a in enumerate(shaped) for b in shaped[k + 1 :] if rigid[a] != rigid[b]]
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
+
     @property
     def pairs(self) -> Ints:
         """Pairs of links that are checked, (n, 2), the lower number first.
@@ -152,13 +159,8 @@ class Robot:
         Both have shapes, they are not allowed to touch, and not joined by fixed joints alone: such links never move
         against each other.
         """
-        shaped = sorted({each.link for each in self.geometries})
-        found = [
-            (a, b)
-            for k, a in enumerate(shaped)
-            for b in shaped[k + 1 :]
-            if self.rigid[a] != self.rigid[b] and (self.links[a], self.links[b]) not in self.allowed
-        ]
+        links, allowed = self.links, self.allowed
+        found = [pair for pair in self.all_pairs().tolist() if (links[pair[0]], links[pair[1]]) not in allowed]
         return np.array(found, dtype=np.int64).reshape(-1, 2)
 
     def state(self, name: str, start: ArrayLike | None = None) -> Array:

@@ -6,6 +6,7 @@ import sysconfig
 from functools import cache
 from pathlib import Path
 
+import coal
 import numpy as np
 import pinocchio
 
@@ -78,3 +79,19 @@ class Twin:
 @cache
 def twin(name):
     return Twin(SHARE / URDFS[name], robot(name))
+
+
+def hulls_of(name, srdf=None):
+    """Return pinocchio's collision geometry with each mesh made its hull, and the link of each; all pairs are on."""
+    other = twin(name)
+    shapes = pinocchio.buildGeomFromUrdf(
+        other.model, str(SHARE / URDFS[name]), pinocchio.GeometryType.COLLISION, package_dirs=[str(SHARE.parents[1])]
+    )
+    for each in shapes.geometryObjects:
+        if isinstance(each.geometry, coal.BVHModelBase):
+            each.geometry.buildConvexHull(True, "Qt")
+            each.geometry = each.geometry.convex
+    shapes.addAllCollisionPairs()
+    if srdf:
+        pinocchio.removeCollisionPairs(other.model, shapes, str(srdf))
+    return shapes, [other.model.frames[each.parentFrame].name for each in shapes.geometryObjects]

@@ -1,0 +1,128 @@
+"""Which links touch, and which pairs need no check, against pinocchio and coal."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pinocchio
+import pytest
+from example_robots import SHARE, SRDFS, URDFS, hulls_of, robot, some, twin
+
+import gjk3d as gk
+from gjk3d.errors import RobotError
+from gjk3d.robot import Robot, allow_by_sampling
+from gjk3d.robot.touching import Touching
+
+
+@pytest.mark.parametrize("name", URDFS)
+def test_the_links_that_touch(name):
+    """Of hulls, in 100 configurations: every pair of links, by the sign of coal's distance.
+
+    coal 3.0.3's own boolean misses a few overlaps of these, down to 45 mm deep, that its distance sees.
+    """
+    one, other = robot(name, "hull"), twin(name)
+    q = some(one, 100)
+    pairs = one.all_pairs()
+    hits = Touching(one).hits(pairs, q)
+    shapes, links = hulls_of(name)
+    number = {frozenset(pair): k for k, pair in enumerate(pairs.tolist())}
+    of = [
+        number[frozenset((one.link_number(links[pair.first]), one.link_number(links[pair.second])))]
+        for pair in shapes.collisionPairs
+    ]
+    data = pinocchio.GeometryData(shapes)
+    expected = np.zeros_like(hits)
+    for k, row in enumerate(q):
+        pinocchio.computeDistances(other.model, other.data, shapes, data, other.numbers(row))
+        for pair, result in zip(of, data.distanceResults, strict=True):
+            expected[k, pair] |= result.min_distance <= 0.0
+    assert 0 < expected.mean() < 0.5
+    assert (hits == expected).all()
+
+
+def test_bodies_touch_less_than_hulls_and_more_than_meshes():
+    q = some(robot("ur5"), 60)
+    pairs = robot("ur5").all_pairs()
+    mesh, bodies, hull = (Touching(robot("ur5", way)).hits(pairs, q) for way in ("mesh", "bodies", "hull"))
+    assert not (mesh & ~bodies).any()
+    assert not (bodies & ~hull).any()
+    assert mesh.sum() < bodies.sum() < hull.sum()
+
+
+def test_panda_as_its_makers_have_it():
+    """Panda's own SRDF was made in the same way, by MoveIt with 10 000 samples."""
+    made = allow_by_sampling(robot("panda"), 10_000)
+    read = Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"]).allowed
+    assert set(made) == set(read)
+    assert "10000 configurations" in made.evidence
+    assert "less than 0.0003 of all" in made.evidence
+
+
+def test_the_share_that_is_stated():
+    """0 of n seen: the largest share of which that has a chance of 5 %."""
+    evidence = allow_by_sampling(robot("panda"), 20).evidence
+    share = float(re.search(r"less than (\S+) of", evidence)[1])
+    assert (1.0 - share) ** 20 == pytest.approx(0.05, rel=0.05)
+
+
+def test_reasons_of_the_user_are_kept_and_sampled_ones_are_not():
+    one = Robot.from_urdf(SHARE / URDFS["panda"])
+    one.allowed.allow("panda_link0", "panda_hand", "by hand")
+    one.allowed.allow("panda_link0", "panda_link5", "never")
+    before = list(one.allowed)
+    got = allow_by_sampling(one, 300)
+    assert list(one.allowed) == before
+    assert got.reason("panda_link0", "panda_hand") == "by hand"
+    assert got.reason("panda_link0", "panda_link5") is None, "it does touch in some of the samples"
+    assert list(allow_by_sampling(one, 300)) == list(got), "one seed, one answer"
+
+
+ALWAYS = """<robot name="r">
+  <link name="a"><collision><geometry><sphere radius="1"/></geometry></collision></link>
+  <link name="m"><collision><origin xyz="9 0 0"/><geometry><sphere radius="1"/></geometry></collision></link>
+  <link name="b"><collision><geometry><box size="1 1 1"/></geometry></collision></link>
+  <joint name="one" type="continuous"><parent link="a"/><child link="m"/></joint>
+  <joint name="two" type="TYPE"><parent link="m"/><child link="b"/><origin xyz="X 0 0"/><axis xyz="AXIS"/></joint>
+</robot>"""
+
+
+def made(tmp_path, kind, x):
+    file = tmp_path / "r.urdf"
+    file.write_text(
+        ALWAYS.replace("TYPE", kind).replace("AXIS", "0 0 1" if kind == "planar" else "1 0 0").replace("X", str(x))
+    )
+    return Robot.from_urdf(file)
+
+
+def test_always(tmp_path):
+    """In collision wherever it is, but for the default configuration it would be called default."""
+    one = made(tmp_path, "continuous", 0.5)
+    assert allow_by_sampling(one, 50).reason("a", "b") == "default"
+    one = made(tmp_path, "prismatic", 1.2)
+    got = allow_by_sampling(one, 50, default=[0.0, 1.0], lower=[-1, -1], upper=[1, -0.2])
+    assert got.reason("a", "b") == "always"
+    assert allow_by_sampling(made(tmp_path, "continuous", 4), 50).reason("a", "b") == "never"
+
+
+def test_sliding_without_limits(tmp_path):
+    with pytest.raises(RobotError, match="joint 'two' slides without limits between links 'a' and 'b': pass lower="):
+        allow_by_sampling(made(tmp_path, "floating", 4), 50)
+    one = made(tmp_path, "planar", 4)
+    low, high = [-1, -9, -9, -1], [1, 9, 9, 1]
+    assert allow_by_sampling(one, 500, lower=low, upper=high).reason("a", "b") is None
+    with pytest.raises(RobotError, match=r"lower\[0\] is 2, more than upper\[0\] = 1"):
+        allow_by_sampling(one, 5, lower=[2, 0, 0, 0], upper=[1, 1, 1, 1])
+
+
+@pytest.mark.parametrize("samples", [0, -1, 2.5, True, "many"])
+def test_how_many(samples):
+    with pytest.raises(RobotError, match="expected a whole number of at least 1"):
+        allow_by_sampling(robot("panda"), samples)
+
+
+def test_no_configurations_and_no_pairs():
+    touching = Touching(robot("panda"))
+    assert touching.hits(robot("panda").all_pairs(), np.zeros((0, 8))).shape == (0, len(robot("panda").all_pairs()))
+    assert touching.hits(np.zeros((0, 2), dtype=int), np.zeros((3, 8))).shape == (3, 0)
+    assert gk.robot.Robot is Robot

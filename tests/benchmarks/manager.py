@@ -98,11 +98,11 @@ def several(call: Any) -> Any:
     return run
 
 
-def main() -> None:
+def main(given: list[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=11)
-    rounds = parser.parse_args().rounds
+    rounds = parser.parse_args(given).rounds
     mesh = nut()
     print("| 50 nuts | question | gjk3d ms | trimesh ms | gjk3d is faster |\n| --- | --- | --- | --- | --- |")
     for label, spread in (("crowded", 70.0), ("loose", 200.0)):

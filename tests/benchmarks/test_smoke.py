@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from . import beyond, scenes_many
+from . import beyond, manager, scenes_many
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -75,3 +75,10 @@ def test_the_table_of_scenes_is_written_and_all_find_the_same_pairs(tmp_path):
         found = {cell.strip() for cell in line.split("|")[2:-1]} - {""}
         assert len(found) == 1
         assert int(found.pop()) > 50
+
+
+def test_the_table_of_managers_is_written_and_both_agree(capsys):
+    manager.main(["--rounds", "1"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 + 2 * 9
+    assert all(line.endswith("x |") for line in lines[2:])

@@ -183,6 +183,13 @@ def packed_behind(shapes: Sequence[Shape]) -> Packed:
     return Packed(*arena(shapes))
 
 
+def noise(reach_a: float, reach_b: float, shifts: Array) -> Array:
+    """Bound the error of a place of one next to one of another, moved by (n, 3); few numbers for many shifts."""
+    far = np.ldexp(1.0, np.frexp(np.abs(shifts).max(axis=-1, initial=0.0))[1])  # the next power of two
+    error: Array = ROUNDING * (reach_a + reach_b + far)
+    return error
+
+
 def turned(boxes: Array, m: Array) -> Array:
     """Return the boxes round boxes at a pose of twelve numbers."""
     turn, shift = m[:9].reshape(3, 3), m[9:12]

@@ -17,7 +17,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Array, Ints, Shape
-from gjk3d.solids.base import ROUNDING, Packed, Union, box_gaps, composed, inverse, turned
+from gjk3d.solids.base import Packed, Union, box_gaps, composed, inverse, noise, turned
 
 _FIRST, _MOST = 64, 4096  #: pairs in the first call into the kernels, and in the largest
 
@@ -31,8 +31,17 @@ class Nearest(NamedTuple):
     curved: bool  #: whether that pair is promised wider bounds
     beyond: bool  #: whether they are proven to be farther apart than was asked
 
+    @classmethod
+    def of(cls, lowest: float, row: Array, curved: bool, most: float, error: float) -> Nearest:
+        """Return it from the least lower bound of all pairs that were asked; what was not is beyond ``most``."""
+        upper = float(row[2])
+        lower = min(lowest, upper)
+        beyond = lower > most + error
+        lower = float(np.nextafter(most, inf)) if beyond else max(0.0, lower - error)
+        return cls(lower, upper + error, row, curved, beyond)
 
-class _Shapes(Sequence[Shape]):
+
+class Shapes(Sequence[Shape]):
     """The shapes of some parts of both, made when they are asked for."""
 
     def __init__(self, a: Union, which_a: Ints, b: Union, which_b: Ints) -> None:
@@ -52,7 +61,7 @@ class Between:
     def __init__(self, a: Union, b: Union, m: Array) -> None:
         self.a, self.b, self.m = a, b, m
         #: of a place of one next to one of the other
-        self.error = ROUNDING * (a.reach + b.reach + float(np.abs(m[9:12]).max()))
+        self.error = float(noise(a.reach, b.reach, m[9:12]))
         self._joined: tuple[Packed, Packed, Ints, Array] | None = None
 
     def moved(self, shift: Array) -> Between:
@@ -102,7 +111,7 @@ class Between:
         table[:, 5:7], table[:, 8] = b.starts[at_b] + (len(a.ints), len(a.floats)), local[:, 1]
         table[:, 7] = 1  # the order is ours
         singly = np.concatenate([self.a.singly(which_a), self.b.singly(which_b)])
-        return Pairs.packed(ints, floats, singly, _Shapes(self.a, which_a, self.b, which_b)), local, table, rows
+        return Pairs.packed(ints, floats, singly, Shapes(self.a, which_a, self.b, which_b)), local, table, rows
 
     def solve(self, pairs: Ints, mode: int, most: float = inf) -> tuple[Array, Ints]:
         """Return the rows of the kernels for pairs of parts, and their flags."""
@@ -210,11 +219,7 @@ class _Best:
             self.upper, self._row, self._pair = float(out[k, 2]), out[k], pairs[k]
 
     def answer(self, most: float) -> Nearest:
-        error = self._of.error
-        lower = min(self.lower, self.upper)
-        beyond = lower > most + error  # and what was not asked is so by its boxes
-        lower = float(np.nextafter(most, inf)) if beyond else max(0.0, lower - error)
-        return Nearest(lower, self.upper + error, self._row, self._of.curved(self._pair), beyond)
+        return Nearest.of(self.lower, self._row, self._of.curved(self._pair), most, self._of.error)
 
 
 def _growing(blocks: Iterator[Ints]) -> Iterator[Ints]:

@@ -42,7 +42,8 @@ def depth(x: Between) -> Depth:
         if -out[0, 2] - error > least or place is None:
             least = max(least, float(-out[0, 2]) - error)
             place = 0.5 * (out[0, 6:9] + out[0, 9:12])
-    assert place is not None
+    if place is None:  # a touch that rounding takes for none
+        place = x.nearest().row[6:9]
     if len(out) and -out[0, 2] - error >= least:
         # the deepest pair's own way out: where that is free there is no shorter one
         most, normal = max(float(-out[0, 1]), 0.0) + 4.0 * error, out[0, 3:6]

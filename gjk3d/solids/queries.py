@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import inf
 from typing import Any
 
@@ -20,10 +19,11 @@ from gjk3d.results import Status
 from gjk3d.shapes.base import Array, Ints, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.solids.base import ROUNDING, Solid, Union
-from gjk3d.solids.between import Between, box_at
+from gjk3d.solids.between import Between, Nearest, box_at
 from gjk3d.solids.depths import depth
 from gjk3d.solids.heights import HeightField
 from gjk3d.solids.parts import parts_of
+from gjk3d.solids.stacks import Stack
 
 assert meshes is not None
 _TIGHT = {False: 1e-12, True: 1e-9}  #: width that is promised, by whether a part is curved, in units of the size
@@ -46,8 +46,8 @@ def _union(x: Any) -> Union:
     return x.union() if isinstance(x, Solid) else parts_of(x)
 
 
-def _questions(a: Any, b: Any, rows: Rows) -> tuple[bool, Iterator[tuple[int, Array, Between]]]:
-    """Return whether the two are exchanged; and of each row its number, the pose of the first, and the two."""
+def _ordered(a: Any, b: Any, rows: Rows) -> tuple[bool, Any, Any, Rows]:
+    """Return the two as the kernels see them, and whether they are exchanged."""
     turned = _turned(a, b)
     if turned:
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
@@ -55,15 +55,25 @@ def _questions(a: Any, b: Any, rows: Rows) -> tuple[bool, Iterator[tuple[int, Ar
         raise UnsupportedPair(
             "two HeightFields: both go down without end; make one of them a gjk3d.Mesh or a Compound that has one"
         )
+    return turned, a, b, rows
+
+
+def _between(a: Solid, b: Any, rows: Rows, k: int) -> Between:
+    """Return the two at one row."""
+    m = relative(rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0])
     second = _union(b)
+    return Between(a.facing(box_at(second.box, m)), second, m)
 
-    def each() -> Iterator[tuple[int, Array, Between]]:
-        for k in range(rows.total):
-            row_a, row_b = rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0]
-            m = relative(row_a, row_b)
-            yield k, row_a, Between(a.facing(box_at(second.box, m)), second, m)
 
-    return turned, each()
+def _stack(a: Solid, b: Any) -> Stack | None:
+    """Return what asks all parts at once where these are few; kept until the solid meets another."""
+    if isinstance(a, HeightField) or not Stack.takes(a.union(), _union(b)):
+        return None
+    kept = a._cache.get("stack")
+    if kept is None or kept[0] is not b:
+        kept = a._cache["stack"] = b, Stack(a.union(), _union(b))
+    stack: Stack = kept[1]
+    return stack
 
 
 def _with_plane(a: Any, b: Any) -> tuple[Any, Any] | None:
@@ -79,16 +89,25 @@ def _with_plane(a: Any, b: Any) -> tuple[Any, Any] | None:
     return (a, hull) if isinstance(a, Halfspace) else (hull, b)
 
 
+def _placing(a: Any, b: Any) -> float:
+    """Bound how far a corner of a solid's hull is from where it is meant: it went through the pose of its part."""
+    solid = b if isinstance(a, Halfspace) else a
+    return ROUNDING * float(solid.union().reach)
+
+
 def _collide(a: Any, b: Any, rows: Rows, margin: float) -> NDArray[np.bool_]:
     hulls = _with_plane(a, b)
     if hulls is not None:
-        return family_of(*hulls).collide(*hulls, rows, margin)
-    answer = np.empty(rows.total, dtype=bool)
-    for k, _, x in _questions(a, b, rows)[1]:
-        overlap = x.meet(max(margin, 0.0))
-        if margin < 0.0 and overlap:
-            overlap = -depth(x).most <= margin
-        answer[k] = overlap
+        return family_of(*hulls).collide(*hulls, rows, margin + _placing(a, b))
+    _, a, b, rows = _ordered(a, b, rows)
+    stack = _stack(a, b)
+    if stack is not None:
+        answer = stack.collide(stack.relative(rows), max(margin, 0.0))
+    else:
+        answer = np.array([_between(a, b, rows, k).meet(max(margin, 0.0)) for k in range(rows.total)], dtype=bool)
+    if margin < 0.0:
+        for k in np.flatnonzero(answer).tolist():
+            answer[k] = -depth(_between(a, b, rows, k)).most <= margin
     return answer
 
 
@@ -100,34 +119,56 @@ def _solve(
     hulls = _with_plane(a, b)
     if hulls is not None:
         family_of(*hulls).solve(*hulls, rows, mode, max_distance, tol, out, flags, None)
+        error = _placing(a, b)
+        some = slice(None) if mode != narrow.UNSIGNED else out[:, 2] > 0.0  # where they overlap it is 0, and no number
+        out[some, 1], out[some, 2] = out[some, 1] - error, out[some, 2] + error
+        if mode == narrow.UNSIGNED:
+            out[:, 1] = np.maximum(out[:, 1], 0.0)
+        apart, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
+        flags[(apart & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING
         return
-    turned, questions = _questions(a, b, rows)
-    for k, row, x in questions:
-        flags[k] = 0
-        flags[k, 0], flags[k, 2] = _answer(x, mode, max_distance, out[k])
-        turn = row[:9].reshape(3, 3)
-        out[k, 3:6] = turn @ out[k, 3:6]
-        out[k, 6:9], out[k, 9:12] = turn @ out[k, 6:9] + row[9:12], turn @ out[k, 9:12] + row[9:12]
-        if turned:
-            out[k, 3:6] = 0.0 - out[k, 3:6]
-            out[k, 6:12] = out[k, [9, 10, 11, 6, 7, 8]]
+    turned, a, b, rows = _ordered(a, b, rows)
+    flags[:] = 0
+    stack = _stack(a, b)
+    if stack is not None:
+        at = stack.relative(rows)
+        met = stack.collide(at, 0.0)
+        for k, gap in stack.nearest(at, np.flatnonzero(~met), max_distance):
+            flags[k, 0], flags[k, 2] = _apart(gap, float(at.errors[k]), out[k])
+        for k in np.flatnonzero(met).tolist():
+            flags[k, 0], flags[k, 2] = _overlapping(_between(a, b, rows, k), mode, out[k])
+    else:
+        for k in range(rows.total):
+            x = _between(a, b, rows, k)
+            if x.meet():
+                flags[k, 0], flags[k, 2] = _overlapping(x, mode, out[k])
+            else:
+                flags[k, 0], flags[k, 2] = _apart(x.nearest(max_distance), x.error, out[k])
+    turn = np.broadcast_to(rows.a[:, :9].reshape(-1, 3, 3), (rows.total, 3, 3))
+    for column, shift in ((3, 0.0), (6, rows.a[:, 9:12]), (9, rows.a[:, 9:12])):
+        out[:, column : column + 3] = (turn @ out[:, column : column + 3, None])[..., 0] + shift
+    if turned:
+        out[:, 3:6] = 0.0 - out[:, 3:6]
+        out[:, 6:12] = out[:, [9, 10, 11, 6, 7, 8]]
 
 
-def _answer(x: Between, mode: int, max_distance: float, out: Array) -> tuple[int, bool]:
+def _apart(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
     """Write one answer in the first's frame; return its status, and whether its interval is as narrow as promised."""
+    way = gap.row[9:12] - gap.row[6:9]
+    length = float(np.linalg.norm(way))
+    distance = min(max(float(gap.row[0]), gap.lower), gap.upper)
+    normal = way / length if length > 0.0 else gap.row[3:6]
+    out[:3], out[3:6] = (distance, gap.lower, gap.upper), normal
+    out[6:9], out[9:12] = gap.row[6:9], gap.row[6:9] + distance * normal
+    narrowly = gap.upper - gap.lower <= _TIGHT[gap.curved] * error / ROUNDING + 4.0 * error
+    if gap.beyond:
+        return int(Status.BEYOND), narrowly
+    return int(Status.SEPARATED if gap.lower > 0.0 else Status.TOUCHING), narrowly
+
+
+def _overlapping(x: Between, mode: int, out: Array) -> tuple[int, bool]:
+    """Do as `_apart` where the two meet."""
     size = x.error / ROUNDING
-    if not x.meet():
-        gap = x.nearest(max_distance)
-        way = gap.row[9:12] - gap.row[6:9]
-        length = float(np.linalg.norm(way))
-        distance = min(max(float(gap.row[0]), gap.lower), gap.upper)
-        normal = way / length if length > 0.0 else gap.row[3:6]
-        out[:3], out[3:6] = (distance, gap.lower, gap.upper), normal
-        out[6:9], out[9:12] = gap.row[6:9], gap.row[6:9] + distance * normal
-        narrowly = gap.upper - gap.lower <= _TIGHT[gap.curved] * size + 4.0 * x.error
-        if gap.beyond:
-            return int(Status.BEYOND), narrowly
-        return int(Status.SEPARATED if gap.lower > 0.0 else Status.TOUCHING), narrowly
     if mode == narrow.UNSIGNED:
         place = _common_point(x)
         out[:3], out[3:6], out[6:9], out[9:12] = 0.0, _EX, place, place
@@ -147,8 +188,9 @@ def _common_point(x: Between) -> Array:
     """Return a point of both, in the first's frame."""
     place = x.held()
     if place is None:
-        pairs = next(some[met] for some, met in x.pieces() if met.any())
-        place = x.solve(pairs[:1], narrow.UNSIGNED)[0][0, 6:9]
+        pairs = next((some[met] for some, met in x.pieces() if met.any()), None)
+        row = x.nearest().row if pairs is None else x.solve(pairs[:1], narrow.UNSIGNED)[0][0]
+        place = row[6:9]
     return place
 
 

@@ -142,6 +142,18 @@ def test_negative_margins_and_limits() -> None:
     assert near.distance == pytest.approx(8.4, abs=1e-12)
 
 
+@pytest.mark.parametrize("count", [1, 70])
+def test_a_touch_is_a_touch(count: int) -> None:
+    row = gk.Compound([(gk.Box((1, 1, 1)), at(k, 0, 0)) for k in range(count)])
+    for shift in (-1e-9, 0.0, 1e-9):
+        answer = gk.signed_distance(row, gk.Box((0.5, 0.5, 0.5)), None, at(0.1, 0.2, 0.75 + shift))
+        status = (gk.Status.OVERLAPPING, gk.Status.TOUCHING, gk.Status.SEPARATED)[int(np.sign(shift)) + 1]
+        assert answer.status == status
+        assert answer.distance == pytest.approx(shift, abs=1e-13 * (count + 9))  # of the pair's size
+        assert answer.tight
+        assert gk.collide(row, gk.Box((0.5, 0.5, 0.5)), None, at(0.1, 0.2, 0.75 + shift)) == (shift <= 0)
+
+
 def test_against_a_half_space() -> None:
     body = gk.Compound([(gk.Box((1, 1, 1)), at(0, 0, 2)), (gk.Sphere(0.5), at(2, 0, 1))])
     floor = gk.Halfspace((0, 0, 1), 0)
@@ -151,16 +163,23 @@ def test_against_a_half_space() -> None:
     assert gk.collide(floor, body, None, at(0, 0, -0.75))
 
 
-def test_stacks_answer_as_single_poses_do() -> None:
+@pytest.mark.parametrize("count", [3, 20])
+def test_stacks_answer_as_single_poses_do(count: int) -> None:
+    """Few parts are asked all at once, many by their boxes: both to the last bit as one pose is."""
     rng = np.random.default_rng(2)
-    a, b = some_compound(rng, 4), some_compound(rng, 3)
-    poses = np.array([anywhere(rng, 2.0) for _ in range(7)])
+    a, b = some_compound(rng, 4), some_compound(rng, count)
+    poses = np.array([anywhere(rng, 2.0) for _ in range(60)])
     answers, met = gk.signed_distance(a, b, None, poses), gk.collide(a, b, None, poses)
-    assert len(answers) == len(met) == 7
+    apart = gk.distance(b, a, poses)
+    assert 0.05 < met.mean() < 0.8
     for k, pose in enumerate(poses):
         one = gk.signed_distance(a, b, None, pose)
         assert (answers.lower[k], answers.upper[k], answers.status[k]) == (one.lower, one.upper, one.status)
+        assert (answers.normal[k] == one.normal).all()
+        assert (answers.point_b[k] == one.point_b).all()
         assert met[k] == gk.collide(a, b, None, pose)
+        assert apart.distance[k] == max(0.0, one.distance)
+    assert (gk.collide(a, b, poses, poses[0]) == gk.collide(b, a, poses[0], poses)).all()
     assert len(gk.distance(a, b, None, np.zeros((0, 4, 4)))) == 0
 
 

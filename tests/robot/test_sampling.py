@@ -15,6 +15,7 @@ from gjk3d.robot import Robot, allow_by_sampling
 from gjk3d.robot.touching import Touching
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", URDFS)
 def test_the_links_that_touch(name):
     """Of hulls, in 100 configurations: every pair of links, by the sign of coal's distance.
@@ -41,6 +42,7 @@ def test_the_links_that_touch(name):
     assert (hits == expected).all()
 
 
+@pytest.mark.many
 def test_bodies_touch_less_than_hulls_and_more_than_meshes():
     q = some(robot("ur5"), 60)
     pairs = robot("ur5").all_pairs()
@@ -50,6 +52,7 @@ def test_bodies_touch_less_than_hulls_and_more_than_meshes():
     assert mesh.sum() < bodies.sum() < hull.sum()
 
 
+@pytest.mark.many
 def test_panda_as_its_makers_have_it():
     """Panda's own SRDF was made in the same way, by MoveIt with 10 000 samples."""
     made = allow_by_sampling(robot("panda"), 10_000)
@@ -66,6 +69,7 @@ def test_the_share_that_is_stated():
     assert (1.0 - share) ** 20 == pytest.approx(0.05, rel=0.05)
 
 
+@pytest.mark.many
 def test_reasons_of_the_user_are_kept_and_sampled_ones_are_not():
     one = Robot.from_urdf(SHARE / URDFS["panda"])
     one.allowed.allow("panda_link0", "panda_hand", "by hand")

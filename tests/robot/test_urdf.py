@@ -1,0 +1,297 @@
+"""Reading URDFs: exact geometry, meshes wherever they are, and errors that say where."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from example_robots import SHARE, URDFS, robot
+
+import gjk3d as gk
+from gjk3d.errors import FileError, ParseError, RobotError, ShapeError
+from gjk3d.robot import Robot
+
+WEDGE = np.array([(0, 0, 0), (2, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=float)
+FACES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+
+
+def stl(path, *shifts):
+    """Write wedges, each its own body."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ["solid s"]
+    for shift in shifts or [(0, 0, 0)]:
+        for face in FACES:
+            corners = "".join("vertex {} {} {}\n".format(*(WEDGE[k] + shift).tolist()) for k in face)
+            lines.append(f"facet normal 0 0 0\nouter loop\n{corners}endloop\nendfacet")
+    path.write_text("\n".join([*lines, "endsolid s"]))
+
+
+def link(geometry, more=""):
+    return f"<link name='a'><collision>{more}<geometry>{geometry}</geometry></collision></link>"
+
+
+def read(tmp_path, inner, **options):
+    file = tmp_path / "robots" / "r.urdf"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"<robot name='r'>{inner}</robot>")
+    return Robot.from_urdf(file, **options)
+
+
+def test_shapes_stay_exact(tmp_path):
+    shapes = {
+        "<box size='1 2 3'/>": gk.Box((1, 2, 3)),
+        "<sphere radius='0.5'/>": gk.Sphere(0.5),
+        "<cylinder radius='0.1' length='2'/>": gk.Cylinder(0.1, 2),
+        "<capsule radius='0.1' length='2'/>": gk.Capsule(0.1, 2),
+    }
+    for text, shape in shapes.items():
+        one = read(tmp_path, link(text, "<origin xyz='1 2 3' rpy='0 0 1.5707963267948966'/>"))
+        assert [body.shape for body in one.bodies] == [shape]
+        assert one.geometries[0].way == "exact"
+        assert one.bodies[0].pose[:3, :3] == pytest.approx(np.array([(0, -1, 0), (1, 0, 0), (0, 0, 1)]))
+        assert one.bodies[0].pose[:3, 3].tolist() == [1, 2, 3]
+
+
+def test_a_mirrored_mesh(tmp_path):
+    stl(tmp_path / "robots/wedge.stl")
+    one = read(tmp_path, link("<mesh filename='wedge.stl' scale='-1 2 1'/>"), geometry="mesh")
+    mesh = one.bodies[0].shape
+    assert mesh.bounds.tolist() == [[-2, 0, 0], [0, 2, 1]]
+    assert mesh.volume == pytest.approx(2 / 3), "it is not inside out"
+    assert one.geometries[0].hull.volume == pytest.approx(2 / 3)
+    assert one.geometries[0].way == "mesh"
+
+
+def test_what_becomes_of_a_mesh(tmp_path):
+    stl(tmp_path / "robots/w.stl", (0, 0, 0), (5, 0, 0), (0, 5, 0))
+    text = link("<mesh filename='w.stl'/>") + "<link name='b'/>" + fixed("a", "b")
+    one = read(tmp_path, text)
+    assert [body.shape.volume for body in one.bodies] == pytest.approx([1 / 3] * 3)
+    assert (one.geometries[0].first, one.geometries[0].last) == (0, 3)
+    assert one.geometries[0].hull.bounds.tolist() == [[0, 0, 0], [7, 6, 1]]
+    one = read(tmp_path, text, geometry="hull")
+    assert [body.shape for body in one.bodies] == [one.geometries[0].hull]
+    with pytest.raises(ShapeError, match="geometry='boxes', expected one of 'bodies', 'hull'"):
+        read(tmp_path, text, geometry="boxes")
+
+
+def test_bodies_within_another_are_left_out(tmp_path):
+    file = tmp_path / "robots/n.stl"
+    stl(file, (0, 0, 0))
+    text = file.read_text().replace("endsolid s", "")
+    inner = text.replace("vertex 2.0", "vertex 0.2").replace(" 1.0", " 0.1").replace("solid s", "")
+    inner = re.sub(r"vertex (\S+) (\S+) (\S+)", lambda m: "vertex " + " ".join(str(float(x) + 0.1) for x in m.groups()),
+                   inner)  # fmt: skip
+    file.write_text(text + inner + "endsolid s")
+    assert len(gk.load(file).bodies()) == 2
+    one = read(tmp_path, link("<mesh filename='n.stl'/>"))
+    assert [body.shape.volume for body in one.bodies] == pytest.approx([1 / 3])
+
+
+@pytest.mark.parametrize("name", URDFS)
+def test_real_robots_bodies_stand_for_their_meshes(name):
+    """No vertex of a mesh lies outside all the bodies that stand for it; every geometry of the file is there."""
+    one, raw = robot(name), robot(name, "mesh")
+    assert len(one.geometries) == len(raw.geometries) == (SHARE / URDFS[name]).read_text().count("<collision")
+    meshes = 0
+    for each, mesh in zip(one.geometries, raw.geometries, strict=True):
+        assert each.last > each.first
+        assert {body.link for body in one.bodies[each.first : each.last]} == {each.link}
+        if each.source is None:
+            continue
+        meshes += 1
+        points = raw.bodies[mesh.first].shape.vertices
+        used = points[np.unique(raw.bodies[mesh.first].shape.faces)][::50]
+        inside = np.zeros(len(used), dtype=bool)
+        for body in one.bodies[each.first : each.last]:
+            inside |= body.shape.contains(used)
+        assert inside.all()
+    assert meshes > 6
+
+
+def fixed(parent, child, name="j", kind="fixed", more=""):
+    return f"<joint name='{name}' type='{kind}'><parent link='{parent}'/><child link='{child}'/>{more}</joint>"
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "folders"),
+    [
+        ("robots/w.stl", "w.stl", []),
+        ("meshes/w.stl", "../meshes/w.stl", []),
+        ("arm/meshes/w.stl", "package://arm/meshes/w.stl", []),
+        ("meshes/w.stl", "package://arm/meshes/w.stl", []),
+        ("arm/meshes/w.stl", "package:///arm/meshes/w.stl", []),
+        ("far/off/arm/meshes/w.stl", "package://arm/meshes/w.stl", ["far/off"]),
+        ("far/off/arm/meshes/w.stl", "package://arm/meshes/w.stl", ["far/off/arm"]),
+        ("far/off/other/meshes/w.stl", "package://arm/meshes/w.stl", ["far", "far/off/other"]),
+        ("far/w.stl", "w.stl", ["far"]),
+        ("far/w x.stl", "package://far/w%20x.stl", []),
+    ],
+)
+def test_where_meshes_are(tmp_path, where, name, folders):
+    stl(tmp_path / where)
+    one = read(tmp_path, link(f"<mesh filename='{name}'/>"), package_dirs=[tmp_path / each for each in folders])
+    assert one.geometries[0].source.samefile(tmp_path / where)
+
+
+def test_where_ros_has_packages(tmp_path, monkeypatch):
+    stl(tmp_path / "ws/src/arm/w.stl")
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "ws/src"))
+    assert read(tmp_path, link("<mesh filename='package://arm/w.stl'/>")).geometries[0].source.is_file()
+
+
+def test_a_file_url(tmp_path):
+    stl(tmp_path / "w.stl")
+    assert len(read(tmp_path, link(f"<mesh filename='file://{tmp_path}/w.stl'/>")).bodies) == 1
+    assert len(read(tmp_path, link(f"<mesh filename='{tmp_path}/w.stl'/>")).bodies) == 1
+
+
+def test_a_missing_mesh_names_the_file_and_every_place(tmp_path):
+    with pytest.raises(FileError) as caught:
+        read(tmp_path, link("<mesh filename='package://arm/m/w.stl'/>"), package_dirs=[tmp_path / "far"])
+    said = str(caught.value)
+    assert "link 'a', collision [0]: there is no mesh package://arm/m/w.stl; looked for" in said
+    for each in ("far/arm/m/w.stl", "far/m/w.stl", "robots/arm/m/w.stl", "robots/m/w.stl"):
+        assert str(tmp_path / each) in said
+    assert "pass package_dirs=[...]" in said
+
+
+def test_a_broken_mesh_names_the_link(tmp_path):
+    file = tmp_path / "robots/w.stl"
+    file.parent.mkdir()
+    file.write_text("not a mesh")
+    with pytest.raises(ParseError, match=r"link 'a', collision \[0\]: .*w\.stl"):
+        read(tmp_path, link("<mesh filename='w.stl'/>"))
+
+
+TWO = "<link name='a'/><link name='b'/>"
+BAD = {
+    "no links": ("", "has no links"),
+    "link twice": ("<link name='a'/><link name='a'/>", "more than one link of the name 'a'"),
+    "joint twice": (TWO + "<link name='c'/>" + fixed("a", "b") + fixed("a", "c"), "more than one joint of the name"),
+    "no name": ("<link/>", r"link \[0\] has no name="),
+    "no geometry": ("<link name='a'><collision/></link>", r"link 'a', collision \[0\] has no <geometry>"),
+    "empty geometry": (link(""), "holds 0 shapes, expected one"),
+    "two shapes": (link("<sphere radius='1'/><sphere radius='1'/>"), "holds 2 shapes"),
+    "other shape": (link("<plane/>"), "<plane> is no geometry, expected mesh, box, sphere, cylinder, capsule"),
+    "no size": (link("<box/>"), "<box> has no size="),
+    "two numbers": (link("<box size='1 2'/>"), "size='1 2', expected 3 numbers"),
+    "words": (link("<sphere radius='big'/>"), "radius='big', expected a number"),
+    "NaN": (link("<sphere radius='nan'/>"), "radius='nan' is not finite"),
+    "negative": (link("<cylinder radius='1' length='-2'/>"), r"sizes \(1.0, -2.0\), expected more than 0"),
+    "flat": (link("<mesh filename='x.stl' scale='1 0 1'/>"), "makes it flat"),
+    "no file": (link("<mesh/>"), "has no filename="),
+    "fetched": (link("<mesh filename='http://a.b/c.stl'/>"), "is not fetched, expected a file"),
+    "bad origin": (link("<sphere radius='1'/>", "<origin xyz='1 2'/>"), "<origin>: xyz='1 2', expected 3 numbers"),
+    "kind of joint": (TWO + fixed("a", "b", kind="ball"), "has type 'ball', expected one of fixed, revolute"),
+    "no parent": (TWO + "<joint name='j' type='fixed'><child link='b'/></joint>", "joint 'j' has no <parent>"),
+    "unknown parent": (TWO + fixed("x", "b"), "joint 'j': its parent 'x' is no link"),
+    "unknown child": (TWO + fixed("a", "x"), "joint 'j': its child 'x' is no link"),
+    "two parents": (TWO + fixed("a", "b") + fixed("a", "b", "k"), "'b' hangs on two joints, 'j' and 'k'"),
+    "two roots": (TWO, "has 2 links that hang on no joint, expected one: 'a', 'b'"),
+    "a loop": (TWO + "<link name='c'/>" + fixed("b", "c") + fixed("c", "b", "k"), "'b' hangs on itself"),
+    "no axis": (TWO + fixed("a", "b", "j", "revolute", "<axis xyz='0 0 0'/>"), "has no direction"),
+    "limits": (TWO + fixed("a", "b", "j", "revolute", "<limit lower='2' upper='1'/>"), "lower 2 is more than upper 1"),
+    "mimics none": (TWO + fixed("a", "b", "j", "revolute", "<mimic joint='x'/>"), "mimics 'x', which is no joint"),
+    "mimics itself": (TWO + fixed("a", "b", "j", "revolute", "<mimic joint='j'/>"), "mimics it in turn"),
+    "mimics a plane": (
+        TWO + "<link name='c'/>" + fixed("a", "b", "p", "planar")
+        + fixed("b", "c", "j", "revolute", "<mimic joint='p'/>"), "'p' is planar, expected joints of one number",
+    ),
+    "xacro": ("<x:macro xmlns:x='http://www.ros.org/wiki/xacro'/>", "is a xacro, not yet a robot: run `xacro r.urdf"),
+    "broken": ("<link", "no well-formed XML"),
+    "two axes": (TWO + fixed("a", "b", "j", "revolute", "<axis/><axis/>"), "has 2 <axis>, expected one"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_files(tmp_path, what):
+    inner, says = BAD[what]
+    with pytest.raises(ParseError, match=says) as caught:
+        read(tmp_path, inner)
+    assert "r.urdf" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        '<!DOCTYPE robot [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>',
+        '<!DOCTYPE robot SYSTEM "file:///etc/passwd">',
+        "<!DOCTYPE robot>",
+    ],
+)
+def test_a_doctype_is_refused(tmp_path, doctype):
+    file = tmp_path / "r.urdf"
+    file.write_text(f'<?xml version="1.0"?>\n{doctype}\n<robot name="r"><link name="a"/></robot>')
+    with pytest.raises(ParseError, match="has a DOCTYPE"):
+        Robot.from_urdf(file)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(FileError, match=r"no such file: .*none\.urdf"):
+        Robot.from_urdf(tmp_path / "none.urdf")
+    with pytest.raises(FileError, match="is a folder"):
+        Robot.from_urdf(tmp_path)
+    (tmp_path / "empty.urdf").touch()
+    with pytest.raises(ParseError, match="no well-formed XML"):
+        Robot.from_urdf(tmp_path / "empty.urdf")
+    (tmp_path / "other.urdf").write_text("<sdf/>")
+    with pytest.raises(ParseError, match="has the root <sdf>, expected <robot>"):
+        Robot.from_urdf(tmp_path / "other.urdf")
+    (tmp_path / "bytes.urdf").write_bytes(b"\xff\x00\x01" * 100)
+    with pytest.raises(ParseError, match="no well-formed XML"):
+        Robot.from_urdf(tmp_path / "bytes.urdf")
+
+
+def test_a_robot_that_cannot_move(tmp_path):
+    one = read(tmp_path, "<link name='a'/>")
+    assert one.dof == 0
+    assert one.link_poses(np.zeros((3, 0))).shape == (3, 1, 4, 4)
+    assert one.link_poses([]).tolist() == [np.eye(4).tolist()]
+    assert one.pairs.shape == (0, 2)
+
+
+Q = np.zeros(8)
+CONFIGURATIONS = {
+    "too few": (np.zeros(7), r"q has shape \(7,\), expected \(8,\) or \(n, 8\): panda_joint1, panda_joint2"),
+    "too many": (np.zeros((5, 9)), r"q has shape \(5, 9\)"),
+    "one number": (1.0, r"q has shape \(\)"),
+    "three deep": (np.zeros((2, 2, 8)), r"q has shape \(2, 2, 8\)"),
+    "empty": ([], r"q has shape \(0,\)"),
+    "NaN": ([0, 0, np.nan, 0, 0, 0, 0, 0], r"q\[2\] is nan \(joint 'panda_joint3'\)"),
+    "infinite": ([Q, [0, 0, 0, 0, 0, 0, 0, -np.inf]], r"q\[1, 7\] is -inf \(joint 'panda_finger_joint1'\)"),
+    "text": (["a"] * 8, "q has dtype <U1, expected real numbers"),
+    "ragged": ([[0] * 8, [0] * 7], "q is ragged"),
+    "complex": (np.zeros(8, dtype=complex), "dtype complex128"),
+    "booleans": (np.zeros(8, dtype=bool), "dtype bool"),
+}
+
+
+@pytest.mark.parametrize("what", CONFIGURATIONS)
+def test_bad_configurations(what):
+    q, says = CONFIGURATIONS[what]
+    with pytest.raises(RobotError, match=says):
+        robot("panda").link_poses(q)
+    with pytest.raises(RobotError, match=says):
+        robot("panda").jacobian(q, 0)
+
+
+def test_names_and_points_that_are_not_there():
+    one = robot("panda")
+    with pytest.raises(RobotError, match="no link 'elbow'; it has panda_link0, panda_link1"):
+        one.jacobian(Q, "elbow")
+    with pytest.raises(RobotError, match="no link 13, expected 0 to 12"):
+        one.jacobian(Q, 13)
+    with pytest.raises(RobotError, match=r"expected \(3,\) or \(1, 3\) finite"):
+        one.jacobian(Q, 0, (1, 2))
+    with pytest.raises(RobotError, match="finite"):
+        one.jacobian(Q, 0, (1, 2, np.nan))
+    with pytest.raises(RobotError, match="point: expected 3 numbers"):
+        one.jacobian(Q, 0, "abc")
+    with pytest.raises(RobotError, match="no joint 'panda_finger_joint2' of its own"):
+        one.configuration({"panda_finger_joint2": 0.1})
+    with pytest.raises(RobotError, match="joint 'panda_joint1' has 1 numbers, 2 given"):
+        one.configuration({"panda_joint1": (1, 2)})
+    with pytest.raises(RobotError, match=r"q\[0\] is inf"):
+        one.configuration({"panda_joint1": np.inf})

@@ -19,7 +19,7 @@ EXTRAS = {
     "io": ("lxml", "networkx", "cascadio"),
     "mesh": ("manifold3d", "coacd"),
     "clash": ("manifold3d",),
-    "robot": ("yourdfpy",),
+    "robot": (),
     "plan": ("ompl",),
 }
 # vtk itself is loaded by pyvista, in the subprocess that probes whether rendering works
@@ -127,7 +127,7 @@ def _print(document: dict[str, Any]) -> None:
         listed = ", ".join(f"{name} {found or 'missing'}" for name, found in facts["packages"].items())
         line(
             f"[{extra}]",
-            listed + (f": {facts['install']}" if facts["install"] else ""),
+            (listed or "needs nothing more") + (f": {facts['install']}" if facts["install"] else ""),
             True if facts["complete"] else None,
         )
     _print_kernels(document["kernels"], line)

@@ -13,6 +13,7 @@ from gjk3d.meshes.mesh import Mesh
 from gjk3d.poses import IDENTITY, WIDTH, pose_rows
 from gjk3d.shapes.base import Array, Shape
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.surfaces import Surface
 from gjk3d.solids.base import Solid, composed
 from gjk3d.solids.parts import Parts, hull_of_all
 
@@ -100,6 +101,22 @@ class Compound(Solid):
             self._cache["hull"] = hull_of_all(self._parts)
         hull: Shape = self._cache["hull"]
         return hull
+
+    def surface(self, resolution: int = 32) -> Surface:
+        """Return the triangles of all parts, those inside of others among them.
+
+        Parameters
+        ----------
+        resolution : int
+            Segments per full turn of curved parts.
+        """
+        vertices, faces, count = [], [], 0
+        for thing, row in self._parts:
+            own = thing if isinstance(thing, Mesh) else thing.surface(resolution)
+            vertices.append(own.vertices @ row[:9].reshape(3, 3).T + row[9:12])
+            faces.append(np.asarray(own.faces, dtype=np.int64).reshape(-1, 3) + count)
+            count += len(own.vertices)
+        return Surface(np.concatenate(vertices), np.concatenate(faces))
 
     def _union(self) -> Parts:
         return Parts(self._parts)

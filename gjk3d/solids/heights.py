@@ -13,6 +13,7 @@ from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Array, Ints, Shape, in_range, number
 from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.surfaces import Surface
 from gjk3d.solids.base import BLOCK, Packed, Solid, Union
 from gjk3d.solids.voxels import moved_rows
 
@@ -239,6 +240,15 @@ class HeightField(Solid):
     def bounds(self) -> Array:
         """A height field has none: `UnboundedShapeError`."""
         raise UnboundedShapeError("a HeightField goes down without end: it has no bounds")
+
+    def surface(self, resolution: int = 32) -> Surface:
+        """Return the ground as triangles, without sides or bottom; ``resolution`` is for other shapes."""
+        nx, ny = self.heights.shape
+        i, j = (index.ravel() for index in np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij"))
+        flat = self.origin + self.pitch * np.column_stack([i, j])
+        cells = np.column_stack([index.ravel() for index in np.meshgrid(range(nx - 1), range(ny - 1), indexing="ij")])
+        faces = (cells[:, None, None] + _STEPS) @ np.array([ny, 1])
+        return Surface(np.column_stack([flat, self.heights.ravel()]), faces.reshape(-1, 3))
 
     def facing(self, box: Array) -> Union:
         """Return the columns, so deep that a thing in that box can be moved out of them, but not through them."""

@@ -13,6 +13,7 @@ from gjk3d.poses import WIDTH
 from gjk3d.shapes.base import Array, Ints, Shape, number, rows, vector
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.surfaces import Surface
 from gjk3d.solids.base import Packed, Solid, packed_behind
 from gjk3d.solids.trees import InTree
 
@@ -197,6 +198,24 @@ class VoxelGrid(Solid):
         hull = self.union().outline()
         assert hull is not None
         return hull
+
+    def surface(self, resolution: int = 32) -> Surface:
+        """Return the squares between occupied cubes and empty ones, as triangles; ``resolution`` is not used."""
+        solid = np.pad(self.occupied, 1)
+        corners = []
+        for axis in range(3):
+            step = np.diff(solid.astype(np.int8), axis=axis)
+            for sign in (1, -1):  # -1 is where solid ends, whose outside is ahead
+                first = np.argwhere(step == sign).astype(np.float64) - 1.0
+                first[:, axis] += 1.0
+                u, v = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
+                square = (np.zeros(3), u, u + v, v) if sign < 0 else (np.zeros(3), v, u + v, u)
+                corners.append(first[:, None] + np.array(square))
+        squares = np.concatenate(corners)
+        places, number_of = np.unique(squares.reshape(-1, 3), axis=0, return_inverse=True)
+        quads = number_of.reshape(-1, 4)
+        faces = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+        return Surface(self.origin + self.pitch * places, faces)
 
     def _union(self) -> Voxels:
         return Voxels(self._occupied, self.pitch, self.origin)

@@ -2,8 +2,20 @@
 
 from gjk3d.robot.allowed import AllowedPair, AllowedPairs
 from gjk3d.robot.bodies import Body, Geometry
+from gjk3d.robot.checker import Checker, RobotClearance
 from gjk3d.robot.model import Robot
 from gjk3d.robot.sampling import allow_by_sampling
 from gjk3d.robot.urdf import Joint, Mimic
 
-__all__ = ["AllowedPair", "AllowedPairs", "Body", "Geometry", "Joint", "Mimic", "Robot", "allow_by_sampling"]
+__all__ = [
+    "AllowedPair",
+    "AllowedPairs",
+    "Body",
+    "Checker",
+    "Geometry",
+    "Joint",
+    "Mimic",
+    "Robot",
+    "RobotClearance",
+    "allow_by_sampling",
+]

@@ -1,0 +1,168 @@
+"""The checker against every pair asked by itself, at link poses that are held against pinocchio elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.robot import Checker, Robot
+
+SHARE = os.path.join(sysconfig.get_paths()["purelib"], "cmeel.prefix/share/example-robot-data/robots")
+PANDA = f"{SHARE}/panda_description/urdf/panda.urdf", f"{SHARE}/panda_description/srdf/panda.srdf"
+UR5 = f"{SHARE}/ur_description/urdf/ur5_robot.urdf", f"{SHARE}/ur_description/srdf/ur5.srdf"
+
+
+def at(x, y, z):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+AROUND = {
+    "post": (gk.Box((0.1, 0.1, 1.2)), at(0.45, 0.3, 0.4)),
+    "ball": (gk.Sphere(0.15), at(-0.4, 0.2, 0.7)),
+    "drum": (gk.Cylinder(0.2, 0.4), at(0.3, -0.5, 0.3)),
+}
+
+
+@pytest.fixture(scope="module", params=["panda hull", "panda bodies", "ur5 hull", "ur5 bodies"])
+def robot(request):
+    name, geometry = request.param.split()
+    return Robot.from_urdf(*(PANDA if name == "panda" else UR5), geometry=geometry)
+
+
+def drawn(robot, count, seed=0):
+    rng = np.random.default_rng(seed)
+    low = np.where(np.isfinite(robot.lower), robot.lower, -3.0)
+    high = np.where(np.isfinite(robot.upper), robot.upper, 3.0)
+    return rng.uniform(low, high, (count, robot.dof))
+
+
+def every_pair(robot, q, around):
+    """The least signed distance of each pair of names, from the bodies themselves."""
+    links = robot.link_poses(q)
+    checked = {tuple(pair) for pair in robot.pairs.tolist()}
+    bodies = [(b.link, links[b.link] @ b.pose, b.shape) for b in robot.bodies]
+    found = {}
+    for k, (i, pose, shape) in enumerate(bodies):
+        others = [(robot.links[j], p, s) for j, p, s in bodies[k + 1 :] if (min(i, j), max(i, j)) in checked]
+        for name, other, s in [*others, *((name, p, s) for name, (s, p) in around.items())]:
+            key = frozenset((robot.links[i], name))
+            d = gk.signed_distance(shape, s, pose, other).distance
+            found[key] = min(found.get(key, np.inf), d)
+    return found
+
+
+@pytest.mark.parametrize("around", [{}, AROUND], ids=["itself", "surroundings"])
+def test_agrees_with_every_pair(robot, around):
+    checker = Checker(robot, around)
+    q = drawn(robot, 40)
+    free, nearest = checker.free(q), checker.clearance(q)
+    for k in range(len(q)):
+        truth = every_pair(robot, q[k], around)
+        least = min(truth.values())
+        assert free[k] == (least > 0.0)
+        assert nearest.distance[k] == pytest.approx(least, abs=1e-9)
+        assert nearest.lower[k] <= least + 1e-9  # the twin's own error, of curved pairs
+        assert least - 1e-9 <= nearest.upper[k]
+        assert truth[frozenset(nearest.pair[k])] == pytest.approx(least, abs=1e-9)
+        hit = checker.hit(q[k])
+        assert (hit is None) == free[k]
+        if hit is not None:
+            assert truth[frozenset(hit)] <= 0.0
+        gap = nearest.point_b[k] - nearest.point_a[k] - nearest.distance[k] * nearest.normal[k]
+        assert np.linalg.norm(gap) < 1e-11
+    if around:
+        assert 0 < free.sum() < len(q)
+
+
+def test_single_stacked_threads_and_order_agree(robot):
+    checker, fresh = Checker(robot, AROUND), Checker(robot, AROUND)
+    q = drawn(robot, 300, 5)
+    free = checker.free(q)
+    assert np.array_equal(free, [fresh.free(row) for row in q[::-1]][::-1])
+    assert np.array_equal(free, checker.free(q, workers=2))
+    assert np.array_equal(free, checker.free(q))
+    nearest = checker.clearance(q)
+    assert np.array_equal(free, nearest.distance > 0)
+    assert nearest.distance == pytest.approx(fresh.clearance(q, workers=2).distance, abs=1e-10)
+    one = checker.clearance(q[0])
+    assert one.distance == pytest.approx(nearest.distance[0], abs=1e-10)
+    assert isinstance(one.distance, float)
+
+
+def test_margin(robot):
+    q = drawn(robot, 200, 6)
+    distance = Checker(robot, AROUND).clearance(q).distance
+    for margin in (0.05, -0.02):
+        assert np.array_equal(Checker(robot, AROUND, margin=margin).free(q), distance > margin)
+
+
+def test_farther_than_asked(robot):
+    checker = Checker(robot)
+    q = drawn(robot, 50, 7)
+    far, near = checker.clearance(q), checker.clearance(q, max_distance=0.05)
+    beyond = far.distance > 0.05
+    assert np.isinf(near.distance[beyond]).all()
+    assert near.distance[~beyond] == pytest.approx(far.distance[~beyond], abs=1e-10)
+    assert [pair is None for pair in near.pair] == beyond.tolist()
+
+
+def test_gradient_by_central_differences(robot):
+    checker = Checker(robot, AROUND)
+    h, right = 1e-6, 0
+    q = drawn(robot, 12, 8)
+    for row, slope in zip(q, checker.gradient(q), strict=True):
+        steps = np.eye(robot.dof) * h
+        up, down = (checker.clearance(row + sign * steps) for sign in (1, -1))
+        if len({*map(tuple, up.pair), *map(tuple, down.pair)}) > 1:
+            continue  # the nearest pair changes within the step
+        numeric = (up.distance - down.distance) / (2 * h)
+        right += np.allclose(slope, numeric, atol=2e-4)  # at edges and corners of polytopes it jumps
+    assert right >= 8
+    assert checker.gradient(q[0]) == pytest.approx(checker.gradient(q)[0], abs=1e-7)
+
+
+def test_objects_that_may_be_touched():
+    robot = Robot.from_urdf(*PANDA)
+    floor = {"floor": (gk.Box((4, 4, 0.1)), at(0, 0, -0.05))}
+    q = np.zeros(robot.dof)
+    q[3] = -1.5
+    assert Checker(robot, floor).hit(q) == ("panda_link0", "floor")
+    assert Checker(robot, floor, touching=[("panda_link0", "floor")]).free(q)
+
+
+def test_nothing_to_check():
+    robot = Robot.from_urdf(*PANDA)
+    for a in robot.links:
+        for b in robot.links:
+            if a < b:
+                robot.allowed.allow(a, b, "user")
+    checker = Checker(robot)
+    q = drawn(robot, 3)
+    assert checker.free(q).all()
+    assert np.isinf(checker.clearance(q).distance).all()
+    assert checker.clearance(q).pair == [None] * 3
+    assert not checker.gradient(q).any()
+    assert checker.free(np.empty((0, robot.dof))).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda r: Checker(r, {"floor": gk.Halfspace((0, 0, 1), 0)}), "large Box"),
+        (lambda r: Checker(r, {"thing": "box"}), "'thing' has a str"),
+        (lambda r: Checker(r, {"box": (gk.Box((1, 1, 1)), np.tile(np.eye(4), (2, 1, 1)))}), "stands in one place"),
+        (lambda r: Checker(r, {"box": gk.Box((1, 1, 1))}, touching=[("panda_link0", "bax")]), "bax"),
+        (lambda r: Checker(r).free(np.zeros(3)), r"shape \(3,\)"),
+        (lambda r: Checker(r).free(np.full(r.dof, np.nan)), "nan"),
+        (lambda r: Checker(Robot.from_urdf(*UR5, geometry="mesh")), "bodies"),
+    ],
+)
+def test_errors(make, text):
+    with pytest.raises(gk.errors.Gjk3dError, match=text):
+        make(Robot.from_urdf(*PANDA))

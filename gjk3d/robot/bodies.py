@@ -22,7 +22,8 @@ from gjk3d.shapes.cylinder import Cylinder
 from gjk3d.shapes.sphere import Sphere
 
 #: what becomes of a mesh
-WAYS = ("bodies", "hull", "mesh")
+WAYS = ("bodies", "hull", "parts", "mesh")
+_CONVEX = 0.99  #: of the hull's volume: a body that fills so much of it is not cut into parts
 _PRIMITIVES: dict[str, Callable[..., Shape]] = {
     "box": lambda *edges: Box(edges),
     "sphere": Sphere,
@@ -48,8 +49,15 @@ class Geometry(NamedTuple):
     hull: Shape
     first: int  #: its bodies are ``robot.bodies[first:last]``
     last: int
-    way: str  #: exact, bodies, hull or mesh: what its bodies are to what the URDF says
+    way: str  #: exact, bodies, hull, parts or mesh: what its bodies are to what the URDF says
     source: Path | None  #: the file of a mesh
+    error: float | None  #: of parts: how far they are from the mesh, as `gjk3d.Mesh.decompose` measures it
+
+
+class _Made(NamedTuple):
+    hull: Shape
+    shapes: list[Shape | Mesh]
+    error: float | None
 
 
 def make_bodies(
@@ -63,25 +71,24 @@ def make_bodies(
         raise ShapeError(f"geometry={way!r}, expected one of {', '.join(map(repr, WAYS))}")
     bodies: list[Body] = []
     geometries: list[Geometry] = []
-    made: dict[tuple[Path, tuple[float, ...]], tuple[Shape, list[Shape | Mesh]]] = {}
+    made: dict[tuple[Path, tuple[float, ...]], _Made] = {}
     links = {link.name: link for link in description.links}
     for number, name in enumerate(order):
         for given in links[name].geometries:
             file = None
-            shapes: list[Shape | Mesh]
             if given.kind == "mesh":
                 file = files.find(given.filename, description.file, package_dirs, given.where)
                 if (file, given.scale) not in made:
                     made[file, given.scale] = _mesh(file, given, way)
-                hull, shapes = made[file, given.scale]
+                hull, shapes, error = made[file, given.scale]
             else:
-                hull = _primitive(given)
+                hull, error = _primitive(given), None
                 shapes = [hull]
             first = len(bodies)
             pose = given.origin.copy()
             pose.setflags(write=False)
             bodies += [Body(number, pose, shape, len(geometries)) for shape in shapes]
-            geometries.append(Geometry(number, pose, hull, first, len(bodies), way if file else "exact", file))
+            geometries.append(Geometry(number, pose, hull, first, len(bodies), way if file else "exact", file, error))
     return tuple(bodies), tuple(geometries)
 
 
@@ -92,7 +99,7 @@ def _primitive(given: urdf.Geometry) -> Shape:
         raise ParseError(f"{given.where}: {reason}") from None
 
 
-def _mesh(file: Path, given: urdf.Geometry, way: str) -> tuple[Shape, list[Shape | Mesh]]:
+def _mesh(file: Path, given: urdf.Geometry, way: str) -> _Made:
     """Return the hull of a mesh file and what stands for it."""
     try:
         mesh = load(file)
@@ -102,13 +109,34 @@ def _mesh(file: Path, given: urdf.Geometry, way: str) -> tuple[Shape, list[Shape
             mesh = Mesh(mesh.vertices * given.scale, faces, name=mesh.name, source=file)
         hull = mesh.hull()
         if way == "mesh":
-            return hull, [mesh]
+            return _Made(hull, [mesh], None)
         if way == "hull" or mesh.is_convex:
-            return hull, [hull]
+            return _Made(hull, [hull], 0.0 if way == "parts" else None)
+        if way == "parts":
+            return _parts(mesh)
         parts = [body.hull() for body in mesh.bodies()]
     except Gjk3dError as reason:
         raise type(reason)(f"{given.where}: {reason}") from None
-    return (hull, [hull]) if len(parts) == 1 else (hull, list(_outer(parts)))
+    return _Made(hull, [hull] if len(parts) == 1 else list(_outer(parts)), None)
+
+
+def _parts(mesh: Mesh) -> _Made:
+    """Return each body of a mesh cut into convex parts; bodies that are open, or as good as convex, as their hulls."""
+    hulls: list[ConvexHull] = []
+    error = 0.0
+    for body in mesh.bodies():
+        if body.is_watertight and body.convexity < _CONVEX:
+            cut = body.decompose()
+            hulls += [
+                ConvexHull(np.asarray(shape.vertices) @ pose[:3, :3].T + pose[:3, 3]) for shape, pose in cut.parts
+            ]
+            error = max(error, float(cut.geometry_error))
+        else:
+            hulls.append(body.hull())
+    hulls = _outer(hulls)
+    # parts may stick out of the mesh a little, and the hull must hold them: it is asked first
+    hull = ConvexHull(np.concatenate([np.asarray(each.vertices) for each in hulls]))
+    return _Made(hull, list(hulls), error)
 
 
 def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:

@@ -101,8 +101,9 @@ class Robot:
             and those of ROS are searched too.
         geometry : str
             What a mesh becomes: ``"bodies"``, one convex hull for each connected body of it; ``"hull"``, one for all;
-            ``"mesh"``, its triangles. Boxes, cylinders, spheres and the capsules of the ``<capsule>`` extension
-            (length between the centres of the caps) stay exact.
+            ``"parts"``, each body cut into convex parts by coacd, which may take minutes, and lies near the mesh, not
+            round it: each geometry has its ``error``; ``"mesh"``, its triangles. Boxes, cylinders, spheres and the
+            capsules of the ``<capsule>`` extension (length between the centres of the caps) stay exact.
 
         Raises
         ------

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+import trimesh
 from example_robots import SHARE, URDFS, robot
 
 import gjk3d as gk
@@ -89,6 +90,26 @@ def test_bodies_within_another_are_left_out(tmp_path):
     assert [body.shape.volume for body in one.bodies] == pytest.approx([1 / 3])
 
 
+def test_parts_of_a_mesh_with_a_corner(tmp_path):
+    """An L is two boxes for coacd; beside it a box of its own, which stays as it is."""
+    (tmp_path / "robots").mkdir()
+    corner = trimesh.creation.extrude_triangulation(
+        [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)], 1.0
+    )
+    box = trimesh.creation.box((1, 1, 1), np.array([(1.0, 0, 0, 9), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)]))
+    trimesh.util.concatenate([corner, box]).export(tmp_path / "robots/w.stl")
+    one = read(tmp_path, link("<mesh filename='w.stl'/>"), geometry="parts")
+    shape = one.geometries[0]
+    assert shape.way == "parts"
+    assert 0 <= shape.error < 0.1
+    assert len(one.bodies) >= 3
+    assert sum(body.shape.volume for body in one.bodies) == pytest.approx(4.0, rel=0.1)
+    for body in one.bodies:
+        assert shape.hull.contains(body.shape.vertices).all()
+    assert read(tmp_path, link("<mesh filename='w.stl'/>")).geometries[0].error is None
+
+
+@pytest.mark.many
 @pytest.mark.parametrize("name", URDFS)
 def test_real_robots_bodies_stand_for_their_meshes(name):
     """No vertex of a mesh lies outside all the bodies that stand for it; every geometry of the file is there."""

@@ -38,6 +38,8 @@ class AllowedPairs:
     Attributes
     ----------
     evidence : str
+    proven : list of (str, str)
+        Pairs called never that are proven not to touch within the limits; see `allow_by_sampling`.
     unknown : list of AllowedPair
         Pairs of an SRDF that name a link which the robot does not have; they are written back and mean nothing.
 
@@ -52,15 +54,17 @@ class AllowedPairs:
     ('adjacent', False)
     """
 
-    __slots__ = ("_number", "_reasons", "evidence", "unknown")
+    __slots__ = ("_number", "_reasons", "evidence", "proven", "unknown")
 
     evidence: str
+    proven: list[tuple[str, str]]
     unknown: list[AllowedPair]
 
     def __init__(self, links: Iterable[str], pairs: Iterable[tuple[str, str, str]] = (), *, evidence: str = "") -> None:
         self._number = {name: k for k, name in enumerate(links)}
         self._reasons: dict[tuple[str, str], str] = {}
         self.evidence = evidence
+        self.proven = []
         self.unknown = []
         for a, b, reason in pairs:
             self.allow(a, b, reason)
@@ -94,6 +98,7 @@ class AllowedPairs:
     def copy(self) -> AllowedPairs:
         """Return a list of its own."""
         other = AllowedPairs(self._number, self, evidence=self.evidence)
+        other.proven = list(self.proven)
         other.unknown = list(self.unknown)
         return other
 

@@ -114,6 +114,8 @@ class Pairs:
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
         self._cache: dict[str, Any] = {}
+        if isinstance(shapes, Shape):
+            raise ShapeError(f"shapes is one {type(shapes).__name__}, expected a sequence of shapes")
         self.shapes = tuple(shapes)
         for k, shape in enumerate(self.shapes):
             if not isinstance(shape, Shape):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
 
 import naive
 import numpy as np
@@ -501,3 +502,34 @@ def test_too_many_groups():
         scene.add("61", gk.Point(), group="g61")
     assert len(scene) == 61
     assert scene.collides()
+
+
+def test_threads_share_a_scene():
+    """One adds and removes while others ask: arrays grow under them, which compiled code would not survive."""
+    scene, errors = gk.Scene(), []
+    for k in range(60):
+        scene.add(f"still {k}", gk.Sphere(0.4), naive.pose(translation=(k * 0.7, 0, 0)))
+
+    def change():
+        for k in range(150):
+            scene.add(f"new {k}", gk.Box((1, 1, 1)), naive.pose(translation=(k * 0.3, 0, 0)))
+            scene.move(f"still {k % 60}", naive.pose(translation=(k * 0.2, 0, 0)))
+            if k % 2:
+                scene.remove(f"new {k}")
+
+    def ask():
+        try:
+            for _ in range(25):
+                scene.collisions()
+                scene.clearance(scene.copy())
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for work in (change, ask, ask)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert not errors
+    assert len(scene) == 60 + 75
+    assert pickle.loads(pickle.dumps(scene)).collisions() == scene.collisions()

@@ -14,6 +14,7 @@ Ints = NDArray[np.int64]
 
 HERE = IDENTITY[0, :12]  #: parts are in the frame of the whole
 _MOST = 4000  #: points that are looked at
+_LOOKED_AT = 65536  #: pairs of meeting faces that are looked at
 _MARGIN = 64.0 * 2.0**-52
 
 
@@ -65,14 +66,14 @@ def _spread(vertices: Array, faces: Ints) -> Array:
 
 def touching(a: Mesh, b: Mesh) -> tuple[Array | None, Array | None]:
     """Return a common point of two surfaces that meet, in the middle of such, and the direction from A to B there."""
-    faces = surfaces.meeting_faces(a, b, HERE)
+    faces = surfaces.meeting_faces(a, b, HERE, _LOOKED_AT)
     if not len(faces):
         return None, None
     out_a, out_b = _normals(a)[faces[:, 0]], _normals(b)[faces[:, 1]]
     k = int(np.argmin((out_a * out_b).sum(axis=1)))  # the two faces that look at each other most
     normal = out_a[k] - out_b[k]
     length = float(np.linalg.norm(normal))
-    segments = surfaces.cut(a, b, HERE)
+    segments = surfaces.cut(a, b, HERE, _LOOKED_AT)
     if len(segments):
         middles = segments.mean(axis=1)
         point = middles[int(np.argmin(((middles - middles.mean(axis=0)) ** 2).sum(axis=1)))]
@@ -88,7 +89,7 @@ def crossing(a: Mesh, b: Mesh) -> float:
     Two faces cut each other in a segment; its middle is so far from the rims of both, and both reach so far beyond
     the plane of the other: rounding makes no crossing of faces in one plane.
     """
-    faces = surfaces.meeting_faces(a, b, HERE)
+    faces = surfaces.meeting_faces(a, b, HERE, _LOOKED_AT)
     if not len(faces):
         return 0.0
     one, other = a.vertices[a.faces[faces[:, 0]]], b.vertices[b.faces[faces[:, 1]]]

@@ -21,6 +21,7 @@ from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.point import Point
 
 _SAMPLES = 256  #: vertices that are looked at for the bound from below
+_LOOKED_AT = 4096  #: pairs of meeting faces that directions and a common point are taken from
 _WAYS = 12  #: directions tried for the bound from above
 _HALVINGS = 10
 
@@ -50,7 +51,7 @@ def depth(a: Mesh, b: Mesh | Shape, m: Array) -> Depth:
         most, normal = shortest(partial(_free, a, b, m), _ways(a, b, m, normal), most, normal, error)
     if place is None:
         place = 0.5 * (np.array(hulls.point_a) + np.array(hulls.point_b))
-        if isinstance(b, Mesh) and len(segments := surfaces.cut(a, b, m)):
+        if isinstance(b, Mesh) and len(segments := surfaces.cut(a, b, m, _LOOKED_AT)):
             place = segments.mean(axis=(0, 1))
     return Depth(min(least, most), most, normal, place)
 
@@ -91,7 +92,7 @@ def shortest(
 def _ways(a: Mesh, b: Mesh | Shape, m: Array, normal: Array) -> Iterator[Array]:
     """Return directions to move b along: that of the hulls, and those that the faces that meet look to."""
     candidates = [normal]
-    faces = surfaces.meeting_faces(a, b, m)
+    faces = surfaces.meeting_faces(a, b, m, _LOOKED_AT)
     if len(faces):
         some = faces[np.unique(np.linspace(0, len(faces) - 1, 16).astype(int))]
         out_a = _normals(a, some[:, 0])

@@ -381,8 +381,9 @@ class Mesh:
     def _convex_slack(self) -> float:
         if not self.is_watertight or self.volume <= 0.0 or len(self.body_points) != 1:
             return float("inf")
-        points = np.asarray(self.hull().vertices) - self.bounds.mean(axis=0)
-        v = (self._vertices - self.bounds.mean(axis=0))[self._faces]
+        corners = np.asarray(self.hull().vertices)
+        middle = corners.mean(axis=0)
+        points, v = corners - middle, (self._vertices - middle)[self._faces]
         if len(points) * len(v) > _MOST_COMPARED or not self.is_convex:
             return float("inf")
         n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])

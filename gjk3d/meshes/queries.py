@@ -109,7 +109,7 @@ def nearest_faces(a: Any, b: Any, pose_a: Any = None, pose_b: Any = None) -> tup
     (1, -1)
     """
     first, second, m, turned, _ = _one(a, b, pose_a, pose_b)
-    met = surfaces.meeting_faces(first, second, m)
+    met = surfaces.meeting_faces(first, second, m, 64)
     if len(met):
         faces = (int(met[0, 0]), int(met[0, 1]) if isinstance(second, Mesh) else -1)
     else:
@@ -246,7 +246,7 @@ _EX = np.array([1.0, 0.0, 0.0])
 
 def _common_point(a: Mesh, b: Mesh | Shape, m: Array) -> Array:
     """Return a point of both, in a's frame."""
-    met = surfaces.meeting_faces(a, b, m)
+    met = surfaces.meeting_faces(a, b, m, 64)
     place: Array
     if not len(met):
         if surfaces.one_in_other(a, b, m) == 1:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gjk3d.batch import Pairs
 from gjk3d.bounding import aabb
+from gjk3d.errors import UnsupportedPair
 from gjk3d.families import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, is_mapped, scratch
 from gjk3d.meshes import traversal
 from gjk3d.meshes.inside import inside
@@ -28,6 +29,7 @@ from gjk3d.shapes.triangle import Triangle
 #: error of a corner that went through a pose, and of what is computed from it, in units of the greatest coordinate
 ROUNDING = 64.0 * 2.0**-52
 _CHUNK = 4096
+MOST_PAIRS = 2**26  #: of meeting faces that are listed: a gigabyte
 Bools = NDArray[np.bool_]
 
 
@@ -66,11 +68,14 @@ def meet(a: Mesh, b: Mesh | Shape, m: Array) -> bool:
     return any(bool(_hits(tree_of(a).corners[close[k : k + _CHUNK]], b, m).any()) for k in range(0, len(close), _CHUNK))
 
 
-def meeting_faces(a: Mesh, b: Mesh | Shape, m: Array) -> Ints:
-    """Return the pairs of faces that touch or cross, in the order of their numbers; of a shape the face is 0."""
+def meeting_faces(a: Mesh, b: Mesh | Shape, m: Array, most: int | None = None) -> Ints:
+    """Return the pairs of faces that touch or cross, in the order of their numbers; of a shape the face is 0.
+
+    With ``most`` no more than about so many, those found first.
+    """
     tree = tree_of(a)
     if isinstance(b, Mesh):
-        pairs = _crossing_leaves(a, b, m)
+        pairs = _crossing_leaves(a, b, m, most)
         pairs = np.column_stack([tree.order[pairs[:, 0]], tree_of(b).order[pairs[:, 1]]])
         return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     close = _near(a, b, m, 0.0)
@@ -79,9 +84,9 @@ def meeting_faces(a: Mesh, b: Mesh | Shape, m: Array) -> Ints:
     return np.column_stack([faces, np.zeros_like(faces)])
 
 
-def cut(a: Mesh, b: Mesh, m: Array) -> Array:
-    """Return the segments in which faces cut each other, (k, 2, 3), in a's frame."""
-    pairs = _crossing_leaves(a, b, m)
+def cut(a: Mesh, b: Mesh, m: Array, most: int | None = None) -> Array:
+    """Return the segments in which faces cut each other, (k, 2, 3), in a's frame; ``most`` as for `meeting_faces`."""
+    pairs = _crossing_leaves(a, b, m, most)
     out = np.empty((len(pairs), 6))
     count = traversal.cuts(tuple(m.tolist()), tree_of(a).corners, tree_of(b).corners, pairs, out)
     return out[:count].reshape(-1, 2, 3)
@@ -144,15 +149,19 @@ def _stack() -> Ints:
     return np.empty((traversal.STACK, 2), dtype=np.int64)
 
 
-def _crossing_leaves(a: Mesh, b: Mesh, m: Array) -> Ints:
+def _crossing_leaves(a: Mesh, b: Mesh, m: Array, most: int | None = None) -> Ints:
     tree, other = tree_of(a), tree_of(b)
-    room, pose, error = 1024, tuple(m.tolist()), noise(a, b, m)
+    room, pose, error = min(1024, most or 1024), tuple(m.tolist()), noise(a, b, m)
     while True:
         found = np.empty((room, 2), dtype=np.int64)
         count = traversal.crossings(pose, error, *tree.arrays, *other.arrays, _stack(), found)
-        if count <= room:
-            return found[:count]
-        room *= 8
+        if count <= room or room == most:
+            return found[: min(count, room)]
+        if room >= MOST_PAIRS:
+            raise UnsupportedPair(
+                f"more than {MOST_PAIRS} pairs of faces meet, too many to list: thousands lie on each other"
+            )
+        room = min(8 * room, most or MOST_PAIRS)
 
 
 # --- a mesh and a convex shape: its triangles are shapes themselves -------------------------------------------------

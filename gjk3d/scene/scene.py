@@ -7,6 +7,7 @@ from copy import deepcopy
 from difflib import get_close_matches
 from math import inf
 from numbers import Integral, Real
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from gjk3d.errors import SceneError, ShapeError
 from gjk3d.rays import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.aiming import first_hits
+from gjk3d.scene.alone import alone
 from gjk3d.scene.candidates import Candidates
 from gjk3d.scene.closest import nearest
 from gjk3d.scene.narrow import Answers, Narrow
@@ -31,14 +33,14 @@ _FIRST = 1024  #: pairs asked at once where one hit is enough
 
 
 class Scene:
-    """ScenePairs convex shapes at poses, asked about all at once.
+    """Convex shapes at poses, asked about all at once.
 
     Every question is about all pairs of objects; with ``other`` about each object here and a shape, at ``pose``, or
     each object of another scene, or with a name about that object and the rest. Pairs are told in the order of their
     names, whatever order the objects were added in, and have the same bits.
 
     Two objects are a pair where each is in a group that the other may meet, and where they are not allowed to touch.
-    Two half-spaces never are.
+    Two half-spaces never are. Threads may share a scene: one waits while another is in it.
 
     Examples
     --------
@@ -55,14 +57,21 @@ class Scene:
     True
     """
 
-    __slots__ = ("_objects",)
+    __slots__ = ("_lock", "_objects")
     _objects: Objects
 
     def __init__(self) -> None:
-        self._objects = Objects()
+        self._objects, self._lock = Objects(), RLock()
+
+    def __getstate__(self) -> Objects:
+        return self._objects
+
+    def __setstate__(self, state: Objects) -> None:
+        self._objects, self._lock = state, RLock()
 
     # --- what is in it -------------------------------------------------------------------------------------------
 
+    @alone
     def add(
         self,
         name: str,
@@ -100,6 +109,7 @@ class Scene:
         put_pose(pose, name, objects.rows, slot)
         objects.put(name, shape, *bits)
 
+    @alone
     def add_many(
         self,
         names: Sequence[str],
@@ -127,11 +137,13 @@ class Scene:
         rows = pose_rows_of(poses, len(names), names, False)
         self._objects.put_many(names, listed, rows, *self._bits(group, mask))
 
+    @alone
     def move(self, name: str, pose: Any) -> None:
         """Put an object elsewhere."""
         slot = self._slot(name)
         self._objects.move([slot], pose_rows_of(pose, 1, [name], True))
 
+    @alone
     def move_many(self, names: Sequence[str], poses: Any) -> None:
         """Put n objects elsewhere in one call: all of them, or none where something is wrong.
 
@@ -150,21 +162,25 @@ class Scene:
             where = [self._slot(name) for name in names]
         self._objects.move(where, pose_rows_of(poses, len(where), names, False))
 
+    @alone
     def remove(self, name: str) -> None:
         """Take an object out, and forget which others it was allowed to touch."""
         self._slot(name)
         self._objects.remove(name)
 
+    @alone
     def allow(self, a: str, b: str) -> None:
         """Let two objects touch: the pair is passed over by every question, until `disallow`."""
         self._pair(a, b)
         self._objects.allow(a, b, True)
 
+    @alone
     def disallow(self, a: str, b: str) -> None:
         """Ask about a pair again."""
         self._pair(a, b)
         self._objects.allow(a, b, False)
 
+    @alone
     def copy(self) -> Scene:
         """Return a scene of the same objects that changes by itself; shapes are shared, since they never change."""
         return deepcopy(self)
@@ -179,21 +195,25 @@ class Scene:
         return iter(self.names)
 
     @property
+    @alone
     def names(self) -> list[str]:
         """Of all objects, in order."""
         return sorted(self._objects.slots)
 
     @property
+    @alone
     def allowed(self) -> list[tuple[str, str]]:
         """Pairs that are passed over, in order."""
         named = self._objects.names
         found = (sorted((named[i], named[j])) for i, j in self._objects.allowed)
         return sorted((a, b) for a, b in found)
 
+    @alone
     def shape(self, name: str) -> Shape:
         """Return the shape of an object."""
         return self._objects.shape(self._slot(name))
 
+    @alone
     def pose(self, name: str) -> Array:
         """Return where an object is, (4, 4): the rotation after one polar step, see `gjk3d.poses`."""
         row = self._objects.rows[self._slot(name)]
@@ -206,6 +226,7 @@ class Scene:
 
     # --- questions -----------------------------------------------------------------------------------------------
 
+    @alone
     def collides(self, other: Other = None, pose: Any = None, *, margin: float = 0.0, workers: int = 1) -> bool:
         """Tell whether any pair touches or overlaps; stops at the first.
 
@@ -234,6 +255,7 @@ class Scene:
         blocks = candidates.blocks(margin, _FIRST)
         return any(bool(narrow.collide(block, float(margin)).any()) for block in blocks)
 
+    @alone
     def collisions(
         self, other: Other = None, pose: Any = None, *, margin: float = 0.0, workers: int = 1
     ) -> list[NamePair]:
@@ -250,6 +272,7 @@ class Scene:
         pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *hits])
         return named(pairs[_by_name(candidates, pairs)], candidates.names)
 
+    @alone
     def closest(
         self, other: Other = None, pose: Any = None, *, within: float = inf, k: int | None = None, workers: int = 1
     ) -> ScenePairs[Distance]:
@@ -281,6 +304,7 @@ class Scene:
         answers = answers[np.lexsort((rank_b, rank_a, answers.out[:, 0]))[:most]]
         return ScenePairs(answers.pairs, candidates.names, narrow.result(answers, max(float(within), 0.0)))
 
+    @alone
     def clearance(self, other: Other = None, pose: Any = None, *, workers: int = 1) -> Clearance:
         """Return the least signed distance of all pairs, and which pair has it; see `collides` for the arguments."""
         found = self.closest(other, pose, k=1, workers=workers)
@@ -289,6 +313,7 @@ class Scene:
         a, b, result = found[0]
         return Clearance(float(result.distance), (a, b), result)
 
+    @alone
     def contacts(
         self,
         other: Other = None,
@@ -321,6 +346,7 @@ class Scene:
         found = patches(narrow, answers, float(within), most)
         return ScenePairs(answers.pairs, candidates.names, found)
 
+    @alone
     def raycast(self, origins: Any, directions: Any, *, max_distance: float = inf) -> SceneHit:
         """Return what rays meet first; see `gjk3d.raycast` for the arguments.
 

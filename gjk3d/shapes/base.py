@@ -61,6 +61,8 @@ def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, 
         raise ShapeError(f"{what} is {value!r}, expected a real number")
     try:
         x = float(value)
+    except OverflowError:
+        raise ShapeError(f"{what} is a whole number too large for a float") from None
     except (TypeError, ValueError):
         raise ShapeError(f"{what} is {value!r}, expected a real number") from None
     if not isfinite(x):

@@ -46,7 +46,8 @@ class Halfspace(Shape):
         if scale == 0.0:
             raise ShapeError("Halfspace: normal is [0, 0, 0], expected a direction")
         length = scale * float(np.linalg.norm(n / scale))
-        self._set(normal=n / length, offset=number(offset, "Halfspace: offset", positive=False) / length)
+        given = number(offset, "Halfspace: offset", positive=False)
+        self._set(normal=n / length, offset=number(given / length, "Halfspace: offset / |normal|", positive=False))
 
     def _unbounded(self, what: str) -> UnboundedShapeError:
         return UnboundedShapeError(f"a Halfspace is unbounded and has no {what}; use a large Box where one is needed")

@@ -285,3 +285,31 @@ def test_what_is_not_for_meshes_says_so() -> None:
     ):  # fmt: skip
         with pytest.raises(gk.errors.Gjk3dError, match=r"mesh|Mesh|hull|shape"):
             ask()
+
+
+def cone(count: int) -> gk.Mesh:
+    """All its triangles meet at the tip, or at the middle of the base."""
+    t = np.linspace(0, 2 * np.pi, count, endpoint=False)
+    points = np.vstack([[(0, 0, 1), (0, 0, 0)], np.column_stack([np.cos(t), np.sin(t), 0 * t])])
+    i = np.arange(count) + 2
+    j = np.roll(i, -1)
+    return gk.Mesh(points, np.vstack([np.column_stack([0 * i, i, j]), np.column_stack([0 * i + 1, j, i])]))
+
+
+def test_many_triangles_at_one_corner() -> None:
+    """Their pairs that meet are millions: a depth looks at some of them, and a list has its limit."""
+    many = cone(3000)
+    flip = np.diag([1.0, -1.0, -1.0, 1.0])
+    flip[2, 3] = 2.0
+    kiss, same = gk.signed_distance(many, many, None, flip), gk.signed_distance(many, many)
+    assert abs(kiss.distance) < 1e-12
+    assert same.status == gk.Status.OVERLAPPING
+    assert same.distance == pytest.approx(-1.0, rel=1e-9)
+
+
+def test_a_slim_convex_mesh_away_from_the_middle_of_its_box() -> None:
+    tet = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+    answer = gk.signed_distance(tet, tet)
+    assert answer.status == gk.Status.OVERLAPPING
+    assert answer.tight
+    assert answer.distance == pytest.approx(-1 / np.sqrt(3), rel=1e-9)

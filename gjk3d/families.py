@@ -376,8 +376,8 @@ def _solve_mapped(
         if len(lies):
             raise ShapeError(
                 f"a support mapping contradicts itself in question {lies[0]} of {len(out)}: by one direction they are"
-                f" at least {out[lies[0], 1]:.6g} apart, by its points at most {out[lies[0], 2]:.6g}; it must return the"
-                " farthest point of one convex shape, within its radius"
+                f" at least {out[lies[0], 1]:.6g} apart, by its points at most {out[lies[0], 2]:.6g}; it must return"
+                " the farthest point of one convex shape, within its radius"
             )
         return
     # what a compiled function raised is not known: the same question to the function itself says it

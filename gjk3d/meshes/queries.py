@@ -16,6 +16,7 @@ from gjk3d.firstcall import first_call
 from gjk3d.meshes import surfaces
 from gjk3d.meshes.depths import depth, hull_of
 from gjk3d.meshes.mesh import Mesh
+from gjk3d.meshes.polylines import joined
 from gjk3d.meshes.traversal import BOXES_MEET, MEET, NO_POSE_GIVEN, STACK, relation
 from gjk3d.meshes.tree import tree_of
 from gjk3d.narrow import solve as narrow
@@ -68,7 +69,9 @@ def meeting_faces(a: Any, b: Any, pose_a: Any = None, pose_b: Any = None) -> Int
     return found
 
 
-def intersection_curve(a: Mesh, b: Mesh, pose_a: Any = None, pose_b: Any = None) -> Array:
+def intersection_curve(
+    a: Mesh, b: Mesh, pose_a: Any = None, pose_b: Any = None, *, join: bool = False
+) -> Array | list[Array]:
     """Return the segments in which the surfaces of two meshes cut each other.
 
     Parameters
@@ -76,11 +79,14 @@ def intersection_curve(a: Mesh, b: Mesh, pose_a: Any = None, pose_b: Any = None)
     a, b : Mesh
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
+    join : bool
+        Return polylines instead.
 
     Returns
     -------
-    (k, 2, 3) float
-        The two ends of each segment, in world axes; faces in one plane cut in none.
+    (k, 2, 3) float, or list of (n, 3) float
+        The two ends of each segment, in world axes; faces in one plane cut in none. Joined, the longest line is first,
+        and a closed one ends where it began.
 
     Examples
     --------
@@ -95,7 +101,11 @@ def intersection_curve(a: Mesh, b: Mesh, pose_a: Any = None, pose_b: Any = None)
     first, second, m, _, row = _one(a, b, pose_a, pose_b)
     assert isinstance(second, Mesh)
     segments = surfaces.cut(first, second, m)
-    return segments @ row[:9].reshape(3, 3).T + row[9:12]
+    placed: Array = segments @ row[:9].reshape(3, 3).T + row[9:12]
+    if not join:
+        return placed
+    # both faces of an edge compute where it cuts a face, each with its own rounding
+    return joined(placed, 1e4 * surfaces.noise(first, second, m))
 
 
 def nearest_faces(a: Any, b: Any, pose_a: Any = None, pose_b: Any = None) -> tuple[int, int]:

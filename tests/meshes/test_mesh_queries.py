@@ -313,3 +313,18 @@ def test_a_slim_convex_mesh_away_from_the_middle_of_its_box() -> None:
     assert answer.status == gk.Status.OVERLAPPING
     assert answer.tight
     assert answer.distance == pytest.approx(-1 / np.sqrt(3), rel=1e-9)
+
+
+def test_the_curve_of_a_cut_as_polylines() -> None:
+    pose = pose_of(Rotation.from_rotvec((0.3, 0.2, 0.1)), (0.4, 0.1, 0.2))
+    segments = gk.intersection_curve(TORUS, CUBE, None, pose)
+    lines = gk.intersection_curve(TORUS, CUBE, None, pose, join=True)
+    assert len(lines) < len(segments) / 4
+    assert all(np.array_equal(line[0], line[-1]) for line in lines)  # closed surfaces cut in closed curves
+    length = sum(np.linalg.norm(np.diff(line, axis=0), axis=1).sum() for line in lines)
+    assert length == pytest.approx(np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1).sum(), rel=1e-9)
+    flat = gk.Mesh([(-5, -5, 0), (5, -5, 0), (0, 5, 0)], [(0, 1, 2)])
+    ring = gk.intersection_curve(CUBE, flat, None, pose_of(move=(0, 0, 0.25)), join=True)
+    assert len(ring) == 1
+    assert np.linalg.norm(np.diff(ring[0], axis=0), axis=1).sum() == pytest.approx(4.0)
+    assert gk.intersection_curve(CUBE, CUBE, None, pose_of(move=(3, 0, 0)), join=True) == []

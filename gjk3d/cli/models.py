@@ -64,6 +64,8 @@ def in_one_unit(a: Model, b: Model, said: str | None) -> tuple[Model, Model, str
     A model of unknown size beside one of known size is refused: taking it for the other's unit is wrong by 1000 where
     metres meet millimetres.
     """
+    if said is not None and _conversion(said, "m") is None:
+        raise UsageError(f"--unit {said}: no unit of length is called that; mm, cm, m, in and ft are")
     units = [model.mesh.unit or said for model in (a, b)]
     if units[0] is None and units[1] is None:
         return a, b, None, []

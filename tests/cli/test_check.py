@@ -252,6 +252,7 @@ def test_two_units_are_brought_to_one(run, assembly, tmp_path, box):
     assert "OVERLAPPING" in run("check", f"{assembly}#plate", bare, "--unit", "mm").out
     assert "APART by 7 mm" in run("check", box("a.stl"), bare, "--unit", "mm").out
     assert run("check", f"{assembly}#plate", bare, "--unit", "furlongs_").code == 2
+    assert "no unit of length" in run("check", bare, bare, "--unit", "furlong").err
 
 
 def test_a_wide_interval_is_not_sold_as_exact(run, tmp_path):

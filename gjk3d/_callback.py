@@ -2,6 +2,9 @@
 
 A function that numba compiles costs some 50 ns a call, any other Python function some microseconds. What it raises is
 kept and raised again when the kernels are done; meanwhile its answer is NaN.
+
+numba stands here as well as in `_numba`, since what is compiled is the user's function and no kernel of ours: it is
+never kept on disk, and the guard of sources has nothing to say about it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from math import inf
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,7 +93,7 @@ class Checker:
         margin: float = 0.0,
     ) -> None:
         check_margin(margin)
-        self.robot, self.margin = robot, float(margin)
+        self.robot, self.margin, self._lock = robot, float(margin), Lock()
         slots: list[tuple[int, Array, Shape]] = []
         wholes: list[tuple[int, int, list[int]]] = []  # of each geometry: link, slot of the hull, slots of its bodies
         for geometry in robot.geometries:
@@ -199,15 +201,14 @@ class Checker:
         answer = np.empty(len(rows), dtype=np.int64)
 
         def run(start: int, stop: int) -> None:
-            alone = workers == 1
-            order, cache = (self._order, self._cache) if alone else (self._order.copy(), np.zeros_like(self._cache))
+            order, cache = kept if kept is not None else (self._order.copy(), np.zeros_like(self._cache))
             free_many(
                 *self.robot.chain, rows, self._link, self._local, self._ints, self._floats, self._starts, self._rows,
                 self._subs, order, self.margin, cache, *self._room(), np.full(len(self._link), -1, dtype=np.int64),
                 scratch(FIRST_POINTS)[2], start, stop, answer,
             )  # fmt: skip
 
-        with first_call("robot checker"):
+        with self._remembered(workers) as kept, first_call("robot checker"):
             in_chunks(len(rows), workers, run)
         unsure = np.flatnonzero(answer == UNSURE)
         if len(unsure):
@@ -215,6 +216,27 @@ class Checker:
             near = ~(bounds[:, 1] > self.margin)
             answer[unsure] = np.where(near, which[:, 0], FREE)
         return answer, stacked
+
+    @contextmanager
+    def _remembered(self, workers: int) -> Iterator[tuple[Ints, Array] | None]:
+        """Lend the order and the axes to one thread; another that asks meanwhile goes without, and gets None.
+
+        Two in the same arrays could lose a pair from the order, which would then never be asked.
+        """
+        if workers != 1 or not self._lock.acquire(blocking=False):
+            yield None
+            return
+        try:
+            yield self._order, self._cache
+        finally:
+            self._lock.release()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = Lock()
 
     def _room(self) -> tuple[Array, Array, Array, Array]:
         """Return scratch: a matrix, the poses of links, and the poses and balls of slots."""
@@ -226,7 +248,7 @@ class Checker:
         out[:, :3] = inf
 
         def run(start: int, stop: int) -> None:
-            cache = self._cache if workers == 1 else np.zeros_like(self._cache)
+            cache = kept[1] if kept is not None else np.zeros_like(self._cache)
             work, table, _ = scratch(FIRST_POINTS)
             clearance_many(
                 *self.robot.chain, rows, self._link, self._local, self._ints, self._floats, self._starts, self._rows,
@@ -235,7 +257,7 @@ class Checker:
                 start, stop, out, which,
             )  # fmt: skip
 
-        with first_call("robot clearance"):
+        with self._remembered(workers) as kept, first_call("robot clearance"):
             in_chunks(len(rows), workers, run)
         return rows, out, which
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -29,7 +30,7 @@ class Packed(NamedTuple):
     starts: Ints  #: (k, 2) where each part begins in either
 
 
-class Union:
+class Union(ABC):
     """Convex parts in one frame. Boxes are rows of least and greatest corner, never too small."""
 
     __slots__ = ("count", "endless", "reach")
@@ -39,41 +40,41 @@ class Union:
     endless: bool  #: whether all of it goes down without end, below what its boxes say
 
     @property
+    @abstractmethod
     def box(self) -> Array:
         """The box round all parts, (6,)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def boxes(self, which: Ints) -> Array:
         """Return the boxes of some parts, (k, 6)."""
-        raise NotImplementedError
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
         """Return the boxes of some parts at a pose of twelve numbers."""
         return turned(self.boxes(which), m)
 
+    @abstractmethod
     def near(self, boxes: Array, within: float) -> Iterator[Ints]:
         """Yield blocks of pairs (box, part) that are no farther apart than that along any axis, (k, 2)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def seed(self, box: Array) -> int:
         """Return a part that is likely to be nearest to a box."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pack(self, which: Ints) -> Packed:
         """Return some parts for the kernels."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, which: Ints) -> Array:
         """Return the pose rows of some parts, (k, 13)."""
-        raise NotImplementedError
 
     def singly(self, which: Ints) -> Bools:
         """Tell which parts are a user's functions."""
         return np.zeros(len(which), dtype=bool)
 
+    @abstractmethod
     def shape(self, part: int) -> Shape:
         """Return one part in its own frame."""
-        raise NotImplementedError
 
     def outline(self) -> Shape | None:
         """Return the convex hull, None where it costs too much or does not exist."""
@@ -84,12 +85,12 @@ class Union:
         """Closed meshes whose inside counts, and their poses as twelve numbers."""
         return []
 
+    @abstractmethod
     def points(self) -> Array:
         """Return a point of every connected piece at least, (k, 3)."""
-        raise NotImplementedError
 
 
-class Solid:
+class Solid(ABC):
     """The root of what is no convex shape and is built from some: immutable, hashable, picklable."""
 
     __slots__ = ("_cache",)
@@ -162,8 +163,9 @@ class Solid:
         """Return what is asked about against something in a box, in the frame of this solid."""
         return self.union()
 
+    @abstractmethod
     def _union(self) -> Union:
-        raise NotImplementedError
+        """Return the convex parts; asked once."""
 
     @property
     def bounds(self) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -20,7 +21,7 @@ KERNEL = "coal's C++ alone"
 Loop = Callable[[int], Any]
 
 
-class Competitor:
+class Competitor(ABC):
     """A library on one scene; what it needs is built here, before any clock runs."""
 
     name: ClassVar[str]
@@ -39,9 +40,9 @@ class Competitor:
         """Seconds of CPU time."""
         return time.process_time()
 
+    @abstractmethod
     def loop(self, question: str) -> Loop | None:
         """Return what answers the first n queries and collects the answers; None where it cannot."""
-        raise NotImplementedError
 
     def values(self, question: str, answers: Any) -> Array:
         """Return a loop's answers as booleans, or as signed distances."""

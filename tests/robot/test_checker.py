@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -93,6 +95,17 @@ def test_single_stacked_threads_and_order_agree(robot):
     one = checker.clearance(q[0])
     assert one.distance == pytest.approx(nearest.distance[0], abs=1e-10)
     assert isinstance(one.distance, float)
+
+
+def test_threads_share_a_checker(robot):
+    checker = Checker(robot, AROUND)
+    q = drawn(robot, 4000, 9)
+    truth = checker.free(q)
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(checker.free, [q] * 12))
+    assert all(np.array_equal(truth, answer) for answer in answers)
+    assert sorted(checker._order.tolist()) == list(range(len(checker._order)))
+    assert np.array_equal(pickle.loads(pickle.dumps(checker)).free(q), truth)
 
 
 def test_margin(robot):

@@ -90,7 +90,7 @@ class Union(ABC):
         """Return a point of every connected piece at least, (k, 3)."""
 
 
-class Solid(ABC):
+class Solid:
     """The root of what is no convex shape and is built from some: immutable, hashable, picklable."""
 
     __slots__ = ("_cache",)
@@ -163,9 +163,9 @@ class Solid(ABC):
         """Return what is asked about against something in a box, in the frame of this solid."""
         return self.union()
 
-    @abstractmethod
     def _union(self) -> Union:
-        """Return the convex parts; asked once."""
+        """Return the convex parts; a solid whose parts are made where they are asked about has `facing` instead."""
+        raise TypeError(f"a {type(self).__name__} has no list of all its parts: facing() makes those near a box")
 
     @property
     def bounds(self) -> Array:

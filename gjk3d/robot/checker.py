@@ -19,6 +19,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow import warm
 from gjk3d.poses import pose_rows
 from gjk3d.robot.checking import FREE, UNSURE, clearance_many, free_many
+from gjk3d.robot.every import FAR, every_many
 from gjk3d.robot.kinematics import Array, Ints, many_point_jacobians
 from gjk3d.robot.model import Robot
 from gjk3d.shapes.base import Shape
@@ -65,7 +66,7 @@ class Checker:
     touching : iterable of (str, str)
         Links and objects that may touch, such as the base and the floor.
     margin : float
-        How close is too close, in the robot's unit.
+        How close is too close, in the robot's unit; `set_margin` gives some pairs another.
 
     Examples
     --------
@@ -163,6 +164,28 @@ class Checker:
         self._subs = np.array(subs, dtype=np.int64).reshape(-1, 2)
         self._order = np.arange(len(rows), dtype=np.int64)
         self._cache = np.zeros((len(rows) + len(subs), warm.ROW))
+        self._margins = np.full(len(rows), self.margin)
+
+    def set_margin(self, a: str, b: str | None, margin: float) -> None:
+        """Say how close is too close for two links, a link and an object, or for one of them and all others.
+
+        What is said later holds. Distances are not changed by margins, only what counts as free.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of links or objects, in any order; b None means all that a is checked against.
+        margin : float
+            Negative lets the two overlap by as much.
+        """
+        check_margin(margin)
+        for name in (a, b):
+            if name is not None and name not in self.robot.links and name not in self.objects:
+                raise RobotError(f"set_margin: {name!r} is neither a link nor an object of the surroundings")
+        at = [p for p, names in enumerate(self._names) if a in names and (b is None or (b in names and a != b))]
+        if not at and b is not None:
+            raise RobotError(f"set_margin: {a!r} and {b!r} are no pair that is checked")
+        self._margins[at] = margin
 
     def free(self, q: ArrayLike, *, workers: int = 1) -> Any:
         """Tell whether the robot touches neither itself nor its surroundings, nor comes closer than the margin.
@@ -204,18 +227,30 @@ class Checker:
             order, cache = kept if kept is not None else (self._order.copy(), np.zeros_like(self._cache))
             free_many(
                 *self.robot.chain, rows, self._link, self._local, self._ints, self._floats, self._starts, self._rows,
-                self._subs, order, self.margin, cache, *self._room(), np.full(len(self._link), -1, dtype=np.int64),
+                self._subs, order, self._margins, cache, *self._room(), np.full(len(self._link), -1, dtype=np.int64),
                 scratch(FIRST_POINTS)[2], start, stop, answer,
             )  # fmt: skip
 
         with self._remembered(workers) as kept, first_call("robot checker"):
             in_chunks(len(rows), workers, run)
-        unsure = np.flatnonzero(answer == UNSURE)
-        if len(unsure):
-            _, bounds, which = self._nearest(rows[unsure], inf, 1)
-            near = ~(bounds[:, 1] > self.margin)
-            answer[unsure] = np.where(near, which[:, 0], FREE)
+        for k in np.flatnonzero(answer == UNSURE):
+            out, which = self._every(rows[k : k + 1], self._margins)
+            near = (which[0] != FAR) & ~(out[0, :, 1] > self._margins)
+            answer[k] = np.argmax(near) if near.any() else FREE
         return answer, stacked
+
+    def _every(self, rows: Array, most: Array) -> tuple[Array, Ints]:
+        """Return the signed distance of every pair as far as ``most`` of it, and its sub-pair, -1 or `FAR`."""
+        shape = len(rows), len(self._rows)
+        out, which = np.full((*shape, narrow.FLOATS), np.nan), np.empty(shape, dtype=np.int64)
+        work, table, _ = scratch(FIRST_POINTS)
+        with first_call("robot collisions"):
+            every_many(
+                *self.robot.chain, rows, self._link, self._local, self._ints, self._floats, self._starts, self._rows,
+                self._subs, most, *self._room(), work, table, FIRST_POINTS, np.empty((1, narrow.FLOATS)),
+                np.zeros((1, narrow.INTS), dtype=np.int64), np.empty((0, warm.ROW)), 0, len(rows), out, which,
+            )  # fmt: skip
+        return out, which
 
     @contextmanager
     def _remembered(self, workers: int) -> Iterator[tuple[Ints, Array] | None]:

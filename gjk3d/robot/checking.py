@@ -54,10 +54,10 @@ def between_balls(balls: Array, a: int, b: int) -> float:
 def free_many(
     parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
     link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, order: Ints,
-    margin: float, cache: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, simplex: Array,
+    margins: Array, cache: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, simplex: Array,
     start: int, stop: int, answer: Ints,
 ) -> None:  # fmt: skip
-    """Write for each configuration the first pair found closer than margin, `FREE`, or `UNSURE`.
+    """Write for each configuration the first pair found closer than its margin, `FREE`, or `UNSURE`.
 
     Pairs that hit move up in ``order``, so that likely ones come to be asked first; rows of ``cache`` are of the pairs,
     then of the sub-pairs. ``stamp`` says for which configuration a slot was placed.
@@ -67,6 +67,7 @@ def free_many(
         answer[k] = FREE
         for n in range(order.shape[0]):
             p = order[n]
+            margin = margins[p]
             for side in range(2):
                 s = pairs[p, side]
                 if stamp[s] != k:

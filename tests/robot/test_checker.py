@@ -115,6 +115,34 @@ def test_margin(robot):
         assert np.array_equal(Checker(robot, AROUND, margin=margin).free(q), distance > margin)
 
 
+def test_margin_of_a_pair(robot):
+    q = drawn(robot, 150, 11)
+    checker = Checker(robot, AROUND, margin=0.01)
+    checker.set_margin("ball", None, 0.06)
+    first = robot.links[robot.geometries[-1].link]
+    checker.set_margin("post", first, -0.03)
+    other = tuple(robot.links[k] for k in robot.pairs[0])
+    checker.set_margin(*other, 0.1)
+
+    def margin(pair):
+        if pair == frozenset((first, "post")):
+            return -0.03
+        return 0.1 if pair == frozenset(other) else 0.06 if "ball" in pair else 0.01
+
+    free, plain = checker.free(q), Checker(robot, AROUND, margin=0.01).free(q)
+    for k in range(len(q)):
+        truth = every_pair(robot, q[k], AROUND)
+        assert free[k] == all(distance > margin(pair) for pair, distance in truth.items())
+    assert 0 < free.sum() < len(q)
+    assert (free != plain).any()
+    assert np.array_equal(free, pickle.loads(pickle.dumps(checker)).free(q))
+    for a, b in (("ball", "bell"), ("ball", "post"), ("ball", "ball")):
+        with pytest.raises(gk.errors.RobotError, match="set_margin"):
+            checker.set_margin(a, b, 0.0)
+    with pytest.raises(gk.errors.ShapeError, match="margin"):
+        checker.set_margin("ball", None, np.nan)
+
+
 def test_farther_than_asked(robot):
     checker = Checker(robot)
     q = drawn(robot, 50, 7)

@@ -4,6 +4,7 @@ from gjk3d.robot.allowed import AllowedPair, AllowedPairs
 from gjk3d.robot.bodies import Body, Geometry
 from gjk3d.robot.checker import Checker, RobotClearance
 from gjk3d.robot.model import Robot
+from gjk3d.robot.motions import MotionCheck, MotionStatus, PathCheck
 from gjk3d.robot.sampling import allow_by_sampling
 from gjk3d.robot.urdf import Joint, Mimic
 
@@ -15,6 +16,9 @@ __all__ = [
     "Geometry",
     "Joint",
     "Mimic",
+    "MotionCheck",
+    "MotionStatus",
+    "PathCheck",
     "Robot",
     "RobotClearance",
     "allow_by_sampling",

@@ -22,6 +22,7 @@ from gjk3d.robot.checking import FREE, UNSURE, clearance_many, free_many
 from gjk3d.robot.every import FAR, every_many
 from gjk3d.robot.kinematics import Array, Ints, many_point_jacobians
 from gjk3d.robot.model import Robot
+from gjk3d.robot.motions import MotionCheck, PathCheck, motion_free, path_free
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 
@@ -343,6 +344,55 @@ class Checker:
                 )
                 total[at] += sign * np.einsum("ni,nij->nj", out[at, 3:6], moved)
         return total if stacked else total[0]
+
+    def motion_free(
+        self,
+        q0: ArrayLike,
+        q1: ArrayLike,
+        *,
+        certify: bool = False,
+        resolution: ArrayLike = 0.05,
+        tolerance: float = 1e-6,
+        workers: int = 1,
+    ) -> MotionCheck:
+        """Tell whether straight lines in joint space are free, and where they hit first.
+
+        Turns are not wrapped: from 3 to -3 is the long way round.
+
+        Parameters
+        ----------
+        q0, q1 : (dof,) or (n, dof) float
+            From where to where; one configuration and n are n motions.
+        certify : bool
+            False looks at samples. True proves what is between them too: no motion is called free that is not.
+        resolution : float or (dof,) float
+            Of samples: the most that any number of q changes from one to the next, or the most for each of them.
+        tolerance : float
+            Of a proof: parameters closer than this are not told apart.
+        workers : int
+            Threads for a stack.
+
+        Raises
+        ------
+        RobotError
+            q0 or q1 is no configuration, or n of them; the stacks differ; resolution or tolerance is not above 0.
+        """
+        return motion_free(self, q0, q1, certify, resolution, tolerance, workers)
+
+    def path_free(
+        self,
+        path: ArrayLike,
+        *,
+        certify: bool = False,
+        resolution: ArrayLike = 0.05,
+        tolerance: float = 1e-6,
+        workers: int = 1,
+    ) -> PathCheck:
+        """Tell whether a path of straight lines between (m, dof) waypoints is free, and where it hits first.
+
+        Parameters as those of `motion_free`.
+        """
+        return path_free(self, path, certify, resolution, tolerance, workers)
 
     def __repr__(self) -> str:
         return f"<Checker of {self.robot.name!r}: {len(self._rows)} pairs, {len(self.objects)} objects around>"

@@ -1,0 +1,221 @@
+"""Motions of a robot: whether all of a straight line between two configurations is free, and where it hits first."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gjk3d.asking import check_workers
+from gjk3d.errors import RobotError
+from gjk3d.families import FIRST_POINTS, in_chunks, scratch
+from gjk3d.firstcall import first_call
+from gjk3d.robot.checking import FREE, UNSURE
+from gjk3d.robot.kinematics import Array, Ints
+from gjk3d.robot.moving import sampled_many
+
+if TYPE_CHECKING:
+    from gjk3d.robot.checker import Checker
+
+_MOST_STEPS = 2.0**40  #: of one edge; more is a slip of the resolution
+
+
+class MotionStatus(IntEnum):
+    """What is known of a motion.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.robot.MotionStatus.HIT
+    <MotionStatus.HIT: 1>
+    """
+
+    FREE = 0  #: all samples are free; certified: no configuration of the motion comes closer than its margins
+    HIT = 1  #: the first contact lies between ``safe`` and ``hit``
+    UNRESOLVED = 2  #: certified only: free up to ``safe``, and there too close to a margin to tell
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class MotionCheck(NamedTuple):
+    """Answer of `Checker.motion_free`, for one motion or n; one of its own is true where it is free.
+
+    Parameters run from 0, the first configuration, to 1, the second.
+
+    Attributes
+    ----------
+    free : bool or (n,) bool
+        All samples are free; certified: all configurations are, proven.
+    status : MotionStatus or (n,) int
+        FREE, HIT or UNRESOLVED.
+    safe : float or (n,) float
+        Free up to there: the last free sample before the first that hits, 1 where none does, 0 where the first
+        configuration hits. Certified: everything before it is proven free.
+    hit : float or (n,) float
+        The first parameter that is known to collide, NaN where none is.
+    pair : (str, str) or list of such, or None
+        Who collides there, or who is too close to tell; an object of the surroundings stands second.
+    """
+
+    free: Any
+    status: Any
+    safe: Any
+    hit: Any
+    pair: Any
+
+    def __bool__(self) -> bool:
+        if np.ndim(self.free):
+            raise RobotError(f"{len(self.free)} motions are not one bool: use .free, or .free.all()")
+        return bool(self.free)
+
+
+class PathCheck(NamedTuple):
+    """Answer of `Checker.path_free`; true where the path is free.
+
+    Attributes
+    ----------
+    free : bool
+    status : MotionStatus
+    edge : int or None
+        Which motion between two waypoints, from 0, is the first that is not free.
+    safe, hit : float
+        As in `MotionCheck`, parameters of that motion; 1 and NaN where the path is free.
+    pair : (str, str) or None
+    configuration : (dof,) float or None
+        At ``hit``, or at ``safe`` where no collision is known.
+    """
+
+    free: bool
+    status: MotionStatus
+    edge: int | None
+    safe: float
+    hit: float
+    pair: tuple[str, str] | None
+    configuration: Array | None
+
+    def __bool__(self) -> bool:
+        return self.free
+
+
+class Found(NamedTuple):
+    """What the kernels say of n edges; pairs by number, `FREE` for none."""
+
+    status: Ints
+    safe: Array
+    hit: Array
+    pair: Ints
+
+
+def motion_free(
+    checker: Checker, q0: ArrayLike, q1: ArrayLike, certify: bool, resolution: ArrayLike, tolerance: float, workers: int
+) -> MotionCheck:
+    """Answer `Checker.motion_free`."""
+    check_workers(workers)
+    first, stack0 = checker.robot.configurations(q0, "q0")
+    second, stack1 = checker.robot.configurations(q1, "q1")
+    if stack0 and stack1 and len(first) != len(second):
+        raise RobotError(
+            f"q0 has {len(first)} rows and q1 {len(second)}: stacks have one length, or one of them is one"
+        )
+    count = len(first) if stack0 else len(second)
+    first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
+    found = _ask(checker, first, second, certify, _steps_of(checker, resolution), tolerance, workers)
+    names = [None if p == FREE else checker._names[p] for p in found.pair.tolist()]
+    if stack0 or stack1:
+        return MotionCheck(found.status == MotionStatus.FREE, found.status, found.safe, found.hit, names)
+    status = MotionStatus(int(found.status[0]))
+    return MotionCheck(status == MotionStatus.FREE, status, float(found.safe[0]), float(found.hit[0]), names[0])
+
+
+def path_free(
+    checker: Checker, path: ArrayLike, certify: bool, resolution: ArrayLike, tolerance: float, workers: int
+) -> PathCheck:
+    """Answer `Checker.path_free`."""
+    check_workers(workers)
+    points, stacked = checker.robot.configurations(path, "path")
+    if not stacked or not len(points):
+        raise RobotError(f"path has shape {np.shape(path)}, expected (m, {checker.robot.dof}) waypoints, at least one")
+    each = _steps_of(checker, resolution)
+    first, second = (points[:-1], points[1:]) if len(points) > 1 else (points, points)
+    # a few edges first, then more: what lies behind the first that is not free is not asked
+    start, size = 0, 16 * workers
+    while start < len(first):
+        some = slice(start, start + size)
+        found = _ask(checker, first[some].copy(), second[some].copy(), certify, each, tolerance, workers)
+        bad = np.flatnonzero(found.status != MotionStatus.FREE)
+        if len(bad):
+            k = int(bad[0])
+            safe, hit = float(found.safe[k]), float(found.hit[k])
+            t, edge = safe if np.isnan(hit) else hit, start + k
+            return PathCheck(
+                False, MotionStatus(int(found.status[k])), edge, safe, hit, checker._names[found.pair[k]],
+                (1.0 - t) * first[edge] + t * second[edge],
+            )  # fmt: skip
+        start, size = start + size, 2 * size
+    return PathCheck(True, MotionStatus.FREE, None, 1.0, float("nan"), None, None)
+
+
+def _steps_of(checker: Checker, resolution: ArrayLike) -> Array:
+    """Return the largest step of each number of q between samples."""
+    try:
+        each = np.asarray(resolution, dtype=np.float64)
+    except (TypeError, ValueError):
+        each = np.full(1, np.nan)
+    if each.shape not in ((), (checker.robot.dof,)) or not (each > 0.0).all():
+        raise RobotError(
+            f"resolution is {resolution!r:.80}, expected a number above 0, or one for each of the "
+            f"{checker.robot.dof} numbers of a configuration"
+        )
+    return np.broadcast_to(each, (checker.robot.dof,))
+
+
+def _ask(
+    checker: Checker, first: Array, second: Array, certify: bool, each: Array, tolerance: float, workers: int
+) -> Found:
+    if certify:
+        raise RobotError("certify=True is not supported yet: motions are sampled")
+    return _sampled(checker, first, second, each, workers)
+
+
+def _sampled(checker: Checker, first: Array, second: Array, each: Array, workers: int) -> Found:
+    with np.errstate(over="ignore"):
+        wanted = np.ceil((np.abs(second - first) / each).max(axis=1, initial=0.0))
+    wanted = np.maximum(wanted, (first != second).any(axis=1))  # both ends, however coarse
+    if not (wanted <= _MOST_STEPS).all():
+        e = int(np.argmax(wanted))
+        raise RobotError(f"motion {e} would take {wanted[e]:.3g} samples: give a coarser resolution")
+    steps = wanted.astype(np.int64)
+    at, which = np.empty(len(first), dtype=np.int64), np.empty(len(first), dtype=np.int64)
+    _sample(checker, first, second, steps, np.zeros_like(steps), workers, at, which)
+    for e in np.flatnonzero(which == UNSURE).tolist():
+        one = slice(e, e + 1)
+        while which[e] == UNSURE:  # GJK alone cannot tell; then on from the next sample
+            t = at[e] / steps[e] if at[e] else 0.0
+            pairs, _ = checker._hits((1.0 - t) * first[e] + t * second[e], 1)
+            which[e] = pairs[0]
+            if which[e] == FREE:
+                _sample(checker, first[one].copy(), second[one].copy(), steps[one].copy(), at[one] + 1, 1, at[one],
+                        which[one])  # fmt: skip
+    hits, most = which != FREE, np.maximum(steps, 1)
+    safe = np.where(hits, np.maximum(at - 1, 0) / most, 1.0)
+    hit = np.where(hits, at / most, np.nan)
+    return Found(np.where(hits, int(MotionStatus.HIT), int(MotionStatus.FREE)), safe, hit, which)
+
+
+def _sample(
+    checker: Checker, first: Array, second: Array, steps: Ints, begin: Ints, workers: int, at: Ints, which: Ints
+) -> None:
+    def run(start: int, stop: int) -> None:
+        order, cache = kept if kept is not None else (checker._order.copy(), np.zeros_like(checker._cache))
+        sampled_many(
+            *checker.robot.chain, first, second, steps, checker._link, checker._local, checker._ints, checker._floats,
+            checker._starts, checker._rows, checker._subs, order, checker._margins, cache, *checker._room(),
+            np.empty(len(checker._link), dtype=np.int64), scratch(FIRST_POINTS)[2],
+            np.empty((1, checker.robot.dof)), np.empty(1, dtype=np.int64), begin, start, stop, at, which,
+        )  # fmt: skip
+
+    with checker._remembered(workers) as kept, first_call("robot motions"):
+        in_chunks(len(first), workers, run)

@@ -1,0 +1,154 @@
+"""Motions: sampled ones against single configurations."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sysconfig
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.errors import Gjk3dError
+from gjk3d.robot import Checker, MotionStatus, Robot
+
+SHARE = os.path.join(sysconfig.get_paths()["purelib"], "cmeel.prefix/share/example-robot-data/robots")
+PANDA = f"{SHARE}/panda_description/urdf/panda.urdf", f"{SHARE}/panda_description/srdf/panda.srdf"
+UR5 = f"{SHARE}/ur_description/urdf/ur5_robot.urdf", f"{SHARE}/ur_description/srdf/ur5.srdf"
+
+
+def at(x, y, z):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+AROUND = {
+    "post": (gk.Box((0.1, 0.1, 1.2)), at(0.45, 0.3, 0.4)),
+    "ball": (gk.Sphere(0.15), at(-0.4, 0.2, 0.7)),
+    "plate": (gk.Box((0.6, 0.002, 0.5)), at(0.0, -0.45, 0.5)),
+}
+
+
+@pytest.fixture(scope="module", params=["panda hull", "panda bodies", "ur5 bodies"])
+def checker(request):
+    name, geometry = request.param.split()
+    return Checker(Robot.from_urdf(*(PANDA if name == "panda" else UR5), geometry=geometry), AROUND)
+
+
+def edges(checker, count, length=1.0, seed=0):
+    """Return the ends of edges of about that length, the first end free."""
+    robot, rng = checker.robot, np.random.default_rng(seed)
+    low = np.where(np.isfinite(robot.lower), robot.lower, -3.0)
+    high = np.where(np.isfinite(robot.upper), robot.upper, 3.0)
+    q = rng.uniform(low, high, (8 * count, robot.dof))
+    q = q[checker.free(q)][:count]
+    step = rng.normal(size=q.shape)
+    return q, q + length * step / np.linalg.norm(step, axis=1)[:, None] * rng.uniform(0.2, 1.8, (len(q), 1))
+
+
+def test_sampled_motions_are_their_samples(checker):
+    q0, q1 = edges(checker, 60)
+    answer = checker.motion_free(q0, q1, resolution=0.07)
+    assert 0.3 < answer.free.mean() < 0.9
+    for k in range(len(q0)):
+        steps = int(np.ceil(np.abs(q1[k] - q0[k]).max() / 0.07))
+        t = np.arange(steps + 1) / steps
+        free = np.array([checker.free((1 - s) * q0[k] + s * q1[k]) for s in t])
+        assert answer.free[k] == free.all()
+        if free.all():
+            assert (answer.safe[k], answer.pair[k]) == (1.0, None)
+            assert np.isnan(answer.hit[k])
+            continue
+        first = int(np.argmin(free))
+        assert answer.hit[k] == t[first]
+        assert answer.safe[k] == t[max(first - 1, 0)]
+        at_hit = (1 - t[first]) * q0[k] + t[first] * q1[k]
+        one = Checker(checker.robot, AROUND).clearance(at_hit)
+        assert one.distance <= 0.0
+        assert answer.pair[k] in checker._names
+
+
+def test_single_stacked_broadcast_and_threads_agree(checker):
+    q0, q1 = edges(checker, 150, seed=1)
+    many = checker.motion_free(q0, q1)
+    for other in (checker.motion_free(q0, q1, workers=2), pickle.loads(pickle.dumps(checker)).motion_free(q0, q1)):
+        for field in ("free", "status", "safe", "hit"):
+            assert np.array_equal(getattr(many, field), getattr(other, field), equal_nan=True)
+    for k in range(12):
+        one = checker.motion_free(q0[k], q1[k])
+        assert isinstance(one.free, bool)
+        assert isinstance(one.status, MotionStatus)
+        assert (one.free, one.status, one.safe) == (many.free[k], many.status[k], many.safe[k])
+        assert bool(one) == one.free
+    fan = checker.motion_free(q0[0], q1[:20])
+    assert np.array_equal(fan.free, checker.motion_free(np.tile(q0[0], (20, 1)), q1[:20]).free)
+    back = checker.motion_free(q1[:20], q0[0])
+    assert len(back.free) == 20
+
+
+def test_resolution_of_each_joint(checker):
+    q0, q1 = edges(checker, 40, seed=2)
+    fine = checker.motion_free(q0, q1, resolution=np.full(checker.robot.dof, 0.05))
+    assert np.array_equal(fine.safe, checker.motion_free(q0, q1, resolution=0.05).safe)
+    for coarse in (10.0, np.inf):  # both ends are asked all the same
+        ends = checker.motion_free(q0, q1, resolution=coarse)
+        assert np.array_equal(ends.free, checker.free(q0) & checker.free(q1))
+
+
+def test_nothing_to_ask_and_no_motion(checker):
+    dof = checker.robot.dof
+    none = checker.motion_free(np.empty((0, dof)), np.empty((0, dof)))
+    assert none.free.shape == none.safe.shape == none.hit.shape == (0,)
+    assert none.pair == []
+    q0, q1 = edges(checker, 30, seed=3)
+    ends = np.concatenate([q0, q1])
+    assert np.array_equal(checker.motion_free(ends, ends).free, checker.free(ends))
+
+
+def test_paths(checker):
+    q0, q1 = edges(checker, 200, 0.3, seed=4)
+    every = checker.motion_free(q0, q1)
+    free = np.flatnonzero(every.free)[:20]
+    path = np.stack([q0[free], q1[free], q0[free]], axis=1).reshape(-1, checker.robot.dof)[:3]
+    good = checker.path_free(path)
+    assert good
+    assert (good.edge, good.pair, good.configuration, good.safe) == (None, None, None, 1.0)
+    bad = int(np.flatnonzero(~every.free)[0])
+    long = np.concatenate([np.tile(path[:2], (40, 1)), [q0[bad], q1[bad]], path])
+    answer = checker.path_free(long, workers=2)
+    each = checker.motion_free(long[:-1], long[1:])
+    assert not answer
+    assert answer.edge == int(np.argmin(each.free))
+    assert (answer.safe, answer.hit) == (each.safe[answer.edge], each.hit[answer.edge])
+    assert not checker.free(answer.configuration)
+    assert checker.path_free(path[:1])
+
+
+@pytest.mark.parametrize("certify", [False])
+def test_refused(checker, certify):
+    dof = checker.robot.dof
+    zero, two = np.zeros(dof), np.zeros((2, dof))
+    for q0, q1, words in [
+        (np.zeros(dof + 1), zero, "q0 has shape"),
+        (zero, np.full(dof, np.nan), "q1"),
+        (two, np.zeros((3, dof)), "q0 has 2 rows and q1 3"),
+    ]:
+        with pytest.raises(Gjk3dError, match=words):
+            checker.motion_free(q0, q1, certify=certify)
+    for resolution in (0.0, -1.0, np.nan, "fine", np.ones(dof + 1), [0.1] * (dof - 1) + [0.0]):
+        with pytest.raises(Gjk3dError, match="resolution is"):
+            checker.motion_free(zero, zero, resolution=resolution, certify=certify)
+    with pytest.raises(Gjk3dError, match="workers"):
+        checker.motion_free(zero, zero, workers=0, certify=certify)
+    for path in (zero, np.empty((0, dof))):
+        with pytest.raises(Gjk3dError, match="waypoints"):
+            checker.path_free(path, certify=certify)
+    with pytest.raises(Gjk3dError, match="2 motions are not one bool"):
+        bool(checker.motion_free(two, two, certify=certify))
+
+
+def test_too_many_samples(checker):
+    with pytest.raises(Gjk3dError, match="motion 0 would take"):
+        checker.motion_free(np.zeros(checker.robot.dof), np.ones(checker.robot.dof), resolution=1e-300)

@@ -34,7 +34,7 @@ _FIRST = {
 }
 
 
-def _run(code: str, cache: str | None = None) -> float | None:
+def seconds_of(code: str, cache: str | None = None) -> float | None:
     """CPU seconds of that code in a fresh interpreter, without the interpreter's own start; None where it fails."""
     script = f"import time\nstart = time.process_time()\n{code}\nprint('took', time.process_time() - start)"
     environment = dict(os.environ)
@@ -51,7 +51,7 @@ def imports(repeats: int = 5) -> dict[str, float]:
     """Median CPU seconds of importing each library that is installed."""
     found = {}
     for name, code in _IMPORTS.items():
-        times = [_run(code) for _ in range(repeats)]
+        times = [seconds_of(code) for _ in range(repeats)]
         known = [t for t in times if t is not None]
         if known:
             found[name] = median(known)
@@ -63,8 +63,8 @@ def first_queries(repeats: int = 3) -> dict[str, tuple[float, float]]:
     found = {}
     for name, code in _FIRST.items():
         with tempfile.TemporaryDirectory() as folder:
-            cold = _run(code, folder)
-            warm = [_run(code, folder) for _ in range(repeats)]
+            cold = seconds_of(code, folder)
+            warm = [seconds_of(code, folder) for _ in range(repeats)]
         known = [t for t in warm if t is not None]
         if cold is not None and known:
             found[name] = (cold, median(known))

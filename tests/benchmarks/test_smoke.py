@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from . import beyond, manager, scenes_many
+from . import beyond, manager, robots, scenes_many
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -82,3 +82,13 @@ def test_the_table_of_managers_is_written_and_both_agree(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2 + 2 * 9
     assert all(line.endswith("x |") for line in lines[2:])
+
+
+def test_the_table_of_robots_is_written_and_all_agree(capsys):
+    assert robots.main(["--quick", "--robots", "panda", "--count", "60", "--no-loading"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| panda")]
+    assert len(lines) == 8
+    for line in lines:
+        hull, _, peer = (cell.strip() for cell in line.split("|")[4:7])
+        assert float(hull) > 0
+        assert float(peer) > 0

@@ -65,7 +65,7 @@ def lay_out(result: Distance) -> Layout:
     view, up = _camera(result)
     first, second = (body for body in bodies if body is not None)
     seen = np.concatenate([b.vertices for b in (first, second) if not b.plate] + [[result.point_a, result.point_b]])
-    center, eye = _stand_back(seen, center, radius, view, up)
+    center, eye = stand_back(seen, center, radius, view, up)
     return Layout((first, second), center, radius, view, up, eye)
 
 
@@ -141,7 +141,7 @@ def _camera(result: Distance) -> tuple[Array, Array]:
     return view / np.linalg.norm(view), up
 
 
-def _stand_back(points: Array, center: Array, radius: float, view: Array, up: Array) -> tuple[Array, Array]:
+def stand_back(points: Array, center: Array, radius: float, view: Array, up: Array) -> tuple[Array, Array]:
     """Return what to look at and from where, as near as the points in the ball fit into a 4:3 picture."""
     right = np.cross(up, view)
     right /= np.linalg.norm(right)

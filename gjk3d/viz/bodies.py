@@ -1,0 +1,172 @@
+"""Shapes, meshes and other solids as pictures; with several poses the earlier ones are ghosts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.errors import Gjk3dError
+from gjk3d.shapes import surfaces
+from gjk3d.shapes.base import rigid
+from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.viz.drawing import AXES, Drawing, Style, ball_of
+from gjk3d.viz.layout import MAX_FACES, RESOLUTION, kind, placed, plate
+from gjk3d.viz.marks import axes as axes_of
+from gjk3d.viz.marks import ball
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+#: Poses of one body that are drawn; of more, so many evenly.
+MOST_GHOSTS = 24
+#: Balls of a point cloud that are drawn as balls; more are dots.
+MOST_BALLS = 1500
+
+
+def draw(x: Any, style: Style, *, axes: bool = False) -> Drawing:
+    """Draw a solid at its poses.
+
+    Parameters
+    ----------
+    axes : bool
+        Draw the axes of each pose too.
+    """
+    drawing = Drawing()
+    stack = matrices(style.pose)
+    shown = evenly(len(stack), MOST_GHOSTS)
+    if len(shown) == 0:
+        return drawing
+    color, name = style.color(0), style.name(0, words_for(x))
+    around = (stack[shown][:, :3, 3].mean(axis=0), 1.0)
+    for k, i in enumerate(shown):
+        last = k == len(shown) - 1
+        fade = 1.0 if last else 0.12 + 0.22 * k / max(len(shown) - 1, 1)
+        add(drawing, x, stack[i], color, fade * style.alpha(0, 1.0), around=around)
+    if axes:
+        add_axes(drawing, stack[shown], 0.75 * drawing.ball[1] if len(stack) == 1 else None)
+    drawing.words = [name[:1].upper() + name[1:]]
+    if len(shown) < len(stack):
+        drawing.words.append(f"{len(shown)} of {len(stack)} poses, the last one solid")
+    elif len(stack) > 1:
+        drawing.words.append(f"{len(stack)} poses, the last one solid")
+    return drawing
+
+
+def add(
+    drawing: Drawing,
+    x: Any,
+    pose: Array | None,
+    color: str,
+    opacity: float,
+    *,
+    around: tuple[Array, float] | None = None,
+    outline: bool = True,
+    name: str = "",
+) -> None:
+    """Add one solid at one pose; a half-space as a slab near ``around``, glassier than the rest."""
+    if isinstance(x, Halfspace):
+        center, radius = around or drawing.ball
+        slab = plate(x, pose, np.asarray(center), 2.5 * radius)
+        drawing.body(
+            slab.vertices,
+            slab.faces,
+            color,
+            0.4 * opacity,
+            framed=not drawing.items,
+            outline=False,
+            name=name,
+        )
+        return
+    if type(x).__name__ == "PointCloud" and len(x.points) > MOST_BALLS:
+        body = placed(x.points, np.zeros((0, 3), dtype=np.int64), pose)
+        drawing.dots(body.vertices, color, width=4.0, opacity=opacity, name=name)
+        return
+    vertices, faces = surface_of(x)
+    body = placed(vertices, faces, pose)
+    drawing.body(body.vertices, body.faces, color, opacity, outline=outline and convex(x), name=name)
+
+
+def convex(x: Any) -> bool:
+    """Return whether a solid may be glass: what is not convex shows its own inside."""
+    return getattr(x, "is_convex", hasattr(x, "support")) is True
+
+
+def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Indices]:
+    """Return a solid's surface in its own frame as triangles.
+
+    Raises
+    ------
+    TypeError
+        It has none.
+    """
+    if type(x).__name__ == "PointCloud":
+        return _balls(x)
+    if not hasattr(x, "surface"):
+        if hasattr(x, "vertices") and hasattr(x, "faces"):
+            return x.vertices, x.faces
+        if hasattr(x, "regular_faces"):  # PolyData
+            whole = x.triangulate()
+            return np.asarray(whole.points, dtype=np.float64), np.asarray(whole.regular_faces, dtype=np.int64)
+        raise TypeError(f"{type(x).__name__} has no surface: give a shape, a Mesh, a Surface or PolyData")
+    try:
+        surface = x.surface(resolution)
+        if len(surface.faces) > MAX_FACES and hasattr(x, "support"):
+            surface = ConvexHull(x.support(surfaces.sphere(1.0, RESOLUTION).vertices)).surface()
+    except Gjk3dError as error:
+        raise TypeError(f"{x!r} cannot be drawn: {error}") from error
+    return surface.vertices, surface.faces
+
+
+def _balls(cloud: Any) -> tuple[Array, Indices]:
+    points = np.asarray(cloud.points)
+    if cloud.radius <= 0.0:
+        return points, np.zeros((0, 3), dtype=np.int64)
+    vertices, faces = ball(np.zeros(3), cloud.radius, 16 if len(points) > 200 else 32)
+    every = points[:, None] + vertices
+    return every.reshape(-1, 3), (faces + len(vertices) * np.arange(len(points))[:, None, None]).reshape(-1, 3)
+
+
+def matrices(pose: Any) -> Array:
+    """Return poses as (n, 4, 4); None is one identity."""
+    if pose is None:
+        return np.eye(4)[None]
+    if hasattr(pose, "as_matrix"):
+        pose = pose.as_matrix()
+    stack = np.asarray(pose, dtype=np.float64)
+    if stack.ndim == 2:
+        stack = stack[None]
+    out = np.tile(np.eye(4), (len(stack), 1, 1))
+    for row, given in zip(out, stack, strict=True):
+        row[:3, :3], row[:3, 3] = rigid(given)
+    return out
+
+
+def evenly(count: int, most: int) -> NDArray[np.int64]:
+    """Return at most so many indices, with the first and the last."""
+    if count <= most:
+        return np.arange(count)
+    return np.unique(np.linspace(0, count - 1, most).round().astype(np.int64))
+
+
+def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> None:
+    """Add the axes of poses."""
+    if length is None:
+        spread = ball_of(stack[:, :3, 3])[1] if len(stack) > 1 else 1.0
+        length = 0.35 * spread if len(stack) < 8 else 1.4 * spread / len(stack) ** 0.5
+    for pose in stack:
+        for solids, color in zip(axes_of(pose, length, 0.02 * length), AXES, strict=True):
+            drawing.marks(solids, color)
+    for text, color in zip("xyz", AXES, strict=True):
+        drawing.key(text, color)
+
+
+def words_for(x: Any) -> str:
+    """Name a solid in words, with its numbers where they are few."""
+    name = getattr(x, "name", None)
+    if isinstance(name, str) and name:
+        return name
+    text = repr(x).strip("<>")
+    return text if len(text) <= 60 and "\n" not in text else kind(x)

@@ -1,0 +1,184 @@
+"""What a picture consists of, before anything draws it: plain arrays, so that a page needs no OpenGL either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+#: Orange and bluish green of Okabe and Ito, which all kinds of colour vision tell apart; so do those below.
+COLORS = ("#E69F00", "#009E73")
+#: Bodies in a row take these in turn; blue and vermilion are kept for marks.
+PALETTE = (*COLORS, "#56B4E9", "#CC79A7", "#F0E442", "#8C8C8C")
+NORMAL, SEPARATION, INK, GREY = "#0072B2", "#D55E00", "#202124", "#A8B2BD"
+#: Of x, y and z.
+AXES = (SEPARATION, COLORS[1], NORMAL)
+
+#: How an item is drawn: a solid with sharp edges and an outline; one of a model, with neither outline nor glass; a
+#: sign that shows through everything; line segments, whose vertices are ends in pairs; dots.
+BODY, MODEL, MARK, LINES, DOTS = "body", "model", "mark", "lines", "dots"
+
+_NO_FACES = np.zeros((0, 3), dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What the caller wishes, the same for every kind of thing."""
+
+    pose: Any = None  #: one pose or a stack, where the thing itself has none
+    colors: tuple[str, ...] | None = None  #: None: the kind's own
+    opacity: float | tuple[float, ...] | None = None  #: None: the kind's own
+    names: tuple[str, ...] | None = None
+
+    def color(self, k: int, default: Sequence[str] = PALETTE) -> str:
+        """Return the colour of the k-th body."""
+        colors = self.colors or default
+        return colors[k % len(colors)]
+
+    def alpha(self, k: int, default: float) -> float:
+        """Return the opacity of the k-th body."""
+        if self.opacity is None:
+            return default
+        if isinstance(self.opacity, (int, float)):
+            return float(self.opacity)
+        return float(self.opacity[k % len(self.opacity)])
+
+    def name(self, k: int, default: str) -> str:
+        """Return what the k-th body is called."""
+        return self.names[k] if self.names is not None and k < len(self.names) else default
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to draw."""
+
+    vertices: Array
+    faces: Indices
+    color: str
+    opacity: float = 1.0
+    look: str = BODY
+    width: float = 1.6  #: of lines and dots, in pixels
+    framed: bool = True  #: whether it has to be in the picture
+    outline: bool = True  #: of a body
+    name: str = ""
+
+
+class Label(NamedTuple):
+    """A word at a point."""
+
+    point: Array
+    text: str
+    color: str = INK
+
+
+class Camera(NamedTuple):
+    """Where to look from."""
+
+    center: Array
+    eye: Array
+    up: Array
+    angle: float = 30.0
+
+
+class Steps(NamedTuple):
+    """A drawing of which there are several: the keys n and p lead from one to the next."""
+
+    total: int
+    at: int
+    make: Callable[[int], Drawing]
+
+
+@dataclass
+class Drawing:
+    """Items, words above and below, and where to stand."""
+
+    items: list[Item] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    keys: list[tuple[str, str]] = field(default_factory=list)  #: text and colour
+    labels: list[Label] = field(default_factory=list)
+    view: Array | None = None  #: direction from the middle to the eye
+    focus: tuple[Array, float] | None = None  #: ball to look at; None: everything
+    camera: Camera | None = None  #: exactly here
+    steps: Steps | None = None
+    sorted: bool = False  #: whether glass is in the order to draw it, from far to near
+
+    def body(self, vertices: Any, faces: Any, color: str, opacity: float = 1.0, **more: Any) -> None:
+        """Add a solid; without faces it is a point, or the segment of the first and last vertex."""
+        self.items.append(
+            Item(
+                np.asarray(vertices, dtype=np.float64),
+                np.asarray(faces, dtype=np.int64).reshape(-1, 3),
+                color,
+                opacity,
+                **more,
+            )
+        )
+
+    def marks(self, solids: Any, color: str, **more: Any) -> None:
+        """Add signs, each of vertices and faces, that show through everything."""
+        for vertices, faces in solids:
+            self.body(vertices, faces, color, look=MARK, **more)
+
+    def lines(self, ends: Any, color: str, **more: Any) -> None:
+        """Add segments, (k, 2, 3) float."""
+        points = np.asarray(ends, dtype=np.float64).reshape(-1, 3)
+        if len(points):
+            self.items.append(Item(points, _NO_FACES, color, look=LINES, **more))
+
+    def dots(self, points: Any, color: str, **more: Any) -> None:
+        """Add points drawn as dots, (n, 3) float."""
+        self.items.append(
+            Item(np.asarray(points, dtype=np.float64).reshape(-1, 3), _NO_FACES, color, look=DOTS, **more)
+        )
+
+    def key(self, text: str, color: str) -> None:
+        """Explain a colour."""
+        if (text, color) not in self.keys:
+            self.keys.append((text, color))
+
+    def take(self, other: Drawing) -> None:
+        """Add all of another drawing."""
+        self.items += other.items
+        self.words += other.words
+        self.labels += other.labels
+        for text, color in other.keys:
+            self.key(text, color)
+
+    @property
+    def framed(self) -> Array:
+        """Points that have to be in the picture."""
+        kept = [item.vertices for item in self.items if item.framed and len(item.vertices)]
+        return np.concatenate(kept) if kept else np.zeros((0, 3))
+
+    @property
+    def ball(self) -> tuple[Array, float]:
+        """The ball to look at."""
+        if self.focus is not None:
+            return self.focus
+        points = self.framed
+        if not len(points):
+            return np.zeros(3), 1.0
+        return ball_of(points)
+
+
+def ball_of(points: Array) -> tuple[Array, float]:
+    """Return the middle of the box of points and how far the farthest is from it; never of no size."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    center = low + (high - low) / 2
+    radius = float(np.linalg.norm(points - center, axis=1).max())
+    return center, radius or max(1.0, float(np.abs(center).max())) * 1e-3
+
+
+def darker(color: str, by: float = 0.5) -> str:
+    """Return a darker shade of a colour ``#rrggbb``, or of one that pyvista knows by name."""
+    if not (color.startswith("#") and len(color) == 7):
+        import pyvista
+
+        color = str(pyvista.Color(color).hex_rgb)
+    return "#" + "".join(f"{round(by * int(color[k : k + 2], 16)):02X}" for k in (1, 3, 5))

@@ -1,0 +1,59 @@
+"""Which module draws what: one line a kind.
+
+The key is where the class is defined, so that nothing is imported before something of the kind is drawn. The module has
+a function ``draw(x, style, **options) -> Drawing``; subclasses are drawn as their base where they have no line.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+from gjk3d.viz.drawing import Drawing, Style
+
+KINDS = {
+    "gjk3d.results.Distance": "distances",
+    "gjk3d.shapes.base.Shape": "bodies",
+    "gjk3d.meshes.mesh.Mesh": "bodies",
+    "gjk3d.solids.base.Solid": "bodies",
+    "gjk3d.shapes.surfaces.Surface": "bodies",
+    "pyvista.core.pointset.PolyData": "bodies",
+    "builtins.list": "many",
+    "builtins.tuple": "many",
+}
+
+
+def module_of(x: Any) -> Any:
+    """Return the module that draws a thing.
+
+    Raises
+    ------
+    TypeError
+        None does.
+    """
+    for cls in type(x).__mro__:
+        home = KINDS.get(f"{cls.__module__}.{cls.__qualname__}")
+        if home is not None:
+            return import_module(f"gjk3d.viz.{home}")
+    known = ", ".join(sorted({name.rpartition(".")[2] for name in KINDS if name.startswith("gjk3d.")}))
+    raise TypeError(f"{type(x).__name__} cannot be drawn; these can: {known}, poses, and lists of them")
+
+
+def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
+    """Return the drawing of a thing, by the module of its kind.
+
+    Raises
+    ------
+    TypeError
+        It is of no kind that can be drawn, or its kind has no such option.
+    """
+    draw = module_of(x).draw
+    known = list(signature(draw).parameters)[2:]
+    for name in options:
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none of its own"
+            raise TypeError(f"the picture of a {type(x).__name__} has no option {name!r}: {has}")
+    drawing = draw(x, style or Style(), **options)
+    assert isinstance(drawing, Drawing)
+    return drawing

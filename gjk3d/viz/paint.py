@@ -1,0 +1,259 @@
+"""Puts a drawing into a plotter: bodies from far to near, signs over them, words at the edges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.viz.convert import polydata
+from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, MODEL, Camera, Drawing, Item, darker
+from gjk3d.viz.layout import stand_back
+from gjk3d.viz.marks import ball, rod
+from gjk3d.viz.shading import Shaded, shade
+
+if TYPE_CHECKING:
+    import pyvista
+
+Array = NDArray[np.float64]
+
+#: From the front, a little from the right and from above.
+VIEW = np.array([0.42, -0.80, 0.43]) / np.linalg.norm([0.42, -0.80, 0.43])
+UP = np.array([0.0, 0.0, 1.0])
+#: Bodies that get an outline; it costs time in every frame.
+_MOST_OUTLINES = 40
+_LOOK = {"reset_camera": False, "render": False, "pickable": False}
+_LIGHT = {"ambient": 0.34, "diffuse": 0.78, "specular": 0.2, "specular_power": 25.0}
+
+#: What has been drawn into each renderer, so that several drawings share words and camera.
+_DRAWN: WeakKeyDictionary[Any, Drawing] = WeakKeyDictionary()
+
+
+def prepare(plotter: pyvista.Plotter) -> None:
+    """Set background, soft lights that follow the camera, and smooth translucent edges."""
+    import pyvista
+
+    plotter.set_background("white", top="#E8EDF2")
+    for azimuth, elevation, intensity in ((-35.0, 45.0, 0.8), (60.0, 10.0, 0.4), (0.0, -50.0, 0.25)):
+        light = pyvista.Light(light_type="camera light", intensity=intensity)
+        a, e = np.radians(azimuth), np.radians(elevation)
+        light.position = (np.sin(a) * np.cos(e), np.sin(e), np.cos(a) * np.cos(e))
+        light.focal_point = (0.0, 0.0, 0.0)
+        plotter.add_light(light)
+    plotter.enable_anti_aliasing("ssaa")
+
+
+def paint(drawing: Drawing, plotter: pyvista.Plotter) -> list[Any]:
+    """Draw into the plotter's current renderer, beside what is there, and aim the camera at all of it.
+
+    Returns
+    -------
+    list of pyvista.Actor
+        What was added, but for words.
+    """
+    whole = _DRAWN.setdefault(plotter.renderer, Drawing())
+    whole.take(drawing)
+    for part in ("view", "focus", "camera"):
+        setattr(whole, part, getattr(drawing, part))
+    camera = camera_of(whole)
+    actors = add_items(plotter, thickened(drawing.items, drawing.ball[1]), None if drawing.sorted else camera.eye)
+    actors += _add_labels(plotter, drawing)
+    add_words(plotter, whole)
+    aim(plotter, camera)
+    return actors
+
+
+def thickened(items: list[Item], size: float) -> list[Item]:
+    """Make points and segments as thick as can be seen, in a picture of that radius."""
+    out = []
+    for item in items:
+        if item.look in (BODY, MODEL) and not len(item.faces):
+            first, last = item.vertices[0], item.vertices[-1]
+            thin = ball(first, 0.03 * size) if len(item.vertices) == 1 else rod(first, last, 0.015 * size)
+            item = replace(item, vertices=thin[0], faces=thin[1], look=MODEL)
+        out.append(item)
+    return out
+
+
+def camera_of(drawing: Drawing) -> Camera:
+    """Choose where to stand."""
+    if drawing.camera is not None:
+        return drawing.camera
+    center, radius = drawing.ball
+    points = drawing.framed
+    view = VIEW if drawing.view is None else drawing.view
+    up = UP if abs(float(view @ UP)) < 0.99 else np.array([0.0, 1.0, 0.0])
+    if not len(points):
+        return Camera(center, center + 4.0 * radius * view, up)
+    return Camera(*stand_back(points, center, radius, view, up), up)
+
+
+def aim(plotter: pyvista.Plotter, to: Camera) -> None:
+    """Put the plotter's camera somewhere."""
+    camera = plotter.camera
+    camera.view_angle = to.angle
+    camera.focal_point = tuple(to.center)
+    camera.position = tuple(to.eye)
+    camera.up = tuple(to.up)
+    plotter.reset_camera_clipping_range()
+
+
+def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> list[Any]:
+    """Add items: what hides others first, then glass from far to near as the eye sees it, then signs."""
+    bodies = [item for item in items if item.look == BODY]
+    glass = [item for item in bodies if item.opacity < 1.0]
+    if eye is not None:
+        # slabs of half-spaces first: whatever is seen stands on them
+        glass.sort(key=lambda item: (item.framed, -float(np.linalg.norm(item.vertices.mean(axis=0) - eye))))
+    rest = [item for item in items if item.look != BODY]
+    outlined = len(bodies) <= _MOST_OUTLINES
+    actors: list[Any] = []
+    for item in [i for i in rest if i.look == MODEL] + [i for i in bodies if i.opacity >= 1.0] + glass:
+        actors += _add_body(plotter, item, outlined)
+    for item in rest:
+        if item.look == MARK:
+            actors.append(_add_mark(plotter, item))
+        elif item.look in (LINES, DOTS):
+            actors.append(_add_thin(plotter, item))
+    return actors
+
+
+def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]:
+    shaded = shade(item.vertices, item.faces)
+    mesh = with_normals(shaded)
+    if item.look == MODEL or (item.opacity >= 1.0 and not item.outline):
+        actors = [plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, **_LIGHT, **_LOOK)]
+        width = 1.2
+    else:
+        # The far side first and the near side over it: a convex body then blends in the right order. VTK's depth
+        # peeling, made for this, draws torn triangles or nothing with Mesa's software drivers.
+        actors, width = [], item.width
+        for hidden, ambient, diffuse in (("front", 0.6, 0.45), ("back", 0.34, 0.78)):
+            light = _LIGHT | {"ambient": ambient, "diffuse": diffuse}
+            actors.append(
+                plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling=hidden, **light, **_LOOK)
+            )
+    for actor in actors:
+        actor.prop.interpolation = "Phong"
+    faint = {"opacity": max(item.opacity, 0.25)} if item.opacity < 0.4 else {}
+    if len(shaded.edges):
+        actors.append(
+            plotter.add_mesh(wires(shaded.edges), color=darker(item.color), line_width=width, **faint, **_LOOK)
+        )
+    if outlined and item.outline and item.look == BODY:
+        line = polydata(*joined(shaded))
+        actors.append(plotter.add_silhouette(line, color=darker(item.color), line_width=1.8, **faint))
+    return actors
+
+
+def _add_mark(plotter: pyvista.Plotter, item: Item) -> Any:
+    mesh = with_normals(shade(item.vertices, item.faces))
+    actor = plotter.add_mesh(mesh, color=item.color, culling="back", **_LOOK)
+    # painted after the bodies and as if before all of them, so that it shows through glass and models alike
+    actor.ForceTranslucentOn()
+    actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
+    actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(0.0, -66000.0)
+    return actor
+
+
+def _add_thin(plotter: pyvista.Plotter, item: Item) -> Any:
+    import pyvista
+
+    if item.look == LINES:
+        mesh = wires(item.vertices)
+        return plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, line_width=item.width, **_LOOK)
+    mesh = pyvista.PolyData(np.ascontiguousarray(item.vertices))
+    return plotter.add_mesh(
+        mesh,
+        color=item.color,
+        opacity=item.opacity,
+        point_size=item.width,
+        style="points",
+        render_points_as_spheres=True,
+        **_LOOK,
+    )
+
+
+def _add_labels(plotter: pyvista.Plotter, drawing: Drawing) -> list[Any]:
+    added = []
+    for color in dict.fromkeys(label.color for label in drawing.labels):
+        mine = [label for label in drawing.labels if label.color == color]
+        added.append(
+            plotter.add_point_labels(
+                np.array([label.point for label in mine]),
+                [label.text for label in mine],
+                font_size=20,
+                text_color=color,
+                shape_color="white",
+                shape_opacity=0.75,
+                margin=3,
+                show_points=False,
+                always_visible=True,
+                reset_camera=False,
+                render=False,
+                pickable=False,
+            )
+        )
+    return added
+
+
+def add_words(plotter: pyvista.Plotter, drawing: Drawing) -> None:
+    """Write the words at the top and the meaning of colours at the bottom."""
+    # in parts of the window, so that it fits the panels of a divided plotter too
+    for row, line in enumerate(drawing.words):
+        place = (0.014, 0.955 - 0.037 * row)
+        plotter.add_text(
+            line, position=place, viewport=True, font_size=13 - min(row, 1), color=INK, name=f"gjk3d line {row}"
+        )
+    for row, (text, color) in enumerate(reversed(drawing.keys)):
+        place = (0.014, 0.016 + 0.035 * row)
+        plotter.add_actor(_chip(place, color), name=f"gjk3d chip {row}", **_LOOK)
+        beside = (place[0] + 0.024, place[1])
+        plotter.add_text(text, position=beside, viewport=True, font_size=11, color=INK, name=f"gjk3d key {row}")
+
+
+def _chip(place: tuple[float, float], color: str) -> Any:
+    """Return a small square of a colour, in parts of the window."""
+    import pyvista
+    from vtkmodules.vtkRenderingCore import vtkActor2D, vtkCoordinate, vtkPolyDataMapper2D
+
+    (x, y), (wide, high) = place, (0.0165, 0.022)
+    corners = np.array([(x, y, 0), (x + wide, y, 0), (x + wide, y + high, 0), (x, y + high, 0)])
+    window = vtkCoordinate()
+    window.SetCoordinateSystemToNormalizedViewport()
+    mapper, actor = vtkPolyDataMapper2D(), vtkActor2D()
+    mapper.SetInputData(pyvista.PolyData(corners, faces=[4, 0, 1, 2, 3]))
+    mapper.SetTransformCoordinate(window)
+    actor.SetMapper(mapper)
+    actor.GetProperty().SetColor(pyvista.Color(color).float_rgb)
+    return actor
+
+
+def wires(ends: Array) -> pyvista.PolyData:
+    """Return segments, (k, 2, 3) float, as lines."""
+    import pyvista
+
+    corners = np.ascontiguousarray(ends).reshape(-1, 3)
+    lines = np.column_stack([np.full(len(corners) // 2, 2), np.arange(len(corners)).reshape(-1, 2)])
+    return pyvista.PolyData(corners, lines=lines.ravel())
+
+
+def joined(shaded: Any) -> tuple[Array, Any]:
+    """Return the mesh joined again at its sharp edges, as outlines need it."""
+    from gjk3d.meshes.mesh import merged_places
+
+    places = merged_places(shaded.vertices)
+    points = np.empty((places.max() + 1, 3))
+    points[places] = shaded.vertices
+    return points, places[shaded.faces]
+
+
+def with_normals(shaded: Shaded) -> pyvista.PolyData:
+    """Return a shaded mesh as pyvista has it."""
+    mesh = polydata(shaded.vertices, shaded.faces)
+    mesh.point_data["Normals"] = shaded.normals
+    mesh.point_data.active_normals_name = "Normals"
+    return mesh

@@ -1,0 +1,117 @@
+"""Every kind of thing finds its drawing, and the drawing has what the thing has, where it is."""
+
+import numpy as np
+import pytest
+import pyvista
+from answers import SHAPES, apart, deep, pose
+from scipy.spatial.transform import RigidTransform
+from test_show import GREEN, ORANGE, picture, pixel_of, share
+
+import gjk3d as gk
+from gjk3d import viz
+from gjk3d.viz.drawing import MARK, Style
+from gjk3d.viz.kinds import KINDS, drawing_of, module_of
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_line_of_the_table_leads_to_a_class_and_a_function(kind):
+    from importlib import import_module
+
+    module, _, name = kind.rpartition(".")
+    cls = getattr(import_module(module), name)
+    assert f"{cls.__module__}.{cls.__qualname__}" == kind  # where it is defined, not where it is imported to
+    assert callable(import_module(f"gjk3d.viz.{KINDS[kind]}").draw)
+
+
+def test_subclasses_are_drawn_as_their_base_and_options_are_checked():
+    class Ball(gk.Sphere):
+        pass
+
+    assert module_of(Ball(1)) is module_of(gk.Sphere(1))
+    with pytest.raises(TypeError, match="Sphere has no option 'levl': it has axes"):
+        viz.plot(gk.Sphere(1), levl=1, off_screen=True)
+    with pytest.raises(TypeError, match="str cannot be drawn"):
+        viz.plot("sphere")
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_shape_by_itself(name):
+    image, plotter = picture(SHAPES[name], opacity=1.0)
+    assert image.std() > 5.0
+    assert share(image, ORANGE) > (0.0005 if name in ("point", "segment") else 0.01)
+    plotter.close()
+
+
+def test_ghosts_are_at_their_poses_and_fainter():
+    poses = np.stack([pose(x, 0, 0) for x in (0.0, 3.0, 6.0)])
+    drawing = drawing_of(gk.Box((1, 1, 1)), Style(pose=poses))
+    assert [item.vertices.mean(axis=0).round(9).tolist() for item in drawing.items] == [[0, 0, 0], [3, 0, 0], [6, 0, 0]]
+    first, second, last = (item.opacity for item in drawing.items)
+    assert first < second < 0.5 < last
+    image, plotter = picture(gk.Box((1, 1, 1)), pose=poses)
+    rows = [[int(float(x)) for x in pixel_of(plotter, (x, -0.5, 0.25))] for x in (0.0, 3.0, 6.0)]
+    blue = [image[r - 3 : r + 4, c - 3 : c + 4, 2].mean() for r, c in rows]  # orange has none
+    assert blue[0] > blue[1] > blue[2] + 30
+    plotter.close()
+
+
+def test_of_very_many_poses_some_are_drawn_and_said():
+    poses = np.tile(np.eye(4), (200, 1, 1))
+    poses[:, 0, 3] = np.arange(200)
+    drawing = drawing_of(gk.Sphere(0.4), Style(pose=poses))
+    assert len(drawing.items) == 24
+    np.testing.assert_allclose(drawing.items[-1].vertices.mean(axis=0), (199, 0, 0), atol=0.01)
+    assert "24 of 200 poses" in drawing.words[1]
+
+
+def test_a_list_of_shapes_with_poses_has_a_colour_for_each():
+    things = [(gk.Box((1, 1, 1)), pose(-2, 0, 0)), (gk.Sphere(0.6), RigidTransform.from_translation((2, 0, 0)))]
+    image, plotter = picture(things, opacity=1.0)
+    width = image.shape[1]
+    assert share(image[:, : width // 2], ORANGE) > 0.02 > share(image[:, width // 2 :], ORANGE)
+    assert share(image[:, width // 2 :], GREEN) > 0.02
+    plotter.close()
+    single = drawing_of((gk.Sphere(1.0), pose(5, 0, 0)))
+    assert len(single.items) == 1
+    np.testing.assert_allclose(single.ball[0], (5, 0, 0), atol=1e-9)
+
+
+def test_a_half_space_in_a_list_lies_under_the_rest():
+    drawing = drawing_of([gk.Halfspace((0, 0, 1), 0.0), (gk.Sphere(0.5), pose(7, 7, 0.5))])
+    center, radius = drawing.ball
+    np.testing.assert_allclose(center, (7, 7, 0.5), atol=1e-9)
+    slab = drawing.items[-1].vertices
+    assert slab[:, 2].max() == pytest.approx(0.0)
+    np.testing.assert_allclose(slab.mean(axis=0)[:2], (7, 7), atol=1e-6)
+    assert np.ptp(slab[:, 0]) > 2 * radius
+
+
+def test_plot_adds_to_a_plotter_and_frames_all_of_it():
+    plotter = viz.plot(gk.Box((1, 1, 1)), off_screen=True, pose=pose(-4, 0, 0), opacity=1.0)
+    assert isinstance(plotter, pyvista.Plotter)
+    assert viz.plot(gk.Sphere(0.5), plotter, pose=pose(4, 0, 0), colors="#009E73", opacity=1.0) is plotter
+    image = np.asarray(plotter.screenshot(None, return_img=True)).astype(float)
+    for x in (-4.5, 4.5):
+        row, column = pixel_of(plotter, (x, 0, 0))
+        assert 0 < column < image.shape[1]
+        assert 0 < row < image.shape[0]
+    assert share(image, ORANGE) > 0.005
+    assert share(image, GREEN) > 0.005
+    plotter.close()
+
+
+def test_answers_in_a_list_are_drawn_each():
+    drawing = drawing_of([apart(), deep()])
+    assert sum(item.look == MARK for item in drawing.items) == sum(
+        item.look == MARK for x in (apart(), deep()) for item in drawing_of(x).items
+    )
+
+
+def test_axes_of_a_pose():
+    drawing = drawing_of(gk.Sphere(1.0), Style(pose=pose(1, 2, 3)), axes=True)
+    tips = [item.vertices for item in drawing.items if item.look == MARK]
+    for k, color in enumerate(("#D55E00", "#009E73", "#0072B2")):
+        mine = np.concatenate([i.vertices for i in drawing.items if i.look == MARK and i.color == color])
+        assert mine[:, k].max() - (1, 2, 3)[k] == pytest.approx(0.75 * np.sqrt(1.0) * drawing.ball[1], rel=0.5)
+        assert mine[:, k].min() == pytest.approx((1, 2, 3)[k], abs=1e-9)
+    assert len(tips) == 6

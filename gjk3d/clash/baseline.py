@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,11 @@ from gjk3d.errors import FileError, ParseError
 
 def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | None:
     """Return an earlier report, read from its JSON file where a path is given; only its findings and limits matter."""
-    if given is None or isinstance(given, Report):
+    if given is None:
+        return None
+    if isinstance(given, Report):
+        if given.left_out:
+            raise ParseError("the baseline has only the worst of its findings, so it cannot tell what is new")
         return given
     path = Path(given)
     if not path.is_file():
@@ -34,6 +38,8 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
     rows, clearance, tolerance = (document.get(key) for key in ("clashes", "clearance", "tolerance"))
     if not isinstance(rows, list) or not isinstance(clearance, int | float) or not isinstance(tolerance, int | float):
         raise ParseError(f"{path} lacks its clashes, clearance or tolerance: it is damaged")
+    if document.get("left_out"):
+        raise ParseError(f"{path} has only the worst of its findings, so it cannot tell what is new: keep all of them")
     clashes = tuple(_clash(row, f"{path}, clash {k + 1}") for k, row in enumerate(rows))
     return Report(clashes, unit=document.get("unit"), clearance=float(clearance), tolerance=float(tolerance))
 
@@ -55,13 +61,14 @@ def known(before: Report | None) -> frozenset[str]:
     return frozenset(clash.id for clash in before.clashes if clash.status != "resolved") if before else frozenset()
 
 
-def compared(clashes: Sequence[Clash], before: Report, checked: Callable[[str, str], bool]) -> list[Clash]:
+def compared(
+    clashes: Sequence[Clash], before: Report, here: Collection[str], checked: Callable[[str, str], bool]
+) -> list[Clash]:
     """Return the findings, and behind them those of before that are there no more.
 
-    ``checked`` tells of two names whether that pair was looked at this time, or a part of it is gone; what was not
-    looked at is not resolved.
+    ``here`` holds the ids of those of before that were found again. ``checked`` tells of two names whether that pair
+    was looked at this time, or a part of it is gone; what was not looked at is not resolved.
     """
-    here = {clash.id for clash in clashes}
     result = list(clashes)
     for clash in before.clashes:
         if clash.is_open and clash.id not in here:

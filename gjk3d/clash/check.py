@@ -12,6 +12,7 @@ from gjk3d.clash.baseline import read_baseline
 from gjk3d.clash.report import Clash, Report
 from gjk3d.clash.rules import Rule, read_rules
 from gjk3d.clash.running import Progress, Run
+from gjk3d.errors import ShapeError
 
 
 def check(
@@ -24,6 +25,7 @@ def check(
     ignore: str | os.PathLike[str] | Iterable[Rule] | None = None,
     baseline: str | os.PathLike[str] | Report | None = None,
     workers: int = 1,
+    keep: int | None = None,
     progress: Progress | None = None,
     found: Callable[[Clash], None] | None = None,
 ) -> Report:
@@ -50,8 +52,11 @@ def check(
         An earlier report: what was in it is "active" instead of "new", what is gone is "resolved".
     workers : int
         Threads; the answers do not depend on them.
+    keep : int, optional
+        The report keeps so many findings, the worst, and counts the others; ``found`` is told of them all. By default
+        it keeps all: some 2 kB each.
     progress : callable, optional
-        Called with the stage ("boxes", "hulls", "pairs"), how many of how many pairs are done, and findings so far.
+        Called with the stage ("boxes", "hulls", "pairs"), how many of how many are done, and findings so far.
     found : callable, optional
         Called with each finding as it is made, before it is ranked, grouped and compared with the baseline.
 
@@ -71,8 +76,10 @@ def check(
     """
     start = time.perf_counter()
     check_workers(workers)
-    run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline))
-    complete = run.go(workers, progress or _silent, found)
+    if keep is not None and keep < 0:
+        raise ShapeError(f"keep is {keep}, expected a number of findings, 0 or more")
+    run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline), keep, found)
+    complete = run.go(workers, progress or _silent)
     return run.report(complete, time.perf_counter() - start)
 
 

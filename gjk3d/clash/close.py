@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ def boxes_close(meshes: Sequence[Mesh], within: float) -> Ints:
 
 
 def hulls_close(
-    meshes: Sequence[Mesh], pairs: Ints, within: float, workers: int
+    meshes: Sequence[Mesh], pairs: Ints, within: float, workers: int, progress: Callable[[str, int, int, int], None]
 ) -> Iterator[tuple[Ints, Distance, int]]:
     """Yield the pairs that hulls do not prove farther apart than that, their hulls' distances, and how many were asked.
 
@@ -38,7 +38,11 @@ def hulls_close(
     """
     used, numbers = np.unique(pairs, return_inverse=True)
     numbers = numbers.reshape(-1, 2)
-    hulls = Pairs([meshes[k].hull() for k in used])
+    shapes = []
+    for n, k in enumerate(used):
+        shapes.append(meshes[k].hull())
+        progress("hulls", n + 1, len(used), 0)
+    hulls = Pairs(shapes)
     poses = np.tile(np.eye(4), (len(used), 1, 1))
     for start in range(0, len(pairs), _CHUNK):
         some = numbers[start : start + _CHUNK]

@@ -17,15 +17,16 @@ _NEIGHBOURS = 8
 _CLASSES = {"hard": 0, "contained": 0, "duplicate": 0, "unchecked": 1, "touch": 2, "clearance": 3}
 
 
+def rank(clash: Clash) -> tuple[object, ...]:
+    """Return what findings are sorted by: kind, then the deepest or nearest first; what is not open at the end."""
+    distance = inf if clash.distance is None else clash.distance
+    place = 0 if clash.is_open else STATUSES.index(clash.status)
+    return place, KINDS.index(clash.kind), distance, order(clash.a), order(clash.b)
+
+
 def ranked(clashes: Sequence[Clash]) -> tuple[Clash, ...]:
-    """Return the findings with their ranks: by kind, then the deepest or nearest first; what is not open at the end."""
-
-    def key(clash: Clash) -> tuple[object, ...]:
-        distance = inf if clash.distance is None else clash.distance
-        place = 0 if clash.is_open else STATUSES.index(clash.status)
-        return place, KINDS.index(clash.kind), distance, order(clash.a), order(clash.b)
-
-    return tuple(replace(clash, severity=k + 1) for k, clash in enumerate(sorted(clashes, key=key)))
+    """Return the findings in order, the worst first, each with its rank."""
+    return tuple(replace(clash, severity=k + 1) for k, clash in enumerate(sorted(clashes, key=rank)))
 
 
 def grouped(clashes: Sequence[Clash], sizes: Mapping[str, float]) -> list[Clash]:

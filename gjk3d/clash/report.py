@@ -21,6 +21,7 @@ SCHEMA_VERSION = 1
 KINDS = ("hard", "contained", "duplicate", "unchecked", "clearance", "touch")
 #: What a finding is beside the baseline: there for the first time, there again, gone, or not to be counted.
 STATUSES = ("new", "active", "resolved", "ignored")
+OPEN = ("new", "active")
 
 Vector = tuple[float, float, float]
 
@@ -105,7 +106,7 @@ class Clash:
     @property
     def is_open(self) -> bool:
         """Whether it counts: not ignored, not resolved."""
-        return self.status in ("new", "active")
+        return self.status in OPEN
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON has them: lists for vectors, None for what is not finite."""
@@ -179,6 +180,8 @@ class Report:
         The files.
     notes : tuple of str
         What a reader should know about the whole.
+    left_out : dict of dict
+        How many findings there were besides `clashes`, by status and kind; see ``keep`` of `gjk3d.clash.check`.
     assembly : Assembly or None
         The parts themselves, for pictures; not written to files.
     """
@@ -196,19 +199,28 @@ class Report:
     settings: dict[str, Any] = field(default_factory=dict)
     inputs: tuple[Input, ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: dict[str, dict[str, int]] = field(default_factory=dict)
     assembly: Assembly | None = field(default=None, repr=False, compare=False)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many open findings of each kind there are; see `Clash.is_open`."""
+        """How many open findings of each kind there are, also of those left out; see `Clash.is_open`."""
         found = Counter(clash.kind for clash in self.clashes if clash.is_open)
+        for status in OPEN:
+            found.update(self.left_out.get(status, {}))
         return {kind: found[kind] for kind in KINDS}
 
     @property
     def statuses(self) -> dict[str, int]:
-        """How many findings of each status there are."""
+        """How many findings of each status there are, also of those left out."""
         found = Counter(clash.status for clash in self.clashes)
+        found.update({status: sum(kinds.values()) for status, kinds in self.left_out.items()})
         return {status: found[status] for status in STATUSES}
+
+    @property
+    def total(self) -> int:
+        """How many findings there are, also those left out."""
+        return sum(self.statuses.values())
 
     @property
     def unchecked(self) -> tuple[PartRow, ...]:
@@ -243,6 +255,7 @@ class Report:
             "notes": list(self.notes),
             "groups": [{"name": name, "count": len(members)} for name, members in self.groups.items()],
             "parts": [_record(part) for part in self.parts],
+            "left_out": _plain(self.left_out),
             "clashes": [clash.to_dict() for clash in self.clashes],
             "versions": {name: version(name) for name in ("gjk3d", "numpy", "scipy", "numba", "trimesh")},
             "elapsed": self.elapsed,

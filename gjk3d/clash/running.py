@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -15,6 +16,7 @@ from gjk3d.clash.assembly import Assembly, AssemblyPart, order
 from gjk3d.clash.baseline import compared, known
 from gjk3d.clash.close import boxes_close, hulls_close
 from gjk3d.clash.decide import Decider, Verdict
+from gjk3d.clash.findings import Findings
 from gjk3d.clash.ranking import grouped, ranked
 from gjk3d.clash.report import Clash, PartRow, Report, clash_id
 from gjk3d.clash.rules import Ignoring, Rule, chosen
@@ -28,6 +30,8 @@ _LARGE = 1e-3
 _BLOCK = 64  #: pairs given out at once
 
 Progress = Callable[[str, int, int, int], None]
+_Work = Callable[[Any], Any]
+_Map = Callable[[_Work, Sequence[Any]], Iterator[tuple[Any, Any]]]
 
 
 class Run:
@@ -41,6 +45,8 @@ class Run:
         selection: tuple[str | None, str | None],
         rules: tuple[Rule, ...],
         before: Report | None,
+        keep: int | None,
+        found: Callable[[Clash], None] | None,
     ) -> None:
         self.assembly = assembly
         parts = sorted(assembly.parts, key=lambda part: order(part.name))
@@ -63,7 +69,7 @@ class Run:
         }
         self.ignoring, self.before = Ignoring(rules), before
         self.known = known(before)
-        self.found: list[Clash] = []
+        self.findings = Findings(keep, self.known, found)
         self.tested = 0
         self.close = 0
         self.undecided = self.total = self._total()
@@ -80,41 +86,33 @@ class Run:
 
     # --- the work --------------------------------------------------------------------------------------------------
 
-    def go(self, workers: int, progress: Progress, found: Callable[[Clash], None] | None) -> bool:
+    def go(self, workers: int, progress: Progress) -> bool:
         """Decide pair by pair; return False if it was stopped."""
         try:
             for k, part in enumerate(self.parts):
                 if part.mesh is None and (self.in_a[k] or self.in_b[k]):
-                    self._keep(self._clash(part, None, Verdict("unchecked", note=part.reason)), found)
-            for clash in self._decided(workers, progress):
-                self._keep(clash, found)
+                    self._keep(self._clash(part, None, Verdict("unchecked", note=part.reason)))
+            with _threads(workers) as mapped:
+                self._decide(mapped, workers, progress)
         except KeyboardInterrupt:
             return False
         return True
 
-    def _keep(self, clash: Clash, found: Callable[[Clash], None] | None) -> None:
+    def _keep(self, clash: Clash) -> None:
         reason = self.ignoring.reason(clash)
         if reason is not None:
             clash = replace(clash, status="ignored", note=f"{clash.note}; ignored: {reason}".removeprefix("; "))
         elif clash.id in self.known:
             clash = replace(clash, status="active")
-        self.found.append(clash)
-        if found is not None:
-            found(clash)
+        self.findings.add(clash)
 
-    def _decided(self, workers: int, progress: Progress) -> Iterator[Clash]:
+    def _decide(self, mapped: _Map, workers: int, progress: Progress) -> None:
         progress("boxes", 0, self.total, 0)
         reach = max(self.clearance, self.tolerance)
         pairs = boxes_close(self.meshes, reach)
         keep = [self._wanted(self.places[i], self.places[j]) for i, j in pairs]
         pairs = pairs[np.array(keep, dtype=bool)]
         self.close = self.undecided = len(pairs)
-        done, near = 0, []
-        for some, answers, asked in hulls_close(self.meshes, pairs, reach, workers):
-            near += [(int(i), int(j), answers[k]) for k, (i, j) in enumerate(some)]
-            self.undecided -= asked - len(some)
-            done += asked
-            progress("hulls", done, len(pairs), len(self.found))
         decider = Decider(self.clearance, self.tolerance)
 
         def decide(row: tuple[int, int, Any]) -> Verdict | None:
@@ -124,13 +122,17 @@ class Run:
             except Exception as error:  # one pair must not take the others with it; it is said, never dropped
                 return Verdict("unchecked", note=f"{type(error).__name__}: {error}")
 
-        total = len(near)
-        for k, (row, verdict) in enumerate(_mapped(decide, near, workers)):
-            self.undecided -= 1
-            if verdict is not None:
-                first, second = (self.parts[self.places[n]] for n in row[:2])
-                yield self._clash(first, second, verdict)
-            progress("pairs", k + 1, total, len(self.found))
+        # as many pairs at once as hulls are asked about, so that any number of them needs no memory
+        for some, answers, asked in hulls_close(self.meshes, pairs, reach, workers, progress):
+            self.undecided -= asked - len(some)
+            progress("pairs", self.close - self.undecided, self.close, self.findings.count)
+            rows = [(int(i), int(j), answers[k]) for k, (i, j) in enumerate(some)]
+            for row, verdict in mapped(decide, rows):
+                if verdict is not None:
+                    first, second = (self.parts[self.places[n]] for n in row[:2])
+                    self._keep(self._clash(first, second, verdict))
+                self.undecided -= 1
+                progress("pairs", self.close - self.undecided, self.close, self.findings.count)
 
     def _clash(self, a: AssemblyPart, b: AssemblyPart | None, verdict: Verdict) -> Clash:
         name, file = ("", "") if b is None else (b.name, b.file)
@@ -142,7 +144,7 @@ class Run:
 
     def report(self, complete: bool, elapsed: float) -> Report:
         """Return what was found so far: compared with the baseline, grouped and ranked."""
-        clashes, notes = list(self.found), [*self.assembly.notes, *self.ignoring.unused()]
+        clashes, notes = self.findings.kept, [*self.assembly.notes, *self.ignoring.unused()]
         middling = float(np.median([_diagonal(mesh) for mesh in self.meshes])) if self.meshes else 0.0
         if self.default and self.tolerance > _LARGE * middling:
             notes.append(
@@ -154,7 +156,8 @@ class Run:
                 'overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d'
             )
         if self.before is not None:
-            clashes = compared(clashes, self.before, self._checked if complete else lambda a, b: False)
+            looked_at = self._checked if complete else lambda a, b: False
+            clashes = compared(clashes, self.before, self.findings.seen, looked_at)
             notes += self._differences(self.before)
         sizes = {part.name: _diagonal(part.mesh) for part in self.parts if part.mesh is not None}
         opened = grouped([clash for clash in clashes if clash.is_open], sizes)
@@ -172,6 +175,7 @@ class Run:
             settings=self.settings,
             inputs=self.assembly.inputs,
             notes=tuple(notes),
+            left_out=self.findings.left_out,
             assembly=self.assembly,
         )
 
@@ -194,16 +198,23 @@ class Run:
         ]
 
 
-def _mapped(work: Callable[[Any], Any], rows: list[Any], workers: int) -> Iterator[tuple[Any, Any]]:
-    """Yield each row with what becomes of it, in order, on as many threads."""
+@contextmanager
+def _threads(workers: int) -> Iterator[_Map]:
+    """Lend what applies work to rows, in order, on as many threads."""
     if workers == 1:
-        for row in rows:
-            yield row, work(row)
+        yield lambda work, rows: ((row, work(row)) for row in rows)
         return
-    with ThreadPoolExecutor(workers) as pool:
-        for start in range(0, len(rows), _BLOCK):  # few at once, so that it stops soon when it is stopped
+    pool = ThreadPoolExecutor(workers)
+
+    def mapped(work: _Work, rows: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+        for start in range(0, len(rows), _BLOCK):
             some = rows[start : start + _BLOCK]
             yield from zip(some, pool.map(work, some), strict=True)
+
+    try:
+        yield mapped
+    finally:
+        pool.shutdown(cancel_futures=True)  # stopped, it waits for what runs and no more
 
 
 def _length(value: float, what: str) -> float:

@@ -26,6 +26,7 @@ _FATAL: dict[Level, tuple[str, ...]] = {
     "none": (),
 }
 _INTERRUPTED = 130
+_PAGE = 50_000  #: findings that are kept for a page where each has gone out as a line already
 _Length = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 
 
@@ -105,7 +106,8 @@ def clash(
     for text, option in ((clearance, "--clearance"), (tolerance, "--tolerance")):
         if text is not None and length(text, "m", option) < 0.0:
             raise UsageError(f"{option} {text!r}: expected a length of 0 or more")
-    report = _checked(inputs, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, jobs, quiet)
+    keep = None if form != "jsonl" else 0 if html is None else _PAGE
+    report = _checked(inputs, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, keep, jobs, quiet)
     if not quiet:
         _remarks(report)
     if form != "jsonl":
@@ -141,6 +143,7 @@ def _checked(
     baseline: Path | None,
     form: Format,
     output: Path | None,
+    keep: int | None,
     jobs: int,
     quiet: bool,
 ) -> Report:
@@ -170,6 +173,7 @@ def _checked(
             ignore=rules,
             baseline=before,
             workers=jobs,
+            keep=keep,
             progress=bar,
             found=None if writer is None else writer.clash,
         )

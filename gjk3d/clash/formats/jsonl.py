@@ -35,7 +35,7 @@ class LineWriter:
             if clash.status == "resolved":
                 self.clash(clash)
         document = report.to_dict()
-        del document["clashes"], document["groups"]
+        del document["clashes"], document["groups"], document["left_out"]  # every finding has its line
         self._line({"record": "report", **document})
 
     def _line(self, values: dict[str, Any]) -> None:

@@ -95,8 +95,9 @@ def to_markdown(report: Report, top: int = 20) -> str:
         how = f"{clash.method}, {clash.distance_kind}"
         cells = (clash.severity, clash.kind, clash.status, _escaped(clash.a), _escaped(clash.b), distance, volume, how)
         lines.append("| " + " | ".join(map(str, cells)) + " |")
-    if len(rows) > top:
-        lines += ["", f"... and {len(rows) - top} more."]
+    more = sum(report.counts.values()) - len(rows[:top])
+    if more:
+        lines += ["", f"... and {more} more."]
     if report.unchecked:
         lines += ["", "Not checked:", ""]
         lines += [f"- {_escaped(part.name)}: {_escaped(part.reason)}" for part in report.unchecked]

@@ -80,8 +80,8 @@ def _notes(report: Report, drawn: Drawn) -> list[str]:
     notes = list(report.notes)
     if not report.complete:
         notes.insert(0, "This check was stopped before its end: pairs are missing here.")
-    if len(report.clashes) > MAX_ROWS:
-        notes.append(f"The table has the worst {MAX_ROWS:,} of {len(report.clashes):,} findings.")
+    if report.total > min(MAX_ROWS, len(report.clashes)):
+        notes.append(f"The table has the worst {min(MAX_ROWS, len(report.clashes)):,} of {report.total:,} findings.")
     if drawn.left_out:
         notes.append(
             f"{drawn.left_out:,} of {drawn.left_out + len(drawn.ranges):,} parts are drawn as boxes:"

@@ -1,0 +1,144 @@
+"""Findings that go out as they come: any number of them, a few kept."""
+
+import gc
+import io
+import json
+import signal
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.clash import Assembly, Clash, check, formats
+from gjk3d.clash.findings import Findings, unbroken
+from gjk3d.errors import ParseError, ShapeError
+from tests.clash.reports import cube, finding
+
+
+@pytest.fixture(scope="module")
+def lattice():
+    """Cubes at places of a lattice, so that each overlaps its neighbours, and a part that is there twice."""
+    places = np.stack(np.meshgrid(*[np.arange(3.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    parts = {f"cube {k}": cube(1.9 * place) for k, place in enumerate(places)}
+    return Assembly.of(parts | {"twin": cube(1.9 * places[0])}, "mm")
+
+
+@pytest.mark.parametrize("keep", [0, 1, 7, 10_000])
+def test_the_worst_are_kept_and_all_are_counted(lattice, keep):
+    whole = check(lattice)
+    told = []
+    report = check(lattice, keep=keep, found=told.append, workers=2)
+    assert len(told) == report.total == whole.total == len(whole.clashes) > 150
+    assert (report.counts, report.statuses) == (whole.counts, whole.statuses)
+    assert report.counts["duplicate"] == 1
+    assert [clash.id for clash in report.clashes] == [clash.id for clash in whole.clashes[:keep]]
+    assert [clash.severity for clash in report.clashes] == list(range(1, len(report.clashes) + 1))
+    listed = sum(sum(kinds.values()) for kinds in report.left_out.values())
+    assert listed == max(0, whole.total - keep)
+
+
+def test_findings_that_have_gone_out_hold_no_memory(lattice):
+    alive = []
+
+    def count(clash):
+        if len(alive) % 32 == 0:
+            gc.collect()
+        alive.append(sum(type(item) is Clash for item in gc.get_objects()))
+
+    assert check(lattice, keep=0, found=count).total == len(alive) > 150
+    assert max(alive) - min(alive) < 64
+
+
+def test_lines_are_the_same_whatever_is_kept(lattice):
+    written = []
+    for keep in (None, 0):
+        stream = io.StringIO()
+        writer = formats.LineWriter(stream)
+        writer.close(check(lattice, keep=keep, found=writer.clash))
+        lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+        assert lines[-1].pop("elapsed") > 0.0
+        written.append(lines)
+    assert written[0] == written[1]
+
+
+def test_a_baseline_is_compared_with_all_that_was_found(lattice):
+    before = check(lattice, a="cube 1")
+    assert 0 < len(before.clashes) < 20
+    moved = Assembly.of({part.name: part.mesh for part in lattice.parts if part.name != "cube 0"}, "mm")
+    told = []
+    after = check(moved, baseline=before, keep=0, found=told.append)
+    assert after.statuses == {
+        "new": len(told) - len(before.clashes) + 1,
+        "active": len(before.clashes) - 1,
+        "resolved": 1,
+        "ignored": 0,
+    }
+    assert [(clash.status, clash.a) for clash in after.clashes] == [("resolved", "cube 0")]
+
+
+def test_what_lists_only_the_worst_is_no_baseline(lattice, tmp_path):
+    some = check(lattice, keep=3)
+    some.to_json(tmp_path / "some.json")
+    for baseline in (some, tmp_path / "some.json"):
+        with pytest.raises(ParseError, match="only the worst of its findings"):
+            check(lattice, baseline=baseline)
+
+
+def test_a_negative_number_to_keep_is_refused(lattice):
+    with pytest.raises(ShapeError, match="keep is -1, expected a number"):
+        check(lattice, keep=-1)
+
+
+def test_the_forms_say_what_they_leave_out(lattice, tmp_path):
+    some = check(lattice, keep=5)
+    more = some.total - 5
+    assert f"... and {more} more." in formats.to_markdown(some)
+    page = some.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f"The table has the worst 5 of {some.total} findings." in page
+    assert json.loads(some.to_json())["left_out"] == {"new": {"duplicate": 1, "hard": more - 1}}
+
+
+def test_ctrl_c_while_a_finding_is_written_comes_after_it():
+    written = []
+
+    def write(clash):
+        signal.raise_signal(signal.SIGINT)
+        written.append(clash)
+
+    findings = Findings(None, (), write)
+    with pytest.raises(KeyboardInterrupt):
+        findings.add(finding("hard", "a", "b"))
+    assert findings.kept == written
+    assert len(written) == 1
+
+
+def test_a_second_ctrl_c_breaks_what_hangs():
+    reached = []
+
+    @unbroken()
+    def hang():
+        signal.raise_signal(signal.SIGINT)
+        reached.append(1)
+        signal.raise_signal(signal.SIGINT)
+        reached.append(2)
+
+    with pytest.raises(KeyboardInterrupt):
+        hang()
+    assert reached == [1]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_keeps_a_report_on_threads(lattice):
+    told = []
+
+    def stop(clash):
+        told.append(clash)
+        if len(told) == 9:
+            signal.raise_signal(signal.SIGINT)
+
+    report = check(lattice, workers=2, found=stop)
+    assert not report.complete
+    assert sorted(clash.id for clash in report.clashes) == sorted(clash.id for clash in told)
+    assert len(told) == 9
+    assert 9 <= report.pairs_tested < report.pairs_total
+    assert gk.clash.check(lattice).complete

@@ -43,6 +43,7 @@ def clash(
     format: Annotated[Format | None, Parameter(name=["--format", "-f"])] = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     html: Path | None = None,
+    bcf: Path | None = None,
     top: int = 20,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
@@ -84,6 +85,8 @@ def clash(
         Where to write; stdout by default.
     html
         Write a page with the table and the parts in 3D, which opens in any browser, offline.
+    bcf
+        Write a BCF 2.1 file, with a topic and a camera for each finding, for viewers of building models.
     top
         Most rows of a table.
     jobs
@@ -99,6 +102,7 @@ def clash(
     files = tuple(path for path in (*inputs, baseline, ignore) if path is not None)
     check_output(output, "--output", tuple(f".{ending}" for ending in _ENDINGS), files)
     check_output(html, "--html", (".html", ".htm"), files)
+    check_output(bcf, "--bcf", (".bcf", ".bcfzip"), files)
     if form == "table" and output is not None:
         raise UsageError("a table is for the terminal: leave -f out, and what -o ends in says the form")
     from gjk3d.clash.units import length
@@ -106,7 +110,7 @@ def clash(
     for text, option in ((clearance, "--clearance"), (tolerance, "--tolerance")):
         if text is not None and length(text, "m", option) < 0.0:
             raise UsageError(f"{option} {text!r}: expected a length of 0 or more")
-    keep = None if form != "jsonl" else 0 if html is None else _PAGE
+    keep = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
     report = _checked(inputs, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, keep, jobs, quiet)
     if not quiet:
         _remarks(report)
@@ -116,7 +120,11 @@ def clash(
         from gjk3d.clash.page import write_page
 
         write_page(report, html)
-    for path in (output, html):
+    if bcf is not None:
+        from gjk3d.clash.formats import to_bcf
+
+        to_bcf(report, bcf)
+    for path in (output, html, bcf):
         if path is not None and not quiet:
             note(path, "wrote")
     if not report.complete:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import jsonschema
@@ -106,6 +107,16 @@ def test_the_page_is_written_beside_the_result(run, boxes, tmp_path):
     assert said.err == f"wrote: {path}\n"
     assert document(said)["counts"]["hard"] == 1
     assert path.read_bytes().startswith(b"<!DOCTYPE html>")
+
+
+def test_a_bcf_file_is_written_beside_the_result(run, boxes, tmp_path):
+    path = tmp_path / "report.bcfzip"
+    said = run("clash", *boxes, "--unit", "mm", "--bcf", path, "--clearance", 0.5, "-f", "jsonl")
+    assert (said.code, said.err) == (1, f"wrote: {path}\n")
+    assert len(said.out.splitlines()) == 3
+    with zipfile.ZipFile(path) as archive:
+        assert sum(name.endswith("markup.bcf") for name in archive.namelist()) == 2
+    assert run("clash", *boxes, "--bcf", tmp_path / "report.zip").code == 2
 
 
 def test_an_unchecked_part_is_a_finding(run, box, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from xml.etree import ElementTree
 
+from gjk3d.clash.formats.xml import document, legal
 from gjk3d.clash.report import KINDS, Clash, Report
 
 
@@ -27,8 +28,8 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS) -> str:
     )
     for clash in cases:
         pair = f"{clash.a} / {clash.b}" if clash.b else clash.a
-        case = ElementTree.SubElement(suite, "testcase", name=_legal(pair), classname=f"gjk3d.clash.{clash.kind}")
-        text = _legal(_words(clash, report.unit))
+        case = ElementTree.SubElement(suite, "testcase", name=legal(pair), classname=f"gjk3d.clash.{clash.kind}")
+        text = legal(_words(clash, report.unit))
         if clash.status == "ignored":
             ElementTree.SubElement(case, "skipped", message=text)
         elif clash.kind in fatal:
@@ -41,8 +42,7 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS) -> str:
         case = ElementTree.SubElement(suite, "testcase", name="the whole run", classname="gjk3d.clash")
         text = f"stopped: {report.pairs_tested} of {report.pairs_total} pairs were tested"
         ElementTree.SubElement(case, "error", message=text, type="stopped")
-    ElementTree.indent(suite, " ")
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    return document(suite)
 
 
 def _words(clash: Clash, unit: str | None) -> str:
@@ -50,8 +50,3 @@ def _words(clash: Clash, unit: str | None) -> str:
     if clash.distance is not None:
         text += f", distance {clash.distance:.6g}{f' {unit}' if unit else ''} ({clash.method}, {clash.distance_kind})"
     return f"{text}: {clash.note}" if clash.note else text
-
-
-def _legal(text: str) -> str:
-    """Return text without what XML 1.0 has no characters for."""
-    return "".join(c if c.isprintable() or c == " " else "\N{REPLACEMENT CHARACTER}" for c in text)

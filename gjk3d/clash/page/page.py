@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from gjk3d.clash.formats.camera import upward
 from gjk3d.clash.page.geometry import MAX_BYTES, Drawn, gather
 from gjk3d.clash.page.words import MEANING, decided, facts, headline
 from gjk3d.clash.report import KINDS, Clash, Report
@@ -18,7 +19,6 @@ from gjk3d.webpage import fill, made_with, policy, three_js, to_json
 #: Findings that one page may list, the worst first.
 MAX_ROWS = 50_000
 _SCRIPTS = ("table", "stage", "view", "page")
-_Y_UP = (".glb", ".gltf")
 
 
 def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
@@ -136,10 +136,9 @@ def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
         sentence = sentences.setdefault(decided(clash), len(sentences))
         rows.append(_row(clash, names, sentence))
     counts = {part.name: part.triangles for part in report.parts}
-    suffixes = {Path(item.path).suffix.lower() for item in report.inputs}
     return {
         "unit": report.unit or "",
-        "up": [0, 1, 0] if suffixes and suffixes <= set(_Y_UP) else [0, 0, 1],
+        "up": upward(report),
         "center": drawn.center.tolist(),
         "size": drawn.size,
         "parts": [

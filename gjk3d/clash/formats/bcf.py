@@ -1,0 +1,184 @@
+"""BCF 2.1, the BIM collaboration format: a topic a finding, each with a camera that looks at it."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path, PurePath
+from xml.etree.ElementTree import Element, SubElement
+
+from gjk3d.clash.formats.camera import looking_at
+from gjk3d.clash.formats.xml import document, legal
+from gjk3d.clash.report import KINDS, STATUSES, Clash, Report
+from gjk3d.clash.units import conversion
+
+_SPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "gjk3d.clash")  #: so that a finding has the same GUID in every run
+_AUTHOR = "gjk3d"
+_TOPIC_STATUS = {"new": "Open", "active": "Active", "resolved": "Closed", "ignored": "Ignored"}
+_PRIORITY = {"clearance": "Normal", "unchecked": "Normal", "touch": "Low"}
+_FIELD_OF_VIEW = 60.0  #: degrees; BCF 2.1 allows 45 to 60
+_EPOCH = (1980, 1, 1, 0, 0, 0)  #: the oldest time that a zip can state, so that equal reports are equal files
+_IFC_GUID = re.compile(r"[0-3][0-9A-Za-z_$]{21}")
+
+
+def to_bcf(report: Report, path: str | os.PathLike[str], created: datetime | None = None) -> None:
+    """Write the findings as topics of a BCF 2.1 file, for viewers and trackers of building models.
+
+    The GUID of a topic is made from the id of its finding, so reading a later report in updates the topics that are
+    there; what a baseline had and is gone is a closed topic. Lengths are in metres where the unit is known. Parts
+    whose names end in an IFC GUID are selected by it, the others by their names.
+
+    Parameters
+    ----------
+    report : Report
+        What was found.
+    path : path
+        Where to write: .bcf or .bcfzip.
+    created : datetime, optional
+        When the topics were made; now by default.
+    """
+    scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
+    now = (created or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    with zipfile.ZipFile(Path(path), "w", zipfile.ZIP_DEFLATED) as archive:
+        _put(archive, "bcf.version", _version())
+        _put(archive, "project.bcfp", _project(report))
+        _put(archive, "extensions.xsd", _extensions())
+        for clash in report.clashes:
+            topic = guid(clash.id)
+            view = _view(clash, report, scale)
+            _put(archive, f"{topic}/markup.bcf", _markup(clash, report, now, view is not None))
+            if view is not None:
+                _put(archive, f"{topic}/viewpoint.bcfv", view)
+
+
+def guid(*names: str) -> str:
+    """Return the GUID that belongs to a name, the same at all times."""
+    return str(uuid.uuid5(_SPACE, "\0".join(names)))
+
+
+def _put(archive: zipfile.ZipFile, name: str, root: Element) -> None:
+    entry = zipfile.ZipInfo(name, _EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    archive.writestr(entry, document(root).encode("utf-8"))
+
+
+def _text(parent: Element, name: str, text: str) -> Element:
+    child = SubElement(parent, name)
+    child.text = text
+    return child
+
+
+def _version() -> Element:
+    root = Element("Version", VersionId="2.1")
+    _text(root, "DetailedVersion", "2.1")
+    return root
+
+
+def _project(report: Report) -> Element:
+    names = ", ".join(PurePath(item.path).name or item.path for item in report.inputs)
+    root = Element("ProjectExtension")
+    project = SubElement(root, "Project", ProjectId=guid("project", names))
+    _text(project, "Name", legal(f"clashes in {names}" if names else "clashes"))
+    _text(root, "ExtensionSchema", "extensions.xsd")
+    return root
+
+
+def _extensions() -> Element:
+    """Say which words topics have for what BCF leaves open."""
+    xs = "xs:"
+    root = Element(f"{xs}schema", {"xmlns:xs": "http://www.w3.org/2001/XMLSchema"})
+    words = SubElement(root, f"{xs}redefine", schemaLocation="markup.xsd")
+    for name, values in (
+        ("TopicType", ["Clash"]),
+        ("TopicStatus", [_TOPIC_STATUS[status] for status in STATUSES]),
+        ("TopicLabel", list(KINDS)),
+        ("Priority", ["High", "Normal", "Low"]),
+    ):
+        kind = SubElement(words, f"{xs}simpleType", name=name)
+        base = SubElement(kind, f"{xs}restriction", base=name)
+        for value in values:
+            SubElement(base, f"{xs}enumeration", value=value)
+    return root
+
+
+def _markup(clash: Clash, report: Report, now: str, viewed: bool) -> Element:
+    """Return a topic; the order of elements is the schema's."""
+    root = Element("Markup")
+    files = list(dict.fromkeys(file for file in (clash.a_file, clash.b_file) if file))
+    if files:
+        header = SubElement(root, "Header")
+        for file in files:
+            entry = SubElement(header, "File", isExternal="true")
+            _text(entry, "Filename", legal(PurePath(file).name))
+            _text(entry, "Reference", legal(file))
+    topic = SubElement(root, "Topic", Guid=guid(clash.id), TopicType="Clash", TopicStatus=_TOPIC_STATUS[clash.status])
+    pair = f"{clash.a} / {clash.b}" if clash.b else clash.a
+    _text(topic, "Title", legal(f"{clash.kind}: {pair}"))
+    _text(topic, "Priority", _PRIORITY.get(clash.kind, "High"))
+    _text(topic, "Index", str(clash.severity))
+    _text(topic, "Labels", clash.kind)
+    _text(topic, "CreationDate", now)
+    _text(topic, "CreationAuthor", _AUTHOR)
+    _text(topic, "Description", _words(clash, report.unit))
+    if viewed:
+        view = SubElement(root, "Viewpoints", Guid=guid(clash.id, "view"))
+        _text(view, "Viewpoint", "viewpoint.bcfv")
+    return root
+
+
+def _words(clash: Clash, unit: str | None) -> str:
+    length = f" {unit}" if unit else ""
+    lines = [f"A: {legal(clash.a)}"]
+    if clash.b:
+        lines.append(f"B: {legal(clash.b)}")
+    if clash.distance is not None:
+        lines.append(f"distance: {clash.distance:.6g}{length} ({clash.method}, {clash.distance_kind})")
+    if clash.mtv is not None:
+        lines.append(f"to free B, move it by ({', '.join(f'{x:.6g}' for x in clash.mtv)}){length}")
+    if clash.overlap_volume is not None:
+        lines.append(f"volume in both: {clash.overlap_volume:.6g}{length}{'³' if unit else ''}")
+    if clash.group:
+        lines.append(f"group: {legal(clash.group)}")
+    if clash.note:
+        lines.append(legal(clash.note))
+    return "\n".join([*lines, f"id: {clash.id}"])
+
+
+def _view(clash: Clash, report: Report, scale: float) -> Element | None:
+    camera = looking_at(clash, report, _FIELD_OF_VIEW)
+    if camera is None:
+        return None
+    root = Element("VisualizationInfo", Guid=guid(clash.id, "view"))
+    components = SubElement(root, "Components")
+    selection = SubElement(components, "Selection")
+    for name in (clash.a, clash.b):
+        if name:
+            _component(selection, name)
+    SubElement(components, "Visibility", DefaultVisibility="true")
+    place = SubElement(root, "PerspectiveCamera")
+    _vector(place, "CameraViewPoint", camera.eye, scale)
+    _vector(place, "CameraDirection", camera.direction)
+    _vector(place, "CameraUpVector", camera.up)
+    _text(place, "FieldOfView", repr(_FIELD_OF_VIEW))
+    if clash.point_a is not None and clash.point_b is not None and clash.point_a != clash.point_b:
+        line = SubElement(SubElement(root, "Lines"), "Line")
+        _vector(line, "StartPoint", clash.point_a, scale)
+        _vector(line, "EndPoint", clash.point_b, scale)
+    return root
+
+
+def _component(parent: Element, name: str) -> None:
+    match = _IFC_GUID.fullmatch(name.rpartition("/")[2])
+    component = SubElement(parent, "Component", {"IfcGuid": match[0]} if match else {})
+    _text(component, "OriginatingSystem", _AUTHOR)
+    _text(component, "AuthoringToolId", legal(name))
+
+
+def _vector(parent: Element, name: str, values: tuple[float, float, float], scale: float = 1.0) -> None:
+    point = SubElement(parent, name)
+    for axis, value in zip("XYZ", values, strict=True):
+        _text(point, axis, repr(value * scale))

@@ -2,9 +2,10 @@
 
 from gjk3d.robot.allowed import AllowedPair, AllowedPairs
 from gjk3d.robot.bodies import Body, Geometry
-from gjk3d.robot.checker import Checker, RobotClearance
+from gjk3d.robot.checker import Checker
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motions import MotionCheck, MotionStatus, PathCheck
+from gjk3d.robot.results import RobotClearance, RobotCollision, RobotContact
 from gjk3d.robot.sampling import allow_by_sampling
 from gjk3d.robot.urdf import Joint, Mimic
 
@@ -21,5 +22,7 @@ __all__ = [
     "PathCheck",
     "Robot",
     "RobotClearance",
+    "RobotCollision",
+    "RobotContact",
     "allow_by_sampling",
 ]

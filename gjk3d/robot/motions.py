@@ -19,6 +19,7 @@ from gjk3d.robot.moving import sampled_many
 if TYPE_CHECKING:
     from gjk3d.robot.checker import Checker
 
+_AT_ONCE = 256  #: configurations that are asked about solids before what they say is looked at
 _MOST_STEPS = 2.0**40  #: of one edge; more is a slip of the resolution
 
 
@@ -199,10 +200,26 @@ def _sampled(checker: Checker, first: Array, second: Array, each: Array, workers
             if which[e] == FREE:
                 _sample(checker, first[one].copy(), second[one].copy(), steps[one].copy(), at[one] + 1, 1, at[one],
                         which[one])  # fmt: skip
+    if len(checker.solids):
+        _sample_solids(checker, first, second, steps, at, which)
     hits, most = which != FREE, np.maximum(steps, 1)
     safe = np.where(hits, np.maximum(at - 1, 0) / most, 1.0)
     hit = np.where(hits, at / most, np.nan)
     return Found(np.where(hits, int(MotionStatus.HIT), int(MotionStatus.FREE)), safe, hit, which)
+
+
+def _sample_solids(checker: Checker, first: Array, second: Array, steps: Ints, at: Ints, which: Ints) -> None:
+    """Look for earlier hits of what the kernels leave open."""
+    solids, others = checker.solids, len(checker._rows)
+    for e in range(len(first)):
+        count = int(steps[e] if which[e] == FREE else at[e] - 1) + 1
+        for start in range(0, count, _AT_ONCE):
+            t = np.arange(start, min(start + _AT_ONCE, count))[:, None] / max(int(steps[e]), 1)
+            found = solids.hits((1.0 - t) * first[e] + t * second[e])
+            if (found >= 0).any():
+                at[e] = start + int(np.argmax(found >= 0))
+                which[e] = others + found[at[e] - start]
+                break
 
 
 def _sample(

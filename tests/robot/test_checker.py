@@ -195,13 +195,13 @@ def test_nothing_to_check():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda r: Checker(r, {"floor": gk.Halfspace((0, 0, 1), 0)}), "large Box"),
-        (lambda r: Checker(r, {"thing": "box"}), "'thing' has a str"),
+        (lambda r: Checker(r, {"thing": "box"}), "'thing': it is a str"),
+        (lambda r: Checker(r, 7), "surroundings is a int, expected a gjk3d.Scene"),
+        (lambda r: Checker(r, {"panda_hand": gk.Sphere(1)}), "'panda_hand' is the name of a link"),
         (lambda r: Checker(r, {"box": (gk.Box((1, 1, 1)), np.tile(np.eye(4), (2, 1, 1)))}), "stands in one place"),
         (lambda r: Checker(r, {"box": gk.Box((1, 1, 1))}, touching=[("panda_link0", "bax")]), "bax"),
         (lambda r: Checker(r).free(np.zeros(3)), r"shape \(3,\)"),
         (lambda r: Checker(r).free(np.full(r.dof, np.nan)), "nan"),
-        (lambda r: Checker(Robot.from_urdf(*UR5, geometry="mesh")), "bodies"),
     ],
 )
 def test_errors(make, text):

@@ -1,0 +1,80 @@
+"""How far apart what stands for solids is at least: hulls and boxes round them, half-spaces that hold them."""
+
+from __future__ import annotations
+
+from gjk3d._numba import kernel
+from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.solve import quick_collide, solve
+from gjk3d.robot.checking import between_balls, place
+from gjk3d.robot.kinematics import Array, Ints, link_poses
+from gjk3d.shapes import layout
+from gjk3d.shapes.table import support
+
+MEET = -1e308  #: what is written where two outlines touch: nothing is known of what is in them
+_RADIUS = layout.RADIUS
+
+
+@kernel
+def above_plane(
+    ints: Ints, floats: Array, starts: Ints, rows: Array, balls: Array, a: int, planes: Array, b: int
+) -> float:
+    """Return how far slot a is above the half-space of slot b at least."""
+    i, o = starts[a, 0], starts[a, 1]
+    x, y, z = planes[b, 0], planes[b, 1], planes[b, 2]
+    u = rows[b, 0] * x + rows[b, 1] * y + rows[b, 2] * z
+    v = rows[b, 3] * x + rows[b, 4] * y + rows[b, 5] * z
+    w = rows[b, 6] * x + rows[b, 7] * y + rows[b, 8] * z
+    offset = planes[b, 3] + u * rows[b, 9] + v * rows[b, 10] + w * rows[b, 11]
+    size = abs(offset) + abs(balls[a, 0]) + abs(balls[a, 1]) + abs(balls[a, 2]) + balls[a, 3]
+    size += abs(rows[b, 9]) + abs(rows[b, 10]) + abs(rows[b, 11])
+    d = (
+        -(rows[a, 0] * u + rows[a, 3] * v + rows[a, 6] * w),
+        -(rows[a, 1] * u + rows[a, 4] * v + rows[a, 7] * w),
+        -(rows[a, 2] * u + rows[a, 5] * v + rows[a, 8] * w),
+    )
+    s = support(ints, i, floats, o, d)
+    height = u * balls[a, 0] + v * balls[a, 1] + w * balls[a, 2] - (s[0] * d[0] + s[1] * d[1] + s[2] * d[2])
+    return float(height - floats[o + _RADIUS] - offset - 1e-10 * size)
+
+
+@kernel
+def outlines_many(
+    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
+    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, planes: Array, pairs: Ints,
+    most: Array, closely: bool, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, work: Array,
+    table: Ints, room: int, one: Array, marks: Ints, simplex: Array, nothing: Array, start: int, stop: int, out: Array,
+) -> None:  # fmt: skip
+    """Write for each configuration from ``start`` on, and each pair, a lower bound of the signed distance.
+
+    ``MEET`` where there is none. With ``closely`` False only whether it is more than ``most`` of the pair is found out.
+    """
+    row = 0 * start  # a literal would be a type of its own, and compile everything again
+    for k in range(start, stop):
+        link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], matrix, links)
+        for p in range(pairs.shape[0]):
+            for side in range(2):
+                s = pairs[p, side]
+                if stamp[s] != k:
+                    place(link, local, links, s, floats, starts[s, 1], rows, balls)
+                    stamp[s] = k
+            a, b = pairs[p, 0], pairs[p, 1]
+            at = k - start
+            if planes[b, 0] == planes[b, 0]:
+                out[at, p] = above_plane(ints, floats, starts, rows, balls, a, planes, b)
+                continue
+            out[at, p] = between_balls(balls, a, b)
+            if out[at, p] > most[p]:
+                continue
+            out[at, p] = MEET
+            if closely:
+                solve(
+                    ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a, rows,
+                    b, narrow.UNSIGNED, max(most[p], 0.0), 0.0, work, table, room, one, marks, row, nothing, one[0, :0],
+                )  # fmt: skip
+                if one[0, 1] > 0.0:
+                    out[at, p] = one[0, 1]
+            elif quick_collide(
+                ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a, rows, b,
+                most[p], simplex, nothing, row, simplex[0, :0],
+            ) == 0:  # fmt: skip
+                out[at, p] = -MEET

@@ -1,0 +1,319 @@
+"""Objects of any kind around a robot and on it, against every pair of shapes asked by itself."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.robot import Checker, Robot
+from tests.robot.test_checker import AROUND, PANDA, UR5, at, drawn
+
+RNG = np.random.default_rng(3)
+GROUND = 0.02 * np.sin(np.arange(25)[:, None] * 0.7) * np.cos(np.arange(25)[None] * 0.5)
+SOLIDS = {
+    "floor": (gk.Halfspace((0, 0.1, 1), 0.15), None),
+    "ground": (gk.HeightField(GROUND, 0.15), at(-1.8, -1.8, 0.15)),
+    "dish": (gk.Mesh(*(lambda s: (s.vertices, s.faces))(gk.Capsule(0.1, 0.5).surface(8))), at(0.4, 0.35, 0.5)),
+    "rack": (gk.Compound([(gk.Box((0.6, 0.1, 0.05)), at(0, 0, z)) for z in (0.0, 0.25, 0.5)]), at(0.4, -0.25, 0.2)),
+    "voxels": (gk.VoxelGrid(RNG.random((4, 4, 4)) < 0.3, 0.1), at(-0.7, 0.2, 0.5)),
+    "points": (gk.PointCloud(RNG.uniform(-0.3, 0.3, (40, 3)), 0.02), at(-0.3, -0.6, 0.8)),
+}
+
+
+def least_distances(robot, q, things):
+    """The signed distance of each pair of names; things are (name, shape, pose, link or None, touch)."""
+    links = robot.link_poses(q)
+    checked = {frozenset(pair) for pair in robot.pairs.tolist()}
+    items = [(robot.links[b.link], links[b.link] @ b.pose, b.shape, b.link, ()) for b in robot.bodies]
+    for name, shape, pose, link, touch in things:
+        pose = np.eye(4) if pose is None else pose
+        number = None if link is None else robot.links.index(link)
+        items.append((name, pose if link is None else links[number] @ pose, shape, number, touch))
+    found = {}
+    for k, (name, pose, shape, link, touch) in enumerate(items):
+        for other, their_pose, their_shape, their_link, their_touch in items[k + 1 :]:
+            if name in their_touch or other in touch or (link is None and their_link is None):
+                continue
+            if name in robot.links and other in robot.links and frozenset((link, their_link)) not in checked:
+                continue
+            if None not in (link, their_link) and robot.rigid[link] == robot.rigid[their_link]:
+                continue
+            d = gk.signed_distance(shape, their_shape, pose, their_pose)
+            key = frozenset((name, other))
+            if key not in found or d.distance < found[key].distance:
+                found[key] = d
+    return found
+
+
+def agrees(checker, robot, q, things, margin=0.0):
+    free, near, all_hits = checker.free(q), checker.clearance(q), checker.collisions(q)
+    pairs, contacts = checker.hit(q), checker.contacts(q)
+    for k in range(len(q)):
+        truth = least_distances(robot, q[k], things)
+        least = min(d.distance for d in truth.values())
+        close = {pair for pair, d in truth.items() if not d.lower > margin}
+        assert free[k] == (not close)
+        assert near.distance[k] == pytest.approx(least, abs=1e-7)
+        assert near.lower[k] <= near.distance[k] <= near.upper[k]
+        assert truth[frozenset(near.pair[k])].distance == pytest.approx(least, abs=1e-7)
+        assert np.allclose(near.point_b[k] - near.point_a[k], near.distance[k] * near.normal[k], atol=1e-9)
+        assert (pairs[k] is None) == free[k]
+        assert pairs[k] is None or frozenset(pairs[k]) in close
+        assert {frozenset(one.pair) for one in all_hits[k]} == close
+        for one in all_hits[k]:
+            assert one.distance == pytest.approx(truth[frozenset(one.pair)].distance, abs=1e-7)
+            assert one.lower <= one.distance <= one.upper
+            assert np.allclose(one.point_b - one.point_a, one.distance * one.normal, atol=1e-9)
+        touching = {pair for pair, d in truth.items() if not d.lower > 0.0}
+        assert {frozenset(one.pair) for one in contacts[k]} == touching
+        for one in contacts[k]:
+            assert np.allclose(one.points_b - one.points_a, one.gaps[:, None] * one.normal, atol=1e-9)
+            assert one.distance == pytest.approx(one.gaps.min(), abs=1e-9)
+    return free
+
+
+def listed(around, link=None, touch=()):
+    return [(name, shape, pose, link, touch) for name, (shape, pose) in around.items()]
+
+
+@pytest.mark.parametrize("geometry", ["bodies", "mesh", "parts"])
+def test_convex_surroundings(geometry):
+    robot = Robot.from_urdf(*PANDA, geometry=geometry)
+    q = drawn(robot, 8, 21)
+    free = agrees(Checker(robot, AROUND), robot, q, listed(AROUND))
+    assert 0 < free.sum() < len(q)
+
+
+@pytest.mark.parametrize("name", list(SOLIDS))
+@pytest.mark.parametrize("margin", [0.0, 0.03])
+def test_each_kind_of_solid(name, margin):
+    robot = Robot.from_urdf(*PANDA)
+    around = {name: SOLIDS[name]}
+    touch = ("panda_link0", "panda_link1") if name in ("floor", "ground") else ()
+    checker = Checker(robot, margin=margin)
+    checker.add(name, *SOLIDS[name], touching=touch)
+    free = agrees(checker, robot, drawn(robot, 25, 4), listed(around, touch=touch), margin)
+    assert 0 < free.sum() < 25
+
+
+HELD = {
+    "cube": (gk.Box((0.08, 0.08, 0.3)), at(0, 0, 0.2)),
+    "tool": (gk.Mesh(*(lambda s: (s.vertices, s.faces))(gk.Cone(0.05, 0.3).surface(8))), at(0.05, 0, 0.22)),
+    "fork": (gk.Compound([(gk.Box((0.02, 0.02, 0.3)), at(x, 0, 0.2)) for x in (-0.05, 0.05)]), None),
+}
+
+
+@pytest.mark.parametrize("name", list(HELD))
+def test_attached(name):
+    robot = Robot.from_urdf(*PANDA)
+    around = {**AROUND, "rack": SOLIDS["rack"]}
+    fingers = "panda_leftfinger", "panda_rightfinger"
+    checker = Checker(robot, around)
+    shape, pose = HELD[name]
+    checker.attach(name, shape, "panda_hand", pose, touch_links=[*fingers, "drum"])
+    assert checker.attached == {name: "panda_hand"}
+    things = [*listed(around), (name, shape, pose, "panda_hand", (*fingers, "drum"))]
+    q = drawn(robot, 30, 12)
+    free = agrees(checker, robot, q, things)
+    assert 0 < free.sum() < len(q)
+    held = {frozenset(one.pair) for each in checker.collisions(q) for one in each if name in one.pair}
+    assert held
+    assert not any(other in pair for pair in held for other in (*fingers, "drum", "panda_hand", "panda_link8"))
+    checker.detach(name)
+    assert checker.attached == {}
+    assert np.array_equal(checker.free(q), Checker(robot, around).free(q))
+
+
+def test_two_attached_and_the_gradient():
+    robot = Robot.from_urdf(*PANDA)
+    checker = Checker(robot, {"wall": (gk.Box((0.1, 3, 3)), at(0.9, 0, 0))})
+    checker.attach("far", gk.Box((0.05, 0.05, 0.9)), "panda_hand", at(0, 0, 0.6), ["panda_leftfinger"])
+    checker.attach("near", gk.Box((0.9, 0.05, 0.05)), "panda_link4", at(0.5, 0, 0.0), ["panda_link5", "panda_link3"])
+    things = [
+        ("wall", gk.Box((0.1, 3, 3)), at(0.9, 0, 0), None, ()),
+        ("far", gk.Box((0.05, 0.05, 0.9)), at(0, 0, 0.6), "panda_hand", ("panda_leftfinger",)),
+        ("near", gk.Box((0.9, 0.05, 0.05)), at(0.5, 0, 0.0), "panda_link4", ("panda_link5", "panda_link3")),
+    ]
+    q = drawn(robot, 60, 2)
+    agrees(checker, robot, q[:25], things)
+    assert any({"far", "near"} == set(hit.pair) for each in checker.collisions(q) for hit in each)
+    step, right = 1e-6, 0
+    for row, slope in zip(q[:15], checker.gradient(q[:15]), strict=True):
+        up, down = (checker.clearance(row + sign * step * np.eye(robot.dof)) for sign in (1, -1))
+        if len({*map(tuple, up.pair), *map(tuple, down.pair)}) == 1:
+            right += np.allclose(slope, (up.distance - down.distance) / (2 * step), atol=2e-4)
+    assert right >= 10
+
+
+def test_gradient_by_a_solid():
+    robot = Robot.from_urdf(*PANDA)
+    checker = Checker(robot)
+    checker.add("floor", gk.Halfspace((0, 0, 1), 0.15), touching=["panda_link0", "panda_link1"])
+    step, right = 1e-6, 0
+    q = drawn(robot, 60, 30)
+    q = [row for row, pair in zip(q, checker.clearance(q).pair, strict=True) if "floor" in pair]
+    assert len(q) > 3
+    for row in q:
+        up, down = (checker.clearance(row + sign * step * np.eye(robot.dof)) for sign in (1, -1))
+        right += np.allclose(checker.gradient(row), (up.distance - down.distance) / (2 * step), atol=2e-4)
+    assert right >= len(q) - 1
+
+
+def test_changes_are_as_if_made_anew():
+    robot = Robot.from_urdf(*PANDA)
+    q = drawn(robot, 150, 14)
+    checker = Checker(robot, {"post": AROUND["post"], "points": SOLIDS["points"]}, margin=0.01)
+    checker.set_margin("post", None, 0.05)
+    before = checker.free(q)
+    other = checker.copy()
+    other.add("ball", AROUND["ball"][0])
+    other.move("ball", AROUND["ball"][1])
+    other.move("post", at(0.3, -0.4, 0.3))
+    other.move("points", at(-0.2, 0.7, 0.3))
+    other.add("drum", *AROUND["drum"])
+    other.free(q)
+    other.move("drum", at(0.2, 0.2, 0.9))
+    anew = Checker(
+        robot,
+        {
+            "ball": AROUND["ball"],
+            "post": (AROUND["post"][0], at(0.3, -0.4, 0.3)),
+            "points": (SOLIDS["points"][0], at(-0.2, 0.7, 0.3)),
+            "drum": (AROUND["drum"][0], at(0.2, 0.2, 0.9)),
+        },
+        margin=0.01,
+    )
+    anew.set_margin("post", None, 0.05)
+    assert np.array_equal(other.free(q), anew.free(q))
+    assert (other.free(q) != before).any()
+    assert other.clearance(q).distance == pytest.approx(anew.clearance(q).distance, abs=1e-10)
+    other.remove("post")
+    anew = Checker(robot, {name: (other.shape(name), other.pose(name)) for name in other.objects}, margin=0.01)
+    assert np.array_equal(other.free(q), anew.free(q))
+    other.add("post", *AROUND["post"])  # the margin of the old one is forgotten
+    anew.add("post", *AROUND["post"])
+    assert np.array_equal(other.free(q), anew.free(q))
+    other.margin = anew.margin = 0.06
+    assert np.array_equal(other.free(q), anew.free(q))
+    assert checker.objects == ("post", "points")
+    assert np.array_equal(checker.free(q), before)
+
+
+def test_removed_names_are_forgotten():
+    robot = Robot.from_urdf(*PANDA)
+    checker = Checker(robot)
+    checker.attach("cube", gk.Box((0.1, 0.1, 0.1)), "panda_hand", at(0, 0, 0.2), ["panda_leftfinger"])
+    checker.add("room", gk.Box((5, 5, 5)), touching=[*robot.links, "cube"])
+    q = drawn(robot, 1, 1)[0]
+    assert not any("room" in one.pair for one in checker.collisions(q))
+    checker.detach("cube")
+    checker.attach("cube", gk.Box((0.1, 0.1, 0.1)), "panda_hand", at(0, 0, 0.2), ["panda_leftfinger"])
+    assert ("cube", "room") in [one.pair for one in checker.collisions(q)]
+
+
+def test_scene_taken_over():
+    robot = Robot.from_urdf(*PANDA)
+    scene = gk.Scene()
+    for name, (shape, pose) in AROUND.items():
+        scene.add(name, shape, pose, group=name, mask=())
+    scene.add("floor", gk.Halfspace((0, 0, 1), -0.2))
+    checker = Checker(robot, scene, touching=[("panda_link0", "floor")])
+    q = drawn(robot, 100, 31)
+    around = {**AROUND, "floor": gk.Halfspace((0, 0, 1), -0.2)}
+    anew = Checker(robot, around, touching=[("panda_link0", "floor")])
+    assert np.array_equal(checker.free(q), anew.free(q))
+    scene.remove("post")
+    assert np.array_equal(checker.free(q), anew.free(q))
+
+
+def test_sampled_motions_meet_solids_and_attached_objects():
+    robot = Robot.from_urdf(*PANDA)
+    around = {**AROUND, "points": SOLIDS["points"], "dish": SOLIDS["dish"]}
+    checker = Checker(robot, around)
+    checker.attach("tool", *HELD["tool"][:1], "panda_hand", HELD["tool"][1], ["panda_leftfinger", "panda_rightfinger"])
+    q = drawn(robot, 400, 50)
+    q = q[checker.free(q)][:40]
+    found = checker.motion_free(q[:-1], q[1:], resolution=0.3)
+    for k, (a, b) in enumerate(itertools.pairwise(q)):
+        count = int(np.ceil(np.abs(b - a).max() / 0.3))
+        t = np.arange(count + 1)[:, None] / count
+        free = checker.free((1 - t) * a + t * b)
+        assert found.free[k] == free.all()
+        if not free.all():
+            assert found.hit[k] == np.argmin(free) / count
+            assert found.pair[k] in [one.pair for one in checker.collisions((1 - found.hit[k]) * a + found.hit[k] * b)]
+    assert 0 < found.free.sum() < len(q) - 1
+    assert {"tool", "points", "dish"} <= {name for pair in found.pair if pair for name in pair}
+
+
+def test_pickle_deepcopy_and_threads():
+    robot = Robot.from_urdf(*PANDA)
+    checker = Checker(robot, {**AROUND, "points": SOLIDS["points"], "floor": SOLIDS["floor"]}, margin=0.02)
+    checker.attach("cube", *HELD["cube"][:1], "panda_hand", HELD["cube"][1], ["panda_leftfinger"])
+    checker.set_margin("cube", None, 0.0)
+    q = drawn(robot, 200, 17)
+    truth = checker.free(q)
+    for other in (pickle.loads(pickle.dumps(checker)), copy.deepcopy(checker), copy.copy(checker), checker.copy()):
+        assert np.array_equal(other.free(q), truth)
+        assert other.attached == checker.attached
+        assert np.array_equal(other.free(q, workers=3), truth)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(np.array_equal(truth, each) for each in pool.map(checker.free, [q] * 8))
+        lists = list(pool.map(checker.collisions, [q[:20]] * 4))
+    assert all([one.pair for each in some for one in each] == [one.pair for each in lists[0] for one in each]
+               for some in lists)  # fmt: skip
+
+
+def test_empty_and_single():
+    robot = Robot.from_urdf(*UR5, geometry="mesh")
+    checker = Checker(robot, {name: SOLIDS[name] for name in ("floor", "rack", "points")})
+    none = np.empty((0, robot.dof))
+    assert checker.free(none).shape == (0,)
+    assert checker.collisions(none) == checker.contacts(none) == checker.hit(none) == []
+    assert checker.clearance(none).distance.shape == (0,)
+    assert checker.gradient(none).shape == (0, robot.dof)
+    q = drawn(robot, 3, 40)
+    for k in range(3):
+        assert checker.free(q[k]) is bool(checker.free(q)[k])
+        assert [one.pair for one in checker.collisions(q[k])] == [one.pair for one in checker.collisions(q)[k]]
+        assert checker.clearance(q[k]).distance == pytest.approx(checker.clearance(q).distance[k], abs=1e-10)
+        assert len(checker.contacts(q[k])) == len(checker.contacts(q)[k])
+    lower, upper = checker.solids.bounds(checker.robot.configurations(q)[0], 0.2)
+    close = checker.solids.bounds(checker.robot.configurations(q)[0])
+    assert ((lower <= close[1]) & (close[0] <= upper)).all()
+    assert (lower[np.isinf(upper)] > 0.2).all()
+    assert np.isfinite(close[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda c: c.add("post", gk.Sphere(1)), "'post' is the name of an object already"),
+        (lambda c: c.add("panda_hand", gk.Sphere(1)), "a link of the robot"),
+        (lambda c: c.add("", gk.Sphere(1)), "expected text"),
+        (lambda c: c.add("new", gk.Sphere(1), touching=["hand"]), "'hand', which is neither"),
+        (lambda c: c.add("new", gk.Sphere(1), touching="panda_hand"), "expected names in a list"),
+        (lambda c: c.add("new", 3.0), "'new': it is a float"),
+        (lambda c: c.add("new", gk.Sphere(1), np.full((4, 4), np.nan)), "pose of 'new' is not finite"),
+        (lambda c: c.move("new", None), "no object 'new'"),
+        (lambda c: c.remove("panda_hand"), "no object 'panda_hand'"),
+        (lambda c: c.detach("post"), "remove it instead"),
+        (lambda c: c.attach("new", gk.Sphere(1), "hand"), "no link 'hand'"),
+        (lambda c: c.attach("new", gk.Halfspace((0, 0, 1), 0), "panda_hand"), "cannot hang on a link"),
+        (lambda c: c.attach("new", gk.Sphere(1), "panda_hand", touch_links=["thumb"]), "touch_links has 'thumb'"),
+        (lambda c: c.set_margin("post", "drum", 0.1), "no pair that is checked"),
+        (lambda c: c.contacts(np.zeros(c.robot.dof), within=-1), "within"),
+        (lambda c: c.collisions([0.0]), "shape"),
+    ],
+)
+def test_errors(make, text):
+    checker = Checker(Robot.from_urdf(*PANDA), AROUND)
+    with pytest.raises(gk.errors.Gjk3dError, match=text):
+        make(checker)
+    assert checker.objects == tuple(AROUND)

@@ -19,6 +19,7 @@ from gjk3d.cli.diff import diff
 from gjk3d.cli.doctor import doctor
 from gjk3d.cli.info import info
 from gjk3d.cli.replay import replay
+from gjk3d.cli.robot import robot
 from gjk3d.cli.terminal import note
 from gjk3d.cli.warmup import warmup
 from gjk3d.errors import Gjk3dError, Gjk3dWarning
@@ -41,7 +42,7 @@ def _version() -> str:
 
 
 app = App(name="gjk3d", help=_HELP, version=_version)
-for command in (check, clash, diff, info, replay, warmup, doctor):
+for command in (check, clash, diff, info, robot, replay, warmup, doctor):
     app.command(command)
 
 

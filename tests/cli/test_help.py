@@ -32,13 +32,12 @@ sys.exit(f"loaded {heavy}" if heavy or code else 0)
         # processor time, since the wall clock also measures what else the machine is doing
         costs.append(after.children_user + after.children_system - before.children_user - before.children_system)
         assert done.returncode == 0, done.stderr
-    assert all(
-        name in done.stdout for name in ("check", "clash", "diff", "info", "replay", "warmup", "doctor", "Exit codes")
-    )
+    commands = ("check", "clash", "diff", "info", "robot", "replay", "warmup", "doctor")
+    assert all(name in done.stdout for name in (*commands, "Exit codes"))
     assert min(costs) < 0.5
 
 
-@pytest.mark.parametrize("command", ["check", "clash", "diff", "info", "replay", "warmup", "doctor"])
+@pytest.mark.parametrize("command", ["check", "clash", "diff", "info", "robot", "replay", "warmup", "doctor"])
 def test_each_command_has_help_with_every_option_explained(run, command):
     said = run(command, "--help")
     assert (said.code, said.err) == (0, "")

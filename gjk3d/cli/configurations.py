@@ -1,0 +1,121 @@
+"""Configurations of a robot as files: a row each, with or without the names of the joints above them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gjk3d.cli.arguments import UsageError
+from gjk3d.errors import FileError, ParseError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gjk3d.robot import Robot
+
+_LARGEST = 1 << 30
+
+
+def columns(robot: Robot) -> tuple[str, ...]:
+    """Return the name of each number of q: that of the joint, with [0], [1] and so on where it has several."""
+    found: list[str] = []
+    for name, own in robot.columns.items():
+        size = own.stop - own.start
+        found += [name] if size == 1 else [f"{name}[{k}]" for k in range(size)]
+    return tuple(found)
+
+
+def read_configurations(text: str, robot: Robot, option: str, least: int = 1) -> NDArray[np.float64]:
+    """Return the configurations of a CSV file, (n, dof), or the pose of that name in the SRDF.
+
+    Cells stand between commas, semicolons or spaces; ``#`` begins a comment. Where the first row has the names of the
+    joints, columns may stand in any order.
+
+    Raises
+    ------
+    FileError, ParseError
+        Naming the file, the line, the joint and the value seen.
+    """
+    import numpy as np
+
+    path = Path(text)
+    if not path.is_file():
+        if text in robot.states:
+            return robot.state(text)[None]
+        known = f"; the SRDF has the poses {', '.join(robot.states)}" if robot.states else ""
+        raise FileError(f"{option}: there is no file {text!r} (looked for {path.absolute()}){known}")
+    if path.stat().st_size > _LARGEST:
+        raise UsageError(f"{option} {text}: {path.stat().st_size} bytes, more than the {_LARGEST} that are read")
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as reason:
+        raise ParseError(f"{path} is no text: {reason}") from None
+    rows = [(k, _cells(line)) for k, line in enumerate(lines, 1)]
+    rows = [(k, cells) for k, cells in rows if cells]
+    names = columns(robot)
+    order = list(range(robot.dof))
+    if rows and not any(map(_is_number, rows[0][1])):
+        order = _order(rows[0][1], names, f"{path}, line {rows[0][0]}", robot)
+        rows = rows[1:]
+    if len(rows) < least:
+        what = f"{least} configurations" if least > 1 else "a configuration"
+        raise ParseError(f"{path} has {len(rows)} configurations, expected at least {what}: {', '.join(names)}")
+    q = np.empty((len(rows), robot.dof))
+    for row, (line, cells) in zip(q, rows, strict=True):
+        where = f"{path}, line {line}"
+        if len(cells) != robot.dof:
+            raise ParseError(f"{where}: {len(cells)} numbers, expected {robot.dof}: {', '.join(names)}")
+        for place, cell in zip(order, cells, strict=True):
+            row[place] = _number(cell, f"{where}, {names[place]}")
+    return q
+
+
+def _cells(line: str) -> list[str]:
+    line = line.partition("#")[0].strip()
+    if not line:
+        return []
+    mark = next((mark for mark in ",;" if mark in line), None)
+    return [cell.strip().strip('"') for cell in line.split(mark)]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(cell: str, where: str) -> float:
+    if not _is_number(cell):
+        raise ParseError(f"{where}: {cell!r} is no number" + (": angles are in radians" if "deg" in cell else ""))
+    value = float(cell)
+    if not math.isfinite(value):
+        raise ParseError(f"{where}: {cell}, expected a finite number")
+    return value
+
+
+def _order(header: list[str], names: tuple[str, ...], where: str, robot: Robot) -> list[int]:
+    """Return the column of q for each cell of a header."""
+    for cell in header:
+        if cell not in names:
+            raise ParseError(f"{where}: {cell!r} is no joint of robot {robot.name!r}; expected {', '.join(names)}")
+        if header.count(cell) > 1:
+            raise ParseError(f"{where}: joint {cell!r} stands there twice")
+    missing = [name for name in names if name not in header]
+    if missing:
+        raise ParseError(f"{where}: no column for joint {missing[0]!r}; expected {', '.join(names)}")
+    return [names.index(cell) for cell in header]
+
+
+def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
+    """Say which numbers of one configuration are outside the limits, which are not enforced."""
+    names = columns(robot)
+    return [
+        f"{names[k]} {q[k]:g} is {'below' if q[k] < robot.lower[k] else 'above'} "
+        f"{robot.lower[k] if q[k] < robot.lower[k] else robot.upper[k]:g}"
+        for k in range(robot.dof)
+        if not robot.lower[k] <= q[k] <= robot.upper[k]
+    ]

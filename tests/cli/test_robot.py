@@ -1,0 +1,357 @@
+"""gjk3d robot: overview, configurations, paths, allowed pairs; what is read, refused and printed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.cli import robot_work
+
+ARM = Path(__file__).parents[2] / "data" / "arm"
+URDF, SRDF, CELL = ARM / "arm.urdf", ARM / "arm.srdf", ARM / "cell.urdf"
+WHOLE = (URDF, "--srdf", SRDF, "--scene", CELL)
+NAMES = [f"joint_{k}" for k in range(1, 7)]
+
+# a beam of 1 m that turns about z through a post, from x = 0 to 1
+BEAM = """<robot name="beam"><link name="post"/><link name="beam"><collision><origin xyz="0.5 0 0"/>
+<geometry><box size="1 0.1 0.1"/></geometry></collision></link><joint name="turn" type="continuous">
+<parent link="post"/><child link="beam"/><axis xyz="0 0 1"/></joint></robot>"""
+WALL = """<robot name="room"><link name="wall"><collision><origin xyz="0 0.8 0"/>
+<geometry><box size="4 0.2 1"/></geometry></collision></link></robot>"""
+
+
+@pytest.fixture
+def beam(tmp_path):
+    """The beam and a wall at y from 0.7 to 0.9."""
+    (tmp_path / "beam.urdf").write_text(BEAM)
+    (tmp_path / "room.urdf").write_text(WALL)
+    return tmp_path
+
+
+def document(said):
+    return json.loads(said.out)
+
+
+# --- overview ---------------------------------------------------------------------------------------------------------
+
+
+def test_overview(run):
+    said = run("robot", *WHOLE)
+    assert said.code == 0
+    lines = [line.split() for line in said.out.splitlines()]
+    assert said.out.startswith("arm: 9 links, 6 joint numbers, lengths in m\n")
+    assert ["joint_2", "revolute", "-1.9", "2.2", "shoulder", "upper_arm"] in lines
+    assert ["tool_tip", "fixed", "-", "-", "gripper", "tip"] in lines
+    assert ["upper_arm", "3", "bodies", "upper_arm.stl"] in lines
+    assert ["bin", "5", "exact", "cell.urdf"] in lines
+    assert "pairs of links: 12 checked, left unchecked: 7 adjacent, 9 never" in said.out
+    assert "poses: home, start, goal" in said.out
+    assert "touch and never move against each other, so left unchecked: base-table" in said.err
+
+
+def test_overview_as_json(run):
+    said = document(run("robot", *WHOLE, "--json", "-q"))
+    assert (said["schema_version"], said["command"], said["unit"]) == (1, "robot", "m")
+    assert said["robot"]["joints"] == NAMES
+    assert len(said["checked"]) == said["pairs"]["of_links"] == 12
+    assert ["shoulder", "forearm"] in said["checked"]
+    assert {"link_a": "base", "link_b": "shoulder", "reason": "adjacent"} in said["allowed"]
+    assert [each["name"] for each in said["objects"]] == ["table", "bin", "shelf", "pillar", "fixture"]
+    assert said["poses"]["start"] == [-0.85, 0.78, -0.13, 0.0, 0.92, -0.85]
+    joint = next(each for each in said["joints"] if each["name"] == "joint_5")
+    assert (joint["columns"], joint["lower"], joint["upper"]) == ([4], [-2.1], [2.1])
+
+
+def test_what_looks_wrong_is_said(run, tmp_path):
+    boxes = "".join(
+        f'<link name="{name}"><collision><geometry><box size="{size} 1 1"/></geometry></collision></link>'
+        for name, size in (("a", 1), ("b", 1), ("c", 500))
+    )
+    joints = "".join(
+        f'<joint name="{a}{b}" type="continuous"><parent link="{a}"/><child link="{b}"/></joint>'
+        for a, b in ("ab", "bc")
+    )
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{boxes}{joints}</robot>')
+    (tmp_path / "r.srdf").write_text(
+        '<robot name="r"><disable_collisions link1="a" link2="ghost" reason="User"/>'
+        '<disable_collisions link1="a" link2="b" reason="Adjacent"/></robot>'
+    )
+    plain = run("robot", tmp_path / "r.urdf").err
+    assert "no --srdf" in plain
+    assert "link c is more than 100 m long: a mesh in mm needs scale" in plain
+    assert "where all joints are 0, these collide: a-c; --acm finds pairs that always do" in plain
+    assert "adjacent, so left unchecked: a-b, b-c" in plain
+    read = run("robot", tmp_path / "r.urdf", "--srdf", tmp_path / "r.srdf").err
+    assert "links that the robot lacks, and mean nothing: a-ghost" in read
+    assert "these collide: a-c, b-c" in read
+    assert "no --srdf" not in read
+
+
+# --- configurations ---------------------------------------------------------------------------------------------------
+
+
+def test_free_and_hit_by_file(run, beam):
+    (beam / "q.csv").write_text("0\n1.5707963267948966\n0.5\n")
+    said = run("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--check", beam / "q.csv", "--clearance")
+    assert said.code == 1
+    lines = [line.split() for line in said.out.splitlines()]
+    assert "3 configurations: 2 free, 1 in collision" in said.out
+    # at 0 the beam reaches y = 0.05 and the wall begins at 0.7; across, it ends at 1, and the way out is 0.3
+    assert ["0", "free", "-", "0.65", "beam,", "wall"] in lines
+    assert ["1", "HIT", "beam,", "wall", "-0.3", "beam,", "wall"] in lines
+    assert "least clearance -0.3 m, beam, wall, row 1" in said.out
+
+
+def test_json_has_bounds_and_points(run, beam):
+    (beam / "q.csv").write_text("0\n")
+    said = document(
+        run(
+            "robot",
+            beam / "beam.urdf",
+            "--scene",
+            beam / "room.urdf",
+            "--check",
+            beam / "q.csv",
+            "--clearance",
+            "--json",
+        )
+    )
+    assert (said["free"], said["hits"], said["complete"]) == (1, 0, True)
+    (row,) = said["rows"]
+    near = row["clearance"]
+    assert near["lower"] <= 0.65 <= near["upper"]
+    assert near["pair"] == ["beam", "wall"]
+    assert near["point_b"][1] - near["point_a"][1] == pytest.approx(0.65)
+    assert said["asked"] == {"file": str(beam / "q.csv"), "configurations": 1}
+
+
+def test_rows_are_those_of_the_checker(run):
+    said = run("robot", *WHOLE, "--random", 40, "--seed", 5, "--csv", "--clearance", "-q")
+    rows = list(csv.DictReader(io.StringIO(said.out)))
+    robot, cell = gk.robot.Robot.from_urdf(URDF, SRDF), gk.robot.Robot.from_urdf(CELL)
+    q = np.array([[float(row[name]) for name in NAMES] for row in rows])
+    assert len(q) == 40
+    assert (q >= robot.lower).all()
+    assert (q <= robot.upper).all()
+    poses = cell.link_poses([])
+    around = {str(k): (body.shape, poses[body.link] @ body.pose) for k, body in enumerate(cell.bodies)}
+    table = [str(k) for k, body in enumerate(cell.bodies) if cell.links[body.link] == "table"]
+    checker = gk.robot.Checker(robot, around, touching=[("base", each) for each in table])
+    # the base never moves and meets nothing but the table, so to ask about it changes nothing
+    np.testing.assert_array_equal([row["state"] == "free" for row in rows], checker.free(q))
+    assert 8 < sum(row["state"] == "free" for row in rows) < 32
+    np.testing.assert_allclose([float(row["clearance"]) for row in rows], checker.clearance(q).distance, atol=1e-12)
+    for row in rows:
+        assert float(row["lower"]) <= float(row["clearance"]) <= float(row["upper"])
+        assert (row["a"] == "") == (row["state"] == "free")
+    assert said.code == 1
+    assert run("robot", *WHOLE, "--random", 40, "--seed", 5, "--csv", "--clearance", "-q").out == said.out
+
+
+def test_random_counts_pairs(run):
+    said = document(run("robot", *WHOLE, "--random", 40, "--seed", 5, "--json", "-q"))
+    assert said["hits"] == sum(each["configurations"] for each in said["pairs_that_hit"])
+    assert said["free"] + said["hits"] == 40
+    known = {"base", "shoulder", "upper_arm", "elbow", "forearm", "wrist", "flange", "gripper"}
+    things = {"table", "bin", "shelf", "pillar", "fixture"}
+    assert {each["pair"][1] for each in said["pairs_that_hit"]} & things
+    for each in said["pairs_that_hit"]:
+        assert each["pair"][0] in known
+        assert each["pair"][1] in known | things
+
+
+def test_margin_with_a_unit(run, beam):
+    (beam / "q.csv").write_text("0\n")
+    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--check", beam / "q.csv")
+    assert run(*words, "--margin", "649mm").code == 0
+    assert run(*words, "--margin", "651mm").code == 1
+    said = run(*words, "--margin", "65 furlongs")
+    assert said.code == 2
+    assert "--margin '65 furlongs': 'furlongs' is no unit of length" in said.err
+
+
+def test_named_pose(run):
+    assert run("robot", *WHOLE, "--check", "start").code == 0
+    said = run("robot", *WHOLE, "--check", "stat")
+    assert said.code == 2
+    assert "--check: there is no file 'stat'" in said.err
+    assert "the SRDF has the poses home, start, goal" in said.err
+
+
+def test_interrupted_run_prints_what_it_has(run, beam, monkeypatch):
+    monkeypatch.setattr(robot_work, "_AT_ONCE", 10)
+    calls = []
+    hit = gk.robot.Checker.hit
+
+    def interrupted(self, q, **more):
+        calls.append(len(q))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return hit(self, q, **more)
+
+    monkeypatch.setattr(gk.robot.Checker, "hit", interrupted)
+    said = run("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--random", 50, "--json")
+    assert said.code == 130
+    found = document(said)
+    assert found["complete"] is False
+    assert len(found["rows"]) == found["free"] + found["hits"] == 20
+    assert found["asked"]["configurations"] == 50
+
+
+# --- paths ------------------------------------------------------------------------------------------------------------
+
+
+def test_free_path(run):
+    said = run("robot", *WHOLE, "--path", ARM / "path.csv")
+    assert (said.code, said.err) == (0, "")
+    assert "5 edges, sampled, no joint moves more than 0.05 between samples" in said.out
+    assert "FREE at every sample" in said.out
+
+
+def test_blocked_path(run):
+    said = document(run("robot", *WHOLE, "--path", ARM / "path_blocked.csv", "--resolution", 0.001, "--json", "-q"))
+    assert (said["status"], said["free"], said["edge"], said["pair"]) == ("HIT", False, 1, ["gripper", "pillar"])
+    points = np.loadtxt(ARM / "path_blocked.csv", delimiter=",", skiprows=1)
+    np.testing.assert_allclose(said["q"], points[1] + said["hit"] * (points[2] - points[1]), atol=1e-12)
+    assert 0.38 < said["safe"] < said["hit"] < 0.41
+    assert run("robot", *WHOLE, "--path", ARM / "path_blocked.csv").code == 1
+
+
+def test_edge_is_counted_from_the_first_row(run, beam):
+    # the beam's corner (1, 0.05) comes to the wall's face, y = 0.7, between 0.70 and 0.75 rad
+    (beam / "path.csv").write_text("\n".join(f"{0.05 * k:.2f}" for k in range(30)))
+    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--path", beam / "path.csv")
+    said = document(run(*words, "--resolution", 0.0001, "--json"))
+    assert said["edge"] == 14
+    there = (np.arcsin(0.7 / np.hypot(1, 0.05)) - np.arctan2(0.05, 1) - 0.7) / 0.05
+    assert said["safe"] < there < said["hit"] < said["safe"] + 0.003
+    table = list(csv.DictReader(io.StringIO(run(*words, "--csv").out)))
+    assert [(row["status"], row["edge"], row["a"], row["b"]) for row in table] == [("HIT", "14", "beam", "wall")]
+
+
+# --- allowed pairs ----------------------------------------------------------------------------------------------------
+
+
+def test_acm_writes_an_srdf(run, tmp_path):
+    target = tmp_path / "out.srdf"
+    said = run("robot", URDF, "--acm", target, "--samples", 300, "--seed", 1, "--top", 3)
+    assert said.code == 0
+    assert "wrote: " in said.err
+    assert "300 configurations drawn evenly" in said.out
+    assert "more, --top" in said.out
+    robot = gk.robot.Robot.from_urdf(URDF, target)
+    wanted = gk.robot.allow_by_sampling(gk.robot.Robot.from_urdf(URDF), 300, seed=1)
+    assert robot.allowed == wanted
+    found = document(run("robot", URDF, "--acm", target, "--samples", 300, "--seed", 1, "--json"))
+    assert found["counts"] == wanted.counts()
+    assert {tuple(each.values())[:2] for each in found["allowed"] if each["proven"]} == set(wanted.proven)
+
+
+# --- input ------------------------------------------------------------------------------------------------------------
+
+
+def test_columns_are_put_in_order_by_their_names(run, tmp_path):
+    rows = (ARM / "goal.csv").read_text().splitlines()
+    turned = [";".join(reversed(row.split(","))) for row in rows]
+    (tmp_path / "q.csv").write_text("# reversed\n\n" + "\n".join(turned) + "  # the goal\n")
+    said = document(run("robot", *WHOLE, "--check", tmp_path / "q.csv", "--json"))
+    assert said["rows"][0]["q"] == [0.69, 0.36, 0.15, 1.95, 0.98, -2.19]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0,0,0,0,0\n", "line 1: 5 numbers, expected 6: joint_1, joint_2"),
+        ("0,0,0,0,0,0\n0,0,zero,0,0,0\n", "line 2, joint_3: 'zero' is no number"),
+        ("0,0,0,0,0,90deg\n", "line 1, joint_6: '90deg' is no number: angles are in radians"),
+        ("0,nan,0,0,0,0\n", "line 1, joint_2: nan, expected a finite number"),
+        ("0,,0,0,0,0\n", "line 1, joint_2: '' is no number"),
+        ("joint_1,joint_2,joint_3,joint_4,joint_5,joint_7\n0,0,0,0,0,0\n", "'joint_7' is no joint of robot 'arm'"),
+        ("joint_1,joint_2,joint_3,joint_4,joint_5\n0,0,0,0,0\n", "no column for joint 'joint_6'"),
+        ("joint_1,joint_1,joint_3,joint_4,joint_5,joint_6\n", "joint 'joint_1' stands there twice"),
+        ("joint_1,joint_2,joint_3,joint_4,joint_5,joint_6\n", "has 0 configurations"),
+        ("", "has 0 configurations"),
+    ],
+)
+def test_bad_files_are_refused_with_line_and_joint(run, tmp_path, text, message):
+    (tmp_path / "q.csv").write_text(text)
+    for option in ("--check", "--path"):
+        said = run("robot", URDF, option, tmp_path / "q.csv")
+        assert (said.code, said.out) == (2, "")
+        assert message in said.err
+        assert "q.csv" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--check", "q.csv", "--random", 3), "--check and --random: one of them at a time"),
+        (("--certify",), "--certify proves a path"),
+        (("--clearance",), "--check or --random names them"),
+        (("--csv",), "--check, --random or --path names them"),
+        (("--random", 3, "--csv", "--json"), "--json and --csv: one of them"),
+        (("--random", 0), "--random 0: expected 1 or more"),
+        (("--acm", "out.txt"), "--acm 'out.txt': the name must end in .srdf or .xml"),
+        (("--acm", SRDF, "--srdf", SRDF), "is an input; name another file"),
+        (("--touching", "base"), "--touching 'base': expected LINK:OBJECT"),
+        (("--touching", "bass:table", "--scene", CELL), "there is no link 'bass'"),
+        (("--touching", "base:tabel", "--scene", CELL), "there is no object 'tabel'; objects are table, bin"),
+        (("--srdf", "none.srdf"), "no such file: none.srdf"),
+        (("--scene", "none.glb"), "none.glb"),
+        (("--geometry", "balls"), "--geometry"),
+        (("--jobs", 0, "--random", 2), "workers"),
+    ],
+)
+def test_bad_usage(run, words, message):
+    said = run("robot", URDF, *words)
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
+
+
+def test_values_beyond_the_limits_are_noted_and_answered(run, tmp_path):
+    (tmp_path / "q.csv").write_text("0,0,90,0,0,0\n0,0,0,0,0,0\n")
+    said = run("robot", URDF, "--check", tmp_path / "q.csv")
+    assert "1 of 2 configurations are outside the limits of joints, which are not enforced" in said.err
+    assert "row 0: joint_3 90 is above 2.6 (angles are in radians)" in said.err
+    assert "joint_3 90 is above 2.6" in said.out
+
+
+# --- surroundings -----------------------------------------------------------------------------------------------------
+
+
+def test_model_files_need_a_unit_and_keep_their_places(run, beam, box):
+    (beam / "q.csv").write_text("0\n")
+    (beam / "touch.csv").write_text("0.7853981633974483\n")
+    # a box of side 2 in file units; in cm around (50, 50, 0): x from 0.49 to 0.51 m, so is y
+    path = box("post.stl", (50, 50, 0))
+    words = ("robot", beam / "beam.urdf", "--scene", path)
+    said = run(*words, "--check", beam / "q.csv")
+    assert said.code == 2
+    assert "post.stl has no unit of length, and a robot is in metres" in said.err
+    free = document(run(*words, "--unit", "cm", "--check", beam / "q.csv", "--clearance", "--json"))
+    assert free["rows"][0]["clearance"]["pair"] == ["beam", "post"]
+    assert free["rows"][0]["clearance"]["distance"] == pytest.approx(0.49 - 0.05)
+    assert run(*words, "--unit", "cm", "--check", beam / "touch.csv").code == 1
+    # y up: the box goes to z = 0.5, where the beam never is
+    assert run(*words, "--unit", "cm", "--scene-up", "y", "--check", beam / "touch.csv").code == 0
+
+
+def test_parts_of_a_glb_are_objects_and_names_are_kept_apart(run, beam, assembly):
+    words = ("robot", beam / "beam.urdf", "--scene", assembly, beam / "room.urdf", assembly)
+    said = run(*words, "--json")
+    names = [each["name"] for each in document(said)["objects"]]
+    assert names == ["ell", "open", "plate", "wall", "ell (2)", "open (2)", "plate (2)"]
+    assert "assembly.glb: axes are taken as they are" in said.err
+
+
+def test_a_pair_that_may_touch(run, beam):
+    (beam / "q.csv").write_text("1.5\n")
+    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--check", beam / "q.csv")
+    assert run(*words).code == 1
+    assert run(*words, "--touching", "beam:wall").code == 0

@@ -1,0 +1,138 @@
+"""B is dragged with a simulated mouse, and the answer in the picture is that of where it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.errors import UnsupportedPair
+
+BOX, BALL = gk.Box((1, 1, 1)), gk.Sphere(0.5)
+
+
+def at(x, y=0.0, z=0.0):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+@pytest.fixture
+def dragged():
+    made = gk.viz.drag(BOX, BALL, None, at(2.0), off_screen=True)
+    made.hold()
+    made.plotter.show(auto_close=False, interactive=False)
+    yield made
+    made.plotter.close()
+
+
+def on_screen(plotter, point):
+    plotter.renderer.SetWorldPoint(*point, 1.0)
+    plotter.renderer.WorldToDisplay()
+    return [round(c) for c in plotter.renderer.GetDisplayPoint()[:2]]
+
+
+def drag_arrow(made, arrow, pixels):
+    """Press on an arrow of the widget, move the mouse in small steps, and let go."""
+    plotter = made.plotter
+    x, y = on_screen(plotter, made._widget._arrows[arrow].center)
+    plotter.iren._mouse_move(x, y)
+    plotter.iren._mouse_left_button_press(x, y)
+    for step in np.linspace(0.0, 1.0, 5)[1:]:
+        plotter.iren._mouse_move(round(x + step * pixels[0]), round(y + step * pixels[1]))
+    plotter.iren._mouse_left_button_release(round(x + pixels[0]), round(y + pixels[1]))
+
+
+def words(made):
+    return made.plotter.renderer.actors["gjk3d line 0"].input
+
+
+def test_the_mouse_moves_b_and_the_answer_follows(dragged):
+    origin = on_screen(dragged.plotter, (2.0, 0.0, 0.0))
+    target = on_screen(dragged.plotter, (1.0, 0.0, 0.0))
+    before = dragged.pose_b.copy()
+    drag_arrow(dragged, 0, np.subtract(target, origin))
+    moved = dragged.pose_b
+    assert moved[0, 3] < before[0, 3] - 0.2
+    assert moved[1:, 3] == pytest.approx(before[1:, 3])
+    expected = gk.signed_distance(BOX, BALL, None, moved)
+    assert dragged.result.distance == pytest.approx(expected.distance, abs=1e-12)
+    assert words(dragged).startswith("Apart" if expected.distance > 0 else "Overlapping")
+    # the grip is where the ball is now
+    assert dragged._widget._origin == pytest.approx(moved[:3, 3], abs=1e-6)
+
+
+def test_what_is_drawn_is_the_answer(dragged):
+    result = dragged.move(at(0.9, 0.1, 0.2))
+    assert dragged.result is result
+    assert result.depth == pytest.approx(0.1)
+    assert dragged._witness.points == pytest.approx(np.array([result.point_a, result.point_b]), abs=1e-6)
+    assert np.diff(dragged._way_out.points, axis=0)[0] == pytest.approx(result.depth * result.normal, abs=1e-6)
+    assert dragged.contact.points_a == pytest.approx(dragged._patch_points.points[:1], abs=1e-6)
+    assert words(dragged) == "Overlapping by 0.1"
+    dragged.move(at(3.0))
+    assert words(dragged) == "Apart by 2"
+    assert dragged.contact is None
+    assert dragged._between.points[:, 0] == pytest.approx([0.5, 2.5])
+
+
+def test_pixels_move_with_b(dragged):
+    def middle_of_green():
+        dragged.plotter.render()
+        image = dragged.plotter.screenshot(None, return_img=True).astype(int)
+        green = (image[..., 1] > image[..., 0] + 40) & (image[..., 1] > 90)
+        assert green.sum() > 2000
+        return np.argwhere(green).mean(axis=0)
+
+    before = middle_of_green()
+    dragged.move(at(2.0, 0.0, -0.5))
+    assert middle_of_green()[0] > before[0] + 40  # rows count from the top
+
+
+def test_contact_patch_of_two_boxes():
+    made = gk.viz.drag(BOX, BOX, None, at(0.0, 0.0, 2.0), off_screen=True)
+    made.move(at(0.25, 0.5, 0.9))
+    ring = made._patch.points
+    assert ring[:, :2].min(axis=0) == pytest.approx([-0.25, 0.0])
+    assert ring[:, :2].max(axis=0) == pytest.approx([0.5, 0.5])
+    assert made.contact.normal == pytest.approx([0, 0, 1])
+    made.plotter.close()
+
+
+def test_meshes_and_floors_can_be_dragged_onto():
+    ring = gk.load("data/nut.stl")
+    size = float(np.ptp(ring.vertices, axis=0).max())
+    made = gk.viz.drag(ring, gk.Sphere(0.05 * size), at(0, 0, 0), at(2 * size), off_screen=True)
+    assert made.result.distance > 0
+    hole = made.move(at(*ring.vertices.mean(axis=0)))
+    assert hole.distance > 0  # in the hole, which a hull would not have
+    assert made.contact is None
+    made.plotter.close()
+    floor = gk.viz.drag(gk.Halfspace((0, 0, 1)), BALL, None, at(0, 0, 1), off_screen=True)
+    assert floor.move(at(5, 5, 0.4)).depth == pytest.approx(0.1)
+    floor.plotter.close()
+
+
+def test_without_a_display_the_start_is_saved(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gjk3d.viz.dragging.has_display", lambda: False)
+    made = gk.viz.drag(BOX, BALL, None, at(2.0))
+    assert (tmp_path / "gjk3d.png").stat().st_size > 5000
+    assert "no display to drag in" in capsys.readouterr().err
+    made.plotter.close()
+    gk.viz.drag(BOX, BALL, None, at(2.0), path=tmp_path / "start.png").plotter.close()
+    assert (tmp_path / "start.png").exists()
+
+
+def test_an_existing_plotter_is_taken():
+    import pyvista
+
+    plotter = pyvista.Plotter(off_screen=True)
+    made = gk.viz.drag(BOX, BALL, None, at(2.0), plotter=plotter)
+    assert made.plotter is plotter
+    plotter.close()
+
+
+def test_a_half_space_is_no_handle():
+    with pytest.raises(UnsupportedPair, match="give it as A"):
+        gk.viz.drag(BOX, gk.Halfspace((0, 0, 1)), off_screen=True)

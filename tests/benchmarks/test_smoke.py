@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from . import beyond, manager, robots, scenes_many
+from . import beyond, clash, manager, robots, scenes_many
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -92,3 +92,19 @@ def test_the_table_of_robots_is_written_and_all_agree(capsys):
         hull, _, peer = (cell.strip() for cell in line.split("|")[4:7])
         assert float(hull) > 0
         assert float(peer) > 0
+
+
+def test_the_table_of_clashes_is_written_and_both_find_the_same_pairs(capsys):
+    assert clash.main(["--grid", "4", "4", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 + 2 + 3
+    hard = [int(lines[k].split("|")[4].split()[0]) for k in (4, 5, 6)]
+    assert hard[0] == hard[1] == hard[2] > 5
+
+
+def test_many_findings_go_out_as_lines(tmp_path, capsys):
+    path = tmp_path / "many.jsonl"
+    assert clash.main(["--findings", str(path), "--side", "4"]) == 0
+    with path.open() as lines:
+        assert sum(1 for _ in lines) == 468 + 1  # 3 * 48 by faces, 6 * 36 by edges, 4 * 27 by corners
+    assert capsys.readouterr().out.startswith("468 findings among 64 parts")

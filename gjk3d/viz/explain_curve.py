@@ -1,0 +1,89 @@
+"""The curve of both bounds closing in on the distance, step by step, drawn with Pillow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.viz.explain_fonts import INK, LINE, PAPER, SOFT, font
+from gjk3d.viz.layout import number
+from gjk3d.viz.steps import Step
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+Array = NDArray[np.float64]
+
+_SHARP = 2  #: drawn this much larger and shrunk
+_BAND, _LATER = "#D6E6F2", "#BDC1C6"
+
+
+def curve(steps: list[Step], index: int, size: tuple[int, int]) -> Image.Image:
+    """Draw the bounds of all steps, those after this one faintly."""
+    from PIL import Image, ImageDraw
+
+    width, height = size[0] * _SHARP, size[1] * _SHARP
+    image = Image.new("RGB", (width, height), PAPER)
+    draw = ImageDraw.Draw(image)
+    low, high = limits(steps)
+    left, right, top, bottom = 62 * _SHARP, width - 20 * _SHARP, 26 * _SHARP, height - 24 * _SHARP
+    xs = left + (right - left) * (np.arange(len(steps)) + 0.5) / len(steps)
+
+    def y(value: float) -> float:
+        return bottom - (bottom - top) * (min(max(value, low), high) - low) / (high - low)
+
+    known = [k for k, s in enumerate(steps) if np.isfinite(s.lower) and np.isfinite(s.upper)]
+    lower, upper = [y(steps[k].lower) for k in known], [y(steps[k].upper) for k in known]
+    xk = xs[known]
+    text = font(13 * _SHARP)
+    for value in ticks(low, high):
+        at = y(value)
+        draw.line([(left, at), (right, at)], SOFT if value == 0.0 else LINE, 2 if value == 0.0 else 1)
+        draw.text((left - 8 * _SHARP, at), number(value, 4), SOFT, text, anchor="rm")
+    seen = sum(k <= index for k in known)
+    if seen > 1:
+        outline = [*zip(xk[:seen], lower[:seen], strict=True), *zip(xk[:seen][::-1], upper[:seen][::-1], strict=True)]
+        draw.polygon([(float(a), float(b)) for a, b in outline], _BAND)
+    for values, up in ((lower, True), (upper, False)):
+        points = [(float(a), float(b)) for a, b in zip(xk, values, strict=True)]
+        draw.line(points[max(0, seen - 1) :], _LATER, _SHARP)
+        draw.line(points[:seen], INK, 2 * _SHARP)
+        every = max(1, len(points) // 60)
+        for k, point in zip(known, points, strict=True):
+            if k % every == 0 or k == index:
+                _marker(draw, point, up, INK if k <= index else _LATER, 5 if k == index else 3.4)
+    draw.line([(xs[index], top - 4 * _SHARP), (xs[index], bottom)], "#0072B2", 2 * _SHARP)
+    every = max(1, -(-len(steps) // 24))
+    for k, at in enumerate(xs):
+        if k % every == 0 or k == index:
+            color = "#0072B2" if k == index else SOFT
+            if k == index or abs(k - index) >= every:
+                draw.text((at, bottom + 5 * _SHARP), str(k + 1), color, text, anchor="ma")
+    draw.text((left, 0), "Bounds of the distance, step by step", SOFT, font(14 * _SHARP))
+    return image.resize(size, Image.Resampling.LANCZOS)
+
+
+def _marker(draw, at: tuple[float, float], up: bool, color: str, size: float) -> None:  # type: ignore[no-untyped-def]
+    """Draw a triangle: the lower bound points up to the distance, the upper one down."""
+    r = size * _SHARP
+    s = 1.0 if up else -1.0
+    x, y = at
+    draw.polygon([(x - r, y + s * r * 0.8), (x + r, y + s * r * 0.8), (x, y - s * r)], color)
+
+
+def limits(steps: list[Step]) -> tuple[float, float]:
+    """Return what the curve shows, from the lowest bound to the highest, and a little more."""
+    values = np.array([v for s in steps for v in (s.lower, s.upper) if np.isfinite(v)] or [0.0])
+    low, high = float(values.min()), float(values.max())
+    room = 0.08 * (high - low) or max(abs(high), 1e-300) * 0.5
+    return low - room, high + room
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Return two to five round numbers between."""
+    rough = (high - low) / 3.0
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = power * min((1.0, 2.0, 5.0, 10.0), key=lambda m: abs(m * power - rough))
+    return [float(k * step) for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]

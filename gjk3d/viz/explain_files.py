@@ -1,0 +1,94 @@
+"""Steps as files: a strip of pictures, and an animation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from gjk3d.viz.explain_curve import curve
+from gjk3d.viz.explain_fonts import INK, LINE, PAPER, SOFT, font, wrapped
+from gjk3d.viz.explain_paper import HEADINGS, PANEL, WIDTH, bounds, key, legends, page, panels
+from gjk3d.viz.explain_scene import Scene
+from gjk3d.viz.explain_stage import SHARP, Stage
+from gjk3d.viz.rendering import check_rendering
+from gjk3d.viz.steps import Step
+
+_ROW = 262  #: height of a step in a strip
+_CELL = (330, 232)
+_CURVE = 232
+
+
+def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
+    """Write one frame a step; each stays as long as its sentence takes to read."""
+    from PIL import Image
+
+    shown = chosen(len(steps), most)
+    stage = _stage(scene, PANEL)
+    try:
+        frames = [page(stage, scene, steps, index) for index in shown]
+    finally:
+        stage.close()
+    times = [round(1000 * (seconds or reading_time(steps[index].sentence))) for index in shown]
+    times[-1] += 2000
+    if path.suffix.lower() == ".webp":
+        frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0, quality=85, method=4)
+        return
+    small = [frame.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE) for frame in frames]
+    small[0].save(path, save_all=True, append_images=small[1:], duration=times, loop=0, disposal=1, optimize=False)
+
+
+def reading_time(sentence: str) -> float:
+    """Return how many seconds a sentence and its picture take: four words a second are read at ease."""
+    return 1.5 + len(sentence.split()) / 4.0
+
+
+def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
+    """Write the steps one below the other, each with both views, and the curve below them."""
+    from PIL import Image, ImageDraw
+
+    shown = chosen(len(steps), most)
+    image = Image.new("RGB", (WIDTH, _ROW * len(shown) + 34 + _CURVE), PAPER)
+    draw = ImageDraw.Draw(image)
+    for side, words in enumerate(HEADINGS):
+        draw.text((16 + side * (_CELL[0] + 6), 10), words, SOFT, font(14))
+    stage = _stage(scene, _CELL)
+    try:
+        for row, index in enumerate(shown):
+            _row(image, stage, scene, steps, index, 34 + _ROW * row)
+    finally:
+        stage.close()
+    top = 34 + _ROW * len(shown)
+    draw.line([(16, top), (WIDTH - 16, top)], LINE)
+    image.paste(curve(steps, len(steps) - 1, (690, _CURVE - 12)), (6, top + 8))
+    key(image, legends(steps), (712, top + 12))
+    image.save(path)
+
+
+def chosen(count: int, most: int) -> list[int]:
+    """Return which steps a strip shows: all, or the first, the last and some evenly between."""
+    if count <= max(most, 2):
+        return list(range(count))
+    return sorted({round(x) for x in np.linspace(0, count - 1, max(most, 2))})
+
+
+def _row(image, stage: Stage, scene: Scene, steps: list[Step], index: int, top: int) -> None:  # type: ignore[no-untyped-def]
+    from PIL import ImageDraw
+
+    draw = ImageDraw.Draw(image)
+    step = steps[index]
+    draw.line([(16, top), (WIDTH - 16, top)], LINE)
+    for side, view in enumerate(panels(stage, scene, index)):
+        image.paste(view, (6 + side * (_CELL[0] + 6), top + 16))
+    x = 2 * _CELL[0] + 24
+    draw.text((x, top + 12), f"{step.number + 1}. {step.title}", INK, font(17), stroke_width=0.4)
+    y = top + 40
+    for line in wrapped(step.sentence, 15, WIDTH - x - 16):
+        draw.text((x, y), line, INK, font(15))
+        y += 20
+    draw.text((x, y + 8), bounds(step), SOFT, font(15))
+
+
+def _stage(scene: Scene, panel: tuple[int, int]) -> Stage:
+    check_rendering()
+    return Stage(scene, (2 * SHARP * panel[0], SHARP * panel[1]))

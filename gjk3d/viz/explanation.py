@@ -1,0 +1,138 @@
+"""Explain an answer: every step of GJK and EPA, drawn and in words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gjk3d.asking import ask_distance
+from gjk3d.errors import FileError
+from gjk3d.families import FACETS
+from gjk3d.narrow.solve import EPA_ALWAYS, SIGNED, UNSIGNED
+from gjk3d.results import Distance, Status, Trace
+from gjk3d.viz.difference import Difference
+from gjk3d.viz.explain_scene import Scene, arrange
+from gjk3d.viz.steps import Step
+from gjk3d.viz.telling import Telling
+
+_STRIPS, _ANIMATIONS = (".png", ".jpg", ".jpeg"), (".gif", ".webp")
+#: how GJK ends where the cores share a point
+_SHARED = ("origin inside", "origin on the simplex")
+
+
+def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequence[float] | None = None) -> Explanation:
+    """Explain an answer step by step, from the trace of the kernels that found it.
+
+    Parameters
+    ----------
+    result : Distance
+        Answer of one pair of convex shapes, best asked with ``trace=True``; else it is asked once more with one.
+    view : (3,) float, optional
+        From where to look, as a direction towards the viewer, in both pictures.
+    up : (3,) float, optional
+        What is up in the pictures; z by default.
+
+    Returns
+    -------
+    Explanation
+        With ``.steps``, ``.show()`` and ``.save(path)``.
+
+    Raises
+    ------
+    TypeError
+        It is no answer of one pair.
+    UnsupportedPair
+        Its steps are none of GJK and EPA: one is a half-space or is not convex.
+    """
+    if not isinstance(result, Distance):
+        raise TypeError(f"expected the answer of gjk3d.distance or signed_distance, got {type(result).__name__}")
+    if result.normal.ndim == 2:
+        raise TypeError(f"this answer is of {len(result)} pairs, and one can be explained: take a row, result[0]")
+    return Explanation(result, view, up)
+
+
+def trace_of(result: Distance) -> Trace:
+    """Return the trace of an answer; of asking once more, where it keeps none or none of how deep the two overlap."""
+    mode, max_distance, tol, _ = result.asked
+    # facets have no steps; of some curved pairs the depth has a closed form, and EPA's way to it is shown instead
+    deep = mode != UNSIGNED and result.status == Status.OVERLAPPING
+    trace: Trace | None = result.trace
+    if trace is not None and (trace.epa or not deep or trace.gjk_end not in _SHARED):
+        return trace
+    wanted = UNSIGNED if mode == UNSIGNED else EPA_ALWAYS if deep else SIGNED if mode == FACETS else mode
+    pose_a, pose_b = (pose[0] if getattr(pose, "ndim", 2) == 3 else pose for pose in (result.pose_a, result.pose_b))
+    again = ask_distance(wanted, result.shape_a, result.shape_b, pose_a, pose_b, max_distance, tol, True)
+    assert again.trace is not None
+    return again.trace
+
+
+class Explanation:
+    """The steps of one answer.
+
+    Attributes
+    ----------
+    result : Distance
+    steps : list of Step
+        Each with its ``sentence`` and what it was about: simplex, direction, point, polytope, bounds.
+    """
+
+    def __init__(self, result: Distance, view: Any = None, up: Any = None) -> None:
+        self.result = result
+        self._difference = Difference(result)
+        self.steps: list[Step] = Telling(result, trace_of(result), self._difference).tell()
+        self._look = view, up
+
+    def __repr__(self) -> str:
+        return f"Explanation of {len(self.steps)} steps: {self.steps[-1].title.lower()}"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{step.number + 1}. {step.title}. {step.sentence}" for step in self.steps)
+
+    @cached_property
+    def scene(self) -> Scene:
+        """What is drawn of every step, in both views."""
+        return arrange(self.result, self.steps, self._difference, *self._look)
+
+    def save(self, path: str | os.PathLike[str], *, most: int | None = None, seconds: float | None = None) -> Path:
+        """Write a strip of pictures (.png, .jpg) or an animation (.gif, .webp).
+
+        Parameters
+        ----------
+        path : path
+            Where to write; its extension says what.
+        most : int, optional
+            Steps shown; of more, the first, the last and some between. By default 8 in a strip, 24 in an animation.
+        seconds : float, optional
+            Of each step in an animation; by default as long as its sentence takes to read.
+
+        Returns
+        -------
+        Path
+            The file written.
+
+        Raises
+        ------
+        FileError
+            Its folder is not there.
+        RenderingUnavailableError
+            There is no OpenGL library to draw with.
+        """
+        target = Path(path)
+        if not target.parent.is_dir():
+            raise FileError(f"{target}: there is no folder {target.parent}; make it first")
+        kind = target.suffix.lower()
+        if kind in _STRIPS:
+            from gjk3d.viz.explain_files import save_strip
+
+            save_strip(target, self.steps, self.scene, most or 8)
+        elif kind in _ANIMATIONS:
+            from gjk3d.viz.explain_files import save_animation
+
+            save_animation(target, self.steps, self.scene, most or 24, seconds)
+        else:
+            known = " ".join((*_STRIPS, *_ANIMATIONS))
+            raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {known} are written")
+        return target

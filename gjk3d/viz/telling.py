@@ -1,0 +1,296 @@
+"""From a trace to steps with sentences: what each kernel knew, asked and concluded.
+
+All of it is read from the trace; nothing is solved a second time.
+"""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.geometry.simplex import closest_on_triangle
+from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
+from gjk3d.viz.difference import Difference
+from gjk3d.viz.layout import kind, number, verdict
+from gjk3d.viz.steps import Names, Step, listed, part, short
+
+Array = NDArray[np.float64]
+
+#: nearer than this, in units of the pair's size, the origin is said to lie on a face
+_ON = 1e-9
+#: what the last step leaves to be seen with the answer
+_LEFT = ("simplex", "names", "vertices", "faces", "closest")
+_closest: Any = closest_on_triangle  # a kernel, called with tuples
+
+
+class Telling:
+    """Turns one trace into steps."""
+
+    def __init__(self, result: Distance, trace: Trace, difference: Difference) -> None:
+        self.result, self.trace, self.difference = result, trace, difference
+        self.names = Names(1e-12 * difference.size)
+        self.radii = sum(difference.radii)
+        self.unsigned = result.asked[0] == 0  # distance() never goes below 0
+        self.lower, self.upper = -inf, inf
+        self.steps: list[Step] = []
+
+    def tell(self) -> list[Step]:
+        """Return the steps, the answer last."""
+        self._first()
+        for index, step in enumerate(self.trace.gjk):
+            self._gjk(index, step)
+        if self.trace.epa:
+            for index, expansion in enumerate(self.trace.epa):
+                self._epa(index, expansion)
+        self._answer()
+        return self.steps
+
+    def _first(self) -> None:
+        """Tell where the first point comes from: the line between the centres, before any loop."""
+        d, trace = self.difference, self.trace
+        start = trace.gjk[0] if trace.gjk else trace
+        a, b = start.simplex_a[0], start.simplex_b[0]
+        shift = d.between()
+        self.steps.append(
+            Step(
+                number=0,
+                phase="start",
+                title="What is asked",
+                sentence=(
+                    "Every point of A minus every point of B makes A - B: the shapes share a point where it holds the "
+                    "origin, else they are as far apart as it is from the origin. GJK never builds it. It asks for "
+                    f"farthest points, the first along {shift[1]}: {self.names(start.simplex[0])}."
+                ),
+                lower=nan,
+                upper=nan,
+                direction=shift[0],
+                point=d.axes(start.simplex[0]),
+                point_name=self.names(start.simplex[0]),
+                joins=True,
+                support_a=d.place(a),
+                support_b=d.place(b),
+            )
+        )
+
+    def _bounds(self, lower: float, upper: float) -> tuple[float, float]:
+        """Return the best bounds of the distance so far, the radii taken off."""
+        self.lower = max(self.lower, lower - self.radii)
+        self.upper = min(self.upper, upper - self.radii)
+        if self.unsigned:
+            return max(self.lower, 0.0), max(self.upper, 0.0)
+        return self.lower, self.upper
+
+    # --- GJK ----------------------------------------------------------------------------------------------------------
+
+    def _gjk(self, index: int, step: GjkStep) -> None:
+        last = index + 1 == len(self.trace.gjk)
+        before = self.names.of(step.simplex)
+        w = step.support_a - step.support_b
+        again = self.names.knows(w)
+        name = self.names(w)
+        after = self.names.of(self.trace.simplex if last else self.trace.gjk[index + 1].simplex)
+        joins = name in after and name not in before
+        dropped = tuple(n for n in before if n not in after)
+        d = self.difference
+        lower, upper = self._bounds(step.lower, step.upper)
+        sentences = [self._where(step, before, index == 0)]
+        sentences.append(self._found(step, name, again and name in before, joins))
+        sentences.append(self._kept(before, name, after, dropped) if joins else "")
+        if last:
+            sentences.append(self._end(step, before, after, joins))
+        self.steps.append(
+            Step(
+                number=len(self.steps),
+                phase="GJK",
+                title=f"GJK, step {index + 1}",
+                sentence=" ".join(filter(None, sentences)),
+                lower=lower,
+                upper=upper,
+                simplex=d.axes(step.simplex),
+                names=before,
+                nearest=d.axes(step.weights @ step.simplex),
+                direction=d.axes(step.direction),
+                point=d.axes(w),
+                point_name=name,
+                joins=joins,
+                dropped=dropped,
+                support_a=d.place(step.support_a),
+                support_b=d.place(step.support_b),
+                witness_a=d.place(step.weights @ step.simplex_a),
+                witness_b=d.place(step.weights @ step.simplex_b),
+            )
+        )
+
+    def _where(self, step: GjkStep, before: tuple[str, ...], first: bool) -> str:
+        away = short(step.upper)
+        if first:
+            return f"{before[0]}, the first point of A - B, is {away} from the origin."
+        return f"The origin is {away} from {part(before)}."
+
+    def _found(self, step: GjkStep, name: str, again: bool, joins: bool) -> str:
+        ahead = step.upper - step.bound  # how much farther along the direction than the simplex
+        if again:
+            return f"Asked towards the origin, A - B has nothing beyond: its farthest point that way is {name} again."
+        if not joins:
+            return f"Asked towards the origin, A - B answers {name}, only {number(max(ahead, 0.0), 2)} farther."
+        return f"Asked towards the origin, A - B answers {name}, {short(ahead)} farther that way."
+
+    def _kept(self, before: tuple[str, ...], name: str, after: tuple[str, ...], dropped: tuple[str, ...]) -> str:
+        if self._holds(after):
+            return ""
+        if not dropped:
+            return f"It joins, and nothing is dropped: the origin faces {part(after)}."
+        if len(after) == 1:
+            return f"The origin lies beyond corner {name} itself: drop {listed(dropped)}."
+        return f"The origin lies beyond {part(after)}: drop {listed(dropped)}."
+
+    def _holds(self, after: tuple[str, ...]) -> bool:
+        """Tell whether the simplex that GJK ended with has these corners and holds the origin."""
+        ends = self.trace.gjk_end in ("origin inside", "origin on the simplex")
+        return ends and after == self.names.of(self.trace.simplex)
+
+    def _end(self, step: GjkStep, before: tuple[str, ...], after: tuple[str, ...], joins: bool) -> str:
+        end = self.trace.gjk_end
+        if end == "origin inside":
+            return f"Now {part(after)} holds the origin: the cores share a point." + self._onward()
+        if end == "origin on the simplex":
+            return f"The origin lies on {part(after)}: the cores share a point." + self._onward()
+        if end == "beyond":
+            return "That proves more than max_distance, and the search ends."
+        if end == "converged":
+            return f"The lower bound meets the upper: {part(before)} has the nearest point."
+        if end == "no progress":
+            return "It brings nothing nearer than rounding can tell, and GJK ends."
+        return f"GJK ends here: {end}."
+
+    def _onward(self) -> str:
+        return " EPA is to find how deep they overlap." if self.trace.epa else ""
+
+    # --- EPA ----------------------------------------------------------------------------------------------------------
+
+    def _epa(self, index: int, step: EpaStep) -> None:
+        d = self.difference
+        start = self._start(step) if index == 0 else ""
+        names = self.names.of(step.vertices)
+        again = self.names.knows(step.point)
+        name = self.names(step.point)
+        corners = step.vertices[step.closest]
+        on = [names[i] for i in step.closest]
+        nearest, weights = _closest(*(tuple(p) for p in corners.tolist()), 0.0)
+        share = np.array(weights[:3])
+        away = float(np.linalg.norm(nearest))
+        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+        plane = float(normal @ corners[0]) / float(np.linalg.norm(normal))  # negative: the origin is beyond the face
+        inside = plane > _ON * d.size
+        height = float(step.direction @ step.point)
+        ahead = height - (plane if inside else float(step.direction @ corners[np.argmax(corners @ step.direction)]))
+        lower, upper = self._bounds(step.lower, step.upper)
+        grows = len(step.removed) > 0
+        if inside:
+            where = f"Face {' '.join(on)} is the nearest to the origin, {short(plane)} away."
+        elif away <= _ON * d.size:
+            where = f"The origin lies on face {' '.join(on)}."
+        else:
+            where = f"The origin is still outside, {short(away)} from the nearest face, {' '.join(on)}."
+        self.steps.append(
+            Step(
+                number=len(self.steps),
+                phase="EPA",
+                title=f"EPA, step {index + 1}",
+                sentence=" ".join(filter(None, (start, where, self._grown(step, name, ahead, again, inside)))),
+                lower=lower,
+                upper=upper,
+                names=names,
+                nearest=d.axes(np.array(nearest)),
+                direction=d.axes(step.direction),
+                point=d.axes(step.point),
+                point_name=name,
+                joins=grows,
+                support_a=d.place(step.support_a),
+                support_b=d.place(step.support_b),
+                witness_a=d.place(share @ step.vertices_a[step.closest]),
+                witness_b=d.place(share @ step.vertices_b[step.closest]),
+                vertices=d.axes(step.vertices),
+                faces=step.faces,
+                closest=step.closest,
+                removed=step.removed,
+                horizon=step.horizon,
+            )
+        )
+
+    def _start(self, step: EpaStep) -> str:
+        if not self.trace.gjk and len(self.trace.simplex) == 1:
+            return "The first point of A - B, w1, is the origin: A and B share a point. EPA is to find how deep."
+        if len(self.trace.simplex) == 4 and all(self.names.knows(w) for w in step.vertices):
+            return "EPA takes over GJK's tetrahedron."
+        return "EPA starts afresh, from a tetrahedron of four points of A - B far apart."
+
+    def _grown(self, step: EpaStep, name: str, ahead: float, again: bool, inside: bool) -> str:
+        if len(step.removed):
+            seen, rim = len(step.removed), len(step.horizon)
+            swap = "that face gives way" if seen == 1 else f"the {seen} faces that see it give way"
+            return (
+                f"Along its normal A - B reaches to {name}, {short(ahead)} beyond, so the polytope grows: "
+                f"{swap} to {rim} new ones round their horizon."
+            )
+        beyond = (
+            f"A - B reaches no farther than {name}" if again else f"{name} is only {number(max(ahead, 0.0), 2)} beyond"
+        )
+        if inside:
+            return f"Along its normal {beyond}: the face is part of A - B's surface, and its distance is the depth."
+        if abs(self.result.distance) <= self.result.upper - self.result.lower:
+            return f"Along its normal {beyond}: the origin is on A - B's surface, and the two touch."
+        return f"Along its normal {beyond}: the nearest point of A - B is found."
+
+    # --- what comes of it ---------------------------------------------------------------------------------------------
+
+    def _answer(self) -> None:
+        result = self.result
+        lower, upper = float(result.lower), float(result.upper)
+        ended = {name: getattr(self.steps[-1], name) for name in _LEFT}
+        self.steps.append(
+            Step(
+                number=len(self.steps),
+                phase="answer",
+                title=f"Answer: {verdict(result)}",
+                sentence=" ".join(filter(None, (self._cores(), self._meaning()))),
+                lower=lower,
+                upper=upper,
+                nearest=np.asarray(result.point_a - result.point_b),
+                direction=np.asarray(result.normal),
+                witness_a=np.asarray(result.point_a),
+                witness_b=np.asarray(result.point_b),
+                **ended,
+            )
+        )
+
+    def _cores(self) -> str:
+        ra, rb = self.difference.radii
+        if ra + rb == 0.0:
+            return ""
+        shapes = self.result.shape_a, self.result.shape_b
+        who = [f"{kind(s)} {name}'s {short(r)}" for name, s, r in zip("AB", shapes, (ra, rb), strict=True) if r > 0.0]
+        cores = float(self.result.distance) + ra + rb
+        told = f"apart by {short(cores)}" if cores >= 0.0 else f"in each other by {short(-cores)}"
+        return f"All that was of the cores, which are {told}; taken off are the radii, {listed(who)}."
+
+    def _meaning(self) -> str:
+        result = self.result
+        width = number(float(result.upper) - float(result.lower), 2)
+        if result.status == Status.SEPARATED:
+            return f"The two points are the nearest, proven to within {width}: {number(result.distance, 9)} apart."
+        if result.status == Status.BEYOND:
+            return f"The two are farther apart than {number(result.asked[1])}, and no more was asked."
+        if result.status == Status.TOUCHING:
+            return f"The two touch: the distance is 0 to within {width}."
+        if result.depth > 0.0:
+            return (
+                f"Moving B by {number(result.depth, 9)} along the normal makes the two just touch; "
+                f"no shorter move parts them, proven to within {width}."
+            )
+        if result.status == Status.UNDECIDED:
+            return f"The bounds hold 0 and are {width} apart, as tol left them."
+        return "The two share this point. How deep they overlap, signed_distance tells."

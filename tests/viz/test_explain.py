@@ -1,0 +1,285 @@
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from answers import apart, deep, pose
+from PIL import Image
+
+import gjk3d as gk
+from gjk3d.errors import FileError, UnsupportedPair
+
+A = np.array([(4, 11), (4, 5), (9, 9)])
+B = np.array([(5, 7), (7, 3), (10, 2), (12, 7)])
+ABOVE = {"view": (0.15, -0.55, 1.0), "up": (0.0, 1.0, 0.0)}
+
+
+def prism(polygon, half_height=2.0):
+    return gk.ConvexHull([(x, y, z) for x, y in polygon for z in (half_height, -half_height)])
+
+
+def text_distance():
+    """Item 2 of the worked numbers: nearest edge (1, 3) (-4, -1), distance 11 / sqrt(41)."""
+    return gk.signed_distance(prism(A), prism(B + (3, -1)), trace=True)
+
+
+def text_overlap():
+    """Item 1: they overlap; the depth, 6 / sqrt(41), is not in the text."""
+    return gk.signed_distance(prism(A), prism(B), depth="epa", trace=True)
+
+
+def box_in_box():
+    """EPA from GJK's own tetrahedron."""
+    return gk.signed_distance(
+        gk.Box((2, 1.4, 1.2)), gk.Box((1, 1, 1)), None, pose(0.7, 0.3, 0.2, (0.4, 0.3, 0.5)), depth="epa", trace=True
+    )
+
+
+CASES = {"distance": text_distance, "overlap": text_overlap, "boxes": box_in_box}
+
+
+def gjk_steps(explanation):
+    return [step for step in explanation.steps if step.phase == "GJK"]
+
+
+def epa_steps(explanation):
+    return [step for step in explanation.steps if step.phase == "EPA"]
+
+
+# --- the steps are those of the trace --------------------------------------------------------------------------------
+
+
+def test_the_worked_distance_is_told_as_the_text_does():
+    steps = gk.viz.explain(text_distance()).steps
+    assert [step.phase for step in steps] == ["start", "GJK", "GJK", "GJK", "answer"]
+    named = {}
+    for step in steps:
+        if step.point is not None:
+            named.setdefault(step.point_name, step.point[:2])
+    # the text's points, in its order
+    np.testing.assert_allclose([named[f"w{k}"] for k in (1, 2, 3)], [(1, 3), (-11, -1), (-4, -1)], atol=1e-12)
+    assert steps[2].dropped == ("w2",)
+    assert "The origin lies beyond edge w1 w3: drop w2." in steps[2].sentence
+    assert "w1 again" in steps[3].sentence
+    assert "edge w1 w3 has the nearest point" in steps[3].sentence
+    np.testing.assert_allclose(steps[3].nearest[:2], (-44 / 41, 55 / 41), atol=1e-12)
+    np.testing.assert_allclose(steps[3].witness_a[:2], (284 / 41, 301 / 41), atol=1e-12)
+    np.testing.assert_allclose(steps[3].witness_b[:2], (8, 6), atol=1e-12)
+    assert steps[-1].title == "Answer: apart by 1.71791"
+    assert "1.71791138 apart" in steps[-1].sentence
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_numbers_are_those_of_the_trace(name):
+    result = CASES[name]()
+    explanation = gk.viz.explain(result)
+    gjk, epa = gjk_steps(explanation), epa_steps(explanation)
+    assert (len(gjk), len(epa)) == (len(result.trace.gjk), len(result.trace.epa))
+    for step, record in zip(gjk, result.trace.gjk, strict=True):  # A has no pose: its frame is the world's
+        np.testing.assert_array_equal(step.simplex, record.simplex)
+        np.testing.assert_array_equal(step.direction, record.direction)
+        np.testing.assert_array_equal(step.point, record.support_a - record.support_b)
+        assert step.lower == record.lower
+        assert step.upper <= record.upper
+        told = [float(x) for x in re.findall(r"is (-?[\d.e-]+) from", step.sentence)]
+        np.testing.assert_allclose(told, [np.linalg.norm(step.nearest)], rtol=1e-3)
+    for step, record in zip(epa, result.trace.epa, strict=True):
+        np.testing.assert_array_equal(step.vertices, record.vertices)
+        for field in ("faces", "closest", "removed", "horizon"):
+            np.testing.assert_array_equal(getattr(step, field), getattr(record, field))
+        assert (step.lower, step.upper) == (record.lower, min(record.upper, gjk[-1].upper))
+
+
+def test_what_is_said_to_be_dropped_is_gone():
+    rng = np.random.default_rng(8)
+    hull, cone, dropped, met = gk.ConvexHull(rng.normal(size=(12, 3))), gk.Cone(0.8, 1.5), 0, 0
+    for _ in range(25):
+        turned = pose(*rng.normal(size=3) * 1.6, rng.normal(size=3))
+        result = gk.signed_distance(hull, cone, None, turned, trace=True)
+        met += result.depth > 0
+        for step, after in pairwise(gjk_steps(gk.viz.explain(result))):
+            assert set(after.names) == (set(step.names) | {step.point_name}) - set(step.dropped)
+            said = re.findall(r"drop (.*?)\.", step.sentence)
+            assert (re.findall(r"w\d+", said[0]) if said else []) == list(step.dropped)
+            kept = re.findall(r"(?:beyond|faces) (?:corner|edge|triangle|tetrahedron)((?: w\d+)+)", step.sentence)
+            assert kept[0].split() == list(after.names)
+            dropped += len(step.dropped)
+    assert dropped > 20
+    assert 5 < met < 20
+
+
+@pytest.mark.parametrize("name", ["overlap", "boxes"])
+def test_growth_is_told_by_its_own_numbers(name):
+    steps = epa_steps(gk.viz.explain(CASES[name]()))
+    for step, after in pairwise(steps):
+        corners = step.vertices[step.closest]
+        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+        normal /= np.linalg.norm(normal)
+        away = float(normal @ corners[0])
+        beyond = float(normal @ step.point) - away
+        told = re.search(r"reaches to (w\d+), ([\d.]+) beyond", step.sentence)
+        assert told[1] == step.point_name
+        assert float(told[2]) == pytest.approx(beyond, rel=1e-3)
+        if away > 1e-6:
+            nearest = re.search(r"Face ((?:w\d+ ?){3})is the nearest to the origin, ([\d.]+) away", step.sentence)
+            assert nearest[1].split() == [step.names[i] for i in step.closest]
+            assert float(nearest[2]) == pytest.approx(away, rel=1e-3)
+        faces, later = (set(map(tuple, s.faces.tolist())) for s in (step, after))
+        gone = re.search(r"(that face gives|the (\d+) faces that see it give) way to (\d+) new", step.sentence)
+        assert len(faces - later) == int(gone[2] or 1)
+        assert len(later - faces) == int(gone[3]) == len(step.horizon)
+    assert "reaches no farther than" in steps[-1].sentence or "beyond: the face is part" in steps[-1].sentence
+
+
+def test_epa_says_where_it_starts():
+    assert "EPA takes over GJK's tetrahedron." in epa_steps(gk.viz.explain(box_in_box()))[0].sentence
+    assert "EPA starts afresh" in epa_steps(gk.viz.explain(text_overlap()))[0].sentence
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bounds_close_in_on_the_answer(name):
+    explanation = gk.viz.explain(CASES[name]())
+    steps = explanation.steps[1:]
+    assert all(a.lower <= b.lower + 1e-12 for a, b in pairwise(steps))
+    assert all(a.upper >= b.upper - 1e-12 for a, b in pairwise(steps))
+    true = explanation.result.distance
+    assert all(step.lower - 1e-12 <= true <= step.upper + 1e-12 for step in steps)
+    assert steps[-1].upper - steps[-1].lower < 1e-11
+
+
+def test_a_moved_pair_has_the_same_story_in_the_world():
+    move = pose(3.0, -2.0, 5.0, (0.3, -0.8, 1.1))
+    hull, cone = gk.ConvexHull(np.random.default_rng(4).normal(size=(12, 3))), gk.Cone(0.8, 1.5)
+    for place in (pose(0.4, 0.9, 0.3, (1, 2, 3)), pose(2.4, 1.9, 0.3, (1, 2, 3))):
+        still = gk.viz.explain(gk.signed_distance(hull, cone, None, place, depth="epa", trace=True))
+        moved = gk.viz.explain(gk.signed_distance(hull, cone, move, move @ place, depth="epa", trace=True))
+        assert still.steps[3].sentence == moved.steps[3].sentence
+        for one, two in zip(still.steps[1:5], moved.steps[1:5], strict=True):
+            assert (one.names, one.dropped) == (two.names, two.dropped)
+            np.testing.assert_allclose(two.point, move[:3, :3] @ one.point, atol=1e-6)
+            np.testing.assert_allclose(two.support_b, move[:3, :3] @ one.support_b + move[:3, 3], atol=1e-6)
+            np.testing.assert_allclose(two.witness_a - two.witness_b, two.nearest, atol=1e-9)
+
+
+# --- without a trace, and what cannot be explained -------------------------------------------------------------------
+
+
+def test_without_a_trace_it_is_asked_again():
+    plain = gk.signed_distance(prism(A), prism(B + (3, -1)))
+    assert plain.trace is None
+    assert str(gk.viz.explain(plain)) == str(gk.viz.explain(text_distance()))
+    stack = gk.signed_distance(
+        gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, np.stack([pose(0.6, 0.2, 0.1), pose(3, 0, 0)])
+    )
+    assert epa_steps(gk.viz.explain(stack[0]))
+    assert not epa_steps(gk.viz.explain(stack[1]))
+    facets = gk.signed_distance(prism(A), prism(B), depth="facets")
+    assert epa_steps(gk.viz.explain(facets))[-1].upper == pytest.approx(-6 / np.sqrt(41))
+
+
+def test_a_closed_form_is_explained_by_epa():
+    result = deep()
+    assert result.depth > 0.3
+    last = epa_steps(gk.viz.explain(result))[-1]
+    assert last.lower - 1e-9 <= result.distance <= last.upper + 1e-9
+
+
+def test_radii_are_taken_off_at_last():
+    result = apart()
+    explanation = gk.viz.explain(result)
+    assert "taken off are the radii, sphere B's 0.8" in explanation.steps[-1].sentence
+    step = gjk_steps(explanation)[-1]
+    assert np.linalg.norm(step.nearest) - 0.8 == pytest.approx(result.distance)
+    assert step.upper == pytest.approx(result.distance)
+
+
+def test_distance_never_goes_below_zero():
+    steps = gk.viz.explain(gk.distance(gk.Box((2, 2, 2)), gk.Sphere(0.5), None, pose(1.2, 0.1, 0), trace=True)).steps[
+        1:
+    ]
+    assert all(step.lower >= 0.0 and step.upper >= 0.0 for step in steps)
+    assert "signed_distance tells" in steps[-1].sentence
+
+
+@pytest.mark.parametrize("move", [(1.5, 0), (4, 2)])
+def test_touching_is_called_touching(move):
+    steps = gk.viz.explain(gk.signed_distance(prism(A), prism(B + move), trace=True)).steps
+    assert "the two touch" in steps[-2].sentence
+    assert steps[-1].title == "Answer: touching"
+
+
+def test_what_cannot_be_explained_says_why():
+    box = gk.Box((1, 1, 1))
+    with pytest.raises(TypeError, match=r"take a row, result\[0\]"):
+        gk.viz.explain(gk.signed_distance(box, box, None, np.stack([pose(3, 0, 0)] * 2)))
+    with pytest.raises(TypeError, match=r"got float"):
+        gk.viz.explain(1.0)
+    with pytest.raises(UnsupportedPair, match=r"B is a Halfspace.*viz\.show draws the answer"):
+        gk.viz.explain(gk.signed_distance(box, gk.Halfspace((0, 0, 1), -2)))
+    mesh = gk.Mesh(*box.surface())
+    with pytest.raises(UnsupportedPair, match=r"A is a Mesh.*hull\(\)"):
+        gk.viz.explain(gk.distance(mesh, box, None, pose(3, 0, 0)))
+    explanation = gk.viz.explain(text_distance())
+    with pytest.raises(FileError, match="there is no folder"):
+        explanation.save("nowhere/x.gif")
+    with pytest.raises(ValueError, match=r"unknown extension '\.mp4'"):
+        explanation.save("x.mp4")
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+
+def hued(pixels, color, within=10):
+    """Return which pixels are vivid and of about the hue of a colour."""
+    want = np.asarray(Image.new("RGB", (1, 1), color).convert("HSV")).astype(int)[0, 0, 0]
+    found = np.asarray(Image.fromarray(pixels).convert("HSV")).astype(int)
+    away = np.abs(found[..., 0] - want)
+    return (found[..., 1] > 90) & (np.minimum(away, 256 - away) < within)
+
+
+def test_the_animation_has_a_frame_a_step_long_enough_to_read(tmp_path):
+    explanation = gk.viz.explain(text_overlap(), **ABOVE)
+    path = explanation.save(tmp_path / "overlap.gif")
+    with Image.open(path) as film:
+        assert film.n_frames == len(explanation.steps)
+        frames, times = [], []
+        for index in range(film.n_frames):
+            film.seek(index)
+            frames.append(np.asarray(film.convert("RGB")))
+            times.append(film.info["duration"] / 1000)
+    assert frames[0].shape[1] == 1000
+    words = [len(step.sentence.split()) for step in explanation.steps]
+    assert all(time >= 1 + count / 5 for time, count in zip(times, words, strict=True))
+    assert path.stat().st_size < 1_500_000
+    top = frames[0].shape[0] - 210 - 400
+    for frame, step in zip(frames, explanation.steps, strict=True):
+        left, right = frame[top:-220, :490], frame[top:-220, 510:]
+        assert hued(left, "#E69F00").mean() > 0.02
+        assert hued(left, "#009E73").mean() > 0.02
+        assert (hued(right, "#D55E00", 6).sum() > 80) == (step.phase != "answer")  # the new point
+        assert (hued(right, "#F0E442", 12).sum() > 300) == bool(len(step.faces))  # the closest face
+
+
+def test_the_strip_has_a_row_a_step_and_nothing_is_cut_off(tmp_path):
+    explanation = gk.viz.explain(text_distance(), **ABOVE)
+    image = np.asarray(Image.open(explanation.save(tmp_path / "distance.png")).convert("RGB")).astype(int)
+    assert image.shape[1] == 1000
+    for column in (image[:, :4], image[:, -8:]):  # margins stay white
+        assert column.min() > 240
+    few = explanation.save(tmp_path / "few.png", most=2)
+    rows = (image.shape[0] - Image.open(few).height) / 262
+    assert rows == len(explanation.steps) - 2
+
+
+def test_names_stand_at_their_points():
+    from gjk3d.viz.explain_stage import Stage
+
+    scene = gk.viz.explain(text_distance(), **ABOVE).scene
+    stage = Stage(scene, (800, 400))
+    try:
+        pixels = np.asarray(stage.shoot(2)[1])
+        (ball,) = [p for p in scene.steps[2][1] if p.kind == "ball" and p.role == "new"]
+        x, y = stage.pixels(scene.right, ball.points)[0].round().astype(int)
+    finally:
+        stage.close()
+    assert hued(pixels[y - 1 : y + 2, x - 1 : x + 2], "#D55E00").all()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from math import inf, nan
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,9 +14,12 @@ from gjk3d.asking import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.families import FIRST_POINTS, in_chunks, scratch
 from gjk3d.firstcall import first_call
+from gjk3d.narrow import solve as narrow
+from gjk3d.robot.arms import arms_of
 from gjk3d.robot.checking import FREE, UNSURE
 from gjk3d.robot.kinematics import Array, Ints
 from gjk3d.robot.moving import sampled_many
+from gjk3d.robot.proven import LEVELS, certified_many
 
 if TYPE_CHECKING:
     from gjk3d.robot.checker import Checker
@@ -156,7 +161,7 @@ def path_free(
                 (1.0 - t) * first[edge] + t * second[edge],
             )  # fmt: skip
         start, size = start + size, 2 * size
-    return PathCheck(True, MotionStatus.FREE, None, 1.0, float("nan"), None, None)
+    return PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
 
 
 def _steps_of(checker: Checker, resolution: ArrayLike) -> Array:
@@ -177,8 +182,39 @@ def _ask(
     checker: Checker, first: Array, second: Array, certify: bool, each: Array, tolerance: float, workers: int
 ) -> Found:
     if certify:
-        raise RobotError("certify=True is not supported yet: motions are sampled")
+        return _certified(checker, first, second, _tolerance(tolerance), workers)
     return _sampled(checker, first, second, each, workers)
+
+
+def _tolerance(given: float) -> float:
+    if isinstance(given, bool) or not isinstance(given, (Real, np.floating)) or not 0.0 < given < inf:
+        raise RobotError(f"tolerance is {given!r:.80}, expected a number above 0: a share of the motion")
+    return float(given)
+
+
+def _certified(checker: Checker, first: Array, second: Array, tolerance: float, workers: int) -> Found:
+    count, pairs, links = len(first), len(checker._rows), len(checker.robot.links)
+    status, which = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    safe, hit = np.empty(count), np.empty(count)
+    if not count:
+        return Found(status, safe, hit, which)
+    _, arms, slack = arms_of(checker, first, second)
+
+    def run(start: int, stop: int) -> None:
+        cache = kept[1] if kept is not None else np.zeros_like(checker._cache)
+        work, table, _ = scratch(FIRST_POINTS)
+        certified_many(
+            *checker.robot.chain, first, second, tolerance, slack, arms, checker._link, checker._local, checker._ints,
+            checker._floats, checker._starts, checker._rows, checker._subs, checker._margins, cache, *checker._room(),
+            np.zeros(len(checker._link), dtype=np.int64), work, table, FIRST_POINTS, np.empty((1, narrow.FLOATS)),
+            np.zeros((1, narrow.INTS), dtype=np.int64), np.empty(checker.robot.dof), np.empty((4, links)),
+            np.empty((2, pairs)), np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)),
+            np.empty((LEVELS, 2)), np.empty(LEVELS, dtype=np.int64), start, stop, status, safe, hit, which,
+        )  # fmt: skip
+
+    with checker._remembered(workers) as kept, first_call("certified robot motions"):
+        in_chunks(count, workers, run)
+    return Found(status, safe, hit, which)
 
 
 def _sampled(checker: Checker, first: Array, second: Array, each: Array, workers: int) -> Found:

@@ -21,18 +21,20 @@ class Arms(NamedTuple):
     """What `gjk3d.robot.proven` takes for granted of a checker, and what it was made from."""
 
     key: tuple[bytes, ...]
-    arms: Array  #: (pairs, links): of each joint between the two how far the nearer may be from its axis, else -1
+    floats: Array  #: of the tables it was made from, which no others share
+    #: (pairs, links), those of solids last: how far the nearer may be from the axis of a joint between the two, or -1
+    arms: Array
     slack: float  #: what the poses of two slots may be wrong by, together
 
 
 def arms_of(checker: Checker, q0: Array, q1: Array) -> Arms:
     """Return the arms for all configurations between those given and within the robot's limits; kept in the checker."""
     low, high = _ranges(checker, q0, q1)
-    key = tuple(
-        each.tobytes() for each in (low, high, checker._link, checker._local, checker._starts, checker._rows)
-    ) + (str(id(checker._floats)).encode(),)
+    tables = checker._ready()
+    moves = tables.link >= 0
+    key = tuple(each.tobytes() for each in (low, high, tables.local[moves], tables.rows, tables.solid_pairs))
     kept: Arms | None = checker.__dict__.get("_arms")
-    if kept is None or kept.key != key:
+    if kept is None or kept.floats is not tables.floats or kept.key != key:
         kept = checker.__dict__["_arms"] = _make(checker, low, high, key)
     return kept
 
@@ -56,7 +58,8 @@ def _ranges(checker: Checker, q0: Array, q1: Array) -> tuple[Array, Array]:
 
 
 def _make(checker: Checker, low: Array, high: Array, key: tuple[bytes, ...]) -> Arms:
-    chain, link = checker.robot.chain, checker._link
+    tables, chain = checker._ready(), checker.robot.chain
+    link, floats = tables.link, tables.floats
     count = len(chain.parent)
     boxes = np.zeros((count, 6))
     for k, kind in enumerate(chain.kind.tolist()):
@@ -68,8 +71,8 @@ def _make(checker: Checker, low: Array, high: Array, key: tuple[bytes, ...]) -> 
             boxes[k, n], boxes[k, 3 + n] = 0.5 * (one + two), 0.5 * abs(two - one) * (1.0 + 2.0**-40)
     reach = np.zeros((len(link), count))
     reaches(
-        chain.parent, chain.kind, chain.axis, chain.origin, boxes, link, checker._local, checker._ints,
-        checker._floats, checker._starts, np.empty((count, SET)), np.empty(count, dtype=np.int64), reach,
+        chain.parent, chain.kind, chain.axis, chain.origin, boxes, link, tables.local, tables.ints,
+        floats, tables.starts, np.empty((count, SET)), np.empty(count, dtype=np.int64), reach,
     )  # fmt: skip
     above = np.zeros((count + 1, count), dtype=bool)  # which joints move a link; the last row is the world's
     length, depth = np.zeros(count + 1), np.zeros(count + 1)
@@ -80,13 +83,13 @@ def _make(checker: Checker, low: Array, high: Array, key: tuple[bytes, ...]) -> 
         length[k] = length[parent] + float(np.linalg.norm(chain.origin[k, :3, 3]) + slides)
         depth[k] = depth[parent] + 1.0
     reach[link < 0] = np.inf  # what is fixed to the world may be large and far away: the other side's arm holds
-    a, b = checker._rows[:, 0], checker._rows[:, 1]
+    a, b = np.concatenate([tables.rows[:, :2], tables.solid_pairs]).T
     arms = np.where(above[link[a]] ^ above[link[b]], np.minimum(reach[a], reach[b]), -1.0)
     # how far from the world's origin anything of the robot may be, intermediate sums of its kinematics too
-    floats, at = checker._floats, checker._starts[:, 1]
+    at = tables.starts[:, 1]
     own = sum(floats[at + each] for each in (layout.RHO, layout.RADIUS))
-    own = own + np.linalg.norm(checker._local[:, 9:12], axis=1)
+    own = own + np.linalg.norm(tables.local[:, 9:12], axis=1)
     own = own + np.linalg.norm(floats[at[:, None] + np.arange(layout.CENTER, layout.CENTER + 3)], axis=1)
     moves = link >= 0
     size = float(length.max() + own[moves].max(initial=0.0))
-    return Arms(key, np.ascontiguousarray(arms), 128.0 * (float(depth.max()) + 1.0) * _U * size)
+    return Arms(key, floats, np.ascontiguousarray(arms), 128.0 * (float(depth.max()) + 1.0) * _U * size)

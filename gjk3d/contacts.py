@@ -34,8 +34,10 @@ class Contact:
     ----------
     normal : (3,) float or (n, 3) float
         Unit vector from A to B in world axes, that of `signed_distance`.
+    normals : (count, 3) float or (n, most, 3) float
+        That of each point: of convex shapes all the same, of others each that of the parts it is between.
     points_a, points_b : (count, 3) float or (n, most, 3) float
-        Points on the surfaces in world axes, in order round the patch; ``points_b - points_a == gaps * normal``. Of a
+        Points on the surfaces in world axes, in order round the patch; ``points_b - points_a == gaps * normals``. Of a
         stack each row has ``count`` of them, and NaN behind; ``contact[k]`` has no padding.
     gaps : (count,) float or (n, most) float
         How far apart the surfaces are at each point, along the normal; negative is overlap.
@@ -53,21 +55,30 @@ class Contact:
     ([1, 1, 0], [[0.0, 0.0, 1.0]])
     """
 
-    __slots__ = ("count", "gaps", "points_a", "points_b", "result")
+    __slots__ = ("_normals", "count", "gaps", "points_a", "points_b", "result")
+    _normals: Array | None
     count: Any
     gaps: Array
     points_a: Array
     points_b: Array
     result: Distance
 
-    def __init__(self, result: Distance, points: Array, count: Any) -> None:
-        self.result, self.count = result, count
+    def __init__(self, result: Distance, points: Array, count: Any, normals: Array | None = None) -> None:
+        self.result, self.count, self._normals = result, count, normals
         self.points_a, self.points_b, self.gaps = points[..., :3], points[..., 3:6], points[..., 6]
 
     @property
     def normal(self) -> Array:
         """Unit vector from A to B in world axes."""
         return self.result.normal
+
+    @property
+    def normals(self) -> Array:
+        """Unit vector from A to B of each point; NaN behind the last one of a row."""
+        if self._normals is None:
+            alike = np.broadcast_to(self.normal[..., None, :], self.points_a.shape)
+            return np.where(np.isnan(self.points_a), np.nan, alike)
+        return self._normals
 
     @property
     def points(self) -> Array:
@@ -110,6 +121,7 @@ class Contact:
         row.result, row.count = self.result[index], int(self.count[index])
         row.points_a, row.points_b = self.points_a[index, : row.count], self.points_b[index, : row.count]
         row.gaps = self.gaps[index, : row.count]
+        row._normals = None if self._normals is None else self._normals[index, : row.count]
         return row
 
     def __repr__(self) -> str:

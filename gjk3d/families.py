@@ -89,7 +89,7 @@ def in_chunks(total: int, workers: int, task: Callable[[int, int], Any]) -> None
     """Call ``task(start, stop)`` over all rows, on several threads where asked; kernels let go of the interpreter."""
     chunk = max(_LEAST, min(_CHUNK, -(-total // (4 * workers)))) if workers > 1 else _CHUNK
     spans = [(start, min(start + chunk, total)) for start in range(0, total, chunk)]
-    if workers == 1 or len(spans) == 1:
+    if workers == 1 or len(spans) <= 1:
         for span in spans:
             task(*span)
         return

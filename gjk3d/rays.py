@@ -1,7 +1,8 @@
-"""Where rays meet a convex shape."""
+"""Where rays meet a shape."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from math import inf
 from numbers import Real
 from typing import Any
@@ -16,11 +17,13 @@ from gjk3d.motion import ImpactStatus, Motion, time_of_impact
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import as_matrices, pose_rows
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Polytope, Shape
+from gjk3d.shapes.base import Answered, Polytope, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.point import Point
 
 Array = NDArray[np.float64]
+
+Solid = Shape | Answered
 
 _NO_PLANES = np.empty((0, 4))
 
@@ -77,13 +80,12 @@ class RayHit:
         return f"RayHit: at {self.distance:.9g}, on a face towards ({x:.4g}, {y:.4g}, {z:.4g})"
 
 
-def raycast(shape: Shape, origins: Any, directions: Any, pose: Any = None, *, max_distance: float = inf) -> RayHit:
+def raycast(shape: Solid, origins: Any, directions: Any, pose: Any = None, *, max_distance: float = inf) -> RayHit:
     """Return where rays first meet a shape.
 
     Parameters
     ----------
-    shape : Shape
-        Any convex shape.
+    shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
     origins, directions : (3,) float or (n, 3) float
         In world axes; a direction is of any length but zero. One origin may have many directions, and the other way
         round.
@@ -105,8 +107,10 @@ def raycast(shape: Shape, origins: Any, directions: Any, pose: Any = None, *, ma
     Notes
     -----
     Closed forms for spheres, capsules, boxes, cylinders, cones, ellipsoids, half-spaces and hulls; for all others the
-    time of impact of a point, see `gjk3d.time_of_impact`. The distance is right to some 1e-14 of how far the ray comes
-    and the shape's size together, but where it grazes: there the root of that.
+    time of impact of a point, see `gjk3d.time_of_impact`. Of a mesh the triangles are met from either side, and a ray
+    that begins within one that is closed is inside; of other solids it is the first of their parts. The distance is
+    right to some 1e-14 of how far the ray comes and the shape's size together, but where it grazes: there the root of
+    that.
 
     Examples
     --------
@@ -114,7 +118,7 @@ def raycast(shape: Shape, origins: Any, directions: Any, pose: Any = None, *, ma
     >>> gk.raycast(gk.Box((2, 2, 2)), (5, 0.5, 0), (-10, 0, 0))
     RayHit: at 4, on a face towards (1, 0, 0)
     """
-    if not isinstance(shape, Shape):
+    if not isinstance(shape, Shape) and not hasattr(type(shape), "CAST_BY"):
         raise no_shape("shape", shape)
     starts, many, ways, more = check_rays(origins, directions, max_distance)
     poses, stacked = pose_rows(pose, "pose")
@@ -140,7 +144,7 @@ def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array,
     return starts, many, _units(ways, more), more
 
 
-def cast_rays(shape: Shape, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit:
+def cast_rays(shape: Solid, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit:
     """Answer `raycast` for n checked rays and as many pose rows."""
     poses = np.zeros((len(rows), 4, 4))
     poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12], 1.0
@@ -148,10 +152,12 @@ def cast_rays(shape: Shape, rows: Array, starts: Array, units: Array, max_distan
 
 
 def _cast(
-    shape: Shape, still: Array | None, poses: Array, starts: Array, units: Array, most: float, count: int, stacked: bool
+    shape: Solid, still: Array | None, poses: Array, starts: Array, units: Array, most: float, count: int, stacked: bool
 ) -> RayHit:
     out, codes = np.empty((count, 4)), np.empty(count, dtype=np.int64)
-    if isinstance(shape, Halfspace):
+    if not isinstance(shape, Shape):
+        import_module(type(shape).CAST_BY).cast(shape, poses, starts, units, most, out, codes)
+    elif isinstance(shape, Halfspace):
         _half_space(shape, poses, starts, units, most, out, codes)
     else:
         with first_call("raycast"):

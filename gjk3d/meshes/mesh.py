@@ -67,6 +67,7 @@ class Mesh:
 
     #: the module that answers `gjk3d.collide` and the like for this class
     ANSWERED_BY = "gjk3d.meshes.queries"
+    CAST_BY = "gjk3d.meshes.rays"
 
     _cache: dict[str, Any]
     _faces: Indices
@@ -424,6 +425,12 @@ class Mesh:
             self._cache["hash"] = hash((self._vertices.tobytes(), self._faces.tobytes()))
         value: int = self._cache["hash"]
         return value
+
+    def __copy__(self) -> Mesh:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Mesh:
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self._vertices, self._faces, self._name, self._unit, self._parts, self._source)

@@ -89,20 +89,24 @@ class Candidates:
             others = block[block[:, 1] != slot]
             yield np.column_stack([np.full(len(others), slot), others[:, 1]])
         for plane in sorted(mine.planes):
-            normal, offset = mine.plane(plane)
-            if heights(box, normal, offset)[0] <= within and _may_meet(mine.bits[[plane]], mine.bits[where])[0]:
+            if self._above(mine, plane, box)[0] <= within and _may_meet(mine.bits[[plane]], mine.bits[where])[0]:
                 yield np.array([[plane, slot]])
 
     def _over_plane(self, owner: Objects, slot: int, within: float) -> Ints:
-        """Return pairs of a half-space and what reaches it, in this scene or in the other one."""
+        """Return pairs of what has no box and what reaches it, in this scene or in the other one."""
         others = self.theirs if owner is self.mine else self.mine
-        normal, offset = owner.plane(slot)
         leaves = others.tree.leaves
-        near = leaves[heights(others.tree.boxes[leaves], normal, offset) <= within]
+        near = leaves[self._above(owner, slot, others.tree.boxes[leaves]) <= within]
         of_plane = (self.bits if owner is self.theirs else owner.bits)[[slot]]
         of_others = (self.bits if others is self.theirs else others.bits)[near]
         near = near[_may_meet(of_plane, of_others)]
         return np.column_stack([np.full(len(near), slot), near])
+
+    @staticmethod
+    def _above(owner: Objects, slot: int, boxes: Array) -> Array:
+        """Return how far boxes are at least from what has none."""
+        above: Array = np.max([heights(boxes, n, d) for n, d in owner.limits(slot)], axis=0)
+        return above
 
     def gaps(self, pairs: Ints) -> Array:
         """Return for pairs how far apart they are at least."""
@@ -113,7 +117,7 @@ class Candidates:
             for slot in owner.planes:
                 rows = np.flatnonzero(pairs[:, one] == slot)
                 left[rows] = False
-                gaps[rows] = np.maximum(heights(other.tree.boxes[pairs[rows, two]], *owner.plane(slot)), 0.0)
+                gaps[rows] = np.maximum(self._above(owner, slot, other.tree.boxes[pairs[rows, two]]), 0.0)
         rows = np.flatnonzero(left)
         gaps[rows] = box_gaps(mine.tree.boxes[pairs[rows, 0]], theirs.tree.boxes[pairs[rows, 1]])
         return gaps

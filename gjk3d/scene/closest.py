@@ -47,7 +47,12 @@ def _ask(
     start, size = 0, max(_FIRST, len(order) if count is None else count)
     while start < len(order) and gaps[order[start]] <= wider(max(worst, 0.0)):
         some = order[start : start + size]
-        kept = Answers.joined([kept, narrow.distances_within(pairs[some], worst)])
+        found = (
+            narrow.distances_within(pairs[some], worst)
+            if count is None
+            else narrow.nearest_within(pairs[some], worst, count)
+        )
+        kept = Answers.joined([kept, found])
         if count is not None and len(kept) >= count:
             worst = min(worst, float(np.partition(kept.out[:, 0], count - 1)[count - 1]))
             kept = kept[kept.out[:, 0] <= worst]

@@ -1,17 +1,22 @@
 """What the narrow phase says about pairs of objects: the one place that knows what kinds of solids there are.
 
-All are convex shapes, answered by the kernels of `gjk3d.batch.Pairs` in one call.
+Pairs of convex shapes are answered by the kernels of `gjk3d.batch.Pairs` in one call; those with a mesh, a compound or
+the like by their own family, see `gjk3d.families`, all poses of two such in one call.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.asking import family_of
 from gjk3d.batch import PairDistance, pair_distance
+from gjk3d.families import Rows
+from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.scene.candidates import Candidates
 from gjk3d.shapes.base import Array, Ints
@@ -76,6 +81,7 @@ class Narrow:
             self.shift = len(mine.rows)
             self.rows = np.concatenate([mine.rows, theirs.rows])
             self.which_b = theirs.which + len(mine.pairs)
+        self.some_mixed = bool(self.pairs.mixed.any())
 
     def shapes(self, pairs: Ints) -> Ints:
         """Return the numbers of the shapes of pairs of slots."""
@@ -86,16 +92,75 @@ class Narrow:
         shapes = self.shapes(pairs)
         return shapes, self.pairs.table(shapes, pairs + (0, self.shift))
 
+    def mixed(self, pairs: Ints) -> NDArray[np.bool_]:
+        """Tell in which pairs is what is no convex shape."""
+        if not self.some_mixed:
+            return np.zeros(len(pairs), dtype=bool)
+        return np.asarray(self.pairs.mixed[self.shapes(pairs)].any(axis=1))
+
+    # --- yes or no -----------------------------------------------------------------------------------------------
+
     def collide(self, pairs: Ints, margin: float) -> NDArray[np.bool_]:
         """Tell which pairs collide, see `gjk3d.collide`."""
+        mixed = self.mixed(pairs)
+        if not mixed.any():
+            return self._convex_collide(pairs, margin)
+        answer = np.empty(len(pairs), dtype=bool)
+        answer[~mixed] = self._convex_collide(pairs[~mixed], margin)
+        for some, told in self._mixed_collide(pairs, np.flatnonzero(mixed), margin):
+            answer[some] = told
+        return answer
+
+    def any_collides(self, pairs: Ints, margin: float) -> bool:
+        """Tell whether any pair collides; those that take long come last."""
+        mixed = self.mixed(pairs)
+        if self._convex_collide(pairs[~mixed], margin).any():
+            return True
+        return any(bool(told.any()) for _, told in self._mixed_collide(pairs, np.flatnonzero(mixed), margin))
+
+    def _convex_collide(self, pairs: Ints, margin: float) -> NDArray[np.bool_]:
         shapes, table = self.table(pairs)
         return self.pairs.collide_rows(shapes, table, self.rows, margin, self.workers)
 
-    def distances(self, pairs: Ints, max_distance: float = inf, tol: float = 0.0) -> Answers:
+    def _mixed_collide(self, pairs: Ints, which: Ints, margin: float) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
+        """Yield answers of some of the pairs, of those of two shapes at once."""
+        for a, b, some, rows in self._by_shapes(pairs, which):
+            family = family_of(a, b)
+            with first_call("collide"):
+                yield some, family.collide(a, b, rows, margin)
+
+    def _by_shapes(self, pairs: Ints, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
+        """Yield two shapes, those of the pairs that are of these two, and their poses."""
+        shapes = self.shapes(pairs[which])
+        order = np.lexsort((shapes[:, 1], shapes[:, 0]))
+        ordered = shapes[order]
+        begins = np.flatnonzero((np.diff(ordered, axis=0, prepend=-1) != 0).any(axis=1)).tolist() if len(order) else []
+        for start, stop in zip(begins, [*begins[1:], len(order)], strict=False):
+            some = which[order[start:stop]]
+            a, b = (self.pairs.shapes[number] for number in ordered[start].tolist())
+            yield a, b, some, self._poses(pairs[some])
+
+    def _poses(self, pairs: Ints) -> Rows:
+        return Rows(self.rows[pairs[:, 0]], self.rows[pairs[:, 1] + self.shift], len(pairs), True)
+
+    # --- how far -------------------------------------------------------------------------------------------------
+
+    def distances(self, pairs: Ints, max_distance: float = inf) -> Answers:
         """Return the signed distances, and with them those that are only known to exceed ``max_distance``."""
+        mixed = self.mixed(pairs)
+        if not mixed.any():
+            return self._convex_distances(pairs, max_distance)
+        answers = Answers(pairs, np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), np.int64))
+        convex = self._convex_distances(pairs[~mixed], max_distance)
+        answers.out[~mixed], answers.flags[~mixed] = convex.out, convex.flags
+        for a, b, some, rows in self._by_shapes(pairs, np.flatnonzero(mixed)):
+            answers.out[some], answers.flags[some] = _solved(a, b, rows, max_distance)
+        return answers
+
+    def _convex_distances(self, pairs: Ints, max_distance: float) -> Answers:
         shapes, table = self.table(pairs)
         out, flags = self.pairs.solve_rows(
-            shapes, table, self.rows, narrow.SIGNED, max_distance, tol, self.workers, None
+            shapes, table, self.rows, narrow.SIGNED, max_distance, 0.0, self.workers, None
         )
         return Answers(pairs, out, flags)
 
@@ -109,9 +174,45 @@ class Narrow:
         kept = answers.out[:, 1] <= within
         return answers if kept.all() else answers[kept]
 
+    def nearest_within(self, pairs: Ints, within: float, count: int) -> Answers:
+        """Return of `distances_within` what may be among the nearest, so many; these and those level with them."""
+        mixed = self.mixed(pairs)
+        if not mixed.any():
+            return self.distances_within(pairs, within)
+        parts = [self.distances_within(pairs[~mixed], within)]
+        known = np.sort(parts[0].out[:, 0])[:count]
+        for pair in pairs[mixed]:  # one by one, each within what is known by then
+            if len(known) >= count:
+                within = min(within, float(known[count - 1]))
+            parts.append(self.distances_within(pair[None], within))
+            known = np.sort(np.concatenate([known, parts[-1].out[:, 0]]))[:count]
+        return Answers.joined(parts)
+
+    def settled(self, answers: Answers, within: float) -> Answers:
+        """Return the same bits, whichever distance was known when a pair was asked about."""
+        again = np.flatnonzero(self.mixed(answers.pairs))
+        if len(again):
+            fresh = self.distances(answers.pairs[again], max(within, 0.0))
+            answers.out[again], answers.flags[again] = fresh.out, fresh.flags
+        return answers
+
+    def one_by_one(self, answers: Answers) -> Iterator[tuple[Any, Any, Array, Array, Array]]:
+        """Yield two shapes, their pose rows and their numbers, pair by pair."""
+        shapes = self.shapes(answers.pairs).tolist()
+        for (i, j), (a, b), out in zip(shapes, answers.pairs.tolist(), answers.out, strict=True):
+            yield self.pairs.shapes[i], self.pairs.shapes[j], self.rows[a], self.rows[b + self.shift], out
+
     def result(self, answers: Answers, max_distance: float) -> PairDistance:
         """Return answers as a result whose rows know their shapes and poses."""
         pairs = answers.pairs
         poses: Any = PairPoses(self.rows.copy(), pairs + (0, self.shift))
         asked = (narrow.SIGNED, max_distance, None, False)
         return pair_distance(answers.out, answers.flags, self.shapes(pairs), self.pairs.shapes, poses, asked)
+
+
+def _solved(a: Any, b: Any, rows: Rows, max_distance: float) -> tuple[Array, Ints]:
+    out, flags = np.empty((rows.total, narrow.FLOATS)), np.zeros((rows.total, narrow.INTS), dtype=np.int64)
+    family = family_of(a, b)
+    with first_call("distance"):
+        family.solve(a, b, rows, narrow.SIGNED, max_distance, 0.0, out, flags, None)
+    return out, flags

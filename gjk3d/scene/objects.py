@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from gjk3d.asking import no_shape
-from gjk3d.batch import Pairs
 from gjk3d.bounding.placed import placed_boxes
 from gjk3d.broad.tree import ALL, Tree
 from gjk3d.errors import PoseError, SceneError
 from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
-from gjk3d.shapes.base import Array, Ints, Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.scene.standing import Solid, SolidPairs, is_solid, planes_of
+from gjk3d.shapes.base import Array, Ints
 
 MOST_GROUPS = 62  #: bits that are free in an int64
 _SPARE = 64  #: shapes that are kept though no object has them, and as many as there are objects
@@ -54,8 +53,8 @@ class Objects:
     def __init__(self) -> None:
         self.slots: dict[str, int] = {}
         self.names: list[str] = []  #: by slot; of a free one the last that was there
-        self.shapes: dict[Shape, int] = {}  #: each distinct one and its number
-        self.pairs = Pairs([])  #: of the distinct shapes, by number
+        self.shapes: dict[Solid, int] = {}  #: each distinct one and its number
+        self.pairs = SolidPairs([])  #: of the distinct shapes, by number
         self.groups: dict[str, int] = {"default": 0}  #: and the bit of each
         self.allowed: set[tuple[int, int]] = set()  #: slots, the lower one first
         self.planes: set[int] = set()  #: slots of what has no box
@@ -66,7 +65,7 @@ class Objects:
         self._ranks: Ints | None = None
         self._keys: Ints | None = None
         self._guest: Objects | None = None
-        self._joined: tuple[Pairs, Pairs, Pairs] | None = None
+        self._joined: tuple[SolidPairs, SolidPairs, SolidPairs] | None = None
         self._room = 0
         self.rows, self.which = np.zeros((0, WIDTH)), np.zeros(0, dtype=np.int64)
         self.bits, self.starts = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
@@ -92,7 +91,7 @@ class Objects:
             self._reserve(slot + 1)
         return slot
 
-    def put(self, name: str, shape: Shape, group: int, mask: int) -> None:
+    def put(self, name: str, shape: Solid, group: int, mask: int) -> None:
         """Add an object, checked, whose pose is in the row of the next slot."""
         if self._free:
             slot = self._free.pop()
@@ -104,7 +103,7 @@ class Objects:
         self._fresh[slot] = self.shapes.setdefault(shape, len(self.shapes)), group, mask
         self._ranks = None
 
-    def put_many(self, names: Sequence[str], shapes: Sequence[Shape], rows: Array, group: int, mask: int) -> None:
+    def put_many(self, names: Sequence[str], shapes: Sequence[Solid], rows: Array, group: int, mask: int) -> None:
         """Add objects, all checked."""
         self._reserve(len(self.names) + len(names))
         for name, shape in zip(names, shapes, strict=True):
@@ -150,7 +149,7 @@ class Objects:
             self._drop_shapes()
         known = len(self.pairs)
         if len(self.shapes) > known:
-            self.pairs = self.pairs.joined(Pairs(list(self.shapes)[known:]))
+            self.pairs = self.pairs.joined(SolidPairs(list(self.shapes)[known:]))
         moved = self._moved.difference(self._fresh, self.planes) if self._moved else self._moved
         if self._fresh:
             self._settle_fresh()
@@ -167,7 +166,7 @@ class Objects:
         used = sorted({*self.which[old].tolist(), *(number for number, _, _ in self._fresh.values())})
         number = {before: k for k, before in enumerate(used)}
         self.shapes = {listed[before]: k for before, k in number.items()}
-        self.pairs = Pairs(list(self.shapes))
+        self.pairs = SolidPairs(list(self.shapes))
         self.which[old] = [number[before] for before in self.which[old].tolist()]
         self.starts[old] = self.pairs.starts(self.which[old])
         self._fresh = {slot: (number[before], group, mask) for slot, (before, group, mask) in self._fresh.items()}
@@ -180,7 +179,7 @@ class Objects:
         self.starts[slots] = self.pairs.starts(which)
         self.wild[slots] = self.pairs.mapped[which]
         self.tree.bits = self.bits
-        plane = self.pairs.planes[which]
+        plane = self.pairs.unbounded[which]
         self.planes.update(slots[plane].tolist())
         self.tree.insert(slots[~plane], self._boxes(slots[~plane]))
 
@@ -190,7 +189,7 @@ class Objects:
         placed_boxes(ints, floats, self.starts, self.wild, self.rows, slots, boxes)
         return boxes
 
-    def guest(self, shape: Shape, row: Array) -> Objects:
+    def guest(self, shape: Solid, row: Array) -> Objects:
         """Return a shape by itself as what this scene can be asked against; the last one is kept, packed."""
         guest = self._guest
         if guest is None or shape not in guest.shapes:
@@ -200,7 +199,7 @@ class Objects:
             guest.move([0], row)
         return guest
 
-    def joined(self, other: Objects) -> Pairs:
+    def joined(self, other: Objects) -> SolidPairs:
         """Return the shapes of both, those of the other one behind; the last such are kept."""
         kept = self._joined
         if kept is None or kept[0] is not self.pairs or kept[1] is not other.pairs:
@@ -223,14 +222,13 @@ class Objects:
             self._keys = np.sort(np.array([(i << 31) | j for i, j in self.allowed], dtype=np.int64))
         return self._keys
 
-    def plane(self, slot: int) -> tuple[Array, float]:
-        """Return a half-space's normal and offset in world axes."""
-        shape = self.shape(slot)
-        assert isinstance(shape, Halfspace)
-        normal = self.rows[slot, :9].reshape(3, 3) @ shape.normal
-        return normal, shape.offset + float(normal @ self.rows[slot, 9:12])
+    def limits(self, slot: int) -> list[tuple[Array, float]]:
+        """Return half-spaces that hold what has no box: normals and offsets in world axes."""
+        turn, shift = self.rows[slot, :9].reshape(3, 3), self.rows[slot, 9:12]
+        normals = [(turn @ n, d) for n, d in planes_of(self.shape(slot))]
+        return [(n, d + float(n @ shift)) for n, d in normals]
 
-    def shape(self, slot: int) -> Shape:
+    def shape(self, slot: int) -> Solid:
         """Return the shape of an object."""
         number = self._fresh[slot][0] if slot in self._fresh else int(self.which[slot])
         settled = self.pairs.shapes
@@ -287,7 +285,7 @@ def check_new(slots: dict[str, int], names: Iterable[Any], shapes: Iterable[Any]
         check_name(name)
         if name in slots:
             raise SceneError(f"the scene has an object {name!r} already: move it, remove it, or take another name")
-        if not isinstance(shape, Shape):
+        if not is_solid(shape):
             raise no_shape(f"shape of {name!r}", shape)
 
 

@@ -1,4 +1,4 @@
-"""`Scene`: many shapes, changed and asked again and again."""
+"""`Scene`: many solids, changed and asked again and again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from math import inf
 from numbers import Integral, Real
 from threading import RLock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,22 +25,25 @@ from gjk3d.scene.closest import nearest
 from gjk3d.scene.narrow import Answers, Narrow
 from gjk3d.scene.objects import Objects, check_name, check_new, distinct, pose_rows_of, put_pose
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
+from gjk3d.scene.standing import Solid, is_solid
 from gjk3d.scene.touching import patches
-from gjk3d.shapes.base import Array, Shape
+from gjk3d.shapes.base import Array
 
 Other = Any  # Scene | Shape | str | None
 _FIRST = 1024  #: pairs asked at once where one hit is enough
 
 
 class Scene:
-    """Convex shapes at poses, asked about all at once.
+    """Convex shapes, meshes, compounds, voxels, point clouds and height fields at poses, asked about all at once.
 
     Every question is about all pairs of objects; with ``other`` about each object here and a shape, at ``pose``, or
     each object of another scene, or with a name about that object and the rest. Pairs are told in the order of their
     names, whatever order the objects were added in, and have the same bits.
 
     Two objects are a pair where each is in a group that the other may meet, and where they are not allowed to touch.
-    Two half-spaces never are. Threads may share a scene: one waits while another is in it.
+    Two of what has no end, half-spaces and height fields, never are. Objects may share a shape and what is made of it,
+    as the tree of a mesh, which moving them leaves as it is. Threads may share a scene: one waits while another is in
+    it.
 
     Examples
     --------
@@ -75,7 +78,7 @@ class Scene:
     def add(
         self,
         name: str,
-        shape: Shape,
+        shape: Solid,
         pose: Any = None,
         *,
         group: str = "default",
@@ -87,8 +90,8 @@ class Scene:
         ----------
         name : str
             Not taken yet.
-        shape : Shape
-            Any convex shape; half-spaces too.
+        shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
+            Half-spaces too. Objects of one shape share what is made of it, as the tree of a mesh.
         pose : (4, 4) float, RigidTransform or None
             World from local; None is the identity.
         group : str
@@ -102,7 +105,7 @@ class Scene:
             Naming what is wrong; the scene is as before.
         """
         objects = self._objects
-        if type(name) is not str or not name or name in objects.slots or not isinstance(shape, Shape):
+        if type(name) is not str or not name or name in objects.slots or not is_solid(shape):
             check_new(objects.slots, [name], [shape])
         bits = (1, ALL) if group == "default" and mask is None else self._bits(group, mask)
         slot = objects.next_slot()
@@ -113,7 +116,7 @@ class Scene:
     def add_many(
         self,
         names: Sequence[str],
-        shapes: Sequence[Shape] | Shape,
+        shapes: Sequence[Solid] | Solid,
         poses: Any = None,
         *,
         group: str = "default",
@@ -130,7 +133,7 @@ class Scene:
             Of all of them.
         """
         names = distinct(names)
-        listed = [shapes] * len(names) if isinstance(shapes, Shape) else list(shapes)
+        listed = [cast(Solid, shapes)] * len(names) if is_solid(shapes) else list(cast(Sequence[Solid], shapes))
         if len(listed) != len(names):
             raise SceneError(f"there are {len(names)} names and {len(listed)} shapes, expected as many, or one shape")
         check_new(self._objects.slots, names, listed)
@@ -209,7 +212,7 @@ class Scene:
         return sorted((a, b) for a, b in found)
 
     @alone
-    def shape(self, name: str) -> Shape:
+    def shape(self, name: str) -> Solid:
         """Return the shape of an object."""
         return self._objects.shape(self._slot(name))
 
@@ -232,7 +235,7 @@ class Scene:
 
         Parameters
         ----------
-        other : Scene, Shape or str, optional
+        other : Scene, Shape, Mesh and the like, or str, optional
             What to ask against, instead of all pairs of this scene: another scene, a shape, an object of this one.
         pose : (4, 4) float, RigidTransform or None
             Of a shape.
@@ -253,7 +256,7 @@ class Scene:
         check_margin(margin)
         candidates, narrow = self._question(other, pose, workers)
         blocks = candidates.blocks(margin, _FIRST)
-        return any(bool(narrow.collide(block, float(margin)).any()) for block in blocks)
+        return any(narrow.any_collides(block, float(margin)) for block in blocks)
 
     @alone
     def collisions(
@@ -302,6 +305,7 @@ class Scene:
         answers = nearest(candidates, narrow, None if most is None else int(most), float(within))
         rank_a, rank_b = _ranks(candidates, answers.pairs)
         answers = answers[np.lexsort((rank_b, rank_a, answers.out[:, 0]))[:most]]
+        answers = narrow.settled(answers, float(within))
         return ScenePairs(answers.pairs, candidates.names, narrow.result(answers, max(float(within), 0.0)))
 
     @alone
@@ -324,6 +328,10 @@ class Scene:
         workers: int = 1,
     ) -> ScenePairs[Contact]:
         """Return where all pairs touch or overlap; see `gjk3d.contact`, and `collides` for ``other`` and ``pose``.
+
+        Of solids that are not convex each pair of parts that touch, the faces of a mesh among them, has the points of
+        these two, with their own ``normals``; points that are one are told once, the deepest first. The distance is
+        still that of the whole, so no gap need be as deep.
 
         Parameters
         ----------
@@ -366,7 +374,7 @@ class Scene:
     def _question(self, other: Other, pose: Any, workers: int) -> tuple[Candidates, Narrow]:
         check_workers(workers)
         theirs, only = None, None
-        if isinstance(other, Shape):
+        if is_solid(other):
             theirs = self._objects.guest(other, pose_rows_of(pose, 1, ["other"], True))
         elif pose is not None:
             raise SceneError("pose is that of a shape to ask against: pass the shape as other")

@@ -1,91 +1,43 @@
-"""Contact patches of many different pairs in one call; see `gjk3d.contacts`."""
+"""Contacts of pairs of objects, convex or not."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from gjk3d.batch import Pairs
-from gjk3d.contacts import Contact, most_corners
-from gjk3d.families import in_chunks, plane_core
-from gjk3d.firstcall import first_call
+from gjk3d.contacts import Contact
 from gjk3d.narrow import manifold
 from gjk3d.scene.narrow import Answers, Narrow
-from gjk3d.shapes.base import Array, Ints
-from gjk3d.shapes.faces import faces_of
-from gjk3d.shapes.halfspace import Halfspace
-
-_RANK = 2  #: column of a shape's half of a pair row, see `gjk3d.narrow.pairs`
-
-
-class _Faces(NamedTuple):
-    """The faces of shapes behind each other, and half-spaces with a core on their plane."""
-
-    ints: Ints
-    floats: Array
-    starts: Ints  #: by shape, in either
-    corners: Ints  #: by shape the most that a feature of it has
-    cores: tuple[Ints, Array]  #: the arena of the shapes, with those of half-spaces behind
-    planes: dict[int, tuple[int, int]]  #: where the core of a half-space begins
-
-
-def _faces(pairs: Pairs) -> _Faces:
-    if "faces" not in pairs._cache:
-        parts = [faces_of(shape) for shape in pairs.shapes]
-        starts = np.zeros((len(parts), 2), dtype=np.int64)
-        starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
-        ints, floats = ([array] for array in pairs.arena)
-        planes = {}
-        for number in np.flatnonzero(pairs.planes).tolist():
-            shape = pairs.shapes[number]
-            assert isinstance(shape, Halfspace)
-            _, q, f = plane_core(shape)
-            planes[number] = sum(map(len, ints)), sum(map(len, floats))
-            ints.append(q)
-            floats.append(f)
-        pairs._cache["faces"] = _Faces(
-            np.concatenate([q for q, _ in parts]), np.concatenate([f for _, f in parts]), starts,
-            np.array([most_corners(shape) for shape in pairs.shapes]), (np.concatenate(ints), np.concatenate(floats)),
-            planes,
-        )  # fmt: skip
-    faces: _Faces = pairs._cache["faces"]
-    return faces
+from gjk3d.scene.patching import patch_points
 
 
 def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -> Contact:
     """Return the contact patches of pairs that are no farther apart than that."""
     result = narrow.result(answers, within)
-    shapes, table = narrow.table(answers.pairs)
+    mixed = narrow.mixed(answers.pairs)
+    if not mixed.any():
+        shapes, table = narrow.table(answers.pairs)
+        return Contact(
+            result, *patch_points(narrow.pairs, shapes, table, narrow.rows, answers.out, within, most, narrow.workers)
+        )
+    from gjk3d.scene.meeting import meeting_points  # loaded where there is a mesh or the like
+
     count = np.zeros(len(answers), dtype=np.int64)
-    if not len(answers):
-        return Contact(result, np.empty((0, most or 0, manifold.POINT)), count)
-    faces = _faces(narrow.pairs)
-    for number, (at, where) in faces.planes.items():
-        for side in range(2):
-            rows = shapes[:, side] == number
-            table[rows, 5 * side], table[rows, 5 * side + 1] = at, where
-            # half-spaces come first, as where a pair is asked by itself
-            table[rows, 5 * side + _RANK], table[rows, 5 * (1 - side) + _RANK] = 0, 1
-    loops = faces.starts[shapes].reshape(-1, 2)
-    corners = faces.corners[shapes]
-    room = int(corners.sum(axis=1).max()) + 4
-    width = room if most is None else min(most, room)
-    parts: dict[int, Array] = {}
-
-    def run(start: int, stop: int) -> None:
-        points = np.full((stop - start, width, manifold.POINT), np.nan)
-        manifold.contact_rows(
-            *faces.cores, faces.ints, faces.floats, loops, table, narrow.rows, answers.out, within, width, start, stop,
-            np.empty((2, int(corners.max()), 3)), np.empty((3, room, 2)), points, count,
-        )  # fmt: skip
-        parts[start] = points
-
-    with first_call("contact"):
-        in_chunks(len(answers), narrow.workers, run)
+    shapes, table = narrow.table(answers.pairs[~mixed])
+    some, count[~mixed] = patch_points(
+        narrow.pairs, shapes, table, narrow.rows, answers.out[~mixed], within, most, narrow.workers
+    )
+    others = [
+        meeting_points(a, b, row_a, row_b, out, within, most)
+        for a, b, row_a, row_b, out in narrow.one_by_one(answers[mixed])
+    ]
+    count[mixed] = [len(points) for points, _ in others]
     columns = int(count.max()) if most is None else most
-    points = np.full((len(answers), columns, manifold.POINT), np.nan)
-    for start, part in parts.items():
-        kept = part[:, :columns]
-        points[start : start + len(part), : kept.shape[1]] = kept
-    return Contact(result, points, count)
+    points, normals = (
+        np.full((len(answers), columns, manifold.POINT), np.nan),
+        np.full((len(answers), columns, 3), np.nan),
+    )
+    points[~mixed, : some.shape[1]] = some
+    normals[~mixed] = np.where(np.isnan(points[~mixed, :, :3]), np.nan, answers.out[~mixed, None, 3:6])
+    for k, (own, ways) in zip(np.flatnonzero(mixed).tolist(), others, strict=True):
+        points[k, : len(own)], normals[k, : len(own)] = own, ways
+    return Contact(result, points, count, normals)

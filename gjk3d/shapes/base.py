@@ -25,6 +25,8 @@ class Answered(Protocol):
     """What is no convex shape and is asked about all the same, as a mesh is; see `gjk3d.asking`."""
 
     ANSWERED_BY: str
+    #: the module whose `cast` answers `gjk3d.raycast`
+    CAST_BY: str
 
 
 #: set by gjk3d.families: contains(shape, points) for shapes in general

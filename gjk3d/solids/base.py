@@ -98,6 +98,7 @@ class Solid:
 
     #: the module that answers `gjk3d.collide` and the like for these classes
     ANSWERED_BY = "gjk3d.solids.queries"
+    CAST_BY = "gjk3d.solids.rays"
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():

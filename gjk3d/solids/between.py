@@ -97,6 +97,10 @@ class Between:
 
     # --- the kernels ---------------------------------------------------------------------------------------------
 
+    def placed(self, which_a: Ints, which_b: Ints) -> Array:
+        """Return the pose rows of some parts of the one, and behind them of some of the other."""
+        return np.concatenate([self.a.rows(which_a), composed(self.m, self.b.rows(which_b))])
+
     def _ask(self, pairs: Ints) -> tuple[Pairs, Ints, Ints, Array]:
         which_a, at_a = np.unique(pairs[:, 0], return_inverse=True)
         which_b, at_b = np.unique(pairs[:, 1], return_inverse=True)
@@ -104,7 +108,7 @@ class Between:
         if self._joined is None or self._joined[0].floats is not a.floats or self._joined[1].floats is not b.floats:
             self._joined = a, b, np.concatenate([a.ints, b.ints]), np.concatenate([a.floats, b.floats])
         _, _, ints, floats = self._joined
-        rows = np.concatenate([self.a.rows(which_a), composed(self.m, self.b.rows(which_b))])
+        rows = self.placed(which_a, which_b)
         local = np.column_stack([at_a, len(which_a) + at_b])
         table = np.zeros((len(pairs), PAIR), dtype=np.int64)
         table[:, :2], table[:, 3] = a.starts[at_a], local[:, 0]

@@ -27,17 +27,17 @@ class Parts(InTree):
     """Shapes and meshes at poses; each triangle of a mesh is a part, and what a closed one holds is inside."""
 
     __slots__ = (
-        "_floats", "_ints", "_mapped", "_outline", "_owners", "_rows", "_starts", "_things", "_whole"
+        "_floats", "_ints", "_mapped", "_outline", "_owners", "_rows", "_starts", "_whole", "things"
     )  # fmt: skip
 
     def __init__(self, things: Sequence[tuple[Shape | Mesh, Array]]) -> None:
-        self._things = list(things)
+        self.things = list(things)
         ints: list[Ints] = []
         floats: list[Array] = []
         known: dict[int, Ints] = {}
         starts, rows, owners = [], [], []
         room = np.zeros(2, dtype=np.int64)
-        for k, (thing, row) in enumerate(self._things):
+        for k, (thing, row) in enumerate(self.things):
             if id(thing) not in known:
                 if isinstance(thing, Mesh):
                     q, table = packed_triangles(thing.vertices[thing.faces].reshape(-1, 9))
@@ -56,7 +56,7 @@ class Parts(InTree):
             owners.append(np.full(len(begin), k))
         self._ints, self._floats = np.concatenate(ints), np.concatenate(floats)
         self._starts, self._rows, self._owners = np.concatenate(starts), np.concatenate(rows), np.concatenate(owners)
-        mapped = np.array([isinstance(thing, Shape) and is_mapped(thing) for thing, _ in self._things])
+        mapped = np.array([isinstance(thing, Shape) and is_mapped(thing) for thing, _ in self.things])
         self._mapped = mapped[self._owners]
         self.count = len(self._owners)
         self._whole = self._placed(np.arange(self.count), self._rows)
@@ -70,6 +70,11 @@ class Parts(InTree):
             np.ascontiguousarray(rows), np.arange(len(which)), out,
         )  # fmt: skip
         return out
+
+    def owners(self, which: Ints) -> Ints:
+        """Return which of ``things`` some parts are of."""
+        found: Ints = self._owners[which]
+        return found
 
     def boxes(self, which: Ints) -> Array:
         """See `Union`."""
@@ -94,7 +99,7 @@ class Parts(InTree):
 
     def shape(self, part: int) -> Shape:
         """See `Union`."""
-        thing = self._things[self._owners[part]][0]
+        thing = self.things[self._owners[part]][0]
         if isinstance(thing, Shape):
             return thing
         f = self._floats[self._starts[part, 1] :]
@@ -104,20 +109,20 @@ class Parts(InTree):
     def outline(self) -> Shape | None:
         """See `Union`."""
         if isinstance(self._outline, int):
-            few = sum(getattr(thing, "vertices", None) is None for thing, _ in self._things) <= _MOST_CURVED
-            self._outline = hull_of_all(self._things) if few else None
+            few = sum(getattr(thing, "vertices", None) is None for thing, _ in self.things) <= _MOST_CURVED
+            self._outline = hull_of_all(self.things) if few else None
         hull: Shape | None = self._outline
         return hull
 
     @property
     def bodies(self) -> list[tuple[Mesh, Array]]:
         """See `Union`."""
-        return [(x, row[:12]) for x, row in self._things if isinstance(x, Mesh) and x.is_watertight]
+        return [(x, row[:12]) for x, row in self.things if isinstance(x, Mesh) and x.is_watertight]
 
     def points(self) -> Array:
         """See `Union`."""
         own = []
-        for thing, row in self._things:
+        for thing, row in self.things:
             some = thing.body_points if isinstance(thing, Mesh) else thing.support((1.0, 0.0, 0.0))[None]
             own.append(some @ row[:9].reshape(3, 3).T + row[9:12])
         return np.concatenate(own)

@@ -42,7 +42,8 @@ def _turned(a: Any, b: Any) -> bool:
     return not isinstance(a, Solid)
 
 
-def _union(x: Any) -> Union:
+def union_of(x: Any) -> Union:
+    """Return the convex parts of a solid, a mesh or a shape."""
     return x.union() if isinstance(x, Solid) else parts_of(x)
 
 
@@ -61,27 +62,30 @@ def _ordered(a: Any, b: Any, rows: Rows) -> tuple[bool, Any, Any, Rows]:
 def _between(a: Solid, b: Any, rows: Rows, k: int) -> Between:
     """Return the two at one row."""
     m = relative(rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0])
-    second = _union(b)
+    second = union_of(b)
     return Between(a.facing(box_at(second.box, m)), second, m)
 
 
 def _stack(a: Solid, b: Any) -> Stack | None:
     """Return what asks all parts at once where these are few; kept until the solid meets another."""
-    if isinstance(a, HeightField) or not Stack.takes(a.union(), _union(b)):
+    if isinstance(a, HeightField) or not Stack.takes(a.union(), union_of(b)):
         return None
     kept = a._cache.get("stack")
     if kept is None or kept[0] is not b:
-        kept = a._cache["stack"] = b, Stack(a.union(), _union(b))
+        kept = a._cache["stack"] = b, Stack(a.union(), union_of(b))
     stack: Stack = kept[1]
     return stack
 
 
-def _with_plane(a: Any, b: Any) -> tuple[Any, Any] | None:
+def hulls_with_plane(a: Any, b: Any) -> tuple[Any, Any] | None:
     """Return the two with hulls in place of solids where one is a half-space: it is as far from these."""
     if not isinstance(a, Halfspace) and not isinstance(b, Halfspace):
         return None
     solid = b if isinstance(a, Halfspace) else a
-    hull = None if isinstance(solid, HeightField) else solid.union().outline()
+    if isinstance(solid, Mesh):
+        hull: Shape | None = solid.hull()
+    else:
+        hull = None if isinstance(solid, HeightField) else solid.union().outline()
     if hull is None:
         raise UnsupportedPair(
             f"{type(a).__name__} against {type(b).__name__}: use a large gjk3d.Box in place of the half-space"
@@ -96,7 +100,7 @@ def _placing(a: Any, b: Any) -> float:
 
 
 def _collide(a: Any, b: Any, rows: Rows, margin: float) -> NDArray[np.bool_]:
-    hulls = _with_plane(a, b)
+    hulls = hulls_with_plane(a, b)
     if hulls is not None:
         return family_of(*hulls).collide(*hulls, rows, margin + _placing(a, b))
     _, a, b, rows = _ordered(a, b, rows)
@@ -116,7 +120,7 @@ def _solve(
 ) -> None:
     if log is not None:
         raise UnsupportedPair("trace and certificate are of convex shapes: ask about the parts, or about the hull")
-    hulls = _with_plane(a, b)
+    hulls = hulls_with_plane(a, b)
     if hulls is not None:
         family_of(*hulls).solve(*hulls, rows, mode, max_distance, tol, out, flags, None)
         error = _placing(a, b)

@@ -76,6 +76,10 @@ class InTree(Union):
         asked.insert(np.arange(len(boxes)), boxes)
         yield from asked.pairs_with(self._tree, within, BLOCK)
 
+    def along_rays(self, starts: Array, ways: Array, far: float) -> Iterator[Ints]:
+        """Yield blocks of a ray and a part whose box it may meet, (k, 2); ``ways`` are unit vectors."""
+        return self._tree.along_rays(starts, ways, far)
+
     def seed(self, box: Array) -> int:
         """See `Union`."""
         root = int(self._tree.state[ROOT])

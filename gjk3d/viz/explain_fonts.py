@@ -22,8 +22,7 @@ def font(size: float) -> ImageFont.FreeTypeFont:
     return loaded
 
 
-@functools.lru_cache(maxsize=4096)
-def wrapped(text: str, size: float, width: float) -> tuple[str, ...]:
+def wrapped(text: str, size: float, width: float) -> list[str]:
     """Break a sentence into lines."""
     lines = [""]
     for word in text.split(" "):
@@ -32,4 +31,4 @@ def wrapped(text: str, size: float, width: float) -> tuple[str, ...]:
             lines[-1] = longer
         else:
             lines.append(word)
-    return tuple(lines)
+    return lines

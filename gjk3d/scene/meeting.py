@@ -1,0 +1,186 @@
+"""Contact points of two solids of which one is not convex: those of their parts, the faces of a mesh among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gjk3d.batch import Pairs
+from gjk3d.meshes.mesh import Mesh
+from gjk3d.meshes.surfaces import meeting_faces, relative
+from gjk3d.narrow import solve as narrow
+from gjk3d.scene.patching import patch_points
+from gjk3d.shapes.base import Array, Ints, Shape
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.solids.base import Solid, Union
+from gjk3d.solids.between import Between, box_at
+from gjk3d.solids.parts import parts_of
+from gjk3d.solids.queries import hulls_with_plane, union_of
+
+_MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
+_LOOKED_AT = 16384  #: pairs of faces that meet
+_MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
+_LEVEL = 1e-9  #: a direction that is off a plane by less is along it
+_SAME = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
+
+Points = tuple[Array, Array]  #: rows as those of `gjk3d.narrow.manifold`, and a normal each
+
+
+def meeting_points(
+    a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within: float, most: int | None
+) -> Points:
+    """Return where two solids touch, in world axes, the deepest first; ``answer`` is their signed distance.
+
+    Each pair of parts that touch, or come within a distance, has the points of these two. Of a mesh the parts are its
+    faces, and only those that meet the other count. Where nothing of the surfaces meets, as where one holds the other,
+    it is the one point that the distance was measured at.
+    """
+    if isinstance(a, Halfspace) or isinstance(b, Halfspace):
+        found = _on_plane(a, b, row_a, row_b, answer, within)
+    else:
+        found = _of_parts(a, b, row_a, row_b, within)
+    points, normals = found
+    if not len(points):
+        points = np.concatenate([answer[6:12], answer[:1]])[None]
+        normals = answer[None, 3:6]
+    return _spread(points, normals, most)
+
+
+def _on_plane(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within: float) -> Points:
+    """Return the points of a solid's convex hull: it stands on these."""
+    hulls = hulls_with_plane(a, b)
+    assert hulls is not None
+    pairs = Pairs(hulls)
+    which = np.array([[0, 1]])
+    points, count = patch_points(
+        pairs, which, pairs.table(which, which), np.stack([row_a, row_b]), answer[None].copy(), within, None, 1
+    )
+    own = points[0, : count[0]]
+    return own, np.broadcast_to(answer[3:6], (len(own), 3))
+
+
+def _of_parts(a: Any, b: Any, row_a: Array, row_b: Array, within: float) -> Points:
+    if isinstance(a, Shape) or (isinstance(a, Mesh) and isinstance(b, Solid)):
+        points, normals = _of_parts(b, a, row_b, row_a, within)
+        return points[:, [3, 4, 5, 0, 1, 2, 6]], 0.0 - normals
+    m = relative(row_a, row_b)
+    if isinstance(a, Mesh):
+        x, pairs, out = _of_faces(a, b, m)
+    else:
+        second = union_of(b)
+        x = Between(a.facing(box_at(second.box, m)), second, m)
+        pairs = x.meeting(within)
+        out, _ = x.solve(pairs, narrow.SIGNED)
+    some = np.argsort(out[:, 0], kind="stable")
+    some = some[out[some, 1] <= within]
+    points, normals = _manifolds(x, pairs[some[:_MOST]], out[some[:_MOST]], within)
+    rest = out[some[_MOST:]]
+    points = np.concatenate([points, np.column_stack([rest[:, 6:12], rest[:, 0]])])
+    normals = np.concatenate([normals, rest[:, 3:6]])
+    turn = row_a[:9].reshape(3, 3).T
+    for column in (0, 3):
+        points[:, column : column + 3] = points[:, column : column + 3] @ turn + row_a[9:12]
+    return points, normals @ turn
+
+
+def _of_faces(a: Mesh, b: Mesh | Shape, m: Array) -> tuple[Between, Ints, Array]:
+    """Return pairs of a mesh's faces and those of another, or a shape, that meet, and how deep they do."""
+    faces = meeting_faces(a, b, m, _LOOKED_AT)
+    numbers, at = np.unique(faces[:, 0], return_inverse=True)
+    pairs = np.zeros_like(faces)
+    pairs[:, 0] = at
+    first, second = _some_faces(a, numbers), union_of(b)
+    if isinstance(b, Mesh):
+        numbers, pairs[:, 1] = np.unique(faces[:, 1], return_inverse=True)
+        second = _some_faces(b, numbers)
+    x = Between(first, second, m)
+    out, _ = x.solve(pairs, narrow.SIGNED)
+    ways = []
+    turn, shift = m[:9].reshape(3, 3), m[9:12]
+    if a.is_watertight:
+        n, c = _planes(a, faces[:, 0])
+        if isinstance(b, Mesh):
+            corners = b.vertices[b.faces[faces[:, 1]]] @ turn.T + shift
+            lowest = _extreme(corners, -n)
+        else:
+            lowest = b.support(-n @ turn) @ turn.T + shift
+        ways.append((n, np.einsum("ij,ij->i", n, c - lowest), lowest))
+    if isinstance(b, Mesh) and b.is_watertight:
+        n, c = _planes(b, faces[:, 1])
+        n, c = n @ turn.T, c @ turn.T + shift
+        highest = _extreme(a.vertices[a.faces[faces[:, 0]]], -n)
+        deep = np.einsum("ij,ij->i", n, c - highest)
+        ways.append((0.0 - n, deep, highest + deep[:, None] * n))
+    _push_out(out, ways)
+    return x, pairs, out
+
+
+def _some_faces(mesh: Mesh, faces: Ints) -> Union:
+    """Return some faces of a mesh as parts; where there are none, any one."""
+    return parts_of(Mesh(mesh.vertices, mesh.faces[faces if len(faces) else [0]]))
+
+
+def _planes(mesh: Mesh, faces: Ints) -> tuple[Array, Array]:
+    """Return the outward normals of some faces of a closed mesh, zero where there is none, and a corner of each."""
+    v = mesh.vertices[mesh.faces[faces]]
+    n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0]) * np.sign(mesh.volume)
+    length = np.linalg.norm(n, axis=1, keepdims=True)
+    return np.divide(n, length, out=np.zeros_like(n), where=length > 0.0), v[:, 0]
+
+
+def _extreme(corners: Array, ways: Array) -> Array:
+    """Return of each triangle the corner that is farthest along a direction."""
+    far = np.einsum("kij,kj->ki", corners, ways).argmax(axis=1)
+    found: Array = corners[np.arange(len(corners)), far]
+    return found
+
+
+def _push_out(out: Array, ways: list[tuple[Array, Array, Array]]) -> None:
+    """Let faces of closed meshes push each other outwards, mostly along the normal of one.
+
+    Of each mesh that is closed there are the directions in which its faces push, how deep the other is behind each,
+    and the other's point there. The shortest way out of two triangles is taken where it leads into neither mesh, and is
+    much shorter: it may be across edges that are none of the solid's.
+    """
+    best, inwards = np.full(len(out), np.inf), np.zeros(len(out), dtype=bool)
+    instead = out.copy()
+    for n, deep, lowest in ways:
+        inwards |= np.einsum("ij,ij->i", n, out[:, 3:6]) < -_LEVEL
+        some = np.flatnonzero((deep < best) & n.any(axis=1))
+        best[some], way, low = deep[some], n[some], lowest[some]
+        depth = np.maximum(deep[some], 0.0)[:, None]
+        instead[some, :3], instead[some, 3:6] = -depth, way
+        instead[some, 6:9], instead[some, 9:12] = low + depth * way, low
+    taken = np.isfinite(best) & (inwards | (best <= _MUCH * -out[:, 0]))
+    out[taken] = instead[taken]
+
+
+def _manifolds(x: Between, pairs: Ints, out: Array, within: float) -> Points:
+    """Return the points of some pairs of parts, in the first's frame."""
+    which_a, at_a = np.unique(pairs[:, 0], return_inverse=True)
+    which_b, at_b = np.unique(pairs[:, 1], return_inverse=True)
+    shapes = Pairs([*map(x.a.shape, which_a.tolist()), *map(x.b.shape, which_b.tolist())])
+    local = np.column_stack([at_a, len(which_a) + at_b])
+    table = shapes.table(local, local)
+    table[:, 2], table[:, 7] = 0, 1  # in the order that they were solved in
+    points, count = patch_points(shapes, local, table, x.placed(which_a, which_b), out, within, None, 1)
+    kept = np.arange(points.shape[1]) < count[:, None]
+    return points[kept], np.repeat(out[:, 3:6], count, axis=0)
+
+
+def _spread(points: Array, normals: Array, most: int | None) -> Points:
+    """Return points without doubles, at most so many: the deepest, then each the farthest from those before."""
+    order = np.argsort(points[:, 6], kind="stable")
+    points, normals = points[order], normals[order]
+    middles = 0.5 * (points[:, :3] + points[:, 3:6])
+    same = _SAME * float(np.abs(middles).max())
+    far = np.full(len(points), np.inf)
+    kept: list[int] = []
+    while len(kept) < (len(points) if most is None else most):
+        k = int(far.argmax()) if kept and most is not None else int((far > same).argmax())
+        if far[k] <= same:
+            break
+        kept.append(k)
+        far = np.minimum(far, np.linalg.norm(middles - middles[k], axis=1))
+    return points[kept], normals[kept]

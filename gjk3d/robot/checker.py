@@ -184,7 +184,7 @@ class Checker(Surroundings):
             clearance_many(
                 *self.robot.chain, rows, tables.link, tables.local, tables.ints, tables.floats, tables.starts,
                 tables.rows, tables.subs, min(most, 1e50), cache, *self._room(), work, table, FIRST_POINTS,
-                np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64), np.empty(len(tables.rows)),
+                np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64), np.empty(len(tables.cache)),
                 start, stop, out, which,
             )  # fmt: skip
 

@@ -12,12 +12,15 @@ from math import sqrt
 from gjk3d._numba import kernel
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.solve import quick_collide, solve
+from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.kinematics import Array, Ints, link_poses
 from gjk3d.shapes import layout
 
 FREE, UNSURE = -1, -2
 #: what the rotation of a product of a few dozen rotations may miss of orthonormal
 _RESIDUAL = 256.0 * 2.0**-53
+#: sub-pairs that may be near, and are asked without asking the hulls round them first
+_FEW = 2
 _CENTER, _RHO, _RADIUS = layout.CENTER, layout.RHO, layout.RADIUS
 
 
@@ -74,7 +77,7 @@ def free_many(
                     place(link, local, links, s, floats, starts[s, 1], rows, balls)
                     stamp[s] = k
             a, b = pairs[p, 0], pairs[p, 1]
-            if between_balls(balls, a, b) > margin:
+            if between_balls(balls, a, b) > margin or between_capsules(rows, floats, starts, a, b) > margin:
                 continue
             told = quick_collide(
                 ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a, rows, b,
@@ -91,7 +94,7 @@ def free_many(
                             place(link, local, links, s, floats, starts[s, 1], rows, balls)
                             stamp[s] = k
                     a, b = subs[r, 0], subs[r, 1]
-                    if between_balls(balls, a, b) > margin:
+                    if between_capsules(rows, floats, starts, a, b) > margin:
                         continue
                     told = quick_collide(
                         ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1],
@@ -118,51 +121,99 @@ def clearance_many(
 ) -> None:  # fmt: skip
     """Write for each configuration the least signed distance, as a row of `solve`, and its pair or -1 beyond most.
 
-    ``which`` is (n, 2): the pair, and the sub-pair or -1. Pairs are asked in the order of their balls.
+    ``which`` is (n, 2): the pair, and the sub-pair or -1. Pairs are asked in the order of what their capsules prove,
+    until that is more than the least found; of pairs whose balls are far apart the capsules are not looked at. So are
+    sub-pairs, once the hulls round them are found near; ``gaps`` has room for both. A slot is placed when it is needed.
     """
     row = 0 * start  # a literal would be a type of its own, and compile everything again
     for k in range(start, stop):
         link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], matrix, links)
         for s in range(link.shape[0]):
             if link[s] >= 0 or k == start:
-                place(link, local, links, s, floats, starts[s, 1], rows, balls)
+                rows[s, 12] = -1.0  # not placed yet
         best = most
         which[k, 0] = which[k, 1] = -1
         lower = 1e308
+        near = most  # a guess of the least distance: all is right with any
         for p in range(pairs.shape[0]):
-            gaps[p] = between_balls(balls, pairs[p, 0], pairs[p, 1])
+            a, b = pairs[p, 0], pairs[p, 1]
+            for c in (a, b):
+                if rows[c, 12] < 0.0:
+                    place(link, local, links, c, floats, starts[c, 1], rows, balls)
+            gaps[p] = between_balls(balls, a, b)
+            near = min(near, gaps[p] + balls[a, 3] + balls[b, 3])
+        for p in range(pairs.shape[0]):
+            if gaps[p] <= near:
+                gaps[p] = between_capsules(rows, floats, starts, pairs[p, 0], pairs[p, 1])
         while True:
-            # the pair whose balls are nearest of those not asked yet
-            p, near = -1, best
-            for n in range(pairs.shape[0]):
-                if gaps[n] <= near:
-                    p, near = n, gaps[n]
+            p = nearest(gaps, 0 * start, pairs.shape[0], best)
             if p < 0:
                 break
+            a, b = pairs[p, 0], pairs[p, 1]
+            gap = between_capsules(rows, floats, starts, a, b)
+            if gap > gaps[p]:
+                gaps[p] = gap  # so far only the balls were known
+                continue
             gaps[p] = 1e308
-            several = pairs[p, 3] > pairs[p, 2]
-            for r in range(pairs[p, 2] - 1, pairs[p, 3]):
-                sub = r >= pairs[p, 2]
-                if sub and not several:
-                    break
-                a, b = (subs[r, 0], subs[r, 1]) if sub else (pairs[p, 0], pairs[p, 1])
-                if sub and between_balls(balls, a, b) > best:
-                    continue
-                mode = narrow.SIGNED if sub or not several else narrow.UNSIGNED
-                c = pairs.shape[0] + r if sub else p
+            first, last = pairs[p, 2], pairs[p, 3]
+            if last > first:
+                base = pairs.shape[0]
+                few = 0
+                for r in range(first, last):
+                    for c in (subs[r, 0], subs[r, 1]):
+                        if rows[c, 12] < 0.0:
+                            place(link, local, links, c, floats, starts[c, 1], rows, balls)
+                    gaps[base + r] = between_capsules(rows, floats, starts, subs[r, 0], subs[r, 1])
+                    few += 1 if gaps[base + r] <= best else 0
+                if few > _FEW:
+                    solve(
+                        ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a,
+                        rows, b, narrow.UNSIGNED, max(best, 0.0), 0.0, work, table, room, one, marks, row,
+                        cache[p : p + 1], one[0, :0],
+                    )  # fmt: skip
+                    if one[0, 1] > max(best, 0.0):
+                        continue  # the hulls are farther apart than the nearest, so are all the bodies in them
+                while True:
+                    r = nearest(gaps, base + first, base + last, best)
+                    if r < 0:
+                        break
+                    gaps[r] = 1e308
+                    a, b = subs[r - base, 0], subs[r - base, 1]
+                    solve(
+                        ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a,
+                        rows, b, narrow.SIGNED, max(best, 0.0), 0.0, work, table, room, one, marks, row,
+                        cache[r : r + 1], one[0, :0],
+                    )  # fmt: skip
+                    lower = min(lower, one[0, 1])
+                    best = take(one, best, p, r - base, k, out, which)
+            else:
                 solve(
                     ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a, rows,
-                    b, mode, max(best, 0.0), 0.0, work, table, room, one, marks, row, cache[c : c + 1], one[0, :0],
+                    b, narrow.SIGNED, max(best, 0.0), 0.0, work, table, room, one, marks, row, cache[p : p + 1],
+                    one[0, :0],
                 )  # fmt: skip
-                if several and not sub:
-                    if one[0, 1] > max(best, 0.0):
-                        break  # the hulls are farther apart than the nearest, so are all the bodies in them
-                    continue
                 lower = min(lower, one[0, 1])
-                if one[0, 0] < best or (which[k, 0] < 0 and one[0, 0] <= best):
-                    best = one[0, 0]
-                    which[k, 0], which[k, 1] = p, r if sub else -1
-                    for i in range(12):
-                        out[k, i] = one[0, i]
+                best = take(one, best, p, first * 0 - 1, k, out, which)
         if which[k, 0] >= 0:
             out[k, 1] = min(out[k, 1], lower)
+
+
+@kernel
+def nearest(gaps: Array, first: int, last: int, most: float) -> int:
+    """Return where the least gap between two places is, if at most ``most``, or -1."""
+    found, least = -1, most
+    for n in range(first, last):
+        if gaps[n] <= least:
+            found, least = n, gaps[n]
+    return found
+
+
+@kernel
+def take(one: Array, best: float, p: int, r: int, k: int, out: Array, which: Ints) -> float:
+    """Keep an answer that is less than the best so far, and return the best."""
+    if one[0, 0] < best or (which[k, 0] < 0 and one[0, 0] <= best):
+        best = one[0, 0]
+        which[k, 0], which[k, 1] = p, r
+        for i in range(12):
+            out[k, i] = one[0, i]
+    return best

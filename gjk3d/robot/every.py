@@ -5,6 +5,7 @@ from __future__ import annotations
 from gjk3d._numba import kernel
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.solve import solve
+from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.checking import between_balls, place
 from gjk3d.robot.kinematics import Array, Ints, link_poses
 
@@ -36,13 +37,16 @@ def every_many(
             out[at, p, 1] = between_balls(balls, a, b)
             if out[at, p, 1] > most[p]:
                 continue
+            out[at, p, 1] = between_capsules(rows, floats, starts, a, b)
+            if out[at, p, 1] > most[p]:
+                continue
             several = pairs[p, 3] > pairs[p, 2]
             lower = 1e308
             for r in range(pairs[p, 2] - 1, pairs[p, 3]):
                 sub = r >= pairs[p, 2]
                 if sub:
                     a, b = subs[r, 0], subs[r, 1]
-                    apart = between_balls(balls, a, b)
+                    apart = between_capsules(rows, floats, starts, a, b)
                     if apart > most[p]:
                         lower = min(lower, apart)
                         continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gjk3d._numba import kernel
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.solve import quick_collide, solve
+from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.checking import between_balls, place
 from gjk3d.robot.kinematics import Array, Ints, link_poses
 from gjk3d.shapes import layout
@@ -63,6 +64,9 @@ def outlines_many(
                 out[at, p] = above_plane(ints, floats, starts, rows, balls, a, planes, b)
                 continue
             out[at, p] = between_balls(balls, a, b)
+            if out[at, p] > most[p]:
+                continue
+            out[at, p] = between_capsules(rows, floats, starts, a, b)
             if out[at, p] > most[p]:
                 continue
             out[at, p] = MEET

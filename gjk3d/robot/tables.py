@@ -13,6 +13,7 @@ import numpy as np
 
 from gjk3d.families import arena
 from gjk3d.narrow import warm
+from gjk3d.robot.capsules import with_capsules
 from gjk3d.robot.kinematics import Array, Ints
 from gjk3d.robot.model import Robot
 from gjk3d.robot.things import WORLD, Outline, Thing, outline
@@ -55,7 +56,7 @@ class Tables:
     local: Array  #: (slots, 12)
     ints: Ints
     floats: Array
-    starts: Ints  #: where the outline of each slot begins in either
+    starts: Ints  #: where the outline of each slot begins in either, and its capsule
     shapes: list[Any]  #: of each slot, what it really is
     planes: Array  #: (slots, 4), the half-space that holds it, or NaN
     owner: Ints  #: of each slot, in ``owners``
@@ -186,9 +187,11 @@ def build(base: Base, things: Iterable[Thing], margin: float, rules: Rules, link
 def _pack(self: Tables, outlines: list[Outline]) -> None:
     distinct: dict[int, Shape] = {id(each.shape): each.shape for each in outlines}
     number = {key: k for k, key in enumerate(distinct)}
-    self.ints, self.floats, starts = arena(list(distinct.values()))
+    shapes = list(distinct.values())
+    self.ints, floats, starts = arena(shapes)
+    self.floats, starts = with_capsules(shapes, floats, starts)
     which = np.array([number[id(each.shape)] for each in outlines], dtype=np.int64)
-    self.starts = np.ascontiguousarray(starts[which].reshape(-1, 2))
+    self.starts = np.ascontiguousarray(starts[which].reshape(-1, 3))
     self.planes = np.full((len(outlines), 4), np.nan)
     for k, each in enumerate(outlines):
         if each.plane is not None:

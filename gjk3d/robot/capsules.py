@@ -1,0 +1,124 @@
+"""A capsule round each shape of a robot: a bound of the distance of two that is far better than that of their balls.
+
+Links are longer than they are wide. Of two capsules the distance is that of two segments, a few dozen operations.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import sqrt
+
+import numpy as np
+
+from gjk3d._numba import kernel
+from gjk3d.robot.kinematics import Array, Ints
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.box import Box
+from gjk3d.shapes.capsule import Capsule
+from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.cylinder import Cylinder
+
+#: floats of a capsule: both ends, in the frame of the shape, and the radius
+SIZE = 7
+_ROUNDS = 20  #: towards the middle of the smallest circle round the points seen along an axis
+_ROUNDING = 1e-12
+
+
+def with_capsules(shapes: list[Shape], floats: Array, starts: Ints) -> tuple[Array, Ints]:
+    """Return the numbers of an arena with the capsules behind them, and its starts with a column that says where."""
+    rows = np.array([bounding_capsule(shape) for shape in shapes]).reshape(-1, SIZE)
+    where = len(floats) + SIZE * np.arange(len(rows), dtype=np.int64)
+    return np.concatenate([floats, rows.ravel()]), np.column_stack([starts, where])
+
+
+@lru_cache(maxsize=1024)
+def bounding_capsule(shape: Shape) -> Array:
+    """Return the ends and the radius of a capsule round a shape; where nothing better is known, of the ball round it.
+
+    Polytopes have the smallest of those along a few axes, which are those of their frame and of their spread.
+    """
+    if isinstance(shape, (Box, ConvexHull)):
+        return _round_points(shape.vertices)
+    if isinstance(shape, (Cylinder, Capsule)):
+        half = 0.5 * shape.height
+        return np.array([0.0, 0.0, -half, 0.0, 0.0, half, shape.radius * (1.0 + _ROUNDING)])
+    numbers = shape.packed[1]
+    center = numbers[layout.CENTER : layout.CENTER + 3]
+    radius = (numbers[layout.RHO] + numbers[layout.RADIUS]) * (1.0 + _ROUNDING)
+    return np.array([*center, *center, radius])
+
+
+def _round_points(points: Array) -> Array:
+    middle = points.mean(axis=0)
+    axes = np.concatenate([np.eye(3), np.linalg.svd(points - middle, full_matrices=False)[2]])
+    best, least = np.zeros(SIZE), np.inf
+    for axis in axes:
+        along = (points - middle) @ axis
+        flat = points - middle - np.outer(along, axis)
+        centre = np.zeros(3)
+        for k in range(_ROUNDS):  # Badoiu and Clarkson: a step towards the farthest, shorter each time
+            farthest = np.argmax(((flat - centre) ** 2).sum(axis=1))
+            centre += (flat[farthest] - centre) / (k + 2)
+        square = ((flat - centre) ** 2).sum(axis=1)
+        inside = np.sqrt(square.max() - square)
+        top, bottom = (along - inside).max(), (along + inside).min()
+        if top < bottom:
+            top = bottom = 0.5 * (top + bottom)
+        over = along - np.clip(along, bottom, top)
+        radius = np.sqrt((square + over * over).max())
+        volume = radius * radius * ((top - bottom) + 4.0 / 3.0 * radius)
+        if volume < least:
+            least = volume
+            size = np.abs(points).max() + radius
+            best = np.array([*(middle + centre + bottom * axis), *(middle + centre + top * axis),
+                             radius + _ROUNDING * size])  # fmt: skip
+    return best
+
+
+@kernel
+def _end(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
+    x, y, z = f[o], f[o + 1], f[o + 2]
+    return (
+        rows[k, 0] * x + rows[k, 1] * y + rows[k, 2] * z + rows[k, 9],
+        rows[k, 3] * x + rows[k, 4] * y + rows[k, 5] * z + rows[k, 10],
+        rows[k, 6] * x + rows[k, 7] * y + rows[k, 8] * z + rows[k, 11],
+    )
+
+
+@kernel
+def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
+    """Return how far apart the capsules round two slots are at least, rounding left out.
+
+    The nearest points of the segments only give a direction; the bound is what that direction proves, however well
+    they were found. Ericson, Real-Time Collision Detection, 2005, sec. 5.1.9.
+    """
+    oa, ob = starts[a, 2], starts[b, 2]
+    px, py, pz = _end(rows, a, f, oa)
+    ux, uy, uz = _end(rows, a, f, oa + 3)
+    qx, qy, qz = _end(rows, b, f, ob)
+    vx, vy, vz = _end(rows, b, f, ob + 3)
+    ux, uy, uz = ux - px, uy - py, uz - pz
+    vx, vy, vz = vx - qx, vy - qy, vz - qz
+    rx, ry, rz = px - qx, py - qy, pz - qz
+    uu, vv = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz
+    uv = ux * vx + uy * vy + uz * vz
+    ur, vr = ux * rx + uy * ry + uz * rz, vx * rx + vy * ry + vz * rz
+    s = 0.0
+    cross = uu * vv - uv * uv
+    if cross > 1e-12 * uu * vv:
+        s = min(max((uv * vr - ur * vv) / cross, 0.0), 1.0)
+    t = 0.0
+    if vv > 0.0:
+        t = min(max((uv * s + vr) / vv, 0.0), 1.0)
+    if uu > 0.0:
+        s = min(max((uv * t - ur) / uu, 0.0), 1.0)
+    x, y, z = rx + s * ux - t * vx, ry + s * uy - t * vy, rz + s * uz - t * vz  # from b to a
+    length = sqrt(x * x + y * y + z * z)
+    radii = (f[oa + 6] + f[ob + 6]) * (1.0 + 1e-9)
+    if not length > 0.0:
+        return float(-radii)
+    # along it A begins at the lower of its ends, and B ends at the higher of its own
+    low = (x * rx + y * ry + z * rz) + min(x * ux + y * uy + z * uz, 0.0)
+    gap = (low - max(x * vx + y * vy + z * vz, 0.0)) / length
+    return float(gap - radii - 1e-9 * abs(gap))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from math import inf, nan
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,9 +14,12 @@ from gjk3d.asking import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.families import FIRST_POINTS, in_chunks, scratch
 from gjk3d.firstcall import first_call
+from gjk3d.narrow import solve as narrow
+from gjk3d.robot.arms import arms_of
 from gjk3d.robot.checking import FREE, UNSURE
 from gjk3d.robot.kinematics import Array, Ints
 from gjk3d.robot.moving import sampled_many
+from gjk3d.robot.proven import LEVELS, certified_many
 
 if TYPE_CHECKING:
     from gjk3d.robot.checker import Checker
@@ -156,7 +161,7 @@ def path_free(
                 (1.0 - t) * first[edge] + t * second[edge],
             )  # fmt: skip
         start, size = start + size, 2 * size
-    return PathCheck(True, MotionStatus.FREE, None, 1.0, float("nan"), None, None)
+    return PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
 
 
 def _steps_of(checker: Checker, resolution: ArrayLike) -> Array:
@@ -177,8 +182,43 @@ def _ask(
     checker: Checker, first: Array, second: Array, certify: bool, each: Array, tolerance: float, workers: int
 ) -> Found:
     if certify:
-        raise RobotError("certify=True is not supported yet: motions are sampled")
+        return _certified(checker, first, second, _tolerance(tolerance), workers)
     return _sampled(checker, first, second, each, workers)
+
+
+def _tolerance(given: float) -> float:
+    if isinstance(given, bool) or not isinstance(given, (Real, np.floating)) or not 0.0 < given < inf:
+        raise RobotError(f"tolerance is {given!r:.80}, expected a number above 0: a share of the motion")
+    return float(given)
+
+
+def _certified(checker: Checker, first: Array, second: Array, tolerance: float, workers: int) -> Found:
+    count, pairs, links = len(first), len(checker._ready().rows), len(checker.robot.links)
+    status, which = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    safe, hit = np.empty(count), np.empty(count)
+    if not count:
+        return Found(status, safe, hit, which)
+    tables = checker._ready()
+    if len(tables.solid_pairs):
+        a, b = tables.names(tables.solid_pairs[0])
+        raise RobotError(f"certify=True: {a!r} or {b!r} is no convex shape, and motions are certified of such only")
+    _, _, arms, slack = arms_of(checker, first, second)
+
+    def run(start: int, stop: int) -> None:
+        cache = kept[1] if kept is not None else np.zeros_like(tables.cache)
+        work, table, _ = scratch(FIRST_POINTS)
+        certified_many(
+            *checker.robot.chain, first, second, tolerance, slack, arms, tables.link, tables.local, tables.ints,
+            tables.floats, tables.starts, tables.rows, tables.subs, tables.margins, cache, *checker._room(),
+            np.zeros(len(tables.link), dtype=np.int64), work, table, FIRST_POINTS, np.empty((1, narrow.FLOATS)),
+            np.zeros((1, narrow.INTS), dtype=np.int64), np.empty(checker.robot.dof), np.empty((4, links)),
+            np.empty((2, pairs)), np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)),
+            np.empty((LEVELS, 2)), np.empty(LEVELS, dtype=np.int64), start, stop, status, safe, hit, which,
+        )  # fmt: skip
+
+    with checker._remembered(workers) as kept, first_call("certified robot motions"):
+        in_chunks(count, workers, run)
+    return Found(status, safe, hit, which)
 
 
 def _sampled(checker: Checker, first: Array, second: Array, each: Array, workers: int) -> Found:
@@ -210,7 +250,7 @@ def _sampled(checker: Checker, first: Array, second: Array, each: Array, workers
 
 def _sample_solids(checker: Checker, first: Array, second: Array, steps: Ints, at: Ints, which: Ints) -> None:
     """Look for earlier hits of what the kernels leave open."""
-    solids, others = checker.solids, len(checker._rows)
+    solids, others = checker.solids, len(checker._ready().rows)
     for e in range(len(first)):
         count = int(steps[e] if which[e] == FREE else at[e] - 1) + 1
         for start in range(0, count, _AT_ONCE):
@@ -225,12 +265,14 @@ def _sample_solids(checker: Checker, first: Array, second: Array, steps: Ints, a
 def _sample(
     checker: Checker, first: Array, second: Array, steps: Ints, begin: Ints, workers: int, at: Ints, which: Ints
 ) -> None:
+    tables = checker._ready()
+
     def run(start: int, stop: int) -> None:
-        order, cache = kept if kept is not None else (checker._order.copy(), np.zeros_like(checker._cache))
+        order, cache = kept if kept is not None else (tables.order.copy(), np.zeros_like(tables.cache))
         sampled_many(
-            *checker.robot.chain, first, second, steps, checker._link, checker._local, checker._ints, checker._floats,
-            checker._starts, checker._rows, checker._subs, order, checker._margins, cache, *checker._room(),
-            np.empty(len(checker._link), dtype=np.int64), scratch(FIRST_POINTS)[2],
+            *checker.robot.chain, first, second, steps, tables.link, tables.local, tables.ints, tables.floats,
+            tables.starts, tables.rows, tables.subs, order, tables.margins, cache, *checker._room(),
+            np.empty(len(tables.link), dtype=np.int64), scratch(FIRST_POINTS)[2],
             np.empty((1, checker.robot.dof)), np.empty(1, dtype=np.int64), begin, start, stop, at, which,
         )  # fmt: skip
 

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.errors import Gjk3dError
+from gjk3d.meshes.mesh import Mesh
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.base import rigid
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.viz.drawing import AXES, Drawing, Style, ball_of
+from gjk3d.viz.drawing import AXES, GREY, PALETTE, Drawing, Style, ball_of, darker
 from gjk3d.viz.layout import MAX_FACES, RESOLUTION, kind, placed, plate
 from gjk3d.viz.marks import axes as axes_of
 from gjk3d.viz.marks import ball
@@ -22,24 +23,30 @@ Indices = NDArray[np.int64]
 
 #: Poses of one body that are drawn; of more, so many evenly.
 MOST_GHOSTS = 24
+#: Squares of a voxel grid, twice over, whose edges are drawn.
+MOST_SQUARES = 20_000
 #: Balls of a point cloud that are drawn as balls; more are dots.
 MOST_BALLS = 1500
 
 
-def draw(x: Any, style: Style, *, axes: bool = False) -> Drawing:
+def draw(x: Any, style: Style, *, axes: bool = False, level: int | None = None) -> Drawing:
     """Draw a solid at its poses.
 
     Parameters
     ----------
     axes : bool
         Draw the axes of each pose too.
+    level : int
+        Of a mesh: draw the boxes at this level of its tree too; level 0 is the box round all of it.
     """
     drawing = Drawing()
+    if level is not None and not isinstance(x, Mesh):
+        raise TypeError(f"level= is of a gjk3d.Mesh, and this is a {type(x).__name__}")
     stack = matrices(style.pose)
     shown = evenly(len(stack), MOST_GHOSTS)
     if len(shown) == 0:
         return drawing
-    color, name = style.color(0), style.name(0, words_for(x))
+    color, name = style.color(0, PALETTE if level is None else (GREY,)), style.name(0, words_for(x))
     around = (stack[shown][:, :3, 3].mean(axis=0), 1.0)
     for k, i in enumerate(shown):
         last = k == len(shown) - 1
@@ -47,11 +54,15 @@ def draw(x: Any, style: Style, *, axes: bool = False) -> Drawing:
         add(drawing, x, stack[i], color, fade * style.alpha(0, 1.0), around=around)
     if axes:
         add_axes(drawing, stack[shown], 0.75 * drawing.ball[1] if len(stack) == 1 else None)
-    drawing.words = [name[:1].upper() + name[1:]]
+    drawing.words = [name]
     if len(shown) < len(stack):
         drawing.words.append(f"{len(shown)} of {len(stack)} poses, the last one solid")
     elif len(stack) > 1:
         drawing.words.append(f"{len(stack)} poses, the last one solid")
+    if level is not None:
+        from gjk3d.viz.volumes import add_levels
+
+        add_levels(drawing, x, stack[-1], level)
     return drawing
 
 
@@ -65,6 +76,7 @@ def add(
     around: tuple[Array, float] | None = None,
     outline: bool = True,
     name: str = "",
+    resolution: int = RESOLUTION,
 ) -> None:
     """Add one solid at one pose; a half-space as a slab near ``around``, glassier than the rest."""
     if isinstance(x, Halfspace):
@@ -84,8 +96,12 @@ def add(
         body = placed(x.points, np.zeros((0, 3), dtype=np.int64), pose)
         drawing.dots(body.vertices, color, width=4.0, opacity=opacity, name=name)
         return
-    vertices, faces = surface_of(x)
+    vertices, faces = surface_of(x, resolution)
     body = placed(vertices, faces, pose)
+    if type(x).__name__ == "VoxelGrid" and len(faces) < MOST_SQUARES:
+        half = len(faces) // 2  # the two halves of each square
+        corners = body.vertices[np.column_stack([body.faces[:half], body.faces[half:, 2]])]
+        drawing.lines(corners[:, [[0, 1], [1, 2], [2, 3], [3, 0]]], darker(color, 0.7), width=1.0)
     drawing.body(body.vertices, body.faces, color, opacity, outline=outline and convex(x), name=name)
 
 
@@ -169,4 +185,4 @@ def words_for(x: Any) -> str:
     if isinstance(name, str) and name:
         return name
     text = repr(x).strip("<>")
-    return text if len(text) <= 60 and "\n" not in text else kind(x)
+    return text if len(text) <= 60 and "\n" not in text else kind(x).capitalize()

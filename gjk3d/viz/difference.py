@@ -49,7 +49,10 @@ class Difference:
         self.center: Array = self.turn @ fa[layout.CENTER : layout.CENTER + 3] + rows.a[0, 9:12]
         self.radii = float(fa[layout.RADIUS]), float(fb[layout.RADIUS])
         self.size = float(fa[layout.RHO] + fb[layout.RHO] + sum(self.radii) + np.linalg.norm(self._m[9:]))
-        self._shapes = a, b
+        self._corners = _corners(a), _corners(b)
+        first, second = self._corners
+        #: whether what is drawn of the cores' difference is sampled, as that of curved shapes
+        self.sampled = first is None or second is None or len(first) * len(second) > MOST
 
     def axes(self, vectors: Array) -> Array:
         """Turn directions, or points of A - B, of the trace into world axes."""
@@ -75,12 +78,12 @@ class Difference:
 
     def core(self) -> tuple[Array, Index]:
         """Return the cores' difference as triangles, or as the end points of a segment, or as one point."""
-        corners = [_corners(shape) for shape in self._shapes]
-        if corners[0] is not None and corners[1] is not None and len(corners[0]) * len(corners[1]) <= MOST:
+        first, second = self._corners
+        if not self.sampled and first is not None and second is not None:
             (_, fa), (_, fb) = self._packed
             turn, shift = np.array(self._m[:9]).reshape(3, 3), np.array(self._m[9:])
-            p = corners[0] - fa[layout.CENTER : layout.CENTER + 3]
-            q = (corners[1] - fb[layout.CENTER : layout.CENTER + 3]) @ turn.T + shift
+            p = first - fa[layout.CENTER : layout.CENTER + 3]
+            q = (second - fb[layout.CENTER : layout.CENTER + 3]) @ turn.T + shift
             points = self.axes((p[:, None] - q[None]).reshape(-1, 3))
         else:
             points = np.array([self.support(d)[0] for d in _directions(SAMPLES)])

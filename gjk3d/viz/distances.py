@@ -30,18 +30,19 @@ def draw(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None = None) 
     drawing = Drawing(words=[verdict(x).capitalize(), proof(x)], sorted=True)
     drawing.camera = Camera(layout.center, layout.eye, layout.up, layout.angle)
     drawing.focus = (layout.center, layout.radius)
-    _add_bodies(drawing, x, layout, models_of(x, surfaces), style)
+    add_pair(drawing, x, layout, models_of(x, surfaces), style)
     colors = (style.color(0, COLORS), style.color(1, COLORS))
     _add_witness(drawing, x, layout, colors)
-    for k, shape in enumerate((x.shape_a, x.shape_b)):
-        drawing.key(f"{'AB'[k]}  {style.name(k, kind(shape))}", colors[k])
     drawing.key("normal, A to B", NORMAL)
     if x.depth > 0.0:
         drawing.key("shortest way out, for B", SEPARATION)
     return drawing
 
 
-def _add_bodies(drawing: Drawing, x: Distance, layout: Layout, models: list[Body | None], style: Style) -> None:
+def add_pair(
+    drawing: Drawing, x: Distance, layout: Layout, models: list[Body | None], style: Style, opacity: float = 0.5
+) -> None:
+    """Add the two bodies of an answer, from far to near, and what they are called."""
     # from far to near: the plane between the two, across the normal, has the farther one behind it
     between = (x.point_a + x.point_b) / 2
     for i in (0, 1) if float(x.normal @ (layout.eye - between)) >= 0.0 else (1, 0):
@@ -49,10 +50,10 @@ def _add_bodies(drawing: Drawing, x: Distance, layout: Layout, models: list[Body
         if model is not None:
             drawing.body(model.vertices, model.faces, color, look=MODEL)
         # a half-space, and a hull round its model, are glass
-        opacity = style.alpha(i, 0.5) * (0.6 if body.plate else 0.4 if model is not None else 1.0)
+        alpha = style.alpha(i, opacity) * (0.6 if body.plate else 0.4 if model is not None else 1.0)
         if len(body.faces):
             drawing.body(
-                body.vertices, body.faces, color, opacity, framed=not body.plate, outline=not body.plate, name="AB"[i]
+                body.vertices, body.faces, color, alpha, framed=not body.plate, outline=not body.plate, name="AB"[i]
             )
         else:  # a point or a segment: as thick as can be seen
             first, last = body.vertices[0], body.vertices[-1]
@@ -62,6 +63,8 @@ def _add_bodies(drawing: Drawing, x: Distance, layout: Layout, models: list[Body
                 else rod(first, last, 0.012 * layout.radius)
             )
             drawing.body(*thin, color, look=MODEL, name="AB"[i])
+    for k, shape in enumerate((x.shape_a, x.shape_b)):
+        drawing.key(f"{'AB'[k]}  {style.name(k, kind(shape))}", style.color(k, COLORS))
 
 
 def _add_witness(drawing: Drawing, x: Distance, layout: Layout, colors: tuple[str, str]) -> None:

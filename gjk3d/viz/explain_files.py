@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gjk3d.viz.explain_curve import curve
 from gjk3d.viz.explain_fonts import INK, LINE, PAPER, SOFT, font, wrapped
 from gjk3d.viz.explain_paper import HEADINGS, PANEL, WIDTH, bounds, key, legends, page, panels
-from gjk3d.viz.explain_scene import Scene
-from gjk3d.viz.explain_stage import SHARP, Stage
+from gjk3d.viz.explain_scene import PALETTE, Scene
+from gjk3d.viz.explain_stage import SHARP, Stage, rod_color
 from gjk3d.viz.rendering import check_rendering
 from gjk3d.viz.steps import Step
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 _ROW = 262  #: height of a step in a strip
 _CELL = (330, 232)
@@ -34,8 +38,20 @@ def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, secon
     if path.suffix.lower() == ".webp":
         frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0, quality=85, method=4)
         return
-    small = [frame.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE) for frame in frames]
+    palette = _palette(frames)
+    small = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     small[0].save(path, save_all=True, append_images=small[1:], duration=times, loop=0, disposal=1, optimize=False)
+
+
+def _palette(frames: list[Image.Image]) -> Image.Image:
+    """Return one palette for all frames, in which every colour that means something has its place."""
+    from PIL import Image
+
+    sample = np.concatenate([np.asarray(frame)[::3, ::3].reshape(-1, 3) for frame in frames])
+    colors = {PAPER, *PALETTE.values(), *map(rod_color, PALETTE)}
+    swatches = np.array([[int(color[k : k + 2], 16) for k in (1, 3, 5)] for color in sorted(colors)])
+    pixels = np.concatenate([sample, np.repeat(swatches, max(1, len(sample) // 150), axis=0)]).astype(np.uint8)
+    return Image.fromarray(pixels[None]).quantize(256, Image.Quantize.MEDIANCUT)
 
 
 def reading_time(sentence: str) -> float:

@@ -22,7 +22,8 @@ def font(size: float) -> ImageFont.FreeTypeFont:
     return loaded
 
 
-def wrapped(text: str, size: float, width: float) -> list[str]:
+@functools.lru_cache(maxsize=4096)
+def wrapped(text: str, size: float, width: float) -> tuple[str, ...]:
     """Break a sentence into lines."""
     lines = [""]
     for word in text.split(" "):
@@ -31,4 +32,4 @@ def wrapped(text: str, size: float, width: float) -> list[str]:
             lines[-1] = longer
         else:
             lines.append(word)
-    return lines
+    return tuple(lines)

@@ -33,11 +33,12 @@ PALETTE = {
     "dropped": "#80868B",
 }
 _BALL, _ROD, _ARROW = 0.026, 0.008, 0.011
+_ASKED = 0.26  #: length of the arrows at the support points
 _NONE, _NO_FACES = np.empty((0, 3)), np.empty((0, 3), np.int64)
 
 
 class Piece(NamedTuple):
-    """One thing to draw: a glassy body, faces, a ball, a rod, an arrow or a label."""
+    """One thing to draw: a glassy body, a ghost (one of samples), faces, a ball, a rod, an arrow or a label."""
 
     kind: str
     role: str  #: a name in PALETTE
@@ -75,19 +76,19 @@ def arrange(result: Distance, steps: list[Step], difference: Difference, view: A
     toward, top = _look(layout.view if view is None else view, layout.up if up is None else up)
     bodies = [(body.vertices, body.faces) for body in layout.bodies]
     core, whole = difference.core(), difference.whole()
-    left = _view(layout.center, layout.radius, np.concatenate([v for v, _ in bodies]), toward, top)
+    tips = [_support_arrows(step, layout.radius) for step in steps]
+    seen = np.concatenate([v for v, _ in bodies])
+    left = _view(layout.center, layout.radius, seen, toward, top, np.concatenate(tips))
     points = np.concatenate([whole[0], np.zeros((1, 3))])
     center = (points.min(axis=0) + points.max(axis=0)) / 2
     radius = float(np.linalg.norm(points - center, axis=1).max()) or 1.0
-    right = _view(center, radius, points, toward, top)
+    right = _view(center, radius, points, toward, top, _NONE)
     for (vertices, faces), role in zip(bodies, "ab", strict=True):
         left.still.append(Piece("glass", role, _local(left, vertices), faces, opacity=0.4))
     if sum(difference.radii) > 0.0:
-        right.still.append(Piece("glass", "difference", _local(right, whole[0]), whole[1], opacity=0.12))
-    right.still.append(Piece("glass", "difference", _local(right, core[0]), core[1], opacity=0.22))
-    origin = _local(right, np.zeros((1, 3)))
-    right.still.append(Piece("ball", "ink", origin, size=_BALL))
-    right.still.append(Piece("label", "ink", origin, text="origin"))
+        right.still.append(Piece("ghost", "difference", _local(right, whole[0]), whole[1], opacity=0.12))
+    kind = "ghost" if difference.sampled else "glass"
+    right.still.append(Piece(kind, "difference", _local(right, core[0]), core[1], opacity=0.22))
     return Scene(left, right, toward, top, [(_workspace(left, s), _differences(right, s)) for s in steps])
 
 
@@ -101,10 +102,19 @@ def _look(view: Any, up: Any) -> tuple[Array, Array]:
     return toward, top / np.linalg.norm(top)
 
 
-def _view(center: Array, unit: float, points: Array, toward: Array, up: Array) -> View:
+def _support_arrows(step: Step, unit: float) -> Array:
+    """Return the ends of the arrows that show in which direction both shapes were asked."""
+    if step.support_a is None or step.support_b is None or step.direction is None:
+        return _NONE
+    along = _ASKED * unit * step.direction
+    return np.array([step.support_a, step.support_a + along, step.support_b, step.support_b - along])
+
+
+def _view(center: Array, unit: float, points: Array, toward: Array, up: Array, always: Array) -> View:
     local = (points - center) / unit
     length = np.linalg.norm(local, axis=1)
     local /= np.maximum(length, 1.0)[:, None]  # what is outside the ball may stay outside the picture
+    local = np.concatenate([local, (always - center) / unit])
     axes = np.array([np.cross(up, toward), up, toward])
     flat = local @ axes.T
     low, high = flat.min(axis=0), flat.max(axis=0)
@@ -129,11 +139,10 @@ def _workspace(view: View, step: Step) -> list[Piece]:
             pieces.append(Piece("rod", "ink", ends, size=_ROD))
         pieces += [Piece("ball", role, ends[i : i + 1], size=_BALL) for i, role in enumerate("ab")]
     if step.support_a is not None and step.support_b is not None and step.direction is not None:
-        at = _local(view, [step.support_a, step.support_b])
-        for i, role in enumerate("ab"):
-            along = step.direction if role == "a" else -step.direction
-            pieces.append(Piece("arrow", "direction", np.array([at[i], at[i] + 0.3 * along]), size=_ARROW))
-            pieces.append(Piece("ball", "new", at[i : i + 1], size=1.25 * _BALL))
+        ends = _local(view, _support_arrows(step, view.unit))
+        for at, tip in (ends[:2], ends[2:]):
+            pieces.append(Piece("arrow", "direction", np.array([at, tip]), size=_ARROW))
+            pieces.append(Piece("ball", "new", at[None], size=1.25 * _BALL))
     return pieces
 
 
@@ -155,6 +164,7 @@ def _answer(step: Step, ends: Array) -> list[Piece]:
 def _differences(view: View, step: Step) -> list[Piece]:
     pieces = _polytope(view, step) if len(step.faces) else _simplex(view, step)
     origin = _local(view, np.zeros(3))
+    pieces += [Piece("ball", "ink", origin, size=_BALL), Piece("label", "ink", origin, text="origin")]
     if step.nearest is not None:
         near = _local(view, step.nearest)
         line = np.concatenate([origin, near])
@@ -208,8 +218,9 @@ def _polytope(view: View, step: Step) -> list[Piece]:
     pieces += [Piece("rod", "polytope", vertices[list(edge)], size=thin) for edge in sorted(edges - rim)]
     pieces += [Piece("rod", "new", vertices[list(edge)], size=1.2 * _ROD) for edge in sorted(rim)]
     used = np.unique(step.faces)
-    named = used if len(used) <= 9 else np.unique(step.closest)
+    named = (used if len(used) <= 9 else np.unique(step.closest)).tolist()
     for i in used if len(used) <= 40 else named:
         pieces.append(Piece("ball", "polytope", vertices[i : i + 1], size=0.7 * _BALL))
+    named = [i for i in named if step.names[i] != step.point_name or step.phase == "answer"]
     pieces += [Piece("label", "polytope", vertices[i : i + 1], text=step.names[i]) for i in named]
     return pieces

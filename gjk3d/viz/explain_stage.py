@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 
 SHARP = 2  #: pictures are drawn this much larger and shrunk, which is the smoothest
 _MARGIN = 1.16
+#: what shows through everything before it
+_OVER = ("a", "b", "ink", "direction", "new")
 _PLAIN = {"reset_camera": False, "render": False, "pickable": False}
 #: what faces the light keeps its colour: the lights and these add up to a little more than 1
 _LIGHT = {"ambient": 0.42, "diffuse": 0.56, "specular": 0.05, "specular_power": 20.0}
@@ -53,6 +55,7 @@ class Stage:
 
         plotter = self.plotter
         plotter.set_background("white")
+        plotter.renderer.SetUseOIT(False)  # glass is blended in the order it is added, not by weights
         for azimuth, elevation, intensity in _LIGHTS:
             light = pyvista.Light(light_type="camera light", intensity=intensity)
             a, e = np.radians(azimuth), np.radians(elevation)
@@ -107,9 +110,9 @@ class Stage:
     # --- pieces -------------------------------------------------------------------------------------------------------
 
     def _still(self, piece: Piece) -> None:
-        if piece.kind == "glass" and len(piece.faces):
+        if piece.kind in ("glass", "ghost") and len(piece.faces):
             self._glass(piece)
-        elif piece.kind == "glass":  # a point or a segment
+        elif piece.kind in ("glass", "ghost"):  # a point or a segment
             kind = "ball" if len(piece.points) == 1 else "rod"
             solid = Piece(kind, piece.role, piece.points[[0, -1]] if kind == "rod" else piece.points, size=0.014)
             self._moving([solid])
@@ -120,29 +123,50 @@ class Stage:
         color = PALETTE[piece.role]
         shaded = shade(piece.points, piece.faces)
         mesh = with_normals(shaded)
+        # samples have ragged creases: they are lit evenly, and outlined only
+        light = _LIGHT if piece.kind == "glass" else {"ambient": 0.8, "diffuse": 0.15}
         for hidden in ("front", "back"):  # the far side first: a convex body then blends in the right order
-            actor = self.plotter.add_mesh(mesh, color=color, opacity=piece.opacity, culling=hidden, **_LIGHT, **_PLAIN)
+            actor = self.plotter.add_mesh(mesh, color=color, opacity=piece.opacity, culling=hidden, **light, **_PLAIN)
             actor.prop.interpolation = "Phong"
-        if len(shaded.edges):
+        if piece.kind == "ghost":
+            outline = polydata(piece.points, piece.faces)
+            look = {"opacity": 0.3 + piece.opacity, "line_width": 1.3 * SHARP}
+            self.plotter.add_silhouette(outline, color=darker(color), **look)
+        elif len(shaded.edges):
             look = {"opacity": min(1.0, 0.3 + piece.opacity), "line_width": 1.3 * SHARP}
             self.plotter.add_mesh(wires(shaded.edges), color=darker(color), **look, **_PLAIN)
 
     def _moving(self, pieces: list[Piece]) -> list[Any]:
         actors = []
-        roles = dict.fromkeys(piece.role for piece in pieces)
-        for role in roles:
-            solids = [solid(p) for p in pieces if p.role == role and p.kind in ("ball", "rod", "arrow")]
-            if solids:
-                mesh = joined([part for parts in solids for part in parts])
-                color = darker(PALETTE[role], 0.72) if role in ("simplex", "polytope") else PALETTE[role]
-                actors.append(self.plotter.add_mesh(mesh, color=color, **_LIGHT, **_PLAIN))
         for piece in pieces:
             if piece.kind == "faces":
                 mesh = polydata(piece.points, piece.faces)
                 flat = 0.95 if piece.role in ("closest", "removed") else 0.6  # their colour says what they are
                 look = {"ambient": flat, "diffuse": 0.95 - flat, "opacity": piece.opacity}
                 actors.append(self.plotter.add_mesh(mesh, color=PALETTE[piece.role], **look, **_PLAIN))
+        roles = dict.fromkeys(piece.role for piece in pieces)
+        for role in roles:
+            solids = [solid(p) for p in pieces if p.role == role and p.kind in ("ball", "rod", "arrow")]
+            if solids:
+                mesh = joined([part for parts in solids for part in parts])
+                color = rod_color(role)
+                over = {"culling": "back"} if role in _OVER else {}
+                actors.append(self.plotter.add_mesh(mesh, color=color, **over, **_LIGHT, **_PLAIN))
+                if over:
+                    _over_all(actors[-1])
         return actors
+
+
+def rod_color(role: str) -> str:
+    """Return the colour of balls, rods and arrows: darker than the faces that they border."""
+    return darker(PALETTE[role], 0.8) if role in ("simplex", "polytope") else PALETTE[role]
+
+
+def _over_all(actor: Any) -> None:
+    """Paint an actor after the glass and as if before all of it."""
+    actor.ForceTranslucentOn()
+    actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
+    actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(0.0, -66000.0)
 
 
 @functools.cache

@@ -62,7 +62,7 @@ def lay_out(result: Distance) -> Layout:
     for i, (shape, pose) in enumerate(sides):
         if isinstance(shape, Halfspace):
             bodies[i] = plate(shape, pose, center, 2.5 * radius)
-    view, up = _camera(result)
+    view, up = side_view(np.asarray(result.normal)), np.array([0.0, 0.0, 1.0])  # z up
     first, second = (body for body in bodies if body is not None)
     seen = np.concatenate([b.vertices for b in (first, second) if not b.plate] + [[result.point_a, result.point_b]])
     center, eye = stand_back(seen, center, radius, view, up)
@@ -126,9 +126,8 @@ def _ball(points: Array) -> tuple[Array, float]:
     return center, float(np.linalg.norm(points - center, axis=1).max())
 
 
-def _camera(result: Distance) -> tuple[Array, Array]:
-    """Look at the normal from its side and a little from above, with z up where the normal lets it."""
-    n = np.asarray(result.normal)
+def side_view(n: Array) -> Array:
+    """Return the direction to an eye that sees a unit vector from its side, and a little from above."""
     up = np.array([0.0, 0.0, 1.0])
     if abs(n[2]) > 0.9:  # along z: from the front
         side = np.array([0.35, -1.0, 0.0])
@@ -138,7 +137,8 @@ def _camera(result: Distance) -> tuple[Array, Array]:
         side += 0.35 * np.linalg.norm(side) * n
     side -= (side @ up) * up
     view = side / np.linalg.norm(side) + 0.42 * up
-    return view / np.linalg.norm(view), up
+    out: Array = view / np.linalg.norm(view)
+    return out
 
 
 def stand_back(points: Array, center: Array, radius: float, view: Array, up: Array) -> tuple[Array, Array]:

@@ -25,6 +25,8 @@ VIEW = np.array([0.42, -0.80, 0.43]) / np.linalg.norm([0.42, -0.80, 0.43])
 UP = np.array([0.0, 0.0, 1.0])
 #: Bodies that get an outline; it costs time in every frame.
 _MOST_OUTLINES = 40
+#: Rows of words, above and below.
+_MOST_ROWS = 12
 _LOOK = {"reset_camera": False, "render": False, "pickable": False}
 _LIGHT = {"ambient": 0.34, "diffuse": 0.78, "specular": 0.2, "specular_power": 25.0}
 
@@ -59,11 +61,51 @@ def paint(drawing: Drawing, plotter: pyvista.Plotter) -> list[Any]:
     for part in ("view", "focus", "camera"):
         setattr(whole, part, getattr(drawing, part))
     camera = camera_of(whole)
-    actors = add_items(plotter, thickened(drawing.items, drawing.ball[1]), None if drawing.sorted else camera.eye)
-    actors += _add_labels(plotter, drawing)
+    added = _added(plotter, drawing, camera)
+    if drawing.steps is not None and drawing.steps.total > 1:
+        _walk(plotter, drawing, added)
     add_words(plotter, whole)
     aim(plotter, camera)
-    return actors
+    return [actor for _, actors in added for actor in actors]
+
+
+Added = list[tuple[Item | None, list[Any]]]
+
+
+def _added(plotter: pyvista.Plotter, drawing: Drawing, camera: Camera, kept: Added | None = None) -> Added:
+    """Add a drawing's items and labels; those that were there already stay."""
+    there = {id(item) for item, _ in kept or []}
+    items = thickened([item for item in drawing.items if id(item) not in there], drawing.ball[1])
+    added = _add_each(plotter, items, None if drawing.sorted else camera.eye)
+    return [*(kept or []), *added, (None, _add_labels(plotter, drawing))]
+
+
+def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
+    """Let the keys n and p lead through the drawings."""
+    steps = drawing.steps
+    assert steps is not None
+    at, added_now = steps.at, added
+    row, column = plotter.renderers.index_to_loc(plotter.renderers.active_index)
+
+    def go(by: int) -> None:
+        nonlocal at, added_now
+        at = (at + by) % steps.total
+        new = steps.make(at)
+        mine = {id(item) for item in new.items}
+        plotter.subplot(row, column)
+        for item, actors in added_now:
+            if id(item) not in mine:
+                for actor in actors:
+                    plotter.remove_actor(actor, reset_camera=False, render=False)
+        camera = camera_of(new)
+        added_now = _added(plotter, new, camera, [pair for pair in added_now if id(pair[0]) in mine])
+        _DRAWN[plotter.renderer] = new
+        add_words(plotter, new)
+        aim(plotter, camera)
+        plotter.render()
+
+    plotter.add_key_event("n", lambda: go(1))
+    plotter.add_key_event("p", lambda: go(-1))
 
 
 def thickened(items: list[Item], size: float) -> list[Item]:
@@ -103,6 +145,10 @@ def aim(plotter: pyvista.Plotter, to: Camera) -> None:
 
 def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> list[Any]:
     """Add items: what hides others first, then glass from far to near as the eye sees it, then signs."""
+    return [actor for _, actors in _add_each(plotter, items, eye) for actor in actors]
+
+
+def _add_each(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> Added:
     bodies = [item for item in items if item.look == BODY]
     glass = [item for item in bodies if item.opacity < 1.0]
     if eye is not None:
@@ -110,15 +156,15 @@ def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
         glass.sort(key=lambda item: (item.framed, -float(np.linalg.norm(item.vertices.mean(axis=0) - eye))))
     rest = [item for item in items if item.look != BODY]
     outlined = len(bodies) <= _MOST_OUTLINES
-    actors: list[Any] = []
+    added: Added = []
     for item in [i for i in rest if i.look == MODEL] + [i for i in bodies if i.opacity >= 1.0] + glass:
-        actors += _add_body(plotter, item, outlined)
+        added.append((item, _add_body(plotter, item, outlined)))
     for item in rest:
         if item.look == MARK:
-            actors.append(_add_mark(plotter, item))
+            added.append((item, [_add_mark(plotter, item)]))
         elif item.look in (LINES, DOTS):
-            actors.append(_add_thin(plotter, item))
-    return actors
+            added.append((item, [_add_thin(plotter, item)]))
+    return added
 
 
 def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]:
@@ -202,17 +248,23 @@ def _add_labels(plotter: pyvista.Plotter, drawing: Drawing) -> list[Any]:
 
 def add_words(plotter: pyvista.Plotter, drawing: Drawing) -> None:
     """Write the words at the top and the meaning of colours at the bottom."""
+    for row in range(_MOST_ROWS):
+        for name in (f"gjk3d line {row}", f"gjk3d key {row}", f"gjk3d chip {row}"):
+            plotter.remove_actor(name, reset_camera=False, render=False)
     # in parts of the window, so that it fits the panels of a divided plotter too
-    for row, line in enumerate(drawing.words):
+    for row, line in enumerate(drawing.words[:_MOST_ROWS]):
         place = (0.014, 0.955 - 0.037 * row)
-        plotter.add_text(
-            line, position=place, viewport=True, font_size=13 - min(row, 1), color=INK, name=f"gjk3d line {row}"
-        )
-    for row, (text, color) in enumerate(reversed(drawing.keys)):
+        _write(plotter, line, place, 13 - min(row, 1), f"gjk3d line {row}")
+    for row, (text, color) in enumerate(reversed(drawing.keys[:_MOST_ROWS])):
         place = (0.014, 0.016 + 0.035 * row)
-        plotter.add_actor(_chip(place, color), name=f"gjk3d chip {row}", **_LOOK)
+        plotter.add_actor(_chip((place[0], place[1] + 0.004), color), name=f"gjk3d chip {row}", **_LOOK)
         beside = (place[0] + 0.024, place[1])
-        plotter.add_text(text, position=beside, viewport=True, font_size=11, color=INK, name=f"gjk3d key {row}")
+        _write(plotter, text, beside, 11, f"gjk3d key {row}")
+
+
+def _write(plotter: pyvista.Plotter, text: str, place: tuple[float, float], size: int, name: str) -> None:
+    written = plotter.add_text(text, position=place, viewport=True, font_size=size, color=INK, name=name)
+    written.prop.background_color, written.prop.background_opacity = "white", 0.55  # to be read over a body too
 
 
 def _chip(place: tuple[float, float], color: str) -> Any:

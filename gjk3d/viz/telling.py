@@ -63,6 +63,7 @@ class Telling:
                     "Every point of A minus every point of B makes A - B: the shapes share a point where it holds the "
                     "origin, else they are as far apart as it is from the origin. GJK never builds it. It asks for "
                     f"farthest points, the first along {shift[1]}: {self.names(start.simplex[0])}."
+                    + self._grown_cores()
                 ),
                 lower=nan,
                 upper=nan,
@@ -74,6 +75,14 @@ class Telling:
                 support_b=d.place(b),
             )
         )
+
+    def _grown_cores(self) -> str:
+        if self.radii == 0.0:
+            return ""
+        radii = [
+            f"{name}'s radius, {short(r)}," for name, r in zip("AB", self.difference.radii, strict=True) if r > 0.0
+        ]
+        return f" It is asked about the cores: {' and '.join(radii)} {'comes' if len(radii) == 1 else 'come'} last."
 
     def _bounds(self, lower: float, upper: float) -> tuple[float, float]:
         """Return the best bounds of the distance so far, the radii taken off."""

@@ -1,4 +1,4 @@
-"""Motions: sampled ones against single configurations."""
+"""Motions: sampled ones against single configurations, certified ones against dense samples."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_paths(checker):
     assert checker.path_free(path[:1])
 
 
-@pytest.mark.parametrize("certify", [False])
+@pytest.mark.parametrize("certify", [False, True])
 def test_refused(checker, certify):
     dof = checker.robot.dof
     zero, two = np.zeros(dof), np.zeros((2, dof))
@@ -140,6 +140,9 @@ def test_refused(checker, certify):
     for resolution in (0.0, -1.0, np.nan, "fine", np.ones(dof + 1), [0.1] * (dof - 1) + [0.0]):
         with pytest.raises(Gjk3dError, match="resolution is"):
             checker.motion_free(zero, zero, resolution=resolution, certify=certify)
+    for tolerance in (0.0, -1e-6, np.nan, np.inf, True, "fine"):
+        with pytest.raises(Gjk3dError, match="tolerance is"):
+            checker.motion_free(zero, zero, tolerance=tolerance, certify=True)
     with pytest.raises(Gjk3dError, match="workers"):
         checker.motion_free(zero, zero, workers=0, certify=certify)
     for path in (zero, np.empty((0, dof))):
@@ -152,3 +155,64 @@ def test_refused(checker, certify):
 def test_too_many_samples(checker):
     with pytest.raises(Gjk3dError, match="motion 0 would take"):
         checker.motion_free(np.zeros(checker.robot.dof), np.ones(checker.robot.dof), resolution=1e-300)
+
+
+def test_certified_motions_against_dense_samples(checker):
+    q0, q1 = edges(checker, 120, seed=5)
+    proof = checker.motion_free(q0, q1, certify=True)
+    dense = checker.motion_free(q0, q1, resolution=2e-3)
+    assert 0.3 < proof.free.mean() < 0.9
+    assert (proof.status == MotionStatus.UNRESOLVED).mean() < 0.1
+    assert not (proof.free & ~dense.free).any()
+    hits = proof.status == MotionStatus.HIT
+    assert (proof.hit[hits] - proof.safe[hits] <= 1e-6).all()
+    assert (proof.hit[hits] >= proof.safe[hits]).all()
+    # never safe beyond what was seen to collide, and dense samples meet nothing before the proof does
+    seen = ~dense.free
+    assert (proof.safe[seen] <= dense.hit[seen]).all()
+    assert (dense.safe[hits] <= proof.hit[hits]).all()
+    for k in np.flatnonzero(hits):
+        at_hit = (1 - proof.hit[k]) * q0[k] + proof.hit[k] * q1[k]
+        assert not checker.free(at_hit)
+        nearest = checker.clearance(at_hit)
+        assert -1e-4 < nearest.distance <= 1e-12
+        assert nearest.pair == proof.pair[k]
+    for k in np.flatnonzero(proof.free)[:20]:
+        assert proof.pair[k] is None
+        assert proof.safe[k] == 1.0
+
+
+def test_certified_single_stacked_and_threads_agree(checker):
+    q0, q1 = edges(checker, 150, 0.5, seed=6)
+    many = checker.motion_free(q0, q1, certify=True)
+    threads = checker.motion_free(q0, q1, certify=True, workers=2)
+    assert np.array_equal(many.status, threads.status)
+    assert many.safe == pytest.approx(threads.safe, abs=2e-6)
+    for k in range(10):
+        one = checker.motion_free(q0[k], q1[k], certify=True)
+        assert one.status == many.status[k]
+        assert one.safe == pytest.approx(many.safe[k], abs=2e-6)
+
+
+def test_certified_there_and_back(checker):
+    q0, q1 = edges(checker, 100, seed=7)
+    there, back = checker.motion_free(q0, q1, certify=True), checker.motion_free(q1, q0, certify=True)
+    clear = (there.status != MotionStatus.UNRESOLVED) & (back.status != MotionStatus.UNRESOLVED)
+    assert clear.mean() > 0.9
+    assert np.array_equal(there.free[clear], back.free[clear])
+    # the first contact from one end is not behind the first from the other
+    met = clear & ~there.free
+    assert (there.safe[met] <= 1.0 - back.safe[met] + 1e-6).all()
+
+
+def test_certified_motions_shrink_with_the_margin(checker):
+    q0, q1 = edges(checker, 60, seed=8)
+    before = None
+    for margin in (0.03, 0.0, -0.01):
+        answer = Checker(checker.robot, AROUND, margin=margin).motion_free(q0, q1, certify=True)
+        if before is not None:
+            assert not (before.free & ~answer.free).any()
+            assert (before.safe <= answer.safe + 1e-6).all()
+        before = answer
+        dense = Checker(checker.robot, AROUND, margin=margin).motion_free(q0, q1, resolution=0.01)
+        assert not (answer.free & ~dense.free).any()

@@ -1,0 +1,78 @@
+"""Rays and what they meet as a picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gjk3d.rays import RayHit
+from gjk3d.viz.drawing import GREY, NORMAL, SEPARATION, Drawing, Style, ball_of
+from gjk3d.viz.marks import arrow, ball, rod
+
+#: Rays drawn as rods with arrows; more are lines.
+_MOST_RODS = 60
+
+
+def draw(x: RayHit, style: Style, *, origins: Any = None, directions: Any = None, of: Any = None) -> Drawing:
+    """Draw an answer of `gjk3d.raycast` or `Scene.raycast`.
+
+    Parameters
+    ----------
+    origins, directions : (3,) float or (n, 3) float
+        The question, which the answer does not carry.
+    of : anything that can be drawn
+        What the rays were cast at; ``pose`` is its pose.
+    """
+    if origins is None or directions is None:
+        raise TypeError("an answer of raycast does not know its rays: give origins= and directions=")
+    drawing = Drawing()
+    if of is not None:
+        from gjk3d.viz.kinds import drawing_of
+
+        target = drawing_of(of, Style(style.pose, style.colors, 0.45 if style.opacity is None else style.opacity))
+        drawing.take(target)
+        drawing.words = []
+    points = np.reshape(x.point, (-1, 3))
+    starts, ways = (np.asarray(given, dtype=np.float64).reshape(-1, 3) for given in (origins, directions))
+    starts, ways = np.broadcast_to(starts, points.shape), np.broadcast_to(ways, points.shape)
+    ways = ways / np.linalg.norm(ways, axis=1)[:, None]
+    hit, inside = np.reshape(x.hit, -1), np.reshape(x.inside, -1)
+    size = ball_of(np.concatenate([drawing.framed, starts, points[hit]]))[1]
+    beyond = 0.6 * size if len(drawing.items) == 0 else _reach(starts, ways, drawing, size)
+    ends = np.where(hit[:, None], points, starts + np.reshape(beyond, (-1, 1)) * ways)
+    _add_rays(drawing, starts, ends, hit, size)
+    for point, normal in zip(points[hit & ~inside], np.reshape(x.normal, (-1, 3))[hit & ~inside], strict=True):
+        if len(points) <= _MOST_RODS:
+            drawing.marks(arrow(point, normal, 0.12 * size, 0.006 * size), SEPARATION)
+    drawing.words.insert(0, f"{int(hit.sum())} of {len(hit)} rays hit" if len(hit) > 1 else _single(x))
+    drawing.key("rays that hit", NORMAL)
+    if not hit.all():
+        drawing.key("rays that miss", GREY)
+    if hit.any():
+        drawing.key("where, and the normal there", SEPARATION)
+    return drawing
+
+
+def _add_rays(drawing: Drawing, starts: Any, ends: Any, hit: Any, size: float) -> None:
+    few = len(hit) <= _MOST_RODS
+    for a, b, met in zip(starts, ends, hit, strict=True):
+        if few:
+            drawing.marks([rod(a, b, 0.0045 * size, 12), ball(a, 0.009 * size, 16)], NORMAL if met else GREY)
+            if met:
+                drawing.marks([ball(b, 0.012 * size, 24)], SEPARATION)
+    if not few:
+        segments = np.stack([starts, ends], axis=1)
+        drawing.lines(segments[hit], NORMAL, width=1.2)
+        drawing.lines(segments[~hit], GREY, width=1.2)
+        drawing.dots(ends[hit], SEPARATION, width=7.0)
+
+
+def _reach(starts: Any, ways: Any, drawing: Drawing, size: float) -> Any:
+    """Return how far to draw rays that miss: past the middle of what they were cast at."""
+    center = drawing.ball[0]
+    return np.clip(((center - starts) * ways).sum(axis=1) + 0.5 * size, 0.5 * size, 2.5 * size)
+
+
+def _single(x: RayHit) -> str:
+    return repr(x).replace("RayHit: ", "Hit " if bool(np.reshape(x.hit, -1)[0]) else "Hit: ")

@@ -1,0 +1,275 @@
+"""Pictures of contacts, impacts, rays, axes, gradients, volumes, poses and scenes."""
+
+import numpy as np
+import pytest
+from answers import pose
+from test_show import GREEN, ORANGE, color_at, is_shade, picture, pixel_of, share
+
+import gjk3d as gk
+from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
+from gjk3d.viz.kinds import drawing_of
+from gjk3d.viz.volumes import level_boxes
+
+BLUE, VERMILION = np.array([0, 114, 178]), np.array([213, 94, 0])
+
+
+def of(drawing, look, color=None):
+    return [item for item in drawing.items if item.look == look and (color is None or item.color == color)]
+
+
+def alike(color, wanted):
+    return color @ wanted / np.linalg.norm(color) / np.linalg.norm(wanted)
+
+
+# --- contact ------------------------------------------------------------------------------------------------------
+
+
+def test_every_contact_point_is_marked_where_it_is():
+    touch = gk.contact(gk.Box((2, 2, 1)), gk.Box((2, 2, 1)), None, pose(0.5, 0.3, 1))
+    assert touch.count == 4
+    drawing = drawing_of(touch)
+    for point in touch.points:
+        near = [item for item in of(drawing, MARK) if np.linalg.norm(item.vertices.mean(axis=0) - point) < 1e-6]
+        assert len(near) == 1
+    assert drawing.words == ["4 contact points, gap 0"]
+    image, plotter = picture(touch)
+    assert image.std() > 5.0
+    for point in touch.points:
+        assert alike(color_at(image, plotter, point), VERMILION) > 0.9
+    assert share(image, ORANGE) > 0.02
+    assert share(image, GREEN) > 0.02
+    plotter.close()
+
+
+def test_gaps_that_differ_are_written_beside_their_points():
+    touch = gk.contact(gk.Box((2, 2, 1)), gk.Box((2, 1.2, 1)), None, pose(0.5, 0.2, 0.97, (0.02, 0.03, 0.4)))
+    drawing = drawing_of(touch)
+    assert len(drawing.labels) == touch.count == 4
+    for label, gap, point in zip(drawing.labels, touch.gaps, touch.points, strict=True):
+        assert float(label.text) == pytest.approx(gap, abs=1e-4)
+        np.testing.assert_allclose(label.point, point)
+    assert drawing.words[0].startswith("4 contact points, gaps from -0.05")
+
+
+def test_no_contact_and_a_stack_of_contacts():
+    poses = np.stack([pose(3, 0, 0), pose(1, 0, 0)])
+    stack = gk.contact(gk.Sphere(1), gk.Sphere(1), None, poses)
+    with pytest.raises(TypeError, match=r"of 2 pairs.*contact\[0\]"):
+        drawing_of(stack)
+    assert drawing_of(stack[0]).words[0].startswith("No contact points")
+    assert drawing_of(stack[1]).words[0].startswith("1 contact point, gap -1")
+
+
+# --- impact -------------------------------------------------------------------------------------------------------
+
+
+def test_an_impact_shows_the_way_there_and_the_bodies_as_they_meet():
+    motion = gk.Motion(pose(-3, 0.3, 0.2), (5, 0, 0.5), (0.5, 2.5, 0))
+    hit = gk.time_of_impact(gk.Box((0.6, 0.4, 0.4)), gk.Cylinder(0.7, 1.6), motion, None)
+    assert 0.3 < hit.free_until < 0.5
+    drawing = drawing_of(hit, ghosts=5)
+    boxes = of(drawing, BODY, "#E69F00")
+    assert len(boxes) == 6
+    wanted = [motion.at(t)[:3, 3] for t in (*np.linspace(0, hit.free_until, 5, endpoint=False), hit.free_until)]
+    np.testing.assert_allclose([b.vertices.mean(axis=0) for b in boxes], wanted, atol=1e-9)
+    assert all(ghost.opacity < 0.3 for ghost in boxes[:-1])
+    assert boxes[-1].opacity > 0.8
+    assert len(of(drawing, BODY, "#009E73")) == 1  # the other one stands still
+    image, plotter = picture(hit)
+    assert is_shade(color_at(image, plotter, motion.at(hit.free_until / 2)[:3, 3]), ORANGE)  # the track
+    assert color_at(image, plotter, (hit.point_a + hit.point_b) / 2).max() < 110  # the contact, in ink
+    plotter.close()
+
+
+def test_words_of_impacts():
+    ball, wall = gk.Sphere(0.5), gk.Halfspace((0, 0, 1), 0.0)
+    down = gk.Motion.translation(pose(0, 0, 2), (0, 0, -2))
+    assert drawing_of(gk.time_of_impact(ball, wall, down)).words[0] == "First contact at 0.75 of the motion"
+    up = gk.Motion.translation(pose(0, 0, 2), (1, 0, 1))
+    assert drawing_of(gk.time_of_impact(ball, wall, up)).words[0] == "Free during the whole motion"
+    inside = gk.Motion.translation(pose(0, 0, 0.1), (1, 0, 1))
+    assert drawing_of(gk.time_of_impact(ball, wall, inside)).words[0] == "Too close from the start"
+    stack = gk.time_of_impact(ball, ball, gk.Motion(None, np.ones((2, 3))), pose(3, 3, 3))
+    with pytest.raises(TypeError, match=r"impact\[0\]"):
+        drawing_of(stack)
+
+
+# --- rays ---------------------------------------------------------------------------------------------------------
+
+
+def test_rays_end_where_they_hit_and_go_on_where_they_miss():
+    origins = np.array([(-3.0, 0, 0), (-3.0, 0, 0.5), (-3.0, 0, 2.0)])
+    ball = gk.Sphere(1.0)
+    hit = gk.raycast(ball, origins, (2, 0, 0))
+    drawing = drawing_of(hit, Style(), origins=origins, directions=(2, 0, 0), of=ball)
+    blue, grey = of(drawing, MARK, "#0072B2"), of(drawing, MARK, "#A8B2BD")
+    ends = sorted(item.vertices[:, 0].max() for item in blue if np.ptp(item.vertices[:, 0]) > 1)
+    np.testing.assert_allclose(ends, [-1.0, -np.sqrt(0.75)], atol=1e-6)
+    assert max(item.vertices[:, 0].max() for item in grey) > 1.0
+    assert drawing.words[0] == "2 of 3 rays hit"
+    image, plotter = picture(hit, origins=origins, directions=(2, 0, 0), of=ball)
+    assert alike(color_at(image, plotter, (-1, 0, 0)), VERMILION) > 0.9
+    row, column = (int(float(x)) for x in pixel_of(plotter, (-2, 0, 0.5)))
+    patch = image[row - 3 : row + 4, column - 3 : column + 4].reshape(-1, 3)
+    assert alike(patch[np.argmax(np.ptp(patch, axis=1))], BLUE) > 0.9  # the ray is a few pixels thick
+    plotter.close()
+    with pytest.raises(TypeError, match="give origins= and directions="):
+        drawing_of(hit)
+
+
+def test_very_many_rays_are_lines():
+    origins = np.stack([np.linspace(-2, 2, 500), np.full(500, -4.0), np.zeros(500)], axis=1)
+    drawing = drawing_of(gk.raycast(gk.Box((2, 2, 2)), origins, (0, 1, 0)), origins=origins, directions=(0, 1, 0))
+    hits, misses = of(drawing, LINES, "#0072B2")[0], of(drawing, LINES, "#A8B2BD")[0]
+    assert len(hits.vertices) + len(misses.vertices) == 1000
+    assert hits.vertices[1::2, 1] == pytest.approx(-1.0)
+    assert len(of(drawing, DOTS)[0].vertices) == len(hits.vertices) // 2
+
+
+# --- axis and gradient --------------------------------------------------------------------------------------------
+
+
+def test_the_planes_of_a_separating_axis_hold_the_shapes_apart():
+    a, b, place = gk.Box((1, 1, 1)), gk.Box((1, 0.6, 0.8)), pose(1.4, 0.3, 0.5, (0.5, 0.3, 0.7))
+    axis = gk.separating_axis(a, b, None, place)
+    assert axis.gap > 0.1
+    drawing = drawing_of(axis, of=(a, b, None, place))
+    tops = [float((item.vertices @ axis.normal).max()) for item in drawing.items if not item.framed]
+    assert tops[0] == pytest.approx(0.5)  # the face of A
+    assert tops[1] == pytest.approx(0.5 + axis.gap)
+    image, plotter = picture(axis, of=(a, b, None, place))
+    assert image.std() > 5.0
+    assert share(image, BLUE) > 0.0005
+    plotter.close()
+    with pytest.raises(TypeError, match=r"give of=\(a, b, pose_a, pose_b\)"):
+        drawing_of(axis)
+
+
+def test_arrows_of_a_gradient_start_at_the_poses():
+    result = gk.signed_distance(gk.Box((2, 2, 2)), gk.Capsule(0.3, 1.2), None, pose(1.6, 0.3, 0.9, (0.9, 0.3, 0)))
+    slope = gk.gradient(result)
+    drawing = drawing_of(slope, of=result)
+    shaft_a, _, shaft_b, _ = of(drawing, MARK, "#0072B2")
+    along = shaft_b.vertices.mean(axis=0) - (1.6, 0.3, 0.9)
+    np.testing.assert_allclose(along / np.linalg.norm(along), slope.b[:3], atol=1e-6)
+    back = shaft_a.vertices.mean(axis=0)
+    np.testing.assert_allclose(back / np.linalg.norm(back), slope.a[:3], atol=1e-6)
+    assert drawing.words[1] == ("unique" if slope.unique else "one of several slopes: a kink")
+
+
+# --- volumes, trees, poses ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bound", [gk.aabb, gk.obb, gk.bounding_sphere])
+def test_a_volume_is_drawn_round_what_it_bounds(bound):
+    hull = gk.ConvexHull(np.random.default_rng(5).normal(size=(30, 3)) * (1, 0.4, 0.2)).placed(
+        pose(1, 2, 3, (0.3, 0.4, 0.5))
+    )
+    volume = bound(hull)
+    drawing = drawing_of(volume, of=hull)
+    box = drawing.items[-1].vertices
+    if bound is gk.bounding_sphere:
+        np.testing.assert_allclose(np.linalg.norm(box - volume.center, axis=1), volume.radius)
+    else:
+        lines = of(drawing, LINES)[0].vertices.reshape(-1, 2, 3)
+        assert len(lines) == 12
+        lengths = np.sort(np.linalg.norm(lines[:, 1] - lines[:, 0], axis=1))
+        np.testing.assert_allclose(lengths, np.sort(np.repeat(volume.extents, 4)))
+        np.testing.assert_allclose(np.unique(box.round(9), axis=0), np.unique(volume.corners.round(9), axis=0))
+    image, plotter = picture(volume, of=hull)
+    assert share(image, ORANGE) > 0.01
+    assert share(image, BLUE) > 0.005
+    plotter.close()
+
+
+def test_a_stack_of_boxes():
+    boxes = gk.AABB([(0, 0, 0), (3, 0, 0)], [(1, 1, 1), (4, 2, 1)])
+    drawing = drawing_of(boxes)
+    assert len(of(drawing, LINES)[0].vertices) == 2 * 12 * 2
+    assert drawing.words == ["2 of the kind: box along the axes"]
+    np.testing.assert_allclose(drawing.framed.max(axis=0), (4, 2, 1))
+
+
+def test_levels_of_a_tree_hold_the_mesh_and_get_finer():
+    vertices, faces = gk.Sphere(1.0).surface(24)
+    mesh = gk.Mesh(vertices, faces)
+    volumes = []
+    for level in (0, 3, 6):
+        corners = level_boxes(mesh, level)
+        assert len(corners) <= 2**level
+        edges = corners[:, [4, 2, 1]] - corners[:, :1]
+        lengths = np.linalg.norm(edges, axis=2)
+        axes = edges / np.maximum(lengths, 1e-300)[:, :, None]
+        middles = vertices[faces].mean(axis=1)
+        local = np.einsum("nij,npj->npi", axes, middles[None] - corners[:, None, 0])
+        inside = ((local > -1e-9) & (local < lengths[:, None] + 1e-9)).all(axis=2)
+        assert inside.any(axis=0).all()
+        volumes.append(lengths.prod(axis=1).sum())
+    assert volumes[2] < 0.8 * volumes[0]
+    drawing = drawing_of(mesh, level=3)
+    assert sum(len(item.vertices) for item in of(drawing, LINES)) == 24 * len(level_boxes(mesh, 3))
+    assert "8 boxes" in drawing.words[-1]
+    with pytest.raises(TypeError, match=r"level= is of a gjk3d\.Mesh"):
+        drawing_of(gk.Sphere(1), level=1)
+
+
+def test_poses_are_axes_along_their_columns():
+    place = pose(1, 2, 3, (0.1, 0.2, 0.3))
+    drawing = drawing_of(np.stack([np.eye(4), place]), size=0.5)
+    for k, color in enumerate(("#D55E00", "#009E73", "#0072B2")):
+        tip = of(drawing, MARK, color)[-1].vertices
+        far = tip[np.argmax(tip @ place[:3, k])]
+        np.testing.assert_allclose(far, place[:3, 3] + 0.5 * place[:3, k], atol=1e-9)
+    np.testing.assert_allclose(of(drawing, LINES)[0].vertices, [(0, 0, 0), (1, 2, 3)])
+    with pytest.raises(TypeError, match=r"shape \(7, 3\)"):
+        drawing_of(np.zeros((7, 3)))
+
+
+# --- scene --------------------------------------------------------------------------------------------------------
+
+
+def row_of_balls(count=4):
+    scene = gk.Scene()
+    for k in range(count):
+        scene.add(f"ball {k}", gk.Sphere(0.6), pose(1.5 * k - (0.6 if k == 3 else 0), 0, 0))
+    return scene
+
+
+def test_what_collides_in_a_scene_is_orange_and_the_rest_grey():
+    scene = row_of_balls()
+    assert scene.collisions() == [("ball 2", "ball 3")]
+    drawing = drawing_of(scene)
+    colors = {item.name: item.color for item in of(drawing, BODY)}
+    assert colors == {"ball 0": "#9DB4C8", "ball 1": "#9DB4C8", "ball 2": "#D55E00", "ball 3": "#D55E00"}
+    assert drawing.words == ["1 pair collides among 4 objects", "ball 2 – ball 3"]
+    assert [label.text for label in drawing.labels] == scene.names
+    image, plotter = picture(scene)
+    hit, free = (color_at(image, plotter, (x, -0.5, -0.3)) for x in (3.0, 0.0))
+    assert alike(hit, VERMILION) > 0.97
+    assert np.ptp(free) < 60  # greyish
+    plotter.close()
+
+
+def test_scenes_with_nothing_and_with_a_margin():
+    scene = row_of_balls(3)
+    assert drawing_of(scene).words == ["Nothing collides among 3 objects"]
+    assert drawing_of(scene, margin=0.35).words[0] == "2 pairs collide among 3 objects"
+    assert drawing_of(gk.Scene()).words == ["Nothing collides among 0 objects"]
+
+
+def test_a_large_scene_is_joined_into_few_actors():
+    scene = row_of_balls(60)
+    drawing = drawing_of(scene, contacts=False)
+    assert len(of(drawing, BODY)) == 2
+    low, high = drawing.framed.min(axis=0), drawing.framed.max(axis=0)
+    np.testing.assert_allclose((low[0], high[0]), (-0.6, 59 * 1.5 + 0.6), atol=0.01)
+    faces = max(item.faces.max() - len(item.vertices) for item in drawing.items)
+    assert faces < 0
+
+
+def test_rows_of_pixels_are_where_points_are():
+    _, plotter = picture(row_of_balls())
+    rows, columns = np.transpose([pixel_of(plotter, (x, 0, 0)) for x in (-0.6, 4.5)])
+    assert 0 < columns[0] < columns[1] < plotter.window_size[0]
+    assert np.all(rows > 0)
+    plotter.close()

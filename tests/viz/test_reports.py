@@ -1,0 +1,107 @@
+"""Pictures of clash reports, and the keys that lead through them."""
+
+import numpy as np
+import pytest
+from answers import pose
+from test_show import GREEN, ORANGE, picture, share
+
+import gjk3d as gk
+from gjk3d import viz
+from gjk3d.viz.drawing import LINES, MODEL
+from gjk3d.viz.kinds import drawing_of
+
+
+def box(*place, size=(1, 1, 1)):
+    return gk.Mesh(*gk.Box(size).surface()).placed(pose(*place))
+
+
+@pytest.fixture(scope="module")
+def report():
+    parts = {
+        "base": box(0, 0, 0, size=(4, 4, 1)),
+        "deep": box(-1, 0, 0.6),
+        "shallow": box(1.2, 0, 0.9),
+        "far": box(0, 0, 9),
+    }
+    report = gk.clash.check(gk.clash.Assembly.of(parts, unit="mm"))
+    assert [(row.a, row.b) for row in report.clashes] == [("base", "deep"), ("base", "shallow")]
+    return report
+
+
+def press(plotter, key):
+    plotter.iren.interactor.SetKeySym(key)
+    plotter.iren.interactor.InvokeEvent("KeyPressEvent")
+
+
+def words(plotter):
+    """Return the text on the picture, by row."""
+    return [actor.input for name, actor in plotter.actors.items() if name.startswith("gjk3d line")]
+
+
+def test_the_assembly_is_a_ghost_and_the_pair_in_colours(report):
+    drawing = drawing_of(report)
+    ghost, a, b = drawing.items[:3]
+    assert ghost.look == MODEL
+    assert ghost.opacity < 0.2
+    assert len(ghost.vertices) == sum(len(part.mesh.vertices) for part in report.assembly.parts)
+    assert (a.name, b.name) == ("base", "deep")
+    np.testing.assert_allclose(b.vertices.mean(axis=0), (-1, 0, 0.6))
+    assert b.opacity > a.opacity  # the small part shows in the large one
+    assert drawing.words == ["1 of 2: overlap by 0.4 mm", "base  –  deep"]
+    image, plotter = picture(report)
+    assert share(image, ORANGE) > 0.02
+    assert share(image, GREEN) > 0.02
+    plotter.close()
+
+
+def test_the_box_of_what_both_fill_is_drawn(report):
+    lines = next(item for item in drawing_of(report).items if item.look == LINES).vertices
+    np.testing.assert_allclose([lines.min(axis=0), lines.max(axis=0)], [(-1.5, -0.5, 0.1), (-0.5, 0.5, 0.5)], atol=1e-9)
+
+
+def test_n_and_p_walk_through_the_findings(report):
+    plotter = viz.plot(report, off_screen=True)
+    plotter.show(auto_close=False, interactive=False)
+    assert words(plotter)[0].startswith("1 of 2")
+    count, place = len(plotter.renderer.actors), plotter.camera.focal_point
+    first = np.asarray(plotter.screenshot(None, return_img=True)).astype(float)
+    press(plotter, "n")
+    assert words(plotter) == ["2 of 2: overlap by 0.1 mm", "base  –  shallow"]
+    assert plotter.camera.focal_point[0] > place[0] + 0.3
+    second = np.asarray(plotter.screenshot(None, return_img=True)).astype(float)
+    assert np.abs(first - second).mean() > 2.0
+    press(plotter, "n")  # round again
+    assert words(plotter)[1] == "base  –  deep"
+    press(plotter, "p")
+    assert words(plotter)[1] == "base  –  shallow"
+    press(plotter, "p")
+    assert words(plotter)[1] == "base  –  deep"
+    assert len(plotter.renderer.actors) == count  # nothing is left behind
+    third = np.asarray(plotter.screenshot(None, return_img=True)).astype(float)
+    assert np.abs(first - third).max() < 3.0
+    plotter.close()
+
+
+def test_which_finding_is_chosen(report):
+    assert drawing_of(report, clash=1).words[1] == "base  –  shallow"
+    assert drawing_of(report, clash=-1).words[1] == "base  –  shallow"
+    assert drawing_of(report, clash="shallow").words[1] == "base  –  shallow"
+    assert drawing_of(report, clash=report.clashes[1].id).words[1] == "base  –  shallow"
+    with pytest.raises(ValueError, match="the report has 2 findings"):
+        drawing_of(report, clash=2)
+    with pytest.raises(ValueError, match=r"'bolt'.*no finding"):
+        drawing_of(report, clash="bolt")
+
+
+def test_reports_without_findings_and_without_triangles(report):
+    free = gk.clash.check(gk.clash.Assembly.of({"a": box(0, 0, 0), "b": box(3, 0, 0)}))
+    drawing = drawing_of(free)
+    assert drawing.words == ["No clashes among 2 parts"]
+    np.testing.assert_allclose(drawing.framed.max(axis=0), (3.5, 0.5, 0.5))
+    from dataclasses import replace
+
+    bare = drawing_of(replace(report, assembly=None))
+    assert bare.words == drawing_of(report).words
+    np.testing.assert_allclose(
+        np.unique(bare.items[2].vertices, axis=0)[[0, -1]], [(-1.5, -0.5, 0.1), (-0.5, 0.5, 1.1)]
+    )

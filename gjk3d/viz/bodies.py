@@ -94,7 +94,7 @@ def add(
         return
     if type(x).__name__ == "PointCloud" and len(x.points) > MOST_BALLS:
         body = placed(x.points, np.zeros((0, 3), dtype=np.int64), pose)
-        drawing.dots(body.vertices, color, width=4.0, opacity=opacity, name=name)
+        drawing.dots(body.vertices, color, width=3.0, opacity=opacity, name=name)
         return
     vertices, faces = surface_of(x, resolution)
     body = placed(vertices, faces, pose)

@@ -1,4 +1,4 @@
-"""Shapes and meshes as pyvista has them."""
+"""Shapes, meshes and pictures as pyvista has them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from gjk3d.shapes.base import rigid
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.solids import PointCloud
+from gjk3d.viz.drawing import DOTS, LINES, Drawing, Style
 from gjk3d.viz.layout import RESOLUTION, placed, plate
 
 if TYPE_CHECKING:
@@ -18,29 +20,44 @@ Array = NDArray[np.float64]
 
 
 def to_pyvista(
-    x: Any, pose: Any = None, *, resolution: int = RESOLUTION, around: tuple[Any, float] = ((0.0, 0.0, 0.0), 1.0)
-) -> pyvista.PolyData:
-    """Turn a shape, a mesh or a surface into `pyvista.PolyData`.
+    x: Any,
+    pose: Any = None,
+    *,
+    resolution: int = RESOLUTION,
+    around: tuple[Any, float] = ((0.0, 0.0, 0.0), 1.0),
+    **options: Any,
+) -> pyvista.PolyData | pyvista.MultiBlock:
+    """Turn anything that can be drawn into what pyvista draws, to go on from there.
 
-    A point becomes a vertex, a segment a line, a flat shape its two sides.
+    A point becomes a vertex, a segment a line, a flat shape its two sides, a point cloud its points. What is no single
+    solid becomes a `pyvista.MultiBlock` of all that its picture holds: each block has its colour ("#rrggbb") and its
+    opacity as field data of these names.
 
     Parameters
     ----------
-    x : shape, Mesh, Surface or PolyData
+    x : shape, Mesh, Compound, VoxelGrid, PointCloud, HeightField, Surface, PolyData, or an answer
     pose : (4, 4) float, optional
         Where it is.
     resolution : int
         Segments per full turn of curved shapes.
     around : (center, radius)
         A half-space becomes a square slab whose top is on its surface, near this ball.
+    **options
+        Those of `show` for this kind of thing, where it is no single solid.
 
     Raises
     ------
     TypeError
-        There is no surface to be had from ``x``.
+        There is no surface to be had from ``x``, nor a picture.
     """
     import pyvista
 
+    from gjk3d.viz.kinds import drawing_of, is_solid
+
+    if not is_solid(x):
+        return _blocks(drawing_of(x, Style(pose), **options))
+    if options:
+        raise TypeError(f"to_pyvista of a {type(x).__name__} has no option {next(iter(options))!r}")
     matrix = None
     if pose is not None:
         matrix = np.eye(4)
@@ -50,14 +67,39 @@ def to_pyvista(
     if isinstance(x, Halfspace):
         center, radius = np.asarray(around[0], dtype=np.float64), float(around[1])
         body = plate(x, matrix, center, 2.5 * radius)
+    elif isinstance(x, PointCloud):
+        return pyvista.PolyData(placed(x.points, np.zeros((0, 3), dtype=np.int64), matrix).vertices)
     elif hasattr(x, "vertices") and hasattr(x, "faces") and not hasattr(x, "surface"):
         body = placed(x.vertices, x.faces, matrix)
-    elif hasattr(x, "surface"):
+    else:
         surface = x.surface(resolution)
         body = placed(surface.vertices, surface.faces, matrix)
-    else:
-        raise TypeError(f"{type(x).__name__} has no surface: give a shape, a Mesh, a Surface or PolyData")
     return polydata(body.vertices, body.faces)
+
+
+def _blocks(drawing: Drawing) -> pyvista.MultiBlock:
+    import pyvista
+
+    blocks = pyvista.MultiBlock()
+    for k, item in enumerate(drawing.items):
+        if item.look == LINES:
+            block = wires(item.vertices)
+        elif item.look == DOTS:
+            block = pyvista.PolyData(np.ascontiguousarray(item.vertices))
+        else:
+            block = polydata(item.vertices, item.faces)
+        block.field_data["color"], block.field_data["opacity"] = [item.color], [item.opacity]
+        blocks.append(block, item.name or f"{item.look} {k}")
+    return blocks
+
+
+def wires(ends: Array) -> pyvista.PolyData:
+    """Return segments, (k, 2, 3) float, as lines."""
+    import pyvista
+
+    corners = np.ascontiguousarray(ends).reshape(-1, 3)
+    lines = np.column_stack([np.full(len(corners) // 2, 2), np.arange(len(corners)).reshape(-1, 2)])
+    return pyvista.PolyData(corners, lines=lines.ravel())
 
 
 def polydata(vertices: Array, faces: Any) -> pyvista.PolyData:

@@ -50,6 +50,11 @@ def module_of(x: Any) -> Any:
     raise TypeError(f"{type(x).__name__} cannot be drawn; these can: {known}, poses, and lists of them")
 
 
+def is_solid(x: Any) -> bool:
+    """Return whether a thing is a single body with a surface."""
+    return str(module_of(x).__name__) == "gjk3d.viz.bodies"
+
+
 def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
     """Return the drawing of a thing, by the module of its kind.
 

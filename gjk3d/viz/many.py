@@ -16,7 +16,7 @@ MOST_KEYS = 8
 
 def draw(x: Any, style: Style) -> Drawing:
     """Draw a list of solids, or of pairs of a solid and its pose; of other things one after another."""
-    from gjk3d.viz.kinds import drawing_of, module_of
+    from gjk3d.viz.kinds import drawing_of, is_solid
 
     entries = [_split(entry) for entry in ([x] if _is_pair(x) else x)]
     drawing = Drawing()
@@ -27,7 +27,7 @@ def draw(x: Any, style: Style) -> Drawing:
     for k, (thing, pose) in enumerate(entries):
         plane = isinstance(thing, Halfspace)
         color = GREY if plane and style.colors is None else style.color(k - len(planes) if style.colors is None else k)
-        if module_of(thing).__name__ != add.__module__:
+        if not is_solid(thing):
             drawing.take(drawing_of(thing, Style(pose, style.colors, style.opacity)))
             continue
         if plane:

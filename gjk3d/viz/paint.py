@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.viz.convert import polydata
+from gjk3d.viz.convert import wires as wires
 from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, MODEL, Camera, Drawing, Item, darker
 from gjk3d.viz.layout import stand_back
 from gjk3d.viz.marks import ball, rod
@@ -282,15 +283,6 @@ def _chip(place: tuple[float, float], color: str) -> Any:
     actor.SetMapper(mapper)
     actor.GetProperty().SetColor(pyvista.Color(color).float_rgb)
     return actor
-
-
-def wires(ends: Array) -> pyvista.PolyData:
-    """Return segments, (k, 2, 3) float, as lines."""
-    import pyvista
-
-    corners = np.ascontiguousarray(ends).reshape(-1, 3)
-    lines = np.column_stack([np.full(len(corners) // 2, 2), np.arange(len(corners)).reshape(-1, 2)])
-    return pyvista.PolyData(corners, lines=lines.ravel())
 
 
 def joined(shaded: Any) -> tuple[Array, Any]:

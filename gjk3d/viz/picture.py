@@ -84,8 +84,12 @@ def show(
     """
     target = _target(path)
     if target is not None and target.suffix.lower() in _PAGES:
-        return _page(x, target, title, names, options)
+        own = _own_page(x, target, title, names, options)
+        if own is not None:
+            return own
     drawing = _drawing(x, pose, colors, opacity, title, names, options)
+    if target is not None and target.suffix.lower() in _PAGES:
+        return _page(x, drawing, target)
     if plotter is not None:
         _paint(drawing, plotter)
         return plotter if target is None else save(plotter, target)
@@ -215,13 +219,23 @@ def _drawing(
     return drawing
 
 
-def _page(x: Any, target: Path, title: str | None, names: Any, options: dict[str, Any]) -> Path:
-    if not isinstance(x, Distance):
-        raise ValueError(f"{target}: a {type(x).__name__} is written as an image only: {' '.join(_IMAGES)}")
-    from gjk3d.viz.page import write_html
+def _own_page(x: Any, target: Path, title: str | None, names: Any, options: dict[str, Any]) -> Path | None:
+    """Write the page of what has one of its own, with more than a picture."""
+    if isinstance(x, Distance):
+        from gjk3d.viz.page import write_html
 
-    notes = (title,) if title else ()
-    return write_html(target, x, names=names or ("A", "B"), notes=notes, **options)
+        notes = (title,) if title else ()
+        return write_html(target, x, names=names or ("A", "B"), notes=notes, **options)
+    if type(x).__name__ == "Report" and hasattr(x, "to_html"):
+        x.to_html(target)
+        return target
+    return None
+
+
+def _page(x: Any, drawing: Drawing, target: Path) -> Path:
+    from gjk3d.viz.drawn import write_page
+
+    return write_page(drawing, target, type(x).__name__)
 
 
 def _closing(plotter: pyvista.Plotter, target: Path) -> Path:

@@ -115,3 +115,33 @@ def test_axes_of_a_pose():
         assert mine[:, k].max() - (1, 2, 3)[k] == pytest.approx(0.75 * np.sqrt(1.0) * drawing.ball[1], rel=0.5)
         assert mine[:, k].min() == pytest.approx((1, 2, 3)[k], abs=1e-9)
     assert len(tips) == 6
+
+
+# --- to pyvista ---------------------------------------------------------------------------------------------------
+
+
+def test_other_solids_to_pyvista():
+    place = pose(3, -2, 1, (0.3, 0.4, 0.5))
+    grid = gk.VoxelGrid(np.ones((2, 3, 4)), 0.5)
+    assert viz.to_pyvista(grid, place).volume == pytest.approx(24 * 0.125)
+    parts = gk.Compound([(gk.Box((1, 1, 1)), None), (gk.Box((1, 2, 1)), pose(5, 0, 0))])
+    assert viz.to_pyvista(parts).volume == pytest.approx(3.0)
+    cloud = viz.to_pyvista(gk.PointCloud([(0, 0, 0), (1, 2, 3)], 0.1), place)
+    np.testing.assert_allclose(cloud.points[1], place[:3, :3] @ (1, 2, 3) + place[:3, 3])
+    ground = viz.to_pyvista(gk.HeightField(np.zeros((3, 5)), 0.5))
+    assert ground.area == pytest.approx(1.0 * 2.0)
+
+
+def test_an_answer_to_pyvista_is_all_its_picture_holds():
+    result = apart()
+    blocks = viz.to_pyvista(result)
+    assert isinstance(blocks, pyvista.MultiBlock)
+    assert blocks["A"].volume == pytest.approx(8.0)
+    assert blocks["A"].field_data["color"][0] == "#E69F00"
+    assert blocks["B"].field_data["opacity"][0] == 0.5
+    np.testing.assert_allclose(blocks["B"].center, (2.8, 0, 0.3), atol=1e-6)
+    assert len(blocks) == len(drawing_of(result).items)
+    lines = viz.to_pyvista(gk.AABB((0, 0, 0), (1, 2, 3)))[0]
+    assert lines.n_lines == 12
+    with pytest.raises(TypeError, match="has no option 'levl'"):
+        viz.to_pyvista(gk.Sphere(1), levl=3)

@@ -297,7 +297,7 @@ def test_to_pyvista_of_meshes_surfaces_and_its_own():
     mesh = gk.Mesh(*surface)
     for thing in (surface, mesh, viz.to_pyvista(mesh)):
         assert viz.to_pyvista(thing, pose(1, 0, 0)).volume == pytest.approx(6.0, rel=1e-6)
-    with pytest.raises(TypeError, match="int has no surface: give a shape"):
+    with pytest.raises(TypeError, match="int cannot be drawn; these can:"):
         viz.to_pyvista(7)
     with pytest.raises(gk.errors.PoseError):
         viz.to_pyvista(mesh, np.eye(3))

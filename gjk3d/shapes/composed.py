@@ -12,6 +12,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Ints, Part, Shape, Term, core_reach, symmetry
+from gjk3d.shapes.measured import Measures, measured
 
 
 @kernel
@@ -128,7 +129,9 @@ class Composed(Shape):
             return super().volume
         if len(terms) == 1 and len(terms[0]) == 1 and self._radius == 0.0:
             return self._core_volume()
-        return enclosed(self.surface(192))
+        if "volume" not in self._cache:
+            self._cache["volume"] = measured(self.support).volume
+        return float(self._cache["volume"])
 
     def _polytope(self) -> Any:
         """Return the core as a `ConvexHull` where all parts are polytopes and few enough, else None."""
@@ -163,7 +166,7 @@ class Composed(Shape):
         if hull is not None:
             return float(hull.volume)
         if len(terms) > 1 or len(terms[0]) > 1:
-            return enclosed(Composed._from_terms(terms, 0.0).surface(192))
+            return self._bare_measures().volume
         part = terms[0][0]
         return abs(float(np.linalg.det(part.matrix))) * _primitive(part).volume
 
@@ -177,11 +180,14 @@ class Composed(Shape):
             part = terms[0][0]
             if np.abs(part.matrix.T @ part.matrix - np.eye(3)).max() < 1e-12:
                 return _primitive(part)._core_area_and_curvature()
-        from gjk3d.geometry.hulls import build_hull
+        return self._bare_measures()[1:]
 
-        hull = build_hull(Composed._from_terms(terms, 0.0).surface(192).vertices)
-        lengths = np.linalg.norm(hull.vertices[hull.edges[:, 0]] - hull.vertices[hull.edges[:, 1]], axis=1)
-        return float(hull.area), 0.5 * float(lengths @ hull.angles)
+    def _bare_measures(self) -> Measures:
+        """Measure the core of several parts, some of them curved."""
+        if "measures" not in self._cache:
+            self._cache["measures"] = measured(Composed._from_terms(self._terms(), 0.0).support)
+        found: Measures = self._cache["measures"]
+        return found
 
 
 #: points of which a composed polytope's vertices are found
@@ -288,9 +294,3 @@ def _primitive(part: Part) -> Shape:
     if part.kind == layout.SUPPORT:
         return Support(function_at(part.vertices), n[:3], n[3])
     return Ellipsoid(n)
-
-
-def enclosed(surface: Any) -> float:
-    """Return the volume inside a closed surface."""
-    a, b, c = (surface.vertices[surface.faces[:, i]] - surface.vertices[0] for i in range(3))
-    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)

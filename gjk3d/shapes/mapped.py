@@ -14,6 +14,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Array, Ints, Part, Shape, Term, number, vector
+from gjk3d.shapes.measured import Measures, measured
 
 #: directions in which a new mapping is looked at: the axes and these
 TRIED = 94
@@ -108,16 +109,16 @@ class Support(Shape):
         return bytes([layout.SUPPORT]) * 8 + name.encode(), np.append(self.center, self.radius).tobytes()
 
     def _core_volume(self) -> float:
-        from gjk3d.shapes.composed import enclosed
-
-        return enclosed(self.surface(192))
+        return self._measures().volume
 
     def _core_area_and_curvature(self) -> tuple[float, float]:
-        from gjk3d.geometry.hulls import build_hull
+        return self._measures()[1:]
 
-        hull = build_hull(self.surface(192).vertices)
-        lengths = np.linalg.norm(hull.vertices[hull.edges[:, 0]] - hull.vertices[hull.edges[:, 1]], axis=1)
-        return float(hull.area), 0.5 * float(lengths @ hull.angles)
+    def _measures(self) -> Measures:
+        if "measures" not in self._cache:
+            self._cache["measures"] = measured(self.support)
+        found: Measures = self._cache["measures"]
+        return found
 
 
 def in_python(shape: Shape) -> Shape:

@@ -8,8 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+import gjk3d as gk
 from gjk3d.geometry.hulls import build_hull
 from gjk3d.shapes.measure import minimal_ball, oriented_box, steiner_volume
+from gjk3d.shapes.measured import measured
+from tests import naive
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
 CUBE = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
@@ -164,3 +167,28 @@ def test_steiner():
     ):
         hull = build_hull(np.array(points))
         assert steiner_volume(hull.volume, hull.area, hull.mean_curvature, r) == pytest.approx(truth, rel=1e-13)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e9])
+def test_measures_by_support_points_are_those_of_the_formulas(size):
+    for shape in (gk.Ellipsoid((1, 2, 3)), gk.Cone(1.5, 1), gk.Box((1, 2, 3))):
+        there = shape.scaled((size,) * 3).placed(naive.pose(np.eye(3), (5 * size, -size, size)))
+        found = measured(there.support)
+        assert found.volume == pytest.approx(shape.volume * size**3, rel=2e-3)
+        fine = shape.surface(256)
+        a, b, c = (fine.vertices[fine.faces[:, k]] for k in range(3))
+        area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
+        assert found.area == pytest.approx(area * size**2, rel=2e-3)
+        # Steiner: V(r) - V - A r - 4/3 pi r^3 is the curvature's share
+        thick = measured(there.inflated(size).support).volume / size**3
+        share = thick - (found.volume / size**3 + found.area / size**2 + 4 / 3 * np.pi)
+        assert found.curvature / size == pytest.approx(share, rel=2e-2)
+
+
+def test_measures_of_what_is_flat():
+    square = measured(gk.ConvexHull([(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0)]).support)
+    assert (square.volume, square.area) == (0.0, pytest.approx(8.0))
+    assert square.curvature == pytest.approx(4 * np.pi)  # the rim of 8 turns by pi, half of that counts
+    line = measured(gk.Segment((0, 0, 0), (0, 0, 3)).support)
+    assert (line.volume, line.area) == (0.0, 0.0)
+    assert measured(gk.Point((1, 2, 3)).support) == (0.0, 0.0, 0.0)

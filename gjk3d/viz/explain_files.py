@@ -9,9 +9,10 @@ import numpy as np
 
 from gjk3d.viz.explain_curve import curve
 from gjk3d.viz.explain_fonts import INK, LINE, PAPER, SOFT, font, wrapped
-from gjk3d.viz.explain_paper import HEADINGS, PANEL, WIDTH, bounds, key, legends, page, panels
+from gjk3d.viz.explain_paper import PANEL, WIDTH, key, page, panels
 from gjk3d.viz.explain_scene import PALETTE, Scene
 from gjk3d.viz.explain_stage import SHARP, Stage, rod_color
+from gjk3d.viz.explain_words import HEADINGS, bounds, legends
 from gjk3d.viz.rendering import check_rendering
 from gjk3d.viz.steps import Step
 

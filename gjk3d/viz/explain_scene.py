@@ -32,8 +32,10 @@ PALETTE = {
     "ink": "#202124",
     "dropped": "#80868B",
 }
+#: what shows through everything before it
+OVER = ("a", "b", "ink", "direction", "new")
 _BALL, _ROD, _ARROW = 0.026, 0.008, 0.011
-_ASKED = 0.26  #: length of the arrows at the support points
+_ASKED, _TOWARDS = 0.26, 0.36  #: lengths of the arrows at the support points, and in A - B
 _NONE, _NO_FACES = np.empty((0, 3)), np.empty((0, 3), np.int64)
 
 
@@ -82,7 +84,8 @@ def arrange(result: Distance, steps: list[Step], difference: Difference, view: A
     points = np.concatenate([whole[0], np.zeros((1, 3))])
     center = (points.min(axis=0) + points.max(axis=0)) / 2
     radius = float(np.linalg.norm(points - center, axis=1).max()) or 1.0
-    right = _view(center, radius, points, toward, top, _NONE)
+    asked = [_asked_in_difference(step, radius) for step in steps]
+    right = _view(center, radius, points, toward, top, np.concatenate(asked))
     for (vertices, faces), role in zip(bodies, "ab", strict=True):
         left.still.append(Piece("glass", role, _local(left, vertices), faces, opacity=0.4))
     if sum(difference.radii) > 0.0:
@@ -100,6 +103,13 @@ def _look(view: Any, up: Any) -> tuple[Array, Array]:
         top = np.eye(3)[np.argmin(np.abs(toward))]
         top -= (top @ toward) * toward
     return toward, top / np.linalg.norm(top)
+
+
+def _asked_in_difference(step: Step, unit: float) -> Array:
+    """Return the ends of the arrow that shows in which direction A - B was asked."""
+    if step.nearest is None or step.direction is None or step.phase == "answer":
+        return _NONE
+    return np.array([step.nearest, step.nearest + _TOWARDS * unit * step.direction])
 
 
 def _support_arrows(step: Step, unit: float) -> Array:
@@ -173,9 +183,9 @@ def _differences(view: View, step: Step) -> list[Piece]:
         pieces.append(Piece("ball", "ink", near, size=0.7 * _BALL))
     if step.phase == "answer":
         return pieces
-    if step.direction is not None and step.nearest is not None:
-        start = _local(view, step.nearest)[0]
-        pieces.append(Piece("arrow", "direction", np.array([start, start + 0.36 * step.direction]), size=_ARROW))
+    arrow = _asked_in_difference(step, view.unit)
+    if len(arrow):
+        pieces.append(Piece("arrow", "direction", _local(view, arrow), size=_ARROW))
     if step.point is not None:
         at = _local(view, step.point)
         pieces.append(Piece("ball", "new", at, size=1.25 * _BALL))

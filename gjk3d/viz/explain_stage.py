@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gjk3d.shapes import surfaces
 from gjk3d.viz.convert import polydata
 from gjk3d.viz.drawing import darker
-from gjk3d.viz.explain_scene import PALETTE, Piece, Scene, View
+from gjk3d.viz.explain_scene import OVER, PALETTE, Piece, Scene, View
 from gjk3d.viz.paint import wires, with_normals
 from gjk3d.viz.shading import Shaded, shade
 
@@ -23,8 +23,6 @@ Array = NDArray[np.float64]
 
 SHARP = 2  #: pictures are drawn this much larger and shrunk, which is the smoothest
 _MARGIN = 1.16
-#: what shows through everything before it
-_OVER = ("a", "b", "ink", "direction", "new")
 _PLAIN = {"reset_camera": False, "render": False, "pickable": False}
 #: what faces the light keeps its colour: the lights and these add up to a little more than 1
 _LIGHT = {"ambient": 0.42, "diffuse": 0.56, "specular": 0.05, "specular_power": 20.0}
@@ -150,7 +148,7 @@ class Stage:
             if solids:
                 mesh = joined([part for parts in solids for part in parts])
                 color = rod_color(role)
-                over = {"culling": "back"} if role in _OVER else {}
+                over = {"culling": "back"} if role in OVER else {}
                 actors.append(self.plotter.add_mesh(mesh, color=color, **over, **_LIGHT, **_PLAIN))
                 if over:
                     _over_all(actors[-1])

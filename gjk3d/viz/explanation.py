@@ -18,7 +18,7 @@ from gjk3d.viz.explain_scene import Scene, arrange
 from gjk3d.viz.steps import Step
 from gjk3d.viz.telling import Telling
 
-_STRIPS, _ANIMATIONS = (".png", ".jpg", ".jpeg"), (".gif", ".webp")
+_STRIPS, _ANIMATIONS, _PAGES = (".png", ".jpg", ".jpeg"), (".gif", ".webp"), (".html", ".htm")
 #: how GJK ends where the cores share a point
 _SHARED = ("origin inside", "origin on the simplex")
 
@@ -96,8 +96,17 @@ class Explanation:
         """What is drawn of every step, in both views."""
         return arrange(self.result, self.steps, self._difference, *self._look)
 
-    def save(self, path: str | os.PathLike[str], *, most: int | None = None, seconds: float | None = None) -> Path:
-        """Write a strip of pictures (.png, .jpg) or an animation (.gif, .webp).
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        most: int | None = None,
+        seconds: float | None = None,
+        names: tuple[str, str] | None = None,
+    ) -> Path:
+        """Write a strip of pictures (.png, .jpg), an animation (.gif, .webp) or one offline page (.html).
+
+        In a page both views can be turned; its slider and the arrow keys lead from step to step.
 
         Parameters
         ----------
@@ -107,6 +116,8 @@ class Explanation:
             Steps shown; of more, the first, the last and some between. By default 8 in a strip, 24 in an animation.
         seconds : float, optional
             Of each step in an animation; by default as long as its sentence takes to read.
+        names : (str, str), optional
+            What A and B are called in a page; their kinds of shape by default.
 
         Returns
         -------
@@ -118,7 +129,7 @@ class Explanation:
         FileError
             Its folder is not there.
         RenderingUnavailableError
-            There is no OpenGL library to draw with.
+            There is no OpenGL library to draw with; pages need none.
         """
         target = Path(path)
         if not target.parent.is_dir():
@@ -132,7 +143,11 @@ class Explanation:
             from gjk3d.viz.explain_files import save_animation
 
             save_animation(target, self.steps, self.scene, most or 24, seconds)
+        elif kind in _PAGES:
+            from gjk3d.viz.explain_page import write_page
+
+            write_page(target, self.result, self.steps, self.scene, names)
         else:
-            known = " ".join((*_STRIPS, *_ANIMATIONS))
+            known = " ".join((*_STRIPS, *_ANIMATIONS, *_PAGES))
             raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {known} are written")
         return target

@@ -14,7 +14,10 @@ import time
 import numpy as np
 from PIL import Image
 
-KEYS = {"ArrowDown": 40, "ArrowUp": 38, "Home": 36, "End": 35, "PageDown": 34, "PageUp": 33, "Escape": 27, "Enter": 13}
+KEYS = {
+    "ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "PageDown": 34,
+    "PageUp": 33, "Escape": 27, "Enter": 13,
+}  # fmt: skip
 
 #: The browser reads from 3 and writes to 4: put our ends there, and become the browser.
 _BECOME = """

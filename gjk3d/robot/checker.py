@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import inf
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gjk3d.asking import check_workers
-from gjk3d.families import FIRST_POINTS, in_chunks, scratch
-from gjk3d.firstcall import first_call
-from gjk3d.narrow import solve as narrow
-from gjk3d.narrow import warm
-from gjk3d.robot.checking import FREE, UNSURE, clearance_many, free_many
-from gjk3d.robot.every import FAR, every_many
-from gjk3d.robot.kinematics import Array, Ints, many_point_jacobians
+from gjk3d.robot.answers import Answers
+from gjk3d.robot.checking import FREE
+from gjk3d.robot.kinematics import Array, many_point_jacobians
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motions import MotionCheck, PathCheck, motion_free, path_free
 from gjk3d.robot.reports import collisions, contacts
 from gjk3d.robot.results import RobotClearance
-from gjk3d.robot.solids import Solids
-from gjk3d.robot.surroundings import Surroundings
-from gjk3d.robot.tables import PairNames
 from gjk3d.robot.things import WORLD
 
 
-class Checker(Surroundings):
+class Checker(Answers):
     """A robot, and what stands around it, prepared to be asked about configurations.
 
     Parameters
@@ -71,7 +61,6 @@ class Checker(Surroundings):
         touching: Any = (),
         margin: float = 0.0,
     ) -> None:
-        self._lock = Lock()
         super().__init__(robot, surroundings, touching, margin)
 
     def free(self, q: ArrayLike, *, workers: int = 1) -> Any:
@@ -92,6 +81,10 @@ class Checker(Surroundings):
         RobotError
             q is no configuration, or n of them.
         """
+        if type(workers) is int and workers == 1:
+            told = self._quick(q)
+            if told == FREE or told >= 0:
+                return told == FREE
         pairs, stacked = self._hits(q, workers)
         free: NDArray[np.bool_] = pairs == FREE
         return free if stacked else bool(free[0])
@@ -101,98 +94,13 @@ class Checker(Surroundings):
 
         Which of several it is depends on what was asked before; see `collisions` for all.
         """
+        if type(workers) is int and workers == 1:
+            told = self._quick(q)
+            if told == FREE or told >= 0:
+                return None if told == FREE else self._names[told]
         pairs, stacked = self._hits(q, workers)
         found = [None if p == FREE else self._names[p] for p in pairs.tolist()]
         return found if stacked else found[0]
-
-    def _hits(self, q: ArrayLike, workers: int) -> tuple[Ints, bool]:
-        check_workers(workers)
-        rows, stacked = self.robot.configurations(q)
-        answer = np.empty(len(rows), dtype=np.int64)
-        tables = self._ready()
-
-        def run(start: int, stop: int) -> None:
-            order, cache = kept if kept is not None else (tables.order.copy(), np.zeros_like(tables.cache))
-            free_many(
-                *self.robot.chain, rows, tables.link, tables.local, tables.ints, tables.floats, tables.starts,
-                tables.rows, tables.subs, order, tables.margins, cache, *self._room(),
-                np.full(len(tables.link), -1, dtype=np.int64), scratch(FIRST_POINTS)[2], start, stop, answer,
-            )  # fmt: skip
-
-        with self._remembered(workers) as kept, first_call("robot checker"):
-            in_chunks(len(rows), workers, run)
-        for k in np.flatnonzero(answer == UNSURE):
-            out, which = self._every(rows[k : k + 1], tables.margins)
-            near = (which[0] != FAR) & ~(out[0, :, 1] > tables.margins)
-            answer[k] = np.argmax(near) if near.any() else FREE
-        if len(tables.solid_pairs):
-            left = np.flatnonzero(answer == FREE)
-            found = self.solids.hits(rows[left])
-            answer[left] = np.where(found >= 0, found + len(tables.rows), FREE)
-        return answer, stacked
-
-    def _every(self, rows: Array, most: Array) -> tuple[Array, Ints]:
-        """Return the signed distance of every pair as far as ``most`` of it, and its sub-pair, -1 or `FAR`."""
-        tables = self._ready()
-        shape = len(rows), len(tables.rows)
-        out, which = np.full((*shape, narrow.FLOATS), np.nan), np.empty(shape, dtype=np.int64)
-        work, table, _ = scratch(FIRST_POINTS)
-        with first_call("robot collisions"):
-            every_many(
-                *self.robot.chain, rows, tables.link, tables.local, tables.ints, tables.floats, tables.starts,
-                tables.rows, tables.subs, most, *self._room(), work, table, FIRST_POINTS, np.empty((1, narrow.FLOATS)),
-                np.zeros((1, narrow.INTS), dtype=np.int64), np.empty((0, warm.ROW)), 0, len(rows), out, which,
-            )  # fmt: skip
-        return out, which
-
-    @contextmanager
-    def _remembered(self, workers: int) -> Iterator[tuple[Ints, Array] | None]:
-        """Lend the order and the axes to one thread; another that asks meanwhile goes without, and gets None.
-
-        Two in the same arrays could lose a pair from the order, which would then never be asked.
-        """
-        if workers != 1 or not self._lock.acquire(blocking=False):
-            yield None
-            return
-        try:
-            tables = self._ready()
-            yield tables.order, tables.cache
-        finally:
-            self._lock.release()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = Lock()
-
-    def _room(self) -> tuple[Array, Array, Array, Array]:
-        """Return scratch: a matrix, the poses of links, and the poses and balls of slots."""
-        count = len(self._ready().link)
-        return np.empty((4, 4)), np.empty((len(self.robot.links), 4, 4)), np.empty((count, 13)), np.empty((count, 4))
-
-    def _nearest(self, rows: Array, most: float, workers: int) -> tuple[Array, Ints]:
-        """Return rows as `solve` makes them and the pairs they are of, (n, 2): see `clearance_many`."""
-        out, which = np.full((len(rows), narrow.FLOATS), np.nan), np.empty((len(rows), 2), dtype=np.int64)
-        out[:, :3] = inf
-        tables = self._ready()
-
-        def run(start: int, stop: int) -> None:
-            cache = kept[1] if kept is not None else np.zeros_like(tables.cache)
-            work, table, _ = scratch(FIRST_POINTS)
-            clearance_many(
-                *self.robot.chain, rows, tables.link, tables.local, tables.ints, tables.floats, tables.starts,
-                tables.rows, tables.subs, min(most, 1e50), cache, *self._room(), work, table, FIRST_POINTS,
-                np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64), np.empty(len(tables.cache)),
-                start, stop, out, which,
-            )  # fmt: skip
-
-        with self._remembered(workers) as kept, first_call("robot clearance"):
-            in_chunks(len(rows), workers, run)
-        if len(tables.solid_pairs):
-            self.solids.nearest(rows, most, out, which)
-        return out, which
 
     def clearance(self, q: ArrayLike, *, max_distance: float = inf, workers: int = 1) -> RobotClearance:
         """Return the least signed distance of all checked pairs, and whose it is.
@@ -345,54 +253,3 @@ class Checker(Surroundings):
         return (
             f"<Checker of {self.robot.name!r}: {len(self._names)} pairs, {len(self.objects)} objects around{attached}>"
         )
-
-    # --- what the kernels take ---------------------------------------------------------------------------------------
-
-    @property
-    def _rows(self) -> Ints:
-        return self._ready().rows
-
-    @property
-    def _subs(self) -> Ints:
-        return self._ready().subs
-
-    @property
-    def _link(self) -> Ints:
-        return self._ready().link
-
-    @property
-    def _local(self) -> Array:
-        return self._ready().local
-
-    @property
-    def _starts(self) -> Ints:
-        return self._ready().starts
-
-    @property
-    def _ints(self) -> Ints:
-        return self._ready().ints
-
-    @property
-    def _floats(self) -> Array:
-        return self._ready().floats
-
-    @property
-    def _margins(self) -> Array:
-        return self._ready().margins
-
-    @property
-    def _order(self) -> Ints:
-        return self._ready().order
-
-    @property
-    def _cache(self) -> Array:
-        return self._ready().cache
-
-    @property
-    def _names(self) -> PairNames:
-        return PairNames(self._ready())
-
-    @property
-    def solids(self) -> Solids:
-        """The pairs that the kernels leave open: meshes, other solids, half-spaces."""
-        return Solids(self.robot, self._ready())

@@ -16,7 +16,7 @@ from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.kinematics import Array, Ints, link_poses
 from gjk3d.shapes import layout
 
-FREE, UNSURE = -1, -2
+FREE, UNSURE, REFUSED = -1, -2, -3
 #: what the rotation of a product of a few dozen rotations may miss of orthonormal
 _RESIDUAL = 256.0 * 2.0**-53
 #: sub-pairs that may be near, and are asked without asking the hulls round them first
@@ -217,3 +217,28 @@ def take(one: Array, best: float, p: int, r: int, k: int, out: Array, which: Int
         for i in range(12):
             out[k, i] = one[0, i]
     return best
+
+
+@kernel
+def free_one(
+    given: Array,
+    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
+    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, order: Ints,
+    margins: Array, cache: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, simplex: Array,
+    answer: Ints,
+) -> int:  # fmt: skip
+    """Answer one configuration as `free_many` does, with scratch that is used again; `REFUSED` where it is not finite.
+
+    ``q`` is (1, dof) and takes the configuration that is given.
+    """
+    for c in range(given.shape[0]):
+        if given[c] - given[c] != 0.0:
+            return REFUSED
+        q[0, c] = given[c]
+    stamp[:] = -1
+    row = 0 * given.shape[0]  # a literal would be a type of its own, and compile everything again
+    free_many(
+        parent, kind, axis, origin, source, multiplier, offset, q, link, local, ints, floats, starts, pairs, subs,
+        order, margins, cache, matrix, links, rows, balls, stamp, simplex, row, row + 1, answer,
+    )  # fmt: skip
+    return int(answer[0])

@@ -19,6 +19,8 @@ from gjk3d.robot.kinematics import FIXED, Array, Chain, Ints, many_link_poses, m
 from gjk3d.robot.srdf import State, read_srdf, srdf_text, write_srdf
 from gjk3d.robot.urdf import Joint, read_urdf
 
+_FLOAT = np.dtype(np.float64)
+
 
 class Robot:
     """A robot as a URDF describes it, made by `Robot.from_urdf`.
@@ -221,6 +223,11 @@ class Robot:
 
     def configurations(self, q: ArrayLike, name: str = "q") -> tuple[Array, bool]:
         """Check (dof,) or (n, dof) numbers; return them as (n, dof), and whether they were a stack."""
+        if type(q) is np.ndarray and q.dtype is _FLOAT and q.flags.carray and q.shape[-1:] == (self.dof,):
+            # nothing to convert; what else is wrong is found out below
+            rows = q if q.ndim == 2 else q.reshape(1, -1) if q.ndim == 1 else None
+            if rows is not None and np.isfinite(rows).all():
+                return rows, q.ndim == 2
         try:
             raw = np.asarray(q)
         except ValueError:

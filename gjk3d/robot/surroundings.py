@@ -135,6 +135,8 @@ class Surroundings:
         other._tables = None if self._tables is None else self._tables.copy()
         return other
 
+    __copy__ = copy
+
     # --- what is known -----------------------------------------------------------------------------------------------
 
     @property
@@ -179,7 +181,7 @@ class Surroundings:
         return self._tables
 
     def __getstate__(self) -> dict[str, Any]:
-        return dict(self.__dict__)
+        return {**self.__dict__, "_tables": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

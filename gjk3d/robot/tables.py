@@ -39,6 +39,8 @@ class Unit(NamedTuple):
     bodies: int  #: how many; 0 where the shape is its own body
 
 
+#: a matrix, poses of links, poses and balls of slots, what `solve` works in, its answer and flags, a gap a pair
+Room = tuple[Array, Array, Array, Array, Array, Ints, int, Array, Ints, Array]
 #: (a, b or None for all, margin), the later ones hold
 Rules = list[tuple[str, str | None, float]]
 
@@ -47,8 +49,24 @@ class Tables:
     """See the module; ``order`` and ``cache`` are what the kernels remember, all else stays as it is."""
 
     __slots__ = (
-        "at", "cache", "floats", "ints", "link", "local", "margins", "order", "owner", "owners", "planes", "rows",
-        "shapes", "solid_margins", "solid_pairs", "starts", "subs",
+        "at",
+        "cache",
+        "floats",
+        "ints",
+        "link",
+        "local",
+        "margins",
+        "order",
+        "owner",
+        "owners",
+        "planes",
+        "room", "rows",
+        "shapes",
+        "single",
+        "solid_margins",
+        "solid_pairs",
+        "starts",
+        "subs",
     )  # fmt: skip
 
     at: dict[str, int]  #: name of a thing: its slot
@@ -68,6 +86,8 @@ class Tables:
     solid_margins: Array
     order: Ints
     cache: Array
+    single: Any  #: what `gjk3d.robot.checking.free_one` is called with, once it was
+    room: Room | None  #: scratch of `gjk3d.robot.checking.clearance_many`, for one thread
 
     def names(self, slots: Any) -> tuple[str, str]:
         """Return the names of two slots."""
@@ -89,6 +109,7 @@ class Tables:
 
     def set_margins(self, margin: float, rules: Rules) -> None:
         """Write how close is too close for each pair."""
+        self.single = None
         self.margins = self._margins(self.rows[:, :2], margin, rules)
         self.solid_margins = self._margins(self.solid_pairs, margin, rules)
 
@@ -108,6 +129,7 @@ class Tables:
         for name in Tables.__slots__:
             value = getattr(self, name)
             setattr(other, name, value.copy() if name in ("order", "cache", "local") else value)
+        other.single = other.room = None
         return other
 
 
@@ -168,6 +190,7 @@ def build(base: Base, things: Iterable[Thing], margin: float, rules: Rules, link
     ]
     units = base.units + [Unit(each.link, k, k, 0) for k, each in enumerate(every, len(base.slots))]
     self = Tables()
+    self.single = self.room = None
     self.at = {each.name: k for k, each in enumerate(every, len(base.slots))}
     self.link = np.array([slot.link for slot in slots], dtype=np.int64)
     self.local = np.array([slot.local for slot in slots]).reshape(-1, 12)

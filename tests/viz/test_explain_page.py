@@ -150,9 +150,8 @@ def test_both_views_turn_together_and_come_back(browser):
     before = [browser.picture(view) for view in ("#left", "#right")]
     x, y, _, _ = box(browser, "#left")
     for kind, dx in (("mousePressed", 0), ("mouseMoved", 40), ("mouseMoved", 120), ("mouseReleased", 120)):
-        browser._ask(
-            "Input.dispatchMouseEvent", type=kind, x=x + dx, y=y + dx / 2, button="left", clickCount=1, buttons=1
-        )
+        at = {"x": x + 150 + dx, "y": y + 150 + dx / 2}
+        browser._ask("Input.dispatchMouseEvent", type=kind, **at, button="left", clickCount=1, buttons=1)
         browser.evaluate("new Promise((done) => requestAnimationFrame(() => done(true)))")
     browser.settle()
     turned = [browser.picture(view) for view in ("#left", "#right")]

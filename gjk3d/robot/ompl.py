@@ -1,0 +1,302 @@
+"""Planning with OMPL 2: a checker's answers as its state checker, motion validator and objective.
+
+OMPL asks Python once for each motion, and the whole motion is then answered in one compiled call. It comes with
+``pip install gjk3d[plan]`` and is not there for Windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gjk3d.errors import RobotError
+from gjk3d.robot.checker import Checker
+from gjk3d.robot.kinematics import TURNING, Array
+from gjk3d.robot.urdf import KINDS
+
+try:
+    from ompl import base as ob
+    from ompl import geometric as og
+    from ompl import util
+except ImportError as reason:
+    raise ImportError(
+        "gjk3d.robot.ompl needs OMPL 2, which is not installed: pip install gjk3d[plan] (Linux and macOS)"
+    ) from reason
+
+#: planners that read how far a motion was valid, which OMPL's Python bindings never hand back from a validator
+REFUSED = ("KPIECE1", "BKPIECE1", "LBKPIECE1", "PDST", "RLRT", "BiRLRT")
+
+
+class Planning:
+    """A checker, and which of its joints a planner may move, in OMPL's terms.
+
+    Parameters
+    ----------
+    checker : Checker
+        Of one thread at a time.
+    joints : sequence of str, optional
+        Names of the joints that move; all where left out.
+    rest : (dof,) float, optional
+        Where the other joints stay; 0 where left out.
+    lower, upper : (moved,) float, optional
+        Bounds of what moves; by default the robot's limits, and from -pi to pi for turns without limits.
+    certify : bool
+        False looks at samples of a motion. True proves what is between them too, and takes a motion that is not proven
+        for one that hits.
+    resolution, tolerance : float
+        As in `Checker.motion_free`.
+
+    Attributes
+    ----------
+    space : ompl.base.RealVectorStateSpace
+    setup : ompl.geometric.SimpleSetup
+        With the state checker and the motion validator in place; set a planner, an objective and so on as you like.
+    motions : int
+        How many motions were asked for so far.
+
+    Examples
+    --------
+    >>> from gjk3d.robot.ompl import Planning  # doctest: +SKIP
+    >>> planning = Planning(checker)  # doctest: +SKIP
+    >>> path = planning.plan(start, goal, seconds=2.0)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        checker: Checker,
+        *,
+        joints: Sequence[str] | None = None,
+        rest: ArrayLike | None = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        certify: bool = False,
+        resolution: float = 0.05,
+        tolerance: float = 1e-6,
+    ) -> None:
+        robot = checker.robot
+        self.checker, self.certify, self.resolution, self.tolerance = checker, certify, resolution, tolerance
+        self.motions = 0
+        for name in joints or ():
+            if name not in robot.columns:
+                raise RobotError(f"robot {robot.name!r} has no joint {name!r} of its own; see its joint_names")
+        names = robot.joint_names if joints is None else tuple(joints)
+        if not names or len(set(names)) < len(names):
+            raise RobotError(f"joints are {names!r}, expected some names, each once")
+        columns = np.concatenate([np.arange(robot.dof)[robot.columns[name]] for name in names])
+        self.columns: tuple[int, ...] = tuple(columns.tolist())
+        self._rest = np.zeros(robot.dof) if rest is None else robot.configurations(rest, "rest")[0][0].copy()
+        low, high = self._bounds(lower, upper)
+        self.space = ob.RealVectorStateSpace(len(columns))
+        bounds = ob.RealVectorBounds(len(columns))
+        for k in range(len(columns)):
+            bounds.setLow(k, float(low[k]))
+            bounds.setHigh(k, float(high[k]))
+        self.space.setBounds(bounds)
+        self._low, self._high = low, high
+        self.setup = og.SimpleSetup(self.space)
+        self._validator = MotionValidator(self)
+        self.setup.setStateValidityChecker(self.state_checker())
+        self.setup.getSpaceInformation().setMotionValidator(self._validator)
+
+    def _bounds(self, lower: ArrayLike | None, upper: ArrayLike | None) -> tuple[Array, Array]:
+        robot = self.checker.robot
+        turning = {j.name for j in robot.joints if j is not None and KINDS[j.type] == TURNING}
+        owner = {column: name for name, own in robot.columns.items() for column in range(own.start, own.stop)}
+        found = []
+        for what, own, given, way in (("lower", robot.lower, lower, -1.0), ("upper", robot.upper, upper, 1.0)):
+            row = own[list(self.columns)].copy() if given is None else np.array(given, dtype=np.float64)
+            if row.shape != (len(self.columns),):
+                raise RobotError(f"{what} has shape {row.shape}, expected {len(self.columns)} numbers")
+            for k, column in enumerate(self.columns):
+                if not np.isfinite(row[k]):
+                    if owner[column] not in turning:
+                        raise RobotError(f"joint {owner[column]!r} has no limits to plan within: give {what}=")
+                    row[k] = way * pi
+            found.append(row)
+        low, high = found
+        if not (low < high).all():
+            k = int(np.argmin(high - low))
+            raise RobotError(f"joint {owner[self.columns[k]]!r}: lower {low[k]} is not less than upper {high[k]}")
+        return low, high
+
+    def configuration(self, state: Any) -> Array:
+        """Return the whole robot's numbers of a state of ``space``."""
+        q = self._rest.copy()
+        for k, column in enumerate(self.columns):
+            q[column] = state[k]
+        return q
+
+    def state(self, q: ArrayLike) -> Any:
+        """Return a state of ``space`` with the numbers that move, of a whole configuration."""
+        row = self._within(q, "q")
+        state = self.space.allocState()
+        for k, column in enumerate(self.columns):
+            state[k] = float(row[column])
+        return state
+
+    def _within(self, q: ArrayLike, name: str) -> Array:
+        rows, stacked = self.checker.robot.configurations(q, name)
+        if stacked:
+            raise RobotError(f"{name} is a stack, expected one configuration")
+        row: Array = rows[0]
+        moved = row[list(self.columns)]
+        out = ~((self._low <= moved) & (moved <= self._high))
+        if out.any():
+            k = int(np.argmax(out))
+            raise RobotError(
+                f"{name}[{self.columns[k]}] is {moved[k]}, outside {self._low[k]:g} to {self._high[k]:g}: give lower= "
+                "and upper= if it may be there"
+            )
+        still = np.ones(len(row), dtype=bool)
+        still[list(self.columns)] = False
+        if not np.array_equal(row[still], self._rest[still]):
+            k = int(np.argmax(still & (row != self._rest)))
+            raise RobotError(f"{name}[{k}] is {row[k]}, which does not move and rests at {self._rest[k]}: give rest=")
+        return row
+
+    def state_checker(self) -> Callable[[Any], bool]:
+        """Return a function that tells whether a state is free."""
+        free, configuration = self.checker.free, self.configuration
+
+        def check(state: Any) -> bool:
+            return bool(free(configuration(state)))
+
+        return check
+
+    def planner(self, kind: str) -> Any:
+        """Return a planner of OMPL by its name, such as "RRTConnect", "PRM" or "BITstar".
+
+        Raises
+        ------
+        RobotError
+            OMPL has none of that name, or it reads how far a motion was valid: OMPL's Python bindings ask a validator
+            for yes or no alone, and leave what such a planner reads unset.
+        """
+        if kind in REFUSED:
+            raise RobotError(
+                f"{kind} reads lastValid, how far a motion was valid, which OMPL's Python bindings never hand back: it "
+                "would keep motions nobody checked, or lose its own; take RRTConnect, PRM, BITstar, RRTstar ..."
+            )
+        made = getattr(og, kind, None)
+        if not (isinstance(made, type) and issubclass(made, ob.Planner)):
+            raise RobotError(f"OMPL has no planner {kind!r} here; it has RRTConnect, PRM, BITstar, RRTstar ...")
+        return made(self.setup.getSpaceInformation())
+
+    def plan(
+        self,
+        start: ArrayLike,
+        goal: ArrayLike,
+        *,
+        planner: str = "RRTConnect",
+        seconds: float = 5.0,
+        simplify: bool = True,
+    ) -> Array | None:
+        """Return waypoints from start to goal, straight lines between them free; None where none were found in time.
+
+        Parameters
+        ----------
+        start, goal : (dof,) float
+        planner : str
+            See `planner`. One that optimises takes all the time there is.
+        seconds : float
+            By the clock, at most.
+        simplify : bool
+            Whether OMPL shortens the path it found, for up to a second.
+
+        Returns
+        -------
+        (m, dof) float or None
+
+        Raises
+        ------
+        RobotError
+            Start or goal are outside the bounds, or not free: the message names the pair.
+        """
+        ends = []
+        for name, q in (("start", start), ("goal", goal)):
+            ends.append(self.state(self._within(q, name)))
+            hit = self.checker.hit(q)
+            if hit is not None:
+                raise RobotError(f"{name} is not free: {hit[0]!r} and {hit[1]!r} are too close")
+        still = self.configuration(ends[0])
+        self._free(still, still)  # compiles, if need be, before the clock runs
+        chosen, level = self.planner(planner), util.getLogLevel()
+        util.setLogLevel(util.LogLevel.LOG_ERROR)
+        try:
+            self.setup.clear()
+            self.setup.setStartAndGoalStates(*ends)
+            self.setup.setPlanner(chosen)
+            self.setup.solve(float(seconds))
+            if not self.setup.haveExactSolutionPath():
+                return None
+            path = self._path()
+            if simplify:
+                self.setup.simplifySolution(1.0)
+                shorter = self._path()
+                if self._free(shorter[:-1], shorter[1:]):
+                    path = shorter
+            return path
+        finally:
+            util.setLogLevel(level)
+
+    def _path(self) -> Array:
+        return np.array([self.configuration(state) for state in self.setup.getSolutionPath().getStates()])
+
+    def _free(self, first: Array, second: Array) -> bool:
+        """Tell whether all of some motions are free."""
+        self.motions += len(first) if first.ndim == 2 else 1
+        found = self.checker.motion_free(
+            first, second, certify=self.certify, resolution=self.resolution, tolerance=self.tolerance
+        )
+        return bool(np.all(found.free))
+
+
+class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
+    """OMPL's question about a motion, handed on as one call."""
+
+    def __init__(self, planning: Planning) -> None:
+        super().__init__(planning.setup.getSpaceInformation())
+        self._planning = planning
+
+    def checkMotion(self, first: Any, second: Any, *more: Any) -> bool:
+        """Tell whether the straight line between two states is free."""
+        if more:
+            raise RobotError("a planner asks how far a motion is valid (lastValid), which cannot be handed back to it")
+        planning = self._planning
+        return planning._free(planning.configuration(first), planning.configuration(second))
+
+
+class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
+    """The length of a path, of which a stretch counts up to ``1 + weight`` times the closer it comes to anything.
+
+    Set with ``planning.setup.setOptimizationObjective``, for planners that optimise. Where the clearance is ``enough``
+    or more, length alone counts; where it is 0, ``1 + weight`` times it; a motion is judged by its samples at the
+    resolution, in one call.
+    """
+
+    def __init__(self, planning: Planning, enough: float, weight: float = 10.0) -> None:
+        if not (enough > 0.0 and weight >= 0.0):
+            raise RobotError(f"enough is {enough} and weight {weight}, expected more than 0 and at least 0")
+        super().__init__(planning.setup.getSpaceInformation())
+        self._planning, self._enough, self._weight = planning, float(enough), float(weight)
+
+    def stateCost(self, state: Any) -> Any:
+        """Return by how many times a stretch counts here."""
+        return ob.Cost(float(self._factors(self._planning.configuration(state)[None])[0]))
+
+    def motionCost(self, first: Any, second: Any) -> Any:
+        """Return the length of a motion, each stretch of it as many times as it counts."""
+        a, b = self._planning.configuration(first), self._planning.configuration(second)
+        length = float(np.linalg.norm(b - a))
+        count = max(int(np.ceil(np.abs(b - a).max() / self._planning.resolution)), 1)
+        middles = (np.arange(count) + 0.5) / count
+        return ob.Cost(length * float(self._factors(a + middles[:, None] * (b - a)).mean()))
+
+    def _factors(self, q: Array) -> Array:
+        distance = self._planning.checker.clearance(q, max_distance=self._enough).distance
+        lacking: Array = 1.0 - np.clip(distance, 0.0, self._enough) / self._enough
+        return 1.0 + self._weight * lacking

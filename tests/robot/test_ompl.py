@@ -1,0 +1,158 @@
+"""Planning with OMPL; it has no wheels for Windows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from example_robots import SHARE, SRDFS, URDFS
+
+import gjk3d as gk
+from gjk3d.errors import RobotError
+
+if sys.platform == "win32":
+    pytest.skip("OMPL has no wheels for Windows", allow_module_level=True)
+
+from ompl import util
+
+from gjk3d.robot.ompl import REFUSED, ClearanceObjective, MotionValidator, Planning
+
+ARM = """<robot name="arm"><link name="post"/><link name="beam"><collision><origin xyz="0.5 0 0"/>
+<geometry><box size="1 0.04 0.04"/></geometry></collision></link>
+<joint name="turn" type="revolute"><parent link="post"/><child link="beam"/><axis xyz="0 0 1"/>
+<limit lower="-3" upper="3"/></joint>{more}</robot>"""
+LIFT = """<link name="hand"><collision><origin xyz="0 0 0.2"/><geometry><box size="0.1 0.1 0.1"/></geometry></collision>
+</link><joint name="lift" type="prismatic"><parent link="beam"/><child link="hand"/><origin xyz="1 0 0"/>
+<axis xyz="0 0 1"/></joint>"""
+
+
+def at(x, y, z=0.0):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def arm(tmp_path, around, more=""):
+    file = tmp_path / "arm.urdf"
+    file.write_text(ARM.format(more=more))
+    return gk.robot.Checker(gk.robot.Robot.from_urdf(file), around)
+
+
+@pytest.fixture(scope="module")
+def panda():
+    around = {
+        "pillar": (gk.Box((0.1, 0.1, 1.4)), at(0.35, 0.0, 0.7)),
+        "shelf": (gk.Box((0.5, 1.2, 0.05)), at(0.75, 0.0, 0.2)),
+    }
+    return gk.robot.Checker(gk.robot.Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"]), around)
+
+
+def ends(checker):
+    q = checker.robot.state("default")
+    start, goal = q.copy(), q.copy()
+    first = checker.robot.columns["panda_joint1"].start
+    start[first], goal[first] = -0.8, 0.8
+    return start, goal
+
+
+@pytest.mark.parametrize("planner", ["RRTConnect", "PRM", "BITstar"])
+def test_a_path_round_obstacles(panda, planner):
+    start, goal = ends(panda)
+    assert panda.free([start, goal]).all()
+    assert not panda.motion_free(start, goal)
+    util.RNG.setSeed(1)
+    planning = Planning(panda, joints=[f"panda_joint{k}" for k in range(1, 8)], rest=start)
+    path = planning.plan(start, goal, planner=planner, seconds=20.0 if planner == "RRTConnect" else 3.0)
+    assert path is not None
+    assert np.array_equal(path[[0, -1]], [start, goal])
+    assert (path[:, planning.checker.robot.dof - 1] == start[-1]).all(), "the fingers rest"
+    for a, b in pairwise(path):
+        dense = a + np.linspace(0.0, 1.0, int(np.abs(b - a).max() / 0.05) + 2)[:, None] * (b - a)
+        assert panda.free(dense).all()
+    assert planning.motions > 3
+
+
+def test_none_where_there_is_no_way(tmp_path):
+    checker = arm(tmp_path, {"wall": (gk.Box((1.0, 0.1, 0.1)), at(0.8, 0.0))})
+    planning = Planning(checker)
+    assert planning.plan([-1.0], [1.0], seconds=0.3) is None
+    assert planning.plan([-1.0], [-2.0], seconds=5.0) is not None
+
+
+def test_motions_one_by_one(tmp_path):
+    checker = arm(tmp_path, {"plate": (gk.Box((0.2, 1e-3, 0.2)), at(0.8, 0.0))})
+    coarse, fine = (Planning(checker, resolution=each) for each in (0.9, 0.01))
+    a, b = coarse.state([-0.8]), coarse.state([0.65])
+    assert MotionValidator(coarse).checkMotion(a, b), "its samples miss the plate"
+    assert not MotionValidator(fine).checkMotion(a, b)
+    assert MotionValidator(fine).checkMotion(a, fine.state([-0.1]))
+    assert fine.motions == 2
+    with pytest.raises(RobotError, match="lastValid"):
+        MotionValidator(fine).checkMotion(a, b, None)
+
+
+def test_states_and_configurations(panda):
+    start, _ = ends(panda)
+    planning = Planning(panda, joints=["panda_joint3", "panda_joint1"], rest=start)
+    columns = [panda.robot.columns[name].start for name in ("panda_joint3", "panda_joint1")]
+    q = start.copy()
+    q[columns] = 0.25, -0.5
+    state = planning.state(q)
+    assert [state[0], state[1]] == [0.25, -0.5]
+    assert np.array_equal(planning.configuration(state), q)
+    assert planning.state_checker()(state) == panda.free(q)
+    bounds = planning.space.getBounds()
+    assert list(bounds.low) == panda.robot.lower[columns].tolist()
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_planners_that_read_how_far_a_motion_was_valid(tmp_path, kind):
+    with pytest.raises(RobotError, match=f"{kind} reads lastValid"):
+        Planning(arm(tmp_path, {})).plan([0.0], [1.0], planner=kind)
+
+
+def test_length_counts_more_where_it_is_close(tmp_path):
+    checker = arm(tmp_path, {"ball": (gk.Sphere(0.1), at(-0.1, 1.15))})
+    planning = Planning(checker, resolution=0.01)
+    objective = ClearanceObjective(planning, enough=0.5, weight=4.0)
+    q = np.linspace(0.2, 1.5, 4001)[:, None]
+    by_hand = np.mean(1.0 + 4.0 * np.clip(1.0 - checker.clearance(q).distance / 0.5, 0.0, 1.0))
+    cost = objective.motionCost(planning.state([0.2]), planning.state([1.5])).value()
+    assert cost == pytest.approx(1.3 * by_hand, rel=1e-3)
+    assert by_hand > 1.2
+    assert objective.stateCost(planning.state([-2.0])).value() == 1.0
+    planning.setup.setOptimizationObjective(objective)
+    path = planning.plan([-1.0], [0.2], planner="RRTstar", seconds=0.3)
+    assert path is not None
+
+
+@pytest.mark.parametrize(
+    ("ask", "text"),
+    [
+        (lambda c: Planning(c, joints=["trun"]), "no joint 'trun'"),
+        (lambda c: Planning(c, joints=["turn", "turn"]), "each once"),
+        (lambda c: Planning(c), "'lift' has no limits to plan within: give lower="),
+        (lambda c: Planning(c, lower=[-1, -1], upper=[1]), "upper has shape"),
+        (lambda c: Planning(c, lower=[-1, 1], upper=[1, 1]), "'lift': lower 1"),
+        (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [4, 0]), r"goal\[0\] is 4.0, outside -3 to 3"),
+        (lambda c: Planning(c, joints=["turn"]).plan([0, 0.5], [1, 0]), "rests at 0.0: give rest="),
+        (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [1, 0], planner="RTR"), "no planner 'RTR'"),
+        (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [1.5, 0]), "goal is not free: 'beam' and 'wall'"),
+        (lambda c: Planning(c, joints=["turn"]).plan([[0, 0]], [1, 0]), "start is a stack"),
+        (lambda c: ClearanceObjective(Planning(c, joints=["turn"]), 0.0), "enough is 0.0"),
+    ],
+)
+def test_errors(tmp_path, ask, text):
+    checker = arm(tmp_path, {"wall": (gk.Box((0.1, 0.1, 0.1)), at(0.0, 0.8))}, LIFT)
+    with pytest.raises(RobotError, match=text):
+        ask(checker)
+
+
+def test_without_ompl():
+    code = "import sys; sys.modules['ompl'] = None\nimport gjk3d.robot.ompl"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "ImportError: gjk3d.robot.ompl needs OMPL 2" in done.stderr
+    assert "pip install gjk3d[plan]" in done.stderr

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gjk3d.cli.robot_work import Rows, Way, Work
     from gjk3d.robot import Robot
 
+IMAGES = (".png", ".jpg", ".jpeg")
+ANIMATIONS = (".gif",)
 Geometry = Literal["bodies", "hull", "parts", "mesh"]
 _INTERRUPTED = 130
 _Length = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
@@ -29,6 +31,7 @@ def robot(
     package_dir: Annotated[list[Path] | None, Parameter(negative=())] = None,
     geometry: Geometry = "bodies",
     scene: Annotated[list[Path] | None, Parameter(consume_multiple=True, negative=())] = None,
+    scene_geometry: Geometry = "mesh",
     unit: str | None = None,
     scene_up: Literal["z", "y"] = "z",
     touching: Annotated[list[str] | None, Parameter(negative=())] = None,
@@ -46,6 +49,8 @@ def robot(
     json: _Flag = False,
     csv: _Flag = False,
     top: int = 20,
+    picture: Path | None = None,
+    animation: Path | None = None,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
 ) -> int:
@@ -69,6 +74,8 @@ def robot(
         What a mesh becomes: a hull for each connected body, one hull, convex parts (needs coacd), its triangles.
     scene
         What stands around: a URDF, each link of it an object, or models (GLB, STL, ...), each part an object.
+    scene_geometry
+        What a mesh of the surroundings becomes.
     unit
         The unit of models that state none, such as STL: mm, cm, m, in.
     scene_up
@@ -103,6 +110,11 @@ def robot(
         Print one row for each configuration.
     top
         Most rows of a table.
+    picture
+        Draw the first configuration that collides, or where all are free the one that comes closest, to a .png or .jpg
+        file; of a path, the way up to where it hits; without any, the robot where all joints are 0.
+    animation
+        Draw the path, up to where it hits, to a .gif file that moves.
     jobs
         How many threads.
     quiet
@@ -110,6 +122,12 @@ def robot(
     """
     inputs = tuple(Path(each) for each in (urdf, srdf, *(scene or ()), check, path) if each is not None)
     _refuse(check, random, path, acm, certify, clearance, csv, json, top, samples)
+    check_output(picture, "--picture", IMAGES, inputs)
+    check_output(animation, "--animation", ANIMATIONS, inputs)
+    if animation is not None and path is None:
+        raise UsageError("--animation shows a path: name one with --path")
+    if picture is not None and acm is not None:
+        raise UsageError("--picture shows configurations or a path, and --acm asks about neither")
     check_output(acm, "--acm", (".srdf", ".xml"), inputs)
     pairs = [_touching(each) for each in touching or ()]
     from gjk3d.clash.units import length
@@ -122,12 +140,13 @@ def robot(
         return _acm(machine, acm, samples, seed, json, top, quiet)
     from gjk3d.cli import robot_tables as tables
     from gjk3d.cli.configurations import read_configurations
+    from gjk3d.cli.robot_pictures import Pictures
     from gjk3d.cli.robot_work import Work, draw
     from gjk3d.cli.surroundings import read_scene
 
     with Bar(show=not quiet) as bar:
         bar("reading")
-        things = read_scene(scene or (), geometry, unit, scene_up, package_dir or ())
+        things = read_scene(scene or (), scene_geometry, unit, scene_up, package_dir or (), machine.links)
         work = Work(machine, things, pairs, gap, jobs)
         head = tables.head(work, urdf, srdf, scene or [], geometry)
         rows: Rows | None = None
@@ -141,6 +160,7 @@ def robot(
             rows = work.check(draw(machine, random, seed), clearance, bar)
     if not quiet:
         _remarks(work, rows, way, srdf is not None)
+    pictures = Pictures(work, picture, animation, quiet)
     if way is not None and path is not None:
         tables.write_path(head, work, way, path, {"certify": certify, "resolution": resolution, "tolerance": tolerance},
                           json, csv)  # fmt: skip
@@ -149,6 +169,12 @@ def robot(
         tables.write_rows(head, work, rows, asked, json, csv, top)
     else:
         tables.write_overview(head, work, json)
+    if rows is not None:
+        pictures.of_rows(rows)
+    elif way is not None and way.complete:
+        pictures.of_path(points, certify, resolution)
+    elif way is None:
+        pictures.of_robot()
     return _code(rows, way)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 Document = dict[str, Any]
+_SHOWN = 3  # pairs of one configuration in a table
 
 
 def head(work: Work, urdf: Path, srdf: Path | None, scene: list[Path], geometry: str) -> Document:
@@ -89,8 +90,8 @@ def write_rows(head: Document, work: Work, rows: Rows, asked: Document, json: bo
         found = [
             {
                 "row": row.number,
-                "free": row.pair is None,
-                "pair": row.pair,
+                "free": row.free,
+                "collisions": [each._asdict() for each in row.meetings],
                 "clearance": None if row.nearest is None else row.nearest._asdict(),
                 "beyond_limits": row.beyond,
                 "q": row.q.tolist(),
@@ -122,7 +123,7 @@ def _csv_rows(work: Work, rows: Rows) -> None:
     distances = ["clearance", "lower", "upper", "nearest_a", "nearest_b"] if near else []
     out.writerow(["row", "state", "a", "b", *distances, *columns(work.robot)])
     for row in rows.rows:
-        cells = [row.number, "free" if row.pair is None else "hit", *(row.pair or ("", ""))]
+        cells = [row.number, "free" if row.free else "hit", *(("", "") if row.free else row.meetings[0].pair)]
         if row.nearest is not None:
             cells += [*map(repr, row.nearest[:3]), *(row.nearest.pair or ("", ""))]
         out.writerow([*cells, *map(repr, row.q.tolist())])
@@ -151,12 +152,19 @@ def _print_rows(work: Work, rows: Rows, each: bool, top: int) -> None:
         print_table(table)
 
 
+def _met(row: Row) -> str:
+    if row.free:
+        return "-"
+    more = f" and {len(row.meetings) - _SHOWN} more" if len(row.meetings) > _SHOWN else ""
+    return "; ".join(_pair(each.pair) for each in row.meetings[:_SHOWN]) + more
+
+
 def _row_table(rows: list[Row], near: bool) -> Table:
     beyond = any(row.beyond for row in rows)
     titles = ["#", "state", "in collision", *(["clearance m", "closest"] if near else [])]
     table = _table(*titles, *(["outside its limits"] if beyond else []))
     for row in rows:
-        cells = [str(row.number), "free" if row.pair is None else "HIT", _pair(row.pair)]
+        cells = [str(row.number), "free" if row.free else "HIT", _met(row)]
         if near:
             found = row.nearest
             cells += ["-", "-"] if found is None else [number(found.distance), _pair(found.pair)]

@@ -34,14 +34,28 @@ class Nearest(NamedTuple):
     point_b: tuple[float, ...]
 
 
+class Meeting(NamedTuple):
+    """A pair that is too close."""
+
+    pair: Pair
+    distance: float
+    lower: float
+    upper: float
+
+
 class Row(NamedTuple):
     """What was found of one configuration."""
 
     number: int  #: from 0
     q: NDArray[np.float64]
-    pair: Pair | None  #: one that collides; None where all is free
+    meetings: list[Meeting]  #: the deepest first, each pair once; none where all is free
     nearest: Nearest | None
     beyond: list[str]
+
+    @property
+    def free(self) -> bool:
+        """Whether no pair is too close."""
+        return not self.meetings
 
 
 @dataclass
@@ -55,11 +69,11 @@ class Rows:
     @property
     def hits(self) -> int:
         """How many configurations collide."""
-        return sum(row.pair is not None for row in self.rows)
+        return sum(not row.free for row in self.rows)
 
     def pairs(self) -> list[tuple[Pair, int]]:
         """Return the pairs that collide and in how many configurations, the most frequent first."""
-        return Counter(row.pair for row in self.rows if row.pair is not None).most_common()
+        return Counter(each.pair for row in self.rows for each in row.meetings).most_common()
 
 
 class Way(NamedTuple):
@@ -142,6 +156,29 @@ class Work:
             for k in range(len(q))
         ]
 
+    def meetings(self, q: NDArray[np.float64]) -> list[list[Meeting]]:
+        """Return the pairs that are too close, of n configurations: asked in full where a quick look finds one."""
+        found: list[list[Meeting]] = [[] for _ in q]
+        hit = [k for k, free in enumerate(self.checker.free(q, workers=self.workers)) if not free]
+        for k, each in zip(hit, self.checker.collisions(q[hit]), strict=True):
+            seen: dict[Pair, Meeting] = {}
+            for met in each:  # the deepest comes first
+                pair = (met.a, self.owner.get(met.b, met.b))
+                seen.setdefault(pair, Meeting(pair, met.distance, met.lower, met.upper))
+            found[k] = list(seen.values())
+        return found
+
+    def pictured(self) -> Checker:
+        """Return a checker that has each object as one, to be drawn."""
+        from gjk3d.robot import Checker
+        from gjk3d.solids import Compound
+
+        around = {
+            each.name: each.pieces[0] if len(each.pieces) == 1 else (Compound(each.pieces), None)
+            for each in self.things
+        }
+        return Checker(self.robot, around, touching={*self.still, *self.touching}, margin=self.margin)
+
     def still_touching(self) -> list[Pair]:
         """Return the links and objects that neither move nor are apart."""
         import gjk3d as gk
@@ -165,12 +202,10 @@ class Work:
             for start in range(0, len(q), _AT_ONCE):
                 bar("checking", start, len(q), result.hits)
                 some = q[start : start + _AT_ONCE]
-                pairs = self.checker.hit(some, workers=self.workers)
+                meetings = self.meetings(some)
                 nearest = self.nearest(some) if clearance else [None] * len(some)
-                for k, (pair, near) in enumerate(zip(pairs, nearest, strict=True)):
-                    result.rows.append(
-                        Row(start + k, some[k], self.name(pair), near, beyond_limits(self.robot, some[k]))
-                    )
+                for k, (met, near) in enumerate(zip(meetings, nearest, strict=True)):
+                    result.rows.append(Row(start + k, some[k], met, near, beyond_limits(self.robot, some[k])))
         except KeyboardInterrupt:
             result.complete = False
         return result

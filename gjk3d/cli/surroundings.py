@@ -30,9 +30,14 @@ class Thing(NamedTuple):
 
 
 def read_scene(
-    files: Sequence[Path], way: str, unit: str | None, up: str, package_dirs: Sequence[Path]
+    files: Sequence[Path],
+    way: str,
+    unit: str | None,
+    up: str,
+    package_dirs: Sequence[Path],
+    taken_names: Sequence[str] = (),
 ) -> tuple[Thing, ...]:
-    """Return the objects of all files in metres, with names of their own.
+    """Return the objects of all files in metres, with names of their own, none of them one of ``taken_names``.
 
     A link of a URDF is an object, and so is a part of a model; boxes, cylinders and spheres of a URDF stay exact, and
     ``way`` says what becomes of a mesh, as in `gjk3d.robot.Robot.from_urdf`.
@@ -40,7 +45,7 @@ def read_scene(
     found: list[Thing] = []
     for file in files:
         read = _cell(file, way, package_dirs) if file.suffix.lower() in _ROBOT_FILES else _model(file, way, unit, up)
-        taken = {each.name for each in found}
+        taken = {*taken_names, *(each.name for each in found)}
         for each in read:
             name, count = each.name, 1
             while name in taken:

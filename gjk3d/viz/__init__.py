@@ -11,16 +11,18 @@ if TYPE_CHECKING:
     from gjk3d.viz.convert import to_pyvista
     from gjk3d.viz.dragging import drag
     from gjk3d.viz.explanation import explain
+    from gjk3d.viz.motions import motion
     from gjk3d.viz.page import write_html
     from gjk3d.viz.picture import plot, show
     from gjk3d.viz.rendering import check_rendering
 
-__all__ = ["check_rendering", "drag", "explain", "plot", "show", "to_pyvista", "write_html"]
+__all__ = ["check_rendering", "drag", "explain", "motion", "plot", "show", "to_pyvista", "write_html"]
 
 _HOME = {
     "check_rendering": "rendering",
     "drag": "dragging",
     "explain": "explanation",
+    "motion": "motions",
     "plot": "picture",
     "show": "picture",
     "to_pyvista": "convert",

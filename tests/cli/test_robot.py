@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import gjk3d as gk
 from gjk3d.cli import robot_work
@@ -134,7 +136,7 @@ def test_json_has_bounds_and_points(run, beam):
 def test_rows_are_those_of_the_checker(run):
     said = run("robot", *WHOLE, "--random", 40, "--seed", 5, "--csv", "--clearance", "-q")
     rows = list(csv.DictReader(io.StringIO(said.out)))
-    robot, cell = gk.robot.Robot.from_urdf(URDF, SRDF), gk.robot.Robot.from_urdf(CELL)
+    robot, cell = gk.robot.Robot.from_urdf(URDF, SRDF), gk.robot.Robot.from_urdf(CELL, geometry="mesh")
     q = np.array([[float(row[name]) for name in NAMES] for row in rows])
     assert len(q) == 40
     assert (q >= robot.lower).all()
@@ -156,8 +158,14 @@ def test_rows_are_those_of_the_checker(run):
 
 def test_random_counts_pairs(run):
     said = document(run("robot", *WHOLE, "--random", 40, "--seed", 5, "--json", "-q"))
-    assert said["hits"] == sum(each["configurations"] for each in said["pairs_that_hit"])
+    counts = Counter(tuple(each["pair"]) for row in said["rows"] for each in row["collisions"])
+    assert {tuple(each["pair"]): each["configurations"] for each in said["pairs_that_hit"]} == counts
+    assert said["hits"] == sum(len(row["collisions"]) > 0 for row in said["rows"])
     assert said["free"] + said["hits"] == 40
+    for row in said["rows"]:
+        depths = [each["distance"] for each in row["collisions"]]
+        assert depths == sorted(depths)
+        assert all(each["lower"] <= each["distance"] <= each["upper"] <= 0 for each in row["collisions"])
     known = {"base", "shoulder", "upper_arm", "elbow", "forearm", "wrist", "flange", "gripper"}
     things = {"table", "bin", "shelf", "pillar", "fixture"}
     assert {each["pair"][1] for each in said["pairs_that_hit"]} & things
@@ -187,15 +195,15 @@ def test_named_pose(run):
 def test_interrupted_run_prints_what_it_has(run, beam, monkeypatch):
     monkeypatch.setattr(robot_work, "_AT_ONCE", 10)
     calls = []
-    hit = gk.robot.Checker.hit
+    free = gk.robot.Checker.free
 
     def interrupted(self, q, **more):
         calls.append(len(q))
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return hit(self, q, **more)
+        return free(self, q, **more)
 
-    monkeypatch.setattr(gk.robot.Checker, "hit", interrupted)
+    monkeypatch.setattr(gk.robot.Checker, "free", interrupted)
     said = run("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--random", 50, "--json")
     assert said.code == 130
     found = document(said)
@@ -233,6 +241,51 @@ def test_edge_is_counted_from_the_first_row(run, beam):
     assert said["safe"] < there < said["hit"] < said["safe"] + 0.003
     table = list(csv.DictReader(io.StringIO(run(*words, "--csv").out)))
     assert [(row["status"], row["edge"], row["a"], row["b"]) for row in table] == [("HIT", "14", "beam", "wall")]
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def _share_of_vermilion(path):
+    image = np.asarray(Image.open(path).convert("RGB")).astype(int)
+    return float(((image[..., 0] > 1.6 * image[..., 1]) & (image[..., 0] > 1.8 * image[..., 2])).mean())
+
+
+def test_picture_of_the_first_hit_or_the_closest(run, beam):
+    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf")
+    (beam / "q.csv").write_text("0\n1.5\n1.4\n")
+    said = run(*words, "--check", beam / "q.csv", "--picture", beam / "hit.png")
+    assert said.code == 1
+    assert f"wrote: {beam / 'hit.png'}" in said.err
+    assert _share_of_vermilion(beam / "hit.png") > 0.02
+    (beam / "q.csv").write_text("0\n0.5\n0.2\n")
+    assert run(*words, "--check", beam / "q.csv", "--picture", beam / "free.png").code == 0
+    assert _share_of_vermilion(beam / "free.png") < 0.0005
+
+
+def test_which_row_is_drawn(run, beam, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(gk.viz, "show", lambda checker, **more: drawn.append((more["q"].tolist(), more["names"])))
+    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--picture", beam / "p.png")
+    for text, more in (("0\n1.5\n1.4\n", ()), ("0\n0.5\n0.2\n", ()), ("0\n0.5\n0.2\n", ("--clearance",))):
+        (beam / "q.csv").write_text(text)
+        run(*words, "--check", beam / "q.csv", *more)
+    run(*words)
+    assert drawn == [([1.5], "beam, row 1"), ([0.5], "beam, row 1"), ([0.5], "beam, row 1"), ([0.0], "beam")]
+
+
+def test_animation_ends_where_the_path_hits(run, beam):
+    (beam / "path.csv").write_text("0\n1.5\n")
+    target = beam / "path.gif"
+    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--path", beam / "path.csv")
+    assert run(*words, "--animation", target, "--picture", beam / "path.png").code == 1
+    assert _share_of_vermilion(beam / "path.png") > 0.02
+    with Image.open(target) as gif:
+        assert gif.n_frames == 60
+        assert _share_of_vermilion(target) < 0.0005
+        gif.seek(59)
+        gif.convert("RGB").save(beam / "last.png")
+    assert _share_of_vermilion(beam / "last.png") > 0.02
 
 
 # --- allowed pairs ----------------------------------------------------------------------------------------------------
@@ -299,6 +352,10 @@ def test_bad_files_are_refused_with_line_and_joint(run, tmp_path, text, message)
         (("--random", 0), "--random 0: expected 1 or more"),
         (("--acm", "out.txt"), "--acm 'out.txt': the name must end in .srdf or .xml"),
         (("--acm", SRDF, "--srdf", SRDF), "is an input; name another file"),
+        (("--animation", "a.gif"), "--animation shows a path: name one with --path"),
+        (("--path", ARM / "path.csv", "--animation", "a.mp4"), "the name must end in .gif"),
+        (("--picture", "a.svg"), "the name must end in .png"),
+        (("--acm", "a.srdf", "--picture", "a.png"), "--acm asks about neither"),
         (("--touching", "base"), "--touching 'base': expected LINK:OBJECT"),
         (("--touching", "bass:table", "--scene", CELL), "there is no link 'bass'"),
         (("--touching", "base:tabel", "--scene", CELL), "there is no object 'tabel'; objects are table, bin"),
@@ -329,24 +386,24 @@ def test_model_files_need_a_unit_and_keep_their_places(run, beam, box):
     (beam / "q.csv").write_text("0\n")
     (beam / "touch.csv").write_text("0.7853981633974483\n")
     # a box of side 2 in file units; in cm around (50, 50, 0): x from 0.49 to 0.51 m, so is y
-    path = box("post.stl", (50, 50, 0))
+    path = box("pole.stl", (50, 50, 0))
     words = ("robot", beam / "beam.urdf", "--scene", path)
     said = run(*words, "--check", beam / "q.csv")
     assert said.code == 2
-    assert "post.stl has no unit of length, and a robot is in metres" in said.err
+    assert "pole.stl has no unit of length, and a robot is in metres" in said.err
     free = document(run(*words, "--unit", "cm", "--check", beam / "q.csv", "--clearance", "--json"))
-    assert free["rows"][0]["clearance"]["pair"] == ["beam", "post"]
+    assert free["rows"][0]["clearance"]["pair"] == ["beam", "pole"]
     assert free["rows"][0]["clearance"]["distance"] == pytest.approx(0.49 - 0.05)
     assert run(*words, "--unit", "cm", "--check", beam / "touch.csv").code == 1
     # y up: the box goes to z = 0.5, where the beam never is
     assert run(*words, "--unit", "cm", "--scene-up", "y", "--check", beam / "touch.csv").code == 0
 
 
-def test_parts_of_a_glb_are_objects_and_names_are_kept_apart(run, beam, assembly):
-    words = ("robot", beam / "beam.urdf", "--scene", assembly, beam / "room.urdf", assembly)
-    said = run(*words, "--json")
+def test_parts_of_a_glb_are_objects_and_names_are_kept_apart(run, beam, assembly, box):
+    files = (assembly, beam / "room.urdf", assembly, box("post.stl"))
+    said = run("robot", beam / "beam.urdf", "--scene", *files, "--unit", "mm", "--json")
     names = [each["name"] for each in document(said)["objects"]]
-    assert names == ["ell", "open", "plate", "wall", "ell (2)", "open (2)", "plate (2)"]
+    assert names == ["ell", "open", "plate", "wall", "ell (2)", "open (2)", "plate (2)", "post (2)"]
     assert "assembly.glb: axes are taken as they are" in said.err
 
 

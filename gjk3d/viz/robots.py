@@ -1,0 +1,178 @@
+"""Robots at a configuration, or at several: who collides is vermilion; where none does, the closest pair is marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gjk3d.robot import Checker, Robot
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.viz.bodies import add, evenly, surface_of
+from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Label, Style, darker
+from gjk3d.viz.layout import number
+from gjk3d.viz.marks import ball, rod
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Pair = tuple[str, str]
+
+#: Links by turns; vermilion is for those that collide.
+LINKS, THINGS, HIT = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION
+#: From the front, from the right and from above: an arm reaches forward, along x.
+VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
+MOST_GHOSTS = 9
+_SHOWN = 4
+_UNIT = " m"  # of a URDF, by its standard
+#: How much of the surroundings is in the picture, in sizes of the robot.
+_ROOM = 1.5
+
+
+class State(NamedTuple):
+    """What a checker says of one configuration."""
+
+    pairs: tuple[Pair, ...]  #: that collide, the deepest first
+    distance: float  #: of the closest pair, or the deepest; infinite where no pair is checked
+    closest: Pair | None
+    points: tuple[Array, Array]
+
+    @property
+    def hit(self) -> frozenset[str]:
+        """Names of the links and objects that collide."""
+        return frozenset(name for pair in self.pairs for name in pair)
+
+
+def draw(x: Robot | Checker, style: Style, *, q: ArrayLike | None = None, labels: bool = True) -> Drawing:
+    """Draw a robot, and of a Checker what stands around it.
+
+    Parameters
+    ----------
+    q : (dof,) or (n, dof) float, optional
+        A configuration, or several: the last is solid, those before are ghosts. All 0 by default.
+    labels : bool
+        Name those that collide, or are closest.
+    """
+    robot = x.robot if isinstance(x, Checker) else x
+    rows = robot.configurations(np.zeros(robot.dof) if q is None else q)[0]
+    drawing = Drawing(view=VIEW)
+    if not len(rows):
+        return drawing
+    state = state_of(x, rows[-1]) if isinstance(x, Checker) else None
+    hit = state.hit if state is not None else frozenset()
+    surfaces = link_surfaces(robot)
+    shown = evenly(len(rows), MOST_GHOSTS)
+    for k, i in enumerate(shown):
+        ghost = k < len(shown) - 1
+        fade = 0.10 + 0.15 * k / max(len(shown) - 1, 1) if ghost else 1.0
+        add_robot(drawing, x, surfaces, rows[i], style, frozenset() if ghost else hit, fade)
+    center, radius = drawing.ball
+    if isinstance(x, Checker) and x.objects:
+        add_things(drawing, x, hit)
+        drawing.focus = center, _ROOM * radius  # a hall around it would leave no robot to be seen
+    drawing.key(style.name(0, robot.name or "robot"), style.color(0, LINKS))
+    if isinstance(x, Checker) and x.objects:
+        drawing.key("around it", THINGS)
+    drawing.words = [style.name(0, robot.name or "robot")]
+    if len(rows) > 1:
+        drawing.words.append(f"{len(rows)} configurations, the last one solid")
+    if state is not None:
+        drawing.words.append(words_for(state))
+        add_state(drawing, state, labels)
+    return drawing
+
+
+def state_of(checker: Checker, q: ArrayLike) -> State:
+    """Ask who collides at a configuration, and where none does, who is closest."""
+    found = checker.collisions(q)
+    if found:
+        pairs = tuple(dict.fromkeys((each.a, each.b) for each in found))
+        deepest = found[0]
+        return State(pairs, float(deepest.distance), deepest.pair, (deepest.point_a, deepest.point_b))
+    near = checker.clearance(q)
+    return State((), float(near.distance), near.pair, (near.point_a, near.point_b))
+
+
+def words_for(state: State) -> str:
+    """Say what a state is in one line."""
+    if state.pairs:
+        more = f" and {len(state.pairs) - _SHOWN} pairs more" if len(state.pairs) > _SHOWN else ""
+        shown = ", ".join(f"{a} with {b}" for a, b in state.pairs[:_SHOWN])
+        if state.distance > 0.0:
+            return f"Too close: {shown}{more}; least gap {number(state.distance, 4)}{_UNIT}"
+        return f"Collision: {shown}{more}; deepest {number(-state.distance, 4)}{_UNIT}"
+    if state.closest is None:
+        return "Free: no pair is checked"
+    return f"Free: closest are {state.closest[0]} and {state.closest[1]}, {number(state.distance, 4)}{_UNIT} apart"
+
+
+def link_surfaces(robot: Robot) -> list[tuple[Array, Indices]]:
+    """Return the surface of each link in its own frame, all of its bodies together; empty where it has none."""
+    found = []
+    for k in range(len(robot.links)):
+        parts = [(surface_of(body.shape), body.pose) for body in robot.bodies if body.link == k]
+        vertices = [points @ pose[:3, :3].T + pose[:3, 3] for (points, _), pose in parts]
+        starts = np.cumsum([0, *(len(points) for points in vertices)])
+        faces = [triangles + start for ((_, triangles), _), start in zip(parts, starts, strict=False)]
+        found.append(
+            (np.concatenate(vertices), np.concatenate(faces).astype(np.int64))
+            if parts
+            else (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
+        )
+    return found
+
+
+def add_robot(
+    drawing: Drawing,
+    x: Robot | Checker,
+    surfaces: Sequence[tuple[Array, Indices]],
+    q: Array,
+    style: Style,
+    hit: frozenset[str],
+    fade: float = 1.0,
+) -> None:
+    """Add all links at a configuration, and what is attached to them."""
+    robot = x.robot if isinstance(x, Checker) else x
+    poses = robot.link_poses(q)
+    for k, (vertices, faces) in enumerate(surfaces):
+        if len(vertices):
+            name = robot.links[k]
+            color = HIT if name in hit else style.color(k, LINKS)
+            alpha = fade * style.alpha(0, 1.0)
+            moved = vertices @ poses[k][:3, :3].T + poses[k][:3, 3]
+            drawing.body(moved, faces, color, alpha, look=MODEL, outline=False, name=name)
+    if not isinstance(x, Checker):
+        return
+    for name, link in x.attached.items():
+        pose = poses[robot.link_number(link)] @ x.pose(name)
+        color = HIT if name in hit else COLORS[1]
+        add(drawing, x.shape(name), pose, color, fade * style.alpha(0, 1.0), outline=False, name=name)
+
+
+def add_things(drawing: Drawing, checker: Checker, hit: frozenset[str]) -> None:
+    """Add what stands around, half-spaces last: they are as large as the rest needs."""
+    names = checker.objects
+    planes = [name for name in names if isinstance(checker.shape(name), Halfspace)]
+    for name in [name for name in names if name not in planes] + planes:
+        color = HIT if name in hit else THINGS
+        add(drawing, checker.shape(name), checker.pose(name), color, 1.0, outline=False, name=name)
+
+
+def add_state(drawing: Drawing, state: State, labels: bool) -> None:
+    """Mark the points that are closest, or deepest, and name whose they are."""
+    if state.closest is None or not np.isfinite(state.distance):
+        return
+    size = drawing.ball[1]
+    a, b = state.points
+    color = HIT if state.pairs else INK
+    gap = float(np.linalg.norm(b - a))
+    if gap > 0.0:
+        drawing.marks([rod(a, b, 0.0035 * size)], color, framed=False)
+    radius = min(0.013 * size, max(0.2 * gap, 0.008 * size))
+    drawing.marks([ball(a, radius), ball(b, radius)], darker(color), framed=False)
+    drawing.key("who collides" if state.pairs else "closest points", color)
+    if labels:
+        middle = (a + b) / 2
+        text = f"{state.closest[0]} - {state.closest[1]}"
+        drawing.labels.append(Label(middle + 0.05 * size * np.array([0.0, 0.0, 1.0]), text, darker(color)))

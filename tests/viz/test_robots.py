@@ -1,0 +1,246 @@
+"""Robots in pictures: links where they are, who collides in vermilion, motions from start to hit."""
+
+import itertools
+
+import numpy as np
+import pytest
+from answers import pose
+from PIL import Image
+from test_show import color_at, picture, pixel_of, share
+
+import gjk3d as gk
+from gjk3d import viz
+from gjk3d.errors import FileError, RobotError
+from gjk3d.viz import motions, robots
+from gjk3d.viz.drawing import LINES, MARK, Style
+from gjk3d.viz.kinds import drawing_of
+
+VERMILION, BLUE, GREY = (np.array(c) for c in ((213, 94, 0), (86, 180, 233), (168, 178, 189)))
+
+# a post at the origin, a beam from it along x that turns about z, a hand at its end
+TEXT = """<robot name="crane">
+<link name="post"><collision><origin xyz="0 0 -0.5"/><geometry><box size="0.2 0.2 0.8"/></geometry></collision></link>
+<link name="beam"><collision><origin xyz="0.5 0 0"/><geometry><box size="1 0.1 0.1"/></geometry></collision></link>
+<link name="hand"><collision><origin xyz="0.1 0 0"/><geometry><box size="0.2 0.3 0.3"/></geometry></collision></link>
+<joint name="turn" type="continuous"><parent link="post"/><child link="beam"/><axis xyz="0 0 1"/></joint>
+<joint name="roll" type="continuous"><parent link="beam"/><child link="hand"/><origin xyz="1 0 0"/><axis xyz="1 0 0"/>
+</joint></robot>"""
+#: The ball is met by the hand where the beam has turned by about 0.9 of the way from 0 to a quarter turn.
+BALL = (gk.Sphere(0.1), pose(0.1, 1.15, 0.0))
+PATH = np.array([[0.0, 0.0], [0.7, 0.5], [np.pi / 2, 1.0]])
+
+
+@pytest.fixture(scope="module")
+def crane(tmp_path_factory):
+    path = tmp_path_factory.mktemp("crane") / "crane.urdf"
+    path.write_text(TEXT)
+    return gk.robot.Robot.from_urdf(path)
+
+
+@pytest.fixture
+def checker(crane):
+    return gk.robot.Checker(crane, {"ball": BALL, "floor": (gk.Halfspace((0, 0, 1), -3.0), None)})
+
+
+def named(drawing, name):
+    return [item for item in drawing.items if item.name == name]
+
+
+# --- one configuration ------------------------------------------------------------------------------------------------
+
+
+def test_links_are_where_the_robot_has_them(crane):
+    q = (0.4, 1.1)
+    drawing = drawing_of(crane, q=q)
+    poses = crane.link_poses(q)
+    for k, name in enumerate(crane.links):
+        (item,) = named(drawing, name)
+        middle = {"post": (0, 0, -0.5), "beam": (0.5, 0, 0), "hand": (0.1, 0, 0)}[name]
+        np.testing.assert_allclose(item.vertices.mean(axis=0), (poses[k] @ (*middle, 1))[:3], atol=1e-12)
+    assert {item.color for item in drawing.items} == set(robots.LINKS)
+
+
+def test_free_configuration_has_the_closest_points(checker):
+    drawing = drawing_of(checker, q=(0.9, 0.0))
+    near = checker.clearance((0.9, 0.0))
+    assert near.pair == ("hand", "ball")
+    assert robots.HIT not in {item.color for item in drawing.items}
+    rod, *balls = [item for item in drawing.items if item.look == MARK]
+    assert len(balls) == 2
+    for end, point in zip(balls, (near.point_a, near.point_b), strict=True):
+        np.testing.assert_allclose(end.vertices.mean(axis=0), point, atol=1e-9)
+    middle = (rod.vertices.max(axis=0) + rod.vertices.min(axis=0)) / 2
+    np.testing.assert_allclose(middle, (near.point_a + near.point_b) / 2, atol=1e-9)
+    assert f"closest are hand and ball, {near.distance:.4g} m apart" in drawing.words[-1]
+    assert [label.text for label in drawing.labels] == ["hand - ball"]
+
+
+def test_those_that_collide_are_vermilion_and_named(checker):
+    drawing = drawing_of(checker, q=(np.pi / 2 - 0.1, 0.0))
+    assert {item.name for item in drawing.items if item.color == robots.HIT and item.name} == {"hand", "ball"}
+    assert drawing.words[-1].startswith("Collision: hand with ball; deepest ")
+    free = drawing_of(checker, q=(0.0, 0.0))
+    assert {item.name for item in free.items if item.color == robots.HIT} == set()
+
+
+def test_too_close_is_not_called_a_collision(checker):
+    checker.margin = 0.05
+    (q,) = [q for q in np.linspace((1.0, 0), (1.4, 0), 400) if 0.01 < checker.clearance(q).distance < 0.012][:1]
+    drawing = drawing_of(checker, q=q)
+    assert drawing.words[-1].startswith("Too close: hand with ball; least gap 0.01")
+
+
+def test_pixels_of_a_hit(checker):
+    for q, color in (((0.0, 0.0), BLUE), ((np.pi / 2 - 0.1, 0.0), VERMILION)):
+        image, plotter = picture(checker, q=q, labels=False)
+        # the upper face of the hand, clear of the marks
+        frame = checker.robot.link_poses(q)[2]
+        found = color_at(image, plotter, (frame @ (0.03, -0.08, 0.15, 1))[:3])
+        cosine = found @ color / np.linalg.norm(found) / np.linalg.norm(color)
+        assert cosine > 0.97, (q, found)
+        plotter.close()
+
+
+def test_several_configurations_are_ghosts_and_the_last_is_solid(checker):
+    q = np.linspace((0.0, 0.0), (np.pi / 2 - 0.1, 0.0), 30)
+    drawing = drawing_of(checker, q=q)
+    hands = named(drawing, "hand")
+    assert len(hands) == robots.MOST_GHOSTS
+    assert [item.color == robots.HIT for item in hands] == [False] * 8 + [True]
+    alphas = [item.opacity for item in hands]
+    assert alphas == sorted(alphas)
+    assert alphas[-2] < 0.3 < alphas[-1] == 1.0
+    np.testing.assert_allclose(hands[-1].vertices.mean(axis=0), (1.1 * np.cos(q[-1, 0]), 1.1 * np.sin(q[-1, 0]), 0),
+                               atol=1e-12)  # fmt: skip
+    assert "30 configurations" in drawing.words[1]
+
+
+def test_attached_objects_move_with_their_link(checker):
+    checker.attach("load", gk.Box((0.1, 0.1, 0.1)), "hand", pose(0.3, 0, 0), touch_links=["hand"])
+    q = (0.8, 0.3)
+    (load,) = named(drawing_of(checker, q=q), "load")
+    np.testing.assert_allclose(load.vertices.mean(axis=0), (1.3 * np.cos(0.8), 1.3 * np.sin(0.8), 0), atol=1e-12)
+
+
+def test_the_robot_fills_the_picture_and_a_hall_does_not_count(crane):
+    hall = gk.robot.Checker(crane, {"wall": (gk.Box((100, 1, 100)), pose(0, 50, 0))})
+    image, plotter = picture(hall, q=(0.0, 0.0))
+    assert share(image, BLUE) > 0.02
+    rows, columns = np.transpose([pixel_of(plotter, point) for point in ((1.2, 0, 0), (0, 0, -0.9))])
+    assert abs(rows[1] - rows[0]) + abs(columns[1] - columns[0]) > 150
+    plotter.close()
+
+
+# --- motions ----------------------------------------------------------------------------------------------------------
+
+
+def test_travel_goes_evenly_to_where_it_hits(checker):
+    there = motions.travel(checker, PATH, resolution=0.001, frames=25)
+    found = checker.path_free(PATH, resolution=0.001)
+    assert (there.found.edge, there.edges) == (1, 2) == (found.edge, 2)
+    np.testing.assert_allclose(there.q[0], PATH[0], atol=1e-12)
+    np.testing.assert_allclose(there.q[-1], found.configuration, atol=1e-12)
+    steps = np.abs(np.diff(there.q, axis=0)).max(axis=1)
+    # evenly by the joint that moves most, but for the step round the corner
+    assert np.ptp(np.delete(steps, there.edge.tolist().index(1) - 1)) < 1e-9
+    assert there.edge.tolist() == sorted(there.edge)
+    assert [bool(state.pairs) for state in there.states] == [False] * 24 + [True]
+    assert there.states[-1].hit == {"hand", "ball"}
+    np.testing.assert_allclose(there.trace, there.poses[:, 2, :3, 3])
+    assert there.verdict == "Collision on edge 1, hand with ball"
+
+
+def test_travel_of_a_free_path_goes_to_its_end(checker):
+    there = motions.travel(checker, PATH[:2], frames=7, link="beam")
+    np.testing.assert_allclose(there.q[-1], PATH[1], atol=1e-12)
+    assert there.verdict == "Free: 1 edge"
+    np.testing.assert_allclose(there.trace, 0.0, atol=1e-12)  # the beam's origin stays where it is
+    still = motions.travel(checker, [PATH[0], PATH[0]], frames=3)
+    np.testing.assert_array_equal(still.q, np.repeat(PATH[:1], 3, axis=0))
+    single = motions.travel(checker, PATH[:1], frames=3)
+    np.testing.assert_array_equal(single.q, still.q)
+
+
+def test_waypoints_are_not_cut_short():
+    points = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 2.0]])
+    q, edge = motions.along(points, 7)
+    np.testing.assert_allclose(q, [[0, 0], [0.5, 0], [1, 0], [1, 0.5], [1, 1], [1, 1.5], [1, 2]], atol=1e-12)
+    assert edge.tolist() == [0, 0, 2, 2, 2, 2, 2]
+
+
+def test_picture_of_a_motion_has_the_line_of_the_hand(checker, tmp_path):
+    there = motions.travel(checker, PATH, frames=40)
+    drawing = drawing_of(there, Style())
+    (line,) = [item for item in drawing.items if item.look == LINES]
+    np.testing.assert_allclose(line.vertices.reshape(-1, 2, 3)[:, 0], there.trace[:-1])
+    assert line.color == robots.HIT
+    assert len(named(drawing, "hand")) > 3
+    file = viz.motion(checker, PATH, tmp_path / "motion.png", frames=20)
+    image = np.asarray(Image.open(file).convert("RGB")).astype(float)
+    assert share(image, VERMILION) > 0.003
+    assert share(image, BLUE) > 0.02
+
+
+def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
+    file = viz.motion(checker, PATH, tmp_path / "motion.gif", frames=6, fps=10, title="A crane")
+    with Image.open(file) as gif:
+        assert gif.n_frames == 6
+        frames, times = [], []
+        for k in range(6):
+            gif.seek(k)
+            times.append(gif.info["duration"])
+            frames.append(np.asarray(gif.convert("RGB")).astype(float))
+        assert gif.info["loop"] == 0
+    assert times == [100] * 5 + [1500]
+    green = np.array([0, 158, 115])  # the line of the hand while all is free, which few pixels have
+    assert (np.abs(frames[4] - green).max(axis=2) < 12).mean() > 0.0005
+    reds = [share(frame, VERMILION) for frame in frames]
+    assert max(reds[:-1]) < 0.0002 < 0.005 < reds[-1]
+    for frame, after in itertools.pairwise(frames):
+        assert np.mean(np.abs(frame - after).max(axis=2) > 30) > 0.005
+    # the camera stays: the post, which never moves, looks the same while it is free
+    there = motions.travel(checker, PATH, frames=6)
+    from gjk3d.viz.animation import Stage
+
+    stage = Stage(there, "A crane")
+    stage.set(0)
+    row, column = (round(float(x)) for x in pixel_of(stage.plotter, (0.05, -0.1, -0.6)))
+    stage.close()
+    spots = [frame[row - 2 : row + 3, column - 2 : column + 3].mean(axis=(0, 1)) for frame in frames]
+    assert np.ptp(spots, axis=0).max() < 12
+    assert spots[0] @ BLUE / np.linalg.norm(spots[0]) / np.linalg.norm(BLUE) > 0.97
+
+
+def test_stage_moves_links_and_attached_objects(checker):
+    from gjk3d.viz.animation import Stage
+
+    checker.attach("load", gk.Box((0.1, 0.1, 0.1)), "hand", pose(0.3, 0, 0), touch_links=["hand"])
+    there = motions.travel(checker, PATH[:2], frames=3)
+    stage = Stage(there, "")
+    try:
+        stage.set(2)
+        matrices = [np.asarray(actors[0].user_matrix) for _, actors in stage.links]
+        numbers = [number for number, _ in stage.links]
+        assert numbers == [0, 1, 2, 2]
+        for number, matrix in zip(numbers, matrices, strict=True):
+            np.testing.assert_allclose(matrix, there.poses[2, number])
+    finally:
+        stage.close()
+
+
+@pytest.mark.parametrize(
+    ("target", "error", "message"),
+    [("m.mp4", ValueError, "unknown extension '.mp4'"), ("none/m.gif", FileError, "there is no folder")],
+)
+def test_bad_targets_are_refused_before_any_work(checker, tmp_path, target, error, message):
+    with pytest.raises(error, match=message):
+        viz.motion(checker, "no path at all", tmp_path / target)
+
+
+def test_bad_motions(checker):
+    with pytest.raises(RobotError, match="frames is 1, expected a whole number of at least 2"):
+        viz.motion(checker, PATH, frames=1)
+    with pytest.raises(RobotError, match="no link 'claw'"):
+        viz.motion(checker, PATH, link="claw")
+    with pytest.raises(RobotError, match=r"path has shape \(2, 3\)"):
+        viz.motion(checker, np.zeros((2, 3)))

@@ -1,0 +1,219 @@
+"""``python -m tests.benchmarks.planning --problems FILE``: real problems of Panda solved by OMPL's RRTConnect.
+
+The same callbacks, a state checker and a motion validator, are answered by gjk3d and by pinocchio with coal, with the
+same hulls, pairs, samples of a motion and seeds; what is compared is the CPU time spent in them. FILE holds problems of
+MotionBenchMaker as JSON: for each name of a scene a list of start, goal, other joints and obstacles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import coal
+import numpy as np
+import pinocchio
+from ompl import base as ob
+from ompl import geometric as og
+from ompl import util
+
+import gjk3d as gk
+from gjk3d.robot import Checker, Robot
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "robot"))
+
+from example_robots import SHARE, SRDFS, URDFS, hulls_of, twin
+
+RESOLUTION = 0.05  #: radians of any joint between two samples of a motion
+
+Free = Callable[[np.ndarray], bool]
+MotionFree = Callable[[np.ndarray, np.ndarray], bool]
+
+
+@dataclass
+class Spent:
+    """What one side did with one problem."""
+
+    solved: bool
+    seconds: float  #: in the callbacks
+    whole: float  #: in the planner with them
+    states: int
+    motions: int
+
+
+def surroundings(problem: dict[str, Any]) -> dict[str, tuple[gk.Shape, np.ndarray]]:
+    """The obstacles as shapes."""
+    made = {
+        "box": lambda each: gk.Box(each["extents"]),
+        "cylinder": lambda each: gk.Cylinder(each["radius"], each["height"]),
+        "sphere": lambda each: gk.Sphere(each["radius"]),
+    }
+    return {each["name"]: (made[each["type"]](each), np.array(each["pose"])) for each in problem["obstacles"]}
+
+
+def ours(checker: Checker) -> tuple[Free, MotionFree]:
+    """What gjk3d answers."""
+
+    def motion_free(a: np.ndarray, b: np.ndarray) -> bool:
+        return bool(checker.motion_free(a, b, resolution=RESOLUTION).free)
+
+    return checker.free, motion_free
+
+
+class Peer:
+    """What pinocchio and coal answer."""
+
+    def __init__(self, problem: dict[str, Any]) -> None:
+        self.twin = twin("panda")
+        self.shapes, _ = hulls_of("panda", SHARE / SRDFS["panda"])
+        robot = range(self.shapes.ngeoms)
+        for name, (shape, pose) in surroundings(problem).items():
+            solid = {
+                gk.Box: lambda s: coal.Box(*s.extents),
+                gk.Cylinder: lambda s: coal.Cylinder(s.radius, s.height),
+                gk.Sphere: lambda s: coal.Sphere(s.radius),
+            }[type(shape)](shape)
+            added = self.shapes.addGeometryObject(pinocchio.GeometryObject(name, 0, 0, pinocchio.SE3(pose), solid))
+            for k in robot:
+                self.shapes.addCollisionPair(pinocchio.CollisionPair(k, added))
+        self.data = pinocchio.GeometryData(self.shapes)
+
+    def free(self, q: np.ndarray) -> bool:
+        """Of a configuration; the second finger follows the first."""
+        other = self.twin
+        numbers = np.append(q, q[-1])
+        return not pinocchio.computeCollisions(other.model, other.data, self.shapes, self.data, numbers, True)
+
+    def motion_free(self, a: np.ndarray, b: np.ndarray) -> bool:
+        """Of a motion, by the samples that gjk3d takes."""
+        count = max(ceil(np.abs(b - a).max() / RESOLUTION), 1)
+        return all(self.free(a + (b - a) * (k / count)) for k in range(count + 1))
+
+
+class Validator(ob.MotionValidator):
+    """Asks one side, and keeps the time."""
+
+    def __init__(self, information: Any, motion_free: MotionFree, free: Free, rest: np.ndarray) -> None:
+        super().__init__(information)
+        self.ask, self.ask_state, self.rest = motion_free, free, rest
+        self.seconds, self.states, self.motions = 0.0, 0, 0
+
+    def numbers(self, state: Any) -> np.ndarray:
+        """A whole configuration."""
+        q = self.rest.copy()
+        for k in range(7):
+            q[k] = state[k]
+        return q
+
+    def checkMotion(self, first: Any, second: Any) -> bool:
+        """Called by OMPL."""
+        start = time.process_time()
+        answer = self.ask(self.numbers(first), self.numbers(second))
+        self.seconds += time.process_time() - start
+        self.motions += 1
+        return answer
+
+    def valid(self, state: Any) -> bool:
+        """Called by OMPL."""
+        start = time.process_time()
+        answer = self.ask_state(self.numbers(state))
+        self.seconds += time.process_time() - start
+        self.states += 1
+        return answer
+
+
+def solve(robot: Robot, problem: dict[str, Any], free: Free, motion_free: MotionFree, seed: int, most: float) -> Spent:
+    """Run RRTConnect once."""
+    util.RNG.setSeed(seed)
+    space = ob.RealVectorStateSpace(7)
+    bounds = ob.RealVectorBounds(7)
+    for k in range(7):
+        bounds.setLow(k, float(robot.lower[k]))
+        bounds.setHigh(k, float(robot.upper[k]))
+    space.setBounds(bounds)
+    setup = og.SimpleSetup(space)
+    information = setup.getSpaceInformation()
+    rest = np.append(np.zeros(7), problem["other_joints"]["panda_finger_joint1"])
+    validator = Validator(information, motion_free, free, rest)
+    setup.setStateValidityChecker(validator.valid)
+    information.setMotionValidator(validator)
+    start, goal = space.allocState(), space.allocState()
+    for k in range(7):
+        start[k], goal[k] = float(problem["start"][k]), float(problem["goal"][k])
+    setup.setStartAndGoalStates(start, goal)
+    planner = og.RRTConnect(information)
+    setup.setPlanner(planner)
+    begin = time.process_time()
+    setup.solve(most)
+    whole = time.process_time() - begin
+    return Spent(bool(setup.haveExactSolutionPath()), validator.seconds, whole, validator.states, validator.motions)
+
+
+def compare(problems: list[dict[str, Any]], robot: Robot, most: float) -> dict[str, list[Spent]]:
+    """Give each problem to both, who take turns in going first."""
+    spent: dict[str, list[Spent]] = {"gjk3d": [], "peer": []}
+    for k, problem in enumerate(problems):
+        peer = Peer(problem)
+        sides = {"gjk3d": ours(Checker(robot, surroundings(problem))), "peer": (peer.free, peer.motion_free)}
+        for name in sorted(sides, reverse=k % 2 == 1):
+            spent[name].append(solve(robot, problem, *sides[name], k + 1, most))
+    return spent
+
+
+def line(scene: str, spent: dict[str, list[Spent]]) -> str:
+    """One line of the table: sums over the problems of a scene."""
+    mine, theirs = spent["gjk3d"], spent["peer"]
+    same = sum((a.states, a.motions) == (b.states, b.motions) for a, b in zip(mine, theirs, strict=True))
+    cells = [str(len(mine)), f"{sum(a.solved for a in mine)} / {sum(b.solved for b in theirs)}", str(same)]
+    for side in (mine, theirs):
+        motions, seconds = sum(a.motions for a in side), sum(a.seconds for a in side)
+        cells += [str(motions), f"{1e3 * seconds:.1f}", f"{100 * seconds / sum(a.whole for a in side):.0f} %"]
+    both = [(a.seconds, b.seconds) for a, b in zip(mine, theirs, strict=True)]
+    ratio = sum(b for _, b in both) / sum(a for a, _ in both)
+    low, middle, high = np.percentile([b / a for a, b in both], (25, 50, 75))
+    return f"| {scene} | " + " | ".join([*cells, f"{ratio:.1f}x", f"{middle:.1f}x ({low:.1f}-{high:.1f})"]) + " |"
+
+
+def main(given: list[str] | None = None) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--problems", type=Path, required=True, metavar="FILE", help="JSON, see above")
+    parser.add_argument("--most", type=float, default=20.0, help="seconds a problem may take")
+    parser.add_argument("--each", type=int, help="so many of each scene")
+    arguments = parser.parse_args(given)
+    util.setLogLevel(util.LogLevel.LOG_NONE)
+    scenes = json.loads(arguments.problems.read_text())["problems"]
+    robot = Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"], geometry="hull")
+    checker = Checker(robot)
+    free, motion_free = ours(checker)
+    zeros = np.zeros(robot.dof)
+    free(zeros)
+    motion_free(zeros, zeros + 1.0)
+    checker.collisions(zeros)  # its kernel decides what the others leave unsure
+    print(
+        "| scene | problems | solved (gjk3d / peer) | same course | motions | ms in checking | of all | motions, peer "
+        "| ms in checking | of all | faster, sum | each |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+    total: dict[str, list[Spent]] = {"gjk3d": [], "peer": []}
+    for scene, problems in scenes.items():
+        spent = compare(problems[: arguments.each], robot, arguments.most)
+        print(line(scene, spent), flush=True)
+        for name, each in spent.items():
+            total[name] += each
+    print(line("all", total), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)  # OMPL's bindings count what they think is leaked, at length

@@ -1,0 +1,33 @@
+"""The benchmark of planning runs on a problem of our own; no time is asserted. OMPL has no wheels for Windows."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+if sys.platform == "win32":
+    pytest.skip("OMPL has no wheels for Windows", allow_module_level=True)
+
+from . import planning
+
+
+def test_both_solve_a_problem_by_the_same_course(tmp_path, capsys):
+    pose = np.eye(4)
+    pose[:3, 3] = 0.35, 0.0, 0.7
+    start = [-0.8, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
+    problem = {
+        "start": start,
+        "goal": [0.8, *start[1:]],
+        "other_joints": {"panda_finger_joint1": 0.03},
+        "obstacles": [{"name": "post", "type": "cylinder", "pose": pose.tolist(), "radius": 0.05, "height": 1.4}],
+    }
+    file = tmp_path / "problems.json"
+    file.write_text(json.dumps({"problems": {"post": [problem]}}))
+    assert planning.main(["--problems", str(file), "--most", "20"]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| post"))
+    cells = [cell.strip() for cell in row.split("|")[2:-1]]
+    assert cells[:3] == ["1", "1 / 1", "1"]
+    assert int(cells[3]) > 1

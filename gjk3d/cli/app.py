@@ -17,6 +17,7 @@ from gjk3d.cli.check import check
 from gjk3d.cli.clash import clash
 from gjk3d.cli.diff import diff
 from gjk3d.cli.doctor import doctor
+from gjk3d.cli.explain import explain
 from gjk3d.cli.info import info
 from gjk3d.cli.replay import replay
 from gjk3d.cli.robot import robot
@@ -42,7 +43,7 @@ def _version() -> str:
 
 
 app = App(name="gjk3d", help=_HELP, version=_version)
-for command in (check, clash, diff, info, robot, replay, warmup, doctor):
+for command in (check, clash, diff, explain, info, robot, replay, warmup, doctor):
     app.command(command)
 
 

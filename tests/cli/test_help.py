@@ -11,6 +11,8 @@ import pytest
 
 import gjk3d as gk
 
+COMMANDS = ("check", "clash", "diff", "explain", "info", "robot", "replay", "warmup", "doctor")
+
 
 def _python(*argv: str, **more):
     return subprocess.run([sys.executable, *argv], capture_output=True, text=True, timeout=60, check=False, **more)
@@ -32,12 +34,13 @@ sys.exit(f"loaded {heavy}" if heavy or code else 0)
         # processor time, since the wall clock also measures what else the machine is doing
         costs.append(after.children_user + after.children_system - before.children_user - before.children_system)
         assert done.returncode == 0, done.stderr
-    commands = ("check", "clash", "diff", "info", "robot", "replay", "warmup", "doctor")
-    assert all(name in done.stdout for name in (*commands, "Exit codes"))
+    assert all(name in done.stdout for name in (*COMMANDS, "Exit codes"))
     assert min(costs) < 0.5
 
 
-@pytest.mark.parametrize("command", ["check", "clash", "diff", "info", "robot", "replay", "warmup", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["check", "clash", "diff", "explain", "info", "robot", "replay", "warmup", "doctor"]
+)
 def test_each_command_has_help_with_every_option_explained(run, command):
     said = run(command, "--help")
     assert (said.code, said.err) == (0, "")

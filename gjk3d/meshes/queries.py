@@ -14,10 +14,11 @@ from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.families import Family, Rows, families
 from gjk3d.firstcall import first_call
 from gjk3d.meshes import surfaces
+from gjk3d.meshes.bvh import BOX
 from gjk3d.meshes.depths import depth, hull_of
 from gjk3d.meshes.mesh import Mesh
 from gjk3d.meshes.polylines import joined
-from gjk3d.meshes.traversal import BOXES_MEET, MEET, NO_POSE_GIVEN, STACK, relation
+from gjk3d.meshes.traversal import APART, BOXES_MEET, MEET, NO_POSE_GIVEN, STACK, relation, roots_relation
 from gjk3d.meshes.tree import tree_of
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import WIDTH
@@ -284,6 +285,16 @@ def _common_point(a: Mesh, b: Mesh | Shape, m: Array) -> Array:
 _STANDING = np.eye(4)
 
 
+def _radius(mesh: Mesh) -> float:
+    """Return the radius of the ball about the middle of the whole mesh's box."""
+    if "radius" not in mesh._cache:
+        tree = tree_of(mesh)
+        away = tree.corners.reshape(-1, 3) - tree.boxes[0, :3]
+        mesh._cache["radius"] = float(np.sqrt((away * away).sum(axis=1).max()))
+    radius: float = mesh._cache["radius"]
+    return radius
+
+
 def _quick(a: Any, b: Any) -> Callable[[Any, Any], bool | None] | None:
     """Return what answers `gjk3d.collide` of two meshes at two matrices, None where the long way must."""
     if not (isinstance(a, Mesh) and isinstance(b, Mesh)):
@@ -295,6 +306,9 @@ def _quick(a: Any, b: Any) -> Callable[[Any, Any], bool | None] | None:
     points = first.body_points.copy(), second.body_points.copy()
     arrays = (*tree.arrays, points[0], *other.arrays, points[1], stack, found)
     turned = first is not a
+    roots = np.zeros((3, BOX))
+    roots[0], roots[1] = tree.boxes[0], other.boxes[0]
+    roots[2, :3] = surfaces.ROUNDING, reach, _radius(first) + _radius(second)
 
     def ask(pose_a: Any, pose_b: Any) -> bool | None:
         one, two = _STANDING if pose_a is None else pose_a, _STANDING if pose_b is None else pose_b
@@ -303,10 +317,13 @@ def _quick(a: Any, b: Any) -> Callable[[Any, Any], bool | None] | None:
                 return None
         if turned:
             one, two = two, one
-        with first_call("mesh"):
-            told = relation(one, two, rows, surfaces.ROUNDING, reach, *arrays)
+        told = roots_relation(one, two, roots, rows)
+        if told == APART:
+            return False
         if told == NO_POSE_GIVEN:
             return None
+        with first_call("mesh"):
+            told = relation(rows, surfaces.ROUNDING, reach, *arrays)
         if told != BOXES_MEET:
             return bool(told == MEET)
         return surfaces.one_in_other(first, second, surfaces.relative(rows[0], rows[1])) != 0

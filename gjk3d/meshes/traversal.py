@@ -15,6 +15,7 @@ from gjk3d.narrow.pairs import take_poses
 from gjk3d.shapes.base import Array, Ints
 
 STACK = 4 * DEEPEST
+_STEPS = 4  #: from one mesh to the other and back, for a first guess
 _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
 
@@ -173,6 +174,37 @@ def crossings(
     return count
 
 
+@inlined
+def _turned_back(m: Rigid, w: Vec3) -> Vec3:
+    """Return a direction in A's frame as B sees it."""
+    return (
+        m[0] * w[0] + m[3] * w[1] + m[6] * w[2],
+        m[1] * w[0] + m[4] * w[1] + m[7] * w[2],
+        m[2] * w[0] + m[5] * w[1] + m[8] * w[2],
+    )
+
+
+@kernel
+def _near_each_other(
+    m: Rigid, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array, stack: Ints, keys: Array, seed: Ints
+) -> None:
+    """Choose a pair of triangles: from the middle of B's box to A's nearest point, from there to B's, and again."""
+    p = (bb[0, 0], bb[0, 1], bb[0, 2])
+    for _ in range(_STEPS):
+        p = (
+            m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[9], m[3] * p[0] + m[4] * p[1] + m[5] * p[2] + m[10],
+            m[6] * p[0] + m[7] * p[1] + m[8] * p[2] + m[11],
+        )  # fmt: skip
+        _, first, p = to_point(p, 1e150, ba, la, ca, stack, keys)
+        before = seed[1]
+        _, seed[1], p = to_point(
+            _turned_back(m, (p[0] - m[9], p[1] - m[10], p[2] - m[11])), 1e150, bb, lb, cb, stack, keys
+        )
+        if first == seed[0] and seed[1] == before:
+            return
+        seed[0] = first
+
+
 @kernel
 def nearest_triangles(
     m: Rigid, most: float, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array,
@@ -180,35 +212,31 @@ def nearest_triangles(
 ) -> bool:  # fmt: skip
     """Write the gap that proves the distance of meshes that do not cross, the distance and two points, in A's frame.
 
-    ``seed`` is a pair of triangles to begin with, and becomes the nearest pair; the nearer boxes come first. False
-    where nothing is within ``most``.
+    ``seed`` becomes the nearest pair of triangles; the nearer boxes come first. False where nothing is within ``most``.
     """
     best, low = most * most, 1e308
-    a, b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    some = False
-    if seed[0] >= 0:
-        s, t = read(ca, seed[0]), place(m, cb, seed[1])
-        d, x, y = nearest(s, t)
-        if d <= best:
-            gap = max(0.0, gap_along(sub(y, x), s, t))
-            best, low, a, b, some = d, gap * gap / d if d > 0.0 else 0.0, x, y, True
-    stack[0, 0] = stack[0, 1] = 0
     keys[0] = _gap(m, ba, 0, bb, 0)
+    if keys[0] > best:
+        return False
+    _near_each_other(m, ba, la, ca, bb, lb, cb, stack, keys, seed)
+    a, b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    w, v = a, b  # from a to b, also as B sees it
+    some = False
+    s, t = read(ca, seed[0]), place(m, cb, seed[1])
+    d, x, y = nearest(s, t)
+    if d <= best:
+        w = sub(y, x)
+        v = _turned_back(m, w)
+        gap = max(0.0, gap_along(w, s, t))
+        best, low, a, b, some = d, gap * gap / d if d > 0.0 else 0.0, x, y, True
+    stack[0, 0] = stack[0, 1] = 0
+    keys[0] = 0.0
     top = 1
     while top > 0:
         top -= 1
         if keys[top] > best or (some and keys[top] == best):
             continue
         i, j = stack[top, 0], stack[top, 1]
-        if some:
-            w = sub(b, a)
-            v = (
-                m[0] * w[0] + m[3] * w[1] + m[6] * w[2],
-                m[1] * w[0] + m[4] * w[1] + m[7] * w[2],
-                m[2] * w[0] + m[5] * w[1] + m[8] * w[2],
-            )
-            if _beyond(m, w, v, best, ba, i, bb, j):
-                continue
         inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
         if not inner_a and not inner_b:
             for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
@@ -217,13 +245,14 @@ def nearest_triangles(
                     s = read(ca, p)
                     if some:
                         # what the last nearest direction parts widely enough needs no closer look
-                        w = sub(b, a)
                         gap = gap_along(w, s, t)
                         if gap > best and gap > 0.0:
                             continue
                     d, x, y = nearest(s, t)
                     if d < best or (d == best and not some):
-                        gap = max(0.0, gap_along(sub(y, x), s, t))
+                        w = sub(y, x)
+                        v = _turned_back(m, w)
+                        gap = max(0.0, gap_along(w, s, t))
                         low = min(low, gap * gap / d if d > 0.0 else 0.0)
                         best, a, b, some = d, x, y, True
                         seed[0], seed[1] = p, q
@@ -232,7 +261,9 @@ def nearest_triangles(
             i0, j0, i1, j1 = la[i, 0], j, la[i, 0] + 1, j
         else:
             i0, j0, i1, j1 = i, lb[j, 0], i, lb[j, 0] + 1
-        d0, d1 = _gap(m, ba, i0, bb, j0), _gap(m, ba, i1, bb, j1)
+        # the plane across the last nearest direction is cheaper to ask than the boxes' own axes
+        d0 = 1e308 if some and _beyond(m, w, v, best, ba, i0, bb, j0) else _gap(m, ba, i0, bb, j0)
+        d1 = 1e308 if some and _beyond(m, w, v, best, ba, i1, bb, j1) else _gap(m, ba, i1, bb, j1)
         if d0 < d1:
             i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0
         if d0 <= best:
@@ -353,21 +384,36 @@ def _in_box(x: float, y: float, z: float, b: Array) -> bool:
 
 
 @kernel
-def relation(
-    ma: Array, mb: Array, rows: Array, rounding: float, reach: float, ba: Array, la: Ints, ca: Array, pa: Array,
-    bb: Array, lb: Ints, cb: Array, pb: Array, stack: Ints, found: Ints,
-) -> int:  # fmt: skip
-    """Tell how two meshes at two matrices are: apart, surfaces apart but bodies in the other's box, or meeting.
+def roots_relation(ma: Array, mb: Array, roots: Array, rows: Array) -> int:
+    """Tell whether the boxes of two whole meshes, or the balls about their middles, are apart at two matrices.
 
-    -1 where a matrix is no pose. ``pa`` and ``pb`` are points of each body.
+    -1 where a matrix is no pose. ``roots`` are the two boxes, and in a third row the rounding, the greatest coordinate
+    of both together and the radii of both balls together. Each array that is passed costs as much as all that this
+    does.
     """
     if not take_poses(ma, mb, rows):
         return NO_POSE_GIVEN
     m = relative_pose(rows, 0, _ORIGIN, 0, rows, 1, _ORIGIN, 0)
-    noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
-    root = between(m, ba, 0, bb, 0)
-    if boxes_apart(root, ba[0, 3] + noise, ba[0, 4] + noise, ba[0, 5] + noise, bb[0, 3], bb[0, 4], bb[0, 5]):
+    noise = roots[2, 0] * (roots[2, 1] + max(abs(m[9]), abs(m[10]), abs(m[11])))
+    to = between(m, roots, 0, roots, 1)
+    far = roots[2, 2] + 2.0 * noise
+    if to[9] * to[9] + to[10] * to[10] + to[11] * to[11] > far * far:
         return APART
+    x, y, z = roots[0, 3] + noise, roots[0, 4] + noise, roots[0, 5] + noise
+    return APART if boxes_apart(to, x, y, z, roots[1, 3], roots[1, 4], roots[1, 5]) else BOXES_MEET
+
+
+@kernel
+def relation(
+    rows: Array, rounding: float, reach: float, ba: Array, la: Ints, ca: Array, pa: Array,
+    bb: Array, lb: Ints, cb: Array, pb: Array, stack: Ints, found: Ints,
+) -> int:  # fmt: skip
+    """Tell how two meshes at two pose rows are: apart, surfaces apart but bodies in the other's box, or meeting.
+
+    ``pa`` and ``pb`` are points of each body.
+    """
+    m = relative_pose(rows, 0, _ORIGIN, 0, rows, 1, _ORIGIN, 0)
+    noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
     if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, found) > 0:
         return MEET
     for k in range(pb.shape[0]):

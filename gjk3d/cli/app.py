@@ -22,6 +22,7 @@ from gjk3d.cli.info import info
 from gjk3d.cli.replay import replay
 from gjk3d.cli.robot import robot
 from gjk3d.cli.terminal import note
+from gjk3d.cli.view import view
 from gjk3d.cli.warmup import warmup
 from gjk3d.errors import Gjk3dError, Gjk3dWarning
 
@@ -43,7 +44,7 @@ def _version() -> str:
 
 
 app = App(name="gjk3d", help=_HELP, version=_version)
-for command in (check, clash, diff, explain, info, robot, replay, warmup, doctor):
+for command in (check, clash, diff, explain, info, view, robot, replay, warmup, doctor):
     app.command(command)
 
 

@@ -101,7 +101,7 @@ def add(
     if type(x).__name__ == "VoxelGrid" and len(faces) < MOST_SQUARES:
         half = len(faces) // 2  # the two halves of each square
         corners = body.vertices[np.column_stack([body.faces[:half], body.faces[half:, 2]])]
-        drawing.lines(corners[:, [[0, 1], [1, 2], [2, 3], [3, 0]]], darker(color, 0.7), width=1.0)
+        drawing.lines(corners[:, [[0, 1], [1, 2], [2, 3], [3, 0]]], darker(color), width=1.0)
     drawing.body(body.vertices, body.faces, color, opacity, outline=outline and convex(x), name=name)
 
 

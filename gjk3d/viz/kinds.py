@@ -31,6 +31,7 @@ KINDS = {
     "gjk3d.gradients.Gradient": "answers",
     "gjk3d.bounding.base.Volume": "volumes",
     "gjk3d.scene.scene.Scene": "scenes",
+    "gjk3d.clash.assembly.Assembly": "assemblies",
     "gjk3d.clash.report.Report": "clashes",
     "builtins.list": "many",
     "builtins.tuple": "many",

@@ -185,6 +185,9 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
             )
     for actor in actors:
         actor.prop.interpolation = "Phong"
+        # a little farther than they are, or they would hide half of each line along their edges
+        actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
+        actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(1.0, 1.0)
     faint = {"opacity": max(item.opacity, 0.25)} if item.opacity < 0.4 else {}
     if len(shaded.edges):
         actors.append(

@@ -200,10 +200,9 @@ def test_levels_of_a_tree_hold_the_mesh_and_get_finer():
         edges = corners[:, [4, 2, 1]] - corners[:, :1]
         lengths = np.linalg.norm(edges, axis=2)
         axes = edges / np.maximum(lengths, 1e-300)[:, :, None]
-        middles = vertices[faces].mean(axis=1)
-        local = np.einsum("nij,npj->npi", axes, middles[None] - corners[:, None, 0])
-        inside = ((local > -1e-9) & (local < lengths[:, None] + 1e-9)).all(axis=2)
-        assert inside.any(axis=0).all()
+        local = np.einsum("nij,nptj->npti", axes, vertices[faces][None] - corners[:, None, None, 0])
+        inside = ((local > -1e-9) & (local < lengths[:, None, None] + 1e-9)).all(axis=(2, 3))
+        assert inside.any(axis=0).all()  # each triangle is all in one box
         volumes.append(lengths.prod(axis=1).sum())
     assert volumes[2] < 0.8 * volumes[0]
     drawing = drawing_of(mesh, level=3)

@@ -1,0 +1,93 @@
+"""``gjk3d view``: what is written, and what is refused."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gjk3d.errors import RenderingUnavailableError
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def hues(path):
+    """Return the parts of the picture that are orange and bluish green."""
+    picture = np.asarray(Image.open(path).convert("HSV")).astype(int)
+    return [float(((np.abs(picture[..., 0] - hue) < 12) & (picture[..., 1] > 110)).mean()) for hue in (29, 116)]
+
+
+def test_two_models_in_two_colours(run, box, tmp_path):
+    said = run("view", box("one.stl"), box("two.stl", (3, 0, 0)), "--save", tmp_path / "a.png")
+    assert (said.code, said.out) == (0, "")
+    assert said.err == f"wrote: {tmp_path / 'a.png'}\n"
+    assert Image.open(tmp_path / "a.png").size == (1000, 750)
+    assert min(hues(tmp_path / "a.png")) > 0.05
+
+
+def test_what_the_options_change(run, tmp_path):
+    pictures = {}
+    for name, options in {
+        "plain": (), "hull": ("--hull",), "bodies": ("--bodies",), "level": ("--level", 3), "glass": ("--opacity", 0.3)
+    }.items():  # fmt: skip
+        said = run("view", DATA / "gear_a.stl", *options, "--save", tmp_path / f"{name}.png")
+        assert said.code == 0
+        pictures[name] = np.asarray(Image.open(tmp_path / f"{name}.png")).astype(float)[90:650]
+    assert np.array_equal(pictures["plain"], pictures["bodies"])  # it is one body
+    for name in ("hull", "level", "glass"):
+        assert np.abs(pictures[name] - pictures["plain"]).mean() > 1.0
+    assert hues(tmp_path / "level.png")[0] < 0.5 * hues(tmp_path / "plain.png")[0]  # grey, with coloured boxes
+
+
+def test_an_assembly_as_a_page(run, tmp_path):
+    said = run("view", DATA / "gearbox.glb", "--save", tmp_path / "a.html")
+    assert said.code == 0
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "<h1>gearbox.glb</h1><p>42 parts, 36660 triangles, 0.16 x 0.127 x 0.116 m</p>" in text
+
+
+def test_without_a_display_it_saves_and_says_where(run, box, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gjk3d.viz.picture.has_display", lambda: False)
+    said = run("view", box("one.stl"))
+    assert said.code == 0
+    assert "no display, so the picture is in gjk3d.png" in said.err
+    assert np.asarray(Image.open(tmp_path / "gjk3d.png")).std() > 5.0
+
+
+def test_without_opengl_it_says_what_to_install(run, box, tmp_path, monkeypatch):
+    def missing():
+        raise RenderingUnavailableError("no OpenGL library can draw here")
+
+    monkeypatch.setattr("gjk3d.viz.picture.check_rendering", missing)
+    said = run("view", box("one.stl"), "--save", tmp_path / "a.png")
+    assert said.code == 2
+    assert said.err == "error: no OpenGL library can draw here\n"
+    assert run("view", box("one.stl"), "--save", tmp_path / "a.html").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "name a model, an assembly, several files or a folder"),
+        (("nix.stl",), "there is no file nix.stl"),
+        ((DATA / "nut.stl", "--save", "a.gif"), "the name must end in .png"),
+        ((DATA / "nut.stl", "--level", "-1"), "--level -1: expected 0 or more"),
+        ((DATA / "nut.stl", "--opacity", "0"), "--opacity 0: expected more than 0"),
+    ],
+)
+def test_bad_questions(run, options, message):
+    said = run("view", *options)
+    assert said.code == 2
+    assert message in said.err
+
+
+def test_files_with_nothing_in_them(run, box, tmp_path):
+    (tmp_path / "empty.stl").write_bytes(b"")
+    said = run("view", tmp_path / "empty.stl", "--save", tmp_path / "a.png")
+    assert said.code == 2
+    assert "empty.stl is empty: it has 0 triangles" in said.err
+    said = run("view", tmp_path / "empty.stl", box("one.stl"), "--save", tmp_path / "a.html")
+    assert said.code == 0
+    assert "not shown: empty: is empty: it has 0 triangles" in said.err
+    assert "1 more could not be read" in (tmp_path / "a.html").read_text(encoding="utf-8")

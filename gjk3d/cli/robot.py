@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from gjk3d.cli.robot_work import Rows, Way, Work
     from gjk3d.robot import Robot
 
-IMAGES = (".png", ".jpg", ".jpeg")
-ANIMATIONS = (".gif",)
+IMAGES = (".png", ".jpg", ".jpeg", ".html", ".htm")
+ANIMATIONS = (".gif", ".html", ".htm")
 Geometry = Literal["bodies", "hull", "parts", "mesh"]
 _INTERRUPTED = 130
 _Length = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
@@ -111,10 +111,10 @@ def robot(
     top
         Most rows of a table.
     picture
-        Draw the first configuration that collides, or where all are free the one that comes closest, to a .png or .jpg
-        file; of a path, the way up to where it hits; without any, the robot where all joints are 0.
+        Draw the first configuration that collides, or where all are free the one that comes closest, to a .png, .jpg
+        or .html file; of a path, the way up to where it hits; without any, the robot where all joints are 0.
     animation
-        Draw the path, up to where it hits, to a .gif file that moves.
+        Draw the path, up to where it hits: a .gif, or an .html page to play it in, which needs no OpenGL.
     jobs
         How many threads.
     quiet

@@ -39,12 +39,18 @@ class Pictures:
 
     def of_path(self, points: NDArray[np.float64], certify: bool, resolution: float) -> None:
         """Draw a path with ghosts, and as an animation."""
-        from gjk3d.viz import motion
+        if self.picture is None and self.animation is None:
+            return
+        from gjk3d.viz import motion, show
+        from gjk3d.viz.motions import travel
 
-        for target in (self.picture, self.animation):
-            if target is not None:
-                motion(self.work.pictured(), points, target, certify=certify, resolution=resolution)
-                self._wrote(target)
+        checker = self.work.pictured()
+        if self.picture is not None:
+            show(travel(checker, points, certify=certify, resolution=resolution), path=self.picture)
+            self._wrote(self.picture)
+        if self.animation is not None:
+            motion(checker, points, self.animation, certify=certify, resolution=resolution)
+            self._wrote(self.animation)
 
     def _draw(self, q: NDArray[np.float64], title: str) -> None:
         from gjk3d.viz import show

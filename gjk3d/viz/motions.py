@@ -1,4 +1,4 @@
-"""Motions of robots: a picture with ghosts along the way, or an animation."""
+"""Motions of robots: a picture with ghosts along the way, an animation, or a page to play it in."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 ANIMATIONS = (".gif",)
+PAGES = (".html", ".htm")
 _GHOSTS = 7
 
 
@@ -73,8 +74,8 @@ def motion(
     path : (m, dof) float
         Waypoints, joined by straight lines in joint space.
     target : path, optional
-        An image, with ghosts along the way, or a .gif, which moves. Without one the picture with ghosts is shown, as by
-        `show`.
+        An image, with ghosts along the way; a .gif, which moves; or an .html page to play it in, in 3D, which needs no
+        OpenGL to be written. Without one the picture with ghosts is shown, as by `show`.
     certify, resolution
         As in `Checker.path_free`, which is asked first.
     frames : int
@@ -107,6 +108,10 @@ def motion(
         from gjk3d.viz.animation import write_gif
 
         return write_gif(file, there, heading, fps)
+    if file is not None and file.suffix.lower() in PAGES:
+        from gjk3d.viz.motion_page import write_page
+
+        return write_page(file, there, heading, fps)
     from gjk3d.viz.picture import show
 
     return show(there, path=file, off_screen=off_screen, title=title)
@@ -165,7 +170,7 @@ def _target(target: Any) -> Path | None:
     if target is None:
         return None
     file = Path(target)
-    known = IMAGES + ANIMATIONS
+    known = IMAGES + ANIMATIONS + PAGES
     if file.suffix.lower() not in known:
         raise ValueError(f"{file} has the unknown extension {file.suffix!r}: {' '.join(known)} are written")
     if not file.parent.is_dir():

@@ -286,6 +286,9 @@ def test_animation_ends_where_the_path_hits(run, beam):
         gif.seek(59)
         gif.convert("RGB").save(beam / "last.png")
     assert _share_of_vermilion(beam / "last.png") > 0.02
+    assert run(*words, "--animation", beam / "path.html", "--picture", beam / "ghosts.html").code == 1
+    for name, words_in in (("path.html", 'id="play"'), ("ghosts.html", "who collides")):
+        assert words_in in (beam / name).read_text(encoding="utf-8")
 
 
 # --- allowed pairs ----------------------------------------------------------------------------------------------------

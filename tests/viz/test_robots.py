@@ -1,17 +1,22 @@
 """Robots in pictures: links where they are, who collides in vermilion, motions from start to hit."""
 
+import base64
 import itertools
+import json
+import types
 
 import numpy as np
 import pytest
 from answers import pose
 from PIL import Image
+from test_page import browse
 from test_show import color_at, picture, pixel_of, share
 
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
 from gjk3d.viz import motions, robots
+from gjk3d.viz.animation import frame
 from gjk3d.viz.drawing import LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of
 
@@ -94,8 +99,8 @@ def test_pixels_of_a_hit(checker):
     for q, color in (((0.0, 0.0), BLUE), ((np.pi / 2 - 0.1, 0.0), VERMILION)):
         image, plotter = picture(checker, q=q, labels=False)
         # the upper face of the hand, clear of the marks
-        frame = checker.robot.link_poses(q)[2]
-        found = color_at(image, plotter, (frame @ (0.03, -0.08, 0.15, 1))[:3])
+        hand = checker.robot.link_poses(q)[2]
+        found = color_at(image, plotter, (hand @ (0.03, -0.08, 0.15, 1))[:3])
         cosine = found @ color / np.linalg.norm(found) / np.linalg.norm(color)
         assert cosine > 0.97, (q, found)
         plotter.close()
@@ -194,10 +199,10 @@ def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
     assert times == [100] * 5 + [1500]
     green = np.array([0, 158, 115])  # the line of the hand while all is free, which few pixels have
     assert (np.abs(frames[4] - green).max(axis=2) < 12).mean() > 0.0005
-    reds = [share(frame, VERMILION) for frame in frames]
+    reds = [share(image, VERMILION) for image in frames]
     assert max(reds[:-1]) < 0.0002 < 0.005 < reds[-1]
-    for frame, after in itertools.pairwise(frames):
-        assert np.mean(np.abs(frame - after).max(axis=2) > 30) > 0.005
+    for image, after in itertools.pairwise(frames):
+        assert np.mean(np.abs(image - after).max(axis=2) > 30) > 0.005
     # the camera stays: the post, which never moves, looks the same while it is free
     there = motions.travel(checker, PATH, frames=6)
     from gjk3d.viz.animation import Stage
@@ -206,7 +211,7 @@ def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
     stage.set(0)
     row, column = (round(float(x)) for x in pixel_of(stage.plotter, (0.05, -0.1, -0.6)))
     stage.close()
-    spots = [frame[row - 2 : row + 3, column - 2 : column + 3].mean(axis=(0, 1)) for frame in frames]
+    spots = [image[row - 2 : row + 3, column - 2 : column + 3].mean(axis=(0, 1)) for image in frames]
     assert np.ptp(spots, axis=0).max() < 12
     assert spots[0] @ BLUE / np.linalg.norm(spots[0]) / np.linalg.norm(BLUE) > 0.97
 
@@ -226,6 +231,46 @@ def test_stage_moves_links_and_attached_objects(checker):
             np.testing.assert_allclose(matrix, there.poses[2, number])
     finally:
         stage.close()
+
+
+def test_page_has_every_pose_and_reaches_for_nothing(checker, tmp_path):
+    checker.attach("load", gk.Box((0.1, 0.1, 0.1)), "hand", pose(0.3, 0, 0), touch_links=["hand"])
+    file = viz.motion(checker, PATH[:2], tmp_path / "motion.html", frames=5, title="<crane>")
+    text = file.read_text(encoding="utf-8")
+    assert "<title>&lt;crane&gt;</title>" in text
+    assert "default-src 'none'" in text
+    scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
+    there = motions.travel(checker, PATH[:2], frames=5)
+    assert [body["name"] for body in scene["bodies"]] == ["ball", "floor", "post", "beam", "hand", "load"]
+    center, size = frame(there).ball
+    for name, link, local in (("beam", 1, (0.3, 0.2, 0.1)), ("load", 2, (0.03, 0.02, 0.01))):
+        body = next(body for body in scene["bodies"] if body["name"] == name)
+        columns = np.frombuffer(base64.b64decode(body["frames"]), "<f4").reshape(5, 4, 4)
+        at = pose(0.3, 0, 0) if name == "load" else np.eye(4)
+        for matrix, link_pose in zip(columns, there.poses[:, link], strict=True):
+            shown = (matrix.T @ (*np.divide(local, size), 1))[:3] * size + center
+            np.testing.assert_allclose(shown, (link_pose @ at @ (*local, 1))[:3], atol=1e-6)
+    for state, wanted in zip(scene["states"], there.states, strict=True):
+        assert state["words"] == robots.words_for(wanted)
+        np.testing.assert_allclose(np.array(state["ends"]) * size + center, wanted.points, atol=1e-12)
+
+
+def test_page_plays_in_a_browser(checker, tmp_path):
+    file = viz.motion(checker, PATH, tmp_path / "motion.html", frames=6)
+    reds = []
+    for k in (0, 5):
+        address = types.SimpleNamespace(as_uri=lambda k=k: f"{file.as_uri()}#{k}")
+        complaints, _ = browse(address, tmp_path, f"--screenshot={tmp_path / 'page.png'}")
+        assert complaints == []
+        image = np.asarray(Image.open(tmp_path / "page.png").convert("RGB")).astype(float)[80:560]
+        reds.append(share(image, VERMILION))
+        assert share(image, BLUE) > 0.005
+    assert reds[0] < 0.0002 < 0.003 < reds[1]
+    _, dom = browse(file, tmp_path, "--dump-dom")
+    assert 'data-state="drawn"' in dom
+    _, dom = browse(types.SimpleNamespace(as_uri=lambda: f"{file.as_uri()}#5"), tmp_path, "--dump-dom")
+    assert 'data-at="5"' in dom
+    assert '<p id="state" class="hit">Collision: hand with ball' in dom
 
 
 @pytest.mark.parametrize(

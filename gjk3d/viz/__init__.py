@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from gjk3d.viz.page import write_html
     from gjk3d.viz.picture import plot, show
     from gjk3d.viz.rendering import check_rendering
+    from gjk3d.viz.sliding import sliders
 
-__all__ = ["check_rendering", "drag", "explain", "motion", "plot", "show", "to_pyvista", "write_html"]
+__all__ = ["check_rendering", "drag", "explain", "motion", "plot", "show", "sliders", "to_pyvista", "write_html"]
 
 _HOME = {
     "check_rendering": "rendering",
@@ -25,6 +26,7 @@ _HOME = {
     "motion": "motions",
     "plot": "picture",
     "show": "picture",
+    "sliders": "sliding",
     "to_pyvista": "convert",
     "write_html": "page",
 }

@@ -1,0 +1,240 @@
+"""A robot whose joints are moved by sliders, and who collides or is closest as they move."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gjk3d.errors import RobotError
+from gjk3d.robot import Checker, Robot
+from gjk3d.viz.bodies import add
+from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Style
+from gjk3d.viz.paint import add_items, aim, camera_of
+from gjk3d.viz.picture import free_name, new_plotter, save
+from gjk3d.viz.rendering import check_rendering, has_display
+from gjk3d.viz.robots import HIT, LINKS, State, draw, link_surfaces, state_of, words_for
+
+if TYPE_CHECKING:
+    import pyvista
+
+Array = NDArray[np.float64]
+
+MOST_SLIDERS = 12
+#: Where sliders stand, in parts of the window, and how far the picture moves aside for them.
+_LEFT, _RIGHT, _TOP, _BOTTOM, _ASIDE = 0.76, 0.98, 0.90, 0.08, 0.2
+
+
+class Slid:
+    """A robot in a plotter, and what is known of where its joints were moved to.
+
+    Attributes
+    ----------
+    plotter : pyvista.Plotter
+        Its ``show()`` opens the window.
+    q : (dof,) float
+        The configuration now.
+    state : State or None
+        Who collides there, and the closest pair; None of a Robot that has no Checker.
+    sliders : dict of str to vtkSliderWidget
+    """
+
+    def __init__(self, plotter: pyvista.Plotter, x: Robot | Checker, q: Array) -> None:
+        self.plotter, self.q = plotter, q
+        self.state: State | None = None
+        self.sliders: dict[str, Any] = {}
+        self._x = x
+        self._robot = x.robot if isinstance(x, Checker) else x
+        self._moved: list[tuple[str, int, Array, str, list[Any]]] = []  # name, link, pose in it, colour, actors
+        self._still: list[tuple[str, list[Any]]] = []
+
+    def move(self, q: ArrayLike) -> State | None:
+        """Put the robot into a configuration, as the sliders do, and return what is known of it."""
+        self.q = np.array(self._robot.configurations(q)[0][0])
+        for label, widget in self.sliders.items():
+            widget.GetRepresentation().SetValue(self.q[self._numbers[label]])
+        self._ask()
+        return self.state
+
+    def _slide(self, number: int, value: float) -> None:
+        if value != self.q[number]:  # pyvista calls once when it makes a slider
+            self.q[number] = value
+            self._ask()
+
+    def _ask(self) -> None:
+        self.state = state_of(self._x, self.q) if isinstance(self._x, Checker) else None
+        hit = self.state.hit if self.state is not None else frozenset()
+        poses = self._robot.link_poses(self.q)
+        for name, link, local, color, actors in self._moved:
+            for actor in actors:
+                actor.user_matrix = poses[link] @ local
+            actors[0].prop.color = HIT if name in hit else color
+        for name, actors in self._still:
+            actors[0].prop.color = HIT if name in hit else GREY
+        if self.state is None:
+            return
+        known = self.state.closest is not None and bool(np.isfinite(self.state.distance))
+        if known:
+            self._closest.points = self._ends.points = np.array(self.state.points)
+        for actor in self._signs:
+            actor.visibility = known
+        self.plotter.add_text(
+            words_for(self.state), position=(0.014, 0.95), viewport=True, font_size=12, render=False,
+            color=SEPARATION if self.state.pairs else INK, name="gjk3d line 0",
+        )  # fmt: skip
+
+    def _build(self, style: Style) -> None:
+        """Draw links, attached objects and surroundings, each as actors of its own."""
+        import pyvista
+
+        whole = draw(self._x, style, q=self.q, labels=False)
+        camera = camera_of(whole)
+
+        def actors_of(one: Drawing) -> list[Any]:
+            return add_items(self.plotter, one.items, camera.eye)
+
+        for k, (vertices, faces) in enumerate(link_surfaces(self._robot)):
+            if len(vertices):
+                color, one = style.color(k, LINKS), Drawing()
+                one.body(vertices, faces, color, look=MODEL, outline=False)
+                self._moved.append((self._robot.links[k], k, np.eye(4), color, actors_of(one)))
+        if isinstance(self._x, Checker):
+            for name, link in self._x.attached.items():
+                one = Drawing()
+                add(one, self._x.shape(name), None, COLORS[1], 1.0, outline=False)
+                self._moved.append((name, self._robot.link_number(link), self._x.pose(name), COLORS[1], actors_of(one)))
+            for name in self._x.objects:
+                one = Drawing()
+                add(one, self._x.shape(name), self._x.pose(name), GREY, 1.0, around=whole.ball, outline=False)
+                self._still.append((name, actors_of(one)))
+        self._closest = pyvista.PolyData(np.zeros((2, 3)), lines=[2, 0, 1])
+        self._ends = pyvista.PolyData(np.zeros((2, 3)))
+        look = {"pickable": False, "reset_camera": False, "render": False, "lighting": False, "color": INK}
+        self._signs = [
+            self.plotter.add_mesh(self._closest, line_width=10, **look),
+            self.plotter.add_mesh(self._ends, point_size=28, render_points_as_spheres=True, **look),
+        ]
+        for actor in self._signs:  # seen through the links
+            actor.visibility = False
+            actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
+            actor.mapper.SetRelativeCoincidentTopologyLineOffsetParameters(0.0, -66000.0)
+            actor.mapper.SetRelativeCoincidentTopologyPointOffsetParameter(-66000.0)
+        aim(self.plotter, camera)
+        self.plotter.camera.SetWindowCenter(_ASIDE, 0.0)
+
+    def _add_sliders(self, names: Sequence[str]) -> None:
+        self._numbers = _numbers(self._robot, names)
+        space = min((_TOP - _BOTTOM) / max(len(self._numbers), 1), 0.13)
+        for row, (label, number) in enumerate(self._numbers.items()):
+            low, high = float(self._robot.lower[number]), float(self._robot.upper[number])
+            low, high = (low if np.isfinite(low) else -np.pi), (high if np.isfinite(high) else np.pi)
+            height = _TOP - space * (row + 0.6)
+            value = self.q[number]
+            self.sliders[label] = self.plotter.add_slider_widget(
+                partial(self._slide, number), (min(low, value), max(high, value)), value=value, title=label,
+                pointa=(_LEFT, height), pointb=(_RIGHT, height), color=INK, interaction_event="always",
+                title_height=0.018, fmt="%.3f", slider_width=0.018, tube_width=0.004,
+            )  # fmt: skip
+
+
+def _numbers(robot: Robot, names: Sequence[str]) -> dict[str, int]:
+    """Return a label of each number of q that is asked for; joints of several have one each."""
+    labels: dict[str, int] = {}
+    for name in names:
+        if name not in robot.columns:
+            raise RobotError(f"joints: there is no joint {name!r} that moves: {', '.join(robot.joint_names)}")
+        columns = robot.columns[name]
+        count = columns.stop - columns.start
+        for k in range(count):
+            labels[name if count == 1 else f"{name} {k}"] = columns.start + k
+    if len(labels) > MOST_SLIDERS:
+        raise RobotError(f"joints: {len(labels)} sliders do not fit, at most {MOST_SLIDERS} do: name fewer joints")
+    return labels
+
+
+def sliders(
+    x: Robot | Checker,
+    q: ArrayLike | None = None,
+    *,
+    joints: Sequence[str] | None = None,
+    plotter: pyvista.Plotter | None = None,
+    colors: Sequence[str] | None = None,
+    off_screen: bool | None = None,
+    path: str | os.PathLike[str] | None = None,
+) -> Slid:
+    """Open a window in which sliders move the joints of a robot, and its collisions or closest pair follow.
+
+    Where there is no display, nothing opens: a picture of the start is saved, and stderr says where.
+
+    Parameters
+    ----------
+    x : Robot or Checker
+        A Checker also has surroundings, and says who collides (vermilion) or is closest.
+    q : (dof,) float, optional
+        The configuration at first; all 0 by default.
+    joints : sequence of str, optional
+        Who gets a slider; by default the first whose sliders fit.
+    plotter : pyvista.Plotter, optional
+        Draw into this one; it is not shown.
+    colors : sequence of str, optional
+        Of the links, by turns.
+    off_screen : bool, optional
+        True: nothing is shown or saved; for tests and for pictures of one's own.
+    path : path, optional
+        Save a picture of the start here, and open nothing.
+
+    Returns
+    -------
+    Slid
+        ``q`` and ``state`` are those of the moment, also after the window was closed.
+
+    Raises
+    ------
+    RobotError
+        There is no such joint, or there are too many.
+    RenderingUnavailableError
+        There is no OpenGL library to draw with; the message says what to install.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> arm = gk.robot.Robot.from_urdf("data/arm/arm.urdf", "data/arm/arm.srdf")
+    >>> slid = gk.viz.sliders(gk.robot.Checker(arm), off_screen=True)
+    >>> list(slid.sliders)[:2], slid.state.pairs
+    (['joint_1', 'joint_2'], ())
+    >>> slid.plotter.close()
+    """
+    robot = x.robot if isinstance(x, Checker) else x
+    start = np.array(robot.configurations(np.zeros(robot.dof) if q is None else q)[0][0])
+    if joints is None:
+        joints, room = [], MOST_SLIDERS
+        for name in robot.joint_names:
+            room -= robot.columns[name].stop - robot.columns[name].start
+            if room >= 0:
+                joints.append(name)
+    _numbers(robot, joints)  # refused before anything is drawn
+    windowless = path is not None or off_screen is True or (off_screen is None and not has_display())
+    given = plotter is not None
+    if plotter is None:
+        check_rendering()
+        plotter = new_plotter(off_screen=windowless)
+        plotter.window_size = (1300, 800)
+    made = Slid(plotter, x, start)
+    made._build(Style(colors=None if colors is None else tuple(colors)))
+    made._add_sliders(joints)
+    made._ask()
+    if given or off_screen is True:
+        return made
+    if windowless:
+        saved = save(plotter, free_name() if path is None else Path(path))
+        if path is None:
+            sys.stderr.write(f"gjk3d: no display to slide in, so the picture of the start is in {saved}\n")
+        return made
+    plotter.show()
+    return made

@@ -1,0 +1,121 @@
+"""Sliders move a robot's joints, and who collides is said and coloured for where they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import pyvista
+
+import gjk3d as gk
+from gjk3d.errors import RobotError
+from gjk3d.viz.robots import HIT
+
+ARM = Path(__file__).parents[2] / "data" / "arm"
+
+
+def at(x, y, z):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+@pytest.fixture(scope="module")
+def checker():
+    arm = gk.robot.Robot.from_urdf(ARM / "arm.urdf", ARM / "arm.srdf")
+    return gk.robot.Checker(arm, {"ball": (gk.Sphere(0.2), at(0.7, 0, 0.6))})
+
+
+@pytest.fixture
+def slid(checker):
+    made = gk.viz.sliders(checker, off_screen=True)
+    yield made
+    made.plotter.close()
+
+
+def words(made):
+    return made.plotter.renderer.actors["gjk3d line 0"].input
+
+
+def colors(made):
+    return {name: actors[0].prop.color.hex_rgb.upper() for name, *_, actors in [*made._moved, *made._still]}
+
+
+def test_a_slider_moves_its_joint_and_asks_again(slid, checker):
+    assert list(slid.sliders) == list(checker.robot.joint_names)
+    assert words(slid).startswith("Collision")
+    widget = slid.sliders["joint_2"]
+    widget.GetRepresentation().SetValue(0.8)
+    widget.InvokeEvent("InteractionEvent")
+    assert slid.q.tolist() == [0, 0.8, 0, 0, 0, 0]
+    expected = checker.clearance(slid.q)
+    assert expected.distance > 0
+    assert slid.state.distance == pytest.approx(expected.distance, abs=1e-12)
+    assert words(slid).startswith("Free: closest are " + " and ".join(expected.pair))
+    assert slid._ends.points == pytest.approx(np.array([expected.point_a, expected.point_b]), abs=1e-6)
+
+
+def test_links_are_where_kinematics_put_them_and_coloured_as_they_collide(slid, checker):
+    q = np.array([0.0, 0.1, 0.05, 0.0, 0.0, 0.0])
+    state = slid.move(q)
+    poses = checker.robot.link_poses(q)
+    for name, link, _, _, actors in slid._moved:
+        assert checker.robot.links[link] == name
+        for actor in actors:
+            assert np.asarray(actor.user_matrix) == pytest.approx(poses[link], abs=1e-12)
+    told = {name for pair in checker.collisions(q) for name in (pair.a, pair.b)}
+    assert told == set(state.hit) != set()
+    assert {name for name, color in colors(slid).items() if color == HIT.upper()} == told
+    assert slid.sliders["joint_2"].GetRepresentation().GetValue() == pytest.approx(0.1)
+
+
+def test_pixels_turn_vermilion_where_something_collides(slid):
+    def vermilion():
+        slid.plotter.render()
+        image = slid.plotter.screenshot(None, return_img=True).astype(int)
+        return float(((image[..., 0] > image[..., 2] + 90) & (image[..., 0] > image[..., 1] + 40)).mean())
+
+    hit = vermilion()
+    slid.move([0, 0.8, 0, 0, 0, 0])
+    assert hit > 0.02
+    assert vermilion() < 0.001
+
+
+def test_a_robot_alone_and_chosen_joints(checker):
+    plotter = pyvista.Plotter(off_screen=True)
+    made = gk.viz.sliders(checker.robot, joints=["joint_5", "joint_1"], plotter=plotter)
+    assert made.plotter is plotter
+    assert list(made.sliders) == ["joint_5", "joint_1"]
+    assert made.move([0.1] * 6) is None
+    low, high = (
+        getattr(made.sliders["joint_5"].GetRepresentation(), f"Get{which}imumValue")() for which in ("Min", "Max")
+    )
+    number = checker.robot.columns["joint_5"].start
+    assert (low, high) == pytest.approx((checker.robot.lower[number], checker.robot.upper[number]))
+    plotter.close()
+
+
+def test_what_is_attached_moves_along(checker):
+    mine = checker.copy()
+    mine.attach("cube", gk.Box((0.05, 0.05, 0.05)), "gripper", at(0, 0, 0.3), touch_links=["flange", "wrist"])
+    made = gk.viz.sliders(mine, off_screen=True)
+    q = np.array([0.3, 0.2, 0, 0, 0, 0])
+    made.move(q)
+    (matrix,) = {tuple(np.ravel(actors[0].user_matrix)) for name, *_, actors in made._moved if name == "cube"}
+    expected = mine.robot.link_poses(q)[mine.robot.link_number("gripper")] @ mine.pose("cube")
+    assert np.reshape(matrix, (4, 4)) == pytest.approx(expected, abs=1e-12)
+    made.plotter.close()
+
+
+def test_bad_joints_are_named(checker):
+    with pytest.raises(RobotError, match="no joint 'elbow' that moves: joint_1"):
+        gk.viz.sliders(checker, joints=["elbow"], off_screen=True)
+
+
+def test_without_a_display_the_start_is_saved(checker, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gjk3d.viz.sliding.has_display", lambda: False)
+    gk.viz.sliders(checker).plotter.close()
+    assert (tmp_path / "gjk3d.png").stat().st_size > 10_000
+    assert "no display to slide in" in capsys.readouterr().err

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from gjk3d.asking import check_workers
 from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.baseline import read_baseline
+from gjk3d.clash.interrupts import held
 from gjk3d.clash.report import Clash, Report
 from gjk3d.clash.rules import Rule, read_rules
 from gjk3d.clash.running import Progress, Run
@@ -80,7 +81,11 @@ def check(
         raise ShapeError(f"keep is {keep}, expected a number of findings, 0 or more")
     run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline), keep, found)
     complete = run.go(workers, progress or _silent)
-    return run.report(complete, time.perf_counter() - start)
+    with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
+        report = run.report(complete, time.perf_counter() - start)
+    if waiting:
+        report.complete = False
+    return report
 
 
 def _silent(stage: str, done: int, total: int, found: int) -> None:

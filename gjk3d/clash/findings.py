@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Collection
 
+from gjk3d.clash.interrupts import unbroken
 from gjk3d.clash.ranking import rank
 from gjk3d.clash.report import Clash
 
@@ -72,25 +69,3 @@ class Findings:
         self._kept.sort(key=rank)
         self._left_out.update((clash.status, clash.kind) for clash in self._kept[self.most :])
         del self._kept[self.most :]
-
-
-@contextmanager
-def unbroken() -> Iterator[None]:
-    """Hold a first Ctrl-C back until the end, so that a finding is kept and written as a whole or not at all."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals go to the main thread
-        return
-    waiting: list[Any] = []
-
-    def hold(*received: Any) -> None:
-        if waiting:
-            raise KeyboardInterrupt
-        waiting.append(received)
-
-    before = signal.signal(signal.SIGINT, hold)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if waiting and callable(before):
-            before(*waiting[0])

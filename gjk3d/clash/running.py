@@ -22,6 +22,7 @@ from gjk3d.clash.report import Clash, PartRow, Report, clash_id
 from gjk3d.clash.rules import Ignoring, Rule, chosen
 from gjk3d.errors import ShapeError
 from gjk3d.meshes import Mesh
+from gjk3d.shapes.base import in_range
 
 #: The default tolerance in units of the assembly's diagonal; a float32 file rounds each coordinate by up to 6e-8 of it.
 TOLERANCE = 1e-6
@@ -48,8 +49,8 @@ class Run:
         keep: int | None,
         found: Callable[[Clash], None] | None,
     ) -> None:
-        self.assembly = assembly
-        parts = sorted(assembly.parts, key=lambda part: order(part.name))
+        parts = [_in_range(part) for part in sorted(assembly.parts, key=lambda part: order(part.name))]
+        self.assembly = replace(assembly, parts=tuple(parts))
         names = [part.name for part in parts]
         twice = next((x for x, y in pairwise(names) if x == y), None)
         if twice is not None:
@@ -222,6 +223,17 @@ def _length(value: float, what: str) -> float:
         hint = "" if what == "tolerance" else " (overlap is found anyway; a gap to keep is positive)"
         raise ShapeError(f"{what} is {value!r}, expected a length of 0 or more{hint}")
     return float(value)
+
+
+def _in_range(part: AssemblyPart) -> AssemblyPart:
+    """Return a part, without its mesh where that is too large or too small to compute with."""
+    if part.mesh is None:
+        return part
+    try:
+        in_range(part.mesh.bounds, part.name)
+    except ShapeError as error:
+        return replace(part, mesh=None, reason=str(error).removeprefix(f"{part.name}: "))
+    return part
 
 
 def _size(meshes: list[Mesh]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -114,20 +115,23 @@ def clash(
     report = _checked(inputs, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, keep, jobs, quiet)
     if not quiet:
         _remarks(report)
-    if form != "jsonl":
-        _write(report, form, output, top, _FATAL[fail_on])
-    if html is not None:
-        from gjk3d.clash.page import write_page
+    from gjk3d.clash.interrupts import held
 
-        write_page(report, html)
-    if bcf is not None:
-        from gjk3d.clash.formats import to_bcf
+    with held() as waiting:  # a file that is begun is written to its end
+        if form != "jsonl":
+            _write(report, form, output, top, _FATAL[fail_on])
+        if html is not None:
+            from gjk3d.clash.page import write_page
 
-        to_bcf(report, bcf)
+            write_page(report, html)
+        if bcf is not None:
+            from gjk3d.clash.formats import to_bcf
+
+            to_bcf(report, bcf)
     for path in (output, html, bcf):
         if path is not None and not quiet:
             note(path, "wrote")
-    if not report.complete:
+    if waiting or not report.complete:
         note(f"interrupted: {report.pairs_tested} of {report.pairs_total} pairs were tested", "gjk3d")
         return _INTERRUPTED
     return int(any(report.counts[kind] for kind in _FATAL[fail_on]))
@@ -161,7 +165,7 @@ def _checked(
     from gjk3d.clash.units import length
 
     rules, before = read_rules(ignore), read_baseline(baseline)
-    with Bar(show=not quiet) as bar:
+    with Bar(show=not quiet) as bar, ExitStack() as opened:
         bar("reading")
         assembly = Assembly.load(inputs, unit=unit)
         clearance, tolerance = (
@@ -170,7 +174,7 @@ def _checked(
         )
         stream = sys.stdout if output is None else None
         if form == "jsonl" and output is not None:
-            stream = output.open("w", encoding="utf-8")
+            stream = opened.enter_context(output.open("w", encoding="utf-8"))
         writer = LineWriter(stream) if form == "jsonl" and stream is not None else None
         report = check(
             assembly,
@@ -185,13 +189,11 @@ def _checked(
             progress=bar,
             found=None if writer is None else writer.clash,
         )
+        if writer is not None:
+            writer.close(report)
     if report.pairs_total == 0 and report.complete:
         lost = "".join(f"\n{part.name}: {part.reason}" for part in report.unchecked[:5])
         raise UsageError(f"no pair of parts to test: {_why(report, a, b)}{lost}")
-    if writer is not None:
-        writer.close(report)
-        if output is not None and stream is not None:
-            stream.close()
     return report
 
 
@@ -199,7 +201,7 @@ def _why(report: Report, a: str | None, b: str | None) -> str:
     good = len(report.parts) - len(report.unchecked)
     if good < 2:
         only = "only one part" if good else "no part"
-        return f"{only} could be loaded{' (an STL file is one part: name several)' if len(report.parts) == 1 else ''}"
+        return f"{only} could be loaded{': name several files, or an assembly' if len(report.parts) == 1 else ''}"
     return f"--a {a!r} and --b {b!r} fit one and the same part" if a and b else "the selection leaves none"
 
 

@@ -10,7 +10,8 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, Clash, check, formats
-from gjk3d.clash.findings import Findings, unbroken
+from gjk3d.clash.findings import Findings
+from gjk3d.clash.interrupts import unbroken
 from gjk3d.errors import ParseError, ShapeError
 from tests.clash.reports import cube, finding
 
@@ -142,3 +143,18 @@ def test_ctrl_c_keeps_a_report_on_threads(lattice):
     assert len(told) == 9
     assert 9 <= report.pairs_tested < report.pairs_total
     assert gk.clash.check(lattice).complete
+
+
+def test_ctrl_c_while_the_report_is_put_in_order_loses_nothing(lattice, monkeypatch):
+    from gjk3d.clash import running
+
+    def grouped(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return regroup(*arguments)
+
+    regroup = running.grouped
+    monkeypatch.setattr(running, "grouped", grouped)
+    report = check(lattice)
+    assert not report.complete
+    assert report.pairs_tested == report.pairs_total
+    assert report.total > 150

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import zipfile
@@ -212,6 +213,33 @@ def test_ctrl_c_keeps_what_was_found(run, monkeypatch):
     assert 0 < len(found["clashes"]) < 44
     assert found["pairs_tested"] < found["pairs_total"] == 861
     assert said.err == f"gjk3d: interrupted: {found['pairs_tested']} of 861 pairs were tested\n"
+
+
+def test_ctrl_c_while_a_file_is_written_waits_for_its_end(run, boxes, tmp_path, monkeypatch):
+    write_csv = formats.to_csv
+
+    def stopping(report):
+        signal.raise_signal(signal.SIGINT)
+        return write_csv(report)
+
+    monkeypatch.setattr(formats, "to_csv", stopping)
+    path = tmp_path / "r.csv"
+    said = run("clash", *boxes, "-o", path, "--html", tmp_path / "r.html", "--unit", "mm")
+    assert said.code == 130
+    assert said.err.endswith("gjk3d: interrupted: 3 of 3 pairs were tested\n")
+    assert len(path.read_text().splitlines()) == 2
+    assert (tmp_path / "r.html").read_text(encoding="utf-8").endswith("</html>\n")
+
+
+def test_lines_that_are_cut_off_have_no_last_record(run, boxes, tmp_path, monkeypatch):
+    path = tmp_path / "r.jsonl"
+
+    def fails(self, report):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(formats.LineWriter, "close", fails)
+    assert run("clash", *boxes, "-o", path, "--unit", "mm").code == 130
+    assert [json.loads(line)["record"] for line in path.read_text().splitlines()] == ["clash"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of POSIX")

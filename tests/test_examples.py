@@ -208,3 +208,13 @@ def test_the_ship_meets_no_rock(run):
     assert [row[-1] for row in told] == sorted(row[-1] for row in told)  # it gets on
     least = numbers(line(out, "2000 rocks"))[-1]
     assert 0 < least <= min(row[1] for row in told)
+
+
+def test_what_is_dragged_and_slid_is_asked_again(run):
+    out = run("interactive").out
+    assert [numbers(row)[1] for row in out.splitlines() if row.startswith("cylinder")] == [0.2, 0.05, -0.1]
+    rows = [row for row in out.splitlines() if row.startswith("joint_2")]
+    gaps = [float(row.split(",")[-1].split()[0]) for row in rows]
+    assert gaps == sorted(gaps)  # it moves away from the ball
+    assert [": free," in row for row in rows] == [gap > 0 for gap in gaps]
+    assert gaps[0] < 0 < gaps[-1]

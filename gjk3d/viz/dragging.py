@@ -148,12 +148,12 @@ class Dragged:
         look = {"pickable": False, "reset_camera": False, "render": False, "lighting": False}
         dots = {**look, "render_points_as_spheres": True}
         tops = [
-            self.plotter.add_mesh(self._between, color=INK, line_width=7, **look),
-            self.plotter.add_mesh(self._normal, color=NORMAL, line_width=9, **look),
-            self.plotter.add_mesh(self._way_out, color=SEPARATION, line_width=12, **look),
-            self.plotter.add_mesh(self._patch, color=SEPARATION, line_width=7, **look),
-            self.plotter.add_mesh(self._patch_points, color=SEPARATION, point_size=20, **dots),
-            self.plotter.add_mesh(self._witness, color=INK, point_size=24, **dots),
+            self.plotter.add_mesh(self._between, color=INK, line_width=3, **look),
+            self.plotter.add_mesh(self._normal, color=NORMAL, line_width=4, **look),
+            self.plotter.add_mesh(self._way_out, color=SEPARATION, line_width=6, **look),
+            self.plotter.add_mesh(self._patch, color=SEPARATION, line_width=3, **look),
+            self.plotter.add_mesh(self._patch_points, color=SEPARATION, point_size=10, **dots),
+            self.plotter.add_mesh(self._witness, color=INK, point_size=13, **dots),
         ]
         for actor in tops:  # seen through both shapes
             actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()

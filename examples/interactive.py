@@ -1,0 +1,83 @@
+"""Drag a shape with the mouse, move a robot by sliders: what is asked again and again, and how fast.
+
+With --window, two windows open one after the other; without, the same moves are made by program, and drawn.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import gjk3d as gk
+
+ARM = Path(__file__).parents[1] / "data" / "arm"
+
+
+def at(x, y, z):
+    """Return a pose without a turn."""
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def checker():
+    """Return the arm of data/ on a floor, with a ball in its way."""
+    arm = gk.robot.Robot.from_urdf(ARM / "arm.urdf", ARM / "arm.srdf")
+    return gk.robot.Checker(
+        arm, {"floor": gk.Halfspace((0, 0, 1)), "ball": (gk.Sphere(0.2), at(0.7, 0, 0.6))}, touching=[("base", "floor")]
+    )
+
+
+def drag(off_screen):
+    """Move a cylinder into a box from above."""
+    dragged = gk.viz.drag(gk.Box((1.2, 1, 1)), gk.Cylinder(0.4, 0.8), None, at(0.4, -0.3, 1.3), off_screen=off_screen)
+    if off_screen:
+        for height in (1.1, 0.95, 0.8):
+            print(f"cylinder at height {height}: {dragged.move(at(0.4, -0.3, height))}")
+        print(f"{dragged.contact.count} contact points")
+    return dragged
+
+
+def slide(off_screen):
+    """Turn the shoulder of the arm until the ball is free of it."""
+    slid = gk.viz.sliders(checker(), [0, 0.2, 0, 0, 0, 0], off_screen=off_screen)
+    if off_screen:
+        begun = time.perf_counter()
+        angles = np.linspace(0.2, 0.8, 13)
+        for angle in angles:
+            state = slid.move([0, angle, 0, 0, 0, 0])
+            told = " and ".join(" with ".join(pair) for pair in state.pairs) or "free"
+            print(f"joint_2 at {angle:.2f}: {told}, {state.distance:+.4f} m")
+        spent = (time.perf_counter() - begun) / len(angles)
+        print(f"{1000 * spent:.0f} ms a move, with all that is drawn", file=sys.stderr)
+    return slid
+
+
+def main():
+    """Drag, slide, and put both pictures side by side."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
+    parser.add_argument("--window", action="store_true", help="open windows, to be moved by hand")
+    arguments = parser.parse_args()
+    images = []
+    for made in (drag(None if arguments.window else True), slide(None if arguments.window else True)):
+        if not arguments.window:
+            made.plotter.window_size = (960, 780) if not images else (1380, 780)
+            made.plotter.render()
+            images.append(made.plotter.screenshot(None, return_img=True))
+        made.plotter.close()
+    if images:
+        from PIL import Image
+
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        picture = Image.fromarray(np.concatenate(images, axis=1))
+        picture.resize((picture.width * 3 // 5, picture.height * 3 // 5), Image.Resampling.LANCZOS).save(
+            arguments.out / "interactive.png"
+        )
+        print(f"picture: {arguments.out / 'interactive.png'}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -21,6 +21,7 @@ from gjk3d.robot.checking import FREE, REFUSED, UNSURE, clearance_many, free_man
 from gjk3d.robot.every import FAR, every_many
 from gjk3d.robot.kinematics import Array, Ints
 from gjk3d.robot.model import Robot
+from gjk3d.robot.outlines import all_far
 from gjk3d.robot.solids import Solids
 from gjk3d.robot.surroundings import Surroundings
 from gjk3d.robot.tables import PairNames, Room
@@ -42,18 +43,26 @@ class Answers(Surroundings):
         if not (type(q) is np.ndarray and q.ndim == 1 and q.dtype is _FLOAT and q.flags.carray):
             return REFUSED
         tables = self._ready()
-        if len(q) != self.robot.dof or len(tables.solid_pairs) or not self._lock.acquire(blocking=False):
+        if len(q) != self.robot.dof or not self._lock.acquire(blocking=False):
             return REFUSED
         try:
             if tables.single is not None:
-                return free_one(q, *tables.single)
+                told = free_one(q, *tables.single)
+                if told == FREE and tables.far is not None and not all_far(*tables.far):
+                    found = int(self.solids.hits(q[None])[0])
+                    return found + len(tables.rows) if found >= 0 else FREE
+                return told
             tables.single = (
                 *self.robot.chain, np.empty((1, self.robot.dof)), tables.link, tables.local, tables.ints, tables.floats,
                 tables.starts, tables.rows, tables.subs, tables.order, tables.margins, tables.cache, *self._room(),
                 np.empty(len(tables.link), dtype=np.int64), np.empty((6, 10)), np.empty(1, dtype=np.int64),
             )  # fmt: skip
+            tables.far = self.solids.prepared(tables.single[7]) if len(tables.solid_pairs) else None
             with first_call("robot checker"):
-                return free_one(q, *tables.single)
+                free_one(q, *tables.single)
+                if tables.far is not None:
+                    all_far(*tables.far)
+            return REFUSED
         finally:
             self._lock.release()
 

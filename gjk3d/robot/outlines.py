@@ -40,10 +40,11 @@ def above_plane(
 
 @kernel
 def outlines_many(
+    start: int, stop: int, out: Array,
     parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
     link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, planes: Array, pairs: Ints,
     most: Array, closely: bool, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, work: Array,
-    table: Ints, room: int, one: Array, marks: Ints, simplex: Array, nothing: Array, start: int, stop: int, out: Array,
+    table: Ints, room: int, one: Array, marks: Ints, simplex: Array, nothing: Array,
 ) -> None:  # fmt: skip
     """Write for each configuration from ``start`` on, and each pair, a lower bound of the signed distance.
 
@@ -82,3 +83,25 @@ def outlines_many(
                 most[p], simplex, nothing, row, simplex[0, :0],
             ) == 0:  # fmt: skip
                 out[at, p] = -MEET
+
+
+@kernel
+def all_far(
+    out: Array,
+    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
+    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, planes: Array, pairs: Ints,
+    most: Array, closely: bool, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, work: Array,
+    table: Ints, room: int, one: Array, marks: Ints, simplex: Array, nothing: Array,
+) -> bool:  # fmt: skip
+    """Tell whether every pair is proven farther apart than ``most`` at the one configuration in q."""
+    stamp[:] = -1
+    row = 0 * pairs.shape[0]  # a literal would be a type of its own, and compile everything again
+    outlines_many(
+        row, row + 1, out, parent, kind, axis, origin, source, multiplier, offset, q, link, local, ints, floats, starts,
+        planes, pairs, most, closely, matrix, links, rows, balls, stamp, work, table, room, one, marks, simplex,
+        nothing,
+    )  # fmt: skip
+    far = True
+    for p in range(pairs.shape[0]):
+        far = far and out[0, p] > most[p]
+    return far

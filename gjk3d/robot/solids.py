@@ -16,6 +16,7 @@ from gjk3d.families import FIRST_POINTS, scratch
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow import warm
+from gjk3d.narrow.epa import workspace
 from gjk3d.queries import collide, signed_distance
 from gjk3d.results import Distance
 from gjk3d.robot.kinematics import Array, Ints
@@ -57,8 +58,11 @@ class Solids:
         margins = self._tables.solid_margins
         for span in self._spans(len(rows)):
             near = self._outlines(rows[span], margins, False) <= margins
+            if not near.any():
+                continue
             # the likeliest first: which it is of several is nobody's promise
-            for s in np.argsort(-near.sum(axis=0), kind="stable").tolist():
+            counts = near.sum(axis=0)
+            for s in sorted(np.flatnonzero(counts).tolist(), key=lambda s: -counts[s]):
                 at = np.flatnonzero(near[:, s] & (answer[span] < 0))
                 if not len(at):
                     continue
@@ -146,17 +150,27 @@ class Solids:
 
     def _outlines(self, rows: Array, most: Array, closely: bool, which: slice = _ALL) -> Array:
         """Return lower bounds, (n, pairs), hardly any where two outlines touch."""
-        tables = self._tables
-        pairs = tables.solid_pairs[which]
+        pairs = self._tables.solid_pairs[which]
         out = np.empty((len(rows), len(pairs)))
-        work, table, simplex = scratch(FIRST_POINTS)
-        count = len(tables.link)
         with first_call("robot solids"):
-            outlines_many(
-                *self.robot.chain, rows, tables.link, tables.local, tables.ints, tables.floats, tables.starts,
-                tables.planes, pairs, np.minimum(most, 1e50), closely, np.empty((4, 4)),
-                np.empty((len(self.robot.links), 4, 4)), np.empty((count, 13)), np.empty((count, 4)),
-                np.full(count, -1, dtype=np.int64), work, table, FIRST_POINTS, np.empty((1, narrow.FLOATS)),
-                np.zeros((1, narrow.INTS), dtype=np.int64), simplex, np.empty((0, warm.ROW)), 0, len(rows), out,
-            )  # fmt: skip
+            most = np.minimum(most, 1e50)
+            outlines_many(0, len(rows), out, *self._asked(rows, pairs, most, closely, *scratch(FIRST_POINTS)))
         return out
+
+    def prepared(self, q: Array) -> Any:
+        """Return what `gjk3d.robot.outlines.all_far` takes, which is then asked of what is in q, (1, dof)."""
+        floats, ints = workspace(FIRST_POINTS)
+        own = np.empty(floats), np.empty(ints, dtype=np.int64), np.empty((6, 10))
+        pairs, margins = self._tables.solid_pairs, self._tables.solid_margins
+        return np.empty((1, len(pairs))), *self._asked(q, pairs, margins, False, *own)
+
+    def _asked(
+        self, rows: Array, pairs: Ints, most: Array, closely: bool, work: Array, table: Ints, simplex: Array
+    ) -> Any:
+        tables, count = self._tables, len(self._tables.link)
+        return (
+            *self.robot.chain, rows, tables.link, tables.local, tables.ints, tables.floats, tables.starts,
+            tables.planes, pairs, most, closely, np.empty((4, 4)), np.empty((len(self.robot.links), 4, 4)),
+            np.empty((count, 13)), np.empty((count, 4)), np.full(count, -1, dtype=np.int64), work, table, FIRST_POINTS,
+            np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64), simplex, np.empty((0, warm.ROW)),
+        )  # fmt: skip

@@ -51,6 +51,7 @@ class Tables:
     __slots__ = (
         "at",
         "cache",
+        "far",
         "floats",
         "ints",
         "link",
@@ -87,6 +88,7 @@ class Tables:
     order: Ints
     cache: Array
     single: Any  #: what `gjk3d.robot.checking.free_one` is called with, once it was
+    far: Any  #: and `gjk3d.robot.outlines.all_far`, where there are solids
     room: Room | None  #: scratch of `gjk3d.robot.checking.clearance_many`, for one thread
 
     def names(self, slots: Any) -> tuple[str, str]:
@@ -109,7 +111,7 @@ class Tables:
 
     def set_margins(self, margin: float, rules: Rules) -> None:
         """Write how close is too close for each pair."""
-        self.single = None
+        self.single = self.far = None
         self.margins = self._margins(self.rows[:, :2], margin, rules)
         self.solid_margins = self._margins(self.solid_pairs, margin, rules)
 
@@ -129,7 +131,7 @@ class Tables:
         for name in Tables.__slots__:
             value = getattr(self, name)
             setattr(other, name, value.copy() if name in ("order", "cache", "local") else value)
-        other.single = other.room = None
+        other.single = other.far = other.room = None
         return other
 
 
@@ -190,7 +192,7 @@ def build(base: Base, things: Iterable[Thing], margin: float, rules: Rules, link
     ]
     units = base.units + [Unit(each.link, k, k, 0) for k, each in enumerate(every, len(base.slots))]
     self = Tables()
-    self.single = self.room = None
+    self.single = self.far = self.room = None
     self.at = {each.name: k for k, each in enumerate(every, len(base.slots))}
     self.link = np.array([slot.link for slot in slots], dtype=np.int64)
     self.local = np.array([slot.local for slot in slots]).reshape(-1, 12)

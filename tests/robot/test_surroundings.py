@@ -208,12 +208,16 @@ def test_changes_are_as_if_made_anew():
 def test_removed_names_are_forgotten():
     robot = Robot.from_urdf(*PANDA)
     checker = Checker(robot)
-    checker.attach("cube", gk.Box((0.1, 0.1, 0.1)), "panda_hand", at(0, 0, 0.2), ["panda_leftfinger"])
+    checker.attach(
+        "cube", gk.Box((0.1, 0.1, 0.1)), "panda_hand", at(0, 0, 0.2), ["panda_leftfinger", "panda_rightfinger"]
+    )
     checker.add("room", gk.Box((5, 5, 5)), touching=[*robot.links, "cube"])
     q = drawn(robot, 1, 1)[0]
     assert not any("room" in one.pair for one in checker.collisions(q))
     checker.detach("cube")
-    checker.attach("cube", gk.Box((0.1, 0.1, 0.1)), "panda_hand", at(0, 0, 0.2), ["panda_leftfinger"])
+    checker.attach(
+        "cube", gk.Box((0.1, 0.1, 0.1)), "panda_hand", at(0, 0, 0.2), ["panda_leftfinger", "panda_rightfinger"]
+    )
     assert ("cube", "room") in [one.pair for one in checker.collisions(q)]
 
 
@@ -223,9 +227,10 @@ def test_scene_taken_over():
     for name, (shape, pose) in AROUND.items():
         scene.add(name, shape, pose, group=name, mask=())
     scene.add("floor", gk.Halfspace((0, 0, 1), -0.2))
+    scene.add("rack", *SOLIDS["rack"])
     checker = Checker(robot, scene, touching=[("panda_link0", "floor")])
     q = drawn(robot, 100, 31)
-    around = {**AROUND, "floor": gk.Halfspace((0, 0, 1), -0.2)}
+    around = {**AROUND, "floor": gk.Halfspace((0, 0, 1), -0.2), "rack": SOLIDS["rack"]}
     anew = Checker(robot, around, touching=[("panda_link0", "floor")])
     assert np.array_equal(checker.free(q), anew.free(q))
     scene.remove("post")
@@ -289,6 +294,71 @@ def test_empty_and_single():
     assert ((lower <= close[1]) & (close[0] <= upper)).all()
     assert (lower[np.isinf(upper)] > 0.2).all()
     assert np.isfinite(close[1]).all()
+
+
+@pytest.mark.parametrize("around", [AROUND, {**AROUND, "floor": SOLIDS["floor"], "points": SOLIDS["points"]}])
+def test_one_configuration_is_answered_like_many(around):
+    robot = Robot.from_urdf(*PANDA)
+    base = [(link, "floor") for link in ("panda_link0", "panda_link1")] if "floor" in around else []
+    checker = Checker(robot, around, touching=base)
+    q = drawn(robot, 300, 60)
+
+    def agree():
+        free = checker.free(q)
+        assert 0 < free.sum() < len(q)
+        for k, row in enumerate(q):
+            assert checker.free(row) is bool(free[k])
+            assert (checker.hit(row) is None) == free[k]
+        sealed = q[3].copy()
+        sealed.setflags(write=False)
+        for same in (q[3].tolist(), tuple(q[3]), sealed, np.asfortranarray(q)[3], np.repeat(q[3], 2)[::2]):
+            assert checker.free(same) is bool(free[3])
+            assert checker.hit(same) == checker.hit(q[3])
+        return free
+
+    before = agree()
+    checker.margin = 0.05
+    wide = agree()
+    assert wide.sum() < before.sum()
+    checker.set_margin("ball", None, -0.2)
+    agree()
+    checker.move("post", at(0.4, -0.3, 0.5))
+    moved = agree()
+    assert (moved != wide).any()
+    checker.attach(
+        "cube", gk.Box((0.1, 0.1, 0.3)), "panda_hand", at(0, 0, 0.2), ["panda_leftfinger", "panda_rightfinger"]
+    )
+    agree()
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: [checker.free(row) for row in q], range(6)))
+    assert all(each == answers[0] for each in answers)
+    assert answers[0] == checker.free(q).tolist()
+
+
+def test_no_configuration_is_refused_by_every_question():
+    robot = Robot.from_urdf(*PANDA)
+    checker = Checker(robot, {"floor": SOLIDS["floor"], **AROUND})
+    checker.free(np.zeros(robot.dof))
+    good = np.zeros(robot.dof)
+    for bad, text in (
+        (np.where(np.arange(robot.dof) == 2, np.nan, 0.0), "panda_joint3"),
+        (np.where(np.arange(robot.dof) == 0, np.inf, 0.0), "panda_joint1"),
+        ([*good[1:], np.nan], "finite"),
+        (good[1:], "shape"),
+        ([], "shape"),
+        (good[None, None], "shape"),
+        (["a"] * robot.dof, "dtype"),
+        (good + 1j, "dtype"),
+        (good > 1, "dtype"),
+        ([True] * robot.dof, "dtype"),
+        (None, "dtype|shape"),
+    ):
+        for ask in (checker.free, checker.hit, checker.clearance, checker.gradient, checker.collisions,
+                    checker.contacts):  # fmt: skip
+            with pytest.raises(gk.errors.RobotError, match=text):
+                ask(bad)
+    with pytest.raises(gk.errors.ShapeError, match="workers"):
+        checker.free(good, workers=0)
 
 
 @pytest.mark.parametrize(

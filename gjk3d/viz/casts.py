@@ -58,20 +58,23 @@ def _add_rays(drawing: Drawing, starts: Any, ends: Any, hit: Any, size: float) -
     few = len(hit) <= _MOST_RODS
     for a, b, met in zip(starts, ends, hit, strict=True):
         if few:
-            drawing.marks([rod(a, b, 0.0045 * size, 12), ball(a, 0.009 * size, 16)], NORMAL if met else GREY)
+            color = NORMAL if met else GREY
+            drawing.marks([rod(a, b, 0.0045 * size, 12)], color, framed=bool(met))
+            drawing.marks([ball(a, 0.009 * size, 16)], color)
             if met:
                 drawing.marks([ball(b, 0.012 * size, 24)], SEPARATION)
     if not few:
         segments = np.stack([starts, ends], axis=1)
         drawing.lines(segments[hit], NORMAL, width=1.2)
-        drawing.lines(segments[~hit], GREY, width=1.2)
+        drawing.lines(segments[~hit], GREY, width=1.2, framed=False)
+        drawing.dots(starts, GREY, width=2.0)
         drawing.dots(ends[hit], SEPARATION, width=7.0)
 
 
 def _reach(starts: Any, ways: Any, drawing: Drawing, size: float) -> Any:
     """Return how far to draw rays that miss: past the middle of what they were cast at."""
     center = drawing.ball[0]
-    return np.clip(((center - starts) * ways).sum(axis=1) + 0.5 * size, 0.5 * size, 2.5 * size)
+    return np.clip(((center - starts) * ways).sum(axis=1) + 0.8 * size, 0.6 * size, 3.0 * size)
 
 
 def _single(x: RayHit) -> str:

@@ -31,6 +31,8 @@ KINDS = {
     "gjk3d.gradients.Gradient": "answers",
     "gjk3d.bounding.base.Volume": "volumes",
     "gjk3d.scene.scene.Scene": "scenes",
+    "gjk3d.scene.results.Clearance": "found",
+    "gjk3d.scene.results.ScenePairs": "found",
     "gjk3d.clash.assembly.Assembly": "assemblies",
     "gjk3d.clash.report.Report": "clashes",
     "builtins.list": "many",

@@ -18,6 +18,8 @@ def draw(x: Any, style: Style) -> Drawing:
     """Draw a list of solids, or of pairs of a solid and its pose; of other things one after another."""
     from gjk3d.viz.kinds import drawing_of, is_solid
 
+    if type(x) not in (list, tuple):
+        raise TypeError(f"{type(x).__name__} cannot be drawn")  # an answer with fields is no list
     entries = [_split(entry) for entry in ([x] if _is_pair(x) else x)]
     drawing = Drawing()
     if not entries:

@@ -105,6 +105,8 @@ def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
         aim(plotter, camera)
         plotter.render()
 
+    if not plotter.off_screen:
+        _write(plotter, "n next, p previous", (0.8, 0.016), 11, "gjk3d help")
     plotter.add_key_event("n", lambda: go(1))
     plotter.add_key_event("p", lambda: go(-1))
 

@@ -38,7 +38,7 @@ def draw(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = True) 
         shape, pose, met = x.shape(name), x.pose(name), name in hit
         color = style.color(0, (SEPARATION,)) if met else style.color(1, (_FREE,))
         if isinstance(shape, Halfspace):
-            planes.append((shape, pose, color))
+            planes.append((name, shape, pose, color))
             continue
         resolution = 96 if single else 32 if len(names) < 500 else 16
         add(
@@ -47,12 +47,14 @@ def draw(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = True) 
         if len(names) <= _MOST_NAMES and len(drawing.items):
             top = drawing.items[-1].vertices
             drawing.labels.append(Label(np.append(ball_of(top)[0][:2], top[:, 2].max()), name))
-    for shape, pose, color in planes:
-        add(drawing, shape, pose, color, 1.0, around=drawing.ball)
+    for name, shape, pose, color in planes:
+        add(drawing, shape, pose, color, 1.0, around=drawing.ball, name=name)
     if not single:
         drawing.items = merged(drawing.items)
-    drawing.key("collides", style.color(0, (SEPARATION,)))
-    drawing.key("free", style.color(1, (_FREE,)))
+    if hit:
+        drawing.key("collides", style.color(0, (SEPARATION,)))
+    if len(hit) < len(names):
+        drawing.key("free", style.color(1, (_FREE,)))
     if contacts and pairs:
         _add_contacts(drawing, x, margin)
     drawing.words = _words(pairs, names)

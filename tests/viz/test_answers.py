@@ -123,7 +123,9 @@ def test_very_many_rays_are_lines():
     hits, misses = of(drawing, LINES, "#0072B2")[0], of(drawing, LINES, "#A8B2BD")[0]
     assert len(hits.vertices) + len(misses.vertices) == 1000
     assert hits.vertices[1::2, 1] == pytest.approx(-1.0)
-    assert len(of(drawing, DOTS)[0].vertices) == len(hits.vertices) // 2
+    starts, ends = of(drawing, DOTS)
+    assert len(starts.vertices) == 500
+    assert len(ends.vertices) == len(hits.vertices) // 2
 
 
 # --- axis and gradient --------------------------------------------------------------------------------------------
@@ -272,3 +274,38 @@ def test_rows_of_pixels_are_where_points_are():
     assert 0 < columns[0] < columns[1] < plotter.window_size[0]
     assert np.all(rows > 0)
     plotter.close()
+
+
+def test_a_scene_of_solids_that_are_not_convex_is_drawn_too():
+    scene = gk.Scene()
+    ring = np.ones((3, 3, 1), bool)
+    ring[1, 1] = False
+    scene.add("ring", gk.VoxelGrid(ring, 1.0))
+    scene.add("pin", gk.Cylinder(0.3, 2.0), pose(1.5, 1.5, 0.5))
+    scene.add("rod", gk.Cylinder(0.3, 2.0), pose(0.5, 0.5, 0.5))
+    scene.add("floor", gk.Halfspace((0, 0, 1), -2.0))
+    drawing = drawing_of(scene)
+    colors = {item.name: item.color for item in of(drawing, BODY)}
+    assert colors == {"ring": "#D55E00", "rod": "#D55E00", "pin": "#9DB4C8", "floor": "#9DB4C8"}
+    assert drawing.words[1] == "ring – rod"
+    assert drawing.framed[:, 2].min() == pytest.approx(-0.5)  # the floor need not be seen whole
+    origins = np.array([(1.5, -5.0, 0.5), (0.5, -5.0, 1.2)])
+    hits = scene.raycast(origins, (0, 1, 0))
+    assert hits.name == ["ring", "rod"]
+    rays = drawing_of(hits, origins=origins, directions=(0, 1, 0), of=scene)
+    ends = [item.vertices[:, 1].max() for item in of(rays, MARK, "#0072B2") if np.ptp(item.vertices[:, 1]) > 2]
+    np.testing.assert_allclose(ends, [0.0, 0.2], atol=1e-6)
+
+
+def test_what_a_scene_found_is_drawn_with_its_names():
+    scene = row_of_balls(3)
+    nearest = scene.clearance()
+    drawing = drawing_of(nearest)
+    assert [text for text, _ in drawing.keys[:2]] == ["A  ball 0", "B  ball 1"]
+    assert drawing.words[0] == "Apart by 0.3"
+    both = drawing_of(scene.closest(k=2))
+    assert both.words == ["2 pairs", "ball 0 – ball 1: apart by 0.3", "ball 1 – ball 2: apart by 0.3"]
+    assert len(of(both, BODY)) == 4
+    assert drawing_of(gk.Scene().clearance()).words == ["No pair to be close"]
+    with pytest.raises(TypeError, match="Verdict cannot be drawn"):
+        drawing_of(gk.verify(nearest.result, scene.shape("ball 0"), scene.shape("ball 1")))

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +83,22 @@ def test_a_driver_that_kills_its_process_is_an_error_with_the_cure(monkeypatch, 
         assert not list(tmp_path.iterdir())
     finally:
         rendering._probed.cache_clear()
+
+
+def test_where_no_window_can_be_had_every_picture_is_our_error(tmp_path):
+    # a real failure, in a process of its own: the X window without any display
+    code = (
+        "import gjk3d as gk, sys\n"
+        "for ask in (lambda: gk.viz.show(gk.Sphere(1), path=sys.argv[1]), lambda: gk.viz.plot(gk.Sphere(1)),"
+        " lambda: gk.viz.show([gk.Sphere(1)], off_screen=True), lambda: gk.viz.show(gk.Scene())):\n"
+        "    try: ask()\n"
+        "    except gk.errors.RenderingUnavailableError as error: print('apt-get' in str(error))\n"
+    )
+    settings = os.environ | {"VTK_DEFAULT_OPENGL_WINDOW": "vtkXOpenGLRenderWindow"}
+    settings.pop("DISPLAY", None)
+    command = [sys.executable, "-c", code, str(tmp_path / "a.png")]
+    done = subprocess.run(command, capture_output=True, text=True, env=settings, cwd=tmp_path)
+    assert (done.returncode, done.stdout.split()) == (0, ["True"] * 4)
 
 
 def test_a_probe_that_hangs_is_given_up(monkeypatch):

@@ -6,6 +6,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,23 @@ def test_readme_examples(monkeypatch):
     failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert tried > 10
     assert failed == 0
+
+
+def test_readme_commands_print_what_it_says(monkeypatch, capsys):
+    """Blocks of the kind console: a line that begins with $ is a command, what follows is its stdout."""
+    from gjk3d.cli.app import main
+
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    said = [each.partition("\n") for block in blocks for each in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    assert said
+    for command, _, printed in said:
+        program, *words = shlex.split(command)
+        assert program == "gjk3d"
+        capsys.readouterr()
+        assert main(words) in (0, 1), command
+        found = capsys.readouterr().out
+        assert [line.rstrip() for line in found.splitlines()] == [line.rstrip() for line in printed.splitlines()]
 
 
 @pytest.mark.parametrize("name", MODULES)

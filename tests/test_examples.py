@@ -119,6 +119,13 @@ def test_path_is_proven_free(run):
     assert 0 < everywhere < lower
 
 
+def test_one_path_of_the_arm_is_proven_free_and_the_other_meets_the_pillar(run):
+    out = run("robot_cell").out
+    assert line(out, "path.csv") == "path.csv: FREE"
+    assert line(out, "path_blocked.csv").startswith("path_blocked.csv: HIT on edge 1, free up to 0.391186 of it")
+    assert "gripper with pillar" in line(out, "path_blocked.csv")
+
+
 def test_certificate_has_both_bounds_of_the_depth(run):
     out = run("certificate").out
     (outer,) = numbers(line(out, "the plane is"))

@@ -31,7 +31,7 @@ def robot(
     package_dir: Annotated[list[Path] | None, Parameter(negative=())] = None,
     geometry: Geometry = "bodies",
     scene: Annotated[list[Path] | None, Parameter(consume_multiple=True, negative=())] = None,
-    scene_geometry: Geometry = "mesh",
+    scene_geometry: Geometry | None = None,
     unit: str | None = None,
     scene_up: Literal["z", "y"] = "z",
     touching: Annotated[list[str] | None, Parameter(negative=())] = None,
@@ -75,7 +75,7 @@ def robot(
     scene
         What stands around: a URDF, each link of it an object, or models (GLB, STL, ...), each part an object.
     scene_geometry
-        What a mesh of the surroundings becomes.
+        What a mesh of the surroundings becomes; by default its triangles, with --certify a hull for each body of it.
     unit
         The unit of models that state none, such as STL: mm, cm, m, in.
     scene_up
@@ -146,7 +146,14 @@ def robot(
 
     with Bar(show=not quiet) as bar:
         bar("reading")
-        things = read_scene(scene or (), scene_geometry, unit, scene_up, package_dir or (), machine.links)
+        things = read_scene(
+            scene or (),
+            scene_geometry or ("bodies" if certify else "mesh"),
+            unit,
+            scene_up,
+            package_dir or (),
+            machine.links,
+        )
         work = Work(machine, things, pairs, gap, jobs)
         head = tables.head(work, urdf, srdf, scene or [], geometry)
         rows: Rows | None = None

@@ -102,6 +102,41 @@ def test_each_kind_of_solid(name, margin):
     assert 0 < free.sum() < 25
 
 
+def egg(direction):
+    scaled = np.array([0.1, 0.2, 0.3]) * direction
+    return np.array([0.1, 0.2, 0.3]) * scaled / np.linalg.norm(scaled)
+
+
+OTHERS = {
+    "support": (gk.Support(egg, (0, 0, 0), 0.3), at(0.4, 0.2, 0.5)),
+    "ellipsoid": (gk.Ellipsoid((0.1, 0.2, 0.3)), at(-0.4, 0.1, 0.6)),
+    "sheet": (gk.Triangle([(0, 0, 0), (0.5, 0, 0), (0, 0.5, 0.4)]), at(0.3, -0.5, 0.3)),
+    "dot": (gk.Point((0.3, 0.3, 0.5)), None),
+    "union": (gk.ConvexUnion(gk.Sphere(0.1), gk.Box((0.1, 0.5, 0.1))), at(-0.3, -0.4, 0.5)),
+    "rounded": (gk.Box((0.2, 0.2, 0.2)).inflated(0.05), at(0, 0.5, 0.6)),
+}
+
+
+def test_other_convex_shapes():
+    robot = Robot.from_urdf(*PANDA)
+    free = agrees(Checker(robot, OTHERS), robot, drawn(robot, 15, 4), listed(OTHERS))
+    assert 0 < free.sum() < 15
+
+
+@pytest.mark.parametrize("name", ["dish", "rack", "points"])
+def test_overlap_up_to_a_margin(name):
+    robot = Robot.from_urdf(*PANDA)
+    around, q = {name: SOLIDS[name]}, drawn(robot, 50, 4)
+    free = agrees(Checker(robot, around, margin=-0.05), robot, q, listed(around), -0.05)
+    assert (free & ~Checker(robot, around).free(q)).any()
+
+
+def test_meshes_against_themselves():
+    robot = Robot.from_urdf(*UR5, geometry="mesh")
+    free = agrees(Checker(robot), robot, drawn(robot, 6, 3), [])
+    assert 0 < free.sum() < 6
+
+
 HELD = {
     "cube": (gk.Box((0.08, 0.08, 0.3)), at(0, 0, 0.2)),
     "tool": (gk.Mesh(*(lambda s: (s.vertices, s.faces))(gk.Cone(0.05, 0.3).surface(8))), at(0.05, 0, 0.22)),

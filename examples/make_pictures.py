@@ -14,14 +14,15 @@ EXAMPLES = sorted(file for file in HERE.glob("*.py") if file != Path(__file__))
 
 def shrink(source, folder):
     """Save a picture small: the README's top as PNG, which every viewer knows, the others as WebP."""
-    image = Image.open(source).convert("RGB")
+    drawn = Image.open(source)
+    image = drawn.convert("RGB")
     if source.stem == "hero":
         target = folder / "hero.png"
         # steps of 3 of 255 are not seen, and save a third
         image.point(lambda value: 3 * round(value / 3)).save(target, optimize=True)
     else:
         target = folder / f"{source.stem}.webp"
-        image.save(target, quality=90, method=6)
+        image.save(target, quality=90, method=6, lossless=drawn.mode == "P")  # of few colours, lossless is smaller
     return target
 
 

@@ -185,6 +185,19 @@ def test_descent_ends_with_the_clearance_proven(run):
     assert numbers(line(out, "after"))[1] >= 0.05
 
 
+def test_explained_examples_have_the_numbers_of_the_texts(run):
+    out = run("explain_distance").out
+    assert "The origin lies beyond edge w1 w3: drop w2." in out
+    assert numbers(line(out, "gjk3d:"))[1] == pytest.approx(11 / 41**0.5, abs=1e-8)
+    out = run("explain_overlap").out
+    assert numbers(line(out, "gjk3d:"))[1] == pytest.approx(-6 / 41**0.5, abs=1e-8)
+    assert numbers(line(out, "by SAT:"))[0] == pytest.approx(-6 / 41**0.5, abs=1e-8)
+    assert "Face w3 w1 w7 is the nearest to the origin, 0.937 away" in out
+    out = run("explain_exact").out
+    assert "The origin lies on edge w1 w2: the shapes share a point." in out
+    assert numbers(line(out, "gjk3d:"))[1] == pytest.approx(-8.5 / 29**0.5, abs=1e-8)
+
+
 def test_hero_has_the_depth_of_the_clash(run):
     assert "overlapping, -1.49999559 in [-1.49999559, -1.49999559] along (0, 0, -1)" in run("hero").out
 

@@ -49,10 +49,12 @@ def _palette(frames: list[Image.Image]) -> Image.Image:
     from PIL import Image
 
     sample = np.concatenate([np.asarray(frame)[::3, ::3].reshape(-1, 3) for frame in frames])
-    colors = {PAPER, *PALETTE.values(), *map(rod_color, PALETTE)}
-    swatches = np.array([[int(color[k : k + 2], 16) for k in (1, 3, 5)] for color in sorted(colors)])
-    pixels = np.concatenate([sample, np.repeat(swatches, max(1, len(sample) // 150), axis=0)]).astype(np.uint8)
-    return Image.fromarray(pixels[None]).quantize(256, Image.Quantize.MEDIANCUT)
+    colors = sorted({PAPER, INK, *PALETTE.values(), *map(rod_color, PALETTE)})
+    kept = [int(color[k : k + 2], 16) for color in colors for k in (1, 3, 5)]
+    found = Image.fromarray(sample[None]).quantize(256 - len(colors), Image.Quantize.MEDIANCUT).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(kept + found[: 3 * (256 - len(colors))])
+    return palette
 
 
 def reading_time(sentence: str) -> float:
@@ -79,6 +81,8 @@ def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
     draw.line([(16, top), (WIDTH - 16, top)], LINE)
     image.paste(curve(steps, len(steps) - 1, (690, _CURVE - 12)), (6, top + 8))
     key(image, legends(steps), (712, top + 12))
+    if path.suffix.lower() == ".png":  # flat colours and words: as few colours as this take a fifth of the space
+        image = image.quantize(palette=_palette([image]), dither=Image.Dither.NONE)
     image.save(path)
 
 

@@ -201,6 +201,10 @@ def _simplex(view: View, step: Step) -> list[Piece]:
         pieces.append(Piece("faces", "simplex", corners, faces, opacity=0.45))
     pairs = [(i, j) for i in range(len(corners)) for j in range(i)]
     pieces += [Piece("rod", "simplex", corners[[i, j]], size=1.4 * _ROD) for i, j in pairs]
+    if step.joins and step.point is not None:  # the edges that it brings
+        new = _local(view, step.point)
+        kept = [c for c, name in zip(corners, step.names, strict=False) if name not in step.dropped]
+        pieces += [Piece("rod", "simplex", np.array([c, new[0]]), size=0.5 * _ROD) for c in kept]
     for corner, name in zip(corners, step.names, strict=False):
         role = "dropped" if name in step.dropped else "simplex"
         pieces.append(Piece("ball", role, corner[None], size=1.1 * _BALL))

@@ -33,6 +33,7 @@ class Telling:
         self.result, self.trace, self.difference = result, trace, difference
         self.names = Names(1e-12 * difference.size)
         self.radii = sum(difference.radii)
+        self.what = "cores" if self.radii > 0.0 else "shapes"
         self.unsigned = result.asked[0] == 0  # distance() never goes below 0
         self.lower, self.upper = -inf, inf
         self.steps: list[Step] = []
@@ -164,9 +165,9 @@ class Telling:
     def _end(self, step: GjkStep, before: tuple[str, ...], after: tuple[str, ...], joins: bool) -> str:
         end = self.trace.gjk_end
         if end == "origin inside":
-            return f"Now {part(after)} holds the origin: the cores share a point." + self._onward()
+            return f"Now {part(after)} holds the origin: the {self.what} share a point." + self._onward()
         if end == "origin on the simplex":
-            return f"The origin lies on {part(after)}: the cores share a point." + self._onward()
+            return f"The origin lies on {part(after)}: the {self.what} share a point." + self._onward()
         if end == "beyond":
             return "That proves more than max_distance, and the search ends."
         if end == "converged":

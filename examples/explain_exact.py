@@ -1,0 +1,29 @@
+"""Explain an exact case: the origin in the middle of GJK's first segment, where the 2D loop's next direction is 0."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import gjk3d as gk
+
+A = [(4, 11), (4, 5), (9, 9)]
+B = [(4, 12.5), (6, 8.5), (9, 7.5), (11, 12.5)]
+
+
+def prism(polygon, half_height=2.0):
+    """Return the polygon extruded over z, so far that z does not decide."""
+    return gk.ConvexHull([(x, y, z) for x, y in polygon for z in (half_height, -half_height)])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
+    out = parser.parse_args().out
+    result = gk.signed_distance(prism(A), prism(B), depth="epa", trace=True)
+    explanation = gk.viz.explain(result, view=(0.15, -0.55, 1.0), up=(0, 1, 0))
+    print(explanation)
+    print("the text's answer: they overlap, by 8.5 / sqrt(29)")
+    print(f"gjk3d:             {result}")
+    out.mkdir(parents=True, exist_ok=True)
+    explanation.save(out / "explain_exact.png")
+    print(f"picture: {out / 'explain_exact.png'}", file=sys.stderr)

@@ -1,0 +1,29 @@
+"""Explain an overlap: GJK finds the origin in A - B, EPA how deep, on the numbers of a worked 2D example."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import gjk3d as gk
+
+A = [(4, 11), (4, 5), (9, 9)]
+B = [(5, 7), (7, 3), (10, 2), (12, 7)]
+
+
+def prism(polygon, half_height=2.0):
+    """Return the polygon extruded over z, so far that z does not decide."""
+    return gk.ConvexHull([(x, y, z) for x, y in polygon for z in (half_height, -half_height)])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
+    out = parser.parse_args().out
+    result = gk.signed_distance(prism(A), prism(B), depth="epa", trace=True)
+    explanation = gk.viz.explain(result, view=(0.15, -0.55, 1.0), up=(0, 1, 0))
+    print(explanation)
+    print(f"gjk3d:   {result}")
+    print(f"by SAT:  {gk.separating_axis(prism(A), prism(B))}")
+    out.mkdir(parents=True, exist_ok=True)
+    explanation.save(out / "explain_overlap.png")
+    print(f"picture: {out / 'explain_overlap.png'}", file=sys.stderr)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, Array
+from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, Array, Ints
 from gjk3d.robot.reach import SET, reaches
 from gjk3d.shapes import layout
 
@@ -22,8 +22,10 @@ class Arms(NamedTuple):
 
     key: tuple[bytes, ...]
     floats: Array  #: of the tables it was made from, which no others share
-    #: (pairs, links), those of solids last: how far the nearer may be from the axis of a joint between the two, or -1
-    arms: Array
+    begins: Ints  #: (pairs + 1,), pairs of solids last: where the joints between the two begin in the next
+    steps: Ints  #: joints, from the first of a pair to the second
+    arms: Array  #: (2, steps), how far either may be from the axis of the joint
+    floating: Ints  #: (links,), 1 for a floating joint
     slack: float  #: what the poses of two slots may be wrong by, together
 
 
@@ -74,17 +76,26 @@ def _make(checker: Checker, low: Array, high: Array, key: tuple[bytes, ...]) -> 
         chain.parent, chain.kind, chain.axis, chain.origin, boxes, link, tables.local, tables.ints,
         floats, tables.starts, np.empty((count, SET)), np.empty(count, dtype=np.int64), reach,
     )  # fmt: skip
-    above = np.zeros((count + 1, count), dtype=bool)  # which joints move a link; the last row is the world's
-    length, depth = np.zeros(count + 1), np.zeros(count + 1)
+    for first, second, start, stop in tables.rows.tolist():  # what is said of a hull is said of its bodies
+        for slot, bodies in ((first, tables.subs[start:stop, 0]), (second, tables.subs[start:stop, 1])):
+            reach[slot] = np.maximum(reach[slot], reach[np.unique(bodies)].max(axis=0, initial=0.0))
+    reach[link < 0] = np.inf  # what is fixed to the world may be large and far away: the other side's arm holds
+    above: list[list[int]] = []  # the joints that move a link, its own first
+    length, depth = np.zeros(count + 1), np.zeros(count + 1)  # the last is the world's
     for k, parent in enumerate(chain.parent.tolist()):
-        above[k] = above[parent]
-        above[k, k] = chain.kind[k] != FIXED
+        above.append(([k] if chain.kind[k] != FIXED else []) + (above[parent] if parent >= 0 else []))
         slides = np.linalg.norm(np.abs(boxes[k, :3]) + boxes[k, 3:])
         length[k] = length[parent] + float(np.linalg.norm(chain.origin[k, :3, 3]) + slides)
         depth[k] = depth[parent] + 1.0
-    reach[link < 0] = np.inf  # what is fixed to the world may be large and far away: the other side's arm holds
-    a, b = np.concatenate([tables.rows[:, :2], tables.solid_pairs]).T
-    arms = np.where(above[link[a]] ^ above[link[b]], np.minimum(reach[a], reach[b]), -1.0)
+    above.append([])
+    slots = np.concatenate([tables.rows[:, :2], tables.solid_pairs])
+    steps, sides, begins = [], [], [0]
+    for one, two in slots.tolist():
+        up, down = above[link[one]], above[link[two]]
+        joints = [j for j in up if j not in down] + [j for j in reversed(down) if j not in up]
+        steps += joints
+        sides.append(reach[[[one], [two]], joints] if joints else np.zeros((2, 0)))
+        begins.append(len(steps))
     # how far from the world's origin anything of the robot may be, intermediate sums of its kinematics too
     at = tables.starts[:, 1]
     own = sum(floats[at + each] for each in (layout.RHO, layout.RADIUS))
@@ -92,4 +103,8 @@ def _make(checker: Checker, low: Array, high: Array, key: tuple[bytes, ...]) -> 
     own = own + np.linalg.norm(floats[at[:, None] + np.arange(layout.CENTER, layout.CENTER + 3)], axis=1)
     moves = link >= 0
     size = float(length.max() + own[moves].max(initial=0.0))
-    return Arms(key, floats, np.ascontiguousarray(arms), 128.0 * (float(depth.max()) + 1.0) * _U * size)
+    return Arms(
+        key, floats, np.array(begins, dtype=np.int64), np.array(steps, dtype=np.int64),
+        np.ascontiguousarray(np.concatenate([np.zeros((2, 0)), *sides], axis=1)),
+        (chain.kind == FLOATING).astype(np.int64), 128.0 * (float(depth.max()) + 1.0) * _U * size,
+    )  # fmt: skip

@@ -15,11 +15,12 @@ from gjk3d.errors import RobotError
 from gjk3d.families import FIRST_POINTS, in_chunks, scratch
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
-from gjk3d.robot.arms import arms_of
+from gjk3d.robot.arms import Arms, arms_of
 from gjk3d.robot.checking import FREE, UNSURE
 from gjk3d.robot.kinematics import Array, Ints
 from gjk3d.robot.moving import sampled_many
-from gjk3d.robot.proven import LEVELS, certified_many
+from gjk3d.robot.proven import HIT, LEVELS, OPEN, PROVEN, certified_many
+from gjk3d.robot.proven_solids import certified_solids
 
 if TYPE_CHECKING:
     from gjk3d.robot.checker import Checker
@@ -199,26 +200,43 @@ def _certified(checker: Checker, first: Array, second: Array, tolerance: float, 
     if not count:
         return Found(status, safe, hit, which)
     tables = checker._ready()
-    if len(tables.solid_pairs):
-        a, b = tables.names(tables.solid_pairs[0])
-        raise RobotError(f"certify=True: {a!r} or {b!r} is no convex shape, and motions are certified of such only")
-    _, _, arms, slack = arms_of(checker, first, second)
+    arms = arms_of(checker, first, second)
 
     def run(start: int, stop: int) -> None:
         cache = kept[1] if kept is not None else np.zeros_like(tables.cache)
         work, table, _ = scratch(FIRST_POINTS)
         certified_many(
-            *checker.robot.chain, first, second, tolerance, slack, arms, tables.link, tables.local, tables.ints,
-            tables.floats, tables.starts, tables.rows, tables.subs, tables.margins, cache, *checker._room(),
-            np.zeros(len(tables.link), dtype=np.int64), work, table, FIRST_POINTS, np.empty((1, narrow.FLOATS)),
-            np.zeros((1, narrow.INTS), dtype=np.int64), np.empty(checker.robot.dof), np.empty((4, links)),
-            np.empty((2, pairs)), np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)),
-            np.empty((LEVELS, 2)), np.empty(LEVELS, dtype=np.int64), start, stop, status, safe, hit, which,
+            *checker.robot.chain, first, second, tolerance, arms.slack, arms.begins, arms.steps, arms.arms,
+            arms.floating, tables.link, tables.local, tables.ints, tables.floats, tables.starts, tables.rows,
+            tables.subs, tables.margins, cache, *checker._room(), np.zeros(len(tables.link), dtype=np.int64), work,
+            table, FIRST_POINTS, np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64),
+            np.empty(checker.robot.dof), np.empty((4, links)), np.empty((links, 6)), np.empty((4, pairs)),
+            np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64),
+            start, stop, status, safe, hit, which,
         )  # fmt: skip
 
     with checker._remembered(workers) as kept, first_call("certified robot motions"):
         in_chunks(count, workers, run)
-    return Found(status, safe, hit, which)
+    found = Found(status, safe, hit, which)
+    if len(tables.solid_pairs):
+        for e in range(count):
+            _with_solids(checker, first[e], second[e], tolerance, arms, found, e)
+    return found
+
+
+def _with_solids(checker: Checker, q0: Array, q1: Array, tolerance: float, arms: Arms, found: Found, e: int) -> None:
+    """Better what the kernels found of edge e by the pairs that they leave open, up to where it is not free anyway."""
+    until = 1.0 if found.status[e] == PROVEN else found.safe[e] if np.isnan(found.hit[e]) else found.hit[e]
+    status, safe, hit, pair = certified_solids(checker, q0, q1, float(until), tolerance, arms)
+    if status == PROVEN:
+        return
+    if not np.isnan(hit):
+        found.hit[e] = hit
+    found.safe[e] = min(found.safe[e], safe)
+    near = found.hit[e] - found.safe[e] <= tolerance
+    if not (near and status == OPEN):  # else what the kernels hit is as near
+        found.pair[e] = pair
+    found.status[e] = HIT if near else OPEN
 
 
 def _sampled(checker: Checker, first: Array, second: Array, each: Array, workers: int) -> Found:

@@ -8,6 +8,7 @@ import sysconfig
 
 import numpy as np
 import pytest
+from chains import drawn, random_robot
 
 import gjk3d as gk
 from gjk3d.errors import Gjk3dError
@@ -45,6 +46,7 @@ def edges(checker, count, length=1.0, seed=0):
     q = rng.uniform(low, high, (8 * count, robot.dof))
     q = q[checker.free(q)][:count]
     step = rng.normal(size=q.shape)
+    step *= np.minimum(1.0, high - low)  # fingers slide by millimetres
     return q, q + length * step / np.linalg.norm(step, axis=1)[:, None] * rng.uniform(0.2, 1.8, (len(q), 1))
 
 
@@ -216,3 +218,147 @@ def test_certified_motions_shrink_with_the_margin(checker):
         before = answer
         dense = Checker(checker.robot, AROUND, margin=margin).motion_free(q0, q1, resolution=0.01)
         assert not (answer.free & ~dense.free).any()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5, 6, 8, 10, 11])  # of 7 and 9 hardly any configuration is free
+def test_certified_motions_of_every_kind_of_joint(tmp_path, seed):
+    robot = random_robot(tmp_path, seed)
+    checker = Checker(
+        robot, {"ball": (gk.Sphere(0.15), at(0.4, 0.2, 0.1)), "box": (gk.Box((0.1, 0.3, 0.2)), at(-1, 0, 0))}
+    )
+    q = drawn(robot, 4000, seed)
+    q0 = q[checker.free(q)][:40]
+    q1 = q0 + 0.15 * (drawn(robot, len(q0), seed + 50) - q0)
+    proof = checker.motion_free(q0, q1, certify=True)
+    dense = checker.motion_free(q0, q1, resolution=5e-4)
+    assert not (proof.free & ~dense.free).any()
+    assert (proof.free == dense.free).mean() > 0.9
+    assert (proof.safe[~dense.free] <= dense.hit[~dense.free]).all()
+    hits = proof.status == MotionStatus.HIT
+    assert (proof.hit[hits] - proof.safe[hits] <= 1e-6).all()
+    assert (dense.safe[hits] <= proof.hit[hits]).all()
+    at_hit = (1 - proof.hit[hits])[:, None] * q0[hits] + proof.hit[hits][:, None] * q1[hits]
+    assert not checker.free(at_hit).any()
+
+
+ARM = """<robot name="arm"><link name="post"/><link name="tip"><collision><origin xyz="1 0 0"/>
+<geometry><sphere radius="0.01"/></geometry></collision></link><joint name="turn" type="continuous">
+<parent link="post"/><child link="tip"/><axis xyz="0 0 1"/></joint></robot>"""
+
+
+@pytest.fixture
+def arm(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(ARM)
+    return Robot.from_urdf(path)
+
+
+def test_a_plate_between_two_samples(arm):
+    checker = Checker(arm, {"plate": (gk.Box((0.4, 0.002, 0.4)), at(0.7, 0.7, 0.0))})
+    assert checker.motion_free([0.0], [1.2], resolution=0.05).free
+    answer = checker.motion_free([0.0], [1.2], certify=True)
+    # the ball's middle goes round a circle of radius 1, and meets the plate's face where it is 0.01 below it
+    contact = np.arcsin(0.7 - 0.001 - 0.01) / 1.2
+    assert answer.status == MotionStatus.HIT
+    assert answer.pair == ("tip", "plate")
+    assert answer.safe <= contact + 1e-12
+    assert contact - 1e-12 <= answer.hit <= answer.safe + 1e-6
+    back = checker.motion_free([1.2], [0.0], certify=True)
+    assert back.safe == pytest.approx(1.0 - np.arcsin(0.7 + 0.001 + 0.01) / 1.2, abs=1e-6)
+    path = checker.path_free([[0.0], [0.6], [1.2], [1.4]], certify=True)
+    assert (path.edge, path.status) == (1, MotionStatus.HIT)
+    assert path.configuration[0] == pytest.approx(1.2 * contact, abs=1e-6)
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-9])
+def test_tolerance(arm, tolerance):
+    checker = Checker(arm, {"plate": (gk.Box((0.4, 0.002, 0.4)), at(0.7, 0.7, 0.0))})
+    answer = checker.motion_free([0.0], [1.2], certify=True, tolerance=tolerance)
+    contact = np.arcsin(0.7 - 0.001 - 0.01) / 1.2
+    assert answer.status == MotionStatus.HIT
+    assert answer.safe <= contact + 1e-12
+    assert contact - 1e-12 <= answer.hit <= answer.safe + tolerance
+
+
+@pytest.mark.parametrize("gap", [1e-5, 1e-7, 0.0, -1e-7, -1e-5])
+def test_grazing(arm, gap):
+    """The ball passes below a plate, at its highest by that gap."""
+    checker = Checker(arm, {"plate": (gk.Box((0.4, 0.1, 0.4)), at(0.0, 1.01 + 0.05 + gap, 0.0))})
+    answer = checker.motion_free([1.0], [2.1], certify=True)
+    if gap > 0.0:
+        assert answer.status in (MotionStatus.FREE, MotionStatus.UNRESOLVED)
+        assert gap < 1e-6 or answer.free
+    else:
+        assert not answer.free
+        first = (np.arcsin(min(1.0, 1.0 + gap)) - 1.0) / 1.1
+        assert answer.safe <= first + 1e-12
+        assert answer.safe == pytest.approx(first, abs=1e-3)
+    # the same with the gap as the margin
+    wide = Checker(arm, {"plate": (gk.Box((0.4, 0.1, 0.4)), at(0.0, 1.06, 0.0))}, margin=-gap)
+    assert wide.motion_free([1.0], [2.1], certify=True).status == answer.status
+
+
+def test_touching_all_the_way_is_not_free(arm):
+    """The ball goes round inside a hole in the air: it slides on a large ball about the axis."""
+    checker = Checker(arm, {"hub": gk.Sphere(0.99)})
+    answer = checker.motion_free([0.0], [1.0], certify=True)
+    assert not answer.free
+    assert answer.safe == 0.0
+    assert Checker(arm, {"hub": gk.Sphere(0.98)}).motion_free([0.0], [30.0], certify=True)
+    assert not Checker(arm, {"hub": gk.Sphere(0.98)}, margin=0.01).motion_free([0.0], [1.0], certify=True)
+
+
+def test_far_from_the_origin_and_many_turns(arm):
+    """Rounding of angles: a million turns away the last digits of q are a billionth of a turn."""
+    checker = Checker(arm, {"plate": (gk.Box((0.4, 0.1, 0.4)), at(0.0, 1.06 + 1e-9, 0.0))})
+    turns = 2e6 * np.pi
+    far = checker.motion_free([turns + 1.4], [turns + 1.8], certify=True)
+    assert not far.free
+    near = Checker(arm, {"plate": (gk.Box((0.4, 0.1, 0.4)), at(0.0, 1.07, 0.0))})
+    assert near.motion_free([turns + 1.4], [turns + 1.8], certify=True)
+
+
+def test_the_start_that_collides(arm):
+    checker = Checker(arm, {"ball": (gk.Sphere(0.1), at(1.0, 0.0, 0.0))})
+    for certify in (False, True):
+        answer = checker.motion_free([0.0], [1.0], certify=certify)
+        assert (answer.free, answer.status, answer.safe, answer.hit) == (False, MotionStatus.HIT, 0.0, 0.0)
+        still = checker.motion_free([0.5], [0.5], certify=certify)
+        assert still.free
+        assert not checker.motion_free([0.0], [0.0], certify=certify)
+
+
+def test_what_does_not_move_is_asked_too(tmp_path):
+    text = ARM.replace(
+        "</robot>",
+        """<link name="more"><collision><geometry><sphere radius="0.2"/></geometry></collision></link>
+    <joint name="other" type="continuous"><parent link="post"/><child link="more"/><origin xyz="3 0 0"/></joint>
+    </robot>""",
+    )
+    path = tmp_path / "two.urdf"
+    path.write_text(text)
+    for x, free in ((3.0, False), (5.0, True)):
+        checker = Checker(Robot.from_urdf(path), {"ball": (gk.Sphere(0.5), at(x, 0, 0))})
+        assert checker.motion_free([0.0, 1.0], [1.0, 1.0], certify=True).free == free
+
+
+def test_solids_as_their_convex_twins(tmp_path):
+    """A post as triangles and a floor as a half-space say what a box and a large box do."""
+    robot = Robot.from_urdf(*UR5)
+    box, high = gk.Box((0.1, 0.1, 1.2)), at(0.45, 0.3, 0.4)
+    vertices, faces = box.surface()
+    twin = Checker(robot, {"post": (box, high), "floor": (gk.Box((20, 20, 1)), at(0, 0, -0.6))})
+    solid = Checker(robot, {"post": (gk.Mesh(vertices, faces), high), "floor": gk.Halfspace((0, 0, 1), -0.1)})
+    q0, q1 = edges(twin, 25, seed=11)
+    for how in ({"resolution": 0.05}, {"certify": True}):
+        one, other = twin.motion_free(q0, q1, **how), solid.motion_free(q0, q1, **how)
+        assert 0.2 < one.free.mean() < 0.9
+        assert np.array_equal(one.status, other.status)
+        assert other.safe == pytest.approx(one.safe, abs=2e-6)
+        assert other.hit == pytest.approx(one.hit, abs=2e-6, nan_ok=True)
+        assert [pair and set(pair) for pair in one.pair] == [pair and set(pair) for pair in other.pair]
+    for margin in (-0.05, 0.02):
+        wide = solid.copy()
+        wide.set_margin("post", None, margin)
+        proof, dense = wide.motion_free(q0, q1, certify=True), wide.motion_free(q0, q1, resolution=0.01)
+        assert not (proof.free & ~dense.free).any()

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from . import beyond, clash, manager, robots, scenes_many
+from . import beyond, clash, manager, robots, robots_motion, scenes_many
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -108,3 +108,11 @@ def test_many_findings_go_out_as_lines(tmp_path, capsys):
     with path.open() as lines:
         assert sum(1 for _ in lines) == 468 + 1  # 3 * 48 by faces, 6 * 36 by edges, 4 * 27 by corners
     assert capsys.readouterr().out.startswith("468 findings among 64 parts")
+
+
+def test_the_table_of_motions_is_written(capsys):
+    assert robots_motion.main(["--quick", "--robots", "ur5", "--count", "30"]) == 0
+    out = capsys.readouterr().out
+    assert [line.split("|")[3].strip() for line in out.splitlines() if line.startswith("| ur5")] == [
+        "certified", "sampled, 0.05", "sampled, 0.01", "single calls, 0.05",
+    ]  # fmt: skip

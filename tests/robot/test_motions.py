@@ -349,7 +349,7 @@ def test_solids_as_their_convex_twins(tmp_path):
     vertices, faces = box.surface()
     twin = Checker(robot, {"post": (box, high), "floor": (gk.Box((20, 20, 1)), at(0, 0, -0.6))})
     solid = Checker(robot, {"post": (gk.Mesh(vertices, faces), high), "floor": gk.Halfspace((0, 0, 1), -0.1)})
-    q0, q1 = edges(twin, 25, seed=11)
+    q0, q1 = edges(twin, 20, 2.5, seed=11)
     for how in ({"resolution": 0.05}, {"certify": True}):
         one, other = twin.motion_free(q0, q1, **how), solid.motion_free(q0, q1, **how)
         assert 0.2 < one.free.mean() < 0.9
@@ -362,3 +362,21 @@ def test_solids_as_their_convex_twins(tmp_path):
         wide.set_margin("post", None, margin)
         proof, dense = wide.motion_free(q0, q1, certify=True), wide.motion_free(q0, q1, resolution=0.01)
         assert not (proof.free & ~dense.free).any()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_never_free_with_a_margin_that_is_not_kept(tmp_path, seed):
+    """Samples know an upper bound of the least clearance of an edge: with it as the margin no proof may succeed."""
+    robot = random_robot(tmp_path, seed)
+    checker = Checker(robot, {"ball": (gk.Sphere(0.15), at(0.4, 0.2, 0.1))})
+    q = drawn(robot, 2000, seed)
+    t = np.linspace(0.0, 1.0, 401)[:, None]
+    below = 0
+    for q0, q1 in zip(q[:12], q[12:24], strict=True):
+        q1 = q0 + 0.3 * (q1 - q0)
+        least = float(checker.clearance((1.0 - t) * q0 + t * q1).distance.min())
+        checker.margin = least
+        assert not checker.motion_free(q0, q1, certify=True).free
+        checker.margin = least - 1e-2
+        below += checker.motion_free(q0, q1, certify=True).free
+    assert below >= 8

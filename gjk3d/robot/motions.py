@@ -148,7 +148,7 @@ def path_free(
     each = _steps_of(checker, resolution)
     first, second = (points[:-1], points[1:]) if len(points) > 1 else (points, points)
     # a few edges first, then more: what lies behind the first that is not free is not asked
-    start, size = 0, 16 * workers
+    start, size = 0, 16 if workers == 1 else 64 * workers
     while start < len(first):
         some = slice(start, start + size)
         found = _ask(checker, first[some].copy(), second[some].copy(), certify, each, tolerance, workers)

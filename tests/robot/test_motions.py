@@ -356,7 +356,8 @@ def test_solids_as_their_convex_twins(tmp_path):
         assert np.array_equal(one.status, other.status)
         assert other.safe == pytest.approx(one.safe, abs=2e-6)
         assert other.hit == pytest.approx(one.hit, abs=2e-6, nan_ok=True)
-        assert [pair and set(pair) for pair in one.pair] == [pair and set(pair) for pair in other.pair]
+    # of several that hit at one sample any may be named; the first contact of all is one pair's
+    assert one.pair == other.pair
     for margin in (-0.05, 0.02):
         wide = solid.copy()
         wide.set_margin("post", None, margin)

@@ -135,9 +135,9 @@ def solve(robot: Robot, problem: dict[str, Any], free: Free, motion_free: Motion
     util.RNG.setSeed(seed)
     space = ob.RealVectorStateSpace(7)
     bounds = ob.RealVectorBounds(7)
-    for k in range(7):
-        bounds.setLow(k, float(robot.lower[k]))
-        bounds.setHigh(k, float(robot.upper[k]))
+    for k in range(7):  # some problems begin or end outside the limits of the URDF, which OMPL would refuse
+        bounds.setLow(k, float(min(robot.lower[k], problem["start"][k], problem["goal"][k])))
+        bounds.setHigh(k, float(max(robot.upper[k], problem["start"][k], problem["goal"][k])))
     space.setBounds(bounds)
     setup = og.SimpleSetup(space)
     information = setup.getSpaceInformation()

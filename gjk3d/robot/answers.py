@@ -170,48 +170,6 @@ class Answers(Surroundings):
             self.solids.nearest(rows, most, out, which)
         return out, which
 
-    # --- what the kernels take ---------------------------------------------------------------------------------------
-
-    @property
-    def _rows(self) -> Ints:
-        return self._ready().rows
-
-    @property
-    def _subs(self) -> Ints:
-        return self._ready().subs
-
-    @property
-    def _link(self) -> Ints:
-        return self._ready().link
-
-    @property
-    def _local(self) -> Array:
-        return self._ready().local
-
-    @property
-    def _starts(self) -> Ints:
-        return self._ready().starts
-
-    @property
-    def _ints(self) -> Ints:
-        return self._ready().ints
-
-    @property
-    def _floats(self) -> Array:
-        return self._ready().floats
-
-    @property
-    def _margins(self) -> Array:
-        return self._ready().margins
-
-    @property
-    def _order(self) -> Ints:
-        return self._ready().order
-
-    @property
-    def _cache(self) -> Array:
-        return self._ready().cache
-
     @property
     def _names(self) -> PairNames:
         return PairNames(self._ready())

@@ -104,7 +104,7 @@ def test_threads_share_a_checker(robot):
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(checker.free, [q] * 12))
     assert all(np.array_equal(truth, answer) for answer in answers)
-    assert sorted(checker._order.tolist()) == list(range(len(checker._order)))
+    assert sorted(checker._ready().order.tolist()) == list(range(len(checker._ready().order)))
     assert np.array_equal(pickle.loads(pickle.dumps(checker)).free(q), truth)
 
 

@@ -32,13 +32,20 @@ _LIGHTS = ((-35.0, 45.0, 0.62), (60.0, 10.0, 0.28), (0.0, -50.0, 0.18))  #: azim
 class Stage:
     """A plotter with the two views side by side, in which step after step is drawn."""
 
-    def __init__(self, scene: Scene, size: tuple[int, int], off_screen: bool = True, rows: Any = None) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        size: tuple[int, int],
+        off_screen: bool = True,
+        layout: dict[str, Any] | None = None,
+        window: tuple[int, int] | None = None,
+    ) -> None:
         import pyvista
 
         self.scene, self.size = scene, size
-        shape: dict[str, Any] = {"shape": (1, 2)} if rows is None else rows
+        shape: dict[str, Any] = {"shape": (1, 2)} if layout is None else layout
         self.plotter = pyvista.Plotter(
-            off_screen=off_screen, window_size=[*size], border=False, lighting="none", **shape
+            off_screen=off_screen, window_size=[*(window or size)], border=False, lighting="none", **shape
         )
         self.sides = [(0, scene.left), (1, scene.right)]
         self._added: list[tuple[int, Any]] = []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gjk3d.asking import ask_distance
 from gjk3d.errors import FileError
@@ -15,8 +16,12 @@ from gjk3d.narrow.solve import EPA_ALWAYS, SIGNED, UNSIGNED
 from gjk3d.results import Distance, Status, Trace
 from gjk3d.viz.difference import Difference
 from gjk3d.viz.explain_scene import Scene, arrange
+from gjk3d.viz.rendering import check_rendering, has_display
 from gjk3d.viz.steps import Step
 from gjk3d.viz.telling import Telling
+
+if TYPE_CHECKING:
+    from gjk3d.viz.explain_window import Window
 
 _STRIPS, _ANIMATIONS, _PAGES = (".png", ".jpg", ".jpeg"), (".gif", ".webp"), (".html", ".htm")
 #: how GJK ends where the cores share a point
@@ -95,6 +100,38 @@ class Explanation:
     def scene(self) -> Scene:
         """What is drawn of every step, in both views."""
         return arrange(self.result, self.steps, self._difference, *self._look)
+
+    def show(self, *, off_screen: bool | None = None) -> Window | Path:
+        """Open a window in which the left and right arrow keys and a slider lead from step to step.
+
+        Parameters
+        ----------
+        off_screen : bool, optional
+            True: open nothing, and return the window ready to be drawn. By default a window opens; where there is no
+            display, a strip of pictures is saved, and stderr says where.
+
+        Returns
+        -------
+        Window or Path
+            With ``.plotter``, ``.at`` and ``.go(step)``; the path of what was saved where there is no display.
+
+        Raises
+        ------
+        RenderingUnavailableError
+            There is no OpenGL library to draw with; the message says what to install.
+        """
+        from gjk3d.viz.explain_window import Window
+        from gjk3d.viz.picture import free_name
+
+        check_rendering()
+        if off_screen is None and not has_display():
+            saved = self.save(free_name())
+            sys.stderr.write(f"gjk3d: no display, so the steps are in {saved}\n")
+            return saved
+        window = Window(self.steps, self.scene, bool(off_screen))
+        if not off_screen:
+            window.plotter.show()
+        return window
 
     def save(
         self,

@@ -278,3 +278,13 @@ def check_3mf(data: bytes) -> tuple[bytes, int]:
                 if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe<", b"\xfe\xff\0<")):
                     raise HeaderError(f"{name} in it is no XML: it begins with {text.shown(start)}")
     return data, 0
+
+
+def check_dae(data: bytes) -> tuple[bytes, int]:
+    """Refuse what is no Collada, or declares entities, the door to text that grows without bound."""
+    begin = data[:4096]
+    if b"<COLLADA" not in begin:
+        raise HeaderError(f"is no Collada: it begins with {text.shown(begin[:64])}")
+    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
+        raise HeaderError("has a DOCTYPE; Collada needs none, and it is refused: remove it")
+    return data, 0

@@ -56,9 +56,10 @@ class _Format(NamedTuple):
     reader: str  #: trimesh's name of the format
     unit: str | None = None
     needs: tuple[str, ...] = ()
+    extra: str = "io"
 
 
-#: Every extension that `load` reads; STEP becomes GLB first, in metres as GLB always is.
+#: Every extension that `load` reads; STEP becomes GLB first, in metres as GLB always is; Collada is brought to metres.
 FORMATS = {
     ".stl": _Format(headers.check_stl, "stl"),
     ".obj": _Format(headers.check_obj, "obj"),
@@ -67,13 +68,14 @@ FORMATS = {
     ".glb": _Format(headers.check_glb, "glb", "meters"),
     ".gltf": _Format(headers.check_gltf, "gltf", "meters"),
     ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml", "networkx")),
+    ".dae": _Format(headers.check_dae, "dae", "meters", ("collada",), "robot"),
     ".step": _Format(headers.check_glb, "glb", "meters", ("cascadio",)),
     ".stp": _Format(headers.check_glb, "glb", "meters", ("cascadio",)),
 }
 
 
 def load(path: str | os.PathLike[str], *, part: str | None = None) -> Mesh:
-    """Load a model file: STL, OBJ, PLY, OFF, GLB, glTF; 3MF and STEP with ``pip install "gjk3d[io]"``.
+    """Load a model file: STL, OBJ, PLY, OFF, GLB, glTF; 3MF and STEP with ``gjk3d[io]``, Collada with ``gjk3d[robot]``.
 
     Every transform of the file is baked into the vertices, scale and mirroring included. Nothing is fetched, and
     a glTF reads its buffers from its own folder only.
@@ -204,7 +206,9 @@ def _format(file: Path) -> _Format:
     missing = [name for name in kind.needs if importlib.util.find_spec(name) is None]
     if missing:
         needs = " and ".join(missing)
-        raise ImportError(f'reading {file.suffix} files needs {needs}, not installed: pip install "gjk3d[io]"')
+        raise ImportError(
+            f'reading {file.suffix} files needs {needs}, not installed: pip install "gjk3d[{kind.extra}]"'
+        )
     return kind
 
 
@@ -261,7 +265,11 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
     if reader == "obj":
         options |= {"split_objects": True, "group_material": False}
     with _quiet():
-        return trimesh.load_scene(io.BytesIO(data), file_type=reader, resolver=_Beside(folder), **options)
+        scene = trimesh.load_scene(io.BytesIO(data), file_type=reader, resolver=_Beside(folder), **options)
+    if reader == "dae":  # axes stay as they are in the file, as in glTF, and as robots have them
+        unit = re.search(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']", data)
+        scene.apply_transform(np.diag([*[float(unit[1]) if unit else 1.0] * 3, 1.0]))
+    return scene
 
 
 @contextlib.contextmanager

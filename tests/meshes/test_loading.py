@@ -274,7 +274,7 @@ def test_missing_files_and_folders(tmp_path, save):
         ("loop.gltf", gltf(LOOP, scenes=[{"nodes": [0]}]), "cannot be read as GLTF"),
         ("old.glb", struct.pack("<III", 0x46546C67, 1, 20) + b"x" * 8, "GLB version 1"),
         ("junk.3mf", b"PK hello", "cannot be read as 3MF: BadZipFile"),
-        ("what.xyz", b"1 2 3", r"unknown extension '.xyz': .stl .obj .ply .off .glb .gltf .3mf .step .stp"),
+        ("what.xyz", b"1 2 3", r"unknown extension '.xyz': .stl .obj .ply .off .glb .gltf .3mf .dae .step .stp"),
         ("plain", b"1 2 3", "unknown extension ''"),
     ],
 )

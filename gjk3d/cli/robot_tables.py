@@ -192,7 +192,7 @@ def write_path(head: Document, work: Work, way: Way, file: str, how: Document, j
     _say(_title(work))
     _say(f"{safe(file)}: {_count(way.edges, 'edge')}, {_how(how)}")
     if not way.complete:
-        _say(f"interrupted: {way.asked} of {way.edges} edges were free, the rest was not looked at")
+        _say(f"interrupted: {way.looked_at} of {way.edges} edges were free, the rest was not looked at")
         return
     if way.edge is None:
         _say("FREE, proven all the way" if how["certify"] else "FREE at every sample")

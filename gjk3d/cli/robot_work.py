@@ -81,7 +81,7 @@ class Way(NamedTuple):
 
     status: str  #: FREE, HIT or UNRESOLVED
     edges: int
-    asked: int  #: edges that were looked at
+    looked_at: int  #: edges, from the first on
     edge: int | None
     safe: float
     hit: float

@@ -243,6 +243,42 @@ def test_edge_is_counted_from_the_first_row(run, beam):
     assert [(row["status"], row["edge"], row["a"], row["b"]) for row in table] == [("HIT", "14", "beam", "wall")]
 
 
+def test_certified_paths(run, beam):
+    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--path", beam / "path.csv", "--certify")
+    there = float(np.arcsin(0.7 / np.hypot(1, 0.05)) - np.arctan2(0.05, 1))  # where the beam's corner comes to the wall
+    (beam / "path.csv").write_text(f"0\n{there - 1e-3!r}\n")
+    said = run(*words)
+    assert (said.code, said.out.splitlines()[-1]) == (0, "FREE, proven all the way")
+    (beam / "path.csv").write_text("0\n1\n")
+    hit = document(run(*words, "--json"))
+    assert (hit["status"], hit["asked"]["certify"]) == ("HIT", True)
+    assert hit["safe"] <= there <= hit["hit"] <= hit["safe"] + 1e-5
+    # up to the contact and no further, and no tolerance to tell what is there
+    (beam / "path.csv").write_text(f"0\n{there - 1e-9!r}\n")
+    unsure = run(*words, "--tolerance", 0.01, "--json")
+    assert (unsure.code, document(unsure)["status"]) == (1, "UNRESOLVED")
+    assert "are too close to tell" in run(*words, "--tolerance", 0.01).out
+
+
+def test_interrupted_path_says_how_far_it_came(run, beam, monkeypatch):
+    (beam / "path.csv").write_text("\n".join(f"{0.01 * k}" for k in range(21)))
+    calls = []
+    ask = gk.robot.Checker.path_free
+
+    def interrupted(self, path, **more):
+        calls.append(len(path))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return ask(self, path, **more)
+
+    monkeypatch.setattr(gk.robot.Checker, "path_free", interrupted)
+    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--path", beam / "path.csv")
+    said = run(*words, "--picture", beam / "none.png")
+    assert said.code == 130
+    assert "interrupted: 8 of 20 edges were free, the rest was not looked at" in said.out
+    assert not (beam / "none.png").exists()
+
+
 # --- pictures ---------------------------------------------------------------------------------------------------------
 
 
@@ -380,6 +416,28 @@ def test_values_beyond_the_limits_are_noted_and_answered(run, tmp_path):
     assert "1 of 2 configurations are outside the limits of joints, which are not enforced" in said.err
     assert "row 0: joint_3 90 is above 2.6 (angles are in radians)" in said.err
     assert "joint_3 90 is above 2.6" in said.out
+
+
+def test_random_turns_and_slides(run, tmp_path):
+    kinds = {
+        "slide": '<limit lower="-0.5" upper="0.25"/>', "free": "", "flat": "", "float": "",
+    }  # fmt: skip
+    types = {"slide": "prismatic", "free": "continuous", "flat": "planar", "float": "floating"}
+    links = "".join(f'<link name="{k}"/>' for k in range(5))
+    text = "".join(
+        f'<joint name="{name}" type="{types[name]}"><parent link="{k}"/><child link="{k + 1}"/>{limit}</joint>'
+        for k, (name, limit) in enumerate(kinds.items())
+    )
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{links}{text}</robot>')
+    said = run("robot", tmp_path / "r.urdf", "--random", 9)
+    assert said.code == 2
+    assert "--random: flat[0] slides without limits, so none can be drawn" in said.err
+    two = text.partition('<joint name="flat"')[0]
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{links[: 3 * len(links) // 5]}{two}</robot>')
+    rows = document(run("robot", tmp_path / "r.urdf", "--random", 200, "--json"))["rows"]
+    q = np.array([row["q"] for row in rows])
+    assert -0.5 <= q[:, 0].min() < -0.45 < 0.2 < q[:, 0].max() <= 0.25
+    assert -np.pi <= q[:, 1].min() < -3 < 3 < q[:, 1].max() <= np.pi
 
 
 # --- surroundings -----------------------------------------------------------------------------------------------------

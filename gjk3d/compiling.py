@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from gjk3d.scene import Scene
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.point import Point
+from gjk3d.shapes.sphere import Sphere
 
 
 def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str, float]]:
@@ -40,6 +43,7 @@ def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str
         ("scenes", lambda: _scene(far)),
         ("meshes", lambda: _meshes(far)),
         ("rays", lambda: raycast(point, (1.0, 0.0, 0.0), (1.0, 0.0, 0.0))),
+        ("robots", _robot),
     ]
     times = []
     for name, step in steps:
@@ -79,3 +83,30 @@ def _scene(far: Any) -> None:
         many.add("one more", Point())
         many.collides()
         many.remove("one more")
+
+
+_ROBOT = """<robot name="warmup"><link name="plate"/>
+<link name="post"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+<link name="beam"><collision><origin xyz="0.5 0 0"/><geometry><box size="0.6 0.1 0.1"/></geometry>
+</collision></link><joint name="lift" type="prismatic"><parent link="post"/><child link="plate"/>
+<limit lower="0" upper="1" effort="1" velocity="1"/></joint>
+<joint name="turn" type="continuous"><parent link="plate"/><child link="beam"/><axis xyz="0 0 1"/></joint></robot>"""
+
+
+def _robot() -> None:
+    """Ask a checker everything that has kernels of its own."""
+    from gjk3d.robot import Checker, Robot
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "warmup.urdf"
+        path.write_text(_ROBOT)
+        robot = Robot.from_urdf(path)
+    checker = Checker(robot, {"floor": Halfspace((0, 0, 1), -1), "ball": Sphere(0.1)}, touching=[("post", "ball")])
+    q = np.array([0.5, 0.0])
+    robot.jacobian(q, "beam")
+    for each in (q, q[None]):
+        checker.free(each)
+        checker.gradient(each)
+    checker.collisions(q)
+    for certify in (False, True):
+        checker.copy().motion_free(q, q + 0.1, certify=certify)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from gjk3d.asking import check_workers
 from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.baseline import read_baseline
-from gjk3d.clash.interrupts import held
 from gjk3d.clash.report import Clash, Report
 from gjk3d.clash.rules import Rule, read_rules
 from gjk3d.clash.running import Progress, Run
 from gjk3d.errors import ShapeError
+from gjk3d.interrupts import held
 
 
 def check(
@@ -64,7 +64,8 @@ def check(
     Returns
     -------
     Report
-        After Ctrl-C what was found by then, ``complete`` being False.
+        After Ctrl-C what was found by then, ``complete`` being False; the pair at hand is decided before, and a second
+        Ctrl-C stops at once.
 
     Examples
     --------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection
 
-from gjk3d.clash.interrupts import unbroken
 from gjk3d.clash.ranking import rank
 from gjk3d.clash.report import Clash
 
@@ -38,15 +37,14 @@ class Findings:
 
     def add(self, clash: Clash) -> None:
         """Keep or count one finding, and tell of it."""
-        with unbroken():
-            self.count += 1
-            if clash.id in self._watched:
-                self.seen.add(clash.id)
-            self._kept.append(clash)
-            if self.most is not None and len(self._kept) > self.most + min(self.most, _SPARE):
-                self._cut()
-            if self._found is not None:
-                self._found(clash)
+        self.count += 1
+        if clash.id in self._watched:
+            self.seen.add(clash.id)
+        self._kept.append(clash)
+        if self.most is not None and len(self._kept) > self.most + min(self.most, _SPARE):
+            self._cut()
+        if self._found is not None:
+            self._found(clash)
 
     @property
     def kept(self) -> list[Clash]:

@@ -21,6 +21,7 @@ from gjk3d.clash.ranking import grouped, ranked
 from gjk3d.clash.report import Clash, PartRow, Report, clash_id
 from gjk3d.clash.rules import Ignoring, Rule, chosen
 from gjk3d.errors import ShapeError
+from gjk3d.interrupts import held
 from gjk3d.meshes import Mesh
 from gjk3d.shapes.base import in_range
 
@@ -90,11 +91,18 @@ class Run:
     def go(self, workers: int, progress: Progress) -> bool:
         """Decide pair by pair; return False if it was stopped."""
         try:
-            for k, part in enumerate(self.parts):
-                if part.mesh is None and (self.in_a[k] or self.in_b[k]):
-                    self._keep(self._clash(part, None, Verdict("unchecked", note=part.reason)))
-            with _threads(workers) as mapped:
-                self._decide(mapped, workers, progress)
+            with held() as waiting:
+
+                def told(stage: str, done: int, total: int, found: int) -> None:
+                    progress(stage, done, total, found)
+                    if waiting:
+                        raise KeyboardInterrupt
+
+                for k, part in enumerate(self.parts):
+                    if part.mesh is None and (self.in_a[k] or self.in_b[k]):
+                        self._keep(self._clash(part, None, Verdict("unchecked", note=part.reason)))
+                with _threads(workers) as mapped:
+                    self._decide(mapped, workers, told)
         except KeyboardInterrupt:
             return False
         return True

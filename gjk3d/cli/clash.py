@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.progress import Bar
 from gjk3d.cli.terminal import console, note, number, print_table, safe
+from gjk3d.interrupts import held, unbroken
 
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
@@ -106,7 +107,8 @@ def clash(
     check_output(bcf, "--bcf", (".bcf", ".bcfzip"), files)
     if form == "table" and output is not None:
         raise UsageError("a table is for the terminal: leave -f out, and what -o ends in says the form")
-    from gjk3d.clash.units import length
+    with unbroken():
+        from gjk3d.clash.units import length
 
     for text, option in ((clearance, "--clearance"), (tolerance, "--tolerance")):
         if text is not None and length(text, "m", option) < 0.0:
@@ -115,8 +117,6 @@ def clash(
     report = _checked(inputs, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, keep, jobs, quiet)
     if not quiet:
         _remarks(report)
-    from gjk3d.clash.interrupts import held
-
     with held() as waiting:  # a file that is begun is written to its end
         if form != "jsonl":
             _write(report, form, output, top, _FATAL[fail_on])
@@ -159,15 +159,17 @@ def _checked(
     jobs: int,
     quiet: bool,
 ) -> Report:
-    from gjk3d.clash import Assembly, check, read_rules
-    from gjk3d.clash.baseline import read_baseline
-    from gjk3d.clash.formats import LineWriter
-    from gjk3d.clash.units import length
+    with unbroken():
+        from gjk3d.clash import Assembly, check, read_rules
+        from gjk3d.clash.baseline import read_baseline
+        from gjk3d.clash.formats import LineWriter
+        from gjk3d.clash.units import length
 
     rules, before = read_rules(ignore), read_baseline(baseline)
     with Bar(show=not quiet) as bar, ExitStack() as opened:
         bar("reading")
-        assembly = Assembly.load(inputs, unit=unit)
+        with unbroken():
+            assembly = Assembly.load(inputs, unit=unit)
         clearance, tolerance = (
             None if text is None else length(text, assembly.unit, option)
             for text, option in zip(lengths, ("--clearance", "--tolerance"), strict=True)

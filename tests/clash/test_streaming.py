@@ -10,10 +10,9 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, Clash, check, formats
-from gjk3d.clash.findings import Findings
-from gjk3d.clash.interrupts import unbroken
 from gjk3d.errors import ParseError, ShapeError
-from tests.clash.reports import cube, finding
+from gjk3d.interrupts import unbroken
+from tests.clash.reports import cube
 
 
 @pytest.fixture(scope="module")
@@ -99,18 +98,18 @@ def test_the_forms_say_what_they_leave_out(lattice, tmp_path):
     assert json.loads(some.to_json())["left_out"] == {"new": {"duplicate": 1, "hard": more - 1}}
 
 
-def test_ctrl_c_while_a_finding_is_written_comes_after_it():
+def test_ctrl_c_while_a_finding_is_written_comes_after_it(lattice):
     written = []
 
     def write(clash):
-        signal.raise_signal(signal.SIGINT)
+        if len(written) == 3:
+            signal.raise_signal(signal.SIGINT)
         written.append(clash)
 
-    findings = Findings(None, (), write)
-    with pytest.raises(KeyboardInterrupt):
-        findings.add(finding("hard", "a", "b"))
-    assert findings.kept == written
-    assert len(written) == 1
+    report = check(lattice, found=write)
+    assert not report.complete
+    assert {clash.id for clash in report.clashes} == {clash.id for clash in written}
+    assert len(written) == 4
 
 
 def test_a_second_ctrl_c_breaks_what_hangs():
@@ -127,6 +126,15 @@ def test_a_second_ctrl_c_breaks_what_hangs():
         hang()
     assert reached == [1]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_where_ctrl_c_is_ignored_it_stays_so(lattice):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        report = check(lattice, found=lambda clash: signal.raise_signal(signal.SIGINT))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert report.complete
 
 
 def test_ctrl_c_keeps_a_report_on_threads(lattice):
@@ -158,3 +166,32 @@ def test_ctrl_c_while_the_report_is_put_in_order_loses_nothing(lattice, monkeypa
     assert not report.complete
     assert report.pairs_tested == report.pairs_total
     assert report.total > 150
+
+
+def test_ctrl_c_that_makes_a_child_fail_is_ctrl_c():
+    def load():
+        signal.raise_signal(signal.SIGINT)
+        raise OSError("the child was stopped")
+
+    with pytest.raises(KeyboardInterrupt):
+        unbroken()(load)()
+    with pytest.raises(ZeroDivisionError):
+        unbroken()(lambda: 1 / 0)()
+
+
+def test_ctrl_c_is_not_lost_to_who_catches_everything(lattice, monkeypatch):
+    """As packages do that import others on trial."""
+    from gjk3d.clash import running
+
+    boxes = running.boxes_close
+
+    def swallowing(*arguments):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except BaseException:
+            pytest.fail("it comes in between only")
+        return boxes(*arguments)
+
+    monkeypatch.setattr(running, "boxes_close", swallowing)
+    report = check(lattice)
+    assert (report.complete, report.pairs_tested < report.pairs_total) == (False, True)

@@ -1,4 +1,7 @@
-"""Ctrl-C at moments at which it must wait."""
+"""Ctrl-C at moments at which it must wait.
+
+numba crashes, and trimesh goes on as if nothing was, where an interrupt comes while they are imported or load a kernel.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,9 @@ from typing import Any
 def held() -> Iterator[list[Any]]:
     """Hold a first Ctrl-C back, and put it into the list that is lent; a second one interrupts."""
     waiting: list[Any] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield waiting  # signals go to the main thread
+    here = threading.current_thread() is threading.main_thread()  # signals go to that
+    if not here or signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        yield waiting
         return
 
     def hold(*received: Any) -> None:
@@ -31,8 +35,12 @@ def held() -> Iterator[list[Any]]:
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Do something as a whole or not at all: a first Ctrl-C comes when it is done."""
+    """Do something to its end, also to a bad one: a first Ctrl-C comes when it is done."""
     with held() as waiting:
-        yield
+        try:
+            yield
+        except Exception:  # perhaps its child was interrupted too
+            if not waiting:
+                raise
     if waiting:
         signal.raise_signal(signal.SIGINT)

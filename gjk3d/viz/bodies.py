@@ -25,6 +25,8 @@ Indices = NDArray[np.int64]
 MOST_GHOSTS = 24
 #: Squares of a voxel grid, twice over, whose edges are drawn.
 MOST_SQUARES = 20_000
+#: Triangles of a body with an outline; it is found anew in every frame.
+MOST_OUTLINED = 30_000
 #: Balls of a point cloud that are drawn as balls; more are dots.
 MOST_BALLS = 1500
 
@@ -106,7 +108,9 @@ def add(
 
 
 def convex(x: Any) -> bool:
-    """Return whether a solid may be glass: what is not convex shows its own inside."""
+    """Return whether a solid gets an outline: one that is not convex is told by its edges, a large one by its shade."""
+    if len(getattr(x, "faces", ())) > MOST_OUTLINED:
+        return False
     return getattr(x, "is_convex", hasattr(x, "support")) is True
 
 

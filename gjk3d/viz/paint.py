@@ -187,9 +187,11 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
             )
     for actor in actors:
         actor.prop.interpolation = "Phong"
-        # a little farther than they are, or they would hide half of each line along their edges
+        # a little farther than they are, or they would hide half of each line along their edges; glass farther still,
+        # or the faces of an overlap would be striped with those of the two shapes that they lie in
+        back = 1.0 if item.opacity >= 1.0 else 4.0
         actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
-        actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(1.0, 1.0)
+        actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(back, back)
     faint = {"opacity": max(item.opacity, 0.25)} if item.opacity < 0.4 else {}
     if len(shaded.edges):
         actors.append(

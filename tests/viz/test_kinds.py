@@ -107,6 +107,19 @@ def test_answers_in_a_list_are_drawn_each():
     )
 
 
+def test_an_overlap_is_not_striped_by_the_shapes_around_it():
+    a, place = gk.Box((1, 1, 1)), pose(0.6, 0.2, 0.3)
+    b = gk.ConvexHull(np.random.default_rng(3).normal(size=(30, 3)) * 0.5)
+    part = gk.overlap(a, b, None, place)
+    image, plotter = picture([part, a, (b, place)], opacity=(1.0, 0.25, 0.25))
+    top = part.points[np.abs(part.points[:, 2] - 0.5) < 1e-9]  # in the same plane as that of A
+    assert len(top) > 2
+    row, column = (int(float(x)) for x in pixel_of(plotter, top.mean(axis=0)))
+    patch = image[row - 7 : row + 8, column - 7 : column + 8].reshape(-1, 3)
+    assert patch.std(axis=0).max() < 3.0
+    plotter.close()
+
+
 def test_axes_of_a_pose():
     drawing = drawing_of(gk.Sphere(1.0), Style(pose=pose(1, 2, 3)), axes=True)
     tips = [item.vertices for item in drawing.items if item.look == MARK]

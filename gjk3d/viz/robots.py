@@ -24,7 +24,7 @@ LINKS, THINGS, HIT = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION
 #: From the front, from the right and from above: an arm reaches forward, along x.
 VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
 MOST_GHOSTS = 9
-_SHOWN = 4
+_LINE = 46  # letters of the pairs that are told: the line has room for so many
 _UNIT = " m"  # of a URDF, by its standard
 #: How much of the surroundings is in the picture, in sizes of the robot.
 _ROOM = 1.5
@@ -97,8 +97,12 @@ def state_of(checker: Checker, q: ArrayLike) -> State:
 def words_for(state: State) -> str:
     """Say what a state is in one line."""
     if state.pairs:
-        more = f" and {len(state.pairs) - _SHOWN} pairs more" if len(state.pairs) > _SHOWN else ""
-        shown = ", ".join(f"{a} with {b}" for a, b in state.pairs[:_SHOWN])
+        each = [f"{a} with {b}" for a, b in state.pairs]
+        lengths = np.cumsum([len(text) + 2 for text in each])
+        count = max(1, int(np.searchsorted(lengths, _LINE, side="right")))
+        left = len(each) - count
+        shown = ", ".join(each[:count])
+        more = f" and {left} pair{'' if left == 1 else 's'} more" if left else ""
         if state.distance > 0.0:
             return f"Too close: {shown}{more}; least gap {number(state.distance, 4)}{_UNIT}"
         return f"Collision: {shown}{more}; deepest {number(-state.distance, 4)}{_UNIT}"

@@ -6,14 +6,16 @@ import numpy as np
 
 from gjk3d._numba import inlined, kernel
 from gjk3d.meshes import surfaces
+from gjk3d.meshes.bvh import BOX
 from gjk3d.meshes.mesh import Mesh
-from gjk3d.meshes.traversal import STACK, crossings
+from gjk3d.meshes.traversal import STACK, between, boxes_apart, crossings
 from gjk3d.meshes.tree import tree_of
 from gjk3d.narrow.minkowski import Rigid
 from gjk3d.shapes.base import Array, Ints
 
 APART, MEET, HOLDS, HELD = range(4)
 _MAYBE = -1
+REACH, RADIUS = BOX, BOX + 1  #: columns of `root_of`
 
 
 @inlined
@@ -70,6 +72,36 @@ def meet_rows(
             _relative(rows_b, k, rows_a, k), points_a, box_b, noise
         ):
             out[k] = _MAYBE
+
+
+@kernel
+def roots_apart(rows: Array, at: Ints, roots: Array, which: Ints, margin: float, rounding: float, out: Ints) -> None:
+    """Tell which pairs of meshes are farther apart than a margin by the boxes of the whole, or the balls about these.
+
+    ``at`` are their pose rows, ``which`` their rows of ``roots``, see `root_of`.
+    """
+    for k in range(at.shape[0]):
+        a, b = which[k, 0], which[k, 1]
+        m = _relative(rows, at[k, 0], rows, at[k, 1])
+        more = margin + rounding * (roots[a, REACH] + roots[b, REACH] + max(abs(m[9]), abs(m[10]), abs(m[11])))
+        to = between(m, roots, a, roots, b)
+        far = roots[a, RADIUS] + roots[b, RADIUS] + more
+        if to[9] * to[9] + to[10] * to[10] + to[11] * to[11] > far * far:
+            out[k] = 1
+            continue
+        x, y, z = roots[a, 3] + more, roots[a, 4] + more, roots[a, 5] + more
+        out[k] = boxes_apart(to, x, y, z, roots[b, 3], roots[b, 4], roots[b, 5])
+
+
+def root_of(mesh: Mesh) -> Array:
+    """Return the box of the whole mesh, its greatest coordinate, and the radius of the ball about the box's middle."""
+    if "root" not in mesh._cache:
+        tree = tree_of(mesh)
+        away = tree.corners.reshape(-1, 3) - tree.boxes[0, :3]
+        radius = float(np.sqrt((away * away).sum(axis=1).max())) * (1.0 + 1e-15)
+        mesh._cache["root"] = np.concatenate([tree.boxes[0], [tree.reach, radius]])
+    root: Array = mesh._cache["root"]
+    return root
 
 
 def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = False) -> Ints:

@@ -16,6 +16,8 @@ from gjk3d.firstcall import first_call
 from gjk3d.meshes import surfaces
 from gjk3d.meshes.bvh import BOX
 from gjk3d.meshes.depths import depth, hull_of
+from gjk3d.meshes.many import APART as WIDE
+from gjk3d.meshes.many import RADIUS, meet_many, root_of
 from gjk3d.meshes.mesh import Mesh
 from gjk3d.meshes.polylines import joined
 from gjk3d.meshes.traversal import APART, BOXES_MEET, MEET, NO_POSE_GIVEN, STACK, relation, roots_relation
@@ -179,6 +181,10 @@ def _collide(a: Any, b: Any, rows: Rows, margin: float) -> NDArray[np.bool_]:
         return family_of(*hulls).collide(*hulls, rows, margin)
     if _turned(a, b):
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
+    if margin == 0.0 and isinstance(b, Mesh):
+        one, two = (np.ascontiguousarray(np.broadcast_to(row, (rows.total, WIDTH))) for row in (rows.a, rows.b))
+        apart: NDArray[np.bool_] = meet_many(a, b, one, two) == WIDE
+        return ~apart
     answer = np.empty(rows.total, dtype=bool)
     for k, m in _each(rows):
         overlap = surfaces.meet(a, b, m) or surfaces.one_in_other(a, b, m) != 0
@@ -285,16 +291,6 @@ def _common_point(a: Mesh, b: Mesh | Shape, m: Array) -> Array:
 _STANDING = np.eye(4)
 
 
-def _radius(mesh: Mesh) -> float:
-    """Return the radius of the ball about the middle of the whole mesh's box."""
-    if "radius" not in mesh._cache:
-        tree = tree_of(mesh)
-        away = tree.corners.reshape(-1, 3) - tree.boxes[0, :3]
-        mesh._cache["radius"] = float(np.sqrt((away * away).sum(axis=1).max()))
-    radius: float = mesh._cache["radius"]
-    return radius
-
-
 def _quick(a: Any, b: Any) -> Callable[[Any, Any], bool | None] | None:
     """Return what answers `gjk3d.collide` of two meshes at two matrices, None where the long way must."""
     if not (isinstance(a, Mesh) and isinstance(b, Mesh)):
@@ -308,7 +304,7 @@ def _quick(a: Any, b: Any) -> Callable[[Any, Any], bool | None] | None:
     turned = first is not a
     roots = np.zeros((3, BOX))
     roots[0], roots[1] = tree.boxes[0], other.boxes[0]
-    roots[2, :3] = surfaces.ROUNDING, reach, _radius(first) + _radius(second)
+    roots[2, :3] = surfaces.ROUNDING, reach, root_of(first)[RADIUS] + root_of(second)[RADIUS]
 
     def ask(pose_a: Any, pose_b: Any) -> bool | None:
         one, two = _STANDING if pose_a is None else pose_a, _STANDING if pose_b is None else pose_b

@@ -21,6 +21,7 @@ from gjk3d.solids.queries import hulls_with_plane, union_of
 _MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
 _LOOKED_AT = 16384  #: pairs of faces that meet
 _MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
+_FAR = 8.0  #: and so much deeper at most
 _LEVEL = 1e-9  #: a direction that is off a plane by less is along it
 _SAME = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
 
@@ -112,8 +113,8 @@ def _of_faces(a: Mesh, b: Mesh | Shape, m: Array) -> tuple[Between, Ints, Array]
         highest = _extreme(a.vertices[a.faces[faces[:, 0]]], -n)
         deep = np.einsum("ij,ij->i", n, c - highest)
         ways.append((0.0 - n, deep, highest + deep[:, None] * n))
-    _push_out(out, ways)
-    return x, pairs, out
+    kept = _push_out(out, ways, 4.0 * x.error)
+    return x, pairs[kept], out[kept]
 
 
 def _some_faces(mesh: Mesh, faces: Ints) -> Union:
@@ -136,12 +137,13 @@ def _extreme(corners: Array, ways: Array) -> Array:
     return found
 
 
-def _push_out(out: Array, ways: list[tuple[Array, Array, Array]]) -> None:
-    """Let faces of closed meshes push each other outwards, mostly along the normal of one.
+def _push_out(out: Array, ways: list[tuple[Array, Array, Array]], error: float) -> Ints:
+    """Let faces of closed meshes push each other outwards, mostly along the normal of one; return which tell anything.
 
     Of each mesh that is closed there are the directions in which its faces push, how deep the other is behind each,
     and the other's point there. The shortest way out of two triangles is taken where it leads into neither mesh, and is
-    much shorter: it may be across edges that are none of the solid's.
+    much shorter: it may be across edges that are none of the solid's. Where it leads into one and the way out is far
+    longer, as of faces that cross near an edge, others know better.
     """
     best, inwards = np.full(len(out), np.inf), np.zeros(len(out), dtype=bool)
     instead = out.copy()
@@ -152,8 +154,16 @@ def _push_out(out: Array, ways: list[tuple[Array, Array, Array]]) -> None:
         depth = np.maximum(deep[some], 0.0)[:, None]
         instead[some, :3], instead[some, 3:6] = -depth, way
         instead[some, 6:9], instead[some, 9:12] = low + depth * way, low
-    taken = np.isfinite(best) & (inwards | (best <= _MUCH * -out[:, 0]))
+    own, sure = -out[:, 0], np.isfinite(best)
+    deepest = float(own[~inwards].max(initial=0.0))
+    touch = sure & (own <= error) & (best > _MUCH * deepest)
+    lost = sure & inwards & ~touch & (best > np.maximum(_FAR * own, _MUCH * deepest))
+    taken = sure & ~touch & ~lost & (inwards | (best <= _MUCH * own))
     out[taken] = instead[taken]
+    turned = touch & inwards
+    out[turned, 3:6], out[turned, 0] = instead[turned, 3:6], 0.0
+    out[turned, 9:12] = out[turned, 6:9]
+    return np.flatnonzero(~lost) if not lost.all() else np.arange(len(out))
 
 
 def _manifolds(x: Between, pairs: Ints, out: Array, within: float) -> Points:

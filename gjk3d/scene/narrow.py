@@ -124,10 +124,36 @@ class Narrow:
 
     def _mixed_collide(self, pairs: Ints, which: Ints, margin: float) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
         """Yield answers of some of the pairs, of those of two shapes at once."""
+        which, apart = self._meshes_apart(pairs, which, max(margin, 0.0))
+        if len(apart):
+            yield apart, np.zeros(len(apart), dtype=bool)
         for a, b, some, rows in self._by_shapes(pairs, which):
             family = family_of(a, b)
             with first_call("collide"):
                 yield some, family.collide(a, b, rows, margin)
+
+    def _meshes_apart(self, pairs: Ints, which: Ints, margin: float) -> tuple[Ints, Ints]:
+        """Return which pairs are left to ask, and which are of two meshes whose tilted boxes are apart."""
+        from gjk3d.meshes.many import root_of, roots_apart  # loaded where there is a mesh or the like
+        from gjk3d.meshes.mesh import Mesh
+        from gjk3d.meshes.surfaces import ROUNDING
+
+        shapes = self.shapes(pairs[which])
+        numbers, at = np.unique(shapes, return_inverse=True)
+        things: list[Any] = [self.pairs.shapes[number] for number in numbers.tolist()]
+        meshes = np.array([isinstance(thing, Mesh) for thing in things], dtype=bool)
+        at = at.reshape(-1, 2)
+        both = meshes[at].all(axis=1)
+        if not both.any():
+            return which, which[:0]
+        roots = np.stack([root_of(thing) for thing in things if isinstance(thing, Mesh)])
+        apart = np.zeros(len(which), dtype=np.int64)
+        told = np.empty(int(both.sum()), dtype=np.int64)
+        where = pairs[which[both]] + (0, self.shift)
+        with first_call("mesh"):
+            roots_apart(self.rows, where, roots, (np.cumsum(meshes) - 1)[at[both]], margin, ROUNDING, told)
+        apart[both] = told
+        return which[apart == 0], which[apart != 0]
 
     def _by_shapes(self, pairs: Ints, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield two shapes, those of the pairs that are of these two, and their poses."""

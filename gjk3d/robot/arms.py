@@ -102,7 +102,8 @@ def _make(checker: Checker, low: Array, high: Array, key: tuple[bytes, ...]) -> 
     own = own + np.linalg.norm(tables.local[:, 9:12], axis=1)
     own = own + np.linalg.norm(floats[at[:, None] + np.arange(layout.CENTER, layout.CENTER + 3)], axis=1)
     moves = link >= 0
-    size = float(length.max() + own[moves].max(initial=0.0))
+    # what stands is where it is said to be, but its balls and capsules are looked at in the world's numbers
+    size = float(length.max() + own[moves].max(initial=0.0) + own[~moves].max(initial=0.0))
     return Arms(
         key, floats, np.array(begins, dtype=np.int64), np.array(steps, dtype=np.int64),
         np.ascontiguousarray(np.concatenate([np.zeros((2, 0)), *sides], axis=1)),

@@ -34,6 +34,7 @@ from gjk3d._numba import kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.solve import solve
+from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.checking import between_balls, place
 from gjk3d.robot.kinematics import Array, Ints, link_poses, plane_axes
 from gjk3d.robot.moving import along
@@ -271,16 +272,23 @@ def cover(
                 u = (u[0] + sign * twist[j, 3], u[1] + sign * twist[j, 4], u[2] + sign * twist[j, 5])
         turned = cross(w, c)
         u = (u[0] + turned[0], u[1] + turned[1], u[2] + turned[2])
-        so_back, so_forth = 0.0, 0.0
+        so_back, so_forth, loose = 0.0, 0.0, 0.0
         if gap > 0.0:
             n = (c[0] - balls[f, 0], c[1] - balls[f, 1], c[2] - balls[f, 2])
             rate = dot(n, u) / sqrt(dot(n, n))
             so_back, so_forth = max(gap / v, root(gap, -rate, k)), max(gap / v, root(gap, rate, k))
         if not (so_back >= back and so_forth >= forth):
+            gap = between_capsules(rows, floats, starts, a, b) - floor
+            if gap > 0.0:
+                so_back, so_forth = max(so_back, gap / v), max(so_forth, gap / v)
+                # they do not touch: a tenth of the gap is as good as all digits
+                n = (c[0] - balls[f, 0], c[1] - balls[f, 1], c[2] - balls[f, 2])
+                loose = 0.1 * gap / (sqrt(dot(n, n)) + balls[a, 3] + balls[b, 3])
+        if not (so_back >= back and so_forth >= forth):
             line = pairs.shape[0] + r if sub else p
             solve(
                 ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a, rows, b,
-                narrow.UNSIGNED if several and not sub else mode, enough, 0.0, work, table, room, one, marks, zero,
+                narrow.UNSIGNED if several and not sub else mode, enough, loose, work, table, room, one, marks, zero,
                 cache[line : line + 1], one[0, :0],
             )  # fmt: skip
             if (sub or not several) and one[0, 2] <= margin:

@@ -224,6 +224,7 @@ class Planning:
                 raise RobotError(f"{name} is not free: {hit[0]!r} and {hit[1]!r} are too close")
         still = self.configuration(ends[0])
         self._free(still, still)  # compiles, if need be, before the clock runs
+        self.checker.collisions(still)  # and what decides where the others are unsure
         chosen, level = self.planner(planner), util.getLogLevel()
         util.setLogLevel(util.LogLevel.LOG_ERROR)
         try:

@@ -119,6 +119,10 @@ def compare(name: str, count: int, seed: int = 0) -> Count:
         if second - first > 10.0 * CLOSE:
             unique += 1
             assert frozenset(nearest.pair[k]) == oracle.distinct[distances.argmin()], about
+        found = {frozenset(each.pair): each.distance for each in checker.collisions(q[k])}
+        sure = {names for names, d in zip(oracle.distinct, distances, strict=True) if d < -CLOSE}
+        assert sure <= set(found), about
+        assert all(distances[oracle.distinct.index(names)] <= CLOSE for names in found), about
         hit = checker.hit(q[k])
         assert (hit is None) == free[k], about
         if hit is not None:

@@ -90,6 +90,9 @@ def test_motions_one_by_one(tmp_path):
     assert not MotionValidator(fine).checkMotion(a, b)
     assert MotionValidator(fine).checkMotion(a, fine.state([-0.1]))
     assert fine.motions == 2
+    certified = Planning(checker, resolution=0.9, certify=True)
+    assert not MotionValidator(certified).checkMotion(a, b)
+    assert MotionValidator(certified).checkMotion(a, fine.state([-0.1]))
     with pytest.raises(RobotError, match="lastValid"):
         MotionValidator(fine).checkMotion(a, b, None)
 

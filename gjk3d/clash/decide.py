@@ -162,6 +162,11 @@ class Decider:
         return self._with_volume(found._replace(method="inside", note=_join(note, found.note)), self._overlap(a, b))
 
     def _overlapping(self, kind: str, a: Mesh, b: Mesh, least: float, place: Array | None) -> Verdict:
+        """Enclose the depth by the routine of `gjk3d.signed_distance`, and from below by what both share, if known.
+
+        So the bound from above, which is `Clash.depth`, is the same; that from below may be better here, since the
+        shared solid has points deeper in both than the vertices that are looked at there. Both hold.
+        """
         deep = depth(a, b, HERE)
         least = max(least, deep.least)
         place = deep.place if place is None else place

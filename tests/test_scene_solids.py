@@ -342,3 +342,37 @@ def test_what_is_refused():
     scene.add_many(["b", "c"], far)
     with pytest.raises(UnsupportedPair, match="one unit"):
         scene.collisions("b")
+
+
+# --- real meshes --------------------------------------------------------------------------------------------------
+
+
+def test_real_meshes_against_every_pair():
+    from pyvista import examples as models
+
+    surfaces = [models.load_nut(), models.load_ant(), models.load_airplane()]
+    meshes = []
+    for surface in surfaces:
+        points = np.asarray(surface.points, dtype=np.float64)
+        faces = surface.triangulate().faces.reshape(-1, 4)[:, 1:]
+        meshes.append(gk.Mesh((points - points.mean(axis=0)) / np.ptp(points, axis=0).max(), faces))
+    rng = np.random.default_rng(2)
+    objects = {
+        f"{k}": (meshes[k % 3], naive.pose(naive.random_rotations(rng, 1)[0], rng.uniform(-0.8, 0.8, 3)))
+        for k in range(12)
+    }
+    scene = scene_of(objects)
+    pairs = [(a, b) for a in sorted(objects) for b in sorted(objects) if a < b]
+    met = [(a, b) for a, b in pairs if gk.collide(objects[a][0], objects[b][0], objects[a][1], objects[b][1])]
+    assert 3 < len(met) < len(pairs) - 3
+    assert scene.collisions() == met
+    apart = {
+        pair: gk.distance(*(objects[name][0] for name in pair), *(objects[name][1] for name in pair))
+        for pair in pairs
+        if pair not in met
+    }
+    near = [(a, b) for a, b, _ in scene.closest(within=0.1)]
+    assert sorted(near) == sorted([*met, *(pair for pair, row in apart.items() if row.lower <= 0.1)])
+    for _, _, row in scene.contacts():
+        assert row.count >= 1
+        np.testing.assert_allclose(row.points_b - row.points_a, row.gaps[:, None] * row.normals, atol=1e-12)

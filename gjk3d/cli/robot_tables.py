@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 Document = dict[str, Any]
+_STEPS = 1e6  # a table tells parameters in millionths, rounded outward: what is called free is
 _SHOWN = 3  # pairs of one configuration in a table
 
 
@@ -200,10 +201,10 @@ def write_path(head: Document, work: Work, way: Way, file: str, how: Document, j
     where = f"edge {way.edge}, from row {way.edge} to row {way.edge + 1}"
     words = {"HIT": "collide", "UNRESOLVED": "are too close to tell"}[way.status]
     _say(f"{way.status} on {where}: {_pair(way.pair)} {words}")
-    end = "" if math.isnan(way.hit) else f", in collision at {number(way.hit, 9)}"
-    _say(f"free up to {number(way.safe, 9)} of it{end}")
+    end = "" if math.isnan(way.hit) else f", in collision at {math.ceil(way.hit * _STEPS) / _STEPS:.10g}"
+    _say(f"free up to {math.floor(way.safe * _STEPS) / _STEPS:.10g} of it{end}")
     if way.q is not None:
-        _say(f"q = {', '.join(number(value) for value in way.q)}")
+        _say(f"q = {', '.join(number(value, 4) for value in way.q)}")
 
 
 def _how(how: Document) -> str:

@@ -253,11 +253,21 @@ def test_certified_paths(run, beam):
     hit = document(run(*words, "--json"))
     assert (hit["status"], hit["asked"]["certify"]) == ("HIT", True)
     assert hit["safe"] <= there <= hit["hit"] <= hit["safe"] + 1e-5
-    # up to the contact and no further, and no tolerance to tell what is there
-    (beam / "path.csv").write_text(f"0\n{there - 1e-9!r}\n")
-    unsure = run(*words, "--tolerance", 0.01, "--json")
-    assert (unsure.code, document(unsure)["status"]) == (1, "UNRESOLVED")
-    assert "are too close to tell" in run(*words, "--tolerance", 0.01).out
+
+
+def test_unresolved_is_not_free(run, beam, monkeypatch):
+    (beam / "path.csv").write_text("0\n1\n")
+    found = gk.robot.PathCheck(
+        False, gk.robot.MotionStatus.UNRESOLVED, 0, 0.4999999, np.nan, ("beam", "wall"), np.array([0.5])
+    )
+    monkeypatch.setattr(gk.robot.Checker, "path_free", lambda *_, **__: found)
+    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--path", beam / "path.csv", "--certify")
+    said = run(*words)
+    assert said.code == 1
+    assert "UNRESOLVED on edge 0, from row 0 to row 1: beam, wall are too close to tell" in said.out
+    assert "free up to 0.499999 of it\n" in said.out  # rounded down
+    read = document(run(*words, "--json"))
+    assert (read["status"], read["safe"], read["hit"]) == ("UNRESOLVED", 0.4999999, None)
 
 
 def test_interrupted_path_says_how_far_it_came(run, beam, monkeypatch):

@@ -33,8 +33,7 @@ def arms_of(checker: Checker, q0: Array, q1: Array) -> Arms:
     """Return the arms for all configurations between those given and within the robot's limits; kept in the checker."""
     low, high = _ranges(checker, q0, q1)
     tables = checker._ready()
-    moves = tables.link >= 0
-    key = tuple(each.tobytes() for each in (low, high, tables.local[moves], tables.rows, tables.solid_pairs))
+    key = tuple(each.tobytes() for each in (low, high, tables.local, tables.rows, tables.solid_pairs))
     kept: Arms | None = checker.__dict__.get("_arms")
     if kept is None or kept.floats is not tables.floats or kept.key != key:
         kept = checker.__dict__["_arms"] = _make(checker, low, high, key)

@@ -258,3 +258,11 @@ def test_a_path_is_bent_until_it_is_free(run):
     assert before < -10.0
     assert after > 30.0
     assert line(out, "all of it").endswith("FREE")
+
+
+def test_the_changed_gearbox_has_new_clashes_and_resolved_ones(run):
+    before, after = run("clash_report").out.split("the shaft is cut back")
+    assert re.search(r"hard +cap_in +shaft_in +-1\.5000 mm +new", before)
+    assert "shaft_in" not in after  # cut back by 2 mm, it ends 0.5 mm before its cap
+    assert len(re.findall(r"hard .* -1\.0000 mm +new", after)) == 3  # on what the cover was lowered
+    assert "label_copy" not in before + after  # accepted by a rule

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from math import inf
+from math import inf, isfinite
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -247,6 +249,30 @@ class Robot:
             joint = next(each for each, own in self.columns.items() if own.start <= column < own.stop)
             raise RobotError(f"{name}{at} is {rows[row, column]} (joint {joint!r}), expected a finite number")
         return rows, raw.ndim == 2
+
+    def within_limits(self, q: ArrayLike, *, tolerance: float = 0.0) -> Any:
+        """Tell whether a configuration keeps the limits of all joints; nothing else here asks for that.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+        tolerance : float
+            How far beyond a limit still counts as on it, in radians or the robot's unit.
+
+        Returns
+        -------
+        bool or (n,) bool
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them; or the tolerance is no number.
+        """
+        if not isinstance(tolerance, Real) or not isfinite(float(tolerance)):
+            raise RobotError(f"tolerance is {tolerance!r}, expected a finite number")
+        rows, stacked = self.configurations(q)
+        inside = ((rows >= self.lower - tolerance) & (rows <= self.upper + tolerance)).all(axis=1)
+        return inside if stacked else bool(inside[0])
 
     def link_poses(self, q: ArrayLike) -> Array:
         """Return where the links are in the world.

@@ -316,3 +316,18 @@ def test_names_and_points_that_are_not_there():
         one.configuration({"panda_joint1": (1, 2)})
     with pytest.raises(RobotError, match=r"q\[0\] is inf"):
         one.configuration({"panda_joint1": np.inf})
+
+
+def test_limits_are_told_and_not_enforced():
+    panda = robot("panda")
+    middle = (panda.lower + panda.upper) / 2
+    edge = np.array([panda.lower, panda.upper, middle])
+    assert panda.within_limits(edge).tolist() == [True] * 3
+    over = panda.upper.copy()
+    over[3] += 1e-9
+    assert panda.within_limits(over) is False
+    assert panda.within_limits(over, tolerance=1e-8) is True
+    assert panda.link_poses(over).shape == (len(panda.links), 4, 4)
+    assert panda.within_limits(np.empty((0, panda.dof))).shape == (0,)
+    with pytest.raises(RobotError, match="tolerance is nan"):
+        panda.within_limits(middle, tolerance=np.nan)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from gjk3d.viz.explain_window import Window
 
 _STRIPS, _ANIMATIONS, _PAGES = (".png", ".jpg", ".jpeg"), (".gif", ".webp"), (".html", ".htm")
+#: how near EPA is let to a depth that has a closed form, in units of the pair's size
+_NEAR = 1e-3
 #: how GJK ends where the cores share a point
 _SHARED = ("origin inside", "origin on the simplex")
 
@@ -62,16 +64,20 @@ def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequen
 def trace_of(result: Distance) -> Trace:
     """Return the trace of an answer; of asking once more, where it keeps none or none of how deep the two overlap."""
     mode, max_distance, tol, _ = result.asked
-    # facets have no steps; of some curved pairs the depth has a closed form, and EPA's way to it is shown instead
     deep = mode != UNSIGNED and result.status == Status.OVERLAPPING
-    trace: Trace | None = result.trace
-    if trace is not None and (trace.epa or not deep or trace.gjk_end not in _SHARED):
-        return trace
-    wanted = UNSIGNED if mode == UNSIGNED else EPA_ALWAYS if deep else SIGNED if mode == FACETS else mode
     pose_a, pose_b = (pose[0] if getattr(pose, "ndim", 2) == 3 else pose for pose in (result.pose_a, result.pose_b))
-    again = ask_distance(wanted, result.shape_a, result.shape_b, pose_a, pose_b, max_distance, tol, True)
-    assert again.trace is not None
-    return again.trace
+
+    def ask(mode: int, tol: float | None) -> Trace:
+        again = ask_distance(mode, result.shape_a, result.shape_b, pose_a, pose_b, max_distance, tol, True)
+        assert again.trace is not None
+        return again.trace
+
+    trace = result.trace or ask(SIGNED if mode == FACETS else mode, tol)
+    if trace.epa or not deep or trace.gjk_end not in _SHARED:
+        return trace
+    # a tie of curved shapes, whose depth has a closed form: EPA's way to near it is shown, all of which is thousands
+    # of steps
+    return ask(EPA_ALWAYS, max(tol or 0.0, _NEAR))
 
 
 class Explanation:

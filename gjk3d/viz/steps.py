@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 _NO_POINTS, _NO_FACES, _NO_EDGES = np.empty((0, 3)), np.empty((0, 3), np.int64), np.empty((0, 2), np.int64)
+_CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 _PARTS = ("", "corner", "edge", "triangle", "tetrahedron")
 
 
@@ -56,16 +57,31 @@ class Names:
     """Numbers the points of A - B in the order they were found."""
 
     def __init__(self, tolerance: float) -> None:
-        self._points: list[Array] = []
+        self._cells: dict[tuple[int, ...], list[tuple[Array, str]]] = {}
         self._tolerance = tolerance
+        self._count = 0
 
     def __call__(self, w: Array) -> str:
         """Return the name of a point, a new one unless it has been seen."""
-        for i, known in enumerate(self._points):
-            if float(np.abs(known - w).max()) <= self._tolerance:
-                return f"w{i + 1}"
-        self._points.append(np.array(w))
-        return f"w{len(self._points)}"
+        name = self._found(w)
+        if not name:
+            self._count += 1
+            name = f"w{self._count}"
+            self._cells.setdefault(self._cell(w), []).append((np.array(w), name))
+        return name
+
+    def _cell(self, w: Array) -> tuple[int, ...]:
+        """Return the cell of a grid, whose cells are far larger than the tolerance, that a point is in."""
+        x, y, z = (w / (1e3 * self._tolerance)).round().astype(np.int64).tolist()
+        return x, y, z
+
+    def _found(self, w: Array) -> str:
+        near = {self._cell(w + self._tolerance * corner) for corner in _CORNERS}
+        for cell in near:
+            for known, name in self._cells.get(cell, ()):
+                if float(np.abs(known - w).max()) <= self._tolerance:
+                    return name
+        return ""
 
     def of(self, points: Array) -> tuple[str, ...]:
         """Name several."""
@@ -73,7 +89,7 @@ class Names:
 
     def knows(self, w: Array) -> bool:
         """Tell whether a point has a name."""
-        return any(float(np.abs(known - w).max()) <= self._tolerance for known in self._points)
+        return bool(self._found(w))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -31,12 +31,13 @@ class Telling:
 
     def __init__(self, result: Distance, trace: Trace, difference: Difference) -> None:
         self.result, self.trace, self.difference = result, trace, difference
-        self.names = Names(1e-12 * difference.size)
+        self.names = Names(1e-12 * difference.size or 1.0)  # two equal points have no size
         self.radii = sum(difference.radii)
         self.what = "cores" if self.radii > 0.0 else "shapes"
         self.unsigned = result.asked[0] == 0  # distance() never goes below 0
         self.lower, self.upper = -inf, inf
         self.steps: list[Step] = []
+        self._vertices: tuple[str, ...] = ()
 
     def tell(self) -> list[Step]:
         """Return the steps, the answer last."""
@@ -184,7 +185,7 @@ class Telling:
     def _epa(self, index: int, step: EpaStep) -> None:
         d = self.difference
         start = self._start(step) if index == 0 else ""
-        names = self.names.of(step.vertices)
+        names = self._grown_names(step.vertices)
         again = self.names.knows(step.point)
         name = self.names(step.point)
         corners = step.vertices[step.closest]
@@ -230,6 +231,13 @@ class Telling:
                 horizon=step.horizon,
             )
         )
+
+    def _grown_names(self, vertices: Array) -> tuple[str, ...]:
+        """Name EPA's vertices; those of one step are those of the step before and more."""
+        if len(vertices) < len(self._vertices):
+            self._vertices = ()
+        self._vertices += self.names.of(vertices[len(self._vertices) :])
+        return self._vertices
 
     def _start(self, step: EpaStep) -> str:
         if not self.trace.gjk and len(self.trace.simplex) == 1:

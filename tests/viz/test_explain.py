@@ -8,6 +8,7 @@ from PIL import Image
 
 import gjk3d as gk
 from gjk3d.errors import FileError, UnsupportedPair
+from gjk3d.viz.steps import Names
 
 A = np.array([(4, 11), (4, 5), (9, 9)])
 B = np.array([(5, 7), (7, 3), (10, 2), (12, 7)])
@@ -177,11 +178,25 @@ def test_without_a_trace_it_is_asked_again():
     assert epa_steps(gk.viz.explain(facets))[-1].upper == pytest.approx(-6 / np.sqrt(41))
 
 
-def test_a_closed_form_is_explained_by_epa():
-    result = deep()
-    assert result.depth > 0.3
-    last = epa_steps(gk.viz.explain(result))[-1]
-    assert last.lower - 1e-9 <= result.distance <= last.upper + 1e-9
+@pytest.mark.parametrize("trace", [True, False])
+def test_a_closed_form_is_explained_by_epa_in_few_steps(trace):
+    can, round_ = gk.Cylinder(0.8, 2.0), gk.Ellipsoid((0.3, 0.5, 0.8))
+    assert deep().depth > 0.3
+    tied = gk.signed_distance(can, can, None, pose(0.0, 0.0, 0.1), trace=trace)
+    for result in (deep(), tied, gk.signed_distance(round_, round_, trace=trace)):
+        steps = epa_steps(gk.viz.explain(result))
+        assert 0 < len(steps) < 300
+        assert steps[-1].lower - 1e-9 <= result.distance <= steps[-1].upper + 1e-9
+
+
+def test_names_tell_points_apart_by_their_tolerance_alone():
+    points = np.random.default_rng(6).normal(size=(400, 3)).round(1)
+    names = Names(1e-9)
+    called = {}
+    for point in points + np.random.default_rng(7).uniform(-4e-10, 4e-10, points.shape):
+        called.setdefault(tuple(point.round(1)), set()).add(names(point))
+    assert all(len(found) == 1 for found in called.values())
+    assert len({name for found in called.values() for name in found}) == len(called) < 400
 
 
 def test_radii_are_taken_off_at_last():

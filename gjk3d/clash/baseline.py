@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -10,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from gjk3d.clash.report import KINDS, SCHEMA_VERSION, STATUSES, Clash, Report
+from gjk3d.clash.units import conversion
 from gjk3d.errors import FileError, ParseError
+
+_LENGTHS = ("distance", "depth", "mtv", "point_a", "point_b", "point", "overlap_box", "error_bound", "convex_gap")
 
 
 def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | None:
@@ -40,6 +44,8 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
         raise ParseError(f"{path} lacks its clashes, clearance or tolerance: it is damaged")
     if document.get("left_out"):
         raise ParseError(f"{path} has only the worst of its findings, so it cannot tell what is new: keep all of them")
+    if not isinstance(document.get("unit"), str | None):
+        raise ParseError(f"{path} has the unit {document['unit']!r}: it is damaged")
     clashes = tuple(_clash(row, f"{path}, clash {k + 1}") for k, row in enumerate(rows))
     return Report(clashes, unit=document.get("unit"), clearance=float(clearance), tolerance=float(tolerance))
 
@@ -50,10 +56,74 @@ def _clash(row: Any, where: str) -> Clash:
         raise ParseError(f"{where} lacks one of {', '.join(texts)}: the file is damaged")
     if row["kind"] not in KINDS or row["status"] not in STATUSES:
         raise ParseError(f"{where} has the kind {row['kind']!r} and the status {row['status']!r}: not of this version")
+    if not all(_numbers(row.get(name)) for name in (*_LENGTHS, "overlap_volume")):
+        raise ParseError(f"{where} has a length that is no number: the file is damaged")
     try:
         return Clash.from_dict(row)
     except TypeError as error:
         raise ParseError(f"{where} is damaged: {error}") from None
+
+
+def in_unit(before: Report, unit: str | None, what: str, other: str) -> Report:
+    """Return an earlier report with its lengths in a unit.
+
+    Raises
+    ------
+    ParseError
+        One of the units is unknown and the other is not, so that nothing can be compared.
+    """
+    if before.unit == unit:
+        return before
+    factor = None if before.unit is None or unit is None else conversion(before.unit, unit)
+    if factor is None:
+        raise ParseError(
+            f"{what} {_in(before.unit)} and {other} {_in(unit)}: their lengths cannot be compared"
+            " (make one of them anew, saying its unit: unit='mm' in Python, --unit mm on the command line)"
+        )
+    return replace(
+        before,
+        clashes=tuple(_scaled(clash, factor, str(before.unit)) for clash in before.clashes),
+        unit=unit,
+        clearance=before.clearance * factor,
+        tolerance=before.tolerance * factor,
+    )
+
+
+def _in(unit: str | None) -> str:
+    return "states no unit" if unit is None else f"is in {unit}"
+
+
+def _scaled(clash: Clash, factor: float, unit: str) -> Clash:
+    values = {name: _times(getattr(clash, name), factor) for name in _LENGTHS}
+    values["overlap_volume"] = _times(clash.overlap_volume, factor**3)
+    if any(c.isdigit() for c in clash.note):  # its lengths are words by now
+        values["note"] = f"{clash.note} (in {unit})"
+    return replace(clash, **values)
+
+
+def _times(value: Any, factor: float) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_times(item, factor) for item in value)
+    return None if value is None else value * factor
+
+
+def differences(before: Report, unit: str | None, clearance: float, tolerance: float) -> list[tuple[str, str]]:
+    """Return the limits, as words, in which an earlier report, in the same unit already, differs from a later one."""
+    ending = f" {unit}" if unit else ""
+    return [
+        (f"{what} {old:.7g}{ending}", f"{new:.7g}{ending}")
+        for what, old, new in (
+            ("clearance", before.clearance, clearance),
+            ("tolerance", before.tolerance, tolerance),
+        )
+        if not math.isclose(old, new, rel_tol=1e-6)
+    ]
+
+
+def _numbers(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_numbers, value))
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def known(before: Report | None) -> frozenset[str]:

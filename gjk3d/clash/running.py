@@ -13,7 +13,7 @@ import numpy as np
 
 from gjk3d.clash import solids
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
-from gjk3d.clash.baseline import compared, known
+from gjk3d.clash.baseline import compared, differences, in_unit, known
 from gjk3d.clash.close import boxes_close, hulls_close
 from gjk3d.clash.decide import Decider, Verdict
 from gjk3d.clash.findings import Findings
@@ -69,7 +69,9 @@ class Run:
             "b": selection[1],
             "ignore": [[rule.a, rule.b, rule.reason, list(rule.kinds)] for rule in rules],
         }
-        self.ignoring, self.before = Ignoring(rules), before
+        self.ignoring = Ignoring(rules)
+        self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this")
+        self.unit_before = None if before is None else before.unit
         self.known = known(before)
         self.findings = Findings(keep, self.known, found)
         self.tested = 0
@@ -196,15 +198,11 @@ class Run:
         return self._wanted(i, j) and all(self.parts[k].mesh is not None for k in (i, j))
 
     def _differences(self, before: Report) -> list[str]:
-        return [
-            f"the baseline was made with {what} {old!r}, this is with {new!r}"
-            for what, old, new in (
-                ("unit", before.unit, self.assembly.unit),
-                ("clearance", before.clearance, self.clearance),
-                ("tolerance", before.tolerance, self.tolerance),
-            )
-            if old != new
-        ]
+        limits = differences(before, self.assembly.unit, self.clearance, self.tolerance)
+        notes = [f"the baseline was made with {old}, this is with {new}" for old, new in limits]
+        if self.unit_before != before.unit:
+            notes.insert(0, f"the baseline is in {self.unit_before}: its lengths are converted to {before.unit}")
+        return notes
 
 
 @contextmanager

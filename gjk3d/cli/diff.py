@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,8 @@ SCHEMA_VERSION = 1
 def diff(old: Path, new: Path, /, *, json: Annotated[bool, Parameter(negative=())] = False, top: int = 20) -> int:
     """Tell what changed between two clash reports: what is new, resolved, deeper or closer than it was.
 
-    Findings are the same if their parts and their kind are. Exits with 1 if there are new ones, else with 0.
+    Findings are the same if their parts and their kind are. Lengths are in the unit of the later report. Exits with 1
+    if there are new ones, else with 0.
 
     Parameters
     ----------
@@ -31,18 +33,16 @@ def diff(old: Path, new: Path, /, *, json: Annotated[bool, Parameter(negative=()
     top
         Most rows of the table.
     """
-    from gjk3d.clash.baseline import read_baseline
+    from gjk3d.clash.baseline import differences, in_unit, read_baseline
 
     before, after = read_baseline(old), read_baseline(new)
     assert before is not None
     assert after is not None
-    for what, first, second in (
-        ("unit", before.unit, after.unit),
-        ("clearance", before.clearance, after.clearance),
-        ("tolerance", before.tolerance, after.tolerance),
-    ):
-        if first != second:
-            note(f"{old} was made with {what} {first!r}, {new} with {second!r}")
+    if before.unit != after.unit:
+        before = in_unit(before, after.unit, str(old), str(new))
+        note(f"the lengths of {old} are converted to {after.unit}")
+    for first, second in differences(before, after.unit, after.clearance, after.tolerance):
+        note(f"{old} was made with {first}, {new} with {second}")
     rows = _rows(before, after)
     counts = {change: sum(row[0] == change for row in rows) for change in ("new", "changed", "same", "resolved")}
     if json:
@@ -83,7 +83,9 @@ def _rows(before: Report, after: Report) -> list[Row]:
 def _change(old: Clash, new: Clash, tolerance: float) -> str:
     if old.distance is None or new.distance is None:
         return "same" if old.distance == new.distance else "changed"
-    return "same" if abs(old.distance - new.distance) <= tolerance else "changed"
+    # lengths that were converted differ by rounding
+    near = math.isclose(old.distance, new.distance, rel_tol=1e-9, abs_tol=tolerance)
+    return "same" if near else "changed"
 
 
 def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]:

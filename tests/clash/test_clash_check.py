@@ -326,7 +326,28 @@ def test_a_baseline_with_what_was_not_looked_at_is_not_resolved():
     assert statuses == {("a", "b"): "resolved", ("c", "d"): "active"}
     assert "not looked at this time" in next(clash.note for clash in after.clashes if clash.a == "c")
     wider = check(Assembly.of(parts), baseline=before, clearance=0.1)
-    assert wider.notes == ("the baseline was made with clearance 0.0, this is with 0.1",)
+    assert wider.notes == ("the baseline was made with clearance 0, this is with 0.1",)
+
+
+def test_a_baseline_in_another_unit_is_converted():
+    metres = {"a": block(), "b": block(at=(0.75, 0, 0)), "c": block(at=(9, 0, 0)), "d": block(at=(9.5, 0, 0))}
+    before = check(Assembly.of(metres, "m"), clearance=0.125)
+    millimetres = {name: gk.Mesh(mesh.vertices * 1000, mesh.faces) for name, mesh in metres.items() if name != "b"}
+    after = check(Assembly.of(millimetres, "mm"), baseline=before, clearance=125)
+    gone = next(clash for clash in after.clashes if clash.status == "resolved")
+    assert (gone.distance, gone.mtv, gone.overlap_volume) == (-250, (250, 0, 0), pytest.approx(0.25e9))
+    assert gone.normal == (1, 0, 0)
+    assert after.notes[0] == "the baseline is in m: its lengths are converted to mm"
+    assert all("clearance" not in note for note in after.notes)
+    with pytest.raises(ParseError, match="the baseline is in m and this states no unit"):
+        check(Assembly.of(metres), baseline=before)
+
+
+def test_limits_are_told_in_few_digits_and_with_their_unit():
+    parts = {"a": block(), "b": block(at=(0.5, 0, 0))}
+    before = check(Assembly.of(parts, "mm"))
+    after = check(Assembly.of(parts | {"c": block(at=(0, 7, 0))}, "mm"), baseline=before)
+    assert after.notes == ("the baseline was made with tolerance 2.061553e-06 mm, this is with 8.20061e-06 mm",)
 
 
 def test_bad_questions_are_refused():

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import trimesh
 
 
 @pytest.fixture
@@ -45,7 +46,28 @@ def test_other_limits_are_remarked_on_and_bad_files_refused(run, reports, box, t
     wide = tmp_path / "wide.json"
     run("clash", box("a.stl"), box("b.stl", (1.5, 0, 0)), "--unit", "mm", "--tolerance", "1e-3", "-o", wide)
     said = run("diff", reports[0], wide)
-    assert f"note: {reports[0]} was made with tolerance 1e-06, {wide} with 0.001\n" in said.err
+    assert f"note: {reports[0]} was made with tolerance 1e-06 mm, {wide} with 0.001 mm\n" in said.err
     said = run("diff", reports[0], tmp_path / "nowhere.json")
     assert (said.code, said.out) == (2, "")
     assert "there is no file" in said.err
+
+
+def test_reports_in_two_units_are_compared_in_the_later(run, box, tmp_path):
+    documents = {}
+    for unit, size in (("m", 1e-3), ("mm", 1.0)):
+        files = [box("a.stl"), box("b.stl", (1.5, 0, 0)), box("c.stl", (0, 1.75, 0))]
+        for file in files:
+            trimesh.load(file).apply_scale(size).export(file)
+        documents[unit] = tmp_path / f"{unit}.json"
+        run("clash", *files, "--unit", unit, "-o", documents[unit])
+    said = run("diff", documents["m"], documents["mm"], "--json")
+    assert said.err == f"note: the lengths of {documents['m']} are converted to mm\n"
+    document = json.loads(said.out)
+    assert document["counts"] == {"new": 0, "changed": 0, "same": 3, "resolved": 0}
+    for row in document["rows"]:
+        assert row["old_distance"] == pytest.approx(row["new_distance"], rel=1e-6)
+    unknown = tmp_path / "unknown.json"
+    unknown.write_text(documents["mm"].read_text().replace('"unit": "mm"', '"unit": null'))
+    said = run("diff", unknown, documents["mm"])
+    assert (said.code, said.out) == (2, "")
+    assert f"{unknown} states no unit and {documents['mm']} is in mm: their lengths cannot be compared" in said.err

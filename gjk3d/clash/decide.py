@@ -40,6 +40,11 @@ class Verdict(NamedTuple):
     note: str = ""
 
 
+def unchecked(reason: str) -> Verdict:
+    """Return what is said of what could not be decided: no method did."""
+    return Verdict("unchecked", method="", distance_kind="approximate", note=reason)
+
+
 class Decider:
     """Decides pairs; what it learns of a part is kept for the next pair of it.
 
@@ -183,7 +188,7 @@ class Decider:
             vector(place),
             distance_kind="exact" if exact else "bound",
             error_bound=max(0.0, deep.most - least),
-            note="" if exact else f"at least {least:.4g} deep; no shorter way out than {deep.most:.4g} was found",
+            note="" if exact else _bounds(least, deep.most),
         )
 
     def _overlap(self, a: Mesh, b: Mesh) -> solids.Overlap | None:
@@ -221,6 +226,11 @@ def _of_hulls(kind: str, hulls: Distance) -> Verdict:
         method="epa" if depth > 0.0 else "gjk",
         distance_kind="approximate",
     )
+
+
+def _bounds(least: float, most: float) -> str:
+    known = f"at least {least:.4g} and at most" if least > 0.0 else "at most"
+    return f"{known} {most:.4g} deep: moving b by that frees it"
 
 
 def _hollow(a: Mesh, b: Mesh) -> str:

@@ -64,9 +64,10 @@ class Clash:
     shape_a, shape_b : {"hull", "triangles"}
         What stood for the part when the pair was decided.
     method : str
-        Which algorithm decided: "gjk", "epa", "triangles", "boolean", "inside", "equal".
+        Which algorithm decided: "gjk", "epa", "triangles", "boolean", "inside", "equal"; empty if none could.
     distance_kind : {"exact", "bound", "approximate"}
-        Whether `distance` is right to `error_bound`, is never beyond the truth, or neither.
+        "exact": `distance` is right to `error_bound`. "bound": `depth` is an upper bound, for moving B by `mtv` frees
+        it; the true depth is at least ``depth - error_bound``. "approximate": neither is proven.
     error_bound : float or None
         Width of the interval that holds the true distance.
     convex_gap : float or None
@@ -102,6 +103,14 @@ class Clash:
     convex_gap: float | None = None
     group: str = ""
     note: str = ""
+
+    @property
+    def evidence(self) -> str:
+        """What decided, and how good the distance is, in few words."""
+        if self.kind == "unchecked":
+            return "-"
+        kind = "depth at most" if self.distance_kind == "bound" else self.distance_kind
+        return ", ".join(word for word in (self.method, "" if self.distance is None else kind) if word)
 
     @property
     def is_open(self) -> bool:

@@ -15,7 +15,7 @@ from gjk3d.clash import solids
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
 from gjk3d.clash.baseline import compared, differences, in_unit, known
 from gjk3d.clash.close import boxes_close, hulls_close
-from gjk3d.clash.decide import Decider, Verdict
+from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.findings import Findings
 from gjk3d.clash.ranking import grouped, ranked
 from gjk3d.clash.report import Clash, PartRow, Report, clash_id
@@ -102,7 +102,7 @@ class Run:
 
                 for k, part in enumerate(self.parts):
                     if part.mesh is None and (self.in_a[k] or self.in_b[k]):
-                        self._keep(self._clash(part, None, Verdict("unchecked", note=part.reason)))
+                        self._keep(self._clash(part, None, unchecked(part.reason)))
                 with _threads(workers) as mapped:
                     self._decide(mapped, workers, told)
         except KeyboardInterrupt:
@@ -131,7 +131,7 @@ class Run:
             try:
                 return decider.decide(self.meshes[i], self.meshes[j], hulls)
             except Exception as error:  # one pair must not take the others with it; it is said, never dropped
-                return Verdict("unchecked", note=f"{type(error).__name__}: {error}")
+                return unchecked(f"{type(error).__name__}: {error}")
 
         # as many pairs at once as hulls are asked about, so that any number of them needs no memory
         for some, answers, asked in hulls_close(self.meshes, pairs, reach, workers, progress):

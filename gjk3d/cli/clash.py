@@ -279,5 +279,5 @@ def _cells(item: Clash, known: bool) -> tuple[str, ...]:
         safe(item.b),
         "-" if item.distance is None else number(item.distance),
         "-" if item.overlap_volume is None else number(item.overlap_volume, 4),
-        f"{item.method}, {item.distance_kind}",
+        item.evidence,
     )

@@ -158,6 +158,7 @@ def test_a_pin_pressed_into_a_hole_of_its_size_touches():
     clash = only(of(thick), of(ring))
     assert (clash.kind, clash.distance_kind) == ("hard", "bound")
     assert clash.depth - clash.error_bound == pytest.approx(0.01, rel=0.1)
+    assert clash.note == f"at least 0.01 and at most {clash.depth:.4g} deep: moving b by that frees it"
     assert clash.overlap_volume == pytest.approx(12 * np.sin(np.pi / 12) * (1.01**2 - 1) * 2, rel=1e-9)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from reports import ENDING, EVIL, cube, part_row, three_cubes
 
-from gjk3d.clash import Report
+from gjk3d.clash import Report, formats
 from gjk3d.clash.page import geometry, page, write_page
 from gjk3d.clash.page.words import decided
 from gjk3d.clash.report import PartRow
@@ -131,7 +131,9 @@ def test_the_page_says_what_was_asked_and_what_is_missing(tmp_path):
 def test_every_row_says_how_it_was_decided(tmp_path):
     data = Parsed(write_page(three_cubes(), tmp_path / "a.html")).data
     hard, near = (data["decided"][row["decided"]] for row in data["rows"])
-    assert hard == "Decided by the boolean intersection of the solids; the distance is a bound, never beyond the truth."
+    assert hard.startswith(
+        "Decided by the boolean intersection of the solids; the depth is an upper bound: moving B by it"
+    )
     assert "triangles of both parts, by tests of triangle against triangle; the distance is exact." in near
     hulls = replace(three_cubes().clashes[0], shape_a="hull", shape_b="hull", method="epa")
     assert decided(hulls).endswith(
@@ -139,6 +141,18 @@ def test_every_row_says_how_it_was_decided(tmp_path):
     )
     assert "an estimate, without" in decided(replace(hulls, distance_kind="approximate"))
     assert "exact to the error stated" in decided(replace(hulls, distance_kind="exact"))
+
+
+def test_a_depth_that_is_a_bound_is_nowhere_said_to_be_the_truth():
+    """The true depth lies below the bound: -12.08 may be beyond it."""
+    report = three_cubes()
+    hard, near = report.clashes
+    assert (hard.evidence, near.evidence) == ("boolean, depth at most", "triangles, exact")
+    for text in (formats.to_markdown(report), formats.to_junit(report)):
+        assert "boolean, depth at most" in text
+        assert "bound" not in text
+    assert replace(hard, kind="unchecked", distance=None).evidence == "-"
+    assert replace(hard, distance=None, distance_kind="approximate").evidence == "boolean"
 
 
 def test_names_do_no_harm(tmp_path):
@@ -161,7 +175,7 @@ def test_the_same_report_gives_the_same_bytes(tmp_path):
 
 def test_writing_a_page_loads_no_pyvista(tmp_path):
     code = (
-        "import sys; from gjk3d.clash import Report; from gjk3d.clash.page import write_page; "
+        "import sys; from gjk3d.clash import Report, formats; from gjk3d.clash.page import write_page; "
         "write_page(Report(), sys.argv[1]); print([m for m in ('pyvista', 'vtkmodules') if m in sys.modules])"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "a.html")]

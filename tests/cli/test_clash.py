@@ -125,7 +125,9 @@ def test_an_unchecked_part_is_a_finding(run, box, tmp_path):
     (tmp_path / "broken.stl").write_bytes(b"junk")
     said = run("clash", tmp_path, "--unit", "mm", "-f", "json")
     assert said.code == 1
-    assert document(said)["clashes"][0]["kind"] == "unchecked"
+    row = document(said)["clashes"][0]
+    assert (row["kind"], row["method"], row["distance_kind"]) == ("unchecked", "", "approximate")
+    assert run("clash", tmp_path).out.splitlines()[-1].split() == ["1", "unchecked", "broken", "-", "-", "-"]
     assert said.err == "not checked: broken: 4 bytes are too few for a binary STL, and it is no text STL\n"
     rules = tmp_path / "rules.toml"
     rules.write_text('[[ignore]]\na = "broken"\nb = "*"\nreason = "known to be lost"\n')

@@ -136,7 +136,7 @@ def _words(clash: Clash, unit: str | None) -> str:
     if clash.b:
         lines.append(f"B: {legal(clash.b)}")
     if clash.distance is not None:
-        lines.append(f"distance: {clash.distance:.6g}{length} ({clash.method}, {clash.distance_kind})")
+        lines.append(f"distance: {clash.distance:.6g}{length} ({clash.evidence})")
     if clash.mtv is not None:
         lines.append(f"to free B, move it by ({', '.join(f'{x:.6g}' for x in clash.mtv)}){length}")
     if clash.overlap_volume is not None:

@@ -48,5 +48,5 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS) -> str:
 def _words(clash: Clash, unit: str | None) -> str:
     text = f"{clash.status} {clash.kind}"
     if clash.distance is not None:
-        text += f", distance {clash.distance:.6g}{f' {unit}' if unit else ''} ({clash.method}, {clash.distance_kind})"
+        text += f", distance {clash.distance:.6g}{f' {unit}' if unit else ''} ({clash.evidence})"
     return f"{text}: {clash.note}" if clash.note else text

@@ -92,8 +92,16 @@ def to_markdown(report: Report, top: int = 20) -> str:
     for clash in rows[:top]:
         distance = "" if clash.distance is None else f"{clash.distance:.6g}"
         volume = "" if clash.overlap_volume is None else f"{clash.overlap_volume:.4g}"
-        how = f"{clash.method}, {clash.distance_kind}"
-        cells = (clash.severity, clash.kind, clash.status, _escaped(clash.a), _escaped(clash.b), distance, volume, how)
+        cells = (
+            clash.severity,
+            clash.kind,
+            clash.status,
+            _escaped(clash.a),
+            _escaped(clash.b),
+            distance,
+            volume,
+            clash.evidence,
+        )
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     more = sum(report.counts.values()) - len(rows[:top])
     if more:

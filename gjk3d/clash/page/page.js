@@ -92,7 +92,8 @@
   }
   function facts(row) {
     const list = [["distance", row.distance === undefined ? "" : length(row.distance) + (row.distance < 0 ? ", negative is overlap" : "")]];
-    if (row.depth) list.push(["depth", length(row.depth)]);
+    const least = row.distance_kind === "bound" ? `${number(Math.max(0, row.depth - (row.error_bound ?? row.depth)))} to ` : "";
+    if (row.depth) list.push(["depth", least + length(row.depth)]);
     if (row.mtv && row.mtv.some(Boolean)) list.push(["to free B", `move it by ${vector(row.mtv)}, ${length(Math.hypot(...row.mtv))} long`]);
     if (row.overlap_volume !== undefined) list.push(["volume", `${number(row.overlap_volume)}${unit && unit + "³"} in both parts`]);
     if (row.overlap_box) {

@@ -165,7 +165,13 @@ def _row(clash: Clash, names: dict[str, int], sentence: int) -> dict[str, Any]:
     for key in ("mtv", "normal", "point_a", "point_b", "point", "overlap_box"):
         if key in record and not _finite(record[key]):
             del record[key]
-    return {**record, "a": names.get(clash.a, -1), "b": names.get(clash.b, -1), "decided": sentence}
+    return {
+        **record,
+        "evidence": clash.evidence,
+        "a": names.get(clash.a, -1),
+        "b": names.get(clash.b, -1),
+        "decided": sentence,
+    }
 
 
 def _finite(value: Any) -> bool:

@@ -81,7 +81,7 @@ const clashTable = (function () {
     }
     const distance = make("td", "right");
     distance.append(make("div", "", length(row.distance, 5) || "–"));
-    if (row.kind !== "unchecked") distance.append(make("small", "", `${row.method}, ${row.distance_kind}`));
+    if (row.kind !== "unchecked") distance.append(make("small", "", row.evidence));
     distance.title = data.decided[row.decided];
     const volume = make("td", "right wide volume", row.overlap_volume === undefined ? "" : number(row.overlap_volume, 5));
     const group = make("td", "wide group");

@@ -24,7 +24,7 @@ _METHODS = {
 }
 _KINDS = {
     "exact": "the distance is exact",
-    "bound": "the distance is a bound, never beyond the truth",
+    "bound": "the depth is an upper bound: moving B by it frees it, and perhaps less does",
     "approximate": "the distance is an estimate, without a proven error",
 }
 

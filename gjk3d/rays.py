@@ -43,14 +43,18 @@ class RayHit:
         Unit outward normal of the surface there; against the ray where the origin is inside; NaN where it misses.
     inside : bool or (n,) bool
         Whether the origin is in the shape or on its surface: then the distance is 0.
+    origin, direction : (3,) float or (n, 3) float
+        Of the ray that was cast; the direction is a unit vector.
     """
 
-    __slots__ = ("distance", "hit", "inside", "normal", "point")
+    __slots__ = ("direction", "distance", "hit", "inside", "normal", "origin", "point")
     hit: Any
     distance: Any
     point: Array
     normal: Array
     inside: Any
+    origin: Array
+    direction: Array
 
     def __len__(self) -> int:
         if self.point.ndim == 1:
@@ -67,6 +71,7 @@ class RayHit:
         row: RayHit = object.__new__(RayHit)
         row.hit, row.inside = bool(self.hit[index]), bool(self.inside[index])
         row.distance, row.point, row.normal = float(self.distance[index]), self.point[index], self.normal[index]
+        row.origin, row.direction = self.origin[index], self.direction[index]
         return row
 
     def __repr__(self) -> str:
@@ -260,9 +265,11 @@ def _answer(out: Array, codes: NDArray[np.int64], starts: Array, units: Array, s
         point = starts + np.where(hit, distance, np.nan)[:, None] * units
     normal = np.where(hit[:, None], out[:, 1:], np.nan)
     result: RayHit = object.__new__(RayHit)
+    result.origin, result.direction = (np.broadcast_to(rows, point.shape) for rows in (starts, units))
     if stacked:
         result.hit, result.distance, result.point, result.normal, result.inside = hit, distance, point, normal, inside
         return result
     result.hit, result.inside, result.distance = bool(hit[0]), bool(inside[0]), float(distance[0])
     result.point, result.normal = point[0], normal[0]
+    result.origin, result.direction = result.origin[0], result.direction[0]
     return result

@@ -30,6 +30,7 @@ def first_hits(objects: Objects, starts: Array, units: Array, far: float, stacke
     result: SceneHit = object.__new__(SceneHit)
     found = owner >= 0
     result.hit, result.distance, result.inside, result.normal = found, best, inside, normals
+    result.origin, result.direction = (np.broadcast_to(rows, (count, 3)) for rows in (starts, units))
     with np.errstate(invalid="ignore"):
         result.point = starts + np.where(found, best, np.nan)[:, None] * units
     result.name = [objects.names[slot] if slot >= 0 else None for slot in owner.tolist()]

@@ -21,6 +21,11 @@ Array = NDArray[np.float64]
 
 #: by `AxisKind`
 _OF = ("a face of A", "a face of B", "an edge of A and an edge of B", "neither: both are points")
+#: by whether it is a gradient: what it is, and what else may be passed
+_ASKED = (
+    ("an Axis, the answer of separating_axis,", ""),
+    ("a Gradient", ", or the Distance it was made from: of=result"),
+)
 
 
 def draw(x: Axis | Gradient, style: Style, *, of: Any = None) -> Drawing:
@@ -34,7 +39,11 @@ def draw(x: Axis | Gradient, style: Style, *, of: Any = None) -> Drawing:
     if isinstance(of, Distance):
         of = (of.shape_a, of.shape_b, of.pose_a, of.pose_b)
     if not isinstance(of, (tuple, list)) or not 2 <= len(of) <= 4:
-        raise TypeError(f"an {type(x).__name__} does not know its shapes: give of=(a, b, pose_a, pose_b)")
+        asked, also = _ASKED[isinstance(x, Gradient)]
+        raise TypeError(
+            f"{asked} does not carry the shapes it is about: pass them as asked, with their poses, as "
+            f"viz.show(answer, of=(a, b, pose_a, pose_b)); without poses of=(a, b){also}"
+        )
     a, b, *poses = of
     poses = [matrices(pose)[0] for pose in (*poses, None, None)[:2]]
     if (x.normal if isinstance(x, Axis) else x.a).ndim == 2:

@@ -7,19 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.errors import Gjk3dError
 from gjk3d.meshes.mesh import Mesh
-from gjk3d.shapes import surfaces
 from gjk3d.shapes.base import rigid
-from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.drawing import AXES, GREY, PALETTE, Drawing, Style, ball_of, darker
-from gjk3d.viz.layout import MAX_FACES, RESOLUTION, kind, placed, plate
+from gjk3d.viz.layout import kind, placed, plate
 from gjk3d.viz.marks import axes as axes_of
-from gjk3d.viz.marks import ball
+from gjk3d.viz.surfacing import RESOLUTION, is_dots, surface_of
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 #: Poses of one body that are drawn; of more, so many evenly.
 MOST_GHOSTS = 24
@@ -27,8 +23,6 @@ MOST_GHOSTS = 24
 MOST_SQUARES = 20_000
 #: Triangles of a body with an outline; it is found anew in every frame.
 MOST_OUTLINED = 30_000
-#: Balls of a point cloud that are drawn as balls; more are dots.
-MOST_BALLS = 1500
 
 
 def draw(x: Any, style: Style, *, axes: bool = False, level: int | None = None) -> Drawing:
@@ -94,7 +88,7 @@ def add(
             name=name,
         )
         return
-    if type(x).__name__ == "PointCloud" and len(x.points) > MOST_BALLS:
+    if is_dots(x):
         body = placed(x.points, np.zeros((0, 3), dtype=np.int64), pose)
         drawing.dots(body.vertices, color, width=3.0, opacity=opacity, name=name)
         return
@@ -112,41 +106,6 @@ def convex(x: Any) -> bool:
     if len(getattr(x, "faces", ())) > MOST_OUTLINED:
         return False
     return getattr(x, "is_convex", hasattr(x, "support")) is True
-
-
-def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Indices]:
-    """Return a solid's surface in its own frame as triangles.
-
-    Raises
-    ------
-    TypeError
-        It has none.
-    """
-    if type(x).__name__ == "PointCloud":
-        return _balls(x)
-    if not hasattr(x, "surface"):
-        if hasattr(x, "vertices") and hasattr(x, "faces"):
-            return x.vertices, x.faces
-        if hasattr(x, "regular_faces"):  # PolyData
-            whole = x.triangulate()
-            return np.asarray(whole.points, dtype=np.float64), np.asarray(whole.regular_faces, dtype=np.int64)
-        raise TypeError(f"{type(x).__name__} has no surface: give a shape, a Mesh, a Surface or PolyData")
-    try:
-        surface = x.surface(resolution)
-        if len(surface.faces) > MAX_FACES and hasattr(x, "support"):
-            surface = ConvexHull(x.support(surfaces.sphere(1.0, RESOLUTION).vertices)).surface()
-    except Gjk3dError as error:
-        raise TypeError(f"{x!r} cannot be drawn: {error}") from error
-    return surface.vertices, surface.faces
-
-
-def _balls(cloud: Any) -> tuple[Array, Indices]:
-    points = np.asarray(cloud.points)
-    if cloud.radius <= 0.0:
-        return points, np.zeros((0, 3), dtype=np.int64)
-    vertices, faces = ball(np.zeros(3), cloud.radius, 16 if len(points) > 200 else 32)
-    every = points[:, None] + vertices
-    return every.reshape(-1, 3), (faces + len(vertices) * np.arange(len(points))[:, None, None]).reshape(-1, 3)
 
 
 def matrices(pose: Any) -> Array:

@@ -19,13 +19,11 @@ def draw(x: RayHit, style: Style, *, origins: Any = None, directions: Any = None
 
     Parameters
     ----------
-    origins, directions : (3,) float or (n, 3) float
-        The question, which the answer does not carry.
+    origins, directions : (3,) float or (n, 3) float, optional
+        The rays, where they are to be drawn otherwise than they were cast.
     of : anything that can be drawn
         What the rays were cast at; ``pose`` is its pose.
     """
-    if origins is None or directions is None:
-        raise TypeError("an answer of raycast does not know its rays: give origins= and directions=")
     drawing = Drawing()
     if of is not None:
         from gjk3d.viz.kinds import drawing_of
@@ -34,7 +32,8 @@ def draw(x: RayHit, style: Style, *, origins: Any = None, directions: Any = None
         drawing.take(target)
         drawing.words = []
     points = np.reshape(x.point, (-1, 3))
-    starts, ways = (np.asarray(given, dtype=np.float64).reshape(-1, 3) for given in (origins, directions))
+    given = (x.origin if origins is None else origins, x.direction if directions is None else directions)
+    starts, ways = (np.asarray(rows, dtype=np.float64).reshape(-1, 3) for rows in given)
     starts, ways = np.broadcast_to(starts, points.shape), np.broadcast_to(ways, points.shape)
     ways = ways / np.linalg.norm(ways, axis=1)[:, None]
     hit, inside = np.reshape(x.hit, -1), np.reshape(x.inside, -1)

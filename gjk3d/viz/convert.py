@@ -11,7 +11,8 @@ from gjk3d.shapes.base import rigid
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.solids import PointCloud
 from gjk3d.viz.drawing import DOTS, LINES, Drawing, Style
-from gjk3d.viz.layout import RESOLUTION, placed, plate
+from gjk3d.viz.layout import placed, plate
+from gjk3d.viz.surfacing import RESOLUTION
 
 if TYPE_CHECKING:
     import pyvista

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gjk3d.results import Distance
 from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Camera, Drawing, Style, darker
-from gjk3d.viz.layout import Body, Layout, kind, lay_out, models_of, proof, verdict
+from gjk3d.viz.layout import Body, Layout, kind, lay_out, models_of, proof, verdict, way_out
 from gjk3d.viz.marks import arrow, ball, rod
 
 Array = NDArray[np.float64]
@@ -19,7 +19,7 @@ def draw(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None = None) 
     """Draw an answer of `gjk3d.distance` or `signed_distance`.
 
     A is orange and B green. The blue arrow is the normal, from A to B; the orange one, in overlap, is the shortest
-    move of B that makes the two just touch.
+    move of B that makes the two just touch, or one that does where the legend says "a way out".
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def draw(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None = None) 
     _add_witness(drawing, x, layout, colors)
     drawing.key("normal, A to B", NORMAL)
     if x.depth > 0.0:
-        drawing.key("shortest way out, for B", SEPARATION)
+        drawing.key(way_out(x), SEPARATION)
     return drawing
 
 

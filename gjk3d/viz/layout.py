@@ -7,19 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.errors import Gjk3dError
 from gjk3d.results import Distance, Status
-from gjk3d.shapes import surfaces
-from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.viz.surfacing import solid_surface
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-#: Segments of a full turn of curved shapes.
-RESOLUTION = 96
-#: Faces of a hull that is drawn as it is; one of more is drawn by its farthest points in a few thousand directions.
-MAX_FACES = 150_000
 #: How much larger than the smaller body the picture may be, before it leaves part of the larger one out.
 _ZOOM = 5.0
 
@@ -57,7 +51,7 @@ def lay_out(result: Distance) -> Layout:
     if result.normal.ndim == 2:
         raise TypeError(f"this answer is of {len(result)} pairs, and one can be drawn: take a row, result[0]")
     sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))
-    bodies: list[Body | None] = [None if isinstance(s, Halfspace) else placed(*_surface(s), p) for s, p in sides]
+    bodies: list[Body | None] = [None if isinstance(s, Halfspace) else placed(*solid_surface(s), p) for s, p in sides]
     center, radius = _focus([b for b in bodies if b is not None], result)
     for i, (shape, pose) in enumerate(sides):
         if isinstance(shape, Halfspace):
@@ -73,20 +67,6 @@ def placed(vertices: Array, faces: Indices, pose: Array | None) -> Body:
     """Move a surface to where it is in the world."""
     points = vertices if pose is None else vertices @ np.asarray(pose)[:3, :3].T + np.asarray(pose)[:3, 3]
     return Body(np.asarray(points, dtype=np.float64), np.asarray(faces, dtype=np.int64).reshape(-1, 3))
-
-
-def _surface(shape: Any) -> tuple[Array, Indices]:
-    if not hasattr(shape, "surface"):
-        if hasattr(shape, "vertices") and hasattr(shape, "faces"):
-            return shape.vertices, shape.faces
-        raise TypeError(f"a {type(shape).__name__} cannot be drawn yet: draw its parts")
-    try:
-        surface = shape.surface(RESOLUTION)
-        if len(surface.faces) > MAX_FACES:
-            surface = ConvexHull(shape.support(surfaces.sphere(1.0, RESOLUTION).vertices)).surface()
-    except Gjk3dError as error:
-        raise TypeError(f"{shape!r} cannot be drawn: {error}") from error
-    return surface.vertices, surface.faces
 
 
 def plate(shape: Halfspace, pose: Array | None, center: Array, half: float) -> Body:
@@ -184,13 +164,22 @@ def number(value: float, digits: int = 6) -> str:
 def verdict(result: Distance, unit: str | None = None) -> str:
     """Say in a few words what the answer is."""
     length = f" {unit}" if unit else ""
+    depth = f" by {number(result.depth)}{length}" if result.depth > 0.0 else ""
+    if depth and not result.tight and result.upper < 0.0:
+        most = f", at most {number(-result.lower)}" if np.isfinite(result.lower) else ""
+        depth = f" by at least {number(-result.upper)}{most}{length}"
     return {
         Status.SEPARATED: f"apart by {number(result.distance)}{length}",
         Status.TOUCHING: "touching",
-        Status.OVERLAPPING: f"overlapping by {number(result.depth)}{length}" if result.depth > 0.0 else "overlapping",
+        Status.OVERLAPPING: f"overlapping{depth}",
         Status.UNDECIDED: "undecided: the bounds hold 0",
         Status.BEYOND: f"apart by {number(result.lower)}{length} or more",
     }[result.status]
+
+
+def way_out(result: Distance) -> str:
+    """Say what the move along the depth is: the shortest only where that is proven."""
+    return "shortest way out, for B" if result.tight else "a way out, for B"
 
 
 def proof(result: Distance, unit: str | None = None) -> str:

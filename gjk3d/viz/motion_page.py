@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from gjk3d.viz import robots
 from gjk3d.viz.animation import frame
-from gjk3d.viz.bodies import surface_of
 from gjk3d.viz.drawing import COLORS, INK
 from gjk3d.viz.paint import camera_of
 from gjk3d.viz.shading import shade
+from gjk3d.viz.surfacing import surface_of
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.results import Distance, Status
-from gjk3d.viz.layout import Body, Layout, kind, lay_out, models_of, number, verdict
+from gjk3d.viz.layout import Body, Layout, kind, lay_out, models_of, number, verdict, way_out
 from gjk3d.viz.shading import shade
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
 
@@ -138,7 +138,7 @@ def _shape(shape: Any) -> str:
 def _legend(result: Distance, drawn: list[Any]) -> str:
     words = ['<span class="chip n"></span>normal, from A to B']
     if result.depth > 0.0:
-        words.append('<span class="chip s"></span>shortest way out, for B')
+        words.append(f'<span class="chip s"></span>{way_out(result)}')
     if any(model is not None for model in drawn):
         words.append("solid: the models; glassy: their convex hulls, which were compared")
     return "<br>".join(words)

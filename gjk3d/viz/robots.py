@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from gjk3d.robot import Checker, Robot
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.viz.bodies import add, evenly, surface_of
+from gjk3d.viz.bodies import add, evenly
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Label, Style, darker
 from gjk3d.viz.layout import number
 from gjk3d.viz.marks import ball, rod
+from gjk3d.viz.surfacing import surface_of
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

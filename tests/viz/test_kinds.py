@@ -158,3 +158,31 @@ def test_an_answer_to_pyvista_is_all_its_picture_holds():
     assert lines.n_lines == 12
     with pytest.raises(TypeError, match="has no option 'levl'"):
         viz.to_pyvista(gk.Sphere(1), levl=3)
+
+
+def test_rays_know_where_they_were_cast_from():
+    ball, ways = gk.Sphere(1), [(-1, 0, 0), (0, 2, 0)]
+    scene = gk.Scene()
+    scene.add("ball", ball)
+    for hits in (gk.raycast(ball, (3, 0, 0), ways), scene.raycast((3, 0, 0), ways)):
+        assert hits.origin.tolist() == [[3, 0, 0], [3, 0, 0]]
+        assert hits.direction.tolist() == [[-1, 0, 0], [0, 1, 0]]
+        assert hits[1].direction.tolist() == [0, 1, 0]
+        drawing = drawing_of(hits, of=ball)
+        assert drawing.words == ["1 of 2 rays hit"]
+        again = drawing_of(hits, of=ball, origins=(3, 0, 0), directions=ways)
+        assert [item.vertices.tolist() for item in drawing.items] == [item.vertices.tolist() for item in again.items]
+    one = gk.raycast(ball, (3, 0, 0), (-4, 0, 0))
+    assert (one.origin.tolist(), one.direction.tolist()) == ([3, 0, 0], [-1, 0, 0])
+    assert drawing_of(one).words[0].startswith("Hit at 2")
+
+
+def test_what_does_not_carry_its_shapes_says_what_to_pass():
+    a, b, at = gk.Box((1, 1, 1)), gk.Sphere(1), pose(3, 0, 0)
+    asked = r"as viz.show\(answer, of=\(a, b, pose_a, pose_b\)\); without poses of=\(a, b\)"
+    with pytest.raises(TypeError, match=f"^an Axis, the answer of separating_axis, does not carry .*{asked}$"):
+        viz.show(gk.separating_axis(a, a, None, at))
+    result = gk.signed_distance(a, b, None, at)
+    with pytest.raises(TypeError, match=f"^a Gradient does not carry .*{asked}, or the Distance .*of=result$"):
+        viz.show(gk.gradient(result))
+    assert drawing_of(gk.gradient(result), of=result).items

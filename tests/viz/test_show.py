@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import pyvista
+import trimesh
 from answers import SHAPES, apart, deep, pose
 from PIL import Image
 
@@ -13,7 +14,9 @@ import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import RenderingUnavailableError
 from gjk3d.viz import rendering
-from gjk3d.viz.layout import lay_out, proof, verdict
+from gjk3d.viz.drawing import SEPARATION
+from gjk3d.viz.kinds import drawing_of
+from gjk3d.viz.layout import lay_out, number, proof, verdict
 
 ORANGE, GREEN = np.array([230, 159, 0]), np.array([0, 158, 115])
 
@@ -177,7 +180,7 @@ def test_every_shape_can_be_drawn(name):
 
 
 def test_a_hull_of_very_many_faces_is_drawn_more_coarsely(monkeypatch):
-    monkeypatch.setattr("gjk3d.viz.layout.MAX_FACES", 500)
+    monkeypatch.setattr("gjk3d.viz.surfacing.MAX_FACES", 500)
     ball = gk.ConvexHull(gk.Sphere(1.0).surface(160).vertices)
     body = lay_out(gk.signed_distance(ball, gk.Point((3, 0, 0)))).bodies[0]
     assert len(body.faces) < 0.6 * len(ball.faces)
@@ -324,3 +327,21 @@ def test_a_missing_folder_is_told_before_anything_is_drawn(tmp_path):
     result = gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(1))
     with pytest.raises(gk.errors.FileError, match="make it first"):
         gk.viz.show(result, path=tmp_path / "nowhere" / "x.png")
+
+
+def test_of_a_depth_between_two_bounds_both_are_told(tmp_path):
+    ring = trimesh.creation.torus(3, 1)
+    result = gk.signed_distance(
+        gk.Mesh(ring.vertices, ring.faces), gk.Mesh(*gk.Box((2, 2, 9)).surface()), None, pose(3, 0, 0)
+    )
+    assert not result.tight
+    assert result.lower < result.upper < 0.0
+    drawing = drawing_of(result)
+    least, most = number(-result.upper), number(-result.lower)
+    assert drawing.words[0] == f"Overlapping by at least {least}, at most {most}"
+    assert ("a way out, for B", SEPARATION) in drawing.keys
+    page = viz.write_html(tmp_path / "deep.html", result, unit="mm").read_text(encoding="utf-8")
+    assert f"Overlapping by at least {least}, at most {most} mm" in page
+    assert "</span>a way out, for B" in page
+    assert "shortest" not in page[: page.index("<script")]
+    assert ("shortest way out, for B", SEPARATION) in drawing_of(deep()).keys

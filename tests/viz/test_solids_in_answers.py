@@ -1,0 +1,44 @@
+"""Answers about clouds, compounds, grids and height fields are drawn as the solids are by themselves."""
+
+import numpy as np
+import pytest
+from answers import pose
+
+import gjk3d as gk
+from gjk3d.viz.kinds import drawing_of
+from gjk3d.viz.shading import shade
+from gjk3d.viz.surfacing import MOST_BALLS, solid_surface, surface_of
+
+RNG = np.random.default_rng(5)
+SOLIDS = {
+    "cloud": gk.PointCloud(RNG.uniform(-1, 1, (40, 3)), 0.1),
+    "bare cloud": gk.PointCloud(RNG.uniform(-1, 1, (40, 3)), 0.0),
+    "large cloud": gk.PointCloud(RNG.uniform(-1, 1, (MOST_BALLS + 1, 3)), 0.01),
+    "compound": gk.Compound([(gk.Sphere(0.5), None), (gk.Box((1, 1, 1)), pose(0, 0, 1))]),
+    "voxels": gk.VoxelGrid(RNG.random((4, 4, 4)) < 0.5, 0.3),
+    "heights": gk.HeightField(RNG.random((5, 6)), 0.4),
+}
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_the_closest_pair_and_the_contacts_of_a_scene(name):
+    solid, place = SOLIDS[name], pose(0.5, 0, 2.5)
+    scene = gk.Scene()
+    scene.add("solid", solid, pose=place)
+    scene.add("box", gk.Box((1, 1, 1)))
+    for found in (scene.closest(within=30), scene.contacts(within=30)):
+        drawing = drawing_of(found)
+        body = next(item for item in drawing.items if item.name == "AB"[found[0][1] == "solid"])
+        shape = surface_of(solid)[0]  # a height field has no bounds
+        low, high = shape.min(axis=0) + place[:3, 3], shape.max(axis=0) + place[:3, 3]
+        reach = 0.05  # of signs that stand for points
+        assert (np.abs(body.vertices.min(axis=0) - low) < reach).all()
+        assert (np.abs(body.vertices.max(axis=0) - high) < reach).all()
+        assert len(body.faces)
+
+
+def test_small_balls_have_no_edges_that_would_hide_their_colour():
+    many = gk.PointCloud(RNG.uniform(-1, 1, (300, 3)), 0.02)
+    assert len(shade(*surface_of(many)).edges) == 0
+    one = gk.PointCloud([(1, 2, 3)], 0.0)
+    assert solid_surface(one)[0].tolist() == [[1, 2, 3]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gjk3d.clash.assembly import Assembly
+from gjk3d.clash.formats.camera import upward
 from gjk3d.errors import Gjk3dError
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import GREY, PALETTE, Drawing, Style
@@ -28,7 +29,7 @@ def draw(x: Assembly, style: Style, *, hull: bool = False, bodies: bool = False,
     level : int
         Draw the boxes at this level of each part's tree too; level 0 is the box round all of it.
     """
-    drawing = Drawing()
+    drawing = Drawing(up=np.array(upward(x)))
     meshes = [(part.name, part.mesh) for part in x.parts if part.mesh is not None]
     things = [
         (f"{name} {k + 1}" if len(pieces) > 1 else name, piece)

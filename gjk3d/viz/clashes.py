@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.clash.formats.camera import upward
 from gjk3d.clash.report import Clash, Report
 from gjk3d.viz.drawing import (
     COLORS,
@@ -16,6 +17,7 @@ from gjk3d.viz.drawing import (
     MODEL,
     NORMAL,
     SEPARATION,
+    Camera,
     Drawing,
     Item,
     Steps,
@@ -23,7 +25,7 @@ from gjk3d.viz.drawing import (
     ball_of,
     darker,
 )
-from gjk3d.viz.layout import number, side_view
+from gjk3d.viz.layout import Layout, number, upright
 from gjk3d.viz.marks import arrow, ball, box_lines, rod
 
 Array = NDArray[np.float64]
@@ -36,6 +38,10 @@ _WORDS = {
     "clearance": "too close",
     "touch": "touching",
 }
+#: How much is seen round the middle of a finding, times the size of the smaller part.
+_ROOM = 2.5
+#: Directions to look from: round the axis that is up, from a little above.
+_WAYS = np.array([(np.sin(a), -np.cos(a), 0.45) for a in np.radians(28.0 + 45.0 * np.arange(8))]) / np.hypot(1.0, 0.45)
 _SIGNS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 
 
@@ -51,7 +57,8 @@ def draw(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     parts = _parts(x)
     ghost = _ghost(parts, style.color(2, (*COLORS, GREY)))
     if not found:
-        return Drawing([replace(ghost, framed=True)], [f"No clashes among {len(x.parts)} parts"])
+        whole = replace(ghost, framed=True)
+        return Drawing([whole], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x)))
 
     def make(k: int) -> Drawing:
         return _one(x, found, k, parts, ghost, style)
@@ -96,13 +103,22 @@ def _one(
         drawing.key("box round what both fill", INK)
     elif row.point is not None:
         center = np.array(row.point)
-    smallest = min(sizes, default=size)
-    drawing.focus = (center, min(1.15 * size, 4.0 * smallest))
-    _add_signs(drawing, row, drawing.focus[1])
-    if row.normal is not None:
-        drawing.view = side_view(np.array(row.normal))
+    radius = min(1.15 * size, _ROOM * min(sizes, default=size))
+    drawing.focus = (center, radius)
+    drawing.camera = _camera(row, center, radius, ball_of(ghost.vertices)[0], np.array(upward(x)))
+    _add_signs(drawing, row, radius)
     drawing.words = [f"{k + 1} of {len(found)}: {_headline(row, x.unit)}", f"{row.a}  –  {row.b}"]
     return drawing
+
+
+def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) -> Camera:
+    """Look at the place of a finding across its normal, from outside the assembly rather than through it."""
+    out = center - middle
+    out /= float(np.linalg.norm(out)) or 1.0
+    normal = np.zeros(3) if row.normal is None else np.array(row.normal)
+    turn, angle = upright(up), Layout._field_defaults["angle"]
+    view = min(_WAYS @ turn.T, key=lambda way: round(float(way @ normal) ** 2 - 0.5 * float(way @ out), 9))
+    return Camera(center, center + radius / np.sin(np.radians(angle / 2)) * view, up, angle)
 
 
 def _add_signs(drawing: Drawing, row: Clash, size: float) -> None:

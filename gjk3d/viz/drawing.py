@@ -103,6 +103,7 @@ class Drawing:
     keys: list[tuple[str, str]] = field(default_factory=list)  #: text and colour
     labels: list[Label] = field(default_factory=list)
     view: Array | None = None  #: direction from the middle to the eye
+    up: Array | None = None  #: which way is up; None: z
     focus: tuple[Array, float] | None = None  #: ball to look at; None: everything
     camera: Camera | None = None  #: exactly here
     steps: Steps | None = None
@@ -147,6 +148,7 @@ class Drawing:
         self.items += other.items
         self.words += other.words
         self.labels += other.labels
+        self.up = other.up if self.up is None else self.up
         for text, color in other.keys:
             self.key(text, color)
 

@@ -14,6 +14,7 @@ from gjk3d.viz.surfacing import solid_surface
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+UP = np.array([0.0, 0.0, 1.0])
 #: How much larger than the smaller body the picture may be, before it leaves part of the larger one out.
 _ZOOM = 5.0
 
@@ -56,7 +57,7 @@ def lay_out(result: Distance) -> Layout:
     for i, (shape, pose) in enumerate(sides):
         if isinstance(shape, Halfspace):
             bodies[i] = plate(shape, pose, center, 2.5 * radius)
-    view, up = side_view(np.asarray(result.normal)), np.array([0.0, 0.0, 1.0])  # z up
+    view, up = side_view(np.asarray(result.normal)), UP
     first, second = (body for body in bodies if body is not None)
     seen = np.concatenate([b.vertices for b in (first, second) if not b.plate] + [[result.point_a, result.point_b]])
     center, eye = stand_back(seen, center, radius, view, up)
@@ -106,9 +107,16 @@ def _ball(points: Array) -> tuple[Array, float]:
     return center, float(np.linalg.norm(points - center, axis=1).max())
 
 
+def upright(up: Array) -> Array:
+    """Return the rotation that takes a picture's axes, x to the right and z up, to those of a world with another up."""
+    if up[2] > 0.5:
+        return np.eye(3)
+    return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # y up, as in glTF: z is towards the eye
+
+
 def side_view(n: Array) -> Array:
     """Return the direction to an eye that sees a unit vector from its side, and a little from above."""
-    up = np.array([0.0, 0.0, 1.0])
+    up = UP
     if abs(n[2]) > 0.9:  # along z: from the front
         side = np.array([0.35, -1.0, 0.0])
     else:

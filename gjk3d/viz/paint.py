@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gjk3d.viz.convert import polydata
 from gjk3d.viz.convert import wires as wires
 from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, MODEL, Camera, Drawing, Item, darker
-from gjk3d.viz.layout import stand_back
+from gjk3d.viz.layout import UP, stand_back, upright
 from gjk3d.viz.marks import ball, rod
 from gjk3d.viz.shading import Shaded, shade
 
@@ -23,7 +23,6 @@ Array = NDArray[np.float64]
 
 #: From the front, a little from the right and from above.
 VIEW = np.array([0.42, -0.80, 0.43]) / np.linalg.norm([0.42, -0.80, 0.43])
-UP = np.array([0.0, 0.0, 1.0])
 #: Bodies that get an outline; it costs time in every frame.
 _MOST_OUTLINES = 40
 #: Rows of words, above and below.
@@ -59,7 +58,7 @@ def paint(drawing: Drawing, plotter: pyvista.Plotter) -> list[Any]:
     """
     whole = _DRAWN.setdefault(plotter.renderer, Drawing())
     whole.take(drawing)
-    for part in ("view", "focus", "camera"):
+    for part in ("view", "up", "focus", "camera"):
         setattr(whole, part, getattr(drawing, part))
     camera = camera_of(whole)
     added = _added(plotter, drawing, camera)
@@ -129,8 +128,10 @@ def camera_of(drawing: Drawing) -> Camera:
         return drawing.camera
     center, radius = drawing.ball
     points = drawing.framed
-    view = VIEW if drawing.view is None else drawing.view
-    up = UP if abs(float(view @ UP)) < 0.99 else np.array([0.0, 1.0, 0.0])
+    up = UP if drawing.up is None else drawing.up
+    view = upright(up) @ VIEW if drawing.view is None else drawing.view
+    if abs(float(view @ up)) >= 0.99:
+        up = upright(up) @ np.array([0.0, 1.0, 0.0])
     if not len(points):
         return Camera(center, center + 4.0 * radius * view, up)
     return Camera(*stand_back(points, center, radius, view, up), up)

@@ -9,6 +9,7 @@ import gjk3d as gk
 from gjk3d import viz
 from gjk3d.viz.drawing import LINES, MODEL
 from gjk3d.viz.kinds import drawing_of
+from gjk3d.viz.paint import camera_of
 
 
 def box(*place, size=(1, 1, 1)):
@@ -105,3 +106,30 @@ def test_reports_without_findings_and_without_triangles(report):
     np.testing.assert_allclose(
         np.unique(bare.items[2].vertices, axis=0)[[0, -1]], [(-1.5, -0.5, 0.1), (-0.5, 0.5, 1.1)]
     )
+
+
+def test_a_finding_is_in_the_middle_and_what_glb_calls_up_is_up(report, tmp_path):
+    import trimesh
+
+    solids = {"base": box(0, 0, 0, size=(4, 1, 4)), "pin": box(1.8, 0.5, 1.8, size=(0.2, 1, 0.2))}
+    scene = trimesh.Scene()
+    for name, mesh in solids.items():
+        scene.add_geometry(trimesh.Trimesh(mesh.vertices, mesh.faces), node_name=name)
+    scene.export(tmp_path / "pinned.glb")
+    assembly = gk.clash.Assembly.load(tmp_path / "pinned.glb")
+    checked = gk.clash.check(assembly)
+    for thing in (assembly, checked):
+        camera = camera_of(drawing_of(thing))
+        away = (camera.eye - camera.center) / np.linalg.norm(camera.eye - camera.center)
+        assert camera.up.tolist() == [0, 1, 0]
+        assert 0.2 < away[1] < 0.6  # from a little above
+    low, high = np.array(checked.clashes[0].overlap_box)
+    np.testing.assert_allclose(camera.center, (low + high) / 2)
+    assert away @ (1, 0, 1) > 0.5  # from outside its corner, not through the base
+    assert np.linalg.norm(camera.eye - camera.center) < 12  # the pin is not lost beside the base
+    image, plotter = picture(checked)
+    middle = image[190:290, 270:370]
+    assert share(middle, GREEN) > 0.05
+    plotter.close()
+    assert camera_of(drawing_of(report)).up.tolist() == [0, 0, 1]
+    np.testing.assert_allclose(camera_of(drawing_of(report)).center, (-1, 0, 0.3))

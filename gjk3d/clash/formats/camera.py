@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.report import Clash, Report, Vector
 
 _Y_UP = (".glb", ".gltf")
@@ -24,7 +25,7 @@ class Camera(NamedTuple):
     up: Vector
 
 
-def upward(report: Report) -> Vector:
+def upward(report: Report | Assembly) -> Vector:
     """Return which way is up: y in glTF, as its standard says, else z."""
     suffixes = {Path(item.path).suffix.lower() for item in report.inputs}
     return (0.0, 1.0, 0.0) if suffixes and suffixes <= set(_Y_UP) else (0.0, 0.0, 1.0)

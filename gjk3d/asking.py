@@ -86,7 +86,7 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
 def check_margin(margin: Any) -> None:
     """Raise unless it is what `collide` takes."""
     if not isinstance(margin, Real) or not -inf < float(margin) < inf:
-        raise ShapeError(f"collide: margin is {margin}, expected one finite number, for all rows")
+        raise ShapeError(f"margin is {margin!r:.80}, expected one finite number, for all rows")
 
 
 def check_workers(workers: Any) -> None:

@@ -121,7 +121,7 @@ def robot(
         No progress and no notes.
     """
     inputs = tuple(Path(each) for each in (urdf, srdf, *(scene or ()), check, path) if each is not None)
-    _refuse(check, random, path, acm, certify, clearance, csv, json, top, samples)
+    _refuse(check, random, path, acm, certify, clearance, csv, json, top, samples, seed)
     check_output(picture, "--picture", IMAGES, inputs)
     check_output(animation, "--animation", ANIMATIONS, inputs)
     if animation is not None and path is None:
@@ -196,6 +196,7 @@ def _refuse(
     json: bool,
     top: int,
     samples: int,
+    seed: int,
 ) -> None:
     """Refuse what cannot be done, before any work."""
     modes = {"--check": check, "--random": random, "--path": path, "--acm": acm}
@@ -210,6 +211,8 @@ def _refuse(
         raise UsageError("--json and --csv: one of them at a time")
     if csv and (not asked or acm is not None):
         raise UsageError("--csv prints configurations or a path: --check, --random or --path names them")
+    if seed < 0:
+        raise UsageError(f"--seed {seed}: expected 0 or more")
     for name, value in (("--random", random), ("--top", top), ("--samples", samples)):
         if value is not None and value < 1:
             raise UsageError(f"{name} {value}: expected 1 or more")

@@ -266,6 +266,10 @@ def draw(robot: Robot, count: int, seed: int) -> NDArray[np.float64]:
             low[k], high[k] = -np.pi, np.pi
         if joint.type == "floating":
             spun.append(slice(angles, own.stop))
+    with np.errstate(over="ignore"):
+        wide = np.flatnonzero(~np.isfinite(high - low))
+    if len(wide):
+        raise UsageError(f"--random: the limits of {columns(robot)[wide[0]]} are too far apart to draw between")
     rng = np.random.default_rng(seed)
     q = rng.uniform(low, high, (count, robot.dof))
     for each in spun:

@@ -23,8 +23,8 @@ class AllowedPairs:
     """Pairs of links that are left unchecked, to be read and edited by name.
 
     Reasons are "adjacent" (joined by a joint, or by joints through links that have no shapes), "default" (in
-    collision where all joints are 0), "always" (in collision in every sample), "never" (in none; see `evidence`),
-    "user", and whatever an SRDF says.
+    collision at a configuration that is known to be free), "always" (in collision in every sample), "never" (in none;
+    see `evidence`), "user", and whatever an SRDF says.
 
     Parameters
     ----------
@@ -68,6 +68,11 @@ class AllowedPairs:
         self.unknown = []
         for a, b, reason in pairs:
             self.allow(a, b, reason)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Names of the links."""
+        return tuple(self._number)
 
     def allow(self, link_a: str, link_b: str, reason: str = "user") -> None:
         """Leave a pair unchecked; a pair that is allowed already gets the new reason."""

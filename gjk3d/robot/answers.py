@@ -39,7 +39,10 @@ class Answers(Surroundings):
     def _quick(self, q: Any) -> int:
         """Answer one configuration with hardly any Python: a pair, `FREE`, or something else where `_hits` must."""
         if type(q) is list:
-            q = np.array(q)
+            try:
+                q = np.array(q)
+            except ValueError:
+                return REFUSED
         if not (type(q) is np.ndarray and q.ndim == 1 and q.dtype is _FLOAT and q.flags.carray):
             return REFUSED
         tables = self._ready()

@@ -66,6 +66,8 @@ class Checker(Answers):
     def free(self, q: ArrayLike, *, workers: int = 1) -> Any:
         """Tell whether the robot touches neither itself nor its surroundings, nor comes closer than the margin.
 
+        Limits of joints are not looked at: see `Robot.within_limits`.
+
         Parameters
         ----------
         q : (dof,) or (n, dof) float
@@ -177,7 +179,8 @@ class Checker(Answers):
     def gradient(self, q: ArrayLike) -> Array:
         """Return how the clearance changes with q, (dof,) or (n, dof); zero where no pair is checked.
 
-        The normal times how much faster the second point moves than the first; one of several where pairs tie.
+        In overlap with what is not convex it is that of the deepest found, which another may replace any moment. The
+        normal times how much faster the second point moves than the first; one of several where pairs tie.
         """
         rows, stacked = self.robot.configurations(q)
         out, which = self._nearest(rows, inf, 1)

@@ -28,8 +28,8 @@ def find(filename: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str
             tried.append(path)
     looked = "".join(f"\n  {path}" for path in tried)
     raise FileError(
-        f"{where}: there is no mesh {filename}; looked for{looked}\npass package_dirs=[...]: the folder of the "
-        "package, or the one that holds it"
+        f"{where}: there is no mesh {filename}; looked for{looked}\npass package_dirs=[...] (--package-dir on the "
+        "command line): the folder of the package, or the one that holds it"
     )
 
 

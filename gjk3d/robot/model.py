@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite
 from numbers import Real
 from pathlib import Path
@@ -62,12 +62,12 @@ class Robot:
     """
 
     __slots__ = (
-        "_others", "allowed", "bodies", "chain", "columns", "dof", "geometries", "joints", "links", "lower", "name",
+        "_allowed", "_others", "bodies", "chain", "columns", "dof", "geometries", "joints", "links", "lower", "name",
         "rigid", "source", "states", "upper",
     )  # fmt: skip
 
+    _allowed: AllowedPairs
     _others: tuple[str, ...]
-    allowed: AllowedPairs
     bodies: tuple[Body, ...]
     chain: Chain
     columns: dict[str, slice]
@@ -167,6 +167,29 @@ class Robot:
         links, allowed = self.links, self.allowed
         found = [pair for pair in self.all_pairs().tolist() if (links[pair[0]], links[pair[1]]) not in allowed]
         return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+    @property
+    def allowed(self) -> AllowedPairs:
+        """Pairs of links that are left unchecked.
+
+        Set it to what `allow_by_sampling` returns, or to pairs of names, each with a reason or without: (a, b, reason)
+        or (a, b). A `Checker` takes the pairs as they are when it is made.
+        """
+        return self._allowed
+
+    @allowed.setter
+    def allowed(self, pairs: AllowedPairs | Iterable[Sequence[str]]) -> None:
+        if isinstance(pairs, AllowedPairs):
+            if tuple(pairs.links) != tuple(self.links):
+                raise RobotError("allowed: these pairs are of a robot with other links")
+            self._allowed = pairs
+            return
+        found = AllowedPairs(self.links)
+        for pair in pairs:
+            if isinstance(pair, str) or len(pair) not in (2, 3):
+                raise RobotError(f"allowed has {pair!r:.80}, expected two names of links, and a reason or none")
+            found.allow(*pair)
+        self._allowed = found
 
     def state(self, name: str, start: ArrayLike | None = None) -> Array:
         """Return a named pose of the SRDF as a configuration.

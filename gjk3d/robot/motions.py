@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from math import inf, nan
+from math import nan
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gjk3d.robot.checker import Checker
 
 _AT_ONCE = 256  #: configurations that are asked about solids before what they say is looked at
-_MOST_STEPS = 2.0**40  #: of one edge; more is a slip of the resolution
+_MOST_STEPS = 2.0**28  #: of one edge; more, which would take minutes, is a slip of the resolution
 
 
 class MotionStatus(IntEnum):
@@ -41,7 +41,7 @@ class MotionStatus(IntEnum):
 
     FREE = 0  #: all samples are free; certified: no configuration of the motion comes closer than its margins
     HIT = 1  #: the first contact lies between ``safe`` and ``hit``
-    UNRESOLVED = 2  #: certified only: free up to ``safe``, and there too close to a margin to tell
+    UNRESOLVED = 2  #: certified only: free up to ``safe``, and there too close to a margin, or for too long, to tell
 
     def __str__(self) -> str:
         return self.name
@@ -182,14 +182,15 @@ def _steps_of(checker: Checker, resolution: ArrayLike) -> Array:
 def _ask(
     checker: Checker, first: Array, second: Array, certify: bool, each: Array, tolerance: float, workers: int
 ) -> Found:
+    share = _tolerance(tolerance)
     if certify:
-        return _certified(checker, first, second, _tolerance(tolerance), workers)
+        return _certified(checker, first, second, share, workers)
     return _sampled(checker, first, second, each, workers)
 
 
 def _tolerance(given: float) -> float:
-    if isinstance(given, bool) or not isinstance(given, (Real, np.floating)) or not 0.0 < given < inf:
-        raise RobotError(f"tolerance is {given!r:.80}, expected a number above 0: a share of the motion")
+    if isinstance(given, bool) or not isinstance(given, (Real, np.floating)) or not 0.0 < given < 1.0:
+        raise RobotError(f"tolerance is {given!r:.80}, expected a number above 0 and below 1: a share of the motion")
     return float(given)
 
 

@@ -48,6 +48,7 @@ _RADIUS, _RHO, _SLACK = layout.RADIUS, layout.RHO, layout.SLACK
 PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
 NOBODY = -1
 LEVELS = 64  #: of halves that wait
+MOST_LOOKS = 200_000  #: at configurations of one motion: two shapes may glide along each other, just apart
 FINER = 2.0**-12  #: of the tolerance, are the smallest pieces just before a contact; and 1 / FINER is just before
 
 
@@ -348,6 +349,7 @@ def certified_many(
             bounds[3, p] = 1.0 if first_k < second_k else 0.0
         first, who = 2.0, NOBODY  # the first parameter that is known to collide
         status[e], safe[e], which[e] = OPEN, 0.0, NOBODY
+        begun = now
         top, n = zero, count
         for p in range(count):
             ids[0, p], near[0, 0, p], near[1, 0, p] = p, 0.0, 1.0
@@ -374,7 +376,7 @@ def certified_many(
                     n = counts[top]
                     continue
                 c = 0.5 * (low + high)
-                if first - low <= tolerance or top + 2 > LEVELS:
+                if first - low <= tolerance or top + 2 > LEVELS or now - begun > MOST_LOOKS:
                     status[e], safe[e] = (HIT if first - low <= tolerance else OPEN), low
                     which[e] = open_
                     break

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _U = 2.0**-53
 _AHEAD = 8  #: configurations at once
+MOST_LOOKS = 2000  #: at so many of one motion: meshes that nearly overlap take milliseconds each
 
 
 def certified_solids(
@@ -38,12 +39,16 @@ def certified_solids(
     floor = np.maximum(margins, 0.0) + arms.slack + wrong + 8.0 * _U * (way + np.abs(margins))
     safe = np.zeros(len(way))  # of each pair
     first, who, step = 2.0, -1, min(0.25, until)
+    looks = 0
     while True:
         low = float(safe.min(initial=until))
         if low >= until:
             return PROVEN, until, np.nan, -1
         if first - low <= tolerance:
             return HIT, low, first, who + behind
+        looks += 1
+        if looks > MOST_LOOKS:
+            return OPEN, low, first if first <= 1.0 else np.nan, int(np.argmin(safe)) + behind
         end = min(low + step, until, first)
         t = np.linspace(low, end, _AHEAD + 1)
         lower, upper = checker.solids.bounds((1.0 - t[:, None]) * q0 + t[:, None] * q1, way * step + floor)

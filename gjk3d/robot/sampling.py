@@ -30,8 +30,9 @@ def allow_by_sampling(
 ) -> AllowedPairs:
     """Find pairs of links that need no check, and say why; nothing is changed in the robot.
 
-    A pair is "adjacent" as without an SRDF; "default" where it is in collision at the default configuration; "always"
-    or "never" where it was in collision in all, or in none, of the samples. Of such a pair it holds with 95 %
+    A pair is "adjacent" as without an SRDF; "always"
+    or "never" where it was in collision in all, or in none, of the samples; "default" where it is in collision at a
+    configuration that you know to be free, ``default``. Of such a pair it holds with 95 %
     confidence that the other happens in less than a share of ``1 - 0.05 ** (1 / samples)`` of all configurations
     (about ``3 / samples``), which is no proof that it does not happen: `evidence` of what is returned says so. For
     pairs that were never seen in collision a proof is then tried, with more configurations at places that matter:
@@ -49,7 +50,8 @@ def allow_by_sampling(
         Configurations that may be looked at for the proof of one pair; 0 to try none. Pairs with few joints between
         them, and some way apart, can be proven.
     default : (dof,) float, optional
-        A configuration that is known to be free; 0 for each joint, or the middle of its limits where these exclude 0.
+        A configuration that is known to be free: what seems to collide there is a fault of the shapes, and is allowed
+        everywhere else too. By default none is known, and pairs that only sometimes collide stay checked.
     lower, upper : (dof,) float, optional
         Limits to draw within, in place of the robot's; needed for sliding joints that have none, where links on both
         sides have shapes.
@@ -65,7 +67,7 @@ def allow_by_sampling(
     >>> robot = gk.robot.Robot.from_urdf("arm.urdf")  # doctest: +SKIP
     >>> robot.allowed = gk.robot.allow_by_sampling(robot, 20_000)  # doctest: +SKIP
     >>> robot.allowed.counts()  # doctest: +SKIP
-    {'adjacent': 6, 'default': 1, 'always': 1, 'never': 5}
+    {'adjacent': 6, 'always': 2, 'never': 5}
     """
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
         raise RobotError(f"samples is {samples!r}, expected a whole number of at least 1")
@@ -81,11 +83,11 @@ def allow_by_sampling(
     low, high = _limits(robot, pairs, lower, upper)
     touching = Touching(robot)
 
-    rest = _default(low, high) if default is None else robot.configurations(default, "default")[0][0]
-    at_rest = touching.hits(pairs, rest[None])[0]
-    for a, b in pairs[at_rest].tolist():
-        allowed.allow(robot.links[a], robot.links[b], "default")
-    pairs = pairs[~at_rest]
+    if default is not None:
+        at_rest = touching.hits(pairs, robot.configurations(default, "default")[0][:1])[0]
+        for a, b in pairs[at_rest].tolist():
+            allowed.allow(robot.links[a], robot.links[b], "default")
+        pairs = pairs[~at_rest]
 
     rng = np.random.default_rng(seed)
     seen, free = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
@@ -113,12 +115,9 @@ def allow_by_sampling(
         f"in each of them, pairs called never in none; for each such pair the opposite is true, with 95 % confidence, "
         f"in less than {share:.2g} of all configurations. {len(allowed.proven)} of the pairs called never are proven: "
         "they cannot touch within the limits"
+        + (". Pairs called default collide where the robot was said to be free" if default is not None else "")
     )
     return allowed
-
-
-def _default(low: Array, high: Array) -> Array:
-    return np.where((low <= 0.0) & (high >= 0.0), 0.0, 0.5 * (low + high))
 
 
 def _limits(robot: Robot, pairs: Ints, lower: ArrayLike | None, upper: ArrayLike | None) -> tuple[Array, Array]:
@@ -145,6 +144,11 @@ def _limits(robot: Robot, pairs: Ints, lower: ArrayLike | None, upper: ArrayLike
                     f"and {robot.links[b]!r}: pass lower= and upper= to draw within"
                 )
     low[~np.isfinite(low)] = high[~np.isfinite(high)] = 0.0
+    with np.errstate(over="ignore"):
+        wide = np.flatnonzero(~np.isfinite(high - low))
+    if len(wide):
+        c = int(wide[0])
+        raise RobotError(f"lower[{c}] is {low[c]:g} and upper[{c}] {high[c]:g}: too far apart to draw between")
     if (low > high).any():
         c = int(np.argmax(low > high))
         raise RobotError(f"lower[{c}] is {low[c]:g}, more than upper[{c}] = {high[c]:g}")

@@ -51,6 +51,18 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
         a, b = place.text("link1"), place.text("link2")
         if a in known and b in known and a != b:
             allowed.forbid(a, b)
+    if root.tag != "robot" or (root.find("joint") is not None and root.find("disable_collisions") is None):
+        raise ParseError(
+            f"{file} is no SRDF, but a <{root.tag}> with joints: is it the URDF?"
+            if root.tag == "robot"
+            else f"{file} is no SRDF: its root is <{root.tag}>, expected <robot>"
+        )
+    if allowed.unknown and not len(allowed):
+        first = allowed.unknown[0]
+        raise ParseError(
+            f"{file} is the SRDF of another robot: none of its {len(allowed.unknown)} pairs names two links of this "
+            f"one, the first is {first.link_a!r} with {first.link_b!r}"
+        )
     others = tuple(_xml(child) for child in root if child.tag not in _ABOUT_PAIRS)
     return Srdf(root.get("name", ""), allowed, _states(top), others)
 

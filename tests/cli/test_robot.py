@@ -483,3 +483,12 @@ def test_a_pair_that_may_touch(run, beam):
     words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--check", beam / "q.csv")
     assert run(*words).code == 1
     assert run(*words, "--touching", "beam:wall").code == 0
+
+
+def test_random_ones_that_cannot_be_drawn(run, beam):
+    wide = beam / "wide.urdf"
+    wide.write_text(BEAM.replace('"continuous">', '"prismatic"><limit lower="-1e308" upper="1e308"/>'))
+    said = run("robot", wide, "--random", "2")
+    assert (said.code, "too far apart to draw between" in said.err) == (2, True)
+    said = run("robot", wide, "--random", "2", "--seed", "-1")
+    assert (said.code, "--seed -1: expected 0 or more" in said.err) == (2, True)

@@ -144,3 +144,26 @@ def test_names_that_are_not_there():
     with pytest.raises(Gjk3dError):
         ("base", "foot") in allowed  # noqa: B015
     assert ("base", "arm") not in allowed
+
+
+def test_allowed_is_set_by_names():
+    one = Robot.from_urdf(SHARE / URDFS["panda"], geometry="hull")
+    one.allowed = [("panda_link0", "panda_link2"), ("panda_link1", "panda_link3", "close")]
+    assert one.allowed.reason("panda_link2", "panda_link0") == "user"
+    assert one.allowed.reason("panda_link1", "panda_link3") == "close"
+    one.allowed = one.allowed.copy()
+    for wrong, text in (
+        ([("typo", "panda_link0")], "there is no link 'typo'"),
+        (["panda_link0"], "expected two names of links"),
+        (AllowedPairs(["a", "b"]), "of a robot with other links"),
+    ):
+        with pytest.raises(RobotError, match=text):
+            one.allowed = wrong
+
+
+def test_an_srdf_of_another_robot_and_a_urdf_are_told():
+    panda, ur5 = SHARE / URDFS["panda"], SHARE / URDFS["ur5"]
+    with pytest.raises(ParseError, match="is no SRDF, but a <robot> with joints: is it the URDF"):
+        Robot.from_urdf(panda, srdf=panda)
+    with pytest.raises(ParseError, match="is the SRDF of another robot: none of its 35 pairs"):
+        Robot.from_urdf(ur5, srdf=SHARE / SRDFS["panda"])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
+from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot
 from tests.robot.test_checker import AROUND, PANDA, UR5, at, drawn
 from tests.robot.test_surroundings import HELD, SOLIDS
@@ -145,3 +146,10 @@ def test_errors(make, text):
     with pytest.raises(gk.errors.Gjk3dError, match=text):
         make(checker)
     assert checker.objects == tuple(AROUND)
+
+
+def test_ragged_configurations():
+    checker = Checker(Robot.from_urdf(*PANDA))
+    for ragged in ([[0.0] * 8, [0.0] * 7], [0.0, [1.0]]):
+        with pytest.raises(RobotError, match="q is ragged"):
+            checker.free(ragged)

@@ -55,7 +55,9 @@ def test_bodies_touch_less_than_hulls_and_more_than_meshes():
 @pytest.mark.many
 def test_panda_as_its_makers_have_it():
     """Panda's own SRDF was made in the same way, by MoveIt with 10 000 samples."""
-    made = allow_by_sampling(robot("panda"), 10_000)
+    one = robot("panda")
+    free = np.where((one.lower <= 0.0) & (one.upper >= 0.0), 0.0, (one.lower + one.upper) / 2)
+    made = allow_by_sampling(one, 10_000, default=free)
     read = Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"]).allowed
     assert set(made) == set(read)
     assert "10000 configurations" in made.evidence
@@ -100,11 +102,11 @@ def made(tmp_path, kind, x):
 
 
 def test_always(tmp_path):
-    """In collision wherever it is, but for the default configuration it would be called default."""
     one = made(tmp_path, "continuous", 0.5)
-    assert allow_by_sampling(one, 50).reason("a", "b") == "default"
+    assert allow_by_sampling(one, 50).reason("a", "b") == "always"
+    assert allow_by_sampling(one, 50, default=[0.0, 0.0]).reason("a", "b") == "default"
     one = made(tmp_path, "prismatic", 1.2)
-    got = allow_by_sampling(one, 50, default=[0.0, 1.0], lower=[-1, -1], upper=[1, -0.2])
+    got = allow_by_sampling(one, 50, default=[0.0, 9.0], lower=[-1, -1], upper=[1, -0.2])
     assert got.reason("a", "b") == "always"
     assert allow_by_sampling(made(tmp_path, "continuous", 4), 50).reason("a", "b") == "never"
 
@@ -130,3 +132,15 @@ def test_no_configurations_and_no_pairs():
     assert touching.hits(robot("panda").all_pairs(), np.zeros((0, 8))).shape == (0, len(robot("panda").all_pairs()))
     assert touching.hits(np.zeros((0, 2), dtype=int), np.zeros((3, 8))).shape == (3, 0)
     assert gk.robot.Robot is Robot
+
+
+def test_what_collides_only_sometimes_stays_checked(tmp_path):
+    # in collision where all joints are 0, and free elsewhere: nobody said that 0 is free
+    one = made(tmp_path, "prismatic", 1.2)
+    assert Touching(one).hits(one.all_pairs(), np.zeros((1, one.dof))).any()
+    got = allow_by_sampling(one, 200, lower=[-3, -3], upper=[3, 3])
+    assert got.reason("a", "b") is None
+    known = allow_by_sampling(one, 200, default=[0.0, 0.0], lower=[-3, -3], upper=[3, 3])
+    assert known.reason("a", "b") == "default"
+    assert "said to be free" in known.evidence
+    assert "said to be free" not in got.evidence

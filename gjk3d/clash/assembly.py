@@ -173,6 +173,8 @@ def _named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
         raise FileError("no file: name one or more models, or a folder of them")
     files: dict[Path, tuple[str, Path]] = {}
     for given in paths:
+        if not os.fspath(given):
+            raise FileError("a name is empty: name a file or a folder ('.' is this one)")
         path = Path(given)
         if not path.is_dir():
             found = [(path.stem, path)]
@@ -182,18 +184,26 @@ def _named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
             if not found:
                 raise FileError(f"{path} holds no model: {' '.join(loading.FORMATS)} are read")
         for name, file in found:
-            files.setdefault(file.resolve(), (Path(name).as_posix(), file))
+            files.setdefault(Path(os.path.realpath(file)), (Path(name).as_posix(), file))
     return sorted(files.values(), key=lambda entry: (order(entry[0]), str(entry[1])))
 
 
 def _models_below(folder: Path) -> list[Path]:
+    """Return what has the name of a model, also what is none: a broken link is to be told, and not passed over."""
     return [
         file
         for file in folder.rglob("*")
         if file.suffix.lower() in loading.FORMATS
-        and file.is_file()
+        and not _holds_files(file)
         and not any(name.startswith(".") for name in file.relative_to(folder).parts)
     ]
+
+
+def _holds_files(path: Path) -> bool:
+    try:
+        return path.is_dir() and any(path.iterdir())
+    except OSError:  # no permission: to be told
+        return False
 
 
 def _one_unit(files: list[_File], said: str | None) -> tuple[str | None, list[str]]:
@@ -244,6 +254,8 @@ def _unique(parts: list[AssemblyPart]) -> tuple[AssemblyPart, ...]:
 
 def sha256(path: Path) -> str | None:
     """Return the hash of a file, by which a reader knows that it is the same one; None if it cannot be read."""
+    if not path.is_file():  # to open a pipe is to wait for who writes to it
+        return None
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

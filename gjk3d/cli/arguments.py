@@ -115,12 +115,17 @@ def _rotation(vector: list[float]) -> NDArray[np.float64]:
     return nearest if np.abs(matrix - nearest).max() < 1e-15 else matrix
 
 
-def check_output(path: Path | None, option: str, endings: tuple[str, ...], inputs: tuple[Path, ...]) -> None:
-    """Refuse a place to write to that would fail after the work, or that would destroy an input."""
+def check_output(
+    path: Path | None, option: str, endings: tuple[str, ...], inputs: tuple[Path, ...], cure: str = ""
+) -> None:
+    """Refuse a place to write to that would fail after the work, or that would destroy an input.
+
+    Without ``endings`` any name will do.
+    """
     if path is None:
         return
-    if path.suffix.lower() not in endings:
-        raise UsageError(f"{option} {str(path)!r}: the name must end in {' or '.join(endings)}")
+    if endings and path.suffix.lower() not in endings:
+        raise UsageError(f"{option} {str(path)!r}: the name must end in {' or '.join(endings)}{cure}")
     if path.is_dir():
         raise UsageError(f"{option} {str(path)!r} is a folder; name a file in it")
     if not path.parent.is_dir():

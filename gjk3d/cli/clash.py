@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.progress import Bar
@@ -29,11 +30,20 @@ _FATAL: dict[Level, tuple[str, ...]] = {
 }
 _INTERRUPTED = 130
 _PAGE = 50_000  #: findings that are kept for a page where each has gone out as a line already
+
+
+def _named(kind: Any, tokens: Sequence[Token]) -> Path:
+    """Return a path; the path of an empty name would be the folder one is in."""
+    if not tokens[0].value:
+        raise ValueError("a name is empty: name a file or a folder ('.' is this one)")
+    return Path(tokens[0].value)
+
+
 _Length = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 
 
 def clash(
-    *inputs: Path,
+    *inputs: Annotated[Path, Parameter(converter=_named)],
     a: str | None = None,
     b: str | None = None,
     clearance: _Length = None,
@@ -102,7 +112,8 @@ def clash(
     if top < 1:
         raise UsageError(f"--top {top}: expected 1 or more")
     files = tuple(path for path in (*inputs, baseline, ignore) if path is not None)
-    check_output(output, "--output", tuple(f".{ending}" for ending in _ENDINGS), files)
+    endings = () if format else tuple(f".{ending}" for ending in _ENDINGS)  # what is said goes before the ending
+    check_output(output, "--output", endings, files, ", or -f say the form")
     check_output(html, "--html", (".html", ".htm"), files)
     check_output(bcf, "--bcf", (".bcf", ".bcfzip"), files)
     if form == "table" and output is not None:

@@ -271,6 +271,8 @@ def check_3mf(data: bytes) -> tuple[bytes, int]:
                 f"unpacks to {unpacked} bytes; at most {MAX_UNPACKED} are read, and from {SMALL} on at most {MAX_RATIO}"
                 f" times the {len(data)} of the file"
             )
+        if not any("3d/3dmodel.model" in name.lower() for name in archive.namelist()):
+            raise HeaderError("holds no model: it is a zip archive without 3D/3dmodel.model")
         for name in archive.namelist():
             if name.lower().endswith(".model"):
                 with archive.open(name) as member:

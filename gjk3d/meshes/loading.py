@@ -183,6 +183,8 @@ def existing(path: str | os.PathLike[str]) -> Path:
             raise FileError(f"{file} is a folder: name a file in it")
         if file.exists():
             raise FileError(f"{file} is no regular file")
+        if file.is_symlink():
+            raise FileError(f"{file} is a link to {os.readlink(file)}, and no file is there")
         folder = [entry.name for entry in file.parent.iterdir()] if file.parent.is_dir() else []
     except (OSError, ValueError) as error:  # no permission, a name too long, a NUL in it
         if isinstance(error, FileError):
@@ -213,6 +215,8 @@ def _format(file: Path) -> _Format:
 
 
 def _one_line(error: Exception) -> str:
+    if isinstance(error, StopIteration):  # a reader looked for something
+        return "it lacks something that it refers to"
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
 

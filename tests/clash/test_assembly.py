@@ -1,6 +1,7 @@
 """Assemblies from files: names, units, frames, and what becomes of what cannot be read."""
 
 import importlib.util
+import os
 import random
 from pathlib import Path
 
@@ -120,6 +121,28 @@ def test_broken_files_and_parts_stay_as_unchecked(save, tmp_path, monkeypatch):
     assert "not finite" in reasons["nan"]
     assert 'pip install "gjk3d[io]"' in reasons["solid"]
     assert all(len(entry.sha256) == 64 for entry in assembly.inputs)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_what_has_the_name_of_a_model_and_is_none_is_not_passed_over(save, tmp_path):
+    """A pipe is not opened: that would wait for who writes to it."""
+    save("good.stl", stl_binary())
+    save("full.stl/inner.stl", stl_binary())
+    (tmp_path / "folder.stl").mkdir()
+    (tmp_path / "link.stl").symlink_to("nothing.stl")
+    (tmp_path / "loop.stl").symlink_to("loop.stl")
+    os.mkfifo(tmp_path / "pipe.stl")
+    assembly = Assembly.load(tmp_path)
+    assert {part.name: part.reason for part in assembly.parts} == {
+        "good": "",
+        "full.stl/inner": "",
+        "folder": "is a folder: name a file in it",
+        "link": "is a link to nothing.stl, and no file is there",
+        "loop": "is a link to loop.stl, and no file is there",
+        "pipe": "is no regular file",
+    }
+    with pytest.raises(FileError, match="a name is empty"):
+        Assembly.load("")
 
 
 def test_one_broken_part_of_a_file_does_not_take_the_others(save):

@@ -94,6 +94,19 @@ def test_the_ending_of_the_output_says_its_form(run, boxes, tmp_path, ending):
         assert len(trimesh.load_scene(path).geometry) == 4
 
 
+@pytest.mark.parametrize("name", ["out.txt", "out", "rows.json"])
+def test_a_form_that_is_said_goes_before_the_ending(run, boxes, tmp_path, name):
+    assert run("clash", *boxes, "-o", tmp_path / name, "-f", "csv").code == 1
+    assert (tmp_path / name).read_text().startswith("id,kind,")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="this system has no /dev/null")
+def test_output_may_go_to_a_device(run, boxes):
+    assert run("clash", *boxes, "-o", "/dev/null", "-f", "json").code == 1
+    said = run("clash", *boxes, "-o", "/dev/null")
+    assert (said.code, said.err.endswith(".glb, or -f say the form\n")) == (2, True)
+
+
 def test_a_broken_file_counts_if_it_is_of_the_selection(run, boxes, tmp_path):
     (tmp_path / "broken.stl").write_bytes(b"junk")
     for names, count in ((("--a", "two"), 1), (("--a", "one", "--b", "three"), 0)):
@@ -150,6 +163,7 @@ def test_a_baseline_says_what_is_new_and_what_is_gone(run, box, tmp_path):
     ("argv", "message"),
     [
         ((), "name an assembly, several files or a folder"),
+        (("",), "a name is empty: name a file or a folder"),
         (("nowhere.glb",), "there is no file nowhere.glb"),
         (("{one}",), "no pair of parts to test: only one part could be loaded"),
         (("{one}", "{two}", "--a", "tow"), "a 'tow' fits none of the 2 parts: did you mean two?"),

@@ -164,3 +164,25 @@ sys.exit(main(["info", {str(pipe)!r}]))
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=30)
     assert (child.returncode, said) == (130, "gjk3d: interrupted\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
+@pytest.mark.parametrize("name", ["cyclopts", "trimesh"])
+def test_ctrl_c_in_an_import_ends_at_once(tmp_path, name):
+    """Which would leave by a stack trace, or swallow it."""
+    (tmp_path / f"{name}.py").write_text(
+        "import os, signal, time\n"
+        "try:\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    pass\n"
+    )
+    model = tmp_path / "a.obj"
+    model.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    code = f"""
+import signal, sys
+sys.path.insert(0, {str(tmp_path)!r})
+sys.argv = ["gjk3d", "check", {str(model)!r}, {str(model)!r}]
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
+from gjk3d.__main__ import main
+sys.exit(main())
+"""
+    done = _python("-c", code)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "gjk3d: interrupted\n")

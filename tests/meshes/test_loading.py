@@ -273,6 +273,7 @@ def test_missing_files_and_folders(tmp_path, save):
         ("deep.gltf", b"[" * 200_000, "cannot be read as GLTF: RecursionError"),
         ("loop.gltf", gltf(LOOP, scenes=[{"nodes": [0]}]), "cannot be read as GLTF"),
         ("old.glb", struct.pack("<III", 0x46546C67, 1, 20) + b"x" * 8, "GLB version 1"),
+        ("empty.3mf", b"PK\5\6" + bytes(18), "holds no model: it is a zip archive without 3D/3dmodel.model"),
         ("junk.3mf", b"PK hello", "cannot be read as 3MF: BadZipFile"),
         ("what.xyz", b"1 2 3", r"unknown extension '.xyz': .stl .obj .ply .off .glb .gltf .3mf .dae .step .stp"),
         ("plain", b"1 2 3", "unknown extension ''"),

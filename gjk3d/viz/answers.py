@@ -13,7 +13,7 @@ from gjk3d.results import Axis, Distance
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.bodies import add, matrices
 from gjk3d.viz.drawing import COLORS, NORMAL, SEPARATION, Drawing, Style
-from gjk3d.viz.layout import kind, number, plate, side_view
+from gjk3d.viz.layout import called, number, plate, side_view
 from gjk3d.viz.marks import arrow, rod, turned
 
 Array = NDArray[np.float64]
@@ -52,7 +52,7 @@ def draw(x: Axis | Gradient, style: Style, *, of: Any = None) -> Drawing:
     planes = []
     for k, shape in enumerate((a, b)):
         color = style.color(k, COLORS)
-        drawing.key(f"{'AB'[k]}  {style.name(k, kind(shape))}", color)
+        drawing.key(f"{'AB'[k]}  {style.name(k, called(shape))}", color)
         if isinstance(shape, Halfspace):
             planes.append((shape, poses[k], color))
         else:

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from gjk3d.rays import RayHit
-from gjk3d.viz.drawing import GREY, NORMAL, SEPARATION, Drawing, Style, ball_of
+from gjk3d.viz.drawing import COLORS, GREY, INK, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of
 from gjk3d.viz.marks import arrow, ball, rod
 
 #: Rays drawn as rods with arrows; more are lines.
 _MOST_RODS = 60
+#: Colours of rays that hit, and of where: the first that is not in what they were cast at.
+_HITS, _WHERE = (NORMAL, COLORS[1], PALETTE[3]), (SEPARATION, COLORS[0], INK)
 
 
 def draw(x: RayHit, style: Style, *, origins: Any = None, directions: Any = None, of: Any = None) -> Drawing:
@@ -40,34 +42,37 @@ def draw(x: RayHit, style: Style, *, origins: Any = None, directions: Any = None
     size = ball_of(np.concatenate([drawing.framed, starts, points[hit]]))[1]
     beyond = 0.6 * size if len(drawing.items) == 0 else _reach(starts, ways, drawing, size)
     ends = np.where(hit[:, None], points, starts + np.reshape(beyond, (-1, 1)) * ways)
-    _add_rays(drawing, starts, ends, hit, size)
+    taken = {item.color for item in drawing.items}
+    colors = [next((color for color in wished if color not in taken), wished[-1]) for wished in (_HITS, _WHERE)]
+    colors.append("#5F6368" if drawing.keys else GREY)  # what is free in a scene is light
+    _add_rays(drawing, starts, ends, hit, size, colors)
     for point, normal in zip(points[hit & ~inside], np.reshape(x.normal, (-1, 3))[hit & ~inside], strict=True):
         if len(points) <= _MOST_RODS:
-            drawing.marks(arrow(point, normal, 0.12 * size, 0.006 * size), SEPARATION)
+            drawing.marks(arrow(point, normal, 0.12 * size, 0.006 * size), colors[1])
     drawing.words.insert(0, f"{int(hit.sum())} of {len(hit)} rays hit" if len(hit) > 1 else _single(x))
-    drawing.key("rays that hit", NORMAL)
+    drawing.key("rays that hit", colors[0])
     if not hit.all():
-        drawing.key("rays that miss", GREY)
+        drawing.key("rays that miss", colors[2])
     if hit.any():
-        drawing.key("where, and the normal there", SEPARATION)
+        drawing.key("where, and the normal there", colors[1])
     return drawing
 
 
-def _add_rays(drawing: Drawing, starts: Any, ends: Any, hit: Any, size: float) -> None:
+def _add_rays(drawing: Drawing, starts: Any, ends: Any, hit: Any, size: float, colors: list[str]) -> None:
     few = len(hit) <= _MOST_RODS
     for a, b, met in zip(starts, ends, hit, strict=True):
         if few:
-            color = NORMAL if met else GREY
+            color = colors[0] if met else colors[2]
             drawing.marks([rod(a, b, 0.0045 * size, 12)], color, framed=bool(met))
             drawing.marks([ball(a, 0.009 * size, 16)], color)
             if met:
-                drawing.marks([ball(b, 0.012 * size, 24)], SEPARATION)
+                drawing.marks([ball(b, 0.012 * size, 24)], colors[1])
     if not few:
         segments = np.stack([starts, ends], axis=1)
-        drawing.lines(segments[hit], NORMAL, width=1.2)
-        drawing.lines(segments[~hit], GREY, width=1.2, framed=False)
-        drawing.dots(starts, GREY, width=2.0)
-        drawing.dots(ends[hit], SEPARATION, width=7.0)
+        drawing.lines(segments[hit], colors[0], width=1.2)
+        drawing.lines(segments[~hit], colors[2], width=1.2, framed=False)
+        drawing.dots(starts, colors[2], width=2.0)
+        drawing.dots(ends[hit], colors[1], width=7.0)
 
 
 def _reach(starts: Any, ways: Any, drawing: Drawing, size: float) -> Any:

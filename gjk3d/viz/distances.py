@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gjk3d.results import Distance
 from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Camera, Drawing, Style, darker
-from gjk3d.viz.layout import Body, Layout, kind, lay_out, models_of, proof, verdict, way_out
+from gjk3d.viz.layout import Body, Layout, called, lay_out, models_of, proof, verdict, way_out
 from gjk3d.viz.marks import arrow, ball, rod
 
 Array = NDArray[np.float64]
@@ -64,7 +64,7 @@ def add_pair(
             )
             drawing.body(*thin, color, look=MODEL, name="AB"[i])
     for k, shape in enumerate((x.shape_a, x.shape_b)):
-        drawing.key(f"{'AB'[k]}  {style.name(k, kind(shape))}", style.color(k, COLORS))
+        drawing.key(f"{'AB'[k]}  {style.name(k, called(shape))}", style.color(k, COLORS))
 
 
 def _add_witness(drawing: Drawing, x: Distance, layout: Layout, colors: tuple[str, str]) -> None:

@@ -20,7 +20,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import COLORS, INK, NORMAL, SEPARATION, Drawing
-from gjk3d.viz.layout import kind, proof, verdict
+from gjk3d.viz.layout import called, proof, verdict
 from gjk3d.viz.paint import add_items, aim, camera_of, thickened
 from gjk3d.viz.picture import free_name, new_plotter, save
 from gjk3d.viz.rendering import check_rendering, has_display
@@ -160,7 +160,7 @@ class Dragged:
             actor.mapper.SetRelativeCoincidentTopologyLineOffsetParameters(0.0, -66000.0)
             actor.mapper.SetRelativeCoincidentTopologyPointOffsetParameter(-66000.0)
         aim(self.plotter, camera)
-        kinds = f"A  {kind(self._a)}   B  {kind(self._b)}   {_HELP}"
+        kinds = f"A  {called(self._a)}   B  {called(self._b)}   {_HELP}"
         self.plotter.add_text(kinds, position=(0.014, 0.016), viewport=True, font_size=11, color=INK, name="gjk3d key")
         self._ask()
         self._grip.AddObserver("ModifiedEvent", self._follow)

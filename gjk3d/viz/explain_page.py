@@ -14,7 +14,7 @@ from gjk3d.results import Distance
 from gjk3d.viz.drawing import darker
 from gjk3d.viz.explain_scene import OVER, PALETTE, Piece, Scene, View
 from gjk3d.viz.explain_words import HEADINGS, bounds, legend, legends
-from gjk3d.viz.layout import kind, verdict
+from gjk3d.viz.layout import called, verdict
 from gjk3d.viz.shading import shade
 from gjk3d.viz.steps import Step
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
@@ -28,14 +28,14 @@ def write_page(
 ) -> Path:
     """Write the page; nothing in it reaches for the network, and its own policy forbids it."""
     style, script, three = _text("explain.css"), _text("explain.js"), three_js()
-    called = names or (kind(result.shape_a), kind(result.shape_b))
+    both = names or (called(result.shape_a), called(result.shape_b))
     headline = verdict(result)
     parts = {
         "policy": policy([three, script], style),
-        "title": html.escape(f"{called[0]} and {called[1]}, explained: {headline}"),
+        "title": html.escape(f"{both[0]} and {both[1]}, explained: {headline}"),
         "style": style,
-        "name_a": html.escape(called[0]),
-        "name_b": html.escape(called[1]),
+        "name_a": html.escape(both[0]),
+        "name_b": html.escape(both[1]),
         "headline": html.escape(headline[:1].upper() + headline[1:]),
         "status": result.status.name.lower(),
         "left": html.escape(HEADINGS[0]),

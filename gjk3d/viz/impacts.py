@@ -12,7 +12,7 @@ from gjk3d.motion import Impact, ImpactStatus, Motion
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import COLORS, INK, NORMAL, Drawing, Style, darker
-from gjk3d.viz.layout import kind, number, side_view
+from gjk3d.viz.layout import called, number, side_view
 from gjk3d.viz.marks import arrow, ball, rod
 
 Array = NDArray[np.float64]
@@ -37,7 +37,7 @@ def draw(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
     planes = []
     for k, (shape, motion) in enumerate(sides):
         color = style.color(k, COLORS)
-        drawing.key(f"{'AB'[k]}  {style.name(k, kind(shape))}", color)
+        drawing.key(f"{'AB'[k]}  {style.name(k, called(shape))}", color)
         if isinstance(shape, Halfspace):
             planes.append((shape, motion.at(until), color))
             continue

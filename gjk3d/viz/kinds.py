@@ -22,6 +22,7 @@ KINDS = {
     "gjk3d.robot.checker.Checker": "robots",
     "gjk3d.viz.motions.Travel": "motions",
     "pyvista.core.pointset.PolyData": "bodies",
+    "trimesh.base.Trimesh": "bodies",
     "numpy.ndarray": "frames",
     "scipy.spatial.transform._rigid_transform.RigidTransform": "frames",
     "gjk3d.contacts.Contact": "patches",
@@ -39,6 +40,14 @@ KINDS = {
     "builtins.tuple": "many",
 }
 
+#: What to draw instead of what has no picture by itself.
+_CURES = {
+    "gjk3d.clash.report.Clash": "draw its report, and say which finding: viz.show(report, clash=k), or clash=found.id",
+    "gjk3d.motion.Motion": "draw what moves at some of its poses: viz.show(shape, pose=motion.at(times))",
+    "trimesh.points.PointCloud": "draw gjk3d.PointCloud(cloud.vertices, radius)",
+    "trimesh.scene.scene.Scene": "draw each mesh of scene.dump(), or load its file with gjk3d.clash.Assembly.load",
+}
+
 
 def module_of(x: Any) -> Any:
     """Return the module that draws a thing.
@@ -52,6 +61,9 @@ def module_of(x: Any) -> Any:
         home = KINDS.get(f"{cls.__module__}.{cls.__qualname__}")
         if home is not None:
             return import_module(f"gjk3d.viz.{home}")
+        cure = _CURES.get(f"{cls.__module__}.{cls.__qualname__}")
+        if cure is not None:
+            raise TypeError(f"a {type(x).__name__} cannot be drawn by itself: {cure}")
     known = ", ".join(sorted({name.rpartition(".")[2] for name in KINDS if name.startswith("gjk3d.")}))
     raise TypeError(f"{type(x).__name__} cannot be drawn; these can: {known}, poses, and lists of them")
 

@@ -164,6 +164,12 @@ def kind(shape: Any) -> str:
     return "".join(f" {c.lower()}" if c.isupper() else c for c in type(shape).__name__).strip()
 
 
+def called(shape: Any) -> str:
+    """Return the name of a mesh that has one, else the kind of shape in words."""
+    name = getattr(shape, "name", None)
+    return name if isinstance(name, str) and name else kind(shape)
+
+
 def number(value: float, digits: int = 6) -> str:
     """Write a number for people, without exponents where it is of ordinary size."""
     return f"{value + 0.0:.{digits}g}"

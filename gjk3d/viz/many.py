@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.bounding.base import Volume
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.bodies import add, matrices, words_for
-from gjk3d.viz.drawing import GREY, Drawing, Style
+from gjk3d.viz.drawing import GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style
 
 #: Names that are told; of more bodies only the number is.
 MOST_KEYS = 8
+#: Bounding volumes in a row take these in turn: what they bound has those of bodies.
+_VOLUMES = (NORMAL, SEPARATION, *PALETTE[3:])
 
 
 def draw(x: Any, style: Style) -> Drawing:
@@ -21,16 +24,21 @@ def draw(x: Any, style: Style) -> Drawing:
     if type(x) not in (list, tuple):
         raise TypeError(f"{type(x).__name__} cannot be drawn")  # an answer with fields is no list
     entries = [_split(entry) for entry in ([x] if _is_pair(x) else x)]
-    drawing = Drawing()
     if not entries:
-        return drawing
+        raise ValueError("there is nothing to draw: the list is empty")
+    drawing = Drawing()
     named = len(entries) <= MOST_KEYS
     planes: list[tuple[int, str]] = []
+    volumes = 0
     for k, (thing, pose) in enumerate(entries):
         plane = isinstance(thing, Halfspace)
         color = GREY if plane and style.colors is None else style.color(k - len(planes) if style.colors is None else k)
         if not is_solid(thing):
-            drawing.take(drawing_of(thing, Style(pose, style.colors, style.opacity)))
+            colors = style.colors
+            if isinstance(thing, Volume):
+                colors = (style.color(volumes, _VOLUMES),)
+                volumes += 1
+            drawing.take(drawing_of(thing, Style(pose, colors, style.opacity)))
             continue
         if plane:
             planes.append((k, color))

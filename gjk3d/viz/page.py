@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.results import Distance, Status
-from gjk3d.viz.layout import Body, Layout, kind, lay_out, models_of, number, verdict, way_out
+from gjk3d.viz.layout import Body, Layout, called, kind, lay_out, models_of, number, verdict, way_out
 from gjk3d.viz.shading import shade
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
 
@@ -70,8 +70,8 @@ def write_html(
         "headline": html.escape(headline[:1].upper() + headline[1:]),
         "status": result.status.name.lower(),
         "slide": "bring B to touch A" if result.distance > 0.0 else "move B out, until it just touches",
-        "name_a": html.escape(names[0] if names[0] != "A" else _shape(result.shape_a)),
-        "name_b": html.escape(names[1] if names[1] != "B" else _shape(result.shape_b)),
+        "name_a": html.escape(names[0] if names[0] != "A" else _called(result.shape_a)),
+        "name_b": html.escape(names[1] if names[1] != "B" else _called(result.shape_b)),
         "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more)),
         "rows": "\n".join(
             f"<tr><th>{label}</th><td>{html.escape(text)}</td></tr>" for label, text in _rows(result, unit)
@@ -128,6 +128,10 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
         ("Steps", str(result.iterations)),
     ]
     return rows
+
+
+def _called(shape: Any) -> str:
+    return called(shape) if getattr(shape, "name", None) else _shape(shape)
 
 
 def _shape(shape: Any) -> str:

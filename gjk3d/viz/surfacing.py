@@ -44,7 +44,7 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Indices]:
         return _at_each(points, *ball(np.zeros(3), x.radius, _SMALL if len(points) > 200 else 32))
     if not hasattr(x, "surface"):
         if hasattr(x, "vertices") and hasattr(x, "faces"):
-            return x.vertices, x.faces
+            return np.asarray(x.vertices, dtype=np.float64), np.asarray(x.faces, dtype=np.int64)
         if hasattr(x, "regular_faces"):  # PolyData
             whole = x.triangulate()
             return np.asarray(whole.points, dtype=np.float64), np.asarray(whole.regular_faces, dtype=np.int64)

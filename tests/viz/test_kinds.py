@@ -186,3 +186,62 @@ def test_what_does_not_carry_its_shapes_says_what_to_pass():
     with pytest.raises(TypeError, match=f"^a Gradient does not carry .*{asked}, or the Distance .*of=result$"):
         viz.show(gk.gradient(result))
     assert drawing_of(gk.gradient(result), of=result).items
+
+
+def test_a_mesh_of_trimesh_is_drawn_as_one_of_pyvista():
+    import trimesh
+
+    ring = trimesh.creation.torus(3, 1)
+    drawing = drawing_of(ring)
+    np.testing.assert_allclose(drawing.items[0].vertices, ring.vertices)
+    assert type(drawing.items[0].vertices) is np.ndarray
+    assert len(drawing_of([ring, gk.Sphere(1)]).items) == 2
+    assert viz.to_pyvista(ring).n_cells == len(ring.faces)
+
+
+def test_what_has_no_picture_says_what_to_draw_instead():
+    import trimesh
+
+    ring = gk.Mesh(*gk.Box((1, 1, 1)).surface())
+    report = gk.clash.check(gk.clash.Assembly.of({"a": ring, "b": ring}))
+    with pytest.raises(TypeError, match=r"a Clash cannot be drawn by itself: .*viz\.show\(report, clash=k\)"):
+        viz.show(report.clashes[0])
+    assert drawing_of(report, clash=report.clashes[0].id).items  # as it says
+    with pytest.raises(TypeError, match=r"a Motion cannot be drawn by itself: .*pose=motion\.at\(times\)"):
+        viz.show(gk.Motion(None, (1, 0, 0)))
+    with pytest.raises(TypeError, match=r"draw gjk3d\.PointCloud\(cloud\.vertices, radius\)"):
+        viz.show(trimesh.PointCloud([(0, 0, 0)]))
+    with pytest.raises(TypeError, match=r"a Scene cannot be drawn by itself: draw each mesh of scene\.dump\(\)"):
+        viz.show(trimesh.Scene())
+    with pytest.raises(ValueError, match="the list is empty"):
+        viz.show([])
+
+
+def test_volumes_in_a_list_have_a_colour_each():
+    shape = gk.Cone(1, 2)
+    volumes = [gk.obb(shape), gk.aabb(shape), gk.bounding_sphere(shape)]
+    for things in (volumes, [shape, *volumes]):
+        drawing = drawing_of(things)
+        assert len({color for _, color in drawing.keys}) == len(things)
+        assert {item.color for item in drawing.items} == {color for _, color in drawing.keys}
+    assert [color for _, color in drawing_of(volumes, Style(colors=("red", "blue"))).keys] == ["red", "blue", "red"]
+
+
+def test_rays_have_other_colours_than_the_scene_they_are_cast_at():
+    scene = gk.Scene()
+    for k in range(3):
+        scene.add(f"box {k}", gk.Box((1, 1, 1)), pose=pose(0.9 * k * (k < 2) + 5 * (k == 2), 0, 0))
+    hits = scene.raycast((0.4, 0, 5), [(0, 0, -1), (0, 1, 0)])
+    keys = drawing_of(hits, of=scene).keys
+    assert {"collides", "free", "rays that hit", "where, and the normal there"} < {text for text, _ in keys}
+    assert len({color for _, color in keys}) == len(keys)
+
+
+def test_named_meshes_keep_their_names(tmp_path):
+    ant = gk.Mesh(*gk.Box((1, 1, 1)).surface(), name="ant")
+    result = gk.distance(ant, gk.Sphere(1), None, pose(3, 0, 0))
+    keys = [text for text, _ in drawing_of(result).keys]
+    assert keys[:2] == ["A  ant", "B  sphere"]
+    assert [text for text, _ in drawing_of(result, Style(names=("this", "that"))).keys][:2] == ["A  this", "B  that"]
+    page = viz.write_html(tmp_path / "ant.html", result).read_text(encoding="utf-8")
+    assert "</b> ant<br>" in page

@@ -310,3 +310,28 @@ def test_no_webgl_leaves_the_table(tmp_path):
         assert "press/ram" in browser.evaluate("document.querySelector('#detail').innerText")
     finally:
         browser.close()
+
+
+def test_a_small_window_leaves_room_for_the_picture(opened, chromium):
+    notes = tuple(f"part {k} is in m: its lengths are multiplied by 1000" for k in range(12))
+    lost = tuple(PartRow(f"lost {k}", "lost.stl", 0, reason="the file ends too early") for k in range(3))
+    report = three_cubes(notes=notes)
+    bound = report.clashes[0]
+    clashes = [replace(bound, kind=kind, id=kind, status="active") for kind in KINDS]
+    clashes[0] = replace(clashes[0], method="triangles", distance_kind="approximate")
+    browser = opened(replace(report, parts=report.parts + lost, clashes=(*clashes, bound)))
+    try:
+        for size in ((1000, 700), (1400, 900)):
+            chromium.resize(*size)
+            browser.key("ArrowDown")
+            browser.settle()
+            assert browser.evaluate("document.querySelector('#view').clientHeight") >= 0.45 * size[1] - 1
+            assert browser.evaluate("document.querySelector('#detail').clientHeight") >= 89
+            assert browser.evaluate("document.documentElement.scrollHeight") <= size[1]
+            clipped = browser.evaluate(
+                "[...document.querySelectorAll('#rows td, #rows td small')]"
+                ".filter((e) => !e.closest('.parts') && e.scrollWidth > e.clientWidth).map((e) => e.innerText)"
+            )
+            assert clipped == []
+    finally:
+        chromium.resize(1200, 800)

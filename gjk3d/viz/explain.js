@@ -28,21 +28,11 @@
 
   const svg = make("svg", element("curve"), { viewBox: "0 0 800 170", preserveAspectRatio: "none" });
   const known = data.steps.map((step, i) => [i, step.lower, step.upper]).filter((row) => row[1] !== null && row[2] !== null);
-  const values = known.flatMap((row) => [row[1], row[2]]);
-  let low = Math.min(...values), high = Math.max(...values);
-  const room = 0.08 * (high - low) || 0.5 * Math.abs(high) || 1;
-  low -= room;
-  high += room;
+  const [low, high] = data.limits;
+  const left = Math.max(70, 22 + 8 * Math.max(...data.ticks.map((tick) => tick[1].length)));
   let width = 800;
-  const x = (i) => 70 + ((width - 90) * (i + 0.5)) / count;
+  const x = (i) => left + ((width - 20 - left) * (i + 0.5)) / count;
   const y = (v) => 142 - (134 * (v - low)) / (high - low);
-  function ticks() {
-    const rough = (high - low) / 3, power = Math.pow(10, Math.floor(Math.log10(rough)));
-    const step = power * [1, 2, 5, 10].reduce((a, b) => (Math.abs(b * power - rough) < Math.abs(a * power - rough) ? b : a));
-    const out = [];
-    for (let k = Math.ceil(low / step); k <= Math.floor(high / step); k++) out.push(k * step);
-    return out;
-  }
   function line(points, color, thick) {
     if (points.length) make("polyline", svg, { points: points.map((p) => p.join()).join(" "), fill: "none", stroke: color, "stroke-width": thick });
   }
@@ -50,9 +40,9 @@
     width = Math.max(300, element("curve").clientWidth);
     svg.setAttribute("viewBox", `0 0 ${width} 170`);
     svg.replaceChildren();
-    for (const value of ticks()) {
-      make("line", svg, { x1: 70, x2: width - 20, y1: y(value), y2: y(value), stroke: Math.abs(value) < 1e-12 * (high - low) ? "var(--soft)" : "var(--line)" });
-      make("text", svg, { x: 62, y: y(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(4))));
+    for (const [value, label] of data.ticks) {
+      make("line", svg, { x1: left, x2: width - 20, y1: y(value), y2: y(value), stroke: Math.abs(value) < 1e-12 * (high - low) ? "var(--soft)" : "var(--line)" });
+      make("text", svg, { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, label);
     }
     const seen = known.filter((row) => row[0] <= at), later = known.slice(Math.max(0, seen.length - 1));
     if (seen.length > 1) {
@@ -79,7 +69,7 @@
   }
   svg.addEventListener("click", (event) => {
     const box = svg.getBoundingClientRect();
-    go(Math.round((((event.clientX - box.left) / box.width) * width - 70) / ((width - 90) / count) - 0.5));
+    go(Math.round((((event.clientX - box.left) / box.width) * width - left) / ((width - 20 - left) / count) - 0.5));
   });
 
   // --- the two views --------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _SHARP = 2  #: drawn this much larger and shrunk
+_LEAST = 1e-6  #: range that is shown, of the size of what it is about
 _BAND, _LATER = "#D6E6F2", "#BDC1C6"
 
 
@@ -28,7 +31,10 @@ def curve(steps: list[Step], index: int, size: tuple[int, int]) -> Image.Image:
     image = Image.new("RGB", (width, height), PAPER)
     draw = ImageDraw.Draw(image)
     low, high = limits(steps)
-    left, right, top, bottom = 62 * _SHARP, width - 20 * _SHARP, 26 * _SHARP, height - 24 * _SHARP
+    text, values = font(13 * _SHARP), ticks(low, high)
+    written = labels(values)
+    left = max([62 * _SHARP, *(round(text.getlength(label)) + 14 * _SHARP for label in written)])
+    right, top, bottom = width - 20 * _SHARP, 26 * _SHARP, height - 24 * _SHARP
     xs = left + (right - left) * (np.arange(len(steps)) + 0.5) / len(steps)
 
     def y(value: float) -> float:
@@ -37,11 +43,10 @@ def curve(steps: list[Step], index: int, size: tuple[int, int]) -> Image.Image:
     known = [k for k, s in enumerate(steps) if np.isfinite(s.lower) and np.isfinite(s.upper)]
     lower, upper = [y(steps[k].lower) for k in known], [y(steps[k].upper) for k in known]
     xk = xs[known]
-    text = font(13 * _SHARP)
-    for value in ticks(low, high):
+    for value, label in zip(values, written, strict=True):
         at = y(value)
         draw.line([(left, at), (right, at)], SOFT if value == 0.0 else LINE, 2 if value == 0.0 else 1)
-        draw.text((left - 8 * _SHARP, at), number(value, 4), SOFT, text, anchor="rm")
+        draw.text((left - 8 * _SHARP, at), label, SOFT, text, anchor="rm")
     seen = sum(k <= index for k in known)
     if seen > 1:
         outline = [*zip(xk[:seen], lower[:seen], strict=True), *zip(xk[:seen][::-1], upper[:seen][::-1], strict=True)]
@@ -74,10 +79,17 @@ def _marker(draw, at: tuple[float, float], up: bool, color: str, size: float) ->
 
 
 def limits(steps: list[Step]) -> tuple[float, float]:
-    """Return what the curve shows, from the lowest bound to the highest, and a little more."""
+    """Return what the curve shows, from the lowest bound to the highest, and a little more.
+
+    Bounds that are one number but for rounding are drawn as one line, not as that rounding.
+    """
     values = np.array([v for s in steps for v in (s.lower, s.upper) if np.isfinite(v)] or [0.0])
     low, high = float(values.min()), float(values.max())
-    room = 0.08 * (high - low) or max(abs(high), 1e-300) * 0.5
+    largest = max(abs(low), abs(high))
+    size = max([largest, *(float(np.linalg.norm(s.point)) for s in steps if s.point is not None)])
+    room = 0.08 * (high - low)
+    if high - low <= _LEAST * size:
+        room = max(0.5 * largest, 0.05 * size, 1e-300)
     return low - room, high + room
 
 
@@ -87,3 +99,11 @@ def ticks(low: float, high: float) -> list[float]:
     power = 10.0 ** np.floor(np.log10(rough))
     step = power * min((1.0, 2.0, 5.0, 10.0), key=lambda m: abs(m * power - rough))
     return [float(k * step) for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
+
+
+def labels(values: list[float]) -> list[str]:
+    """Write neighbouring numbers with as many digits as tell them apart."""
+    apart = min((b - a for a, b in itertools.pairwise(values)), default=1.0)
+    largest = max((abs(value) for value in values), default=0.0)
+    digits = max(4, math.ceil(math.log10(largest / apart)) + 1) if largest > 0.0 else 4
+    return ["0" if abs(value) < 1e-9 * apart else number(value, digits) for value in values]

@@ -12,6 +12,7 @@ import numpy as np
 
 from gjk3d.results import Distance
 from gjk3d.viz.drawing import darker
+from gjk3d.viz.explain_curve import labels, limits, ticks
 from gjk3d.viz.explain_scene import OVER, PALETTE, Piece, Scene, View
 from gjk3d.viz.explain_words import HEADINGS, bounds, legend, legends
 from gjk3d.viz.layout import called, verdict
@@ -60,6 +61,7 @@ def _text(name: str) -> str:
 
 def _data(steps: list[Step], scene: Scene) -> dict[str, Any]:
     """Return all that is drawn, in units of each view."""
+    values = ticks(*limits(steps))
     return {
         "colors": {
             role: {
@@ -75,6 +77,8 @@ def _data(steps: list[Step], scene: Scene) -> dict[str, Any]:
         "up": scene.up.tolist(),
         "views": [_view(scene.left), _view(scene.right)],
         "legend": legends(steps),
+        "limits": limits(steps),
+        "ticks": [[value, label] for value, label in zip(values, labels(values), strict=True)],
         "steps": [
             {
                 "title": step.title,

@@ -7,7 +7,9 @@ from answers import apart, deep, pose
 from PIL import Image
 
 import gjk3d as gk
+from gjk3d import viz
 from gjk3d.errors import FileError, UnsupportedPair
+from gjk3d.viz.explain_curve import labels, limits, ticks
 from gjk3d.viz.steps import Names
 
 A = np.array([(4, 11), (4, 5), (9, 9)])
@@ -298,3 +300,19 @@ def test_names_stand_at_their_points():
     finally:
         stage.close()
     assert hued(pixels[y - 1 : y + 2, x - 1 : x + 2], "#D55E00").all()
+
+
+def test_bounds_that_are_one_number_are_one_line_and_ticks_differ():
+    explained = viz.explain(gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, pose(2.9, 0.4, 0.3)))
+    low, high = limits(explained.steps)
+    bounds = [v for step in explained.steps for v in (step.lower, step.upper) if np.isfinite(v)]
+    assert np.ptp(bounds) < 1e-12
+    assert high - low > 0.5  # not the rounding of one number
+    assert low < min(bounds) <= max(bounds) < high
+    near = [step._replace(lower=1.0, upper=1.0 + 2e-5 * k) for k, step in enumerate(explained.steps)]
+    for steps in (explained.steps, near):
+        written = labels(ticks(*limits(steps)))
+        assert len(set(written)) == len(written) >= 2
+    assert labels([-0.5, 0.0, 0.5]) == ["-0.5", "0", "0.5"]
+    same = viz.explain(gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, pose(2, 0, 0)))  # they touch
+    assert limits(same.steps)[1] > 0.05

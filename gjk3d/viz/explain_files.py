@@ -30,6 +30,8 @@ def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, secon
 
     shown = chosen(len(steps), most)
     stage = _stage(scene, PANEL)
+    # frames are shrunk, which is smooth enough of what moves: samples within pixels would double the time they take
+    stage.plotter.render_window.SetMultiSamples(0)
     try:
         frames = [page(stage, scene, steps, index) for index in shown]
     finally:

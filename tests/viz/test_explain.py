@@ -316,3 +316,22 @@ def test_bounds_that_are_one_number_are_one_line_and_ticks_differ():
     assert labels([-0.5, 0.0, 0.5]) == ["-0.5", "0", "0.5"]
     same = viz.explain(gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, pose(2, 0, 0)))  # they touch
     assert limits(same.steps)[1] > 0.05
+
+
+def test_frames_of_an_animation_take_no_samples_beyond_their_shrinking(monkeypatch, tmp_path):
+    from gjk3d.viz import explain_files
+
+    stages, make = [], explain_files._stage
+    monkeypatch.setattr(explain_files, "_stage", lambda *given: stages.append(make(*given)) or stages[-1])
+    samples = []
+    draw = explain_files.page
+
+    def page(stage, *given):
+        samples.append(stage.plotter.render_window.GetMultiSamples())
+        return draw(stage, *given)
+
+    monkeypatch.setattr(explain_files, "page", page)
+    viz.explain(apart()).save(tmp_path / "steps.gif")
+    assert samples
+    assert set(samples) == {0}
+    assert len(stages) == 1  # one window for all frames

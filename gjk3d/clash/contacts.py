@@ -13,6 +13,7 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 HERE = IDENTITY[0, :12]  #: parts are in the frame of the whole
+_CHORDS = 64  #: faces of what is shared that chords begin at
 _MOST = 4000  #: points that are looked at
 _LOOKED_AT = 65536  #: pairs of meeting faces that are looked at
 _MARGIN = 64.0 * 2.0**-52
@@ -31,6 +32,10 @@ def shared_depth(a: Mesh, b: Mesh, both: Overlap | None) -> tuple[float, Array |
             middle = both.vertices.mean(axis=0)[None]  # deep in what is a ball, a block or a lens; outside of a ring
             inside = surfaces.holds(a, middle) & surfaces.holds(b, middle)
             best = _deepest(a, b, np.concatenate([_spread(both.vertices, both.faces), middle[inside]]))
+            if best[0] < 0.25 * both.volume / _area(both):  # its surface is that of both: what is deep lies within
+                points = _within(both)
+                points = points[surfaces.holds(a, points) & surfaces.holds(b, points)]
+                best = max(best, _deepest(a, b, points), key=lambda item: item[0])
     else:
         for one, other in ((a, b), (b, a)):
             if other.is_watertight:
@@ -51,6 +56,36 @@ def _deepest(a: Mesh, b: Mesh, points: Array, only: Mesh | None = None) -> tuple
         radius += surfaces.from_points(mesh, points)[0]
     k = int(np.argmax(radius))
     return float(radius[k]), points[k]
+
+
+def _area(both: Overlap) -> float:
+    corners = both.vertices[both.faces]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return float(0.5 * np.linalg.norm(cross, axis=1).sum())
+
+
+def _within(both: Overlap) -> Array:
+    """Return points inside: the middles of the chords that go inwards from the largest faces."""
+    first, one, two = np.moveaxis(both.vertices[both.faces], 1, 0)
+    one, two = one - first, two - first
+    cross = np.cross(one, two)
+    area = np.linalg.norm(cross, axis=1)
+    found = []
+    for k in np.argsort(-area, kind="stable")[:_CHORDS]:
+        if not area[k] > 0.0:
+            break
+        start, way = first[k] + (one[k] + two[k]) / 3.0, -cross[k] / area[k]
+        # where the ray meets the planes of all faces: Möller and Trumbore 1997
+        side, offset = np.cross(way, two), start - first
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scale = 1.0 / np.einsum("ij,ij->i", one, side)
+            u = np.einsum("ij,ij->i", offset, side) * scale
+            over = np.cross(offset, one)
+            v, t = over @ way * scale, np.einsum("ij,ij->i", two, over) * scale
+            hit = (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (t > 1e-9 * np.sqrt(area[k]))
+        if hit.any():
+            found.append(start + 0.5 * t[hit].min() * way)
+    return np.array(found).reshape(-1, 3)
 
 
 def _spread(vertices: Array, faces: Ints) -> Array:

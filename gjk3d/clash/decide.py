@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gjk3d.clash import solids
 from gjk3d.clash.contacts import HERE, crossing, shared_depth, touching
 from gjk3d.clash.report import Vector
-from gjk3d.clash.sameness import deep_inside, same
+from gjk3d.clash.sameness import all_shared, deep_inside, same, same_surface
 from gjk3d.meshes import Mesh, surfaces
 from gjk3d.meshes.depths import depth
 from gjk3d.results import Distance
@@ -69,11 +69,18 @@ class Decider:
         """Return what the pair is, None where it is free."""
         twins = same(a, b, self.tolerance)
         slack = a.convex_slack + b.convex_slack
-        if slack <= 0.1 * self.tolerance:
+        convex = slack <= 0.1 * self.tolerance
+        if convex:
             found = self._convex(a, b, hulls, slack)
         else:
             found = self._any(a, b, hulls)
-        if found is None or not twins:
+        if found is None:
+            return None
+        if not twins:
+            one = found.kind == "hard" and same_surface(a, b, self.tolerance)
+            # convex solids on whose surfaces the vertices of the other lie are one; others may have their own dents
+            if one and (convex or all_shared(a, b, found.overlap_volume, self.tolerance)):
+                return found._replace(kind="duplicate", note=_join("the same solid, in other triangles", found.note))
             return found
         return found._replace(
             kind="duplicate", method="equal", note=_join("the same part twice at one place", found.note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.meshes import Mesh
+from gjk3d.meshes import Mesh, surfaces
 
 Array = NDArray[np.float64]
 
@@ -42,6 +42,21 @@ def same(a: Mesh, b: Mesh, tolerance: float) -> bool:
         if not (gap <= tolerance).all():
             return False
     return abs(_area(a) - _area(b)) <= 1e-3 * _area(a)
+
+
+def same_surface(a: Mesh, b: Mesh, tolerance: float) -> bool:
+    """Tell whether every vertex of each of two closed parts lies on the surface of the other."""
+    if not (a.is_watertight and b.is_watertight) or float(np.abs(a.bounds - b.bounds).max()) > tolerance:
+        return False
+    return all(
+        bool((surfaces.from_points(other, mesh.vertices[np.unique(mesh.faces)])[0] <= tolerance).all())
+        for mesh, other in ((a, b), (b, a))
+    )
+
+
+def all_shared(a: Mesh, b: Mesh, volume: float | None, tolerance: float) -> bool:
+    """Tell whether the volume that two parts share is all of each, but for a skin as thin as the tolerance."""
+    return volume is not None and all(abs(abs(x.volume) - volume) <= tolerance * _area(x) for x in (a, b))
 
 
 def _area(mesh: Mesh) -> float:

@@ -147,6 +147,31 @@ def test_identical_parts_are_duplicates_however_they_are_meshed():
     assert only(block(), block((1, 1, 1 + 1e-3))).kind == "hard"
 
 
+def test_one_solid_in_other_triangles_is_a_duplicate():
+    for make in (block, ell):
+        fine = of(trimesh.Trimesh(make().vertices, make().faces).subdivide())
+        clash = only(make(), fine)
+        assert (clash.kind, clash.note.split(";")[0]) == ("duplicate", "the same solid, in other triangles")
+        moved = gk.Mesh(fine.vertices + (1e-3, 0, 0), fine.faces)
+        assert only(make(), moved).kind == "hard"
+    # all vertices are on each other's surfaces, and one has a dent that the other has not
+    ring = trimesh.creation.annulus(1.0, 2.0, 2.0, sections=24)
+    whole = trimesh.creation.cylinder(2.0, 2.0, sections=24)
+    assert only(of(whole), of(ring)).kind == "hard"
+
+
+def test_a_solid_that_shares_all_of_its_surface_does_not_merely_touch():
+    """No point of what the two share is off the surface of either."""
+    far = block(at=(5, 0, 0))
+    both = gk.Mesh(np.concatenate([ell().vertices, far.vertices]), np.concatenate([ell().faces, far.faces + 12]))
+    fine = of(trimesh.Trimesh(ell().vertices, ell().faces).subdivide())
+    for one in (ell(), fine):
+        clash = only(both, one)
+        assert clash.kind in ("hard", "contained")
+        assert clash.overlap_volume == pytest.approx(3)
+        assert clash.depth - clash.error_bound > 0.1
+
+
 def test_a_pin_pressed_into_a_hole_of_its_size_touches():
     """No short way frees the pin, and yet nothing overlaps: the facets of both lie on each other."""
     pin = trimesh.creation.cylinder(1.0, 4.0, sections=24)

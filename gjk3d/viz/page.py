@@ -63,13 +63,14 @@ def write_html(
     style, script = _text("page.css"), _text("page.js")
     three = three_js()
     headline = verdict(result, unit)
+    out = "just touches" if result.tight else "is free"
     parts = {
         "policy": policy([three, script], style),
         "title": html.escape(f"{names[0]} and {names[1]}: {headline}"),
         "style": style,
         "headline": html.escape(headline[:1].upper() + headline[1:]),
         "status": result.status.name.lower(),
-        "slide": "bring B to touch A" if result.distance > 0.0 else "move B out, until it just touches",
+        "slide": "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}",
         "name_a": html.escape(names[0] if names[0] != "A" else _called(result.shape_a)),
         "name_b": html.escape(names[1] if names[1] != "B" else _called(result.shape_b)),
         "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more)),

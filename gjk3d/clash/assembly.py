@@ -15,6 +15,12 @@ from gjk3d.clash.units import conversion, symbol
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
 from gjk3d.meshes import Mesh, loading
 
+#: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
+_UNREAD = (
+    ".3dm", ".3ds", ".blend", ".brep", ".catpart", ".catproduct", ".dwg", ".dxf", ".fbx", ".iam", ".ifc", ".iges",
+    ".igs", ".ipt", ".jt", ".prt", ".sat", ".sldasm", ".sldprt", ".usd", ".usda", ".usdc", ".usdz", ".vtk", ".vtp", ".wrl",
+    ".x3d", ".x_b", ".x_t", ".xyz",
+)  # fmt: skip
 _Path = str | os.PathLike[str]
 
 
@@ -98,7 +104,8 @@ class Assembly:
         ParseError
             Nothing at all could be loaded, or files with and without a unit meet and ``unit`` is not given.
         """
-        named = _named_files([paths] if isinstance(paths, str | os.PathLike) else list(paths))
+        given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        named = _named_files(given)
         loaded = [_File(prefix, file, several=len(named) > 1) for prefix, file in named]
         if not any(part.mesh for file in loaded for part in file.parts):
             # one file: its own error; more: the first, all being of no use
@@ -106,7 +113,12 @@ class Assembly:
         own, notes = _one_unit(loaded, unit)
         parts = [part for file in loaded for part in file.parts]
         inputs = tuple(Input(str(file.path), sha256(file.path), file.unit) for file in loaded)
-        return cls(_unique(sorted(parts, key=lambda part: (order(part.name), part.file))), own, inputs, tuple(notes))
+        return cls(
+            _unique(sorted(parts, key=lambda part: (order(part.name), part.file))),
+            own,
+            inputs,
+            (*notes, *_unread(given)),
+        )
 
 
 def order(name: str) -> tuple[list[tuple[int, str]], str]:
@@ -180,7 +192,7 @@ def _named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
             found = [(path.stem, path)]
             loading.existing(path)
         else:
-            found = [(str(file.relative_to(path).with_suffix("")), file) for file in _models_below(path)]
+            found = [(str(file.relative_to(path).with_suffix("")), file) for file in _below(path, loading.FORMATS)]
             if not found:
                 raise FileError(f"{path} holds no model: {' '.join(loading.FORMATS)} are read")
         for name, file in found:
@@ -188,12 +200,23 @@ def _named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
     return sorted(files.values(), key=lambda entry: (order(entry[0]), str(entry[1])))
 
 
-def _models_below(folder: Path) -> list[Path]:
+def _unread(paths: Sequence[_Path]) -> list[str]:
+    """Say which models in the folders are of no format that is read."""
+    notes = []
+    for folder in (Path(path) for path in paths if Path(path).is_dir()):
+        names = sorted((str(file.relative_to(folder)) for file in _below(folder, _UNREAD)), key=order)
+        if names:
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            notes.append(f"{folder}: not read, being of other formats: {', '.join(names[:5])}{more}")
+    return notes
+
+
+def _below(folder: Path, endings: Iterable[str]) -> list[Path]:
     """Return what has the name of a model, also what is none: a broken link is to be told, and not passed over."""
     return [
         file
         for file in folder.rglob("*")
-        if file.suffix.lower() in loading.FORMATS
+        if file.suffix.lower() in endings
         and not _holds_files(file)
         and not any(name.startswith(".") for name in file.relative_to(folder).parts)
     ]

@@ -82,6 +82,7 @@ def test_a_folder_is_read_with_what_is_below_it_in_the_order_of_names(save, tmp_
         save(name, stl_binary())
     assembly = Assembly.load(tmp_path)
     assert names(assembly) == ["b 2", "b 10", "sub/b 2"]
+    assert assembly.notes == ()
     assert assembly.unit is None
     files = [tmp_path / name for name in ("b 10.stl", "sub/b 2.stl", "b 2.stl")]
     random.Random(1).shuffle(files)
@@ -89,6 +90,17 @@ def test_a_folder_is_read_with_what_is_below_it_in_the_order_of_names(save, tmp_
     assert names(again) == ["b 2", "b 2 (2)", "b 10"]  # equal names are numbered, in the order of their files
     assert [part.file for part in again.parts] == [str(tmp_path / n) for n in ("b 2.stl", "sub/b 2.stl", "b 10.stl")]
     assert again == Assembly.load(files[::-1])
+
+
+def test_models_of_other_formats_are_told_of(save, tmp_path):
+    for name in ("a.stl", "part.FBX", "sub/b.iges", ".hidden/x.fbx", "notes.txt"):
+        save(name, stl_binary())
+    assembly = Assembly.load(tmp_path)
+    assert names(assembly) == ["a"]
+    assert assembly.notes == (f"{tmp_path}: not read, being of other formats: part.FBX, {Path('sub/b.iges')}",)
+    for k in range(7):
+        save(f"many/{k}.ifc", b"")
+    assert Assembly.load(tmp_path).notes[0].endswith(" and 4 more")
 
 
 def test_one_file_given_twice_is_one(save):

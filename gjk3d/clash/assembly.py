@@ -18,8 +18,8 @@ from gjk3d.meshes import Mesh, loading
 #: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
 _UNREAD = (
     ".3dm", ".3ds", ".blend", ".brep", ".catpart", ".catproduct", ".dwg", ".dxf", ".fbx", ".iam", ".ifc", ".iges",
-    ".igs", ".ipt", ".jt", ".prt", ".sat", ".sldasm", ".sldprt", ".usd", ".usda", ".usdc", ".usdz", ".vtk", ".vtp", ".wrl",
-    ".x3d", ".x_b", ".x_t", ".xyz",
+    ".igs", ".ipt", ".jt", ".prt", ".sat", ".sldasm", ".sldprt", ".usd", ".usda", ".usdc", ".usdz", ".vtk", ".vtp",
+    ".wrl", ".x3d", ".x_b", ".x_t", ".xyz",
 )  # fmt: skip
 _Path = str | os.PathLike[str]
 

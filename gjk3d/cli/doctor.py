@@ -19,7 +19,7 @@ EXTRAS = {
     "io": ("lxml", "networkx", "cascadio"),
     "mesh": ("manifold3d", "coacd"),
     "clash": ("manifold3d",),
-    "robot": (),
+    "robot": ("pycollada",),
     "plan": ("ompl",),
 }
 # vtk itself is loaded by pyvista, in the subprocess that probes whether rendering works

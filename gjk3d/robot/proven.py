@@ -428,8 +428,8 @@ def certified_many(
                         p = ids[further, i]
                         _, _, touching = cover(
                             link, local, ints, floats, starts, pairs, subs, p, margins[p], bounds[1, p], bounds[0, p],
-                            inf, met, 0.0, 0.0, cache, links, rows, balls, stamp, now, twist, work, table, room, one,
-                            marks, zero,
+                            inf, bounds[3, p] > 0.0, 0.0, 0.0, cache, links, rows, balls, stamp, now, twist, work,
+                            table, room, one, marks, zero,
                         )  # fmt: skip
                         if touching:
                             first, who = c, p

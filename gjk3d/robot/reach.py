@@ -210,7 +210,7 @@ def reaches(
                     known[j] == 2, sets[j], ints, i, floats, o, kind[j], a, boxes[j], 1.0, sets[above]
                 )  # fmt: skip
                 known[above] = 1
-            _carry(known[above] == 2, origin[j], False, sets[above])
+            _carry(known[above] == 2, origin[j], j < 0, sets[above])  # False; a literal would be a type of its own
             j = above
         for j in range(count):
             if known[j] != 0:
@@ -219,7 +219,7 @@ def reaches(
             for n in range(12):
                 sets[j, n] = sets[above, n]
             exact = known[above] == 2
-            _carry(exact, origin[j], True, sets[j])
+            _carry(exact, origin[j], j >= 0, sets[j])
             known[j] = known[above]
             if kind[j] != 0:
                 a = (axis[j, 0], axis[j, 1], axis[j, 2])

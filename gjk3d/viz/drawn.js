@@ -1,73 +1,30 @@
-"use strict";
 (function () {
   const data = JSON.parse(document.getElementById("scene").textContent);
   const element = (id) => document.getElementById(id);
-  const view = element("view");
-
-  function numbers(text, Kind) {
-    const raw = atob(text);
-    const bytes = new Uint8Array(raw.length);
-    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-    return new Kind(bytes.buffer);
-  }
-
-  let renderer;
-  try {
-    renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true });
-  } catch (error) {
-    element("trouble").textContent = "This browser cannot draw in 3D here (no WebGL).";
-    element("trouble").hidden = false;
-    element("reset").hidden = true;
-    document.documentElement.dataset.state = "no-webgl";
-    return;
-  }
-  renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
-  renderer.outputEncoding = THREE.sRGBEncoding;
-  view.prepend(renderer.domElement);
-
-  const scene = new THREE.Scene();
-  const camera = new THREE.PerspectiveCamera(data.angle, 1, 0.01, 1000);
-  scene.add(camera);
-  scene.add(new THREE.HemisphereLight(0xffffff, 0xb9c2cc, 0.62));
-  for (const [x, y, z, power] of [[-0.55, 0.7, 0.6, 0.55], [0.8, 0.15, 0.5, 0.25]]) {
-    const light = new THREE.DirectionalLight(0xffffff, power);
-    light.position.set(x, y, z);
-    camera.add(light);
-    camera.add(light.target);
-  }
+  const { numbers, points, surface, tint } = gjk3dStage;
+  const stage = gjk3dStage.open(data, "", ["reset"]);
+  if (!stage) return;
+  const { view, scene, camera } = stage;
 
   const groups = [];
   const shown = new Set(data.keys);
-  let touched = true;
 
-  function at(mesh, name, kind) {
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(numbers(mesh[name], Float32Array), 3));
-    if (kind === "solid") {
-      geometry.setAttribute("normal", new THREE.BufferAttribute(numbers(mesh.normals, Float32Array), 3));
-      geometry.setIndex(new THREE.BufferAttribute(numbers(mesh.indices, Uint32Array), 1));
-    }
-    return geometry;
-  }
-  function color(text, by) {
-    return new THREE.Color(text).convertSRGBToLinear().multiplyScalar(by);
-  }
-
+  const at = (item, name) => points(numbers(item[name], Float32Array));
   function parts(item) {
     const glass = item.opacity < 1;
-    const paint = { color: color(item.color, 1), shininess: 20, specular: 0x111111 };
+    const paint = { color: tint(item.color), shininess: 20, specular: 0x111111 };
     if (item.look === "lines") {
-      const material = new THREE.LineBasicMaterial({ color: color(item.color, 1), transparent: glass, opacity: item.opacity });
+      const material = new THREE.LineBasicMaterial({ color: tint(item.color), transparent: glass, opacity: item.opacity });
       return [new THREE.LineSegments(at(item, "positions"), material)];
     }
     if (item.look === "dots") {
       const size = item.width, sizeAttenuation = false;
-      const material = new THREE.PointsMaterial({ color: color(item.color, 1), size, sizeAttenuation });
+      const material = new THREE.PointsMaterial({ color: tint(item.color), size, sizeAttenuation });
       return [new THREE.Points(at(item, "positions"), material)];
     }
-    const geometry = at(item, "positions", "solid");
+    const geometry = surface(item);
     if (item.look === "mark") {
-      const material = new THREE.MeshLambertMaterial({ color: color(item.color, 1), transparent: true, depthTest: false, depthWrite: false });
+      const material = new THREE.MeshLambertMaterial({ color: tint(item.color), transparent: true, depthTest: false, depthWrite: false });
       return [new THREE.Mesh(geometry, material)];
     }
     const meshes = [];
@@ -81,7 +38,7 @@
     }
     if (item.edges) {
       const opacity = item.opacity < 0.4 ? Math.max(item.opacity, 0.25) : 1;
-      const material = new THREE.LineBasicMaterial({ color: color(item.color, 0.3), transparent: glass, opacity });
+      const material = new THREE.LineBasicMaterial({ color: tint(item.color, 0.3), transparent: glass, opacity });
       meshes.push(new THREE.LineSegments(at(item, "edges"), material));
     }
     return meshes;
@@ -101,43 +58,18 @@
     return { span, point: new THREE.Vector3(...label.point) };
   });
 
-  let controls;
-  function reset() {
-    if (controls) controls.dispose();
-    camera.position.set(...data.eye);
-    camera.up.set(...data.up);
-    controls = new THREE.TrackballControls(camera, renderer.domElement);
-    controls.target.set(...data.center);
-    controls.rotateSpeed = 2.6;
-    controls.zoomSpeed = 1.3;
-    controls.panSpeed = 0.6;
-    controls.addEventListener("change", () => { touched = true; });
-    resize();
-  }
-  function resize() {
-    const width = view.clientWidth, height = view.clientHeight;
-    renderer.setSize(width, height);
-    camera.aspect = width / Math.max(height, 1);
-    // the picture was laid out for 4:3; a narrower window sees it from farther off
-    const half = Math.tan((data.angle * Math.PI) / 360) * Math.max(1, 4 / 3 / camera.aspect);
-    camera.fov = (Math.atan(half) * 360) / Math.PI;
-    camera.updateProjectionMatrix();
-    if (controls) controls.handleResize();
-    touched = true;
-  }
   function toggle(event) {
-    const tint = event.target.value;
-    if (event.target.checked) shown.add(tint);
-    else shown.delete(tint);
+    const color = event.target.value;
+    if (event.target.checked) shown.add(color);
+    else shown.delete(color);
     for (const { item, group } of groups) group.visible = !data.keys.includes(item.color) || shown.has(item.color);
-    touched = true;
+    stage.touched = true;
   }
   for (const box of element("keys").querySelectorAll("input")) box.addEventListener("input", toggle);
   element("reset").addEventListener("click", () => {
     for (const box of element("keys").querySelectorAll("input")) if (!box.checked) box.click();
-    reset();
+    stage.reset();
   });
-  new ResizeObserver(resize).observe(view);
 
   // a half-space first, for the rest stands on it; then from far to near; signs over all
   function order(entry) {
@@ -146,30 +78,21 @@
     return -camera.position.distanceTo(entry.middle);
   }
   const place = new THREE.Vector3();
-  function frame() {
-    requestAnimationFrame(frame);
-    controls.update();
-    if (!touched) return;
-    touched = false;
-    const distance = camera.position.distanceTo(controls.target);
-    camera.near = Math.max(distance / 1000, distance - data.reach);
-    camera.far = distance + 4 * data.reach;
-    camera.updateProjectionMatrix();
+  function before() {
     const sorted = data.sorted ? groups : [...groups].sort((a, b) => order(a) - order(b));
     let rank = 0;
     for (const look of ["", "mark"])
       for (const entry of sorted)
         if ((entry.item.look === "mark") === (look === "mark"))
           for (const mesh of entry.meshes) mesh.renderOrder = rank++;
-    renderer.render(scene, camera);
+  }
+  function after() {
     const width = view.clientWidth, height = view.clientHeight;
     for (const { span, point } of labels) {
       place.copy(point).project(camera);
       span.hidden = place.z > 1;
       span.style.transform = `translate(${(place.x + 1) * 0.5 * width}px, ${(1 - place.y) * 0.5 * height}px) translate(-50%, -110%)`;
     }
-    document.documentElement.dataset.state = "drawn";
   }
-  reset();
-  frame();
+  stage.start({ before, after });
 })();

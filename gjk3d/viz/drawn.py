@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.viz.drawing import DOTS, LINES, Drawing, Item
+from gjk3d.viz.page_files import read, script_with
 from gjk3d.viz.paint import camera_of, thickened
 from gjk3d.viz.shading import shade
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
@@ -27,7 +27,7 @@ def write_page(drawing: Drawing, path: Path, title: str = "gjk3d") -> Path:
     Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from the
     installed trimesh.
     """
-    style, script, three = _text("drawn.css"), _text("drawn.js"), three_js()
+    style, script, three = read("drawn.css"), script_with("drawn.js"), three_js()
     words = list(drawing.words)
     scene = _scene(drawing, words)
     head, *rest = words or [title]
@@ -42,12 +42,8 @@ def write_page(drawing: Drawing, path: Path, title: str = "gjk3d") -> Path:
         "three": three,
         "script": script,
     }
-    path.write_text(fill(_text("drawn.html"), parts), encoding="utf-8", newline="\n")
+    path.write_text(fill(read("drawn.html"), parts), encoding="utf-8", newline="\n")
     return path
-
-
-def _text(name: str) -> str:
-    return files("gjk3d.viz").joinpath(name).read_text(encoding="utf-8")
 
 
 def _key(text: str, color: str) -> str:

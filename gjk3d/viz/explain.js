@@ -1,7 +1,7 @@
-"use strict";
 (function () {
   const data = JSON.parse(document.getElementById("scene").textContent);
   const element = (id) => document.getElementById(id);
+  const { numbers, points, surface, tint, canvasIn, withoutWebGL, light } = gjk3dStage;
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const count = data.steps.length;
   let at = 0, timer = 0;
@@ -12,12 +12,6 @@
     if (text !== undefined) node.textContent = text;
     where.appendChild(node);
     return node;
-  }
-  function numbers(text, Kind) {
-    const raw = atob(text);
-    const bytes = new Uint8Array(raw.length);
-    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-    return new Kind(bytes.buffer);
   }
   function paint(role, part) {
     const color = data.colors[role];
@@ -76,36 +70,23 @@
 
   const ANGLE = 16;
   function Panel(where, view) {
-    const renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true });
-    renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
-    renderer.outputEncoding = THREE.sRGBEncoding;
-    where.appendChild(renderer.domElement);
+    const renderer = canvasIn(where);
     const scene = new THREE.Scene(), camera = new THREE.PerspectiveCamera(ANGLE, 1, 0.1, 1000);
-    scene.add(camera);
-    scene.add(new THREE.HemisphereLight(0xffffff, 0xb9c2cc, 0.66));
-    for (const [px, py, pz, power] of [[-0.55, 0.7, 0.6, 0.45], [0.8, 0.15, 0.5, 0.2]]) {
-      const light = new THREE.DirectionalLight(0xffffff, power);
-      light.position.set(px, py, pz);
-      camera.add(light);
-      camera.add(light.target);
-    }
+    light(scene, camera, 0.66, [0.45, 0.2]);
     const still = new THREE.Group(), moving = new THREE.Group();
     scene.add(still);
     scene.add(moving);
     const focus = new THREE.Vector3(...view.focus);
     let names = [], controls, distance = 1;
 
-    const color = (role, part) => new THREE.Color(paint(role, part)).convertSRGBToLinear();
+    const color = (role, part) => tint(paint(role, part));
     function place(mesh, order) {
       mesh.renderOrder = order;
       return mesh;
     }
     function glass(piece, group) {
       if (!piece.positions) return solid({ ...piece, kind: piece.points.length > 1 ? "rod" : "ball" }, group);
-      const geometry = new THREE.BufferGeometry();
-      geometry.setAttribute("position", new THREE.BufferAttribute(numbers(piece.positions, Float32Array), 3));
-      geometry.setAttribute("normal", new THREE.BufferAttribute(numbers(piece.normals, Float32Array), 3));
-      geometry.setIndex(new THREE.BufferAttribute(numbers(piece.indices, Uint32Array), 1));
+      const geometry = surface(piece);
       [THREE.BackSide, THREE.FrontSide].forEach((side, pass) => {
         const Kind = piece.kind === "ghost" ? THREE.MeshBasicMaterial : THREE.MeshLambertMaterial;
         const material = new Kind({ color: color(piece.role), side, opacity: piece.opacity * (piece.kind === "ghost" ? 0.7 : 1), transparent: true, depthWrite: false });
@@ -113,15 +94,12 @@
       });
       const ends = numbers(piece.edges, Float32Array);
       if (ends.length) {
-        const edges = new THREE.BufferGeometry();
-        edges.setAttribute("position", new THREE.BufferAttribute(ends, 3));
         const material = new THREE.LineBasicMaterial({ color: color(piece.role, "line"), transparent: true, opacity: Math.min(1, 0.35 + piece.opacity) });
-        group.add(place(new THREE.LineSegments(edges, material), 2));
+        group.add(place(new THREE.LineSegments(points(ends), material), 2));
       }
     }
     function faces(piece, group) {
-      const geometry = new THREE.BufferGeometry();
-      geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(piece.faces.flat().flatMap((i) => piece.points[i])), 3));
+      const geometry = points(new Float32Array(piece.faces.flat().flatMap((i) => piece.points[i])));
       geometry.computeVertexNormals();
       const flat = piece.role === "closest" || piece.role === "removed";
       const Kind = flat ? THREE.MeshBasicMaterial : THREE.MeshLambertMaterial;
@@ -251,13 +229,10 @@
   try {
     panels = ["left", "right"].map((name, i) => new Panel(element(name), data.views[i]));
   } catch (error) {
-    for (const name of ["left", "right"]) element(name).hidden = true;
-    element("trouble").textContent = "This browser cannot draw in 3D here (no WebGL); the words and the curve are here.";
-    element("trouble").hidden = false;
-    element("reset").hidden = true;
+    withoutWebGL("; the words and the curve are here", ["left", "right", "reset"]);
     panels = [];
   }
-  document.documentElement.dataset.state = panels.length ? "drawn" : "no-webgl";
+  if (panels.length) document.documentElement.dataset.state = "drawn";
   function align(from, to) {
     const eye = from.camera.position.clone().sub(from.controls.target);
     const away = to.camera.position.distanceTo(to.controls.target);

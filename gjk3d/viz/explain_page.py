@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import os
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from gjk3d.viz.explain_curve import labels, limits, ticks
 from gjk3d.viz.explain_scene import OVER, PALETTE, Piece, Scene, View
 from gjk3d.viz.explain_words import HEADINGS, bounds, legend, legends
 from gjk3d.viz.layout import called, verdict
+from gjk3d.viz.page_files import read, script_with
 from gjk3d.viz.shading import shade
 from gjk3d.viz.steps import Step
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
@@ -28,7 +28,7 @@ def write_page(
     path: str | os.PathLike[str], result: Distance, steps: list[Step], scene: Scene, names: tuple[str, str] | None
 ) -> Path:
     """Write the page; nothing in it reaches for the network, and its own policy forbids it."""
-    style, script, three = _text("explain.css"), _text("explain.js"), three_js()
+    style, script, three = read("explain.css"), script_with("explain.js"), three_js()
     both = names or (called(result.shape_a), called(result.shape_b))
     headline = verdict(result)
     parts = {
@@ -51,12 +51,8 @@ def write_page(
         "script": script,
     }
     target = Path(path)
-    target.write_text(fill(_text("explain.html"), parts), encoding="utf-8", newline="\n")
+    target.write_text(fill(read("explain.html"), parts), encoding="utf-8", newline="\n")
     return target
-
-
-def _text(name: str) -> str:
-    return files("gjk3d.viz").joinpath(name).read_text(encoding="utf-8")
 
 
 def _data(steps: list[Step], scene: Scene) -> dict[str, Any]:

@@ -1,51 +1,14 @@
-"use strict";
 (function () {
   const data = JSON.parse(document.getElementById("scene").textContent);
   const element = (id) => document.getElementById(id);
-  const view = element("view"), slider = element("at"), last = data.states.length - 1;
-
-  function numbers(text, Kind) {
-    const raw = atob(text);
-    const bytes = new Uint8Array(raw.length);
-    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-    return new Kind(bytes.buffer);
-  }
-
-  let renderer;
-  try {
-    renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true });
-  } catch (error) {
-    element("trouble").textContent = "This browser cannot draw in 3D here (no WebGL).";
-    element("trouble").hidden = false;
-    element("reset").hidden = element("play").hidden = true;
-    document.documentElement.dataset.state = "no-webgl";
-    return;
-  }
-  renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
-  renderer.outputEncoding = THREE.sRGBEncoding;
-  view.prepend(renderer.domElement);
-
-  const scene = new THREE.Scene();
-  const camera = new THREE.PerspectiveCamera(data.angle, 1, 0.01, 1000);
-  scene.add(camera);
-  scene.add(new THREE.HemisphereLight(0xffffff, 0xb9c2cc, 0.62));
-  for (const [x, y, z, power] of [[-0.55, 0.7, 0.6, 0.55], [0.8, 0.15, 0.5, 0.25]]) {
-    const light = new THREE.DirectionalLight(0xffffff, power);
-    light.position.set(x, y, z);
-    camera.add(light);
-    camera.add(light.target);
-  }
-  const tint = (text, by) => new THREE.Color(text).convertSRGBToLinear().multiplyScalar(by);
-  function points(array) {
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(array, 3));
-    return geometry;
-  }
+  const slider = element("at"), last = data.states.length - 1;
+  const { numbers, points, surface, tint } = gjk3dStage;
+  const stage = gjk3dStage.open(data, "", ["reset", "play"]);
+  if (!stage) return;
+  const { scene } = stage;
 
   const bodies = data.bodies.map((body) => {
-    const geometry = points(numbers(body.positions, Float32Array));
-    geometry.setAttribute("normal", new THREE.BufferAttribute(numbers(body.normals, Float32Array), 3));
-    geometry.setIndex(new THREE.BufferAttribute(numbers(body.indices, Uint32Array), 1));
+    const geometry = surface(body);
     const glass = body.opacity < 1;
     const face = new THREE.MeshPhongMaterial({
       shininess: 20, specular: 0x111111, side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1,
@@ -71,7 +34,7 @@
     scene.add(mark);
   }
 
-  let touched = true, running = !window.matchMedia("(prefers-reduced-motion: reduce)").matches, at = 0;
+  let running = !window.matchMedia("(prefers-reduced-motion: reduce)").matches, at = 0;
   function put(k) {
     at = k;
     slider.value = k;
@@ -80,11 +43,11 @@
       if (body.frames) body.group.matrix.fromArray(body.frames, 16 * k);
       body.group.matrixWorldNeedsUpdate = true;
       const now = hit.has(body.name) ? data.colors.hit : body.color;
-      body.face.color.copy(tint(now, 1));
+      body.face.color.copy(tint(now));
       body.edge.color.copy(tint(now, 0.3));
     }
     trail.geometry.setDrawRange(0, k + 1);
-    trail.material.color.copy(tint(hit.size ? data.colors.hit : data.colors.free, 1));
+    trail.material.color.copy(tint(hit.size ? data.colors.hit : data.colors.free));
     for (const mark of [gap, ...balls]) mark.visible = Boolean(state.ends);
     if (state.ends) {
       state.ends.forEach((end, i) => {
@@ -100,39 +63,14 @@
     element("state").textContent = state.words;
     element("state").className = hit.size ? "hit" : "";
     document.documentElement.dataset.at = k;
-    touched = true;
+    stage.touched = true;
   }
   function run(on) {
     running = on;
     element("run").textContent = on ? "pause" : "play";
   }
 
-  let controls;
-  function reset() {
-    if (controls) controls.dispose();
-    camera.position.set(...data.eye);
-    camera.up.set(...data.up);
-    controls = new THREE.TrackballControls(camera, renderer.domElement);
-    controls.target.set(...data.center);
-    controls.rotateSpeed = 2.6;
-    controls.zoomSpeed = 1.3;
-    controls.panSpeed = 0.6;
-    controls.addEventListener("change", () => { touched = true; });
-    resize();
-  }
-  function resize() {
-    const width = view.clientWidth, height = view.clientHeight;
-    renderer.setSize(width, height);
-    camera.aspect = width / Math.max(height, 1);
-    // the picture was laid out for 4:3; a narrower window sees it from farther off
-    const half = Math.tan((data.angle * Math.PI) / 360) * Math.max(1, 4 / 3 / camera.aspect);
-    camera.fov = (Math.atan(half) * 360) / Math.PI;
-    camera.updateProjectionMatrix();
-    if (controls) controls.handleResize();
-    touched = true;
-  }
-
-  element("reset").addEventListener("click", reset);
+  element("reset").addEventListener("click", stage.reset);
   element("run").addEventListener("click", () => run(!running));
   slider.addEventListener("input", () => { run(false); put(Number(slider.value)); });
   document.addEventListener("keydown", (event) => {
@@ -141,30 +79,18 @@
     run(false);
     put(Math.min(last, Math.max(0, at + by)));
   });
-  new ResizeObserver(resize).observe(view);
 
   let before = performance.now();
-  function frame(now) {
-    requestAnimationFrame(frame);
+  function tick(now) {
     // the last one stays for a while, then it begins again
     if (running && now - before >= (at === last ? 1500 : 1000 / data.fps)) {
       before = now;
       put(at === last ? 0 : at + 1);
     }
-    controls.update();
-    if (!touched) return;
-    touched = false;
-    const distance = camera.position.distanceTo(controls.target);
-    camera.near = Math.max(distance / 1000, distance - data.reach);
-    camera.far = distance + 4 * data.reach;
-    camera.updateProjectionMatrix();
-    renderer.render(scene, camera);
-    document.documentElement.dataset.state = "drawn";
   }
   const wish = /^#(\d+)$/.exec(location.hash);
   if (wish) run(false);
   else run(running);
   put(wish ? Math.min(last, Number(wish[1])) : 0);
-  reset();
-  frame(before);
+  stage.start({ tick });
 })();

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from gjk3d.viz import robots
 from gjk3d.viz.animation import frame
 from gjk3d.viz.drawing import COLORS, INK
+from gjk3d.viz.page_files import read, script_with
 from gjk3d.viz.paint import camera_of
 from gjk3d.viz.shading import shade
 from gjk3d.viz.surfacing import surface_of
@@ -30,7 +30,7 @@ def write_page(file: Path, there: Travel, title: str, fps: float) -> Path:
     Nothing in the page reaches for the network, and its own policy forbids it. ``#12`` behind its address shows the
     12th configuration, and does not play.
     """
-    style, script, three = _text("drawn.css") + _text("motion.css"), _text("motion.js"), three_js()
+    style, script, three = read("drawn.css") + read("motion.css"), script_with("motion.js"), three_js()
     keys = [(title, robots.LINKS[0]), ("who collides", robots.HIT)]
     if there.checker.objects:
         keys.insert(1, ("around it", robots.THINGS))
@@ -46,12 +46,8 @@ def write_page(file: Path, there: Travel, title: str, fps: float) -> Path:
         "three": three,
         "script": script,
     }
-    file.write_text(fill(_text("motion.html"), parts), encoding="utf-8", newline="\n")
+    file.write_text(fill(read("motion.html"), parts), encoding="utf-8", newline="\n")
     return file
-
-
-def _text(name: str) -> str:
-    return files("gjk3d.viz").joinpath(name).read_text(encoding="utf-8")
 
 
 def _key(text: str, color: str) -> str:

@@ -1,40 +1,10 @@
-"use strict";
 (function () {
   const data = JSON.parse(document.getElementById("scene").textContent);
-  const view = document.getElementById("view");
   const element = (id) => document.getElementById(id);
-
-  function numbers(text, Kind) {
-    const raw = atob(text);
-    const bytes = new Uint8Array(raw.length);
-    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-    return new Kind(bytes.buffer);
-  }
-
-  let renderer;
-  try {
-    renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true });
-  } catch (error) {
-    element("trouble").textContent = "This browser cannot draw in 3D here (no WebGL); the numbers are beside.";
-    element("trouble").hidden = false;
-    element("controls").hidden = true;
-    document.documentElement.dataset.state = "no-webgl";
-    return;
-  }
-  renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
-  renderer.outputEncoding = THREE.sRGBEncoding;
-  view.appendChild(renderer.domElement);
-
-  const scene = new THREE.Scene();
-  const camera = new THREE.PerspectiveCamera(data.angle, 1, 0.01, 1000);
-  scene.add(camera);
-  scene.add(new THREE.HemisphereLight(0xffffff, 0xb9c2cc, 0.62));
-  for (const [x, y, z, power] of [[-0.55, 0.7, 0.6, 0.55], [0.8, 0.15, 0.5, 0.25]]) {
-    const light = new THREE.DirectionalLight(0xffffff, power);
-    light.position.set(x, y, z);
-    camera.add(light);
-    camera.add(light.target);
-  }
+  const { numbers, points, surface, tint } = gjk3dStage;
+  const stage = gjk3dStage.open(data, "; the numbers are beside", ["controls"]);
+  if (!stage) return;
+  const { scene, camera } = stage;
 
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const inks = [];
@@ -45,25 +15,15 @@
   }
   function paint() {
     for (const [material, light, night] of inks) material.color.set(dark.matches ? night : light).convertSRGBToLinear();
-    touched = true;
+    stage.touched = true;
   }
 
-  let touched = true;
   const groups = [new THREE.Group(), new THREE.Group()];
   const hulls = [[], []], models = [[], []];
 
-  function buffers(mesh) {
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(numbers(mesh.positions, Float32Array), 3));
-    geometry.setAttribute("normal", new THREE.BufferAttribute(numbers(mesh.normals, Float32Array), 3));
-    geometry.setIndex(new THREE.BufferAttribute(numbers(mesh.indices, Uint32Array), 1));
-    return geometry;
-  }
   function outline(mesh, color, opacity) {
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(numbers(mesh.edges, Float32Array), 3));
-    const shade = new THREE.Color(color).convertSRGBToLinear().multiplyScalar(0.3);
-    return new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: shade, transparent: opacity < 1, opacity }));
+    const material = new THREE.LineBasicMaterial({ color: tint(color, 0.3), transparent: opacity < 1, opacity });
+    return new THREE.LineSegments(points(numbers(mesh.edges, Float32Array)), material);
   }
   function rod(from, to, radius, material) {
     const along = to.clone().sub(from);
@@ -79,9 +39,9 @@
   }
 
   data.bodies.forEach((body, which) => {
-    const color = new THREE.Color(body.color).convertSRGBToLinear();
+    const color = tint(body.color);
     if (body.hull.indices) {
-      const geometry = buffers(body.hull);
+      const geometry = surface(body.hull);
       const wrapped = Boolean(body.model);
       const opacity = wrapped ? 0.22 : body.plate ? 0.3 : 0.55;
       // the far side first and the near side over it: a convex body then blends in the right order
@@ -95,17 +55,17 @@
       });
       hulls[which].push(outline(body.hull, body.color, wrapped ? 0.45 : 0.9));
     } else {
-      const points = numbers(body.hull.positions, Float32Array);
-      const corners = [0, points.length - 3].map((i) => new THREE.Vector3(points[i], points[i + 1], points[i + 2]));
+      const ends = numbers(body.hull.positions, Float32Array);
+      const corners = [0, ends.length - 3].map((i) => new THREE.Vector3(ends[i], ends[i + 1], ends[i + 2]));
       const material = new THREE.MeshPhongMaterial({ color });
-      hulls[which].push(points.length > 3 ? rod(corners[0], corners[1], 0.012, material) : ball(corners[0], 0.018, material));
+      hulls[which].push(ends.length > 3 ? rod(corners[0], corners[1], 0.012, material) : ball(corners[0], 0.018, material));
     }
     if (body.model) {
       const material = new THREE.MeshPhongMaterial({
         color, side: THREE.DoubleSide, shininess: 20, specular: 0x111111, polygonOffset: true, polygonOffsetFactor: 1,
         polygonOffsetUnits: 1,
       });
-      models[which].push(new THREE.Mesh(buffers(body.model), material));
+      models[which].push(new THREE.Mesh(surface(body.model), material));
       models[which].push(outline(body.model, body.color, 0.9));
     }
     groups[which].add(...hulls[which], ...models[which]);
@@ -143,30 +103,6 @@
   groups[1].add(moving);
   scene.add(marks);
 
-  let controls;
-  function reset() {
-    if (controls) controls.dispose();
-    camera.position.set(...data.eye);
-    camera.up.set(...data.up);
-    controls = new THREE.TrackballControls(camera, renderer.domElement);
-    controls.target.set(...data.center);
-    controls.rotateSpeed = 2.6;
-    controls.zoomSpeed = 1.3;
-    controls.panSpeed = 0.6;
-    controls.addEventListener("change", () => { touched = true; });
-    resize();
-  }
-  function resize() {
-    const width = view.clientWidth, height = view.clientHeight;
-    renderer.setSize(width, height);
-    camera.aspect = width / Math.max(height, 1);
-    // the picture was laid out for 4:3; a narrower window sees it from farther off
-    const half = Math.tan((data.angle * Math.PI) / 360) * Math.max(1, 4 / 3 / camera.aspect);
-    camera.fov = (Math.atan(half) * 360) / Math.PI;
-    camera.updateProjectionMatrix();
-    if (controls) controls.handleResize();
-    touched = true;
-  }
   function toggle() {
     groups[0].visible = element("show-a").checked;
     groups[1].visible = element("show-b").checked;
@@ -176,7 +112,7 @@
     }
     marks.visible = moving.visible = element("show-marks").checked;
     groups[1].position.copy(normal).multiplyScalar(-data.distance * Number(element("slide").value));
-    touched = true;
+    stage.touched = true;
   }
   const hasModels = data.bodies.some((body) => body.model);
   element("label-hulls").hidden = element("label-models").hidden = !hasModels;
@@ -186,21 +122,12 @@
   element("reset").addEventListener("click", () => {
     element("slide").value = 0;
     toggle();
-    reset();
+    stage.reset();
   });
   dark.addEventListener("change", paint);
-  new ResizeObserver(resize).observe(view);
 
   const between = new THREE.Vector3();
-  function frame() {
-    requestAnimationFrame(frame);
-    controls.update();
-    if (!touched) return;
-    touched = false;
-    const distance = camera.position.distanceTo(controls.target);
-    camera.near = Math.max(distance / 1000, distance - data.reach);
-    camera.far = distance + 4 * data.reach;
-    camera.updateProjectionMatrix();
+  function before() {
     // from far to near: the plane between the two, across the normal, has the farther one behind it
     between.copy(a).add(b).add(groups[1].position).multiplyScalar(0.5);
     const first = normal.dot(between.sub(camera.position)) <= 0 ? 0 : 1;
@@ -208,11 +135,8 @@
       const order = which === first ? 0 : 2;
       for (const mesh of meshes) mesh.renderOrder = order + (mesh.userData.pass || 0);
     });
-    renderer.render(scene, camera);
-    document.documentElement.dataset.state = "drawn";
   }
   paint();
   toggle();
-  reset();
-  frame();
+  stage.start({ before });
 })();

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import os
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from gjk3d.results import Distance, Status
 from gjk3d.viz.layout import Body, Layout, called, kind, lay_out, models_of, number, verdict, way_out
+from gjk3d.viz.page_files import read, script_with
 from gjk3d.viz.shading import shade
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
 
@@ -60,7 +60,7 @@ def write_html(
     """
     layout = lay_out(result)
     drawn, more = _models(surfaces, result)
-    style, script = _text("page.css"), _text("page.js")
+    style, script = read("page.css"), script_with("page.js")
     three = three_js()
     headline = verdict(result, unit)
     out = "just touches" if result.tight else "is free"
@@ -84,12 +84,8 @@ def write_html(
         "script": script,
     }
     target = Path(path)
-    target.write_text(fill(_text("page.html"), parts), encoding="utf-8", newline="\n")
+    target.write_text(fill(read("page.html"), parts), encoding="utf-8", newline="\n")
     return target
-
-
-def _text(name: str) -> str:
-    return files("gjk3d.viz").joinpath(name).read_text(encoding="utf-8")
 
 
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:

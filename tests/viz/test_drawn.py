@@ -13,6 +13,7 @@ import gjk3d as gk
 from gjk3d import viz
 from gjk3d.viz import drawn
 from gjk3d.viz.kinds import drawing_of
+from gjk3d.viz.page_files import read, script_with
 
 BALLS = [(gk.Sphere(0.6), pose(-1.2, 0, 0)), (gk.Box((1, 1, 1)), pose(1.2, 0, 0))]
 
@@ -37,7 +38,7 @@ def test_nothing_in_the_page_comes_from_elsewhere_and_names_do_no_harm(tmp_path)
     for tag, attributes in parsed.tags:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "video", "audio")
         assert not any(name in ("src", "href", "style") or name.startswith("on") for name in attributes)
-    assert "url(" not in drawn._text("drawn.css")
+    assert "url(" not in read("drawn.css")
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -89,10 +90,10 @@ def test_chromium_draws_the_page_and_hides_what_is_unticked(tmp_path):
     # the same page, told to untick the first box: its policy must know the script
     from gjk3d.webpage import policy, three_js
 
-    script = drawn._text("drawn.js")
+    script = script_with("drawn.js")
     pressing = script + "document.querySelector('#keys input').click();"
     source = path.read_text(encoding="utf-8").replace(script, pressing)
-    before, after = (policy([three_js(), text], drawn._text("drawn.css")) for text in (script, pressing))
+    before, after = (policy([three_js(), text], read("drawn.css")) for text in (script, pressing))
     assert before in source
     (tmp_path / "hidden.html").write_text(source.replace(before, after), encoding="utf-8")
     assert vivid(tmp_path / "hidden.html", "hidden.png") < 0.005

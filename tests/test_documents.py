@@ -51,6 +51,17 @@ def test_readme_commands_print_what_it_says(monkeypatch, capsys):
             assert numbers == pytest.approx(others, **rough), line
 
 
+def test_the_first_command_prints_what_it_says(monkeypatch, capsys):
+    from gjk3d.cli.app import main
+
+    monkeypatch.chdir(ROOT)
+    command = re.search(r"gjk3d (clash .*) --html clash.html", README)[1]
+    printed = re.search(r"prints this .*?```text\n(.*?)```", README, re.DOTALL)[1]
+    assert main(command.split()) == 1
+    lines, wanted = ([line.rstrip() for line in text.splitlines()] for text in (capsys.readouterr().out, printed))
+    assert lines == wanted
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples(name):
     failed, _ = doctest.testmod(importlib.import_module(name))

@@ -7,7 +7,7 @@ from gjk3d.cli.terminal import note
 
 def warmup() -> int:
     """Compile the kernels ahead, so that the first query is fast; once a machine and version."""
-    note("compiling all kernels, about a minute where none are kept yet", "warmup")
+    note("compiling all kernels, a minute or two where none are kept yet", "warmup")
     from gjk3d import compiling
 
     steps = compiling.warmup(lambda what, seconds: note(f"{seconds:7.2f} s  {what}", "warmup"))

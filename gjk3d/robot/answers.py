@@ -168,7 +168,8 @@ class Answers(Surroundings):
         else:
             with self._remembered(workers) as kept, first_call("robot clearance"):
                 in_chunks(len(rows), workers, run)
-            tables.room = room()
+            if tables.room is None:
+                tables.room = room()
         if len(tables.solid_pairs):
             self.solids.nearest(rows, most, out, which)
         return out, which

@@ -30,13 +30,13 @@ def allow_by_sampling(
 ) -> AllowedPairs:
     """Find pairs of links that need no check, and say why; nothing is changed in the robot.
 
-    A pair is "adjacent" as without an SRDF; "always"
-    or "never" where it was in collision in all, or in none, of the samples; "default" where it is in collision at a
-    configuration that you know to be free, ``default``. Of such a pair it holds with 95 %
-    confidence that the other happens in less than a share of ``1 - 0.05 ** (1 / samples)`` of all configurations
-    (about ``3 / samples``), which is no proof that it does not happen: `evidence` of what is returned says so. For
-    pairs that were never seen in collision a proof is then tried, with more configurations at places that matter:
-    ``proven`` of what is returned has the pairs that cannot touch within the limits, whatever the others do. Pairs that
+    A pair is "adjacent" as without an SRDF; "default" where it is in collision at a configuration that you know to be
+    free, ``default``; "always" or "never" where it was in collision in all, or in none, of the samples. Of a pair that
+    is called always or never it holds with 95 % confidence that the other happens in less than a share of
+    ``1 - 0.05 ** (1 / samples)`` of all configurations (about ``3 / samples``), which is no proof that it does not
+    happen: `evidence` of what is returned says so. For pairs that were never seen in collision a proof is then tried,
+    with more configurations at places that matter: ``proven`` of what is returned has the pairs that cannot touch
+    within the limits, whatever the others do. Pairs that
     are allowed already keep their reason if it is of another kind.
 
     Parameters

@@ -142,6 +142,15 @@ def bound_law(pair: Pair, result: Any, *, tight: bool = True) -> None:
     assert not tight or result.tight.all()
 
 
+def perturbed_law(pair: Pair, result: Any) -> None:
+    """No normal beside the answer's, nearer or farther, proves more than ``upper``: what a near tie gets wrong."""
+    for size in 10.0 ** np.arange(-9, 0):
+        for turn in naive.unit_vectors(np.random.default_rng(int(-np.log10(size))), 4):
+            n = result.normal + size * turn
+            n /= np.linalg.norm(n, axis=1)[:, None]
+            at_most(pair.gap(n), result.upper + pair.rounding, "a normal beside it refutes upper")
+
+
 def status_law(pair: Pair, result: Any) -> None:
     status = np.asarray(result.status)
     assert np.array_equal(status == gk.Status.SEPARATED, result.lower > 0)
@@ -269,6 +278,7 @@ def all_laws(pair: Pair, *, tight: bool, rng: np.random.Generator) -> Any:
     count = len(pair.poses_a)
     form(pair, result)
     bound_law(pair, result, tight=tight)
+    perturbed_law(pair, result)
     status_law(pair, result)
     sign_law(pair, result)
     collide_law(pair, result)

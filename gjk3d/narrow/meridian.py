@@ -6,7 +6,10 @@ a cone's axis) is two edges of a polygon. In the plane EPA is what the 2D texts 
 the origin, the support point along that edge's normal, the edge split there.
 
 Every direction asked lies in the plane and is a direction of space: its support value proves a lower bound as ever.
-The polygon proves the upper bound because the plane's section of A - B is also its projection.
+The polygon proves the upper bound because the plane's section of A - B is also its projection. Where the axes are only
+nearly parallel, that holds of A and a B turned upright, from which B is no farther than `shared_axis` says; B's points
+are turned about A's axis and lie as far beside the upright one. So the bound pays this length twice: once for the
+points, once for the shape.
 """
 
 from __future__ import annotations
@@ -131,10 +134,10 @@ def meridian(
     """Return whether the depth was found here, and then what `epa` returns: steps, least, best, outer, front, back.
 
     False where the axes are askew by more than ``allowed``, as a length, or the origin is not well inside. Axes that
-    are only nearly parallel widen the bounds, and leave B's witness as far from its surface.
+    are only nearly parallel widen the bounds, and leave B's witness as far from its surface as these are wide.
     """
-    fits, u, extra = shared_axis(qa, ia, fa, oa, qb, ib, fb, ob, m)
-    if not fits or extra > allowed:
+    fits, u, askew = shared_axis(qa, ia, fa, oa, qb, ib, fb, ob, m)
+    if not fits or askew > allowed:
         return False, 0, least, best, inf, -1.0, -1.0
     along = m[9] * u[0] + m[10] * u[1] + m[11] * u[2]
     across = (m[9] - along * u[0], m[10] - along * u[1], m[11] - along * u[2])
@@ -144,7 +147,7 @@ def meridian(
         e = (across[0] / off, across[1] / off, across[2] / off)
         e = unit(cross(u, cross(e, u)))  # short vectors are less at right angles to u than floats allow
         off = 0.0
-    extra += off
+    extra = 2.0 * askew + off
     simplex = work[:SIMPLEX].reshape(6, 10)
     p = work[SIMPLEX : SIMPLEX + _ROW * (_MOST + 1)].reshape(_MOST + 1, _ROW)
     count = int(np.int64(0))

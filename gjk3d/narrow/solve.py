@@ -133,21 +133,30 @@ def solve(
                 settled, esteps, least, axis, outer, front, back = meridian(
                     qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, near, ASKEW * size, least, axis, work
                 )
-        if not settled:
+        wide = settled and least + outer > promised - 2.0 * error  # axes only nearly parallel: EPA may know better
+        section = (least, axis, outer, front, witnesses(s, three))
+        if not settled or wide:
             steps += esteps
             ecode, esteps, least, axis, outer, front, back, at = epa(
                 qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, near, mode == UNSIGNED,
-                count if proven else int(np.int64(0)), least, axis, work, table, room, log, at,
+                count if proven and not wide else int(np.int64(0)), least, axis, work, table, room, log, at,
             )  # fmt: skip
         steps += esteps
         full = 1 if ecode == FULL else 0
+        back_to_section = (
+            wide and mode != UNSIGNED and section[0] + section[2] < (least - front if front >= 0.0 else inf)
+        )
+        if back_to_section:  # what it shows is narrower than what EPA's points show
+            least, axis, outer, front, _ = section
+        elif wide and front >= 0.0:
+            outer = max(min(outer, section[2]), -front)
         lower = max(lower, -least - error)
         if outer < inf:
             upper = min(upper, outer + error)
         if front >= 0.0:  # the origin is inside: overlap
             if mode != UNSIGNED:
                 distance = -front
-                a, b = witnesses(s, three)
+                a, b = section[4] if back_to_section else witnesses(s, three)
             elif not (proven or length <= 4.0 * tiny):
                 for r in range(6):  # one common point: the origin, between where the ray enters and leaves
                     s[r, 9] *= (back if r < 3 else front) / (front + back)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterator
+from itertools import count as upwards
 from pathlib import Path
 
+from . import adversaries
 from .check import check
-from .draw import draw
+from .draw import Stack, draw
 from .judged import judge
 from .rivals import Rivals
 from .stacked import stacked
@@ -20,6 +23,9 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.hardening", description=__doc__)
     parser.add_argument("--pairs", type=int, default=20_000, help="whole stacks, until there are that many")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--only", choices=adversaries.NAMES, metavar="CLASS", help=f"one of: {', '.join(adversaries.NAMES)}"
+    )
     parser.add_argument("--first", type=int, default=0, metavar="STACK", help="where to start, to see one stack again")
     parser.add_argument(
         "--peers",
@@ -35,24 +41,28 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
-def run(pairs: int, seed: int, first: int = 0, peers: int = 0, progress: bool = True) -> tuple[Tally, Versus]:
+def run(
+    pairs: int, seed: int, first: int = 0, peers: int = 0, progress: bool = True, only: str | None = None
+) -> tuple[Tally, Versus]:
     """Check that many pairs or a few more, stack after stack; Ctrl-C ends the run and keeps what was found."""
     versus = Versus()
+    stacks = (draw(seed, number, only) for number in upwards(first))
     with Rivals() as rivals:
-        return _run(pairs, seed, first, peers, progress, rivals, versus), versus
+        return _run(pairs, stacks, peers, progress, rivals, versus), versus
 
 
-def _run(pairs: int, seed: int, first: int, peers: int, progress: bool, rivals: Rivals, versus: Versus) -> Tally:
-    tally, number, done, start, said = Tally(), first, 0, time.perf_counter(), 0.0
+def _run(pairs: int, stacks: Iterator[Stack], peers: int, progress: bool, rivals: Rivals, versus: Versus) -> Tally:
+    tally, number, done, start, said = Tally(), 0, 0, time.perf_counter(), 0.0
     try:
         while done < pairs:
-            stack = draw(seed, number)
+            stack = next(stacks)
+            number = stack.number
             result = check(stack, tally)
             if result is not None:
                 judge(stack, result, tally)
                 if peers and number // 2 % peers == 0:  # of random and adversarial stacks alike
                     rivals.ask(stack, result, versus)
-            number, done = number + 1, done + len(stack)
+            done += len(stack)
             spent = time.perf_counter() - start
             if progress and spent > said + 5.0:
                 said, speed = spent, done / spent
@@ -71,7 +81,7 @@ def main(given: list[str] | None = None) -> int:
         print(found)
         return int(found.exact > 0 or found.wrong > 0)
     start = time.perf_counter()
-    tally, versus = run(arguments.pairs, arguments.seed, arguments.first, arguments.peers)
+    tally, versus = run(arguments.pairs, arguments.seed, arguments.first, arguments.peers, only=arguments.only)
     total = tally.total()
     text = f"{total.pairs} pairs, seed {arguments.seed}, {time.perf_counter() - start:.0f} s.\n\n{tally.markdown()}"
     if arguments.peers:

@@ -214,6 +214,47 @@ def needles(rng: Rng, count: int) -> Drawn:
     return Pair.random(rng, a, b, count), None
 
 
+def _revolved(rng: Rng) -> Spec:
+    """A disc, a needle or something between that revolves about z: sharp, rounded, stretched, or a ball."""
+    radius = 10.0 ** rng.uniform(-0.5, 0.5)
+    half = radius * 10.0 ** rng.uniform(-3, 3)
+    pick = int(rng.integers(8))
+    if pick == 0:
+        return ("sphere", radius)
+    if pick == 1:
+        return ("ellipsoid", (radius, radius, half))
+    if pick == 2:
+        return ("scaled", ("capsule", radius, half), (0.5, 0.5, 2.0))
+    spec: Spec = (("cylinder", "cylinder", "cone", "capsule", "capsule")[pick - 3], radius, 2 * half)
+    return ("inflated", spec, radius * 10.0 ** rng.uniform(-3, 0)) if rng.random() < 0.3 else spec
+
+
+def near_ties(rng: Rng, count: int) -> Drawn:
+    """Discs, needles and ellipsoids deep in each other whose axes are nearly parallel: by 1e-14 to 1e-3, some exactly.
+
+    A whole circle of directions is nearly as good as the best there. Some stand nearly on each other's axis, some near
+    the rim.
+    """
+    if rng.random() < 0.2:
+        radii = 10.0 ** rng.uniform(-1, 1, 3) * (1.0 + 10.0 ** rng.uniform(-14, -1, 3) * rng.choice((-1, 1), 3))
+        radii = np.where(rng.random(3) < 0.5, radii, radii[0])
+        a, b = ("ellipsoid", radii), ("ellipsoid", radii * 10.0 ** rng.uniform(-2, 2) * (1 + 1e-9 * rng.random(3)))
+    else:
+        a, b = _revolved(rng), rescaled(_revolved(rng), 10.0 ** rng.uniform(-2, 1))
+    size = naive.body(a).size
+    reach = naive.posed_height(naive.body(a), _placed(6), np.vstack([np.eye(3), -np.eye(3)]))
+    flip = np.where(rng.random((count, 1, 1)) < 0.5, np.eye(3), np.diag((1.0, -1.0, -1.0)))
+    radial = np.where(rng.random(count) < 0.4, 10.0 ** rng.uniform(-17, -2, count) * size, rng.random(count) * reach[0])
+    angles = rng.uniform(-np.pi, np.pi, count)
+    where = np.column_stack([radial * np.cos(angles), radial * np.sin(angles), rng.uniform(-1, 1, count) * reach[2]])
+    where[rng.random(count) < 0.2, :2] = 0.0
+    where[rng.random(count) < 0.3, 2] *= 10.0 ** rng.uniform(-16, 0)
+    pair = Pair(a, _placed(count), b, _placed(count, _slightly_turned(rng, flip), where))
+    common = _placed(count, naive.random_rotations(rng, count), rng.normal(size=(count, 3)) * size)
+    common[rng.random(count) < 0.3] = np.eye(4)
+    return Pair(a, common @ pair.poses_a, b, common @ pair.poses_b), None
+
+
 CLASSES: dict[str, Callable[[Rng, int], Drawn]] = {
     "scale 1e-9 to 1e9": scales,
     "one 1e±4.5 times the other": mixed_scales,
@@ -227,6 +268,7 @@ CLASSES: dict[str, Callable[[Rng, int], Drawn]] = {
     "vertex, edge, face kisses": kisses,
     "parallel, nearly parallel": parallel,
     "shallow and touching": shallow_and_deep,
+    "near ties": near_ties,
     **CLOSED,
 }
 NAMES = list(CLASSES)

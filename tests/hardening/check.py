@@ -26,6 +26,7 @@ def _bounds(pair: Pair, result: Any) -> None:
 LAWS: dict[str, Law] = {
     "form": laws.form,
     "bounds": _bounds,
+    "perturbed normals": laws.perturbed_law,
     "status": laws.status_law,
     "sign": laws.sign_law,
     "collide": laws.collide_law,

@@ -42,11 +42,16 @@ def material(a: Spec, b: Spec) -> str:
     return "polytopes" if is_polytope(a) and is_polytope(b) else "curved"
 
 
-def draw(seed: int, number: int) -> Stack:
-    """Stack ``number`` of the seed: every second one is random, the others are adversarial, class after class."""
+def draw(seed: int, number: int, only: str | None = None) -> Stack:
+    """Stack ``number`` of the seed: every second one is random, the others are adversarial, class after class.
+
+    Or each of the one class that is named.
+    """
     rng = np.random.default_rng([seed, number])
     count = int(rng.integers(ROWS[0], ROWS[1] + 1))
     half = number // 2
+    if only is not None:
+        return Stack(seed, number, only, *adversaries.CLASSES[only](rng, count), rng)
     if number % 2 == 0:
         name, pair = _random(rng, half, count)
         return Stack(seed, number, name, pair, None, rng)

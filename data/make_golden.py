@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from fractions import Fraction
-from math import isqrt, nextafter
+from math import cos, isqrt, nextafter, sin
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -116,6 +116,18 @@ def cases():
         {"shape": "Triangle", "vertices": needles},
         (-2.0, 0.0, -1.0), "signed_distance", polytopes(needles, needles, (-2.0, 0.0, -1.0)), EXACT,
     )  # fmt: skip
+    c, s = cos(1e-6), sin(1e-6)
+    at = [[1.0, 0.0, 0.0, 0.0], [0.0, c, -s, 0.95], [0.0, s, c, -0.03], [0.0, 0.0, 0.0, 1.0]]
+    # along the plate's axis (0, -s, c): the pin's lower end is 0.95 and -0.005 from the plate's middle
+    depth = Fraction(c) * (Fraction(0.03) - Fraction(0.025)) + Fraction(s) * Fraction(0.95) - Fraction(0.02)
+    yield (
+        "pin-on-a-plate-turned-by-a-millionth",
+        "points of a body tilted by next to nothing were turned about the other's axis: upper was below the truth",
+        {"shape": "Capsule", "radius": 0.01, "height": 0.05},
+        {"shape": "Cylinder", "radius": 1.0, "height": 0.02},
+        at, "signed_distance", ("OVERLAPPING", *around(float(depth), 4)),
+        "closed form: the pin's lower end over the plate's middle plane, less the pin's radius and half the plate",
+    )  # fmt: skip
 
 
 def hexed(value):
@@ -128,15 +140,18 @@ def hexed(value):
 
 
 def placed(translation):
-    """Return a pose that translates, None for None."""
-    if translation is None:
-        return None
+    """Return a pose that translates, None for None; a pose stays as it is."""
+    if translation is None or len(translation) == 4:
+        return translation
     return [[float(i == j) for j in range(3)] + [float(translation[i])] for i in range(3)] + [[0.0, 0.0, 0.0, 1.0]]
 
 
-def around(x):
-    """Return the floats next to a rounded closed form."""
-    return nextafter(nextafter(x, -1e308), -1e308), nextafter(nextafter(x, 1e308), 1e308)
+def around(x, ulps=2):
+    """Return the floats so many ulps below and above a rounded closed form."""
+    low = high = x
+    for _ in range(ulps):
+        low, high = nextafter(low, -1e308), nextafter(high, 1e308)
+    return low, high
 
 
 def main() -> None:

@@ -50,8 +50,8 @@ def draw(seed: int, number: int, only: str | None = None) -> Stack:
     rng = np.random.default_rng([seed, number])
     count = int(rng.integers(ROWS[0], ROWS[1] + 1))
     half = number // 2
-    if only is not None:
-        return Stack(seed, number, only, *adversaries.CLASSES[only](rng, count), rng)
+    if only is not None:  # of one class many rows: what is the same for a stack is paid seldom
+        return Stack(seed, number, only, *adversaries.CLASSES[only](rng, 10 * count), rng)
     if number % 2 == 0:
         name, pair = _random(rng, half, count)
         return Stack(seed, number, name, pair, None, rng)

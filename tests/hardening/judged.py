@@ -1,4 +1,4 @@
-"""The rational judge on every hundredth row, with its certificate, and on the rows that touch, without one."""
+"""The rational judge on every hundredth row, a few of a stack, with its certificate; on what touches without one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import gjk3d as gk
 from .draw import Stack
 from .table import Tally
 
-_EVERY = 100
+_EVERY, _MOST = 100, 4
 _NUMBER = re.compile(r"-?\b\d[\w.]*(?:[+-]\d+)?")
 
 
@@ -36,11 +36,12 @@ def _answer(stack: Stack, result: Any, row: int, sampled: bool) -> Any:
 
 
 def judge(stack: Stack, result: Any, tally: Tally) -> None:
-    """Verify each hundredth row and each that touches; what is unprovable is counted with its reason."""
+    """Verify each hundredth row, a few of a stack, and each that touches; count the unprovable with its reason."""
     pair, count, line = stack.pair, len(stack), tally.line(stack.name)
     touching = np.flatnonzero(result.status == gk.Status.TOUCHING)
     line.touching += len(touching)
-    sampled = np.arange(stack.number % _EVERY, count, _EVERY)
+    step = max(_EVERY, count // _MOST)
+    sampled = np.arange(stack.number % step, count, step)
     refuted: list[int] = []
     message = ""
     for row in sorted({*touching.tolist(), *sampled.tolist()}):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 
 import gjk3d as gk
-from tests.hardening import adversaries
+from tests.hardening import adversaries, answers
 from tests.hardening.__main__ import main, run
 from tests.hardening.stacked import stacked
 
@@ -53,3 +55,33 @@ def test_its_command_line(tmp_path, capsys):
     assert "| **all** |" in out.read_text()
     assert main(["--stacked", "64"]) == 0
     assert "0 reached the exact stage" in capsys.readouterr().out
+
+
+def test_another_bit_is_another_digest():
+    answer = gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, np.tile(np.eye(4), (3, 1, 1)))
+
+    def digest(value):
+        into = hashlib.sha256()
+        answers.digest(value, into)
+        return into.hexdigest()
+
+    before = digest(("one", answer))
+    assert digest(("one", answer)) == before
+    answer.lower = np.nextafter(answer.lower, -np.inf)
+    assert digest(("one", answer)) != before
+
+
+def test_bodies_may_change_within_their_intervals_and_no_further():
+    old = {"convex/0/collide": "abc", "bodies/x": np.array([(1.0, -0.5, -0.25), (0.0, 0.5, 0.75)])}
+    narrower = {**old, "bodies/x": np.array([(1.0, -0.5, -0.25), (0.0, 0.6, 0.7)])}
+    assert answers.differences(old, dict(old)) == ([], [])
+    wrong, changed = answers.differences(old, narrower)
+    assert not wrong
+    assert len(changed) == 1
+    for new in (
+        {"bodies/x": old["bodies/x"] + 1.0},
+        {"bodies/x": old["bodies/x"] + (0, 9, 9)},
+        {"convex/0/collide": "b"},
+    ):
+        wrong, _ = answers.differences(old, {**old, **new})
+        assert len(wrong) == 1

@@ -76,7 +76,7 @@ class Answers(Surroundings):
         tables = self._ready()
 
         def run(start: int, stop: int) -> None:
-            order, cache = kept if kept is not None else (tables.order.copy(), np.zeros_like(tables.cache))
+            order, cache = kept if kept is not None else tables.fresh_memory()
             free_many(
                 *self.robot.chain, rows, tables.link, tables.local, tables.ints, tables.floats, tables.starts,
                 tables.rows, tables.subs, order, tables.margins, cache, *self._room(),

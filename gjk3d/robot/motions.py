@@ -287,7 +287,7 @@ def _sample(
     tables = checker._ready()
 
     def run(start: int, stop: int) -> None:
-        order, cache = kept if kept is not None else (tables.order.copy(), np.zeros_like(tables.cache))
+        order, cache = kept if kept is not None else tables.fresh_memory()
         sampled_many(
             *checker.robot.chain, first, second, steps, tables.link, tables.local, tables.ints, tables.floats,
             tables.starts, tables.rows, tables.subs, order, tables.margins, cache, *checker._room(),

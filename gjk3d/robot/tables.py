@@ -125,12 +125,21 @@ class Tables:
             margins[met.any(axis=1)] = own
         return margins
 
+    def fresh_memory(self) -> tuple[Ints, Array]:
+        """Return an order of the pairs and axes that remember nothing.
+
+        Those in use are never copied: another thread may be writing them, and of an order that is half swapped a pair
+        is lost.
+        """
+        return np.arange(len(self.rows), dtype=np.int64), np.zeros((len(self.rows) + len(self.subs), warm.ROW))
+
     def copy(self) -> Tables:
         """Return tables whose objects may be moved and that remember by themselves."""
         other = Tables()
         for name in Tables.__slots__:
-            value = getattr(self, name)
-            setattr(other, name, value.copy() if name in ("order", "cache", "local") else value)
+            setattr(other, name, getattr(self, name))
+        other.local = self.local.copy()
+        other.order, other.cache = self.fresh_memory()
         other.single = other.far = other.room = None
         return other
 
@@ -204,8 +213,7 @@ def build(base: Base, things: Iterable[Thing], margin: float, rules: Rules, link
     exact = np.array([slot.outline.exact for slot in slots], dtype=bool)
     _pairs(self, units, pairs, exact)
     self.set_margins(margin, rules)
-    self.order = np.arange(len(self.rows), dtype=np.int64)
-    self.cache = np.zeros((len(self.rows) + len(self.subs), warm.ROW))
+    self.order, self.cache = self.fresh_memory()
     return self
 
 

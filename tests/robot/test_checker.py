@@ -108,6 +108,24 @@ def test_threads_share_a_checker(robot):
     assert np.array_equal(pickle.loads(pickle.dumps(checker)).free(q), truth)
 
 
+def test_what_another_thread_is_writing_is_not_read(robot):
+    """An order half swapped, which lacks a pair, and an axis half written were copied: free where they collide."""
+    checker = Checker(robot, AROUND)
+    q = drawn(robot, 1000, 10)
+    truth, motions = checker.free(q), checker.motion_free(q[:50], q[50:100])
+    with checker._remembered(1) as (order, cache):
+        kept = order.copy(), cache.copy()
+        order[:], cache[:, 1:4] = order[0], 1.0  # the greatest harm, lasting
+        cache[:, 0] = 1.0
+        assert np.array_equal(checker.free(q), truth)
+        assert np.array_equal(checker.free(q, workers=2), truth)
+        assert np.array_equal(checker.copy().free(q), truth)
+        again = checker.motion_free(q[:50], q[50:100])
+        order[:], cache[:] = kept
+    assert np.array_equal(again.free, motions.free)
+    assert np.array_equal(again.hit, motions.hit, equal_nan=True)
+
+
 def test_margin(robot):
     q = drawn(robot, 200, 6)
     distance = Checker(robot, AROUND).clearance(q).distance

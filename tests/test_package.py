@@ -24,7 +24,7 @@ def python(code: str, folder: Path | None = None, **environment: str) -> str:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,  # a whole compilation on a busy machine
         cwd=folder,
         env={**os.environ, **environment},
         check=False,

@@ -1,7 +1,8 @@
 """Poses: rigid (4, 4) transforms, world from local, checked once and then exact.
 
-A rotation further than 1e-6 from orthonormal is refused; otherwise the matrix after one polar step R (3 - R'R) / 2
-*is* the pose. Kernels take a pose as a row of 13 floats: the rotation by rows, the translation, and how far the
+A rotation further than 1e-6 from orthonormal is refused; otherwise the matrix after one polar step R (3 - R'R) / 2,
+computed in float64 and rounded to it, *is* the pose: every answer and every proof is about those numbers, a rotation to
+the last bits. Kernels take a pose as a row of 13 floats: the rotation by rows, the translation, and how far the
 rotation is from orthonormal.
 """
 

@@ -102,7 +102,8 @@ def _document(file: Path, found: Replay, rows: list[int], verdicts: list[tuple[A
 
 
 def _verdict(verdict: Any) -> dict[str, Any]:
-    return {"proven": verdict.proven, "refuted": verdict.refuted, "reasons": list(verdict.reasons)}
+    errors = {"witness_error": verdict.witness_error, "normal_error": verdict.normal_error}
+    return {"proven": verdict.proven, "refuted": verdict.refuted, "reasons": list(verdict.reasons), **errors}
 
 
 def _print(file: Path, found: Replay, rows: list[int], verdicts: list[tuple[Any, Any]]) -> None:
@@ -133,7 +134,7 @@ def _print(file: Path, found: Replay, rows: list[int], verdicts: list[tuple[Any,
             what = "proven" if verdict.proven else "refuted" if verdict.refuted else "not proven"
             if not (stacked and verdict.proven):
                 label = f"row {row}, {when}" if stacked else f"judged {when}"
-                lines.append((label, "; ".join((what, *verdict.reasons))))
+                lines.append((label, "; ".join(filter(None, (what, *verdict.reasons, verdict.tolerances)))))
     if stacked and verdicts:
         proven = sum(then.proven for then, _ in verdicts), sum(now.proven for _, now in verdicts)
         lines.append(("judged", f"{proven[0]} of {len(verdicts)} proven then, {proven[1]} now"))

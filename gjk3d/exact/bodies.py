@@ -248,7 +248,7 @@ class Placement(NamedTuple):
 
 
 def placement(row: Array) -> Placement:
-    """Return the pose in a kernel row (see `gjk3d.poses`) as it stands: the matrix after the polar step is the pose."""
+    """Return the pose in a kernel row as it stands: the matrix after the polar step, in float64; see `gjk3d.poses`."""
     values = [Fraction(x) for x in row[:12].tolist()]
     turn = lcm(*(x.denominator for x in values[:9]))
     shift = lcm(*(x.denominator for x in values[9:]))

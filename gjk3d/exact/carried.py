@@ -18,7 +18,7 @@ from gjk3d.exact.bodies import Body, Placement, at_point, stretched
 from gjk3d.exact.certificates import NOT_ROUND, surface_proof, weights_proof
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.enclosure import Enclosure
-from gjk3d.exact.signed import enclose
+from gjk3d.exact.signed import bracket_outside
 from gjk3d.results import Certificate
 
 _NEAR = 16  #: a point that is outside by less than a part of the tolerance is asked no more exactly
@@ -187,16 +187,11 @@ def _outside(point: FractionVec, body: Body, tolerance: Fraction, hint: Vec | No
         at, scale = in_integers(point)
         if body.scale % scale == 0 and stretched(at, body.scale // scale) in body.terms[0].sets[0]:
             return Fraction(0)
-    difference = Difference(body, at_point(point))
     if hint is None or not any(hint):
         hint = in_integers(point)[0] if any(point) else (1, 0, 0)
-    for want in (tolerance / _NEAR, tolerance):
-        proof = Enclosure(None, want)
-        enclose(difference, hint, proof)
-        if proof.high_proven and proof.high is not None:
-            return max(Fraction(0), proof.high.bracket()[1])
-    away = proof.low.bracket()[0] if proof.low is not None else Fraction(0)
-    return away if away > tolerance else 2 * tolerance
+    core = body._replace(radius_low=Fraction(0), radius_high=Fraction(0))
+    low, high = bracket_outside(point, core, hint, tolerance / _NEAR, tolerance)
+    return high if high is not None else low if low > tolerance else 2 * tolerance
 
 
 def _upper(certificate: Certificate, vectors: list[FractionVec], outside: Fraction) -> tuple[Root | None, str]:

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Context
 from fractions import Fraction
-from math import hypot, inf, isfinite, ulp
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.errors import ShapeError, UnsupportedPair
-from gjk3d.exact.arithmetic import FractionVec, Root, Vec, float_above, float_below, in_integers, negative, sqrt_bounds
+from gjk3d.exact.arithmetic import FractionVec, Vec, float_above, float_below, in_integers, negative, sqrt_bounds
 from gjk3d.exact.bodies import Body, Placement, at_point, body_of, place, placement, same_set
 from gjk3d.exact.carried import Side, judge_carried, judge_foot
+from gjk3d.exact.claims import UNIT, Allowed, Claim, allowance, claim_of
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.enclosure import Enclosure
 from gjk3d.exact.plane import heights, place_plane
 from gjk3d.exact.revolved import Placed, prove_depth
-from gjk3d.exact.signed import enclose
+from gjk3d.exact.signed import bracket_outside, enclose
 from gjk3d.poses import pose_rows
-from gjk3d.results import Distance, Status
-from gjk3d.shapes import layout
+from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 
-_UNIT = 1e-12  #: what a normal's length may miss of 1, and the points of the sign law, as a part of the size
-_PROMISED = {True: 1e-9, False: 1e-12}  #: widths of curved and of flat or rounded shapes, as parts of the size
-_LOOSE = 100  #: widths that the normal of an answer that is not tight may miss: its bound may be another normal's
-_ROUGH = (Status.BEYOND, Status.UNDECIDED)  #: stopped early: their normals are on the way and prove nothing
-_AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-_ORIGIN = (Fraction(0),) * 3
+_UP = Context(prec=2, rounding=ROUND_CEILING)
 
 
 class Verdict(NamedTuple):
@@ -37,13 +33,20 @@ class Verdict(NamedTuple):
     Attributes
     ----------
     proven : bool
-        Every claim of the answer is proven.
+        Every claim of the answer is proven, to the tolerances that `verify` names.
     refuted : bool
         One of them is proven wrong. Neither means that the judge gave up.
     reasons : tuple of str
         What is refuted or could not be proven; empty where all is well.
     lower, upper : float
         Bounds of the signed distance that the judge found, as far as it had to look; infinite where it had not.
+    witness_error : float
+        Each witness point is proven to be so close to the surface of its shape, outside or inside. The common point of
+        an overlap, and the points of a search that stopped early, are proven to be so close to their shapes: they may
+        be anywhere inside. Infinite where nothing is proven of them.
+    normal_error : float
+        Along the normal the shapes are proven to be apart by the distance less this, at least. Infinite where nothing
+        is proven of the normal: with a common point, and where a search stopped early, it has unit length and no more.
     """
 
     proven: bool
@@ -51,6 +54,8 @@ class Verdict(NamedTuple):
     reasons: tuple[str, ...]
     lower: float
     upper: float
+    witness_error: float = inf
+    normal_error: float = inf
 
     @property
     def ok(self) -> bool:
@@ -63,40 +68,31 @@ class Verdict(NamedTuple):
     def __repr__(self) -> str:
         what = "proven" if self.proven else "refuted" if self.refuted else "unproven"
         why = f": {'; '.join(self.reasons)}" if self.reasons else ""
-        return f"Verdict: {what}{why} (signed distance in [{self.lower!r}, {self.upper!r}])"
-
-
-class _Claim(NamedTuple):
-    """An answer in exact numbers."""
-
-    distance: Fraction
-    lower: Fraction
-    upper: Fraction
-    normal: FractionVec
-    point_a: FractionVec
-    point_b: FractionVec
-    status: Status
-    tight: bool
+        found = ", ".join(filter(None, (f"signed distance in [{self.lower!r}, {self.upper!r}]", self.tolerances)))
+        return f"Verdict: {what}{why} ({found})"
 
     @property
-    def unsigned(self) -> bool:
-        """Whether it is read as of `distance`, whose truth is max(0, signed distance)."""
-        return self.lower == 0
+    def tolerances(self) -> str:
+        """How far the witness points and the normal are proven, in words; empty where nothing is."""
+        errors = ("witness points", self.witness_error), ("normal", self.normal_error)
+        return ", ".join(f"{name} to {float(_UP.create_decimal(error)):.2g}" for name, error in errors if error < inf)
 
 
 class _Case:
     """What was found about one answer so far."""
 
-    def __init__(self) -> None:
-        self.wrong: list[str] = []
+    def __init__(self, wrong: list[str]) -> None:
+        self.wrong = wrong
         self.open: list[str] = []
         self.lower, self.upper = -inf, inf
+        self.witness_error = self.normal_error = inf
 
     def verdict(self) -> Verdict:
         reasons = (*self.wrong, *(f"unprovable: {w}" for w in self.open))
-        return Verdict(not reasons, bool(self.wrong), reasons, self.lower, self.upper)
+        errors = self.witness_error, self.normal_error
+        return Verdict(not reasons, bool(self.wrong), reasons, self.lower, self.upper, *errors)
 
-    def judge_bounds(self, claim: _Claim, proof: Enclosure, radius_low: Fraction, radius_high: Fraction) -> None:
+    def judge_bounds(self, claim: Claim, proof: Enclosure, radius_low: Fraction, radius_high: Fraction) -> None:
         """Compare the claim with what is proven about the cores."""
         if proof.low is not None:
             self.lower = float_below(proof.low.bracket()[0] - radius_high)
@@ -116,10 +112,9 @@ class _Case:
 def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) -> Verdict:
     """Judge one answer of `distance` or `signed_distance` in rational arithmetic, sharing no code with the solver.
 
-    Shapes and poses are the fractions that their floats are; a pose is its matrix after the polar step. The judge
-    proves the bounds by the certificate that the answer carries, or else by normals and points that it finds itself,
-    and holds the sign law, the normal, the points, the
-    status and the claim of tightness against them.
+    Shapes and poses are the fractions that their floats are; a pose is its matrix after the polar step, rounded to
+    float64. The judge proves the bounds by the certificate that the answer carries, or else by normals and points that
+    it finds itself, and holds the sign law, the normal, the points, the status and the claim of tightness against them.
 
     Parameters
     ----------
@@ -141,6 +136,23 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     PoseError, ShapeError, UnsupportedPair
         Where the question is none that has an answer.
 
+    Notes
+    -----
+    The bounds and what the status says of them are proven as they stand, with no tolerance. The rest is a float each
+    and proven to a tolerance, where the size is that of the pair, as in the bound law, and the promise 1e-9 of it for
+    curved shapes and 1e-12 for others:
+
+    - the normal's length is 1 to 1e-12, and ``point_b - point_a`` is ``distance * normal`` to 1e-12 of the size;
+    - an interval called tight is at most two promises wide, as sizes may be measured in more than one way;
+    - each witness point is outside its shape by no more than two promises, or than the width where that is more;
+    - along the normal the shapes are as far apart as the distance to two promises, or to the width where that is more
+      and the answer is called tight, or to a hundred widths where it is not. A half-space has one normal, and the
+      answer's is that to 2e-12 radians.
+
+    Added is what floats can hold: a few last bits of the coordinates. These are what an answer may miss at most; how
+    far its points and its normal were proven, which is mostly a thousand times better, is in the verdict's
+    ``witness_error`` and ``normal_error``.
+
     Examples
     --------
     >>> import gjk3d as gk, numpy as np
@@ -150,14 +162,16 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     >>> answer = gk.signed_distance(box, ball, None, pose)
     >>> bool(verify(answer, box, ball, None, pose)), bool(verify(answer, box, gk.Sphere(2), None, pose))
     (True, False)
+    >>> verify(answer, box, ball, None, pose).witness_error < 1e-15
+    True
     """
     at_a, at_b = _question(result, a, b, pose_a, pose_b)
-    case = _Case()
+    claim, wrong = claim_of(result)
+    case = _Case(wrong)
     for name, shape in (("a", a), ("b", b)):
         other = getattr(result, f"shape_{name}", shape)
         if not same_set(shape, other):
             case.wrong.append(f"the answer is about another shape: {name} is {shape!r}, there it was {other!r}")
-    claim = _claim(result, case)
     if claim is None:
         return case.verdict()
     judge = _judge_plane if isinstance(a, Halfspace) or isinstance(b, Halfspace) else _judge_cores
@@ -186,87 +200,7 @@ def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tup
     return places[0], places[1]
 
 
-# --- what an answer says of itself ------------------------------------------------------------------------------------
-
-
-def _claim(result: Distance, case: _Case) -> _Claim | None:
-    """Return the answer in fractions, None where it is no numbers; note where it contradicts itself."""
-    numbers = [float(x) for x in (result.distance, result.lower, result.upper)]
-    vectors = [np.asarray(v, dtype=float).tolist() for v in (result.normal, result.point_a, result.point_b)]
-    if not all(isfinite(x) for x in (*numbers, *(x for v in vectors for x in v))):
-        case.wrong.append("a number in it is not finite")
-        return None
-    distance, lower, upper = (Fraction(x) for x in numbers)
-    normal, point_a, point_b = ((Fraction(v[0]), Fraction(v[1]), Fraction(v[2])) for v in vectors)
-    claim = _Claim(distance, lower, upper, normal, point_a, point_b, Status(int(result.status)), bool(result.tight))
-    if not lower <= distance <= upper:
-        case.wrong.append(f"lower <= distance <= upper does not hold: {numbers[1]!r}, {numbers[0]!r}, {numbers[2]!r}")
-    length2 = sum((c * c for c in normal), Fraction(0))
-    if abs(length2 - 1) > Fraction(2 * _UNIT):
-        case.wrong.append(f"the normal has length {sqrt_bounds(length2)[0]!r}")
-    fits = {
-        Status.SEPARATED: lower > 0,
-        Status.BEYOND: lower > 0,
-        Status.OVERLAPPING: upper <= 0,
-        Status.TOUCHING: lower <= 0 <= upper and claim.tight,
-        Status.UNDECIDED: lower <= 0 <= upper and not claim.tight,
-    }
-    if not fits[claim.status]:
-        tight = "" if claim.tight else ", not tight"
-        case.wrong.append(f"the status is {claim.status.name}, the interval [{numbers[1]!r}, {numbers[2]!r}]{tight}")
-    return claim if any(normal) else None
-
-
-class _Allowed(NamedTuple):
-    """What the laws leave to rounding, as lengths."""
-
-    error: Fraction  #: of any number of the solver
-    law: Fraction  #: of the sign law
-    promised: Fraction  #: width of a tight interval, with room for another way to measure the size
-    points: Fraction  #: how far from its shape a point may be
-    normal: Fraction  #: how much less than the distance the normal's own support gap may be
-
-
-def _allowed(claim: _Claim, bodies: list[tuple[Body, Placement]], slack: float) -> _Allowed:
-    """Return what is allowed for bodies of this size."""
-    size, stretch = _size(bodies)
-    # a float holds no more at the place where the pair stands, nor where its poses' translations lead
-    places = [*claim.point_a, *claim.point_b, *(Fraction(x, at.shift) for _, at in bodies for x in at.translation)]
-    far = max(float(abs(c)) for c in places)
-    world = Fraction(8 * ulp(far))
-    # squares vanish below 1e-300, and the centres' offset is a sum in twice a float's digits
-    error = 1e-300 + (64 * layout.UNIT_ROUNDOFF + 2 * stretch) * size + slack + 2.0**-93 * far
-    promised = Fraction(_PROMISED[any(body.curved for body, _ in bodies)] * size + 2 * error)
-    width = claim.upper - claim.lower
-    return _Allowed(
-        Fraction(error),
-        Fraction(_UNIT * size) + world,
-        2 * promised,
-        max(promised, width) + world,
-        max(promised, width if claim.tight else _LOOSE * width),
-    )
-
-
-def _size(bodies: list[tuple[Body, Placement]]) -> tuple[float, float]:
-    """Return the pair's size, nearly as `gjk3d.narrow` defines it, and how far from rigid the poses are."""
-    size, centers, stretch = 0.0, [], 0.0
-    for body, at in bodies:
-        alone = Difference(body, at_point(_ORIGIN))
-        origin = [Fraction(x, at.shift) for x in at.translation]
-        # the box round it, as seen from its frame's origin
-        ends = [[Fraction(alone.support(s)[2], alone.scale) for s in (axis, negative(axis))] for axis in _AXES]
-        half = hypot(*(float_above((high + low) / 2) for high, low in ends))
-        middle = [(high - low) / 2 - o for (high, low), o in zip(ends, origin, strict=True)]
-        off = hypot(*(float_above(m) for m in middle))
-        far = off > 4 * half  # then its middle is its centre, and not the frame's origin
-        size += half + (0.0 if far else off) + float_above(body.radius_high)
-        centers.append([o + m if far else o for o, m in zip(origin, middle, strict=True)])
-        stretch = max(stretch, float_above(at.stretch))
-    size += hypot(*(float_above(p - q) for p, q in zip(*centers, strict=True)))
-    return min(size, 1e300), stretch
-
-
-def _judge_form(case: _Case, claim: _Claim, allowed: _Allowed) -> None:
+def _judge_form(case: _Case, claim: Claim, allowed: Allowed) -> None:
     """Check what needs no more of the shapes than their size."""
     miss = [q - p - claim.distance * n for p, q, n in zip(claim.point_a, claim.point_b, claim.normal, strict=True)]
     square = sum((c * c for c in miss), Fraction(0))
@@ -289,17 +223,16 @@ def _body(case: _Case, shape: Shape, at: Placement) -> Body | None:
 
 
 def _judge_cores(
-    case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement, certificate: Any
+    case: _Case, claim: Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement, certificate: Any
 ) -> None:
     body_a, body_b = _body(case, a, at_a), _body(case, b, at_b)
     if body_a is None or body_b is None:
         return
-    allowed = _allowed(claim, [(body_a, at_a), (body_b, at_b)], a._slack() + b._slack())
+    allowed = allowance(claim, [(body_a, at_a), (body_b, at_b)], a._slack() + b._slack())
     _judge_form(case, claim, allowed)
     difference = Difference(body_a, body_b)
     n, _ = in_integers(claim.normal)
-    low = None if claim.unsigned else claim.lower + difference.radius_high
-    proof = Enclosure(low, claim.upper + difference.radius_low)
+    proof = Enclosure(_wanted(claim, difference.radius_high), claim.upper + difference.radius_low)
     own_a, own_b = body_of(a), body_of(b)
     assert own_a is not None
     assert own_b is not None
@@ -313,38 +246,57 @@ def _judge_cores(
     if not proof.done:
         enclose(difference, n, proof)
     case.judge_bounds(claim, proof, difference.radius_low, difference.radius_high)
-    if not (claim.unsigned and claim.status == Status.OVERLAPPING) and claim.status not in _ROUGH:
+    if claim.of_surfaces:
         _judge_normal(case, claim, n, difference, allowed)
-    _judge_point(case, "point_a", claim.point_a, body_a, n, allowed)
-    _judge_point(case, "point_b", claim.point_b, body_b, negative(n), allowed)
+    sides = ("point_a", claim.point_a, body_a, n), ("point_b", claim.point_b, body_b, negative(n))
+    _note_witnesses(case, [_judge_point(case, claim, *side, allowed) for side in sides])
 
 
-def _judge_normal(case: _Case, claim: _Claim, n: Vec, difference: Difference, allowed: _Allowed) -> None:
+def _wanted(claim: Claim, radius: Fraction) -> Fraction | None:
+    """Return the lower bound that is to be proven of the cores; None where max(0, signed distance) is 0 or more."""
+    return None if claim.unsigned and claim.lower <= 0 else claim.lower + radius
+
+
+def _judge_normal(case: _Case, claim: Claim, n: Vec, difference: Difference, allowed: Allowed) -> None:
     """Check that the normal proves the answer: its own support gap is a lower bound."""
-    top = difference.height(n)
-    gap = Root(-top.num, top.den)
-    if gap < Root.of(claim.distance - allowed.normal + difference.radius_high):
-        found = float_below(gap.bracket()[0] - difference.radius_high)
-        case.wrong.append(f"along the normal the distance is {found!r}, not {float(claim.distance)!r}")
+    found = -difference.height(n).bracket()[1] - difference.radius_high
+    error = max(claim.distance - found, Fraction(0))
+    case.normal_error = float_above(error)
+    if error > allowed.normal:
+        case.wrong.append(f"along the normal the distance is {float_below(found)!r}, not {float(claim.distance)!r}")
 
 
-def _judge_point(case: _Case, name: str, point: FractionVec, body: Body, outward: Vec, allowed: _Allowed) -> None:
-    """Prove that a point is in its shape, or as close as rounding brings it."""
-    difference = Difference(body, at_point(point))
-    proof = Enclosure(None, allowed.points + difference.radius_low)
-    enclose(difference, outward, proof)
-    if proof.low is not None and proof.high_refuted:
-        away = float_below(proof.low.bracket()[0] - difference.radius_high)
-        case.wrong.append(f"{name} is outside its shape by {away:.3g}")
-    elif not proof.high_proven:
-        case.open.append(f"{name} could not be shown to be in its shape")
+def _judge_point(
+    case: _Case, claim: Claim, name: str, point: FractionVec, body: Body, outward: Vec, allowed: Allowed
+) -> Fraction | None:
+    """Prove that a point is in its shape, or as close as rounding brings it; return how far it is off at most.
+
+    That is from the surface where the answer is about surfaces: a point within the shape is no farther from that than
+    from a plane that holds the shape.
+    """
+    low, high = bracket_outside(point, body, outward, allowed.error, allowed.points)
+    if high is None:
+        if low > allowed.points:
+            case.wrong.append(f"{name} is outside its shape by {float_below(low):.3g}")
+        else:
+            case.open.append(f"{name} could not be shown to be in its shape")
+        return None
+    if not claim.of_surfaces:
+        return high
+    return max(high, Difference(body, at_point(point)).height(outward).bracket()[1] + body.radius_high)
+
+
+def _note_witnesses(case: _Case, off: list[Fraction | None]) -> None:
+    known = [x for x in off if x is not None]
+    if len(known) == len(off):
+        case.witness_error = float_above(max(known))
 
 
 # --- a half-space -----------------------------------------------------------------------------------------------------
 
 
 def _judge_plane(
-    case: _Case, claim: _Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement, certificate: Any
+    case: _Case, claim: Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement, certificate: Any
 ) -> None:
     names = ("point_a", claim.point_a), ("point_b", claim.point_b)
     n, _ = in_integers(claim.normal)
@@ -360,10 +312,10 @@ def _judge_plane(
     plane = place_plane(solid, at_solid)
     x, y, z = (Fraction(c) * Fraction(solid.offset) for c in solid.normal.tolist())
     surface = place(at_point((x, y, z)), at_solid)
-    allowed = _allowed(claim, [(body, at_shape), (surface, at_solid)], shape._slack())
+    allowed = allowance(claim, [(body, at_shape), (surface, at_solid)], shape._slack())
     _judge_form(case, claim, allowed)
     low, high = heights(plane, body)
-    proof = Enclosure(None if claim.unsigned else claim.lower + body.radius_high, claim.upper + body.radius_low)
+    proof = Enclosure(_wanted(claim, body.radius_high), claim.upper + body.radius_low)
     proof.raise_low(low, plane.normal)
     proof.drop_high(high)
     if certificate is not None:
@@ -373,9 +325,13 @@ def _judge_plane(
         flaws = judge_foot(certificate, side, plane.normal, body, allowed.error)
         case.wrong += [f"its certificate is none: {flaw}" for flaw in flaws]
     case.judge_bounds(claim, proof, body.radius_low, body.radius_high)
-    if not plane.is_along(n, Fraction(2 * _UNIT)):
+    if not plane.is_along(n, Fraction(2 * UNIT)):
         case.wrong.append("the normal is not the half-space's")
+    elif claim.of_surfaces:
+        case.normal_error = max(0.0, float_above(claim.distance - Fraction(case.lower)))
     beyond = sum((c * p for c, p in zip(plane.normal, on_solid[1], strict=True)), Fraction(0))
-    if Root.of(allowed.points) < plane.height(beyond):
+    inside, outside = plane.height(beyond).bracket()
+    if outside > allowed.points:
         case.wrong.append(f"{on_solid[0]} is outside the half-space")
-    _judge_point(case, *on_shape, body, negative(plane.normal), allowed)
+    off = max(-inside, outside) if claim.of_surfaces else max(Fraction(0), outside)
+    _note_witnesses(case, [off, _judge_point(case, claim, *on_shape, body, negative(plane.normal), allowed)])

@@ -17,13 +17,15 @@ from gjk3d.exact.arithmetic import (
     in_integers,
     negative,
 )
-from gjk3d.exact.bodies import Body, Term, body_of, place, placement, scaled_vector
+from gjk3d.exact.bodies import Body, Term, at_point, body_of, place, placement, scaled_vector
 from gjk3d.exact.depth import Flat, epa
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.distance import Vertex, gjk
 from gjk3d.exact.enclosure import Enclosure
 from gjk3d.poses import Array
 from gjk3d.shapes.base import Shape
+
+_COARSER = 16  #: so much less exactly is asked where a point is farther out
 
 
 class ExactDistance(NamedTuple):
@@ -204,3 +206,25 @@ def enclose(difference: Difference, hint: Vec, proof: Enclosure) -> None:
     simplex = gjk(difference, [(point, picks)], proof)
     if not proof.done and not any(simplex.nearest.direction):
         epa(difference, simplex.vertices, proof)
+
+
+def bracket_outside(
+    point: FractionVec, body: Body, hint: Vec, least: Fraction, most: Fraction
+) -> tuple[Fraction, Fraction | None]:
+    """Return how far a point is outside a body, at least and at most; None where ``most`` could not be shown.
+
+    Proven first to ``least``, and less exactly, step by step up to ``most``, only where it is farther out than that.
+    """
+    difference = Difference(body, at_point(point))
+    want = least
+    while True:
+        want = min(want, most)
+        proof = Enclosure(None, want + difference.radius_low)
+        enclose(difference, hint, proof)
+        assert proof.low is not None
+        low = max(Fraction(0), proof.low.bracket()[0] - difference.radius_high)
+        if proof.high_proven and proof.high is not None:
+            return low, max(Fraction(0), proof.high.bracket()[1] - difference.radius_low)
+        if want == most:
+            return low, None
+        want *= _COARSER

@@ -53,12 +53,13 @@ def test_verify_says_which_of_two_answers_is_wrong(run, case):
     said = run("replay", file, "--verify")
     assert said.code == 1
     assert "judged then   refuted; " in said.out
-    assert "judged now    proven\n" in said.out
+    assert "judged now    proven; witness points to 0, normal to 0\n" in said.out
     document = json.loads(run("replay", file, "--verify", "--json").out)
     assert document["sameness"] == "contradicts"
     (verdict,) = document["verdicts"]
     assert verdict["then"]["refuted"]
-    assert verdict["now"] == {"proven": True, "refuted": False, "reasons": []}
+    now = {"proven": True, "refuted": False, "reasons": [], "witness_error": 0.0, "normal_error": 0.0}
+    assert verdict["now"] == now
 
 
 def test_an_answer_of_now_that_is_refuted_is_1(run, case, monkeypatch):

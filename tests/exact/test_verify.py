@@ -264,10 +264,37 @@ def test_rejects_weights_that_are_not_convex():
 
 def test_rejects_a_wrong_status(case):
     result, question = case
-    for status in S:
-        if status is result.status or (status is S.BEYOND and result.status is S.SEPARATED):
-            continue  # beyond a max_distance that the answer does not tell
+    others = [status for status in S if status is not result.status]
+    assert len(others) == len(S) - 1
+    for status in others:
         assert_refuted(verify(altered(result, status=status), *question), "status")
+
+
+def test_what_is_beyond_is_told_by_the_max_distance_asked():
+    a, b, pose = gk.Box((1, 1, 1)), gk.Cylinder(0.5, 1), naive.pose(translation=(3, 0, 0))
+    near, far = (gk.distance(a, b, None, pose, max_distance=most) for most in (2.5, 1.5))
+    assert (near.status, far.status) == (S.SEPARATED, S.BEYOND)
+    for result, other in ((near, S.BEYOND), (far, S.SEPARATED)):
+        assert_proven(verify(result, a, b, None, pose))
+        assert_refuted(verify(altered(result, status=other), a, b, None, pose), "max_distance")
+
+
+@pytest.mark.parametrize("status", [S.OVERLAPPING, S.TOUCHING, S.UNDECIDED])
+@pytest.mark.parametrize("shape", [gk.Box((1, 1, 1)), gk.Cylinder(0.5, 1)])
+def test_a_depth_is_not_hidden_by_an_interval_that_begins_at_0(shape, status):
+    """That is the truth of `distance`, which is never below 0, and not of `signed_distance`."""
+    pose = naive.pose(translation=(0.5, 0.1, 0))
+    for query in QUERIES:
+        result = query(shape, shape, None, pose)
+        wide = 0.25 if status is S.UNDECIDED else 0.0
+        zero = bend(result, 0.0, lower=0.0, upper=wide, status=status, tight=wide == 0.0)
+        verdict = verify(zero, shape, shape, None, pose)
+        if query is gk.signed_distance:
+            assert_refuted(verdict, "the signed distance is in")
+        else:
+            assert verdict.refuted is (status is S.TOUCHING)  # along no normal do they only touch
+    below = altered(result, lower=-0.25)
+    assert_refuted(verify(below, shape, shape, None, pose), "distance() is max(0, signed distance)")
 
 
 def test_rejects_a_distance_outside_its_interval(case):
@@ -364,7 +391,9 @@ def test_a_verdict_reads_well():
     box = gk.Box((1, 1, 1))
     pose = naive.pose(translation=(3, 0, 0))
     result = gk.signed_distance(box, box, None, pose)
-    assert repr(verify(result, box, box, None, pose)).startswith("Verdict: proven (signed distance in [2.0, 2.0")
+    verdict = verify(result, box, box, None, pose)
+    assert repr(verdict) == "Verdict: proven (signed distance in [2.0, 2.0], witness points to 0, normal to 0)"
+    assert verdict._replace(witness_error=1.201e-9, normal_error=np.inf).tolerances == "witness points to 1.3e-09"
     wrong = repr(verify(altered(result, status=S.TOUCHING), box, box, None, pose))
     assert wrong.startswith("Verdict: refuted: the status is TOUCHING, the interval [")
 

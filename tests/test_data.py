@@ -221,12 +221,13 @@ def test_exact_depths_of_solids_free_them_and_nothing_shorter_along_the_same_way
 
 def test_the_thick_bolt_comes_out_upwards_as_far_as_written():
     parts = gearbox()[1]
-    for pair in truth("gearbox")["pairs"]:
-        if pair["b"] == "bolt_4":
-            out = -pair["solid"]["distance"][0]
-            for share, free in ((1 + 1e-4, True), (0.85, False)):
-                moved = parts["bolt_4"].moved(np.array([0, share * out, 0]))
-                assert (overlap(parts[pair["a"]], moved) <= 1e-18) == free, (pair["a"], share)
+    pairs = [pair for pair in truth("gearbox")["pairs"] if pair["b"] == "bolt_4"]
+    assert len(pairs) == 4
+    for pair in pairs:
+        out = -pair["solid"]["distance"][0]
+        for share, free in ((1 + 1e-4, True), (0.85, False)):
+            moved = parts["bolt_4"].moved(np.array([0, share * out, 0]))
+            assert (overlap(parts[pair["a"]], moved) <= 1e-18) == free, (pair["a"], share)
 
 
 def test_all_other_pairs_are_clear():

@@ -311,6 +311,7 @@ def test_the_common_point_of_a_point_is_that_point():
     """A simplex of a needle a thousand million times longer than thick would miss it by the rounding of its weights."""
     needle = gk.Box((0.18, 1.3e-7, 2.5e-9))
     rng = np.random.default_rng(3)
+    seen = 0
     for _ in range(200):
         place = rng.uniform(-0.45, 0.45, 3) * needle.extents
         pose = np.eye(4)
@@ -320,3 +321,5 @@ def test_the_common_point_of_a_point_is_that_point():
         if answer.status == gk.Status.OVERLAPPING:
             assert np.abs(answer.point_a - point).max() <= 4e-16 * 4
             assert np.array_equal(answer.point_a, answer.point_b)
+            seen += 1
+    assert seen > 100

@@ -11,11 +11,11 @@ import numpy as np
 from gjk3d.exact.arithmetic import FractionVec, Vec, float_above, negative, sqrt_bounds
 from gjk3d.exact.bodies import Body, Placement, at_point
 from gjk3d.exact.difference import Difference
-from gjk3d.narrow.solve import UNSIGNED
 from gjk3d.results import Distance, Status
 from gjk3d.shapes import layout
 
 UNIT = 1e-12  #: what a normal's length may miss of 1, and the points of the sign law, as a part of the size
+_UNSIGNED = 0  #: the first entry of `Distance.asked` of what `distance` answered
 _PROMISED = {True: 1e-9, False: 1e-12}  #: widths of curved and of flat or rounded shapes, as parts of the size
 _LOOSE = 100  #: widths that the normal of an answer that is not tight may miss: its bound may be another normal's
 _ROUGH = (Status.BEYOND, Status.UNDECIDED)  #: stopped early: their normals are on the way and prove nothing
@@ -57,7 +57,7 @@ def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
     distance, lower, upper = (Fraction(x) for x in numbers)
     normal, point_a, point_b = ((Fraction(v[0]), Fraction(v[1]), Fraction(v[2])) for v in vectors)
     mode, most, _, _ = result.asked
-    status, tight, unsigned = Status(int(result.status)), bool(result.tight), mode == UNSIGNED
+    status, tight, unsigned = Status(int(result.status)), bool(result.tight), mode == _UNSIGNED
     claim = Claim(distance, lower, upper, normal, point_a, point_b, status, tight, unsigned)
     if unsigned and lower < 0:
         wrong.append(f"distance() is max(0, signed distance), and lower is {numbers[1]!r}")

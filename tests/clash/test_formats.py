@@ -70,6 +70,7 @@ def test_csv_has_a_row_a_finding_and_runs_no_formula(report, tmp_path):
         if clash.distance is not None:
             assert float(row["distance"]) == clash.distance
             assert tuple(float(row[f"normal_{axis}"]) for axis in "xyz") == clash.normal
+    assert sum(clash.distance is not None for clash in report.clashes) >= 2
     assert {"'" + NAMES[1], "'" + NAMES[5]} <= {row["a"] for row in rows} | {row["b"] for row in rows}
 
 

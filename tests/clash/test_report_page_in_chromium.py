@@ -277,18 +277,13 @@ def test_b_can_be_moved_out(opened):
     assert (np.abs(browser.picture() - before).max(axis=-1) > 30).mean() > 0.02
 
 
-def test_a_thousand_findings_stay_quick(opened):
+def test_of_a_thousand_findings_only_rows_in_sight_are_drawn(opened):
     browser = opened(many(1000))
     assert browser.state("shown") == "1000"
     assert len(rows(browser)) < 80
-    slowest = browser.evaluate("""(() => { let slowest = 0;
-      for (const query of ['[data-sort=distance]', '[data-sort=a]', '[data-kind=hard]', '#clear', '[data-sort]']) {
-        const start = performance.now();
-        document.querySelector(query).click();
-        document.body.offsetHeight;
-        slowest = Math.max(slowest, performance.now() - start);
-      } return slowest; })()""")
-    assert slowest < 1000  # milliseconds; about 50 on an idle machine
+    for query in ("[data-sort=distance]", "[data-sort=a]", "[data-kind=hard]", "#clear", "[data-sort]"):
+        browser.evaluate(f"document.querySelector('{query}').click()")
+        assert 0 < len(rows(browser)) < 80, query
     browser.key("End")
     assert browser.state("selected") == f"{999:016x}"
     visible = browser.evaluate("""(() => { const box = (query) => document.querySelector(query).getBoundingClientRect();

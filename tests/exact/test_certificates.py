@@ -72,6 +72,7 @@ def test_a_surface_need_not_be_convex_nor_simple():
 
 def test_hulls_of_differences_prove_the_depth():
     rng = np.random.default_rng(2)
+    signs = []
     for _ in range(20):
         a, b = (rng.normal(size=(10, 3)) for _ in range(2))
         points = naive.differences(a, b)
@@ -89,10 +90,9 @@ def test_hulls_of_differences_prove_the_depth():
         proof = surface_proof(
             [tuple(Fraction(x) - Fraction(y) for x, y in zip(p, q, strict=True)) for p in a for q in b], faces
         )
-        if exact.sign < 0:
-            assert proof.bound == exact.root
-        else:
-            assert proof.bound is None
+        assert proof.bound == (exact.root if exact.sign < 0 else None)
+        signs.append(exact.sign)
+    assert signs.count(-1) > 10
 
 
 def test_the_polytope_of_epa_is_a_proof():

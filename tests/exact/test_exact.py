@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from math import nextafter, sqrt
 
@@ -17,6 +16,7 @@ from strategies import clouds
 
 import gjk3d as gk
 from gjk3d.exact import Root, exact_pair, exact_signed_distance, sqrt_bounds
+from gjk3d.exact.difference import Difference
 from gjk3d.poses import pose_rows
 
 A = [(4, 11), (4, 5), (9, 9)]
@@ -287,24 +287,24 @@ def test_curved_shapes_have_no_exact_answer():
     assert exact_pair(gk.Sphere(1), gk.Capsule(0.5, 1), *rows(None, None)) is not None
 
 
-def best_time(call, repeat=5):
-    times = []
-    for _ in range(repeat):
-        start = time.process_time()
-        call()
-        times.append(time.process_time() - start)
-    return min(times)
+def test_it_takes_few_steps(monkeypatch):
+    steps = []
+    support = Difference.support
+    monkeypatch.setattr(Difference, "support", lambda self, n: steps.append(n) or support(self, n))
 
+    def count(one, other, where):
+        steps.clear()
+        assert exact_pair(one, other, *where) is not None
+        return len(steps)
 
-def test_it_is_quick_enough_to_be_asked():
     rng = np.random.default_rng(1)
     turn = naive.random_rotations(rng, 2)
     box = gk.Box((1, 2, 3))
     clouds = [gk.ConvexHull(naive.unit_vectors(rng, 20)) for _ in range(2)]
     for x in (0.0, 0.7, 5.0):
         where = rows(naive.pose(turn[0]), naive.pose(turn[1], (x, 0, 0)))
-        assert best_time(lambda where=where: exact_pair(box, box, *where)) < 0.02
-        assert best_time(lambda where=where: exact_pair(*clouds, *where)) < 0.1
+        assert 0 < count(box, box, where) < 60
+        assert 0 < count(*clouds, where) < 60
 
 
 def test_nothing_of_the_solver_is_loaded():

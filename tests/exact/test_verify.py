@@ -307,10 +307,11 @@ def test_rejects_a_distance_outside_its_interval(case):
 
 def test_rejects_a_wide_interval_that_is_called_tight(case):
     result, question = case
+    assert not 0 < result.lower <= 0.01  # apart, what is wider is apart too
     wide = altered(result, lower=result.lower - 0.01, upper=result.upper + (0.01 if result.upper > 0 else 0.0))
-    if (wide.lower > 0) == (result.lower > 0):
-        assert_refuted(verify(wide, *question), "tight")
-        assert not verify(altered(wide, tight=False), *question).refuted or result.status is S.TOUCHING
+    assert_refuted(verify(wide, *question), "tight")
+    # the bounds hold, and only what touches to 1e-12 is called touching
+    assert verify(altered(wide, tight=False), *question).refuted is (result.status is S.TOUCHING)
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -41,6 +41,7 @@ def browser(page, tmp_path_factory):
 
 def test_every_sentence_is_in_the_page_without_scripts(page, explanation):
     words = html.unescape(re.sub(r"<[^>]+>", "", page.read_text().split("<ol>")[1].split("</ol>")[0]))
+    assert len(explanation.steps) > 3
     for step in explanation.steps:
         assert f"{step.title}. {step.sentence}" in words
 

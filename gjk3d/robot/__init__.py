@@ -1,4 +1,11 @@
-"""Robots from URDF: where their links are, and what may touch what."""
+"""Robots from URDF: where their links are, and what may touch what.
+
+`gjk3d.robot.ompl` is loaded when it is first asked for: it needs OMPL, which the rest does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from gjk3d.robot.allowed import AllowedPair, AllowedPairs
 from gjk3d.robot.bodies import Body, Geometry
@@ -8,6 +15,9 @@ from gjk3d.robot.motions import MotionCheck, MotionStatus, PathCheck
 from gjk3d.robot.results import RobotClearance, RobotCollision, RobotContact
 from gjk3d.robot.sampling import allow_by_sampling
 from gjk3d.robot.urdf import Joint, Mimic
+
+if TYPE_CHECKING:
+    from gjk3d.robot import ompl as ompl
 
 __all__ = [
     "AllowedPair",
@@ -26,3 +36,11 @@ __all__ = [
     "RobotContact",
     "allow_by_sampling",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "ompl":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import gjk3d.robot.ompl as planning
+
+    return planning

@@ -25,6 +25,7 @@ from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.wording import below, moment
 
 Array = NDArray[np.float64]
 
@@ -355,9 +356,9 @@ class Impact:
             return f"Impact of {len(self)} motions: {parts or 'none'}"
         if self.status == ImpactStatus.HIT:
             x, y, z = self.normal
-            when = f"hit at {self.time[1]:.9g}, free until {self.free_until:.9g}"
-            return f"Impact: {when}, along ({x:.4g}, {y:.4g}, {z:.4g})"
-        return f"Impact: {self.status.name.lower()}, free until {self.free_until:.9g}"
+            start, end = self.time
+            return f"Impact: hit {moment(start, end, 9)}, along ({x:.4g}, {y:.4g}, {z:.4g})"
+        return f"Impact: {self.status.name.lower()}, free until {below(self.free_until, 9)}"
 
 
 def time_of_impact(
@@ -401,7 +402,7 @@ def time_of_impact(
     >>> hit = gk.time_of_impact(bullet, plate, gk.Motion.translation(None, (100, 0, 0)), [[1, 0, 0, 50],
     ...     [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
     >>> hit
-    Impact: hit at 0.4998, free until 0.4998, along (1, 0, 0)
+    Impact: hit at 0.4998, along (1, 0, 0)
     """
     check_convex(a, b)
     family_of(a, b)
@@ -504,7 +505,7 @@ def shapecast(
     --------
     >>> import gjk3d as gk
     >>> gk.shapecast(gk.Sphere(1), gk.Point((5, 0, 0)), (8, 0, 0))
-    Impact: hit at 0.5, free until 0.5, along (1, 0, 0)
+    Impact: hit at 0.5, along (1, 0, 0)
     """
     rows, _ = _vectors(translation, "translation", GREATEST)
     still = np.flatnonzero(~rows.any(axis=1))

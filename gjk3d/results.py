@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.wording import told
+
 Array = NDArray[np.float64]
 
 
@@ -67,12 +69,18 @@ class Axis(NamedTuple):
     kind: Any
     status: Any
 
+    @property
+    def bounds(self) -> tuple[Any, Any]:
+        """The least and the greatest gap that the error leaves."""
+        return np.nextafter(self.gap - self.error, -np.inf), np.nextafter(self.gap + self.error, np.inf)
+
     def __repr__(self) -> str:
         if self.normal.ndim == 2:
             return f"Axis of {len(self.normal)} pairs"
         x, y, z = self.normal
         what = ("a face of A", "a face of B", "an edge of A and an edge of B", "two points")[self.kind]
-        return f"Axis: {self.status.name.lower()}, gap {self.gap:.9g} along ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
+        gap = told(*self.bounds, 9)
+        return f"Axis: {self.status.name.lower()}, gap {gap} along ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
 
 
 class GjkStep(NamedTuple):
@@ -347,10 +355,8 @@ class Distance:
             parts = ", ".join(f"{n} {Status(int(s)).name.lower()}" for s, n in zip(names, counts, strict=True))
             return f"Distance of {len(self)} pairs: {parts or 'none'}"
         x, y, z = self.normal
-        return (
-            f"Distance: {self.status.name.lower()}, {self.distance:.9g} in [{self.lower:.9g}, {self.upper:.9g}]"
-            f" along ({x:.4g}, {y:.4g}, {z:.4g})"
-        )
+        value = told(self.lower, self.upper, 9)
+        return f"Distance: {self.status.name.lower()}, {value} along ({x:.4g}, {y:.4g}, {z:.4g})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain numbers, lists and strings, fit for JSON (one pair only)."""

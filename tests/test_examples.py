@@ -203,7 +203,7 @@ def test_explained_examples_have_the_numbers_of_the_texts(run):
 
 
 def test_hero_has_the_depth_of_the_clash(run):
-    assert "overlapping, -1.49999559 in [-1.49999559, -1.49999559] along (0, 0, -1)" in run("hero").out
+    assert "overlapping, -1.49999559 along (0, 0, -1)" in run("hero").out
 
 
 def test_committed_pictures_are_small_and_not_blank():

@@ -206,7 +206,7 @@ def test_the_workspace_grows_for_large_concentric_hulls():
 
 def test_results_are_plain_to_print_store_and_index():
     result = gk.signed_distance(BOX, BALL, None, at(3))
-    assert repr(result) == "Distance: separated, 2 in [2, 2] along (1, 0, 0)"
+    assert repr(result) == "Distance: separated, 2 along (1, 0, 0)"
     document = json.loads(json.dumps(result.to_dict()))
     assert document["distance"] == 2
     assert document["status"] == "separated"

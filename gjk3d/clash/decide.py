@@ -14,6 +14,7 @@ from gjk3d.clash.sameness import all_shared, deep_inside, same, same_surface
 from gjk3d.meshes import Mesh, surfaces
 from gjk3d.meshes.depths import depth
 from gjk3d.results import Distance
+from gjk3d.wording import above, below
 
 Array = NDArray[np.float64]
 
@@ -236,8 +237,8 @@ def _of_hulls(kind: str, hulls: Distance) -> Verdict:
 
 
 def _bounds(least: float, most: float) -> str:
-    known = f"at least {least:.4g} and at most" if least > 0.0 else "at most"
-    return f"{known} {most:.4g} deep: moving b by that frees it"
+    known = f"at least {below(least, 4)} and at most" if least > 0.0 else "at most"
+    return f"{known} {above(most, 4)} deep: moving b by that frees it"
 
 
 def _hollow(a: Mesh, b: Mesh) -> str:

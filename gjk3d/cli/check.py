@@ -9,7 +9,8 @@ from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output, read_pose
 from gjk3d.cli.models import Model, convexity_facts, hull_notes, in_one_unit, read_models, sha256, split_name, versions
-from gjk3d.cli.terminal import console, note, number, safe, vector, write_json
+from gjk3d.cli.terminal import console, note, safe, vector, write_json
+from gjk3d.wording import above, below, depth, told
 
 if TYPE_CHECKING:
     from gjk3d.results import Distance
@@ -131,12 +132,13 @@ def _print(models: list[Model], unit: str | None, result: Distance) -> None:
     from rich.text import Text
 
     status = result.status.name
-    length = f" {safe(unit)}" if unit else ""
+    length = safe(unit) if unit else None
+    between = result.lower, result.upper
     headlines = {
-        "SEPARATED": ("APART", f"by {number(result.distance)}{length}", "bold green"),
-        "BEYOND": ("APART", f"by more than {number(result.lower)}{length}", "bold green"),
+        "SEPARATED": ("APART", f"by {told(*between, unit=length)}", "bold green"),
+        "BEYOND": ("APART", f"by {told(*between, unit=length)}", "bold green"),
         "TOUCHING": ("TOUCHING", "to rounding", "bold yellow"),
-        "OVERLAPPING": ("OVERLAPPING", f"by {number(result.depth)}{length}", "bold red"),
+        "OVERLAPPING": ("OVERLAPPING", f"by {depth(*between, unit=length)}", "bold red"),
         "UNDECIDED": ("UNDECIDED", "as --tol leaves it", "bold yellow"),
     }
     verdict, measure, style = headlines[status]
@@ -151,8 +153,8 @@ def _print(models: list[Model], unit: str | None, result: Distance) -> None:
         ("A", f"{safe(models[0].name)}, {len(models[0].mesh.hull().points)} hull vertices"),
         ("B", f"{safe(models[1].name)}, {len(models[1].mesh.hull().points)} hull vertices"),
         ("compared", f"convex hulls, {f'lengths in {safe(unit)}' if unit else 'unitless'}"),
-        ("distance", f"{number(result.distance, 12)}{', negative is overlap' if result.distance < 0.0 else ''}"),
-        ("proven", f"{number(result.lower, 17)} <= distance <= {number(result.upper, 17)}"),
+        ("distance", f"{told(*between, 12)}{', negative is overlap' if result.distance < 0.0 else ''}"),
+        ("proven", f"{below(result.lower, 18)} <= distance <= {above(result.upper, 18)}"),
         *([] if result.tight else [("", "the bounds are wider than usual")]),
         ("point on A", vector(result.point_a, 9)),
         ("point on B", vector(result.point_b, 9)),

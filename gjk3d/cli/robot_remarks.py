@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gjk3d.wording import above
+
 if TYPE_CHECKING:
     from gjk3d.cli.robot_work import Pair, Rows, Work
 
@@ -84,7 +86,7 @@ def of_geometry(work: Work, hit: bool) -> list[str]:
         found.append(f"meshes stand as {what}: free is free, a hit may be of a hull only (--geometry mesh tells)")
     if "parts" in ways:
         error = max((each.error for each in robot.geometries if each.error), default=0.0)
-        found.append(f"meshes stand as convex parts, which are up to {error:.3g} m off: a graze may be missed")
+        found.append(f"meshes stand as convex parts, which are up to {above(error, 3)} m off: a graze may be missed")
     return found
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gjk3d.cli.configurations import columns
 from gjk3d.cli.models import sha256, versions
 from gjk3d.cli.terminal import console, number, print_table, safe, write_json
+from gjk3d.wording import above, below, told
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 Document = dict[str, Any]
-_STEPS = 1e6  # a table tells parameters in millionths, rounded outward: what is called free is
 _SHOWN = 3  # pairs of one configuration in a table
 
 
@@ -139,7 +139,8 @@ def _print_rows(work: Work, rows: Rows, each: bool, top: int) -> None:
     if near:
         least = min(near, key=lambda row: row.nearest.distance if row.nearest else math.inf)
         assert least.nearest is not None
-        _say(f"least clearance {number(least.nearest.distance)} m, {_pair(least.nearest.pair)}, row {least.number}")
+        gap = told(least.nearest.lower, least.nearest.upper, unit="m")
+        _say(f"least clearance {gap}, {_pair(least.nearest.pair)}, row {least.number}")
     if each and done:
         _say("")
         print_table(_row_table(rows.rows[:top], bool(near)))
@@ -168,7 +169,7 @@ def _row_table(rows: list[Row], near: bool) -> Table:
         cells = [str(row.number), "free" if row.free else "HIT", _met(row)]
         if near:
             found = row.nearest
-            cells += ["-", "-"] if found is None else [number(found.distance), _pair(found.pair)]
+            cells += ["-", "-"] if found is None else [told(found.lower, found.upper), _pair(found.pair)]
         _add(table, *cells, *([", ".join(row.beyond) or "-"] if beyond else []))
     return table
 
@@ -201,8 +202,8 @@ def write_path(head: Document, work: Work, way: Way, file: str, how: Document, j
     where = f"edge {way.edge}, from row {way.edge} to row {way.edge + 1}"
     words = {"HIT": "collide", "UNRESOLVED": "are too close to tell"}[way.status]
     _say(f"{way.status} on {where}: {_pair(way.pair)} {words}")
-    end = "" if math.isnan(way.hit) else f", in collision at {math.ceil(way.hit * _STEPS) / _STEPS:.10g}"
-    _say(f"free up to {math.floor(way.safe * _STEPS) / _STEPS:.10g} of it{end}")
+    end = "" if math.isnan(way.hit) else f", in collision at {above(way.hit)}"
+    _say(f"free up to {below(way.safe)} of it{end}")
     if way.q is not None:
         _say(f"q = {', '.join(number(value, 4) for value in way.q)}")
 

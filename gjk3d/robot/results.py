@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gjk3d.robot.kinematics import Array
+from gjk3d.wording import told
 
 
 class RobotClearance(NamedTuple):
@@ -68,7 +69,7 @@ class RobotCollision(NamedTuple):
         return max(0.0, -self.distance)
 
     def __repr__(self) -> str:
-        return f"<RobotCollision of {self.a!r} and {self.b!r}: signed distance {self.distance:.6g}>"
+        return f"<RobotCollision of {self.a!r} and {self.b!r}: signed distance {told(self.lower, self.upper)}>"
 
 
 class RobotContact(NamedTuple):

@@ -14,6 +14,7 @@ from gjk3d.robot.kinematics import FLOATING, PLANAR, SLIDING, TURNING, Array, In
 from gjk3d.robot.model import Robot
 from gjk3d.robot.proving import FREE, HIT, OPEN, Prover
 from gjk3d.robot.touching import Touching
+from gjk3d.wording import above
 
 _AT_ONCE = 256  #: configurations; memory grows with it
 
@@ -113,8 +114,8 @@ def allow_by_sampling(
     allowed.evidence = (
         f"{samples} configurations drawn evenly within the limits (seed {seed}): pairs called always were in collision "
         f"in each of them, pairs called never in none; for each such pair the opposite is true, with 95 % confidence, "
-        f"in less than {share:.2g} of all configurations. {len(allowed.proven)} of the pairs called never are proven: "
-        "they cannot touch within the limits"
+        f"in less than {above(share, 2)} of all configurations. {len(allowed.proven)} of the pairs called never are "
+        "proven: they cannot touch within the limits"
         + (". Pairs called default collide where the robot was said to be free" if default is not None else "")
     )
     return allowed

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.gradients import Gradient
-from gjk3d.results import Axis, Distance
+from gjk3d.results import Axis, Distance, Status
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.bodies import add, matrices
 from gjk3d.viz.drawing import COLORS, NORMAL, SEPARATION, Drawing, Style
-from gjk3d.viz.layout import called, number, plate, side_view
+from gjk3d.viz.layout import called, plate, side_view
 from gjk3d.viz.marks import arrow, rod, turned
+from gjk3d.wording import above, depth, number, told
 
 Array = NDArray[np.float64]
 
@@ -78,13 +79,19 @@ def _axis(drawing: Drawing, x: Axis, a: Any, poses: list[Array], style: Style) -
     drawing.marks(arrow(start, n, 0.4 * size, 0.009 * size), NORMAL)
     if x.gap > 0.0:
         drawing.marks([rod(start, start + x.gap * n, 0.012 * size)], SEPARATION)
-    gap = float(x.gap)
     drawing.words = [
-        f"{'Apart' if gap > 0.0 else 'Overlapping'} by {number(abs(gap))} along this axis",
-        f"it is the normal of {_OF[int(x.kind)]}; error at most {number(float(x.error), 2)}",
+        f"{_gap(x)} along this axis",
+        f"it is the normal of {_OF[int(x.kind)]}; error at most {above(x.error, 2)}",
     ]
     drawing.key("normal, A to B; the planes are across it", NORMAL)
     drawing.view = side_view(n)
+
+
+def _gap(x: Axis) -> str:
+    lower, upper = x.bounds
+    if x.status == Status.TOUCHING:
+        return "Touching"
+    return f"Apart by {told(lower, upper)}" if lower > 0.0 else f"Overlapping by {depth(lower, upper)}"
 
 
 def _gradient(drawing: Drawing, x: Gradient, poses: list[Array]) -> None:

@@ -9,9 +9,9 @@ from gjk3d.clash.formats.camera import upward
 from gjk3d.errors import Gjk3dError
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import GREY, PALETTE, Drawing, Style
-from gjk3d.viz.layout import number
 from gjk3d.viz.scenes import merged
 from gjk3d.viz.volumes import add_levels
+from gjk3d.wording import number
 
 #: Parts that are named, and that are drawn one by one.
 _MOST_NAMES, _MOST_SINGLE = 8, 40

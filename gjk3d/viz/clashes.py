@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.clash import wording
 from gjk3d.clash.formats.camera import upward
 from gjk3d.clash.report import Clash, Report
 from gjk3d.viz.drawing import (
@@ -25,7 +26,7 @@ from gjk3d.viz.drawing import (
     ball_of,
     darker,
 )
-from gjk3d.viz.layout import Layout, number, upright
+from gjk3d.viz.layout import Layout, upright
 from gjk3d.viz.marks import arrow, ball, box_lines, rod
 
 Array = NDArray[np.float64]
@@ -142,12 +143,11 @@ def _add_signs(drawing: Drawing, row: Clash, size: float) -> None:
 
 
 def _headline(row: Clash, unit: str | None) -> str:
-    length = f" {unit}" if unit else ""
     what = _WORDS.get(row.kind, row.kind)
     if row.kind == "hard" and row.depth:
-        return f"{what} by {number(row.depth)}{length}"
+        return f"{what} by {wording.depth(row, unit=unit)}"
     if row.kind == "clearance" and row.distance is not None:
-        return f"{what}, {number(row.distance)}{length} apart"
+        return f"{what}, {wording.distance(row, unit=unit)} apart"
     return what
 
 

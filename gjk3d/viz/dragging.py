@@ -229,10 +229,10 @@ def drag(
     >>> at = np.eye(4); at[0, 3] = 2.0
     >>> dragged = gk.viz.drag(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, at, off_screen=True)
     >>> dragged.result
-    Distance: separated, 1 in [1, 1] along (1, 0, 0)
+    Distance: separated, 1 along (1, 0, 0)
     >>> at[0, 3] = 0.9
     >>> dragged.move(at)
-    Distance: overlapping, -0.1 in [-0.1, -0.1] along (1, 0, 0)
+    Distance: overlapping, -0.1 along (1, 0, 0)
     >>> dragged.plotter.close()
     """
     if isinstance(b, Halfspace):

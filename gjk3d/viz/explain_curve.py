@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.viz.explain_fonts import INK, LINE, PAPER, SOFT, font
-from gjk3d.viz.layout import number
 from gjk3d.viz.steps import Step
+from gjk3d.wording import number
 
 if TYPE_CHECKING:
     from PIL import Image

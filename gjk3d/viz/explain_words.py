@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjk3d.viz.layout import number
 from gjk3d.viz.steps import Step
+from gjk3d.wording import told
 
 HEADINGS = ("The two shapes", "A - B: every point of A minus every point of B")
 
@@ -56,5 +56,4 @@ def bounds(step: Step) -> str:
     """Write what is known of the distance after a step."""
     if not (np.isfinite(step.lower) and np.isfinite(step.upper)):
         return ""
-    low, high = (number(v + 0.0, 5) for v in (step.lower, step.upper))
-    return f"{low} <= distance <= {high}" if low != high else f"distance {low}"
+    return f"distance {told(step.lower, step.upper, 5)}"

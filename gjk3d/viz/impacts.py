@@ -12,8 +12,9 @@ from gjk3d.motion import Impact, ImpactStatus, Motion
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import COLORS, INK, NORMAL, Drawing, Style, darker
-from gjk3d.viz.layout import called, number, side_view
+from gjk3d.viz.layout import called, side_view
 from gjk3d.viz.marks import arrow, ball, rod
+from gjk3d.wording import below, moment
 
 Array = NDArray[np.float64]
 
@@ -95,16 +96,12 @@ def _way(x: Impact) -> Array:
 
 
 def _words(x: Impact) -> list[str]:
-    until = number(float(x.free_until), 8)
     if x.status == ImpactStatus.HIT:
-        low, high = (number(float(t), 10) for t in x.time)
-        between = f"at {high}" if low == high else f"between {low} and {high}"
-        return [
-            f"First contact at {number(float(x.time[1]))} of the motion",
-            f"proven: none before {until}, one {between}",
-        ]
+        low, high = x.time
+        return [f"First contact {moment(low, high)} of the motion", f"proven: first contact {moment(low, high, 10)}"]
     if x.status == ImpactStatus.FREE:
         return ["Free during the whole motion", "proven: no contact at any time from 0 to 1"]
     if x.status == ImpactStatus.OVERLAPPING:
         return ["Too close from the start", "proven: closer than the clearance at time 0"]
+    until = below(x.free_until, 8)
     return [f"Free until {until}, then undecided", f"proven: no contact before {until}"]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gjk3d.results import Distance, Status
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.surfacing import solid_surface
+from gjk3d.wording import depth, told
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -170,24 +171,16 @@ def called(shape: Any) -> str:
     return name if isinstance(name, str) and name else kind(shape)
 
 
-def number(value: float, digits: int = 6) -> str:
-    """Write a number for people, without exponents where it is of ordinary size."""
-    return f"{value + 0.0:.{digits}g}"
-
-
 def verdict(result: Distance, unit: str | None = None) -> str:
     """Say in a few words what the answer is."""
-    length = f" {unit}" if unit else ""
-    depth = f" by {number(result.depth)}{length}" if result.depth > 0.0 else ""
-    if depth and not result.tight and result.upper < 0.0:
-        most = f", at most {number(-result.lower)}" if np.isfinite(result.lower) else ""
-        depth = f" by at least {number(-result.upper)}{most}{length}"
+    between = result.lower, result.upper
+    deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # gjk3d.distance tells no depth
     return {
-        Status.SEPARATED: f"apart by {number(result.distance)}{length}",
+        Status.SEPARATED: f"apart by {told(*between, unit=unit)}",
         Status.TOUCHING: "touching",
-        Status.OVERLAPPING: f"overlapping{depth}",
+        Status.OVERLAPPING: f"overlapping by {depth(*between, unit=unit)}" if deep else "overlapping",
         Status.UNDECIDED: "undecided: the bounds hold 0",
-        Status.BEYOND: f"apart by {number(result.lower)}{length} or more",
+        Status.BEYOND: f"apart by {told(*between, unit=unit)}",
     }[result.status]
 
 
@@ -198,11 +191,4 @@ def way_out(result: Distance) -> str:
 
 def proof(result: Distance, unit: str | None = None) -> str:
     """Say what the bounds prove."""
-    length = f" {unit}" if unit else ""
-    if result.status == Status.BEYOND or not np.isfinite(result.upper):
-        return f"proven: distance ≥ {number(result.lower, 10)}{length}"
-    low, high = number(result.lower, 10), number(result.upper, 10)
-    if low == high or result.status == Status.TOUCHING:
-        width = result.upper - result.lower
-        return f"proven: distance {number(result.distance, 10)}{length}, to within {number(width, 2)}"
-    return f"proven: {low} ≤ distance ≤ {high}{length}"
+    return f"proven: distance {told(result.lower, result.upper, 7, unit)}"

@@ -11,14 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.results import Distance, Status
-from gjk3d.viz.layout import Body, Layout, called, kind, lay_out, models_of, number, verdict, way_out
+from gjk3d.viz.layout import Body, Layout, called, kind, lay_out, models_of, verdict, way_out
 from gjk3d.viz.page_files import read, script_with
 from gjk3d.viz.shading import shade
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
+from gjk3d.wording import above, below, number, told
 
 Array = NDArray[np.float64]
 
 _COLORS = ("#E69F00", "#009E73")
+#: Digits that tell a float from its neighbours, rounded either way.
+_EVERY = 18
 #: Triangles of the largest model that is put into a page beside its hull.
 MAX_TRIANGLES = 300_000
 
@@ -96,23 +99,18 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
         return f"({', '.join(number(float(v), 9) if abs(v) > least else '0' for v in x)})"
 
     rows = [("Status", result.status.name.lower())]
-    if result.status == Status.BEYOND:
-        rows.append(("Distance", f"more than {number(result.lower, 12)}{length}: the search stopped there"))
-    else:
-        rows.append(
-            (
-                "Distance",
-                f"{number(result.distance, 12)}{length}{', negative is overlap' if result.distance < 0 else ''}",
-            )
-        )
-    rows.append(("Proven at least", f"{result.lower:.17g}"))
-    rows.append(("Proven at most", f"{result.upper:.17g}" if np.isfinite(result.upper) else "not bounded"))
+    more = ": the search stopped there" if result.upper == np.inf else ""
+    more = ", negative is overlap" if result.lower < 0.0 else more
+    rows.append(("Distance", told(result.lower, result.upper, 12, unit) + more))
+    rows.append(("Proven at least", below(result.lower, _EVERY)))
+    rows.append(("Proven at most", above(result.upper, _EVERY) if np.isfinite(result.upper) else "not bounded"))
     if not result.tight:
         rows.append(("", "a wider interval than usual; the true value is in it"))
     if result.depth > 0.0:
-        rows.append(
-            ("To part them", f"move B by {vector(result.separation_vector)}, {number(result.depth, 9)}{length} long")
-        )
+        enough = result.tight or not np.isfinite(result.lower)
+        most = result.depth if enough else -result.lower  # that far along the normal is proven to part them
+        long = number(most, 9) if enough else above(most, 9)
+        rows.append(("To part them", f"move B by {vector(most * result.normal)}, {long}{length} long"))
     elif result.distance > 0.0 and result.status != Status.BEYOND:
         rows.append(("To touch", f"move B by {vector(-result.distance * result.normal)}"))
     rows += [

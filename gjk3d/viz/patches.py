@@ -10,8 +10,9 @@ import numpy as np
 from gjk3d.contacts import Contact
 from gjk3d.viz.distances import add_pair
 from gjk3d.viz.drawing import COLORS, INK, NORMAL, SEPARATION, Camera, Drawing, Label, Style, darker
-from gjk3d.viz.layout import Body, lay_out, number
+from gjk3d.viz.layout import Body, lay_out
 from gjk3d.viz.marks import arrow, ball, rod
+from gjk3d.wording import below, number
 
 #: Points whose gaps are written beside them.
 _MOST_LABELS = 8
@@ -58,7 +59,7 @@ def add_points(drawing: Drawing, x: Contact, size: float, colors: tuple[str, str
 
 def _headline(x: Any) -> str:
     if not x.count:
-        return f"No contact points: more than {number(max(float(x.lower), 0.0))} apart"
+        return f"No contact points: more than {below(max(float(x.lower), 0.0))} apart"
     points = "1 contact point" if x.count == 1 else f"{x.count} contact points"
     low, high = float(x.gaps.min()), float(x.gaps.max())
     if x.count == 1 or high - low <= 1e-9 * max(abs(low), abs(high)):

@@ -12,9 +12,9 @@ from gjk3d.robot import Checker, Robot
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.bodies import add, evenly
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Label, Style, darker
-from gjk3d.viz.layout import number
 from gjk3d.viz.marks import ball, rod
 from gjk3d.viz.surfacing import surface_of
+from gjk3d.wording import depth, told
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -26,7 +26,7 @@ LINKS, THINGS, HIT = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION
 VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
 MOST_GHOSTS = 9
 _LINE = 46  # letters of the pairs that are told: the line has room for so many
-_UNIT = " m"  # of a URDF, by its standard
+_UNIT = "m"  # of a URDF, by its standard
 #: How much of the surroundings is in the picture, in sizes of the robot.
 _ROOM = 1.5
 
@@ -36,6 +36,8 @@ class State(NamedTuple):
 
     pairs: tuple[Pair, ...]  #: that collide, the deepest first
     distance: float  #: of the closest pair, or the deepest; infinite where no pair is checked
+    lower: float  #: bounds of it
+    upper: float
     closest: Pair | None
     points: tuple[Array, Array]
 
@@ -90,9 +92,11 @@ def state_of(checker: Checker, q: ArrayLike) -> State:
     if found:
         pairs = tuple(dict.fromkeys((each.a, each.b) for each in found))
         deepest = found[0]
-        return State(pairs, float(deepest.distance), deepest.pair, (deepest.point_a, deepest.point_b))
+        ends = deepest.point_a, deepest.point_b
+        return State(pairs, deepest.distance, deepest.lower, deepest.upper, deepest.pair, ends)
     near = checker.clearance(q)
-    return State((), float(near.distance), near.pair, (near.point_a, near.point_b))
+    ends = near.point_a, near.point_b
+    return State((), float(near.distance), float(near.lower), float(near.upper), near.pair, ends)
 
 
 def words_for(state: State) -> str:
@@ -104,12 +108,13 @@ def words_for(state: State) -> str:
         left = len(each) - count
         shown = ", ".join(each[:count])
         more = f" and {left} pair{'' if left == 1 else 's'} more" if left else ""
-        if state.distance > 0.0:
-            return f"Too close: {shown}{more}; least gap {number(state.distance, 4)}{_UNIT}"
-        return f"Collision: {shown}{more}; deepest {number(-state.distance, 4)}{_UNIT}"
+        if state.lower > 0.0:
+            return f"Too close: {shown}{more}; least gap {told(state.lower, state.upper, 4, _UNIT)}"
+        return f"Collision: {shown}{more}; deepest {depth(state.lower, state.upper, 4, _UNIT)}"
     if state.closest is None:
         return "Free: no pair is checked"
-    return f"Free: closest are {state.closest[0]} and {state.closest[1]}, {number(state.distance, 4)}{_UNIT} apart"
+    gap = told(state.lower, state.upper, 4, _UNIT)
+    return f"Free: closest are {state.closest[0]} and {state.closest[1]}, {gap} apart"
 
 
 def link_surfaces(robot: Robot) -> list[tuple[Array, Indices]]:

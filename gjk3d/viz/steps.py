@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.viz.layout import number
+from gjk3d.wording import number
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

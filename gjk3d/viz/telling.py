@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
 from gjk3d.viz.difference import Difference
-from gjk3d.viz.layout import kind, number, verdict
+from gjk3d.viz.layout import kind, verdict
 from gjk3d.viz.steps import Names, Step, listed, part, short
+from gjk3d.wording import depth, number, told
 
 Array = NDArray[np.float64]
 
@@ -291,24 +292,27 @@ class Telling:
             return ""
         shapes = self.result.shape_a, self.result.shape_b
         who = [f"{kind(s)} {name}'s {short(r)}" for name, s, r in zip("AB", shapes, (ra, rb), strict=True) if r > 0.0]
-        cores = float(self.result.distance) + ra + rb
-        told = f"apart by {short(cores)}" if cores >= 0.0 else f"in each other by {short(-cores)}"
-        return f"All that was of the cores, which are {told}; taken off are the radii, {listed(who)}."
+        lower, upper = (float(bound) + ra + rb for bound in (self.result.lower, self.result.upper))
+        where = f"in each other by {depth(lower, upper, 4)}" if upper < 0.0 else f"apart by {told(lower, upper, 4)}"
+        return f"All that was of the cores, which are {where}; taken off are the radii, {listed(who)}."
 
     def _meaning(self) -> str:
         result = self.result
-        width = number(float(result.upper) - float(result.lower), 2)
+        lower, upper = float(result.lower), float(result.upper)
+        distance = told(lower, upper, 9)
         if result.status == Status.SEPARATED:
-            return f"The two points are the nearest, proven to within {width}: {number(result.distance, 9)} apart."
+            return f"The two points are the nearest, and the shapes are proven to be {distance} apart."
         if result.status == Status.BEYOND:
-            return f"The two are farther apart than {number(result.asked[1])}, and no more was asked."
+            return f"The two are {distance} apart, and no more was asked."
         if result.status == Status.TOUCHING:
-            return f"The two touch: the distance is 0 to within {width}."
+            return f"The two touch: the distance is {distance}."
         if result.depth > 0.0:
+            if not result.tight:
+                return f"The two overlap by {depth(lower, upper, 9)}: moving B that far along the normal parts them."
             return (
-                f"Moving B by {number(result.depth, 9)} along the normal makes the two just touch; "
-                f"no shorter move parts them, proven to within {width}."
+                f"Moving B by {depth(lower, upper, 9)} along the normal makes the two just touch, and it is proven "
+                "that no shorter move does."
             )
         if result.status == Status.UNDECIDED:
-            return f"The bounds hold 0 and are {width} apart, as tol left them."
+            return f"The distance is {distance}: that holds 0, as tol left it."
         return "The two share this point. How deep they overlap, signed_distance tells."

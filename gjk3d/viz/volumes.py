@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.bounding import BoundingSphere
+from gjk3d.bounding import AABB, OBB, BoundingSphere
 from gjk3d.bounding.base import Volume
 from gjk3d.meshes.mesh import Mesh
 from gjk3d.viz.drawing import NORMAL, PALETTE, SEPARATION, Drawing, Style
+from gjk3d.viz.layout import kind
 from gjk3d.viz.marks import ball, box_lines
+from gjk3d.wording import number
 
 Array = NDArray[np.float64]
 
-_WORDS = {"AABB": "box along the axes", "OBB": "turned box", "BoundingSphere": "bounding sphere"}
+_WORDS = {AABB: "box along the axes", OBB: "turned box", BoundingSphere: "bounding sphere"}
 _SIGNS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 #: Of a box whose eight corners come with the last axis fastest.
 BOX_FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6],
@@ -37,7 +39,7 @@ def draw(x: Volume, style: Style, *, of: Any = None) -> Drawing:
 
         drawing.take(drawing_of(of, Style(style.pose)))
         drawing.words = []
-    name = _WORDS.get(type(x).__name__, type(x).__name__)
+    name = next((words for cls, words in _WORDS.items() if isinstance(x, cls)), kind(x))
     if isinstance(x, BoundingSphere):
         centers, radii = np.reshape(x.center, (-1, 3)), np.reshape(x.radius, -1)
         for center, radius in zip(centers, radii, strict=True):
@@ -49,8 +51,6 @@ def draw(x: Volume, style: Style, *, of: Any = None) -> Drawing:
         for eight in corners[:40]:
             drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10), outline=False)
         count, size = len(corners), float(np.sum(x.volume))  # type: ignore[attr-defined]
-    from gjk3d.viz.layout import number
-
     drawing.words.append(
         f"{name[:1].upper() + name[1:]}, volume {number(size, 5)}" if count == 1 else f"{count} of the kind: {name}"
     )

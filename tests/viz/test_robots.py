@@ -91,13 +91,13 @@ def test_those_that_collide_are_vermilion_and_named(checker):
 def test_of_many_pairs_as_many_are_told_as_fit():
     ends = (np.zeros(3), np.ones(3))
     pairs = tuple((f"link_number_{k}", "a wall") for k in range(5))
-    words = robots.words_for(robots.State(pairs, -0.25, pairs[0], ends))
+    words = robots.words_for(robots.State(pairs, -0.25, -0.25, -0.25, pairs[0], ends))
     assert words == "Collision: link_number_0 with a wall and 4 pairs more; deepest 0.25 m"
     long = (("x" * 60, "y"), ("a", "b"))
-    words = robots.words_for(robots.State(long, -0.25, long[0], ends))
+    words = robots.words_for(robots.State(long, -0.25, -0.25, -0.25, long[0], ends))
     assert words == f"Collision: {'x' * 60} with y and 1 pair more; deepest 0.25 m"
     short = tuple((f"l{k}", "w") for k in range(4))
-    assert robots.words_for(robots.State(short, -1.0, short[0], ends)) == (
+    assert robots.words_for(robots.State(short, -1.0, -1.0, -1.0, short[0], ends)) == (
         "Collision: l0 with w, l1 with w, l2 with w, l3 with w; deepest 1 m"
     )
 

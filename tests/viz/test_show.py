@@ -16,7 +16,8 @@ from gjk3d.errors import RenderingUnavailableError
 from gjk3d.viz import rendering
 from gjk3d.viz.drawing import SEPARATION
 from gjk3d.viz.kinds import drawing_of
-from gjk3d.viz.layout import lay_out, number, proof, verdict
+from gjk3d.viz.layout import lay_out, proof, verdict
+from gjk3d.wording import above, below
 
 ORANGE, GREEN = np.array([230, 159, 0]), np.array([0, 158, 115])
 
@@ -203,10 +204,13 @@ def test_touching_undecided_and_beyond_are_said_in_words():
     touch = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose(1, 0, 0))
     assert verdict(touch) == "touching"
     far = gk.signed_distance(gk.Sphere(1), gk.Sphere(1), None, pose(9, 0, 0), max_distance=2)
-    assert verdict(far, "mm") == f"apart by {far.lower:.6g} mm or more"
-    assert proof(far).startswith("proven: distance ≥ ")
+    assert verdict(far, "mm") == "apart by 7 mm"
+    assert proof(far) == "proven: distance 7"
     assert verdict(apart()) == "apart by 1"
     assert verdict(deep(), "m").startswith("overlapping by 0.")
+    far.upper = np.inf
+    assert verdict(far, "mm") == "apart by at least 7 mm"
+    assert proof(far) == "proven: distance at least 7"
     for result in (touch, far):
         image, plotter = picture(result)
         assert image.std() > 5.0
@@ -337,11 +341,11 @@ def test_of_a_depth_between_two_bounds_both_are_told(tmp_path):
     assert not result.tight
     assert result.lower < result.upper < 0.0
     drawing = drawing_of(result)
-    least, most = number(-result.upper), number(-result.lower)
-    assert drawing.words[0] == f"Overlapping by at least {least}, at most {most}"
+    least, most = below(-result.upper), above(-result.lower)
+    assert drawing.words[0] == f"Overlapping by between {least} and {most}"
     assert ("a way out, for B", SEPARATION) in drawing.keys
     page = viz.write_html(tmp_path / "deep.html", result, unit="mm").read_text(encoding="utf-8")
-    assert f"Overlapping by at least {least}, at most {most} mm" in page
+    assert f"Overlapping by between {least} and {most} mm" in page
     assert "</span>a way out, for B" in page
     assert "move B out, until it is free" in page
     assert "shortest" not in page[: page.index("<script")]

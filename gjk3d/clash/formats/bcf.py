@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from xml.etree.ElementTree import Element, SubElement
 
+from gjk3d.clash import wording
 from gjk3d.clash.formats.camera import looking_at
 from gjk3d.clash.formats.xml import document, legal
 from gjk3d.clash.report import KINDS, STATUSES, Clash, Report
@@ -136,7 +137,7 @@ def _words(clash: Clash, unit: str | None) -> str:
     if clash.b:
         lines.append(f"B: {legal(clash.b)}")
     if clash.distance is not None:
-        lines.append(f"distance: {clash.distance:.6g}{length} ({clash.evidence})")
+        lines.append(f"distance: {wording.distance(clash, unit=unit)} ({clash.evidence})")
     if clash.mtv is not None:
         lines.append(f"to free B, move it by ({', '.join(f'{x:.6g}' for x in clash.mtv)}){length}")
     if clash.overlap_volume is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from xml.etree import ElementTree
 
+from gjk3d.clash import wording
 from gjk3d.clash.formats.xml import document, legal
 from gjk3d.clash.report import KINDS, Clash, Report
 
@@ -48,5 +49,5 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS) -> str:
 def _words(clash: Clash, unit: str | None) -> str:
     text = f"{clash.status} {clash.kind}"
     if clash.distance is not None:
-        text += f", distance {clash.distance:.6g}{f' {unit}' if unit else ''} ({clash.evidence})"
+        text += f", distance {wording.distance(clash, unit=unit)} ({clash.evidence})"
     return f"{text}: {clash.note}" if clash.note else text

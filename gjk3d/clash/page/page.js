@@ -91,10 +91,8 @@
     return line;
   }
   function facts(row) {
-    const list = [["distance", row.distance === undefined ? "" : length(row.distance) + (row.distance < 0 ? ", negative is overlap" : "")]];
-    const least = row.distance_kind === "bound" ? `${number(Math.max(0, row.depth - (row.error_bound ?? row.depth)))} to ` : "";
-    if (row.depth) list.push(["depth", least + length(row.depth)]);
-    if (row.mtv && row.mtv.some(Boolean)) list.push(["to free B", `move it by ${vector(row.mtv)}, ${length(Math.hypot(...row.mtv))} long`]);
+    const told = row.told, list = [["distance", told.distance], ["depth", told.depth]];
+    if (row.mtv && row.mtv.some(Boolean)) list.push(["to free B", `move it by ${vector(row.mtv)}, ${told.way} long`]);
     if (row.overlap_volume !== undefined) list.push(["volume", `${number(row.overlap_volume)}${unit && unit + "³"} in both parts`]);
     if (row.overlap_box) {
       const [low, high] = row.overlap_box;
@@ -104,7 +102,7 @@
     const fits = clashTable.consistent(row);
     if (fits) list.push(["point on A", vector(row.point_a)], ["point on B", vector(row.point_b)]);
     if (fits && row.normal) list.push(["normal", vector(row.normal) + ", from A to B"]);
-    if (row.error_bound !== undefined) list.push(["error", `at most ${length(row.error_bound, 2)}`]);
+    if (told.error) list.push(["error", `at most ${told.error}`]);
     if (row.convex_gap) list.push(["hulls", `are ${length(row.convex_gap)} closer than the parts`]);
     if (row.group) list.push(["group", row.group]);
     return list.filter(([, text]) => text);

@@ -14,7 +14,9 @@ from gjk3d.clash.formats.camera import upward
 from gjk3d.clash.page.geometry import MAX_BYTES, Drawn, gather
 from gjk3d.clash.page.words import MEANING, decided, facts, headline
 from gjk3d.clash.report import KINDS, Clash, Report
+from gjk3d.clash.wording import brief, depth, distance, way_out
 from gjk3d.webpage import fill, made_with, policy, three_js, to_json
+from gjk3d.wording import above
 
 #: Findings that one page may list, the worst first.
 MAX_ROWS = 50_000
@@ -134,7 +136,7 @@ def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
                 names.setdefault(name, len(names))
                 origins.setdefault(name, file)
         sentence = sentences.setdefault(decided(clash), len(sentences))
-        rows.append(_row(clash, names, sentence))
+        rows.append(_row(clash, names, sentence, report.unit))
     counts = {part.name: part.triangles for part in report.parts}
     return {
         "unit": report.unit or "",
@@ -157,7 +159,7 @@ def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
     }
 
 
-def _row(clash: Clash, names: dict[str, int], sentence: int) -> dict[str, Any]:
+def _row(clash: Clash, names: dict[str, int], sentence: int, unit: str | None) -> dict[str, Any]:
     """Return the fields that are not empty."""
     record = {key: value for key, value in clash.to_dict().items() if value is not None and value != ""}
     for key in ("a_file", "b_file", "shape_a", "shape_b"):
@@ -171,6 +173,20 @@ def _row(clash: Clash, names: dict[str, int], sentence: int) -> dict[str, Any]:
         "a": names.get(clash.a, -1),
         "b": names.get(clash.b, -1),
         "decided": sentence,
+        "told": {label: text for label, text in _told(clash, unit).items() if text},
+    }
+
+
+def _told(clash: Clash, unit: str | None) -> dict[str, str]:
+    """Return the numbers that have bounds as the page writes them: its scripts round none of these."""
+    way = way_out(clash, unit=unit) if clash.depth else ""
+    error = "" if clash.error_bound is None else f"{above(clash.error_bound, 2)}{f' {unit}' if unit else ''}"
+    return {
+        "brief": brief(clash, 5, unit),
+        "distance": distance(clash, unit=unit) + (", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""),
+        "depth": depth(clash, unit=unit),
+        "way": way,
+        "error": error,
     }
 
 

@@ -80,7 +80,7 @@ const clashTable = (function () {
       parts.append(part);
     }
     const distance = make("td", "right");
-    distance.append(make("div", "", length(row.distance, 5) || "–"));
+    distance.append(make("div", "", row.told.brief || "–"));
     if (row.kind !== "unchecked") distance.append(make("small", "", row.evidence));
     distance.title = data.decided[row.decided];
     const volume = make("td", "right wide volume", row.overlap_volume === undefined ? "" : number(row.overlap_volume, 5));

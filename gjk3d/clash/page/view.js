@@ -47,8 +47,8 @@ const clashView = (function () {
       shaft.material = head.material = inks[ink].material;
     };
     const mtv = row.mtv && row.mtv.some(Boolean) ? vec(row.mtv).divideScalar(data.size) : null;
-    if (mtv && (b || at || a)) use(b || at || a, mtv, "out", `arrow: the way out for B, ${length(Math.hypot(...row.mtv))}`);
-    else if (a && b && row.distance > 0 && a.distanceTo(b) > 0) use(a, b.clone().sub(a), "gap", `arrow: the gap from A to B, ${length(row.distance)}`);
+    if (mtv && (b || at || a)) use(b || at || a, mtv, "out", `arrow: the way out for B, ${row.told.way}`);
+    else if (a && b && row.distance > 0 && a.distanceTo(b) > 0) use(a, b.clone().sub(a), "gap", `arrow: the gap from A to B, ${row.told.distance}`);
     else if (both && row.normal) use(a, vec(row.normal), "normal", "arrow: the normal, from A to B", true);
   }
   function sizeMarks(pixel) {

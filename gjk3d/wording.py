@@ -1,0 +1,93 @@
+"""Numbers with bounds in words, rounded outward: what is written never says more than what is proven.
+
+One number stands alone only where both bounds round to it, so that it is the truth to the last digit written. Else a
+lower bound is rounded down and an upper bound up, by exact decimal arithmetic: the interval that is read holds the one
+that was proven.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from math import inf, isfinite, isnan
+from typing import Any
+
+#: Significant digits of an interval that holds 0: more would be those of rounding errors.
+_ROUND_ZERO = 3
+
+
+def number(value: Any, digits: int = 6) -> str:
+    """Return a number without bounds, to the nearest of so many significant digits; a negative zero is 0."""
+    return f"{float(value) + 0.0:.{digits}g}"
+
+
+def below(value: Any, digits: int = 6) -> str:
+    """Return a lower bound: a decimal of so many significant digits that is not above it."""
+    return _rounded(float(value), Context(prec=digits, rounding=ROUND_FLOOR))
+
+
+def above(value: Any, digits: int = 6) -> str:
+    """Return an upper bound: a decimal of so many significant digits that is not below it."""
+    return _rounded(float(value), Context(prec=digits, rounding=ROUND_CEILING))
+
+
+def told(lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, least: float = -inf) -> str:
+    """Return what two bounds say of a number.
+
+    Parameters
+    ----------
+    lower, upper : float
+        The number is proven to be from the one to the other; an infinite one, or NaN, bounds nothing.
+    digits : int
+        Significant digits.
+    unit : str, optional
+        Written behind.
+    least : float
+        What the number cannot be less than in any case, such as 0 of a depth: a lower bound of no more says nothing.
+
+    Returns
+    -------
+    str
+        The number alone where both bounds round to it, else "between .. and ..", "at least ..", "at most .." or "not
+        bounded".
+
+    Examples
+    --------
+    >>> from gjk3d.wording import told
+    >>> told(0.4999999999999, 0.5, unit="mm"), told(0.0003125, 0.01163031, 4, "m"), told(0, 2 / 3, 2, least=0)
+    ('0.5 mm', 'between 0.0003125 and 0.01164 m', 'at most 0.67')
+    """
+    low = least if isnan(lower) else float(lower)
+    high = inf if isnan(upper) else float(upper)
+    length = f" {unit}" if unit else ""
+    if number(low, digits) == number(high, digits):
+        return f"{number(low, digits)}{length}"
+    if low <= least:
+        return "not bounded" if high == inf else f"at most {above(high, digits)}{length}"
+    if high == inf:
+        return f"at least {below(low, digits)}{length}"
+    if low < 0.0 < high:
+        digits = min(digits, _ROUND_ZERO)
+    return f"between {below(low, digits)} and {above(high, digits)}{length}"
+
+
+def depth(lower: Any, upper: Any, digits: int = 6, unit: str | None = None) -> str:
+    """Return the depth of an overlap, from the bounds of its signed distance; see `told`."""
+    return told(-upper, -lower, digits, unit, least=0.0)
+
+
+def moment(lower: Any, upper: Any, digits: int = 6) -> str:
+    """Return when something happens: "at .." or "between .. and ..", see `told`."""
+    words = told(lower, upper, digits)
+    return f"at {words}" if words == number(lower, digits) else words
+
+
+def _rounded(value: float, context: Context) -> str:
+    """Return a rounded number as ``%g`` writes it; that of Decimal has zeros at its end."""
+    if not isfinite(value) or value == 0.0:
+        return number(value)
+    short = context.normalize(context.create_decimal(Decimal(value)))
+    power = short.adjusted()
+    if -4 <= power < context.prec:
+        return f"{short:f}"
+    first, rest = (digits := "".join(map(str, short.as_tuple().digits)))[0], digits[1:]
+    return f"{'-' * short.is_signed()}{first}{'.' * bool(rest)}{rest}e{power:+03d}"

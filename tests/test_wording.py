@@ -1,0 +1,112 @@
+"""Numbers with bounds in words: what is read holds what is proven, judged in fractions."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import inf, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gjk3d.wording import above, below, depth, moment, number, told
+
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?(?![\w.]*\w)")
+
+
+def read(words: str, digits: int, least: float = -inf) -> tuple[Fraction | float, Fraction | float]:
+    """Return the interval that a reader understands; one number stands for all that rounds to it."""
+    if "not bounded" in words:
+        return least, inf
+    found = [Fraction(text) for text in NUMBER.findall(words)]
+    if "between" in words:
+        low, high = found
+        return low, high
+    (only,) = found
+    if "at most" in words:
+        return least, only
+    if "at least" in words:
+        return only, inf
+    power = int(f"{float(only):.{digits - 1}e}".partition("e")[2])
+    half = Fraction(10) ** (power + 1 - digits) / 2 if only else Fraction(0)
+    return only - half, only + half
+
+
+def exactly(value: float) -> Fraction | float:
+    return Fraction(value) if np.isfinite(value) else value
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+NARROW = st.builds(lambda x, steps: (x, x + steps * float(np.spacing(x))), st.floats(-1e9, 1e9), st.integers(0, 40))
+ANY = st.tuples(st.floats(allow_nan=False), st.floats(allow_nan=False)).map(sorted)
+INTERVALS = st.one_of(ANY, NARROW.map(sorted)).filter(lambda pair: pair[0] < inf and pair[1] > -inf)
+DIGITS = st.integers(1, 17)
+
+
+@given(INTERVALS, DIGITS)
+def test_the_written_interval_holds_the_proven_one(interval, digits):
+    lower, upper = interval
+    low, high = read(told(lower, upper, digits), digits)
+    assert low <= exactly(lower) <= exactly(upper) <= high
+
+
+@given(INTERVALS.filter(lambda pair: pair[0] < 0.0), DIGITS)
+def test_the_written_depth_holds_the_proven_one(interval, digits):
+    lower, upper = interval
+    low, high = read(depth(lower, upper, digits), digits, 0.0)
+    assert low <= max(exactly(-upper), 0) <= exactly(-lower) <= high
+
+
+@given(FINITE, DIGITS)
+def test_bounds_are_rounded_outward_by_less_than_one_step_of_their_last_digit(value, digits):
+    texts = below(value, digits), above(value, digits)
+    low, high = map(Fraction, texts)
+    assert low <= Fraction(value) <= high
+    assert high - low <= abs(Fraction(value)) * Fraction(10) ** (1 - digits)
+    assert all(len(re.sub(r"e.*|[-.]", "", text).strip("0")) <= digits for text in texts)
+
+
+@given(st.integers(-(10**8), 10**8).map(float))
+def test_what_has_few_digits_is_written_as_it_is(whole):
+    assert below(whole, 9) == above(whole, 9) == number(whole, 9) == told(whole, whole, 9)
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (told(0.4999999999, 0.5000000001), "0.5"),
+        (told(0.0003125, 0.01163031, 4, "m"), "between 0.0003125 and 0.01164 m"),
+        (depth(-0.01163031, -0.0003125, 4, "m"), "between 0.0003125 and 0.01164 m"),
+        (depth(-0.01163031, 0.0, 5), "at most 0.011631"),
+        (depth(-0.01163031, 0.2, 5), "at most 0.011631"),
+        (depth(-inf, -0.25), "at least 0.25"),
+        (told(0.25, inf, unit="mm"), "at least 0.25 mm"),
+        (told(-inf, 0.25), "at most 0.25"),
+        (told(-inf, inf), "not bounded"),
+        (told(nan, nan), "not bounded"),
+        (told(nan, 2.0), "at most 2"),
+        (told(inf, inf), "inf"),
+        (told(-0.0, 0.0), "0"),
+        (told(-1.23456e-17, 2.34567e-17, 9), "between -1.24e-17 and 2.35e-17"),
+        (told(123456.7, 123456.9, 4), "1.235e+05"),
+        (told(0.69655464, 0.6965546393 + 1e-8, 10), "between 0.69655464 and 0.6965546493"),
+        (moment(0.75, 0.75), "at 0.75"),
+        (moment(0.7, 0.8), "between 0.699999 and 0.800001"),
+        (below(-2 / 3, 3), "-0.667"),
+        (above(-2 / 3, 3), "-0.666"),
+        (above(2e22 / 3, 3), "6.67e+21"),
+        (below(2e-7 / 3, 3), "6.66e-08"),
+        (below(-inf), "-inf"),
+    ],
+)
+def test_words(words, wanted):
+    assert words == wanted
+
+
+def test_a_users_own_decimal_context_changes_nothing():
+    import decimal
+
+    with decimal.localcontext(decimal.Context(prec=2, rounding=decimal.ROUND_UP)):
+        assert told(1.23456, 1.34567, 5) == "between 1.2345 and 1.3457"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gjk3d.meshes.mesh import Mesh
 from gjk3d.shapes.base import rigid
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.solids import VoxelGrid
 from gjk3d.viz.drawing import AXES, GREY, PALETTE, Drawing, Style, ball_of, darker
 from gjk3d.viz.layout import kind, placed, plate
 from gjk3d.viz.marks import axes as axes_of
@@ -94,7 +95,7 @@ def add(
         return
     vertices, faces = surface_of(x, resolution)
     body = placed(vertices, faces, pose)
-    if type(x).__name__ == "VoxelGrid" and len(faces) < MOST_SQUARES:
+    if isinstance(x, VoxelGrid) and len(faces) < MOST_SQUARES:
         half = len(faces) // 2  # the two halves of each square
         corners = body.vertices[np.column_stack([body.faces[:half], body.faces[half:, 2]])]
         drawing.lines(corners[:, [[0, 1], [1, 2], [2, 3], [3, 0]]], darker(color), width=1.0)

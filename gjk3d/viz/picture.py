@@ -226,10 +226,9 @@ def _own_page(x: Any, target: Path, title: str | None, names: Any, options: dict
 
         notes = (title,) if title else ()
         return write_html(target, x, names=names or ("A", "B"), notes=notes, **options)
-    if type(x).__name__ == "Report" and hasattr(x, "to_html"):
-        x.to_html(target)
-        return target
-    return None
+    from gjk3d.clash import Report
+
+    return x.to_html(target) if isinstance(x, Report) else None
 
 
 def _page(x: Any, drawing: Drawing, target: Path) -> Path:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gjk3d.errors import Gjk3dError
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.solids import PointCloud
 from gjk3d.viz.marks import ball
 
 Array = NDArray[np.float64]
@@ -37,7 +38,7 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Indices]:
     TypeError
         It has none.
     """
-    if type(x).__name__ == "PointCloud":
+    if isinstance(x, PointCloud):
         points = np.asarray(x.points)
         if x.radius <= 0.0:
             return points, np.zeros((0, 3), dtype=np.int64)
@@ -60,7 +61,7 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Indices]:
 
 def solid_surface(x: Any) -> tuple[Array, Indices]:
     """Return the same, but small octahedra for a cloud that by itself is dots: what is in an answer has faces."""
-    if not is_dots(x) and not (type(x).__name__ == "PointCloud" and x.radius <= 0.0):
+    if not is_dots(x) and not (isinstance(x, PointCloud) and x.radius <= 0.0):
         return surface_of(x)
     points = np.asarray(x.points)
     radius = x.radius or 0.004 * float(np.linalg.norm(np.ptp(points, axis=0)))
@@ -69,7 +70,7 @@ def solid_surface(x: Any) -> tuple[Array, Indices]:
 
 def is_dots(x: Any) -> bool:
     """Return whether this is a point cloud of more points than are drawn as balls."""
-    return type(x).__name__ == "PointCloud" and len(x.points) > MOST_BALLS
+    return isinstance(x, PointCloud) and len(x.points) > MOST_BALLS
 
 
 def _at_each(points: Array, vertices: Array, faces: Indices) -> tuple[Array, Indices]:

@@ -9,7 +9,7 @@ from test_show import GREEN, ORANGE, picture, pixel_of, share
 
 import gjk3d as gk
 from gjk3d import viz
-from gjk3d.viz.drawing import MARK, Style
+from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
 from gjk3d.viz.kinds import KINDS, drawing_of, module_of
 
 
@@ -128,6 +128,27 @@ def test_axes_of_a_pose():
         assert mine[:, k].max() - (1, 2, 3)[k] == pytest.approx(0.75 * np.sqrt(1.0) * drawing.ball[1], rel=0.5)
         assert mine[:, k].min() == pytest.approx((1, 2, 3)[k], abs=1e-9)
     assert len(tips) == 6
+
+
+def test_what_is_derived_from_a_kind_is_drawn_as_that_kind(tmp_path):
+    """Nothing asks what a class is called: a user's own point cloud, grid, box and report are such as theirs."""
+    kinds = {}
+    for base in (gk.PointCloud, gk.VoxelGrid, gk.AABB, gk.clash.Report):
+        kinds[base] = type("Mine", (base,), {"__slots__": ()} if hasattr(base, "__slots__") else {})
+    points = np.random.default_rng(5).normal(size=(40, 3))
+    for arguments in ((points, 0.0), (points, 0.1)):
+        mine, theirs = (drawing_of(cls(*arguments)) for cls in (kinds[gk.PointCloud], gk.PointCloud))
+        assert [i.look for i in mine.items] == [i.look for i in theirs.items]
+        np.testing.assert_array_equal(mine.framed, theirs.framed)
+    many = kinds[gk.PointCloud](np.random.default_rng(5).normal(size=(2000, 3)), 0.1)
+    assert [item.look for item in drawing_of(many).items] == [DOTS]
+    result = gk.distance(kinds[gk.PointCloud](points, 0.0), gk.Sphere(0.1), None, pose(9, 0, 0))
+    assert len(drawing_of(result).items) > 2
+    grid = kinds[gk.VoxelGrid](np.ones((2, 3, 4)), 0.5)
+    assert [item.look for item in drawing_of(grid).items] == [LINES, BODY]
+    assert drawing_of(kinds[gk.AABB]((0, 0, 0), (1, 2, 3))).words[0].startswith("Box along the axes, volume 6")
+    page = viz.show(kinds[gk.clash.Report](), path=tmp_path / "report.html")
+    assert "<table" in page.read_text(encoding="utf-8")
 
 
 # --- to pyvista ---------------------------------------------------------------------------------------------------

@@ -49,12 +49,18 @@ def check_rendering() -> str:
     ------
     RenderingUnavailableError
         No OpenGL library works; the message says what to install.
+    ImportError
+        pyvista, which draws, is not installed or does not load.
     """
     window = _probed()
-    if window is None:
-        raise RenderingUnavailableError(_CURE)
     if window in (_EGL, _OSMESA):
         os.environ.setdefault(_VARIABLE, window)  # spares VTK the search, its warnings, and a crash without libX11
+    try:
+        import pyvista  # noqa: F401 - where it is missing, the probe failed for that and not for OpenGL
+    except ImportError as reason:
+        raise ImportError(f"pictures need pyvista, which does not load: {reason}; pip install pyvista") from reason
+    if window is None:
+        raise RenderingUnavailableError(_CURE)
     return window
 
 

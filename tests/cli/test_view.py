@@ -1,5 +1,8 @@
 """``gjk3d view``: what is written, and what is refused."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +94,17 @@ def test_files_with_nothing_in_them(run, box, tmp_path):
     assert said.code == 0
     assert "not shown: empty: is empty: it has 0 triangles" in said.err
     assert "1 more could not be read" in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+def test_without_pyvista_it_says_so_and_not_that_opengl_is_missing(box, tmp_path):
+    (tmp_path / "pyvista.py").write_text("raise ModuleNotFoundError(\"No module named 'pyvista'\")\n")
+    code = "import sys; from gjk3d.cli.app import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "view", str(box("one.stl")), "--save", str(tmp_path / "a.png")]
+    path = os.pathsep.join((str(tmp_path), *filter(None, sys.path)))
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    cure = "pictures need pyvista, which does not load: No module named 'pyvista'; pip install pyvista"
+    assert done.stderr == f"error: {cure}\n"
+    assert not (tmp_path / "a.png").exists()

@@ -21,7 +21,7 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import COLORS, INK, NORMAL, SEPARATION, Drawing
 from gjk3d.viz.layout import called, proof, verdict
-from gjk3d.viz.paint import add_items, aim, camera_of, thickened
+from gjk3d.viz.paint import add_items, aim, camera_of, panel_of, thickened
 from gjk3d.viz.picture import free_name, new_plotter, save
 from gjk3d.viz.rendering import check_rendering, has_display
 
@@ -60,6 +60,7 @@ class Dragged:
         self._grip: Any = None
         self._moved_with: list[Any] = []
         self._size = 1.0
+        self._panel = panel_of(plotter)
 
     def move(self, pose_b: Any) -> Distance:
         """Put B somewhere, as dragging it does, and return the answer there."""
@@ -109,6 +110,7 @@ class Dragged:
         self._patch_points.points = np.resize(here, (len(self._patch_points.points), 3))
         ring = np.concatenate([here, here[:1]])
         self._patch.points = ring[np.minimum(np.arange(len(self._patch.points)), len(ring) - 1)]
+        self.plotter.subplot(*self._panel)
         words = [verdict(result).capitalize(), proof(result)]
         if len(touching):
             words.append(f"{len(touching)} contact points")
@@ -167,6 +169,7 @@ class Dragged:
 
     def hold(self, *_: Any) -> None:
         """Put the arrows and rings round where B is now; pyvista leaves them where they began."""
+        self.plotter.subplot(*self._panel)
         origin = np.asarray(self._grip.center)
         if self._widget is None:
             self._widget = self.plotter.add_affine_transform_widget(

@@ -80,23 +80,29 @@ def _added(plotter: pyvista.Plotter, drawing: Drawing, camera: Camera, kept: Add
     return [*(kept or []), *added, (None, _add_labels(plotter, drawing))]
 
 
+def panel_of(plotter: pyvista.Plotter) -> tuple[int, int]:
+    """Return row and column of the panel that is drawn into, to come back to with ``plotter.subplot``."""
+    row, column = plotter.renderers.index_to_loc(plotter.renderers.active_index)
+    return int(row), int(column)
+
+
 def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
     """Let the keys n and p lead through the drawings."""
     steps = drawing.steps
     assert steps is not None
     at, added_now = steps.at, added
-    row, column = plotter.renderers.index_to_loc(plotter.renderers.active_index)
+    panel = panel_of(plotter)
 
     def go(by: int) -> None:
         nonlocal at, added_now
         at = (at + by) % steps.total
         new = steps.make(at)
         mine = {id(item) for item in new.items}
-        plotter.subplot(row, column)
+        plotter.subplot(*panel)
         for item, actors in added_now:
             if id(item) not in mine:
                 for actor in actors:
-                    plotter.remove_actor(actor, reset_camera=False, render=False)
+                    plotter.renderer.remove_actor(actor, reset_camera=False, render=False)
         camera = camera_of(new)
         added_now = _added(plotter, new, camera, [pair for pair in added_now if id(pair[0]) in mine])
         _DRAWN[plotter.renderer] = new
@@ -259,7 +265,8 @@ def add_words(plotter: pyvista.Plotter, drawing: Drawing) -> None:
     """Write the words at the top and the meaning of colours at the bottom."""
     for row in range(_MOST_ROWS):
         for name in (f"gjk3d line {row}", f"gjk3d key {row}", f"gjk3d chip {row}"):
-            plotter.remove_actor(name, reset_camera=False, render=False)
+            # of this panel: the plotter's own method would take them out of every panel
+            plotter.renderer.remove_actor(name, reset_camera=False, render=False)
     # in parts of the window, so that it fits the panels of a divided plotter too
     for row, line in enumerate(drawing.words[:_MOST_ROWS]):
         place = (0.014, 0.955 - 0.037 * row)

@@ -16,7 +16,7 @@ from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Style
-from gjk3d.viz.paint import add_items, aim, camera_of
+from gjk3d.viz.paint import add_items, aim, camera_of, panel_of
 from gjk3d.viz.picture import free_name, new_plotter, save
 from gjk3d.viz.rendering import check_rendering, has_display
 from gjk3d.viz.robots import HIT, LINKS, State, draw, link_surfaces, state_of, words_for
@@ -53,6 +53,7 @@ class Slid:
         self._robot = x.robot if isinstance(x, Checker) else x
         self._moved: list[tuple[str, int, Array, str, list[Any]]] = []  # name, link, pose in it, colour, actors
         self._still: list[tuple[str, list[Any]]] = []
+        self._panel = panel_of(plotter)
 
     def move(self, q: ArrayLike) -> State | None:
         """Put the robot into a configuration, as the sliders do, and return what is known of it."""
@@ -84,6 +85,7 @@ class Slid:
             self._closest.points = self._ends.points = np.array(self.state.points)
         for actor in self._signs:
             actor.visibility = known
+        self.plotter.subplot(*self._panel)
         self.plotter.add_text(
             words_for(self.state), position=(0.014, 0.95), viewport=True, font_size=12, render=False,
             color=SEPARATION if self.state.pairs else INK, name="gjk3d line 0",

@@ -1,0 +1,95 @@
+"""A plotter with several panels: each keeps its own words, legend and camera, and what is drawn later changes one."""
+
+import numpy as np
+import pytest
+import pyvista
+from answers import apart, deep, pose
+
+import gjk3d as gk
+from gjk3d.viz import rendering
+
+
+@pytest.fixture
+def panels():
+    rendering.check_rendering()
+    made = []
+
+    def make(*shape):
+        made.append(pyvista.Plotter(off_screen=True, shape=shape, window_size=(900, 700)))
+        return made[-1]
+
+    yield make
+    for plotter in made:
+        plotter.close()
+
+
+def written(plotter, row, column):
+    """Return what stands in one panel by the names of its actors, chips of the legend included."""
+    plotter.subplot(row, column)
+    ours = {name: actor for name, actor in plotter.renderer.actors.items() if name.startswith("gjk3d ")}
+    return {name: getattr(actor, "input", None) for name, actor in ours.items()}
+
+
+def alone(panels, answer, title):
+    """Return what stands in a plotter of one panel."""
+    plotter = panels(1, 1)
+    gk.viz.plot(answer, plotter, title=title)
+    return written(plotter, 0, 0)
+
+
+ANSWERS = [
+    apart(),
+    deep(),
+    gk.AABB((0, 0, 0), (1, 2, 3)),
+    gk.contact(gk.Box((2, 2, 1)), gk.Box((2, 2, 1)), None, pose(0.5, 0.3, 1)),
+]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 2), (2, 2)])
+def test_each_panel_keeps_its_own_words_and_legend(panels, rows, columns):
+    plotter = panels(rows, columns)
+    places = [(row, column) for row in range(rows) for column in range(columns)]
+    for k, place in enumerate(places):
+        plotter.subplot(*place)
+        gk.viz.plot(ANSWERS[k], plotter, title=f"panel {k}")
+    for k, place in enumerate(places):
+        found = written(plotter, *place)
+        assert found == alone(panels, ANSWERS[k], f"panel {k}")
+        assert found["gjk3d line 0"] == f"panel {k}"
+        assert "gjk3d key 0" in found
+        assert "gjk3d chip 0" in found
+
+
+def test_show_into_a_panel_leaves_the_others_as_they_were(panels):
+    plotter = panels(1, 2)
+    gk.viz.show(apart(), plotter=plotter, title="left")
+    before = written(plotter, 0, 0)
+    plotter.subplot(0, 1)
+    gk.viz.show(deep(), plotter=plotter, title="right")
+    assert written(plotter, 0, 0) == before
+    plotter.subplot(0, 1)
+    gk.viz.show(gk.Sphere(0.3), plotter=plotter)  # a second drawing in one panel adds to its words
+    assert written(plotter, 0, 1)["gjk3d line 0"] == "right"
+    assert written(plotter, 0, 0) == before
+
+
+def test_the_words_are_seen_in_the_picture(panels):
+    plotter = panels(1, 2)
+    for column in (0, 1):
+        plotter.subplot(0, column)
+        gk.viz.plot(apart(), plotter, title="the same in both panels")
+    image = np.asarray(plotter.screenshot(None, return_img=True)).astype(int)
+    top = image[:60].min(axis=2) < 120  # ink
+    assert top[:, :450].sum() > 100
+    assert top[:, 450:].sum() == pytest.approx(top[:, :450].sum(), rel=0.3)
+
+
+def test_what_is_dragged_in_a_panel_writes_its_words_there(panels):
+    plotter = panels(1, 2)
+    dragged = gk.viz.drag(gk.Sphere(0.5), gk.Box((1, 1, 1)), None, pose(1.5, 0, 0), plotter=plotter)
+    plotter.subplot(0, 1)
+    gk.viz.plot(apart(), plotter, title="right")
+    before = written(plotter, 0, 1)
+    dragged.move(pose(2, 0, 0))
+    assert written(plotter, 0, 1) == before
+    assert written(plotter, 0, 0)["gjk3d line 0"] == "Apart by 1"

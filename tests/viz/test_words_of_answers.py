@@ -1,0 +1,154 @@
+"""Words about real answers of every kind: what is read in `repr`, pictures and reports holds what is proven."""
+
+import re
+from fractions import Fraction
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+from answers import SHAPES, pose
+from words import read
+
+import gjk3d as gk
+from gjk3d.clash import wording
+from gjk3d.viz import robots
+from gjk3d.viz.kinds import drawing_of
+from gjk3d.viz.layout import proof, verdict
+
+ARM = Path(__file__).parents[2] / "data" / "arm"
+BOUNDED = [shape for name, shape in SHAPES.items() if name != "halfspace"]
+
+
+def holds(words, lower, upper, digits, least=-inf):
+    low, high = read(words, digits, least)
+    assert low <= exactly(lower) <= exactly(upper) <= high, words
+
+
+def exactly(value):
+    return Fraction(float(value)) if np.isfinite(value) else float(value)
+
+
+def value_of(result):
+    """Return what stands in a repr before the direction."""
+    return repr(result).partition(" along ")[0].partition(", ")[2]
+
+
+def check(result):
+    holds(value_of(result), result.lower, result.upper, 9)
+    holds(proof(result).removeprefix("proven: "), result.lower, result.upper, 7)
+    words = verdict(result)
+    if words.startswith("apart by"):
+        holds(words, result.lower, result.upper, 6)
+    elif words.startswith("overlapping by"):
+        holds(words, max(-result.upper, 0.0), -result.lower, 6, 0)
+
+
+def places(count, reach, seed=0):
+    rng = np.random.default_rng(seed)
+    return [pose(*rng.normal(size=3) * reach, rng.normal(size=3)) for _ in range(count)]
+
+
+@pytest.mark.parametrize("tol", [None, 1e-2])
+@pytest.mark.parametrize("query", [gk.distance, gk.signed_distance])
+def test_distances_of_shapes(query, tol):
+    rng = np.random.default_rng(7)
+    seen = set()
+    for place in places(60, 0.8, 3):
+        a, b = (BOUNDED[k] for k in rng.integers(len(BOUNDED), size=2))
+        result = query(a, b, None, place, tol=tol)
+        seen.add(result.status)
+        check(result)
+    assert {gk.Status.SEPARATED, gk.Status.OVERLAPPING} <= seen
+
+
+def test_the_depth_of_meshes_which_is_an_interval():
+    ring = trimesh.creation.torus(1, 0.3)
+    ring, bar = gk.Mesh(ring.vertices, ring.faces), gk.Mesh(*gk.Box((0.5, 0.5, 3)).surface())
+    found = [gk.signed_distance(ring, bar, None, place) for place in places(12, 0.7, 4)]
+    for result in found:
+        check(result)
+    assert any("between" in verdict(result) for result in found)
+
+
+def test_separating_axes():
+    boxes = [gk.Box((1, 0.7, 0.5)), SHAPES["hull"]]
+    for place in places(20, 0.8, 5):
+        axis = gk.separating_axis(*boxes, None, place)
+        holds(value_of(axis).removeprefix("gap "), axis.gap - axis.error, axis.gap + axis.error, 9)
+        assert Fraction(float(axis.bounds[0])) <= Fraction(float(axis.gap)) - Fraction(float(axis.error))
+        assert Fraction(float(axis.bounds[1])) >= Fraction(float(axis.gap)) + Fraction(float(axis.error))
+
+
+def test_contacts_say_no_more_than_is_proven_of_what_is_too_far():
+    for place in places(10, 2.0, 6):
+        touch = gk.contact(gk.Box((1, 1, 1)), gk.Sphere(0.3), None, place)
+        if not touch.count:
+            (least,) = re.findall(r"more than (\S+) apart", drawing_of(touch).words[0])
+            assert Fraction(least) <= Fraction(max(float(touch.lower), 0.0))
+        check(touch.result)
+
+
+def test_times_of_impact():
+    seen = set()
+    for k, place in enumerate(places(30, 3.0, 8)):
+        motion = gk.Motion(place, -2.0 * place[:3, 3], (0.5, 1.0 + 0.1 * k, 0.2))
+        hit = gk.time_of_impact(gk.Box((0.6, 0.4, 0.4)), SHAPES["cylinder"], None, motion)
+        seen.add(hit.status)
+        words = repr(hit).partition(", along")[0]
+        if hit.status == gk.ImpactStatus.HIT:
+            holds(words, *hit.time, 9)
+            first, second = drawing_of(hit).words
+            holds(first, *hit.time, 6)
+            holds(second, *hit.time, 10)
+        else:
+            assert Fraction(words.rpartition(" ")[2]) <= Fraction(float(hit.free_until))
+    assert gk.ImpactStatus.HIT in seen
+
+
+def test_clearance_and_collisions_of_a_robot():
+    robot = gk.robot.Robot.from_urdf(ARM / "arm.urdf", ARM / "arm.srdf")
+    checker = gk.robot.Checker(robot, {"ball": (gk.Sphere(0.2), pose(0.4, 0.1, 0.5))})
+    rng = np.random.default_rng(9)
+    free = 0
+    for q in rng.uniform(np.maximum(robot.lower, -3), np.minimum(robot.upper, 3), size=(30, robot.dof)):
+        state = robots.state_of(checker, q)
+        words = robots.words_for(state)
+        free += not state.pairs
+        if state.pairs:
+            for met in checker.collisions(q):
+                holds(repr(met).rpartition("signed distance ")[2][:-1], met.lower, met.upper, 6)
+            holds(words.rpartition("deepest ")[2], max(-state.upper, 0.0), -state.lower, 4, 0)
+        else:
+            near = checker.clearance(q)
+            holds(words.rpartition(", ")[2], near.lower, near.upper, 4)
+    assert 0 < free < 30
+
+
+def test_findings_of_a_clash_check():
+    ring = trimesh.creation.torus(1, 0.3)
+    parts = {"ring": gk.Mesh(ring.vertices, ring.faces)}
+    surface = gk.Box((0.4, 0.5, 1.2)).surface()
+    for k, place in enumerate(places(10, 1.0, 10)):
+        parts[f"bar {k}"] = gk.Mesh(surface.vertices @ place[:3, :3].T + place[:3, 3], surface.faces)
+    report = gk.clash.check(gk.clash.Assembly.of(parts), clearance=0.3)
+    bounded = [found for found in report.clashes if wording.bounds(found)]
+    assert {found.distance_kind for found in bounded} >= {"exact", "bound"}
+    for found in bounded:
+        lower, upper = wording.bounds(found)
+        holds(wording.distance(found), lower, upper, 6)
+        if found.depth:
+            holds(wording.depth(found), max(-upper, 0.0), -lower, 6, 0)
+        if found.distance_kind == "bound":
+            assert Fraction(wording.brief(found)) <= Fraction(found.distance)
+            assert Fraction(wording.way_out(found)) >= Fraction(found.depth)
+    picture = drawing_of(report, clash=bounded[0].id)
+    assert wording.depth(bounded[0]) in picture.words[0]
+
+
+def test_a_finding_without_a_proven_distance_is_about():
+    found = gk.clash.Clash("1", "touch", 1, "new", "a", "b", "", "", distance=-0.5, depth=0.5)
+    assert (wording.distance(found, unit="mm"), wording.depth(found)) == ("about -0.5 mm", "about 0.5")
+    assert wording.bounds(found) is None
+    assert wording.distance(gk.clash.Clash("1", "unchecked", 1, "new", "a", "b", "", "")) == ""

@@ -209,8 +209,8 @@ def test_touching_undecided_and_beyond_are_said_in_words():
     assert verdict(apart()) == "apart by 1"
     assert verdict(deep(), "m").startswith("overlapping by 0.")
     far.upper = np.inf
-    assert verdict(far, "mm") == "apart by at least 7 mm"
-    assert proof(far) == "proven: distance at least 7"
+    assert verdict(far, "mm") == f"apart by at least {below(far.lower)} mm"
+    assert proof(far) == f"proven: distance at least {below(far.lower, 7)}"
     for result in (touch, far):
         image, plotter = picture(result)
         assert image.std() > 5.0

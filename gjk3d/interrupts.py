@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
+
+_AHEAD = 64  #: rows given to the threads before the first answer is waited for
+_HEED = 0.1  #: seconds between two looks at whether Ctrl-C came
 
 
 @contextmanager
@@ -44,3 +49,45 @@ def unbroken() -> Iterator[None]:
                 raise
     if waiting:
         signal.raise_signal(signal.SIGINT)
+
+
+class Aside:
+    """Work on other threads, where no Ctrl-C reaches it; it reaches the one who waits here, at once.
+
+    A kernel that runs, a mesh that is read or a boolean of solids cannot be stopped, and may take many seconds. What
+    is under way when the wait ends goes on unheard; what was not begun is dropped.
+    """
+
+    def __init__(self, pool: ThreadPoolExecutor, heed: Callable[[], None]) -> None:
+        self._pool = pool
+        self._heed = heed
+
+    def run(self, work: Callable[..., Any], *given: Any) -> Any:
+        """Return what the work makes of what is given."""
+        return self._answer(self._pool.submit(work, *given))
+
+    def map(self, work: Callable[[Any], Any], rows: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield each row and what the work makes of it, in the order of the rows, each as soon as it is there."""
+        begun: deque[tuple[Any, Future[Any]]] = deque()
+        for row in rows:
+            begun.append((row, self._pool.submit(work, row)))
+            if len(begun) == _AHEAD:
+                first, future = begun.popleft()
+                yield first, self._answer(future)
+        for first, future in begun:
+            yield first, self._answer(future)
+
+    def _answer(self, future: Future[Any]) -> Any:
+        while not wait((future,), _HEED).done:
+            self._heed()
+        return future.result()
+
+
+@contextmanager
+def aside(workers: int = 1, heed: Callable[[], None] = lambda: None) -> Iterator[Aside]:
+    """Lend threads to work on; ``heed`` is called now and then while they are waited for, and may raise."""
+    pool = ThreadPoolExecutor(workers)
+    try:
+        yield Aside(pool, heed)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

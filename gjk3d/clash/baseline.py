@@ -10,11 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gjk3d.clash.report import KINDS, SCHEMA_VERSION, STATUSES, Clash, Report
+from gjk3d.clash.report import BY_DEFAULT, KINDS, SCHEMA_VERSION, STATUSES, Clash, Report
 from gjk3d.clash.units import conversion
 from gjk3d.errors import FileError, ParseError
 
-_LENGTHS = ("distance", "depth", "mtv", "point_a", "point_b", "point", "overlap_box", "error_bound", "convex_gap")
+_LENGTHS = (
+    "distance", "depth", "mtv", "point_a", "point_b", "point", "overlap_box", "error_bound", "tolerance", "convex_gap",
+)  # fmt: skip
 
 
 def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | None:
@@ -47,7 +49,15 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
     if not isinstance(document.get("unit"), str | None):
         raise ParseError(f"{path} has the unit {document['unit']!r}: it is damaged")
     clashes = tuple(_clash(row, f"{path}, clash {k + 1}") for k, row in enumerate(rows))
-    return Report(clashes, unit=document.get("unit"), clearance=float(clearance), tolerance=float(tolerance))
+    settings = document.get("settings")
+    return Report(
+        clashes,
+        unit=document.get("unit"),
+        clearance=float(clearance),
+        tolerance=float(tolerance),
+        complete=document.get("complete") is not False,
+        settings=settings if isinstance(settings, dict) else {},
+    )
 
 
 def _clash(row: Any, where: str) -> Clash:
@@ -107,15 +117,16 @@ def _times(value: Any, factor: float) -> Any:
     return None if value is None else value * factor
 
 
-def differences(before: Report, unit: str | None, clearance: float, tolerance: float) -> list[tuple[str, str]]:
+def differences(before: Report, after: Report) -> list[tuple[str, str]]:
     """Return the limits, as words, in which an earlier report, in the same unit already, differs from a later one."""
-    ending = f" {unit}" if unit else ""
+    ending = f" {after.unit}" if after.unit else ""
+    limits = [("clearance", before.clearance, after.clearance)]
+    sources = {report.settings.get("tolerance_from") for report in (before, after)}
+    if sources != {BY_DEFAULT}:  # by one rule from the parts; only the largest of them is told of the whole
+        limits.append(("tolerance", before.tolerance, after.tolerance))
     return [
         (f"{what} {old:.7g}{ending}", f"{new:.7g}{ending}")
-        for what, old, new in (
-            ("clearance", before.clearance, clearance),
-            ("tolerance", before.tolerance, tolerance),
-        )
+        for what, old, new in limits
         if not math.isclose(old, new, rel_tol=1e-6)
     ]
 

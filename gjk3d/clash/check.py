@@ -41,9 +41,10 @@ def check(
     clearance : float
         The gap that parts should keep; closer ones are reported as "clearance".
     tolerance : float, optional
-        Up to which overlap, and up to which gap, two surfaces count as touching. By default a millionth of the
-        assembly's diagonal: 16 times what float32 files round, so that faces drawn on one plane touch. Curved parts
-        that were meshed apart from each other need more: the error of their facets.
+        Up to which overlap, and up to which gap, two surfaces count as touching. By default each pair has its own, a
+        millionth of how far its parts reach, along any axis, from the middle of the assembly (the median of its
+        parts): 16 times what float32 files round there, so that faces drawn on one plane touch. Curved parts that were
+        meshed apart from each other need more: the error of their facets.
     a, b : str, optional
         Patterns of names, ``*`` and ``?`` as in file names: only pairs with one part of each are looked at; held
         against the whole name of a part, and its last step.
@@ -57,15 +58,16 @@ def check(
         The report keeps so many findings, the worst, and counts the others; ``found`` is told of them all. By default
         it keeps all: some 2 kB each.
     progress : callable, optional
-        Called with the stage ("boxes", "hulls", "pairs"), how many of how many are done, and findings so far.
+        Called with the stage ("boxes", "pairs"), how many of how many are done, and findings so far.
     found : callable, optional
-        Called with each finding as it is made, before it is ranked, grouped and compared with the baseline.
+        Called with each finding as it is made, before it is ranked, grouped and compared with the baseline; in the
+        same order with any ``workers``.
 
     Returns
     -------
     Report
-        After Ctrl-C what was found by then, ``complete`` being False; the pair at hand is decided before, and a second
-        Ctrl-C stops at once.
+        After Ctrl-C what was found by then, ``complete`` being False. The pair at hand is not waited for: it goes on
+        unheard on its thread.
 
     Examples
     --------

@@ -47,18 +47,20 @@ def unchecked(reason: str) -> Verdict:
 
 
 class Decider:
-    """Decides pairs; what it learns of a part is kept for the next pair of it.
+    """Decides a pair by its limits.
 
     Parameters
     ----------
     clearance, tolerance : float
         As in `gjk3d.clash.check`.
+    known : dict
+        What is learnt of a part and kept for its next pair.
     """
 
-    def __init__(self, clearance: float, tolerance: float) -> None:
+    def __init__(self, clearance: float, tolerance: float, known: dict[int, Any]) -> None:
         self.clearance = clearance
         self.tolerance = tolerance
-        self._solids: dict[int, Any] = {}
+        self._solids = known
 
     def solid(self, mesh: Mesh) -> Any:
         """Return manifold3d's solid of a mesh, or None."""

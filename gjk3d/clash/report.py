@@ -22,6 +22,8 @@ KINDS = ("hard", "contained", "duplicate", "unchecked", "clearance", "touch")
 #: What a finding is beside the baseline: there for the first time, there again, gone, or not to be counted.
 STATUSES = ("new", "active", "resolved", "ignored")
 OPEN = ("new", "active")
+#: Where a tolerance that was not given comes from.
+BY_DEFAULT = "a millionth of how far the two parts reach from the middle of the assembly"
 
 Vector = tuple[float, float, float]
 
@@ -70,6 +72,8 @@ class Clash:
         it; the true depth is at least ``depth - error_bound``. "approximate": neither is proven.
     error_bound : float or None
         Width of the interval that holds the true distance.
+    tolerance : float or None
+        Overlap and gap up to which the two would count as touching.
     convex_gap : float or None
         By how much the hull distance lies below the true one, where hulls were compared first.
     group : str
@@ -100,6 +104,7 @@ class Clash:
     method: str = "gjk"
     distance_kind: str = "approximate"
     error_bound: float | None = None
+    tolerance: float | None = None
     convex_gap: float | None = None
     group: str = ""
     note: str = ""
@@ -176,7 +181,8 @@ class Report:
     unit : str or None
         Unit of every length; None where the files state none and none was given.
     clearance, tolerance : float
-        Wanted gap; overlap and gap up to which two surfaces count as touching.
+        Wanted gap; overlap and gap up to which two surfaces count as touching: the one that was given, or the largest
+        of the pairs that come close, each of which has its own by default.
     pairs_total, pairs_close, pairs_tested : int
         Pairs that were asked for, whose boxes come within the clearance, and that were decided.
     complete : bool
@@ -230,6 +236,13 @@ class Report:
     def total(self) -> int:
         """How many findings there are, also those left out."""
         return sum(self.statuses.values())
+
+    @property
+    def limits(self) -> str:
+        """Clearance and tolerance in words, with their unit."""
+        unit = f" {self.unit}" if self.unit else ""
+        most = "up to " if self.settings.get("tolerance_from") == BY_DEFAULT else ""
+        return f"clearance {self.clearance:.6g}{unit}, tolerance {most}{self.tolerance:.3g}{unit}"
 
     @property
     def unchecked(self) -> tuple[PartRow, ...]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -14,26 +12,23 @@ import numpy as np
 from gjk3d.clash import solids
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
 from gjk3d.clash.baseline import compared, differences, in_unit, known
-from gjk3d.clash.close import boxes_close, hulls_close
+from gjk3d.clash.close import Array, Ints, boxes_close, hulls_close, reaches
 from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.findings import Findings
 from gjk3d.clash.ranking import grouped, ranked
-from gjk3d.clash.report import Clash, PartRow, Report, clash_id
+from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
 from gjk3d.clash.rules import Ignoring, Rule, chosen
 from gjk3d.errors import ShapeError
-from gjk3d.interrupts import held
+from gjk3d.interrupts import Aside, aside, held
 from gjk3d.meshes import Mesh
 from gjk3d.shapes.base import in_range
 
-#: The default tolerance in units of the assembly's diagonal; a float32 file rounds each coordinate by up to 6e-8 of it.
+#: The default tolerance of a pair in units of how far its parts reach; float32 files round coordinates by 6e-8 of them.
 TOLERANCE = 1e-6
-#: A default tolerance that is more than this of a part of middling size is remarked on.
+#: A default tolerance that is more than this of the smaller of two parts is remarked on.
 _LARGE = 1e-3
-_BLOCK = 64  #: pairs given out at once
 
 Progress = Callable[[str, int, int, int], None]
-_Work = Callable[[Any], Any]
-_Map = Callable[[_Work, Sequence[Any]], Iterator[tuple[Any, Any]]]
 
 
 class Run:
@@ -61,10 +56,13 @@ class Run:
         self.places = [k for k, part in enumerate(parts) if part.mesh is not None]
         self.meshes = [part.mesh for part in parts if part.mesh is not None]
         self.clearance = _length(clearance, "clearance")
-        self.tolerance = TOLERANCE * _size(self.meshes) if tolerance is None else _length(tolerance, "tolerance")
         self.default = tolerance is None
+        self.tolerances = _tolerances(self.meshes)
+        if tolerance is not None:
+            self.tolerances = np.full(len(self.meshes), _length(tolerance, "tolerance"))
+        self.tolerance = float(self.tolerances.max(initial=0.0))
         self.settings: dict[str, Any] = {
-            "tolerance_from": "given" if tolerance is not None else f"{TOLERANCE:g} of the assembly's diagonal",
+            "tolerance_from": "given" if tolerance is not None else BY_DEFAULT,
             "a": selection[0],
             "b": selection[1],
             "ignore": [[rule.a, rule.b, rule.reason, list(rule.kinds)] for rule in rules],
@@ -74,7 +72,8 @@ class Run:
         self.unit_before = None if before is None else before.unit
         self.known = known(before)
         self.findings = Findings(keep, self.known, found)
-        self.tested = 0
+        self.remarks: list[str] = []
+        self.looked_at: set[str] = set()
         self.close = 0
         self.undecided = self.total = self._total()
 
@@ -95,16 +94,19 @@ class Run:
         try:
             with held() as waiting:
 
-                def told(stage: str, done: int, total: int, found: int) -> None:
-                    progress(stage, done, total, found)
+                def heed() -> None:
                     if waiting:
                         raise KeyboardInterrupt
+
+                def told(stage: str, done: int, total: int, found: int) -> None:
+                    progress(stage, done, total, found)
+                    heed()
 
                 for k, part in enumerate(self.parts):
                     if part.mesh is None and (self.in_a[k] or self.in_b[k]):
                         self._keep(self._clash(part, None, unchecked(part.reason)))
-                with _threads(workers) as mapped:
-                    self._decide(mapped, workers, told)
+                with aside(workers, heed) as threads:
+                    self._decide(threads, workers, told)
         except KeyboardInterrupt:
             return False
         return True
@@ -117,51 +119,68 @@ class Run:
             clash = replace(clash, status="active")
         self.findings.add(clash)
 
-    def _decide(self, mapped: _Map, workers: int, progress: Progress) -> None:
+    def _decide(self, threads: Aside, workers: int, progress: Progress) -> None:
         progress("boxes", 0, self.total, 0)
-        reach = max(self.clearance, self.tolerance)
-        pairs = boxes_close(self.meshes, reach)
+        pairs = threads.run(boxes_close, self.meshes, self.clearance, self.tolerances)
         keep = [self._wanted(self.places[i], self.places[j]) for i, j in pairs]
         pairs = pairs[np.array(keep, dtype=bool)]
         self.close = self.undecided = len(pairs)
-        decider = Decider(self.clearance, self.tolerance)
+        if self.default and len(pairs):
+            self._remark_on_tolerances(pairs)
+        known_of_parts: dict[int, Any] = {}
 
         def decide(row: tuple[int, int, Any]) -> Verdict | None:
             i, j, hulls = row
+            decider = Decider(self.clearance, self._tolerance(i, j), known_of_parts)
             try:
                 return decider.decide(self.meshes[i], self.meshes[j], hulls)
             except Exception as error:  # one pair must not take the others with it; it is said, never dropped
                 return unchecked(f"{type(error).__name__}: {error}")
 
+        reach = reaches(self.clearance, self.tolerances, pairs)
         # as many pairs at once as hulls are asked about, so that any number of them needs no memory
-        for some, answers, asked in hulls_close(self.meshes, pairs, reach, workers, progress):
+        for some, answers, asked in hulls_close(self.meshes, pairs, reach, workers, threads):
             self.undecided -= asked - len(some)
             progress("pairs", self.close - self.undecided, self.close, self.findings.count)
             rows = [(int(i), int(j), answers[k]) for k, (i, j) in enumerate(some)]
-            for row, verdict in mapped(decide, rows):
+            for (i, j, _), verdict in threads.map(decide, rows):
+                first, second = self.parts[self.places[i]], self.parts[self.places[j]]
+                self.looked_at |= {first.name, second.name}
                 if verdict is not None:
-                    first, second = (self.parts[self.places[n]] for n in row[:2])
-                    self._keep(self._clash(first, second, verdict))
+                    self._keep(self._clash(first, second, verdict, self._tolerance(i, j)))
                 self.undecided -= 1
                 progress("pairs", self.close - self.undecided, self.close, self.findings.count)
 
-    def _clash(self, a: AssemblyPart, b: AssemblyPart | None, verdict: Verdict) -> Clash:
+    def _tolerance(self, i: int, j: int) -> float:
+        return float(max(self.tolerances[i], self.tolerances[j]))
+
+    def _remark_on_tolerances(self, pairs: Ints) -> None:
+        tolerances = self.tolerances[pairs].max(axis=1)
+        self.tolerance = float(tolerances.max())
+        sizes = np.array([_diagonal(mesh) for mesh in self.meshes])
+        large = tolerances > _LARGE * sizes[pairs].min(axis=1)
+        if large.any():
+            worst = int(np.argmax(np.where(large, tolerances, 0.0)))
+            a, b = (self.parts[self.places[k]].name for k in pairs[worst])
+            self.remarks.append(
+                f"the tolerance of {int(large.sum())} of the pairs that come close is large beside their parts, up to"
+                f" {tolerances[worst]:.3g} for {a} and {b}, far from the middle of the assembly: give one"
+            )
+
+    def _clash(
+        self, a: AssemblyPart, b: AssemblyPart | None, verdict: Verdict, tolerance: float | None = None
+    ) -> Clash:
         name, file = ("", "") if b is None else (b.name, b.file)
         values = verdict._asdict()
         kind = values.pop("kind")
+        values["tolerance"] = tolerance
         return Clash(clash_id(kind, a.name, name), kind, 0, "new", a.name, name, a.file, file, **values)
 
     # --- the report ------------------------------------------------------------------------------------------------
 
     def report(self, complete: bool, elapsed: float) -> Report:
         """Return what was found so far: compared with the baseline, grouped and ranked."""
-        clashes, notes = self.findings.kept, [*self.assembly.notes, *self.ignoring.unused()]
-        middling = float(np.median([_diagonal(mesh) for mesh in self.meshes])) if self.meshes else 0.0
-        if self.default and self.tolerance > _LARGE * middling:
-            notes.append(
-                f"the tolerance {self.tolerance:.3g}, a millionth of the assembly's diagonal, is large beside its parts"
-                " (is one of them far away?): give one"
-            )
+        clashes, notes = self.findings.kept, [*self.assembly.notes, *self.ignoring.unused(), *self.remarks]
         if not solids.available():
             notes.append(
                 'overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d'
@@ -169,12 +188,11 @@ class Run:
         if self.before is not None:
             looked_at = self._checked if complete else lambda a, b: False
             clashes = compared(clashes, self.before, self.findings.seen, looked_at)
-            notes += self._differences(self.before)
         sizes = {part.name: _diagonal(part.mesh) for part in self.parts if part.mesh is not None}
         opened = grouped([clash for clash in clashes if clash.is_open], sizes)
-        return Report(
+        report = Report(
             clashes=ranked([*opened, *(clash for clash in clashes if not clash.is_open)]),
-            parts=tuple(_row(part) for part in self.parts),
+            parts=tuple(_row(part, complete or part.name in self.looked_at) for part in self.parts),
             unit=self.assembly.unit,
             clearance=self.clearance,
             tolerance=self.tolerance,
@@ -189,6 +207,9 @@ class Run:
             left_out=self.findings.left_out,
             assembly=self.assembly,
         )
+        if self.before is not None:
+            report.notes += self._differences(self.before, report)
+        return report
 
     def _checked(self, a: str, b: str) -> bool:
         number = {part.name: k for k, part in enumerate(self.parts)}
@@ -197,31 +218,11 @@ class Run:
         i, j = number[a], number[b or a]
         return self._wanted(i, j) and all(self.parts[k].mesh is not None for k in (i, j))
 
-    def _differences(self, before: Report) -> list[str]:
-        limits = differences(before, self.assembly.unit, self.clearance, self.tolerance)
-        notes = [f"the baseline was made with {old}, this is with {new}" for old, new in limits]
+    def _differences(self, before: Report, after: Report) -> tuple[str, ...]:
+        notes = [f"the baseline was made with {old}, this is with {new}" for old, new in differences(before, after)]
         if self.unit_before != before.unit:
             notes.insert(0, f"the baseline is in {self.unit_before}: its lengths are converted to {before.unit}")
-        return notes
-
-
-@contextmanager
-def _threads(workers: int) -> Iterator[_Map]:
-    """Lend what applies work to rows, in order, on as many threads."""
-    if workers == 1:
-        yield lambda work, rows: ((row, work(row)) for row in rows)
-        return
-    pool = ThreadPoolExecutor(workers)
-
-    def mapped(work: _Work, rows: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-        for start in range(0, len(rows), _BLOCK):
-            some = rows[start : start + _BLOCK]
-            yield from zip(some, pool.map(work, some), strict=True)
-
-    try:
-        yield mapped
-    finally:
-        pool.shutdown(cancel_futures=True)  # stopped, it waits for what runs and no more
+        return tuple(notes)
 
 
 def _length(value: float, what: str) -> float:
@@ -242,22 +243,28 @@ def _in_range(part: AssemblyPart) -> AssemblyPart:
     return part
 
 
-def _size(meshes: list[Mesh]) -> float:
-    """Return the diagonal of the box round all."""
+def _tolerances(meshes: list[Mesh]) -> Array:
+    """Return the default tolerance of each part, (n,) float; that of a pair is the larger one of its two.
+
+    The middle is the median of the parts' own middles: a part that was lost far away does not move it.
+    """
     if not meshes:
-        return 0.0
-    low = np.min([mesh.bounds[0] for mesh in meshes], axis=0)
-    high = np.max([mesh.bounds[1] for mesh in meshes], axis=0)
-    return float(np.linalg.norm(high - low))
+        return np.zeros(0)
+    bounds = np.array([mesh.bounds for mesh in meshes])
+    middle = np.median(bounds.mean(axis=1), axis=0)
+    tolerances: Array = TOLERANCE * np.abs(bounds - middle).max(axis=(1, 2))
+    return tolerances
 
 
 def _diagonal(mesh: Mesh) -> float:
     return float(np.linalg.norm(mesh.bounds[1] - mesh.bounds[0]))
 
 
-def _row(part: AssemblyPart) -> PartRow:
+def _row(part: AssemblyPart, known: bool) -> PartRow:
+    """Return what is told of a part; where its hull is not ``known``, after Ctrl-C, nothing that needs one."""
     mesh = part.mesh
     if mesh is None:
         return PartRow(part.name, part.file, 0, reason=part.reason)
-    low, high = mesh.bounds.tolist()
-    return PartRow(part.name, part.file, len(mesh.faces), mesh.is_watertight, mesh.is_convex, (tuple(low), tuple(high)))
+    low, high = (tuple(corner) for corner in mesh.bounds.tolist())
+    closed, convex = (mesh.is_watertight, mesh.is_convex) if known else (None, None)
+    return PartRow(part.name, part.file, len(mesh.faces), closed, convex, (low, high))

@@ -13,7 +13,7 @@ from cyclopts import Parameter, Token
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.progress import Bar
 from gjk3d.cli.terminal import console, note, number, print_table, safe
-from gjk3d.interrupts import held, unbroken
+from gjk3d.interrupts import aside, held, unbroken
 
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
@@ -79,8 +79,8 @@ def clash(
     clearance
         The gap that parts should keep; closer ones are reported. 0 by default.
     tolerance
-        Overlap and gap up to which surfaces count as touching; by default a millionth of the assembly's diagonal.
-        Curved parts meshed apart from each other need the error of their facets.
+        Overlap and gap up to which surfaces count as touching; by default a millionth of how far the two parts reach
+        from the middle of the assembly. Curved parts meshed apart from each other need the error of their facets.
     unit
         The unit of files that state none, such as STL: mm, cm, m, in.
     ignore
@@ -179,8 +179,8 @@ def _checked(
     rules, before = read_rules(ignore), read_baseline(baseline)
     with Bar(show=not quiet) as bar, ExitStack() as opened:
         bar("reading")
-        with unbroken():
-            assembly = Assembly.load(inputs, unit=unit)
+        with aside() as thread:
+            assembly = thread.run(lambda: Assembly.load(inputs, unit=unit))
         clearance, tolerance = (
             None if text is None else length(text, assembly.unit, option)
             for text, option in zip(lengths, ("--clearance", "--tolerance"), strict=True)
@@ -259,8 +259,7 @@ def _print(report: Report, top: int) -> None:
     out = console()
     found = ", ".join(f"{count} {kind}" for kind, count in report.counts.items() if count) or "no clashes"
     out.print(Text(f"{len(report.parts)} parts, {report.pairs_tested} pairs tested: {found}"))
-    gap = f"clearance {number(report.clearance)}{unit}, tolerance {number(report.tolerance, 3)}{unit}"
-    out.print(Text(f"{gap}{'' if unit else ', unitless'}"))
+    out.print(Text(f"{safe(report.limits)}{'' if unit else ', unitless'}"))
     more = ", ".join(f"{n} {status}" for status, n in report.statuses.items() if n and status != "new")
     if more:
         out.print(Text(f"beside the baseline and the rules: {more}"))

@@ -41,7 +41,7 @@ def diff(old: Path, new: Path, /, *, json: Annotated[bool, Parameter(negative=()
     if before.unit != after.unit:
         before = in_unit(before, after.unit, str(old), str(new))
         note(f"the lengths of {old} are converted to {after.unit}")
-    for first, second in differences(before, after.unit, after.clearance, after.tolerance):
+    for first, second in differences(before, after):
         note(f"{old} was made with {first}, {new} with {second}")
     rows = _rows(before, after)
     counts = {change: sum(row[0] == change for row in rows) for change in ("new", "changed", "same", "resolved")}

@@ -78,13 +78,32 @@ def test_the_tolerance_says_what_touches():
         assert clash.kind == "touch"
 
 
-def test_a_part_lost_far_away_does_not_make_everything_touch_unsaid():
-    parts = {"a": block(), "b": block(at=(0.5, 0, 0)), "lost": block(at=(1e6, 0, 0))}
-    report = check(Assembly.of(parts))
-    assert report.tolerance == pytest.approx(1.0, rel=1e-3)
-    assert "is large beside its parts (is one of them far away?): give one" in report.notes[0]
-    assert check(Assembly.of(parts), tolerance=1e-6).counts["hard"] == 1
-    assert check(Assembly.of({name: parts[name] for name in "ab"})).notes == ()
+@pytest.mark.parametrize("shift", [0.0, 2e7])
+@pytest.mark.parametrize("far", [1e9, -1e9])
+def test_a_part_lost_far_away_changes_no_verdict(far, shift):
+    parts = {str(k): block(at=(shift + (1 - 1e-5) * k, 0, 0)) for k in range(4)}
+    alone = check(Assembly.of(parts))
+    assert alone.counts["hard"] == 3
+    report = check(Assembly.of(parts | {"lost": block(at=(far, 0, 0))}))
+    assert [(clash.kind, clash.a, clash.b) for clash in report.clashes] == [
+        (clash.kind, clash.a, clash.b) for clash in alone.clashes
+    ]
+    assert report.tolerance == pytest.approx(alone.tolerance, rel=0.5)
+    assert report.pairs_close == alone.pairs_close
+    assert report.notes == ()
+
+
+def test_parts_far_from_the_others_touch_within_what_float32_rounds_there():
+    near = {f"near {k}": block(at=(3 * k, 0, 0)) for k in range(4)}
+    far = {name: block(at=(1e5 + shift, 0, 0)) for name, shift in (("far a", 0), ("far b", 0.99))}
+    report = check(Assembly.of(near | far))
+    assert [(clash.kind, clash.tolerance) for clash in report.clashes] == [("touch", pytest.approx(0.1, rel=1e-3))]
+    assert report.tolerance == report.clashes[0].tolerance
+    assert report.notes == (
+        "the tolerance of 1 of the pairs that come close is large beside their parts, up to 0.1 for far a and far b,"
+        " far from the middle of the assembly: give one",
+    )
+    assert check(Assembly.of(near | far), tolerance=1e-6).counts["hard"] == 1
 
 
 def test_aligned_overlapping_walls_are_found():
@@ -373,9 +392,19 @@ def test_a_baseline_in_another_unit_is_converted():
 
 def test_limits_are_told_in_few_digits_and_with_their_unit():
     parts = {"a": block(), "b": block(at=(0.5, 0, 0))}
+    before = check(Assembly.of(parts, "mm"), tolerance=1e-5 / 3)
+    after = check(Assembly.of(parts, "mm"), baseline=before)
+    assert after.notes == ("the baseline was made with tolerance 3.333333e-06 mm, this is with 7.5e-07 mm",)
+
+
+def test_default_tolerances_of_two_runs_are_no_difference(tmp_path):
+    parts = {"a": block(), "b": block(at=(0.5, 0, 0))}
     before = check(Assembly.of(parts, "mm"))
-    after = check(Assembly.of(parts | {"c": block(at=(0, 7, 0))}, "mm"), baseline=before)
-    assert after.notes == ("the baseline was made with tolerance 2.061553e-06 mm, this is with 8.20061e-06 mm",)
+    before.to_json(tmp_path / "before.json")
+    for baseline in (before, tmp_path / "before.json"):
+        after = check(Assembly.of(parts | {"c": block(at=(0, 7, 0))}, "mm"), baseline=baseline)
+        assert after.tolerance != before.tolerance
+        assert after.notes == ()
 
 
 def test_bad_questions_are_refused():

@@ -4,12 +4,14 @@ import gc
 import io
 import json
 import signal
+import threading
 
 import numpy as np
 import pytest
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, Clash, check, formats
+from gjk3d.clash.decide import Decider
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.interrupts import unbroken
 from tests.clash.reports import cube
@@ -21,6 +23,12 @@ def lattice():
     places = np.stack(np.meshgrid(*[np.arange(3.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     parts = {f"cube {k}": cube(1.9 * place) for k, place in enumerate(places)}
     return Assembly.of(parts | {"twin": cube(1.9 * places[0])}, "mm")
+
+
+def named(assembly):
+    """The assembly with new meshes that are called as their parts are, so that nothing is known of them yet."""
+    meshes = {part.name: gk.Mesh(part.mesh.vertices, part.mesh.faces, name=part.name) for part in assembly.parts}
+    return Assembly.of(meshes, assembly.unit)
 
 
 @pytest.mark.parametrize("keep", [0, 1, 7, 10_000])
@@ -151,6 +159,53 @@ def test_ctrl_c_keeps_a_report_on_threads(lattice):
     assert len(told) == 9
     assert 9 <= report.pairs_tested < report.pairs_total
     assert gk.clash.check(lattice).complete
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_does_not_wait_for_the_pair_at_hand(lattice, workers, monkeypatch):
+    decide, told, go_on, ended = Decider.decide, [], threading.Event(), []
+
+    def hanging(self, a, b, hulls):
+        if (a.name, b.name) == ("cube 0", "cube 3"):
+            signal.raise_signal(signal.SIGINT)
+            ended.append(go_on.wait(60))
+        return decide(self, a, b, hulls)
+
+    monkeypatch.setattr(Decider, "decide", hanging)
+    report = check(named(lattice), workers=workers, found=told.append)
+    assert not ended
+    go_on.set()
+    assert not report.complete
+    assert 0 < report.total == len(told) < 150
+
+
+def test_what_was_stopped_asks_for_no_hull_more(lattice, monkeypatch):
+    hull, hulls = gk.Mesh.hull, []
+
+    def counted(mesh):
+        hulls.append(mesh.name)
+        return hull(mesh)
+
+    def stop(clash):
+        told.append(len(set(hulls)))
+        signal.raise_signal(signal.SIGINT)
+
+    told = []
+    monkeypatch.setattr(gk.Mesh, "hull", counted)
+    report = check(named(lattice), found=stop)
+    assert told[0] < 10 < len(lattice.parts)
+    assert len(set(hulls)) == told[-1]
+    assert {part.convex for part in report.parts} == {True, None}
+
+
+def test_findings_come_in_one_order_with_any_number_of_workers(lattice):
+    orders = []
+    for workers in (1, 2, 5):
+        told = []
+        check(lattice, workers=workers, found=told.append)
+        orders.append(told)
+    assert orders[0] == orders[1] == orders[2]
+    assert len(orders[0]) > 150
 
 
 def test_ctrl_c_while_the_report_is_put_in_order_loses_nothing(lattice, monkeypatch):

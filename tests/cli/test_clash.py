@@ -37,7 +37,7 @@ def test_gearbox_as_a_table(run):
     assert said.err == ""
     lines = said.out.splitlines()
     assert lines[0] == "42 parts, 861 pairs tested: 6 hard, 1 contained, 1 duplicate, 36 touch"
-    assert "tolerance 2.35e-07 m" in lines[1]
+    assert lines[1] == "clearance 0 m, tolerance up to 9.5e-08 m"
     assert lines[3].split() == ["#", "kind", "A", "B", "distance", "m", "volume", "m³", "decided", "by"]
     assert len(lines) == 4 + 3 + 1
     assert lines[-1] == "... 41 more, --top 44 shows them"

@@ -76,7 +76,7 @@ def to_markdown(report: Report, top: int = 20) -> str:
         f"### Clash check: {found}",
         "",
         f"{len(report.parts)} parts, {report.pairs_tested} of {report.pairs_total} pairs tested;"
-        f" clearance {report.clearance:.6g}{unit}, tolerance {report.tolerance:.3g}{unit}.",
+        f" {_escaped(report.limits)}.",
     ]
     if not report.complete:
         lines += ["", "**Stopped before the end: the rest was not looked at.**"]

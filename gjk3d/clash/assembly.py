@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from gjk3d.clash.report import Input
-from gjk3d.clash.units import conversion, symbol
+from gjk3d.clash.units import conversion, doubt, symbol
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
 from gjk3d.meshes import Mesh, loading
 
@@ -77,7 +77,8 @@ class Assembly:
     def of(cls, meshes: dict[str, Mesh], unit: str | None = None) -> Assembly:
         """Return an assembly of meshes that are there already, by name, all in one frame and one unit."""
         names = sorted(meshes, key=order)
-        return cls(tuple(AssemblyPart(name, str(meshes[name].source or ""), meshes[name]) for name in names), unit)
+        parts = tuple(AssemblyPart(name, str(meshes[name].source or ""), meshes[name]) for name in names)
+        return cls(parts, unit, notes=_doubts(parts, unit, said=True))
 
     @classmethod
     def load(cls, paths: _Path | Iterable[_Path], *, unit: str | None = None) -> Assembly:
@@ -89,7 +90,8 @@ class Assembly:
             Files that `gjk3d.load` reads, and folders. Each file may be a part or an assembly of its own; all keep
             the coordinates that they state.
         unit : str, optional
-            The unit of files that state none, such as STL: "mm", "cm", "m", "in".
+            The unit of files that state none, such as STL: "mm", "cm", "m", "in". Where each file states one, as
+            GLB always does, it goes before that.
 
         Returns
         -------
@@ -117,7 +119,7 @@ class Assembly:
             _unique(sorted(parts, key=lambda part: (order(part.name), part.file))),
             own,
             inputs,
-            (*notes, *_unread(given)),
+            (*notes, *_doubts(parts, own, said=unit is not None), *_unread(given)),
         )
 
 
@@ -235,9 +237,17 @@ def _one_unit(files: list[_File], said: str | None) -> tuple[str | None, list[st
     if said is not None and conversion(said, "m") is None:
         raise ParseError(f"{said!r} is no unit of length: give mm, cm, m, in or the like")
     read = [file for file in files if any(part.mesh for part in file.parts)]
-    own = next((file.unit for file in read if file.unit is not None), said)
     notes = []
+    if said is not None and all(file.unit is not None for file in read):
+        for file in read:
+            if file.unit != said:
+                notes.append(f"{file.path}: its numbers are taken for {said}, though it is in {file.unit}")
+                file.parts = [_scaled(part, 1.0, said) for part in file.parts]
+        return said, notes
+    own = next((file.unit for file in read if file.unit is not None), said)
     for file in read:
+        if said is not None and file.unit is not None and file.unit != said:
+            notes.append(f"{file.path} keeps the unit that it states, {file.unit}: {said} is that of the files without")
         unit = file.unit or said
         if unit is None and own is not None:
             raise ParseError(
@@ -251,6 +261,16 @@ def _one_unit(files: list[_File], said: str | None) -> tuple[str | None, list[st
             file.parts = [_scaled(part, factor, str(own)) for part in file.parts]
             notes.append(f"{file.path} is in {unit}: its lengths are multiplied by {factor:g}")
     return own, notes
+
+
+def _doubts(parts: Sequence[AssemblyPart], unit: str | None, said: bool) -> tuple[str, ...]:
+    """Return the remark on a size that suggests another unit, if there is one."""
+    bounds = np.array([part.mesh.bounds for part in parts if part.mesh is not None]).reshape(-1, 2, 3)
+    if not len(bounds):
+        return ()
+    whole = float((bounds[:, 1].max(axis=0) - bounds[:, 0].min(axis=0)).max())
+    text = doubt(unit, np.ptp(bounds, axis=1).max(axis=1).tolist(), whole, said)
+    return () if text is None else (text,)
 
 
 def _scaled(part: AssemblyPart, factor: float, unit: str) -> AssemblyPart:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from statistics import median
 
 from gjk3d.errors import ParseError
 
@@ -32,6 +34,29 @@ def conversion(unit: str, other: str) -> float | None:
     # the quotient that is a whole number is the exact one: m to mm is 1000, mm to m divides by it
     up, down = _METRES[unit] / _METRES[other], _METRES[other] / _METRES[unit]
     return float(f"{up:.12g}") if up >= 1.0 else 1.0 / float(f"{down:.12g}")
+
+
+#: Metres: a whole larger than the first (the second where the user said the unit), a middling part larger than the
+#: third, or a whole smaller than the last is more often one of another unit.
+_VAST, _VAST_AS_SAID, _LARGE_PART, _TINY = 100.0, 1000.0, 3.0, 1e-3
+
+
+def doubt(unit: str | None, sizes: Sequence[float], whole: float, said: bool) -> str | None:
+    """Return a remark where a size suggests that the numbers are in another unit; None where it does not.
+
+    ``sizes`` are those of the parts and ``whole`` that of all, along the axis on which it is largest; ``said`` tells
+    whether the user gave the unit, so that a file or its format did not.
+    """
+    own = symbol(unit)
+    if own is None or own not in _METRES or not len(sizes):
+        return None
+    metre, middling = _METRES[own], median(sizes)
+    vast = whole * metre > (_VAST_AS_SAID if said else _VAST) or (not said and middling * metre > _LARGE_PART)
+    if not vast and whole * metre >= _TINY:
+        return None
+    size = f"all is {whole:.3g} {own} in size, and a middling part {middling:.3g} {own}"
+    cure = "say what unit the numbers are in (--unit mm; unit='mm' in Python)"
+    return f"{size}: if that cannot be, {cure}{', or look for a part far away' if vast else ''}"
 
 
 def length(text: str, unit: str | None, what: str) -> float:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output, read_pose
-from gjk3d.cli.models import Model, convexity_facts, hull_notes, in_one_unit, read_models, sha256, split_name, versions
+from gjk3d.cli.models import (
+    Model,
+    convexity_facts,
+    hull_notes,
+    in_one_unit,
+    read_models,
+    sha256,
+    size_notes,
+    split_name,
+    versions,
+)
 from gjk3d.cli.terminal import console, note, safe, vector, write_json
 from gjk3d.wording import above, below, depth, told
 
@@ -56,7 +66,8 @@ def check(
     depth
         How to find the depth of an overlap: "facets" tries every facet, exact and slow on large hulls.
     unit
-        The unit of models whose files state none, such as STL: mm, cm, m, in. Two units are brought to one.
+        The unit of models whose files state none, such as STL: mm, cm, m, in; where both state one, it goes before
+        theirs. Two units are brought to one.
     json
         Print one JSON document.
     image
@@ -74,9 +85,14 @@ def check(
     import gjk3d as gk
 
     models = read_models(names)
+    said = unit is not None
     first_model, second_model, unit, unit_notes = in_one_unit(models[0], models[1], unit)
     models = [first_model, second_model]
-    notes = [*unit_notes, *dict.fromkeys(hull_notes(models[0]) + hull_notes(models[1]))]
+    notes = [
+        *unit_notes,
+        *size_notes([model.mesh for model in models], unit, said),
+        *dict.fromkeys(hull_notes(models[0]) + hull_notes(models[1])),
+    ]
     for text in notes:
         note(text)
     first, second = (model.mesh.hull() for model in models)

@@ -82,7 +82,8 @@ def clash(
         Overlap and gap up to which surfaces count as touching; by default a millionth of how far the two parts reach
         from the middle of the assembly. Curved parts meshed apart from each other need the error of their facets.
     unit
-        The unit of files that state none, such as STL: mm, cm, m, in.
+        The unit of files that state none, such as STL: mm, cm, m, in. Where each states one, as GLB always does (m),
+        it goes before that.
     ignore
         A TOML file of what not to count: tables [[ignore]] with a, b, reason, and kinds if not all.
     baseline

@@ -67,7 +67,8 @@ def explain(
     view
         From where to look, "x y z" towards the viewer.
     unit
-        The unit of models whose files state none, such as STL: mm, cm, m, in. Two units are brought to one.
+        The unit of models whose files state none, such as STL: mm, cm, m, in; where both state one, it goes before
+        theirs. Two units are brought to one.
     """
     shapes: list[Shape | None] = [_shape(a), _shape(b)]
     texts = [text for text, shape in zip((a, b), shapes, strict=True) if shape is None]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from gjk3d.cli.models import convexity_facts, sha256, versions
-from gjk3d.cli.terminal import console, number, print_table, safe, write_json
+from gjk3d.cli.models import check_unit, convexity_facts, sha256, size_notes, versions
+from gjk3d.cli.terminal import console, note, number, print_table, safe, write_json
 
 if TYPE_CHECKING:
     from gjk3d.meshes import Mesh
@@ -16,21 +16,27 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 
-def info(file: Path, /, *, json: Annotated[bool, Parameter(negative=())] = False) -> int:
+def info(file: Path, /, *, unit: str | None = None, json: Annotated[bool, Parameter(negative=())] = False) -> int:
     """Show the parts of a model file: size, unit, whether each is closed and convex.
 
     Parameters
     ----------
     file
         A model file: STL, OBJ, PLY, OFF, GLB; 3MF and STEP with the extra gjk3d[io].
+    unit
+        The unit of its numbers, if it states none, or another: mm, cm, m, in.
     json
         Print one JSON document.
     """
     import gjk3d as gk
 
-    mesh = gk.load(file)
+    check_unit(unit)
+    mesh = gk.load(file, unit=unit)
     parts = [(part.name, part.mesh) for part in mesh.parts] or [(mesh.name or file.stem, mesh)]
     rows = [_facts(name, part) for name, part in parts]
+    notes = size_notes([part for _, part in parts], mesh.unit, unit is not None)
+    for text in notes:
+        note(text)
     document = {
         "schema_version": SCHEMA_VERSION,
         "command": "info",
@@ -39,6 +45,7 @@ def info(file: Path, /, *, json: Annotated[bool, Parameter(negative=())] = False
         "unit": mesh.unit,
         "bounds": mesh.bounds.tolist(),
         "parts": rows,
+        "notes": notes,
         "versions": versions(),
     }
     if json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,14 +59,24 @@ def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
     return models
 
 
+def check_unit(said: str | None) -> None:
+    """Refuse what is no unit of length."""
+    if said is not None and _conversion(said, "m") is None:
+        raise UsageError(f"--unit {said}: no unit of length is called that; mm, cm, m, in and ft are")
+
+
 def in_one_unit(a: Model, b: Model, said: str | None) -> tuple[Model, Model, str | None, list[str]]:
-    """Return both models in one unit, the unit, and what was done to get there; ``said`` is that of unitless files.
+    """Return both models in one unit, the unit, and what was done to get there.
+
+    ``said`` is that of the one that states none; where both state one it goes before theirs.
 
     A model of unknown size beside one of known size is refused: taking it for the other's unit is wrong by 1000 where
     metres meet millimetres.
     """
-    if said is not None and _conversion(said, "m") is None:
-        raise UsageError(f"--unit {said}: no unit of length is called that; mm, cm, m, in and ft are")
+    check_unit(said)
+    if said is not None and a.mesh.unit is not None and b.mesh.unit is not None:
+        first, second = (replace(model, mesh=_scaled(model.mesh, 1.0, said)) for model in (a, b))
+        return first, second, said, _overridden((a, b), said)
     units = [model.mesh.unit or said for model in (a, b)]
     if units[0] is None and units[1] is None:
         return a, b, None, []
@@ -86,6 +97,24 @@ def in_one_unit(a: Model, b: Model, said: str | None) -> tuple[Model, Model, str
     scaled = replace(second, mesh=_scaled(second.mesh, factor, unit))
     notes = [f"{second.name} is in {other}: its lengths are multiplied by {factor:g}, {first.name} is in {unit}"]
     return (a, scaled, unit, notes) if first is a else (scaled, b, unit, notes)
+
+
+def _overridden(models: Iterable[Model], said: str) -> list[str]:
+    units = {model.path: str(model.mesh.unit) for model in models}
+    return [
+        f"{path.name}: its numbers are taken for {said}, though it is in {unit}"
+        for path, unit in units.items()
+        if _conversion(unit, said) != 1.0
+    ]
+
+
+def size_notes(meshes: Sequence[Mesh], unit: str | None, said: bool) -> list[str]:
+    """Return the remark on sizes that suggest another unit, if there is one."""
+    from gjk3d.clash.units import doubt
+
+    sizes = [float((mesh.bounds[1] - mesh.bounds[0]).max()) for mesh in meshes]
+    text = doubt(unit, sizes, max(sizes), said)
+    return [] if text is None else [text]
 
 
 def _scaled(mesh: Mesh, factor: float, unit: str) -> Mesh:

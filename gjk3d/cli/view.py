@@ -39,7 +39,8 @@ def view(
     opacity
         Of the parts, from 0 to 1: less than 1 shows what is inside.
     unit
-        The unit of files that state none, such as STL: mm, cm, m, in.
+        The unit of files that state none, such as STL: mm, cm, m, in. Where each states one, as GLB always does (m),
+        it goes before that.
     """
     if not inputs:
         raise UsageError("name a model, an assembly, several files or a folder")

@@ -74,7 +74,7 @@ FORMATS = {
 }
 
 
-def load(path: str | os.PathLike[str], *, part: str | None = None) -> Mesh:
+def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | None = None) -> Mesh:
     """Load a model file: STL, OBJ, PLY, OFF, GLB, glTF; 3MF and STEP with ``gjk3d[io]``, Collada with ``gjk3d[robot]``.
 
     Every transform of the file is baked into the vertices, scale and mirroring included. Nothing is fetched, and
@@ -86,6 +86,8 @@ def load(path: str | os.PathLike[str], *, part: str | None = None) -> Mesh:
         The file; its extension says what it is, in upper or lower case.
     part : str, optional
         The name of the one part to return.
+    unit : str, optional
+        What unit the numbers of the file are in, whatever it or its format says; no number is changed.
 
     Returns
     -------
@@ -112,7 +114,7 @@ def load(path: str | os.PathLike[str], *, part: str | None = None) -> Mesh:
     """
     content = read(path)
     with _blamed_on(content.file, content.kind):
-        mesh = _mesh(content)
+        mesh = _mesh(content, unit or content.unit)
     return mesh if part is None else _selected(mesh, part)
 
 
@@ -325,9 +327,9 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
     return pieces, others
 
 
-def _mesh(content: Content) -> Mesh:
+def _mesh(content: Content, unit: str | None) -> Mesh:
     pieces, _ = pieces_of(content)
-    file, unit = content.file, content.unit
+    file = content.file
     parts = [joined(name, pieces[name], unit, file) for name in sorted(pieces, key=natural)]
     if len(parts) == 1:
         only = parts[0]

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 from model_files import CORNERS, QUADS, TRIANGLES, glb, obj, step, stl_binary, write_3mf
 
 import gjk3d as gk
-from gjk3d.clash import Assembly
-from gjk3d.clash.units import conversion, length, symbol
+from gjk3d.clash import Assembly, check
+from gjk3d.clash.units import conversion, doubt, length, symbol
 from gjk3d.errors import FileError, ParseError
 
 
@@ -201,3 +202,63 @@ def test_lengths_carry_units():
     assert conversion("m", "mm") == 1000.0
     assert conversion("mm", "m") == 0.001
     assert conversion("cubit", "m") is None
+
+
+@pytest.fixture
+def in_metres(tmp_path):
+    """A GLB of two cubes of side 20 that overlap by 2: of millimetres, though a GLB is in metres."""
+    scene = trimesh.Scene()
+    for name, x in (("a", 0.0), ("b", 18.0)):
+        matrix = trimesh.transformations.translation_matrix((x, 0, 0))
+        scene.add_geometry(trimesh.creation.box((20, 20, 20)), node_name=name, transform=matrix)
+    path = tmp_path / "pair.glb"
+    path.write_bytes(scene.export(file_type="glb"))
+    return path
+
+
+def test_a_unit_that_is_said_goes_before_that_of_the_file(in_metres, save):
+    assembly = Assembly.load(in_metres, unit="mm")
+    assert (assembly.unit, assembly.inputs[0].unit) == ("mm", "m")
+    assert {part.mesh.unit for part in assembly.parts} == {"mm"}
+    assert bounds(assembly, "a") == [[-10] * 3, [10] * 3]
+    assert assembly.notes == (f"{in_metres}: its numbers are taken for mm, though it is in m",)
+    assert check(assembly).clashes[0].depth == 2.0
+    assert Assembly.load(in_metres, unit="m").notes == Assembly.load(in_metres, unit="meters").notes == ()
+
+
+def test_a_unit_that_is_said_is_that_of_the_files_without_one_if_there_are_some(in_metres, tmp_path):
+    trimesh.creation.box((1000, 1000, 1000)).export(tmp_path / "c.stl")
+    assembly = Assembly.load([in_metres, tmp_path / "c.stl"], unit="mm")
+    assert assembly.unit == "m"
+    assert bounds(assembly, "c") == [[-0.5] * 3, [0.5] * 3]
+    assert f"{in_metres} keeps the unit that it states, m: mm is that of the files without" in assembly.notes
+
+
+def test_a_size_that_suggests_another_unit_is_remarked_on(in_metres, tmp_path):
+    (text,) = Assembly.load(in_metres).notes
+    assert text.startswith("all is 38 m in size, and a middling part 20 m: if that cannot be, say what unit")
+    assert check(Assembly.load(in_metres)).to_dict()["notes"] == [text]
+    small = tmp_path / "small.glb"
+    small.write_bytes(trimesh.Scene(trimesh.creation.box((3e-4, 1e-4, 1e-4))).export(file_type="glb"))
+    (text,) = Assembly.load(small).notes
+    assert text.startswith("all is 0.0003 m in size")
+    assert Assembly.load(small, unit="km").notes == (f"{small}: its numbers are taken for km, though it is in m",)
+    assert "all is 0.0003 mm in size" in Assembly.load(small, unit="mm").notes[1]
+
+
+@pytest.mark.parametrize(
+    ("unit", "sizes", "whole", "said", "remarked"),
+    [
+        ("m", [0.02, 0.1, 0.2], 0.3, False, False),  # a gearbox
+        ("m", [0.2, 2.5, 9.0], 60.0, False, False),  # a house
+        ("m", [2, 20, 200], 300.0, False, True),  # the gearbox, its numbers in mm
+        ("mm", [2, 20, 200], 300.0, False, False),
+        ("m", [0.2, 8.0, 200], 300.0, True, False),  # a ship, in metres as the user says
+        ("m", [0.02, 0.1, 0.2], 20_000.0, True, True),
+        ("mm", [2e-5, 1e-4, 2e-4], 3e-4, True, True),
+        (None, [1e9], 1e9, False, False),
+        ("furlong", [1e9], 1e9, False, False),
+    ],
+)
+def test_what_size_is_doubted(unit, sizes, whole, said, remarked):
+    assert (doubt(unit, sizes, whole, said) is not None) is remarked

@@ -302,3 +302,18 @@ def test_warnings_are_notes_on_stderr(run, box, monkeypatch):
     said = run("check", path, path)
     assert said.code == 1
     assert said.err == "note: the file has\n  scale \\x1b[2J\n"
+
+
+def test_a_unit_that_is_said_goes_before_those_of_both_files(run, assembly):
+    said = run("check", f"{assembly}#plate", f"{assembly}#ell", "--unit", "mm")
+    assert said.out.startswith("APART by 1.5 mm")
+    assert f"note: {assembly.name}: its numbers are taken for mm, though it is in meters\n" in said.err
+    assert "numbers" not in run("check", f"{assembly}#plate", f"{assembly}#ell", "--unit", "m").err
+
+
+def test_models_of_a_size_that_suggests_another_unit_are_remarked_on(run, tmp_path):
+    for name, size in (("large.glb", 20.0), ("small.glb", 1e-4)):
+        (tmp_path / name).write_bytes(trimesh.Scene(trimesh.creation.box((size,) * 3)).export(file_type="glb"))
+        said = run("check", tmp_path / name, tmp_path / name, "--json")
+        assert f"note: all is {size:g} meters in size".replace("meters", "m") in said.err
+        assert "say what unit" in json.loads(said.out)["notes"][0]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import trimesh
 
 
 def test_json(run, assembly):
@@ -59,3 +60,18 @@ def test_piped_cells_are_whole_and_a_closed_pipe_is_no_error(box):
         child.stdout.close()
         assert child.stderr.read() == ""
         assert child.wait(timeout=60) == 141
+
+
+def test_a_unit_that_is_said_goes_before_that_of_the_file(run, assembly, box):
+    assert "3 parts, mm" in run("info", assembly, "--unit", "mm").out
+    assert "1 part, mm" in run("info", box(), "--unit", "mm").out
+    assert run("info", assembly, "--unit", "furlong").code == 2
+
+
+def test_a_size_that_suggests_another_unit_is_remarked_on(run, tmp_path):
+    path = tmp_path / "large.glb"
+    path.write_bytes(trimesh.Scene(trimesh.creation.box((20, 20, 20))).export(file_type="glb"))
+    said = run("info", path, "--json")
+    assert said.err.startswith("note: all is 20 m in size")
+    assert json.loads(said.out)["notes"][0] in said.err
+    assert run("info", path, "--unit", "mm").err == ""

@@ -9,6 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
+import trimesh
 from model_files import (
     CORNERS,
     QUADS,
@@ -467,3 +468,11 @@ def test_loading_imports_no_pictures_and_no_kernels(save):
     path = save("cube.stl", stl_binary())
     out = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "[]"
+
+
+def test_a_unit_that_is_said_goes_before_that_of_the_file(tmp_path):
+    path = tmp_path / "cube.glb"
+    path.write_bytes(trimesh.Scene(trimesh.creation.box()).export(file_type="glb"))
+    mesh = gk.load(path, unit="mm")
+    assert (mesh.unit, {part.mesh.unit for part in mesh.parts}) == ("mm", {"mm"})
+    assert mesh.bounds.tolist() == gk.load(path).bounds.tolist()

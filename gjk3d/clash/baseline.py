@@ -49,12 +49,13 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
     if not isinstance(document.get("unit"), str | None):
         raise ParseError(f"{path} has the unit {document['unit']!r}: it is damaged")
     clashes = tuple(_clash(row, f"{path}, clash {k + 1}") for k, row in enumerate(rows))
-    settings = document.get("settings")
+    settings, tested = document.get("settings"), document.get("pairs_tested")
     return Report(
         clashes,
         unit=document.get("unit"),
         clearance=float(clearance),
         tolerance=float(tolerance),
+        pairs_tested=tested if isinstance(tested, int) else 0,
         complete=document.get("complete") is not False,
         settings=settings if isinstance(settings, dict) else {},
     )

@@ -7,7 +7,7 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from importlib.metadata import version
 from pathlib import Path
@@ -122,6 +122,10 @@ class Clash:
         """Whether it counts: not ignored, not resolved."""
         return self.status in OPEN
 
+    def fails(self, kinds: Collection[str], only_new: bool) -> bool:
+        """Tell whether a gate fails by it that looks for these kinds, ``only_new`` at those the baseline lacks."""
+        return self.kind in kinds and self.status in (("new",) if only_new else OPEN)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON has them: lists for vectors, None for what is not finite."""
         return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
@@ -231,6 +235,12 @@ class Report:
         found = Counter(clash.status for clash in self.clashes)
         found.update({status: sum(kinds.values()) for status, kinds in self.left_out.items()})
         return {status: found[status] for status in STATUSES}
+
+    def failures(self, kinds: Collection[str], only_new: bool = False) -> int:
+        """Return how many findings a gate fails by, also of those left out; see `Clash.fails`."""
+        rest = (self.left_out.get(status, {}) for status in (("new",) if only_new else OPEN))
+        counted = sum(each.get(kind, 0) for each in rest for kind in kinds)
+        return counted + sum(clash.fails(kinds, only_new) for clash in self.clashes)
 
     @property
     def total(self) -> int:

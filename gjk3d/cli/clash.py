@@ -52,6 +52,7 @@ def clash(
     ignore: Path | None = None,
     baseline: Path | None = None,
     fail_on: Level = "clearance",
+    only_new: bool | None = None,
     format: Annotated[Format | None, Parameter(name=["--format", "-f"])] = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     html: Path | None = None,
@@ -65,8 +66,9 @@ def clash(
     Two lengths, two meanings: --clearance is the gap that parts should keep; --tolerance is how much overlap, and how
     much gap, still counts as touching. Both take a unit, as in 0.5mm; a bare number is in the unit of the models.
 
-    Exits with 0 if nothing of the kinds of --fail-on was found, with 1 if something was, with 2 if the input is bad or
-    no pair was there to test, with 130 after Ctrl-C; then what was found so far is still written.
+    Exits with 0 if nothing of the kinds of --fail-on was found (with --baseline: nothing new), with 1 if something was,
+    with 2 if the input is bad or no pair was there to test, with 130 after Ctrl-C; then what was found so far is still
+    written. JUnit counts the same findings as failures.
 
     Parameters
     ----------
@@ -91,6 +93,8 @@ def clash(
     fail_on
         Which findings make the exit code 1: hard (also contained, duplicate and unchecked), clearance (those and
         clearance), touch (all), none.
+    only_new
+        Of these only the ones that --baseline lacks; so it is where there is a baseline, unless --no-only-new.
     format
         table, json, jsonl (a line a finding, as it is found), csv, md, junit, or glb with the clashes marked;
         by default what --output ends in (.xml for junit), else table.
@@ -125,13 +129,14 @@ def clash(
     for text, option in ((clearance, "--clearance"), (tolerance, "--tolerance")):
         if text is not None and length(text, "m", option) < 0.0:
             raise UsageError(f"{option} {text!r}: expected a length of 0 or more")
+    only_new = baseline is not None if only_new is None else only_new
     keep = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
     report = _checked(inputs, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, keep, jobs, quiet)
     if not quiet:
         _remarks(report)
     with held() as waiting:  # a file that is begun is written to its end
         if form != "jsonl":
-            _write(report, form, output, top, _FATAL[fail_on])
+            _write(report, form, output, top, (_FATAL[fail_on], only_new))
         if html is not None:
             from gjk3d.clash.page import write_page
 
@@ -146,7 +151,7 @@ def clash(
     if waiting or not report.complete:
         note(f"interrupted: {report.pairs_tested} of {report.pairs_total} pairs were tested", "gjk3d")
         return _INTERRUPTED
-    return int(any(report.counts[kind] for kind in _FATAL[fail_on]))
+    return int(report.failures(_FATAL[fail_on], only_new) > 0)
 
 
 def _form(said: Format | None, output: Path | None) -> Format:
@@ -228,7 +233,7 @@ def _remarks(report: Report) -> None:
         note(f"{part.name}: {part.reason}", "not checked")
 
 
-def _write(report: Report, form: Format, output: Path | None, top: int, fatal: tuple[str, ...]) -> None:
+def _write(report: Report, form: Format, output: Path | None, top: int, gate: tuple[tuple[str, ...], bool]) -> None:
     from gjk3d.clash import formats
 
     if form == "glb":
@@ -243,7 +248,7 @@ def _write(report: Report, form: Format, output: Path | None, top: int, fatal: t
     elif form == "csv":
         text = report.to_csv()
     elif form == "junit":
-        text = formats.to_junit(report, fatal)
+        text = formats.to_junit(report, *gate)
     else:
         text = formats.to_markdown(report, top)
     if output is None:

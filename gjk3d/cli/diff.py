@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import math
+import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from gjk3d.cli.terminal import console, note, number, print_table, safe, write_json
+from gjk3d.cli.arguments import UsageError, check_output
+from gjk3d.cli.terminal import console, json_text, note, number, print_table, safe
 
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
 
 SCHEMA_VERSION = 1
+Format = Literal["table", "json", "junit"]
+_ENDINGS: dict[str, Format] = {"json": "json", "xml": "junit"}
 
 
-def diff(old: Path, new: Path, /, *, json: Annotated[bool, Parameter(negative=())] = False, top: int = 20) -> int:
+def diff(
+    old: Path,
+    new: Path,
+    /,
+    *,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    format: Annotated[Format | None, Parameter(name=["--format", "-f"])] = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    top: int = 20,
+) -> int:
     """Tell what changed between two clash reports: what is new, resolved, deeper or closer than it was.
 
     Findings are the same if their parts and their kind are. Lengths are in the unit of the later report. Exits with 1
-    if there are new ones, else with 0.
+    if there are new ones, else with 0; in JUnit these are the failures.
 
     Parameters
     ----------
@@ -29,12 +43,23 @@ def diff(old: Path, new: Path, /, *, json: Annotated[bool, Parameter(negative=()
     new
         The later one.
     json
-        Print one JSON document.
+        Print one JSON document, as -f json does.
+    format
+        table, json or junit; by default what --output ends in (.xml for junit), else table.
+    output
+        Where to write; stdout by default.
     top
         Most rows of the table.
     """
     from gjk3d.clash.baseline import differences, in_unit, read_baseline
 
+    endings = () if format or json else tuple(f".{ending}" for ending in _ENDINGS)
+    check_output(output, "--output", endings, (old, new), ", or -f say the form")
+    form = "json" if json else format or (_ENDINGS[output.suffix.lower()[1:]] if output is not None else "table")
+    if json and format not in (None, "json"):
+        raise UsageError(f"--json and -f {format} are two forms: leave one out")
+    if form == "table" and output is not None:
+        raise UsageError("a table is for the terminal: leave -f out, and what -o ends in says the form")
     before, after = read_baseline(old), read_baseline(new)
     assert before is not None
     assert after is not None
@@ -43,23 +68,44 @@ def diff(old: Path, new: Path, /, *, json: Annotated[bool, Parameter(negative=()
         note(f"the lengths of {old} are converted to {after.unit}")
     for first, second in differences(before, after):
         note(f"{old} was made with {first}, {new} with {second}")
+    for report, path in ((before, old), (after, new)):
+        if not report.complete:
+            note(f"{path} was stopped before its end: what it lacks may be there all the same")
     rows = _rows(before, after)
     counts = {change: sum(row[0] == change for row in rows) for change in ("new", "changed", "same", "resolved")}
-    if json:
-        write_json(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "command": "diff",
-                "old": str(old),
-                "new": str(new),
-                "unit": after.unit,
-                "counts": counts,
-                "rows": [_record(*row) for row in rows],
-            }
-        )
-    else:
+    if form == "table":
         _print(rows, counts, after.unit, top)
+    else:
+        text = _junit(rows, after) if form == "junit" else json_text(_document(old, new, after.unit, counts, rows))
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            output.write_text(text, encoding="utf-8", newline="")
+            note(output, "wrote")
     return int(counts["new"] > 0)
+
+
+def _document(old: Path, new: Path, unit: str | None, counts: dict[str, int], rows: list[Row]) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "command": "diff",
+        "old": str(old),
+        "new": str(new),
+        "unit": unit,
+        "counts": counts,
+        "rows": [_record(*row) for row in rows],
+    }
+
+
+def _junit(rows: list[Row], after: Report) -> str:
+    """Return what the later report has as test cases; the new ones are failures."""
+    from gjk3d.clash.formats import to_junit
+
+    cases = tuple(
+        replace(clash, status="new" if change == "new" else "active") for change, _, clash in rows if clash is not None
+    )
+    ignored = tuple(clash for clash in after.clashes if clash.status == "ignored")
+    return to_junit(replace(after, clashes=(*cases, *ignored), complete=True), only_new=True)
 
 
 Row = tuple[str, "Clash | None", "Clash | None"]

@@ -25,8 +25,13 @@ def note(text: object, label: str = "note") -> None:
 
 
 def write_json(document: dict[str, Any]) -> None:
-    """Print the one JSON document of a run; NaN and the infinities, which JSON lacks, become null."""
-    print(json.dumps(_finite(document), indent=2, allow_nan=False))
+    """Print the one JSON document of a run."""
+    sys.stdout.write(json_text(document))
+
+
+def json_text(document: dict[str, Any]) -> str:
+    """Return a document as JSON; NaN and the infinities, which JSON lacks, become null."""
+    return json.dumps(_finite(document), indent=2, allow_nan=False) + "\n"
 
 
 def _finite(value: Any) -> Any:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -157,6 +158,47 @@ def test_a_baseline_says_what_is_new_and_what_is_gone(run, box, tmp_path):
     found = document(run("clash", *first, tmp_path / "e.stl", "--baseline", before, "-f", "json"))
     statuses = {(row["a"], row["b"]): row["status"] for row in found["clashes"]}
     assert statuses == {("a", "b"): "resolved", ("c", "d"): "active", ("c", "e"): "new", ("d", "e"): "new"}
+
+
+@pytest.fixture
+def grown(run, box, tmp_path):
+    """Files with an old overlap, and a new one or not; the report of before, in which a touch is ignored."""
+    files = [box("a.stl"), box("b.stl", (1.5, 0, 0)), box("c.stl", (9, 0, 0)), box("d.stl", (11, 0, 0))]
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[ignore]]\na = "c"\nb = "d"\nreason = "glued"\n')
+    before = tmp_path / "before.json"
+    assert run("clash", *files, "-o", before, "--ignore", rules).code == 1
+    return {"same": files, "more": [*files, box("e.stl", (0, 1.5, 0))]}, before, rules
+
+
+def test_a_gate_passes_with_what_the_baseline_has(run, grown):
+    files, before, _ = grown
+    assert run("clash", *files["same"], "--baseline", before).code == 0
+    assert run("clash", *files["more"], "--baseline", before).code == 1
+    assert run("clash", *files["same"], "--baseline", before, "--no-only-new").code == 1
+    assert run("clash", *files["same"], "--only-new").code == 1  # without a baseline all is new
+
+
+@pytest.mark.parametrize("level", ["hard", "clearance", "touch", "none"])
+@pytest.mark.parametrize("gate", [[], ["--only-new"], ["--no-only-new"]])
+@pytest.mark.parametrize("baseline", [True, False])
+@pytest.mark.parametrize("which", ["same", "more"])
+@pytest.mark.parametrize("ignoring", [True, False])
+def test_junit_and_the_exit_code_agree(run, grown, level, gate, baseline, which, ignoring):
+    files, before, rules = grown
+    options = [*gate, *(["--baseline", before] if baseline else []), *(["--ignore", rules] if ignoring else [])]
+    said = run("clash", *files[which], "--fail-on", level, *options, "-f", "junit")
+    suite = ElementTree.fromstring(said.out)
+    failures = len(suite.findall("testcase/failure"))
+    assert int(suite.get("failures")) == failures
+    assert said.code == int(failures > 0)
+    only_new = gate == ["--only-new"] or (baseline and not gate)
+    old, new = (0, 2) if which == "more" else (0, 0)
+    if not (only_new and baseline):
+        old = 1 + (level == "touch" and not ignoring)
+    assert failures == (0 if level == "none" else old + new)
+    lines = run("clash", *files[which], "--fail-on", level, *options, "-f", "jsonl")
+    assert lines.code == said.code
 
 
 @pytest.mark.parametrize(

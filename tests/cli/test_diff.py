@@ -1,6 +1,7 @@
 """``gjk3d diff``: two clash reports beside each other."""
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 import trimesh
@@ -71,3 +72,41 @@ def test_reports_in_two_units_are_compared_in_the_later(run, box, tmp_path):
     said = run("diff", unknown, documents["mm"])
     assert (said.code, said.out) == (2, "")
     assert f"{unknown} states no unit and {documents['mm']} is in mm: their lengths cannot be compared" in said.err
+
+
+def test_junit_fails_by_what_is_new(run, reports, tmp_path):
+    said = run("diff", *reports, "-f", "junit")
+    suite = ElementTree.fromstring(said.out)
+    new = json.loads(run("diff", *reports, "--json").out)["counts"]["new"]
+    assert (said.code, int(suite.get("failures")), len(suite.findall("testcase/failure"))) == (1, new, new)
+    assert new > 0
+    assert int(suite.get("tests")) > new
+    path = tmp_path / "diff.xml"
+    said = run("diff", reports[0], reports[0], "-o", path)
+    assert (said.code, said.out, said.err) == (0, "", f"wrote: {path}\n")
+    assert ElementTree.parse(path).getroot().get("failures") == "0"
+    path = tmp_path / "diff.json"
+    assert run("diff", *reports, "-o", path).code == 1
+    assert json.loads(path.read_text())["command"] == "diff"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "diff.txt"], "the name must end in .json or .xml"),
+        (["-o", "diff.xml", "-f", "table"], "a table is for the terminal"),
+        (["--json", "-f", "junit"], "--json and -f junit are two forms"),
+    ],
+)
+def test_forms_that_do_not_fit_are_refused(run, reports, monkeypatch, tmp_path, options, message):
+    monkeypatch.chdir(tmp_path)
+    said = run("diff", *reports, *options)
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
+
+
+def test_a_report_that_was_stopped_is_remarked_on(run, reports, tmp_path):
+    part = tmp_path / "part.json"
+    part.write_text(reports[1].read_text().replace('"complete": true', '"complete": false'))
+    said = run("diff", reports[0], part)
+    assert said.err == f"note: {part} was stopped before its end: what it lacks may be there all the same\n"

@@ -10,14 +10,14 @@ from gjk3d.clash.formats.xml import document, legal
 from gjk3d.clash.report import KINDS, Clash, Report
 
 
-def to_junit(report: Report, fatal: Collection[str] = KINDS) -> str:
+def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = False) -> str:
     """Return the report as one test suite.
 
-    Findings of the kinds in ``fatal`` are failures, open ones of other kinds passed, ignored ones skipped; without
-    any finding there is one case that passed. A run that was stopped is an error.
+    Findings of the kinds in ``fatal`` are failures, ``only_new`` if the baseline lacks them; other open ones passed,
+    ignored ones are skipped. Without any finding there is one case that passed. A run that was stopped is an error.
     """
     cases = [clash for clash in report.clashes if clash.status != "resolved"]
-    failures = sum(clash.is_open and clash.kind in fatal for clash in cases)
+    failures = sum(clash.fails(fatal, only_new) for clash in cases)
     suite = ElementTree.Element(
         "testsuite",
         name="gjk3d clash",
@@ -33,7 +33,7 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS) -> str:
         text = legal(_words(clash, report.unit))
         if clash.status == "ignored":
             ElementTree.SubElement(case, "skipped", message=text)
-        elif clash.kind in fatal:
+        elif clash.fails(fatal, only_new):
             ElementTree.SubElement(case, "failure", message=text, type=clash.kind)
         else:
             ElementTree.SubElement(case, "system-out").text = text

@@ -19,7 +19,7 @@ from gjk3d.cli.models import (
     split_name,
     versions,
 )
-from gjk3d.cli.terminal import console, note, safe, vector, write_json
+from gjk3d.cli.terminal import console, note, print_labelled, safe, vector, write_json
 from gjk3d.wording import above, below, depth, told
 
 if TYPE_CHECKING:
@@ -179,5 +179,4 @@ def _print(models: list[Model], unit: str | None, result: Distance) -> None:
     ]
     out = console()
     out.print(Text.assemble((verdict, style), f" {measure}"))
-    for label, text in rows:
-        out.print(Text(f"  {label:<14}{text}"))
+    print_labelled(rows)

@@ -12,6 +12,7 @@ from cyclopts import Parameter, Token
 
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.progress import Bar
+from gjk3d.cli.tables import Table
 from gjk3d.cli.terminal import console, note, number, print_table, safe
 from gjk3d.interrupts import aside, held, unbroken
 
@@ -258,7 +259,6 @@ def _write(report: Report, form: Format, output: Path | None, top: int, gate: tu
 
 
 def _print(report: Report, top: int) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     unit = f" {safe(report.unit)}" if report.unit else ""
@@ -273,14 +273,16 @@ def _print(report: Report, top: int) -> None:
     if not rows:
         return
     out.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     known = any(item.status != "new" for item in report.clashes)  # without a baseline all is new: no need to say so
-    cubic = f"{unit}³" if unit else ""
-    for title in ("#", "kind", *["status"][: int(known)], "A", "B", f"distance{unit}", f"volume{cubic}", "decided by"):
-        right = title == "#" or title.startswith(("distance", "volume"))
-        table.add_column(title, justify="right" if right else "left", overflow="fold")
+    distance, volume = f"distance{unit}", f"volume{f'{unit}³' if unit else ''}"
+    table = Table(
+        ["#", "kind", *["status"][: int(known)], "A", "B", distance, volume, "decided by"],
+        right=("#", distance, volume),
+        names=("A", "B"),
+        spare=("decided by", volume),
+    )
     for item in rows[:top]:
-        table.add_row(*(Text(cell) for cell in _cells(item, known)))
+        table.add(*_cells(item, known))
     print_table(table)
     if len(rows) > top:
         out.print(Text(f"... {len(rows) - top} more, --top {len(rows)} shows them"))

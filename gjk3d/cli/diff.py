@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output
+from gjk3d.cli.tables import Table
 from gjk3d.cli.terminal import console, json_text, note, number, print_table, safe
 
 if TYPE_CHECKING:
@@ -149,7 +150,6 @@ def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]
 
 
 def _print(rows: list[Row], counts: dict[str, int], unit: str | None, top: int) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     out = console()
@@ -158,15 +158,13 @@ def _print(rows: list[Row], counts: dict[str, int], unit: str | None, top: int) 
     if not shown:
         return
     out.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     length = f" {safe(unit)}" if unit else ""
-    for title in ("change", "kind", "A", "B", f"distance before{length}", f"now{length}"):
-        right = title.startswith(("distance", "now"))
-        table.add_column(title, justify="right" if right else "left", overflow="fold")
+    lengths = f"distance before{length}", f"now{length}"
+    table = Table(["change", "kind", "A", "B", *lengths], right=lengths, names=("A", "B"), spare=("kind",))
     for row in shown[:top]:
         distances = ("-" if row[key] is None else number(row[key]) for key in ("old_distance", "new_distance"))
         cells = (row["change"], row["kind"], safe(row["a"]), safe(row["b"]), *distances)
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add(*cells)
     print_table(table)
     if len(shown) > top:
         out.print(Text(f"... {len(shown) - top} more, --top {len(shown)} shows them"))

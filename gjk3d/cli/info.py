@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from gjk3d.cli.models import check_unit, convexity_facts, sha256, size_notes, versions
+from gjk3d.cli.tables import Table
 from gjk3d.cli.terminal import console, note, number, print_table, safe, write_json
 
 if TYPE_CHECKING:
@@ -71,16 +72,18 @@ def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
 
 
 def _print(document: dict[str, Any]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     unit = safe(document["unit"]) if document["unit"] else "unitless"
     count = len(document["parts"])
     console().print(Text(f"{safe(document['path'])}: {count} part{'s' if count != 1 else ''}, {unit}"))
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for title in ("part", "triangles", "extents", "volume", "closed", "convex", "hull / volume"):
-        right = title in ("triangles", "volume", "hull / volume")
-        table.add_column(title, justify="right" if right else "left", overflow="fold")
+    ratio_title = "hull / volume"
+    table = Table(
+        ["part", "triangles", "extents", "volume", "closed", "convex", ratio_title],
+        right=("triangles", "volume", ratio_title),
+        names=("part",),
+        spare=(ratio_title, "volume", "triangles"),
+    )
     for row in document["parts"]:
         ratio = row["hull_volume_ratio"]
         cells = (
@@ -92,5 +95,5 @@ def _print(document: dict[str, Any]) -> None:
             {True: "yes", False: "no", None: "flat" if row["watertight"] else "unknown"}[row["convex"]],
             "-" if ratio is None else number(ratio, 4),
         )
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add(*cells)
     print_table(table)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from gjk3d.cli.terminal import console, safe, write_json
+from gjk3d.cli.terminal import console, print_labelled, safe, write_json
 
 if TYPE_CHECKING:
     from gjk3d.replay import Replay
@@ -138,8 +138,7 @@ def _print(file: Path, found: Replay, rows: list[int], verdicts: list[tuple[Any,
     if stacked and verdicts:
         proven = sum(then.proven for then, _ in verdicts), sum(now.proven for _, now in verdicts)
         lines.append(("judged", f"{proven[0]} of {len(verdicts)} proven then, {proven[1]} now"))
-    for label, text in lines:
-        out.print(Text(f"  {label:<14}{text}"))
+    print_labelled(lines)
 
 
 def _answer(label: str, result: Distance) -> list[tuple[str, str]]:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from gjk3d.cli.configurations import columns
 from gjk3d.cli.models import sha256, versions
+from gjk3d.cli.tables import Table
 from gjk3d.cli.terminal import console, number, print_table, safe, write_json
 from gjk3d.wording import above, below, told
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from gjk3d.cli.robot_work import Pair, Row, Rows, Way, Work
     from gjk3d.robot import Robot
 
@@ -49,20 +48,13 @@ def _pair(pair: Pair | None) -> str:
     return "-" if pair is None else f"{safe(pair[0])}, {safe(pair[1])}"
 
 
+_RIGHT = ("#", "clearance m", "configurations", "bodies", "from", "to")
+_NAMES = ("in collision", "closest", "outside its limits", "joint", "parent", "child", "link or object", "file", "pair")
+_SPARE = ("outside its limits", "geometry", "type")
+
+
 def _table(*titles: str) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for title in titles:
-        right = title in ("#", "clearance m", "configurations", "bodies", "from", "to")
-        table.add_column(title, justify="right" if right else "left", overflow="fold")
-    return table
-
-
-def _add(table: Table, *cells: str) -> None:
-    from rich.text import Text
-
-    table.add_row(*(Text(cell) for cell in cells))
+    return Table(titles, _RIGHT, _NAMES, _SPARE)
 
 
 def _say(line: str) -> None:
@@ -150,7 +142,7 @@ def _print_rows(work: Work, rows: Rows, each: bool, top: int) -> None:
         _say("")
         table = _table("in collision", "configurations")
         for pair, count in rows.pairs()[:top]:
-            _add(table, _pair(pair), str(count))
+            table.add(_pair(pair), str(count))
         print_table(table)
 
 
@@ -170,7 +162,7 @@ def _row_table(rows: list[Row], near: bool) -> Table:
         if near:
             found = row.nearest
             cells += ["-", "-"] if found is None else [told(found.lower, found.upper), _pair(found.pair)]
-        _add(table, *cells, *([", ".join(row.beyond) or "-"] if beyond else []))
+        table.add(*cells, *([", ".join(row.beyond) or "-"] if beyond else []))
     return table
 
 
@@ -233,12 +225,12 @@ def write_overview(head: Document, work: Work, json: bool) -> None:
         if own_columns is not None and own_columns.stop - own_columns.start == 1:
             ends = (number(robot.lower[own_columns.start]), number(robot.upper[own_columns.start]))
         kind = f"{joint.type}, mimics {safe(joint.mimic.joint)}" if joint.mimic else joint.type
-        _add(table, safe(joint.name), kind, *ends, safe(joint.parent), safe(joint.child))
+        table.add(safe(joint.name), kind, *ends, safe(joint.parent), safe(joint.child))
     print_table(table)
     _say("")
     table = _table("link or object", "bodies", "geometry", "file")
     for cells in _solids(work):
-        _add(table, *cells)
+        table.add(*cells)
     print_table(table)
     _say("")
     counts = ", ".join(f"{count} {safe(reason)}" for reason, count in robot.allowed.counts().items()) or "none"
@@ -328,7 +320,7 @@ def write_allowed(robot: Robot, target: Path, json: bool, top: int) -> None:
     _say("")
     table = _table("pair", "reason")
     for each in list(allowed)[:top]:
-        _add(table, _pair(each[:2]), f"{each.reason}, proven" if tuple(each[:2]) in proven else safe(each.reason))
+        table.add(_pair(each[:2]), f"{each.reason}, proven" if tuple(each[:2]) in proven else safe(each.reason))
     print_table(table)
     if len(allowed) > top:
         _say(f"... {len(allowed) - top} more, --top {len(allowed)} shows them")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import sys
+import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+
+    from gjk3d.cli.tables import Table
 
 
 def safe(text: object) -> str:
@@ -64,11 +66,25 @@ def console() -> Console:
 
 
 def print_table(table: Table) -> None:
-    """Print a table; where stdout is no terminal it is as wide as its content, so that no cell is cut or folded."""
-    from rich.measure import Measurement
+    """Print a table; where stdout is no terminal it is as wide as its content, so that no cell is cut."""
+    from rich.text import Text
 
     out = console()
-    if not out.is_terminal:
-        wide = out.options.update(width=1_000_000)
-        out.width = Measurement.get(out, wide, table).maximum
-    out.print(table, soft_wrap=False)
+    for line in table.lines(out.width if out.is_terminal else None):
+        out.print(Text(line))
+
+
+def print_labelled(rows: Iterable[tuple[str, str]]) -> None:
+    """Print texts behind their labels; where a terminal is narrower they go on below themselves, no word broken."""
+    from rich.text import Text
+
+    out = console()
+    for label, text in rows:
+        line = f"  {label:<14}{text}"
+        if not out.is_terminal:
+            out.print(Text(line))
+            continue
+        for piece in textwrap.wrap(
+            line, max(out.width, 40), subsequent_indent=" " * 16, break_long_words=False, break_on_hyphens=False
+        ):
+            out.print(Text(piece))

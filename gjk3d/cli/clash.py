@@ -13,8 +13,9 @@ from cyclopts import Parameter, Token
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.progress import Bar
 from gjk3d.cli.tables import Table
-from gjk3d.cli.terminal import console, note, number, print_table, safe
+from gjk3d.cli.terminal import console, note, print_table, safe
 from gjk3d.interrupts import aside, held, unbroken
+from gjk3d.wording import number
 
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
@@ -289,13 +290,15 @@ def _print(report: Report, top: int) -> None:
 
 
 def _cells(item: Clash, known: bool) -> tuple[str, ...]:
+    from gjk3d.clash.wording import brief
+
     return (
         str(item.severity),
         item.kind,
         *[item.status][: int(known)],
         safe(item.a),
         safe(item.b),
-        "-" if item.distance is None else number(item.distance),
+        brief(item) or "-",
         "-" if item.overlap_volume is None else number(item.overlap_volume, 4),
         item.evidence,
     )

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.tables import Table
-from gjk3d.cli.terminal import console, json_text, note, number, print_table, safe
+from gjk3d.cli.terminal import console, json_text, note, print_table, safe
 
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
@@ -152,19 +152,21 @@ def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]
 def _print(rows: list[Row], counts: dict[str, int], unit: str | None, top: int) -> None:
     from rich.text import Text
 
+    from gjk3d.clash.wording import brief
+
     out = console()
     out.print(Text(", ".join(f"{count} {change}" for change, count in counts.items())))
-    shown = [_record(*row) for row in rows if row[0] != "same"]
+    shown = [row for row in rows if row[0] != "same"]
     if not shown:
         return
     out.print()
     length = f" {safe(unit)}" if unit else ""
     lengths = f"distance before{length}", f"now{length}"
     table = Table(["change", "kind", "A", "B", *lengths], right=lengths, names=("A", "B"), spare=("kind",))
-    for row in shown[:top]:
-        distances = ("-" if row[key] is None else number(row[key]) for key in ("old_distance", "new_distance"))
-        cells = (row["change"], row["kind"], safe(row["a"]), safe(row["b"]), *distances)
-        table.add(*cells)
+    for change, old, new in shown[:top]:
+        record = _record(change, old, new)
+        distances = ("-" if clash is None else brief(clash) or "-" for clash in (old, new))
+        table.add(change, record["kind"], safe(record["a"]), safe(record["b"]), *distances)
     print_table(table)
     if len(shown) > top:
         out.print(Text(f"... {len(shown) - top} more, --top {len(shown)} shows them"))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from gjk3d.cli.configurations import columns
 from gjk3d.cli.models import sha256, versions
 from gjk3d.cli.tables import Table
-from gjk3d.cli.terminal import console, number, print_table, safe, write_json
-from gjk3d.wording import above, below, told
+from gjk3d.cli.terminal import console, print_table, safe, write_json
+from gjk3d.wording import above, below, number, told
 
 if TYPE_CHECKING:
     from gjk3d.cli.robot_work import Pair, Row, Rows, Way, Work

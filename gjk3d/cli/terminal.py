@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from gjk3d.wording import number
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -44,11 +46,6 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
     return value
-
-
-def number(value: float, digits: int = 6) -> str:
-    """Return a number in ``digits`` significant digits, without a minus sign before zero."""
-    return f"{float(value) + 0.0:.{digits}g}"
 
 
 def vector(values: Iterable[float], digits: int = 6) -> str:

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from gjk3d.clash.report import Clash, Report
+from gjk3d.clash.wording import brief
 
 _VECTORS = ("mtv", "normal", "point_a", "point_b", "point")
 #: What spreadsheets take for the beginning of a formula.
@@ -90,7 +91,6 @@ def to_markdown(report: Report, top: int = 20) -> str:
             "|--:|---|---|---|---|--:|--:|---|",
         ]
     for clash in rows[:top]:
-        distance = "" if clash.distance is None else f"{clash.distance:.6g}"
         volume = "" if clash.overlap_volume is None else f"{clash.overlap_volume:.4g}"
         cells = (
             clash.severity,
@@ -98,7 +98,7 @@ def to_markdown(report: Report, top: int = 20) -> str:
             clash.status,
             _escaped(clash.a),
             _escaped(clash.b),
-            distance,
+            brief(clash),
             volume,
             clash.evidence,
         )

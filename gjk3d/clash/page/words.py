@@ -70,13 +70,11 @@ def headline(report: Report) -> str:
 
 def facts(report: Report) -> str:
     """Say how much was asked and how, in one line."""
-    unit = f" {report.unit}" if report.unit else ""
     return " · ".join(
         [
             f"{_count(len(report.parts), 'part')}",
             f"{_count(report.pairs_total, 'pair')}, {report.pairs_close:,} close, {report.pairs_tested:,} tested",
-            f"clearance {report.clearance:.6g}{unit}",
-            f"tolerance {report.tolerance:.6g}{unit}",
+            report.limits.replace(", ", " · "),
             f"lengths in {report.unit}" if report.unit else "the files state no unit",
             f"{report.elapsed:.3g} s",
         ]

@@ -1,4 +1,4 @@
-"""README blocks and docstring examples are run; what the README points at is there."""
+"""Blocks of the documents and docstring examples are run; what the documents point at is there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ import pytest
 import gjk3d
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text()
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+#: what is written for users to read through; benchmarks write a README of their own
+GUIDES = sorted((ROOT / "examples" / "guides").glob("*.md"))
+DOCUMENTS = [ROOT / "README.md", ROOT / "examples" / "README.md", ROOT / "data" / "README.md", *GUIDES]
 #: what names of the package may stand in, in prose and in code
 TEXTS = [
     ROOT / "README.md",
@@ -32,14 +35,55 @@ LEFT_OUT = "gk.robot.ompl" if sys.platform == "win32" else "nothing"
 MODULES = [m.name for m in pkgutil.walk_packages(gjk3d.__path__, "gjk3d.") if m.name != "gjk3d.__main__"]
 
 
-def test_readme_examples(monkeypatch):
+def ident(file: Path) -> str:
+    """Return the name of a file in this repository."""
+    return file.relative_to(ROOT).as_posix()
+
+
+def blocks(text: str, kind: str) -> list[str]:
+    """Return what stands between fences of a kind."""
+    return re.findall(rf"^```{kind}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def only_python(text: str) -> str:
+    """Return the lines of Python blocks where they were, and empty lines for all others."""
+    inside, kept = False, []
+    for line in text.splitlines():
+        inside = line == "```python" or (inside and not line.startswith("```"))
+        kept.append("" if not inside or line == "```python" else line)
+    return "\n".join(kept) + "\n"
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=ident)
+def test_python_blocks(file, monkeypatch):
     monkeypatch.chdir(ROOT)
-    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
-    assert tried > 10
-    assert failed == 0
+    text = file.read_text(encoding="utf-8")
+    assert [each for each in blocks(text, "python") if not each.startswith(">>> ")] == []  # they would not run
+    test = doctest.DocTestParser().get_doctest(only_python(text), {}, ident(file), str(file), 0)
+    assert len(test.examples) == len(re.findall(r"^>>> (?!#)", only_python(text), re.MULTILINE))  # comments are none
+    assert doctest.DocTestRunner().run(test).failed == 0
 
 
-def test_readme_commands_print_what_it_says(monkeypatch, capsys):
+def test_python_is_shown_where_it_should_be():
+    without = {ident(file) for file in DOCUMENTS if not blocks(file.read_text(encoding="utf-8"), "python")}
+    assert without == {
+        "examples/README.md",
+        *(f"examples/guides/{name}.md" for name in ("README", "command-line", "speed")),
+    }
+
+
+def test_documents_can_be_read_without_scrolling():
+    """Cells of tables may need more; not in the README."""
+    assert len(README.splitlines()) <= 250
+    long = []
+    for file in DOCUMENTS:
+        lines = enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        exempt = () if file == ROOT / "README.md" else ("|",)
+        long += [f"{ident(file)}:{k}" for k, line in lines if len(line) > 120 and not line.startswith(exempt)]
+    assert long == []
+
+
+def test_shown_commands_print_what_is_said(monkeypatch, capsys):
     """Blocks of the kind console: a line that begins with $ is a command, what follows is its stdout.
 
     Numbers may differ by the tolerance of 1e-6 that the printed proofs state, or in their last digit of four.
@@ -47,9 +91,10 @@ def test_readme_commands_print_what_it_says(monkeypatch, capsys):
     from gjk3d.cli.app import main
 
     monkeypatch.chdir(ROOT)
-    blocks = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
-    said = [each.partition("\n") for block in blocks for each in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
-    assert said
+    shown = [each for file in DOCUMENTS for each in blocks(file.read_text(encoding="utf-8"), "console")]
+    shown = [each.replace("\\\n", " ") for each in shown]
+    said = [each.partition("\n") for block in shown for each in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    assert len(said) >= 3
     for command, _, printed in said:
         program, *words = shlex.split(command)
         assert program == "gjk3d"
@@ -69,8 +114,10 @@ def test_the_first_command_prints_what_it_says(monkeypatch, capsys):
     from gjk3d.cli.app import main
 
     monkeypatch.chdir(ROOT)
+    for name, value in {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "120"}.items():  # a terminal
+        monkeypatch.setenv(name, value)
     command = re.search(r"gjk3d (clash .*) --html clash.html", README)[1]
-    printed = re.search(r"prints this .*?```text\n(.*?)```", README, re.DOTALL)[1]
+    printed = blocks(README, "text")[0]
     assert main(command.split()) == 1
     lines, wanted = ([line.rstrip() for line in text.splitlines()] for text in (capsys.readouterr().out, printed))
     assert lines == wanted
@@ -109,16 +156,47 @@ def test_every_public_name_has_an_example():
     assert without == []
 
 
-def test_links_and_pictures_of_the_readme_exist():
-    targets = [t for t in re.findall(r"\]\(([^)#]+)\)", README) if not t.startswith("http")]
-    assert len(targets) >= 3
-    assert [t for t in targets if not (ROOT / t).exists()] == []
+def anchors(text: str) -> set[str]:
+    """Return the anchors that a page of Markdown gives its headings: lower case, hyphens for spaces, no signs."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    titles = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-def test_files_named_in_the_readme_commands_exist():
-    named = re.findall(r"data/[\w.]+", README)
-    assert named
-    assert [n for n in named if not (ROOT / n).exists()] == []
+def broken_links(file: Path) -> list[str]:
+    """Return the links of a document that lead to no file, or to no heading of one."""
+    text = re.sub(r"^```.*?^```", "", file.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    broken = []
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        path, _, anchor = target.partition("#")
+        there = (file.parent / path).resolve() if path else file
+        if not there.exists() or (anchor and anchor not in anchors(there.read_text(encoding="utf-8"))):
+            broken.append(target)
+    return broken
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=ident)
+def test_links_and_pictures_are_there(file):
+    assert broken_links(file) == []
+
+
+def test_a_broken_link_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# On `gk.x`, and on\n[a](#on-gkx-and-on) [b](#off) [c](page.md#off) [d](none.md) [e](page.md)\n")
+    assert broken_links(page) == ["#off", "page.md#off", "none.md"]
+
+
+def test_every_guide_is_in_the_index_and_in_the_readme():
+    index = (ROOT / "examples" / "guides" / "README.md").read_text(encoding="utf-8")
+    names = [file.name for file in GUIDES if file.name != "README.md"]
+    assert len(names) >= 12
+    assert [name for name in names if f"({name})" not in index or f"(examples/guides/{name})" not in README] == []
+
+
+def test_files_that_documents_name_exist():
+    named = {name for file in DOCUMENTS for name in re.findall(r"\bdata/\w+(?:[/.]\w+)*\.\w+", file.read_text("utf-8"))}
+    assert {"data/gearbox.glb", "data/arm/arm.urdf"} <= named
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
 def names_in(text: str) -> set[str]:

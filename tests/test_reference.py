@@ -1,0 +1,89 @@
+"""The reference that pdoc makes has every public name, and no link in it leads nowhere."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import shlex
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+import gjk3d
+
+ROOT = Path(__file__).parents[1]
+MODULES = ["gjk3d", *(f"gjk3d.{name}" for name in ("clash", "compat", "errors", "replay", "robot", "viz"))]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    """Run the command of the README, into a folder of this test."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    words = shlex.split(re.search(r"^python (-m pdoc(?:.*\\\n)*.*)$", readme, re.MULTILINE)[1].replace("\\\n", " "))
+    assert words.count("site") == 1
+    folder = tmp_path_factory.mktemp("reference")
+    words[words.index("site")] = str(folder)
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site) -> dict[Path, str]:
+    """Return the text of each page, without its scripts."""
+    files = sorted(site.rglob("*.html"))
+    return {file: re.sub(r"<script.*?</script>", "", file.read_text("utf-8"), flags=re.DOTALL) for file in files}
+
+
+def anchors(page: str) -> set[str]:
+    return set(re.findall(r'\bid="([^"]+)"', page))
+
+
+def public_names(module) -> set[str]:
+    """Return the names of a module and of what its classes have, own or inherited from gjk3d."""
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if isinstance(vars(module)[name], type)]
+    found = set()
+    for name in names:
+        thing = getattr(module, name)
+        if inspect.ismodule(thing):
+            continue  # has a page of its own
+        found.add(name)
+        bases = [each for each in getattr(thing, "__mro__", ()) if each.__module__.startswith("gjk3d")]
+        found |= {f"{name}.{key}" for each in bases for key, value in vars(each).items() if documented(key, value)}
+    return found
+
+
+def documented(key: str, value: object) -> bool:
+    return not key.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_name_is_there(name, site, pages):
+    page = pages[site / f"{name.replace('.', '/')}.html"]
+    wanted = public_names(importlib.import_module(name))
+    assert len(wanted) >= 2
+    assert wanted - anchors(page) == set()
+
+
+def test_every_module_of_the_package_has_a_page():
+    assert {f"gjk3d.{name}" for name in gjk3d.__all__ if inspect.ismodule(getattr(gjk3d, name))} == set(MODULES[1:])
+
+
+def test_every_link_leads_somewhere(pages):
+    found = {file: anchors(page) for file, page in pages.items()}
+    broken, followed = [], 0
+    for file, page in pages.items():
+        for link in map(unescape, re.findall(r'\bhref="([^"]+)"', page)):
+            if re.match(r"[a-z]+:", link):
+                continue  # elsewhere
+            path, _, anchor = link.partition("#")
+            target = (file.parent / path).resolve() if path else file
+            followed += 1
+            if target not in found or (anchor and anchor not in found[target]):
+                broken.append(f"{file.name}: {link}")
+    assert broken == []
+    assert followed > 500

@@ -6,7 +6,7 @@ The names below are loaded when they are first used, so that importing the packa
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
@@ -79,9 +79,7 @@ _WHERE = {
     "CollisionManager": "compat",
     "scene_to_collision": "compat",
 }
-_MODULES = ("clash", "compat", "errors", "replay", "robot", "viz")
-
-__all__ = [*_WHERE, *_MODULES]
+_MODULES = ("clash", "compat", "errors", "replay", "robot", "typing", "viz")
 
 if TYPE_CHECKING:
     from gjk3d import clash as clash
@@ -89,6 +87,7 @@ if TYPE_CHECKING:
     from gjk3d import errors as errors
     from gjk3d import replay as replay
     from gjk3d import robot as robot
+    from gjk3d import typing as typing
     from gjk3d import viz as viz
     from gjk3d.batch import Pairs as Pairs
     from gjk3d.bounding import AABB as AABB
@@ -159,18 +158,20 @@ if TYPE_CHECKING:
     from gjk3d.solids import from_implicit as from_implicit
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"gjk3d.{name}")
-    where = _WHERE.get(name)
-    if where is None:
-        raise AttributeError(f"module 'gjk3d' has no attribute {name!r}")
-    if where.startswith("shapes."):
-        import_module("gjk3d.queries")  # it gives shapes what they need from above: contains()
-    value = getattr(import_module(f"gjk3d.{where}"), name)
-    globals()[name] = value
-    return value
+else:  # hidden from type checkers, to which it would make every name right
+    __all__ = [*_WHERE, *_MODULES]
 
+    def __getattr__(name: str) -> object:
+        if name in _MODULES:
+            return import_module(f"gjk3d.{name}")
+        where = _WHERE.get(name)
+        if where is None:
+            raise AttributeError(f"module 'gjk3d' has no attribute {name!r}")
+        if where.startswith("shapes."):
+            import_module("gjk3d.queries")  # it gives shapes what they need from above: contains()
+        value = getattr(import_module(f"gjk3d.{where}"), name)
+        globals()[name] = value
+        return value
 
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    def __dir__() -> list[str]:
+        return sorted([*globals(), *__all__])

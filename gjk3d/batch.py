@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import inf
-from typing import Any
+from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.point import Point
+from gjk3d.typing import Indices, PosesLike
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -62,7 +63,7 @@ class Memory:
         self._rows[:, 0] = 0.0
 
 
-class PairDistance(Distance):
+class PairDistance(Distance[Array]):
     """`Distance` of many different pairs; a row of it knows its own two shapes and poses."""
 
     __slots__ = ("_pairs", "_poses", "_shapes")
@@ -70,7 +71,11 @@ class PairDistance(Distance):
     _poses: Any
     _shapes: Sequence[Shape]
 
-    def __getitem__(self, index: Any) -> Distance:
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Distance[float]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __getitem__(self, index: slice | list[int] | list[bool] | NDArray[Any]) -> Distance[Array]: ...
+    def __getitem__(self, index: Any) -> Distance[Any]:
         """Return one pair's answer, or with a slice, mask or indices those of several."""
         row = super().__getitem__(index)
         if isinstance(index, (slice, list, np.ndarray)):
@@ -177,12 +182,18 @@ class Pairs:
     def __reduce__(self) -> Any:
         return Pairs, (self.shapes,)
 
-    def memory(self, index_pairs: Any) -> Memory:
+    def memory(self, index_pairs: Indices) -> Memory:
         """Return an empty `Memory` for these pairs."""
         return Memory(len(self._indices(index_pairs)))
 
     def collide(
-        self, index_pairs: Any, poses: Any, *, margin: float = 0.0, workers: int = 1, memory: Memory | None = None
+        self,
+        index_pairs: Indices,
+        poses: PosesLike,
+        *,
+        margin: float = 0.0,
+        workers: int = 1,
+        memory: Memory | None = None,
     ) -> NDArray[np.bool_]:
         """Tell which pairs touch or overlap, or come within a margin; see `gjk3d.collide`.
 
@@ -236,28 +247,28 @@ class Pairs:
 
     def distance(
         self,
-        index_pairs: Any,
-        poses: Any,
+        index_pairs: Indices,
+        poses: PosesLike,
         *,
         max_distance: float = inf,
         tol: float | None = None,
         workers: int = 1,
         memory: Memory | None = None,
-    ) -> Distance:
+    ) -> Distance[Array]:
         """Return how far apart each pair is; see `gjk3d.distance`, and `collide` for the arguments."""
         return self._ask(narrow.UNSIGNED, index_pairs, poses, max_distance, tol, workers, memory)
 
     def signed_distance(
         self,
-        index_pairs: Any,
-        poses: Any,
+        index_pairs: Indices,
+        poses: PosesLike,
         *,
-        depth: str = "auto",
+        depth: Literal["auto", "epa"] = "auto",
         max_distance: float = inf,
         tol: float | None = None,
         workers: int = 1,
         memory: Memory | None = None,
-    ) -> Distance:
+    ) -> Distance[Array]:
         """Return how far apart each pair is, or how deep it overlaps; see `gjk3d.signed_distance` and `collide`."""
         mode = depth_mode(depth)
         if mode == FACETS:
@@ -265,9 +276,9 @@ class Pairs:
         return self._ask(mode, index_pairs, poses, max_distance, tol, workers, memory)
 
     def _ask(
-        self, mode: int, index_pairs: Any, poses: Any, max_distance: float, tol: float | None, workers: int,
+        self, mode: int, index_pairs: Indices, poses: PosesLike, max_distance: float, tol: float | None, workers: int,
         memory: Memory | None,
-    ) -> Distance:  # fmt: skip
+    ) -> Distance[Array]:  # fmt: skip
         check_limits(max_distance, tol)
         pairs, table, rows, matrices = self._question(index_pairs, poses, workers, memory)
         width = 0.0 if tol is None else float(tol)
@@ -307,7 +318,7 @@ class Pairs:
             family_of(a, b).solve(a, b, one, mode, max_distance, tol, out[k : k + 1], flags[k : k + 1], None)
         return out, flags
 
-    def _indices(self, index_pairs: Any) -> Ints:
+    def _indices(self, index_pairs: Indices) -> Ints:
         pairs = np.asarray(index_pairs)
         if pairs.size == 0:
             pairs = np.zeros((0, 2), dtype=np.int64)
@@ -320,7 +331,7 @@ class Pairs:
         return pairs.astype(np.int64)
 
     def _question(
-        self, index_pairs: Any, poses: Any, workers: int, memory: Memory | None
+        self, index_pairs: Indices, poses: PosesLike, workers: int, memory: Memory | None
     ) -> tuple[Ints, Ints, Array, Array]:
         """Check everything; return pairs, their rows for the kernels, pose rows and matrices."""
         check_workers(workers)

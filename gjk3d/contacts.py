@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +16,22 @@ from gjk3d.geometry.intersection import Walls, bevels, corners
 from gjk3d.narrow import features, manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.pair import prepared
-from gjk3d.results import Distance
+from gjk3d.results import Answer, Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.faces import faces_of
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import N, Pose, PoseLike, UnclearPose
+
+if TYPE_CHECKING:
+    from gjk3d.results import Each
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Contact:
+class Contact(Answer[N]):
     """Answer of `contact`, for one pair or for n.
 
     Attributes
@@ -55,15 +59,17 @@ class Contact:
     ([1, 1, 0], [[0.0, 0.0, 1.0]])
     """
 
-    __slots__ = ("_normals", "count", "gaps", "points_a", "points_b", "result")
     _normals: Array | None
-    count: Any
+    if TYPE_CHECKING:
+        count: Each[int, Ints] = Each()
+    else:  # a slot would not be a descriptor to type checkers
+        __slots__ = ("_normals", "count", "gaps", "points_a", "points_b", "result")
     gaps: Array
     points_a: Array
     points_b: Array
-    result: Distance
+    result: Distance[N]
 
-    def __init__(self, result: Distance, points: Array, count: Any, normals: Array | None = None) -> None:
+    def __init__(self, result: Distance[N], points: Array, count: Any, normals: Array | None = None) -> None:
         self.result, self.count, self._normals = result, count, normals
         self.points_a, self.points_b, self.gaps = points[..., :3], points[..., 3:6], points[..., 6]
 
@@ -86,17 +92,17 @@ class Contact:
         return 0.5 * (self.points_a + self.points_b)
 
     @property
-    def distance(self) -> Any:
+    def distance(self) -> N:
         """Signed distance of the pair, see `Distance`; also the least of the gaps."""
         return self.result.distance
 
     @property
-    def lower(self) -> Any:
+    def lower(self) -> N:
         """Lower bound of the signed distance."""
         return self.result.lower
 
     @property
-    def upper(self) -> Any:
+    def upper(self) -> N:
         """Upper bound of the signed distance."""
         return self.result.upper
 
@@ -113,11 +119,11 @@ class Contact:
     def __bool__(self) -> bool:
         raise TypeError("a Contact is neither true nor false: ask gjk3d.collide, or look at .count")
 
-    def __getitem__(self, index: int) -> Contact:
+    def __getitem__(self, index: int) -> Contact[float]:
         """Return a row of a stack as the contact of one pair, without padding."""
         if self.gaps.ndim == 1:
             raise TypeError("this Contact is of one pair and cannot be indexed")
-        row: Contact = object.__new__(Contact)
+        row: Contact[float] = object.__new__(Contact)
         row.result, row.count = self.result[index], int(self.count[index])
         row.points_a, row.points_b = self.points_a[index, : row.count], self.points_b[index, : row.count]
         row.gaps = self.gaps[index, : row.count]
@@ -132,16 +138,36 @@ class Contact:
         return f"Contact: {self.status.name.lower()}, {what} along ({x:.4g}, {y:.4g}, {z:.4g})"
 
 
+@overload
+def contact(
+    a: Shape, b: Shape, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, within: float = 0.0,
+    max_points: int | None = 4, workers: int = 1,
+) -> Contact[Any]: ...  # fmt: skip
+@overload
+def contact(
+    a: Shape, b: Shape, pose_a: PoseLike | None, pose_b: UnclearPose, *, within: float = 0.0,
+    max_points: int | None = 4, workers: int = 1,
+) -> Contact[Any]: ...  # fmt: skip
+@overload
+def contact(
+    a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None, *, within: float = 0.0,
+    max_points: int | None = 4, workers: int = 1,
+) -> Contact[float]: ...  # fmt: skip
+@overload
+def contact(
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, within: float = 0.0,
+    max_points: int | None = 4, workers: int = 1,
+) -> Contact[Array]: ...  # fmt: skip
 def contact(
     a: Shape,
     b: Shape,
-    pose_a: Any = None,
-    pose_b: Any = None,
+    pose_a: PoseLike | None = None,
+    pose_b: PoseLike | None = None,
     *,
     within: float = 0.0,
     max_points: int | None = 4,
     workers: int = 1,
-) -> Contact:
+) -> Contact[Any]:
     """Return where two shapes touch or overlap: one normal, and points on both surfaces.
 
     The points are the corners of the part of the two supporting faces that lies over each other along the normal, no
@@ -257,7 +283,9 @@ def most_corners(shape: Shape) -> int:
     return features.MOST + 1 if curved else 4
 
 
-def _patches(a: Shape, b: Shape, rows: Rows, result: Distance, within: float, most: int | None) -> tuple[Array, Ints]:
+def _patches(
+    a: Shape, b: Shape, rows: Rows, result: Distance[Any], within: float, most: int | None
+) -> tuple[Array, Ints]:
     """Return (n, m, 7) points, padded with NaN, and how many each row has."""
     packed = _pack(a, b)
     pair = packed.pair.copy()
@@ -288,7 +316,17 @@ def _patches(a: Shape, b: Shape, rows: Rows, result: Distance, within: float, mo
     return points, count
 
 
-def overlap(a: Polytope, b: Polytope, pose_a: Any = None, pose_b: Any = None) -> Any:
+@overload
+def overlap(a: Polytope, b: Polytope, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Any: ...
+@overload
+def overlap(a: Polytope, b: Polytope, pose_a: PoseLike | None, pose_b: UnclearPose) -> Any: ...
+@overload
+def overlap(a: Polytope, b: Polytope, pose_a: Pose | None = None, pose_b: Pose | None = None) -> ConvexHull | None: ...
+@overload
+def overlap(
+    a: Polytope, b: Polytope, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+) -> list[ConvexHull | None]: ...
+def overlap(a: Polytope, b: Polytope, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Any:
     """Return what two polytopes have in common.
 
     Parameters

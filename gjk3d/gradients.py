@@ -21,6 +21,7 @@ from gjk3d.results import Distance, Status
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.rounded import Rounded
+from gjk3d.typing import PoseLike
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -57,7 +58,7 @@ class Gradient(NamedTuple):
         return "Gradient: a={}, b={}, {}".format(*rows, "unique" if self.unique else "not unique")
 
 
-def gradient(result: Distance, pose_a: Any = None, pose_b: Any = None) -> Gradient:
+def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Gradient:
     """Return how the distance changes with the poses of the two shapes.
 
     Parameters

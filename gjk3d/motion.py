@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from math import inf
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,15 @@ from gjk3d.narrow.warm import ROW
 from gjk3d.pair import prepared
 from gjk3d.poses import GREATEST, WIDTH, pose_rows
 from gjk3d.queries import signed_distance
-from gjk3d.results import Distance
+from gjk3d.results import Answer, Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import N, Number, PoseLike, Rows, VectorLike
 from gjk3d.wording import below, moment
+
+if TYPE_CHECKING:
+    from gjk3d.results import Each, Ints
 
 Array = NDArray[np.float64]
 
@@ -89,7 +93,12 @@ class Motion:
     stacked: bool  #: whether it is n motions
 
     def __init__(
-        self, start: Any = None, linear: Any = (0.0, 0.0, 0.0), angular: Any = (0.0, 0.0, 0.0), *, center: Any = None
+        self,
+        start: PoseLike | None = None,
+        linear: Rows = (0.0, 0.0, 0.0),
+        angular: Rows = (0.0, 0.0, 0.0),
+        *,
+        center: Rows | None = None,
     ) -> None:
         poses, stacked = pose_rows(start, "start")
         parts = {
@@ -112,7 +121,7 @@ class Motion:
         self._rows, self.stacked = rows, bool(counts)
 
     @classmethod
-    def translation(cls, pose: Any, vector: Any) -> Motion:
+    def translation(cls, pose: PoseLike | None, vector: Rows) -> Motion:
         """Return the motion from a pose along a vector, without a turn.
 
         Examples
@@ -124,7 +133,9 @@ class Motion:
         return cls(pose, vector)
 
     @classmethod
-    def between(cls, first: Any, last: Any, *, kind: str = "linear") -> Motion:
+    def between(
+        cls, first: PoseLike | None, last: PoseLike | None, *, kind: Literal["linear", "screw"] = "linear"
+    ) -> Motion:
         """Return the motion from one pose to another, by the shorter turn.
 
         Parameters
@@ -181,7 +192,7 @@ class Motion:
             raise TypeError("this Motion is one motion and has no length")
         return len(self._rows)
 
-    def __getitem__(self, index: int) -> Motion:
+    def __getitem__(self, index: SupportsIndex) -> Motion:
         """Return one motion of a stack."""
         if not self.stacked:
             raise TypeError("this Motion is one motion and cannot be indexed")
@@ -189,7 +200,7 @@ class Motion:
         one._rows, one.stacked = self._rows[index].reshape(1, -1), False
         return one
 
-    def at(self, time: Any) -> Array:
+    def at(self, time: Number | VectorLike) -> Array:
         """Return the pose at a time.
 
         Parameters
@@ -273,7 +284,7 @@ _UP = np.array([0.0, 0.0, 1.0])
 _STATUSES = (ImpactStatus.FREE, ImpactStatus.HIT, ImpactStatus.UNRESOLVED, ImpactStatus.HIT)
 
 
-class Impact:
+class Impact(Answer[N]):
     """Answer of `time_of_impact`, for one pair of motions or for n. Times are from 0, the start, to 1, the end.
 
     Attributes
@@ -294,24 +305,37 @@ class Impact:
         Steps of the advancement.
     """
 
-    __slots__ = ("_closest", "free_until", "iterations", "motion_a", "motion_b", "shape_a", "shape_b", "status", "time")
-    status: Any
-    free_until: Any
+    if TYPE_CHECKING:
+        status: Each[ImpactStatus, Ints] = Each()
+        iterations: Each[int, Ints] = Each()
+    else:  # a slot would not be a descriptor to type checkers
+        __slots__ = (
+            "_closest",
+            "free_until",
+            "iterations",
+            "motion_a",
+            "motion_b",
+            "shape_a",
+            "shape_b",
+            "status",
+            "time",
+        )
+    free_until: N
     time: Array
-    iterations: Any
     shape_a: Shape
     shape_b: Shape
     motion_a: Motion
     motion_b: Motion
-    _closest: Distance
+    _closest: Distance[N]
 
     @property
-    def closest(self) -> Distance:
+    def closest(self) -> Distance[N]:
         """The signed distance at ``free_until``, measured when it is first asked for."""
         try:
             return self._closest
         except AttributeError:
-            poses = [motion.at(self.free_until) for motion in (self.motion_a, self.motion_b)]
+            until: Any = self.free_until
+            poses = [motion.at(until) for motion in (self.motion_a, self.motion_b)]
             self._closest = signed_distance(self.shape_a, self.shape_b, *poses)
             return self._closest
 
@@ -338,11 +362,11 @@ class Impact:
     def __bool__(self) -> bool:
         raise TypeError("an Impact is neither true nor false: compare .status with gjk3d.ImpactStatus.FREE")
 
-    def __getitem__(self, index: int) -> Impact:
+    def __getitem__(self: Impact[Any], index: SupportsIndex) -> Impact[float]:
         """Return one row of a stack."""
         if self.time.ndim == 1:
             raise TypeError("this Impact is of one pair of motions and cannot be indexed")
-        row: Impact = object.__new__(Impact)
+        row: Impact[float] = object.__new__(Impact)
         row.status, row.free_until = ImpactStatus(int(self.status[index])), float(self.free_until[index])
         row.time, row.iterations = self.time[index], int(self.iterations[index])
         row.shape_a, row.shape_b = self.shape_a, self.shape_b
@@ -362,8 +386,14 @@ class Impact:
 
 
 def time_of_impact(
-    a: Shape, b: Shape, motion_a: Any = None, motion_b: Any = None, *, clearance: float = 0.0, workers: int = 1
-) -> Impact:
+    a: Shape,
+    b: Shape,
+    motion_a: Motion | PoseLike | None = None,
+    motion_b: Motion | PoseLike | None = None,
+    *,
+    clearance: float = 0.0,
+    workers: int = 1,
+) -> Impact[Any]:
     """Return when two moving shapes first touch, and prove that they do not before.
 
     Parameters
@@ -450,8 +480,8 @@ def _run(
 
 def _answer(
     a: Shape, b: Shape, first: Motion, second: Motion, clearance: float, stacked: bool, out: Array, flags: Any
-) -> Impact:
-    result: Impact = object.__new__(Impact)
+) -> Impact[Any]:
+    result: Impact[Any] = object.__new__(Impact)
     result.shape_a, result.shape_b, result.motion_a, result.motion_b = a, b, first, second
     if not stacked:
         code, result.iterations = flags[0].tolist()
@@ -477,8 +507,14 @@ def _answer(
 
 
 def shapecast(
-    a: Shape, b: Shape, translation: Any, pose_a: Any = None, pose_b: Any = None, *, clearance: float = 0.0
-) -> Impact:
+    a: Shape,
+    b: Shape,
+    translation: Rows,
+    pose_a: PoseLike | None = None,
+    pose_b: PoseLike | None = None,
+    *,
+    clearance: float = 0.0,
+) -> Impact[Any]:
     """Return when a shape that moves straight first touches another that stands still; see `time_of_impact`.
 
     Parameters
@@ -507,9 +543,9 @@ def shapecast(
     >>> gk.shapecast(gk.Sphere(1), gk.Point((5, 0, 0)), (8, 0, 0))
     Impact: hit at 0.5, along (1, 0, 0)
     """
-    rows, _ = _vectors(translation, "translation", GREATEST)
+    rows, many = _vectors(translation, "translation", GREATEST)
     still = np.flatnonzero(~rows.any(axis=1))
     if len(still):
-        where = f"translation[{still[0]}]" if np.ndim(translation) == 2 else "translation"
+        where = f"translation[{still[0]}]" if many else "translation"
         raise ShapeError(f"shapecast: {where} is zero: it says no direction; use gjk3d.collide for bodies at rest")
     return time_of_impact(a, b, Motion(pose_a, translation), pose_b, clearance=clearance)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from math import inf
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,10 @@ from gjk3d.poses import WIDTH
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Answered, Shape
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Pose, PoseLike, UnclearPose
 
 Array = NDArray[np.float64]
+Depth = Literal["auto", "epa", "facets"]
 
 _FLOAT = np.dtype(np.float64)
 _POSE = (4, 4)
@@ -131,7 +133,17 @@ class Pair:
         """Drop what is remembered: the next question is asked afresh."""
         self._cache[:, 0] = 0.0
 
-    def collide(self, pose_a: Any = None, pose_b: Any = None, *, margin: float = 0.0) -> Any:
+    @overload
+    def collide(self, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, margin: float = 0.0) -> Any: ...
+    @overload
+    def collide(self, pose_a: PoseLike | None, pose_b: UnclearPose, *, margin: float = 0.0) -> Any: ...
+    @overload
+    def collide(self, pose_a: Pose | None = None, pose_b: Pose | None = None, *, margin: float = 0.0) -> bool: ...
+    @overload
+    def collide(
+        self, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0
+    ) -> NDArray[np.bool_]: ...
+    def collide(self, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0) -> Any:
         """Tell whether the two touch or overlap, or come within a margin; see `gjk3d.collide`."""
         if (
             self._fast
@@ -153,32 +165,74 @@ class Pair:
                 return told
         return ask_collide(self.a, self.b, pose_a, pose_b, margin)
 
+    @overload
+    def distance(
+        self, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, max_distance: float = inf,
+        tol: float | None = None, trace: bool = False,
+    ) -> Distance[Any]: ...  # fmt: skip
+    @overload
+    def distance(
+        self, pose_a: PoseLike | None, pose_b: UnclearPose, *, max_distance: float = inf, tol: float | None = None,
+        trace: bool = False,
+    ) -> Distance[Any]: ...  # fmt: skip
+    @overload
+    def distance(
+        self, pose_a: Pose | None = None, pose_b: Pose | None = None, *, max_distance: float = inf,
+        tol: float | None = None, trace: bool = False,
+    ) -> Distance[float]: ...  # fmt: skip
+    @overload
+    def distance(
+        self, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, max_distance: float = inf,
+        tol: float | None = None, trace: bool = False,
+    ) -> Distance[Array]: ...  # fmt: skip
     def distance(
         self,
-        pose_a: Any = None,
-        pose_b: Any = None,
+        pose_a: PoseLike | None = None,
+        pose_b: PoseLike | None = None,
         *,
         max_distance: float = inf,
         tol: float | None = None,
         trace: bool = False,
-    ) -> Distance:
+    ) -> Distance[Any]:
         """Return how far apart the two are; see `gjk3d.distance`."""
         return self.ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
 
+    @overload
+    def signed_distance(
+        self, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, depth: Depth = "auto", max_distance: float = inf,
+        tol: float | None = None, trace: bool = False,
+    ) -> Distance[Any]: ...  # fmt: skip
+    @overload
+    def signed_distance(
+        self, pose_a: PoseLike | None, pose_b: UnclearPose, *, depth: Depth = "auto", max_distance: float = inf,
+        tol: float | None = None, trace: bool = False,
+    ) -> Distance[Any]: ...  # fmt: skip
+    @overload
+    def signed_distance(
+        self, pose_a: Pose | None = None, pose_b: Pose | None = None, *, depth: Depth = "auto",
+        max_distance: float = inf, tol: float | None = None, trace: bool = False,
+    ) -> Distance[float]: ...  # fmt: skip
+    @overload
+    def signed_distance(
+        self, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, depth: Depth = "auto",
+        max_distance: float = inf, tol: float | None = None, trace: bool = False,
+    ) -> Distance[Array]: ...  # fmt: skip
     def signed_distance(
         self,
-        pose_a: Any = None,
-        pose_b: Any = None,
+        pose_a: PoseLike | None = None,
+        pose_b: PoseLike | None = None,
         *,
-        depth: str = "auto",
+        depth: Depth = "auto",
         max_distance: float = inf,
         tol: float | None = None,
         trace: bool = False,
-    ) -> Distance:
+    ) -> Distance[Any]:
         """Return how far apart the two are, or how deep they overlap; see `gjk3d.signed_distance`."""
         return self.ask(depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
 
-    def ask(self, mode: int, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool) -> Distance:
+    def ask(
+        self, mode: int, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool
+    ) -> Distance[Any]:
         """Answer in a mode of `gjk3d.narrow.solve`."""
         ma = _STANDING if pose_a is None else pose_a
         mb = _STANDING if pose_b is None else pose_b
@@ -200,7 +254,7 @@ class Pair:
             )  # fmt: skip
             # what is wider than promised goes the long way, unless a wide answer was asked for
             if code & 24 == 8 or (width > 0.0 and code >= 0 and code & 16 == 0):
-                result: Distance = _new(Distance)
+                result: Distance[Any] = _new(Distance)
                 result._row = (
                     out, code, self.a, self.b, (mode, max_distance, tol, False),
                     None if pose_a is None else pose_a.tobytes(), None if pose_b is None else pose_b.tobytes(),

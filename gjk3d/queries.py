@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,41 @@ from gjk3d.errors import UnsupportedPair
 from gjk3d.families import canonical, check_polytopes, facet_axes, families
 from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
-from gjk3d.pair import depth_mode, prepared
+from gjk3d.pair import Depth, depth_mode, prepared
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes.base import Answered, Shape
+from gjk3d.typing import Pose, PoseLike, UnclearPose
 
 Array = NDArray[np.float64]
 Solid = Shape | Answered
 
 
+@overload
 def collide(
-    a: Solid, b: Solid, pose_a: Any = None, pose_b: Any = None, *, margin: float = 0.0, workers: int = 1
+    a: Solid, b: Solid, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, margin: float = 0.0, workers: int = 1
+) -> Any: ...
+@overload
+def collide(
+    a: Solid, b: Solid, pose_a: PoseLike | None, pose_b: UnclearPose, *, margin: float = 0.0, workers: int = 1
+) -> Any: ...
+@overload
+def collide(
+    a: Solid, b: Solid, pose_a: Pose | None = None, pose_b: Pose | None = None, *, margin: float = 0.0,
+    workers: int = 1,
+) -> bool: ...  # fmt: skip
+@overload
+def collide(
+    a: Solid, b: Solid, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0,
+    workers: int = 1,
+) -> NDArray[np.bool_]: ...  # fmt: skip
+def collide(
+    a: Solid,
+    b: Solid,
+    pose_a: PoseLike | None = None,
+    pose_b: PoseLike | None = None,
+    *,
+    margin: float = 0.0,
+    workers: int = 1,
 ) -> Any:
     """Tell whether two shapes touch or overlap, or come within a margin.
 
@@ -61,18 +86,38 @@ def collide(
     return prepared(a, b).collide(pose_a, pose_b, margin=margin)
 
 
+@overload
+def distance(
+    a: Solid, b: Solid, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, max_distance: float = inf,
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+) -> Distance[Any]: ...  # fmt: skip
+@overload
+def distance(
+    a: Solid, b: Solid, pose_a: PoseLike | None, pose_b: UnclearPose, *, max_distance: float = inf,
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+) -> Distance[Any]: ...  # fmt: skip
+@overload
+def distance(
+    a: Solid, b: Solid, pose_a: Pose | None = None, pose_b: Pose | None = None, *, max_distance: float = inf,
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+) -> Distance[float]: ...  # fmt: skip
+@overload
+def distance(
+    a: Solid, b: Solid, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, max_distance: float = inf,
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+) -> Distance[Array]: ...  # fmt: skip
 def distance(
     a: Solid,
     b: Solid,
-    pose_a: Any = None,
-    pose_b: Any = None,
+    pose_a: PoseLike | None = None,
+    pose_b: PoseLike | None = None,
     *,
     max_distance: float = inf,
     tol: float | None = None,
     trace: bool = False,
     certificate: bool = False,
     workers: int = 1,
-) -> Distance:
+) -> Distance[Any]:
     """Return how far apart two shapes are, with the nearest points; 0 and one common point where they overlap.
 
     Never runs EPA on shapes that overlap, so it is the cheaper question where depth does not matter.
@@ -120,19 +165,43 @@ def distance(
     return prepared(a, b).ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
 
 
+@overload
+def signed_distance(
+    a: Solid, b: Solid, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, depth: Depth = "auto",
+    max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
+    workers: int = 1,
+) -> Distance[Any]: ...  # fmt: skip
+@overload
+def signed_distance(
+    a: Solid, b: Solid, pose_a: PoseLike | None, pose_b: UnclearPose, *, depth: Depth = "auto",
+    max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
+    workers: int = 1,
+) -> Distance[Any]: ...  # fmt: skip
+@overload
+def signed_distance(
+    a: Solid, b: Solid, pose_a: Pose | None = None, pose_b: Pose | None = None, *, depth: Depth = "auto",
+    max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
+    workers: int = 1,
+) -> Distance[float]: ...  # fmt: skip
+@overload
+def signed_distance(
+    a: Solid, b: Solid, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, depth: Depth = "auto",
+    max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
+    workers: int = 1,
+) -> Distance[Array]: ...  # fmt: skip
 def signed_distance(
     a: Solid,
     b: Solid,
-    pose_a: Any = None,
-    pose_b: Any = None,
+    pose_a: PoseLike | None = None,
+    pose_b: PoseLike | None = None,
     *,
-    depth: str = "auto",
+    depth: Depth = "auto",
     max_distance: float = inf,
     tol: float | None = None,
     trace: bool = False,
     certificate: bool = False,
     workers: int = 1,
-) -> Distance:
+) -> Distance[Any]:
     """Return how far apart two shapes are, or how deep they overlap, with the points and the direction that part them.
 
     Parameters
@@ -175,7 +244,17 @@ def signed_distance(
     return prepared(a, b).ask(depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
 
 
-def separating_axis(a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) -> Axis:
+@overload
+def separating_axis(a: Shape, b: Shape, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Axis[Any]: ...
+@overload
+def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None, pose_b: UnclearPose) -> Axis[Any]: ...
+@overload
+def separating_axis(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Axis[float]: ...
+@overload
+def separating_axis(
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+) -> Axis[Array]: ...
+def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Axis[Any]:
     """Return the best axis of the separating axis test, and which face or pair of edges it comes from.
 
     Tries the normal of every face of both, and the cross product of every pair of edges that makes a facet of the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from math import inf
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,15 @@ from gjk3d.firstcall import first_call
 from gjk3d.motion import ImpactStatus, Motion, time_of_impact
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import as_matrices, pose_rows
+from gjk3d.results import Answer
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Answered, Polytope, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.point import Point
+from gjk3d.typing import N, Pose, PoseLike, Row, Rows, Unclear, UnclearPose
+
+if TYPE_CHECKING:
+    from gjk3d.results import Bools, Each
 
 Array = NDArray[np.float64]
 
@@ -28,7 +33,7 @@ Solid = Shape | Answered
 _NO_PLANES = np.empty((0, 4))
 
 
-class RayHit:
+class RayHit(Answer[N]):
     """Answer of `raycast`, for one ray or for n.
 
     Attributes
@@ -47,12 +52,14 @@ class RayHit:
         Of the ray that was cast; the direction is a unit vector.
     """
 
-    __slots__ = ("direction", "distance", "hit", "inside", "normal", "origin", "point")
-    hit: Any
-    distance: Any
+    if TYPE_CHECKING:
+        hit: Each[bool, Bools] = Each()
+        inside: Each[bool, Bools] = Each()
+    else:  # a slot would not be a descriptor to type checkers
+        __slots__ = ("direction", "distance", "hit", "inside", "normal", "origin", "point")
+    distance: N
     point: Array
     normal: Array
-    inside: Any
     origin: Array
     direction: Array
 
@@ -64,11 +71,11 @@ class RayHit:
     def __bool__(self) -> bool:
         raise TypeError("a RayHit is neither true nor false: look at .hit")
 
-    def __getitem__(self, index: int) -> RayHit:
+    def __getitem__(self: RayHit[Any], index: SupportsIndex) -> RayHit[float]:
         """Return one row of a stack."""
         if self.point.ndim == 1:
             raise TypeError("this RayHit is of one ray and cannot be indexed")
-        row: RayHit = object.__new__(RayHit)
+        row: RayHit[float] = object.__new__(RayHit)
         row.hit, row.inside = bool(self.hit[index]), bool(self.inside[index])
         row.distance, row.point, row.normal = float(self.distance[index]), self.point[index], self.normal[index]
         row.origin, row.direction = self.origin[index], self.direction[index]
@@ -85,7 +92,29 @@ class RayHit:
         return f"RayHit: at {self.distance:.9g}, on a face towards ({x:.4g}, {y:.4g}, {z:.4g})"
 
 
-def raycast(shape: Solid, origins: Any, directions: Any, pose: Any = None, *, max_distance: float = inf) -> RayHit:
+@overload
+def raycast(
+    shape: Solid, origins: Unclear, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
+) -> RayHit[Any]: ...
+@overload
+def raycast(
+    shape: Solid, origins: Rows, directions: Unclear, pose: PoseLike | None = None, *, max_distance: float = inf
+) -> RayHit[Any]: ...
+@overload
+def raycast(
+    shape: Solid, origins: Rows, directions: Rows, pose: UnclearPose, *, max_distance: float = inf
+) -> RayHit[Any]: ...
+@overload
+def raycast(  # type: ignore[overload-overlap]
+    shape: Solid, origins: Row, directions: Row, pose: Pose | None = None, *, max_distance: float = inf
+) -> RayHit[float]: ...
+@overload
+def raycast(
+    shape: Solid, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
+) -> RayHit[Array]: ...
+def raycast(
+    shape: Solid, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
+) -> RayHit[Any]:
     """Return where rays first meet a shape.
 
     Parameters
@@ -149,7 +178,7 @@ def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array,
     return starts, many, _units(ways, more), more
 
 
-def cast_rays(shape: Solid, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit:
+def cast_rays(shape: Solid, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
     """Answer `raycast` for n checked rays and as many pose rows."""
     poses = np.zeros((len(rows), 4, 4))
     poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12], 1.0
@@ -158,7 +187,7 @@ def cast_rays(shape: Solid, rows: Array, starts: Array, units: Array, max_distan
 
 def _cast(
     shape: Solid, still: Array | None, poses: Array, starts: Array, units: Array, most: float, count: int, stacked: bool
-) -> RayHit:
+) -> RayHit[Any]:
     out, codes = np.empty((count, 4)), np.empty(count, dtype=np.int64)
     if not isinstance(shape, Shape):
         import_module(type(shape).CAST_BY).cast(shape, poses, starts, units, most, out, codes)
@@ -258,13 +287,13 @@ def _general(
     codes[:] = np.where(inside, narrow.INSIDE, np.where(hit, narrow.HIT, narrow.MISS))
 
 
-def _answer(out: Array, codes: NDArray[np.int64], starts: Array, units: Array, stacked: bool) -> RayHit:
+def _answer(out: Array, codes: NDArray[np.int64], starts: Array, units: Array, stacked: bool) -> RayHit[Any]:
     hit, inside = codes != narrow.MISS, codes == narrow.INSIDE
     distance = np.where(hit, out[:, 0], inf)
     with np.errstate(invalid="ignore"):
         point = starts + np.where(hit, distance, np.nan)[:, None] * units
     normal = np.where(hit[:, None], out[:, 1:], np.nan)
-    result: RayHit = object.__new__(RayHit)
+    result: RayHit[Any] = object.__new__(RayHit)
     result.origin, result.direction = (np.broadcast_to(rows, point.shape) for rows in (starts, units))
     if stacked:
         result.hit, result.distance, result.point, result.normal, result.inside = hit, distance, point, normal, inside

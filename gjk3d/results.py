@@ -11,14 +11,40 @@ import os
 from collections.abc import Callable
 from enum import IntEnum
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.typing import N
 from gjk3d.wording import told
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Answer(Generic[N]):
+    """What an answer is to type checkers: ``[float]`` of one pair, ``[NDArray[np.float64]]`` of n, bare of either."""
+
+    __slots__: tuple[str, ...] = ()
+
+
+if TYPE_CHECKING:
+    One = TypeVar("One")
+    Many = TypeVar("Many")
+
+    class Each(Generic[One, Many]):
+        """A field that is one thing of one pair, and another of n."""
+
+        @overload
+        def __get__(self, answer: Answer[float], owner: Any) -> One: ...
+        @overload
+        def __get__(self, answer: Answer[Array], owner: Any) -> Many: ...
+        @overload
+        def __get__(self, answer: Any, owner: Any) -> Any: ...
+        def __get__(self, answer: Any, owner: Any) -> Any: ...
+        def __set__(self, answer: Any, value: Any) -> None: ...
 
 
 class Status(IntEnum):
@@ -46,7 +72,7 @@ class AxisKind(IntEnum):
         return self.name
 
 
-class Axis(NamedTuple):
+class Axis(NamedTuple, Generic[N]):
     """Answer of `separating_axis`, for one pair or for n.
 
     Attributes
@@ -64,13 +90,13 @@ class Axis(NamedTuple):
     """
 
     normal: Array
-    gap: Any
-    error: Any
+    gap: N
+    error: N
     kind: Any
     status: Any
 
     @property
-    def bounds(self) -> tuple[Any, Any]:
+    def bounds(self: Axis[Any]) -> tuple[Any, Any]:
         """The least and the greatest gap that the error leaves."""
         return np.nextafter(self.gap - self.error, -np.inf), np.nextafter(self.gap + self.error, np.inf)
 
@@ -230,7 +256,7 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
 }
 
 
-class Distance:
+class Distance(Answer[N]):
     """Answer of `distance` and `signed_distance`, for one pair or for n.
 
     Attributes
@@ -257,35 +283,36 @@ class Distance:
         The question, so that an answer can be drawn and replayed.
     """
 
-    __slots__ = (
-        "_row",
-        "asked",
-        "certificate",
-        "distance",
-        "iterations",
-        "lower",
-        "normal",
-        "point_a",
-        "point_b",
-        "pose_a",
-        "pose_b",
-        "shape_a",
-        "shape_b",
-        "status",
-        "tight",
-        "trace",
-        "upper",
-    )
-
-    distance: Any
+    distance: N
     normal: Array
     point_a: Array
     point_b: Array
-    lower: Any
-    upper: Any
-    status: Any
-    tight: Any
-    iterations: Any
+    lower: N
+    upper: N
+    if TYPE_CHECKING:
+        status: Each[Status, Ints] = Each()
+        tight: Each[bool, Bools] = Each()
+        iterations: Each[int, Ints] = Each()
+    else:  # a slot would not be a descriptor to type checkers
+        __slots__ = (
+            "_row",
+            "asked",
+            "certificate",
+            "distance",
+            "iterations",
+            "lower",
+            "normal",
+            "point_a",
+            "point_b",
+            "pose_a",
+            "pose_b",
+            "shape_a",
+            "shape_b",
+            "status",
+            "tight",
+            "trace",
+            "upper",
+        )
     trace: Trace | None
     certificate: Certificate | None
     shape_a: Any
@@ -297,26 +324,33 @@ class Distance:
     #: of one pair: the kernel's row and its marks, the shapes, how it was asked, and the poses' bytes
     _row: tuple[Array, int, Any, Any, tuple[int, float, float | None, bool], bytes | None, bytes | None]
 
-    def __getattr__(self, name: str) -> Any:
-        """Unpack what is asked for the first time of an answer of one pair."""
-        unpack = _UNPACK.get(name)
-        if unpack is None:
-            if name == "certificate":
-                return None  # unless it was asked for
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        value = unpack(self._row)
-        setattr(self, name, value)
-        return value
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Unpack what is asked for the first time of an answer of one pair."""
+            unpack = _UNPACK.get(name)
+            if unpack is None:
+                if name == "certificate":
+                    return None  # unless it was asked for
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = unpack(self._row)
+            setattr(self, name, value)
+            return value
 
     @property
-    def depth(self) -> Any:
+    def depth(self) -> N:
         """How deep the pair overlaps, and 0 where it does not: ``max(0, -distance)``."""
-        return np.maximum(0.0, -self.distance) if isinstance(self.distance, np.ndarray) else max(0.0, -self.distance)
+        distance: Any = self.distance
+        depth: Any = np.maximum(0.0, -distance) if isinstance(distance, np.ndarray) else max(0.0, -distance)
+        return cast("N", depth)
 
     @property
-    def separation_vector(self) -> Array:
+    def separation_vector(self: Distance[Any]) -> Array:
         """The shortest translation of B that makes the two just touch: ``depth * normal``, zero when apart."""
-        return np.asarray(self.depth)[..., None] * self.normal if self.normal.ndim == 2 else self.depth * self.normal
+        vector: Array = (
+            np.asarray(self.depth)[..., None] * self.normal if self.normal.ndim == 2 else self.depth * self.normal
+        )
+        return vector
 
     def __len__(self) -> int:
         if self.normal.ndim == 1:
@@ -326,11 +360,15 @@ class Distance:
     def __bool__(self) -> bool:
         raise TypeError("a Distance is neither true nor false: ask gjk3d.collide, or look at .status")
 
-    def __getitem__(self, index: Any) -> Distance:
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Distance[float]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __getitem__(self, index: slice | list[int] | list[bool] | NDArray[Any]) -> Distance[Array]: ...
+    def __getitem__(self: Distance[Any], index: Any) -> Distance[Any]:
         """Return a row of a stack as an answer of one pair; a slice, a mask or an array of indices as a stack."""
         if self.normal.ndim == 1:
             raise TypeError("this Distance is of one pair and cannot be indexed")
-        row: Distance = object.__new__(Distance)
+        row: Distance[Any] = object.__new__(Distance)
         if isinstance(index, (slice, list, np.ndarray)):
             for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):
                 setattr(row, name, getattr(self, name)[index])
@@ -358,7 +396,7 @@ class Distance:
         value = told(self.lower, self.upper, 9)
         return f"Distance: {self.status.name.lower()}, {value} along ({x:.4g}, {y:.4g}, {z:.4g})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self: Distance[Any]) -> dict[str, Any]:
         """Return the answer as plain numbers, lists and strings, fit for JSON (one pair only)."""
         if self.normal.ndim == 2:
             raise TypeError("to_dict() is of one pair: take a row first, result[i].to_dict()")

@@ -15,6 +15,7 @@ from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
 from gjk3d.poses import pose_rows
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import rows
+from gjk3d.typing import PoseLike, Rows
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -122,7 +123,7 @@ class Volume:
         """Return how far apart volumes are: rounded down, 0 where they meet; see `overlaps` for the arguments."""
         return self._answer(other, all_pairs, distances=True)
 
-    def placed(self, pose: Any) -> Self:
+    def placed(self, pose: PoseLike) -> Self:
         """Return the volume moved by a rigid pose, grown by what rounding needs.
 
         Parameters
@@ -144,7 +145,7 @@ class Volume:
             raise TypeError(f"this {type(self).__name__} is a stack of {len(self)}: take one, volumes[i]")
         return self
 
-    def contains(self, points: Any, *, all_pairs: bool = False) -> Any:
+    def contains(self, points: Rows, *, all_pairs: bool = False) -> Any:
         """Tell which points lie in the volume; points on its surface do, and those within rounding of it may.
 
         Parameters
@@ -153,7 +154,7 @@ class Volume:
         all_pairs : bool
             Every volume of a stack against every point, (n, m), instead of row by row.
         """
-        single = np.ndim(points) == 1
+        single = np.ndim(points) == 1  # type: ignore[arg-type]
         p = rows([points] if single else points, "contains: points")
         count = 1 if self._single else len(self)
         i, j, shape = _paired(count, len(p), self._single, single, all_pairs, "points")

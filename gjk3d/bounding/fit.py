@@ -19,12 +19,13 @@ from gjk3d.shapes.box import Box
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.measure import minimal_ball
 from gjk3d.shapes.sphere import Sphere
+from gjk3d.typing import PoseLike
 
 _U = layout.UNIT_ROUNDOFF
 _GRID = 32  #: of the directions that a ball is fitted by
 
 
-def bounding_sphere(shape: Shape | Sequence[Shape], pose: Any = None) -> BoundingSphere:
+def bounding_sphere(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> BoundingSphere:
     """Return a ball round the shape: the least one for primitives and hulls, nearly so for composed shapes.
 
     Parameters
@@ -52,7 +53,7 @@ def bounding_sphere(shape: Shape | Sequence[Shape], pose: Any = None) -> Boundin
     return volume
 
 
-def aabb(shape: Shape | Sequence[Shape], pose: Any = None) -> AABB:
+def aabb(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> AABB:
     """Return the box along the world's axes round the shape at a pose; see `bounding_sphere` for the arguments.
 
     It is fitted to the shape at that pose, so it is smaller than a box that was turned along.
@@ -67,7 +68,7 @@ def aabb(shape: Shape | Sequence[Shape], pose: Any = None) -> AABB:
     return volume
 
 
-def obb(shape: Shape | Sequence[Shape], pose: Any = None) -> OBB:
+def obb(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> OBB:
     """Return an oriented box round the shape; see `bounding_sphere` for the arguments.
 
     For primitives their own box. For hulls no larger than any that lies flush with one of its faces, or than the best

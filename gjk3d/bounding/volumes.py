@@ -14,6 +14,7 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape, rows
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.sphere import Sphere
+from gjk3d.typing import Number, PoseLike, Rows, VectorLike
 
 _U = layout.UNIT_ROUNDOFF
 _SIGNS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -84,7 +85,7 @@ class BoundingSphere(Volume):
     center: Array
     radius: Any
 
-    def __init__(self, center: Any, radius: Any) -> None:
+    def __init__(self, center: Rows, radius: Number | VectorLike) -> None:
         single, centers, radii = _fields("BoundingSphere", ("center", 3, center), ("radius", 0, radius))
         _not_below(radii, "BoundingSphere: radius")
         self._set(single, center=centers, radius=radii)
@@ -146,7 +147,7 @@ class AABB(Volume):
     low: Array
     high: Array
 
-    def __init__(self, low: Any, high: Any) -> None:
+    def __init__(self, low: Rows, high: Rows) -> None:
         single, lows, highs = _fields("AABB", ("low", 3, low), ("high", 3, high))
         if (lows > highs).any():
             k = int(np.argmax((lows > highs).any(axis=1)))
@@ -224,7 +225,7 @@ class OBB(Volume):
     pose: Array
     extents: Array
 
-    def __init__(self, pose: Any, extents: Any) -> None:
+    def __init__(self, pose: PoseLike, extents: Rows) -> None:
         at, stacked = pose_rows(pose, "OBB: pose")
         single, lengths = _fields("OBB", ("extents", 3, extents))
         if single == stacked or len(lengths) != len(at):

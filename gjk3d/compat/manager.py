@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from gjk3d.compat.answers import NONE, ContactData, DistanceData, contacts, meet
 from gjk3d.compat.closest import Closest, closest
 from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects, Pairs, in_order
 from gjk3d.shapes.base import Array
+from gjk3d.typing import OnePose
+
+Name = Any  #: what `CollisionManager.add_object` was given
+Names = tuple[Name, Name]
 
 
 class CollisionManager:
@@ -77,7 +81,7 @@ class CollisionManager:
 
     # --- changes -------------------------------------------------------------------------------------------------
 
-    def add_object(self, name: Hashable, mesh: Any, transform: Any = None) -> CollisionObject:
+    def add_object(self, name: Hashable, mesh: Any, transform: OnePose = None) -> CollisionObject:
         """Add an object; one that has the name already is replaced.
 
         Parameters
@@ -110,7 +114,7 @@ class CollisionManager:
         """
         self._objects.remove(name)
 
-    def set_transform(self, name: Hashable, transform: Any) -> None:
+    def set_transform(self, name: Hashable, transform: OnePose) -> None:
         """Give an object another transform instead of the one it has.
 
         Raises
@@ -122,8 +126,22 @@ class CollisionManager:
 
     # --- collisions ----------------------------------------------------------------------------------------------
 
+    @overload
+    def in_collision_single(self, mesh: Any, transform: OnePose = None) -> bool: ...
+    @overload
     def in_collision_single(
-        self, mesh: Any, transform: Any = None, return_names: bool = False, return_data: bool = False
+        self, mesh: Any, transform: OnePose = None, *, return_names: Literal[True]
+    ) -> tuple[bool, set[Name]]: ...
+    @overload
+    def in_collision_single(
+        self, mesh: Any, transform: OnePose = None, *, return_names: Literal[True], return_data: Literal[True]
+    ) -> tuple[bool, set[Name], list[ContactData]]: ...
+    @overload
+    def in_collision_single(
+        self, mesh: Any, transform: OnePose = None, return_names: bool = False, return_data: bool = False
+    ) -> Any: ...
+    def in_collision_single(
+        self, mesh: Any, transform: OnePose = None, return_names: bool = False, return_data: bool = False
     ) -> Any:
         """Tell whether a mesh collides with any object.
 
@@ -147,6 +165,16 @@ class CollisionManager:
         hit, names, data = self._collisions(pairs, return_names, return_data, False)
         return _answer(hit, {a for a, _ in names}, return_names, data, return_data)
 
+    @overload
+    def in_collision_internal(self) -> bool: ...
+    @overload
+    def in_collision_internal(self, *, return_names: Literal[True]) -> tuple[bool, set[Names]]: ...
+    @overload
+    def in_collision_internal(
+        self, *, return_names: Literal[True], return_data: Literal[True]
+    ) -> tuple[bool, set[Names], list[ContactData]]: ...
+    @overload
+    def in_collision_internal(self, return_names: bool = False, return_data: bool = False) -> Any: ...
     def in_collision_internal(self, return_names: bool = False, return_data: bool = False) -> Any:
         """Tell whether any two objects collide.
 
@@ -167,6 +195,20 @@ class CollisionManager:
         hit, names, data = self._collisions(pairs, return_names, return_data, True)
         return _answer(hit, names, return_names, data, return_data)
 
+    @overload
+    def in_collision_other(self, other_manager: CollisionManager) -> bool: ...
+    @overload
+    def in_collision_other(
+        self, other_manager: CollisionManager, *, return_names: Literal[True]
+    ) -> tuple[bool, set[Names]]: ...
+    @overload
+    def in_collision_other(
+        self, other_manager: CollisionManager, *, return_names: Literal[True], return_data: Literal[True]
+    ) -> tuple[bool, set[Names], list[ContactData]]: ...
+    @overload
+    def in_collision_other(
+        self, other_manager: CollisionManager, return_names: bool = False, return_data: bool = False
+    ) -> Any: ...
     def in_collision_other(
         self, other_manager: CollisionManager, return_names: bool = False, return_data: bool = False
     ) -> Any:
@@ -210,8 +252,22 @@ class CollisionManager:
 
     # --- distances -----------------------------------------------------------------------------------------------
 
+    @overload
+    def min_distance_single(self, mesh: Any, transform: OnePose = None) -> float: ...
+    @overload
     def min_distance_single(
-        self, mesh: Any, transform: Any = None, return_name: bool = False, return_data: bool = False
+        self, mesh: Any, transform: OnePose = None, *, return_name: Literal[True]
+    ) -> tuple[float, Name]: ...
+    @overload
+    def min_distance_single(
+        self, mesh: Any, transform: OnePose = None, *, return_name: Literal[True], return_data: Literal[True]
+    ) -> tuple[float, Name, DistanceData]: ...
+    @overload
+    def min_distance_single(
+        self, mesh: Any, transform: OnePose = None, return_name: bool = False, return_data: bool = False
+    ) -> Any: ...
+    def min_distance_single(
+        self, mesh: Any, transform: OnePose = None, return_name: bool = False, return_data: bool = False
     ) -> Any:
         """Return how far a mesh is from the nearest object.
 
@@ -238,6 +294,20 @@ class CollisionManager:
             return _answer(NONE.distance, None, return_name, data, return_data)
         return _answer(found.nearest.distance, found.a.name, return_name, _data(found), return_data)
 
+    @overload
+    def min_distance_internal(self, name: Hashable | None = None) -> float: ...
+    @overload
+    def min_distance_internal(
+        self, name: Hashable | None = None, *, return_names: Literal[True]
+    ) -> tuple[float, Names | None]: ...
+    @overload
+    def min_distance_internal(
+        self, name: Hashable | None = None, *, return_names: Literal[True], return_data: Literal[True]
+    ) -> tuple[float, Names | None, DistanceData | None]: ...
+    @overload
+    def min_distance_internal(
+        self, name: Hashable | None = None, return_names: bool = False, return_data: bool = False
+    ) -> Any: ...
     def min_distance_internal(
         self, name: Hashable | None = None, return_names: bool = False, return_data: bool = False
     ) -> Any:
@@ -276,6 +346,20 @@ class CollisionManager:
         names: Any = tuple(sorted((found.a.name, found.b.name))) if return_names else None
         return _answer(found.nearest.distance, names, return_names, _data(found), return_data)
 
+    @overload
+    def min_distance_other(self, other_manager: CollisionManager) -> float: ...
+    @overload
+    def min_distance_other(
+        self, other_manager: CollisionManager, *, return_names: Literal[True]
+    ) -> tuple[float, Names]: ...
+    @overload
+    def min_distance_other(
+        self, other_manager: CollisionManager, *, return_names: Literal[True], return_data: Literal[True]
+    ) -> tuple[float, Names, DistanceData]: ...
+    @overload
+    def min_distance_other(
+        self, other_manager: CollisionManager, return_names: bool = False, return_data: bool = False
+    ) -> Any: ...
     def min_distance_other(
         self, other_manager: CollisionManager, return_names: bool = False, return_data: bool = False
     ) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gjk3d.errors import ShapeError
+from gjk3d.typing import FactorsLike, OnePose, Row, Rows, RowsLike, Unclear
 
 if TYPE_CHECKING:
     from gjk3d.shapes.convex_hull import ConvexHull
@@ -66,8 +67,8 @@ class Mesh:
     __slots__ = ("_cache", "_faces", "_name", "_parts", "_source", "_unit", "_vertices")
 
     #: the module that answers `gjk3d.collide` and the like for this class
-    ANSWERED_BY = "gjk3d.meshes.queries"
-    CAST_BY = "gjk3d.meshes.rays"
+    ANSWERED_BY: ClassVar[str] = "gjk3d.meshes.queries"
+    CAST_BY: ClassVar[str] = "gjk3d.meshes.rays"
 
     _cache: dict[str, Any]
     _faces: Indices
@@ -79,8 +80,8 @@ class Mesh:
 
     def __init__(
         self,
-        vertices: ArrayLike,
-        faces: ArrayLike,
+        vertices: RowsLike,
+        faces: RowsLike,
         *,
         name: str | None = None,
         unit: str | None = None,
@@ -218,7 +219,13 @@ class Mesh:
             parts.append(Mesh(self._vertices[used], faces.reshape(-1, 3), name=name, unit=self._unit))
         return parts
 
-    def contains(self, points: ArrayLike) -> Any:
+    @overload
+    def contains(self, points: Unclear) -> Any: ...
+    @overload
+    def contains(self, points: Row) -> bool: ...  # type: ignore[overload-overlap]
+    @overload
+    def contains(self, points: Rows) -> NDArray[np.bool_]: ...
+    def contains(self, points: Any) -> Any:
         """Tell which points lie inside the closed surface.
 
         Parameters
@@ -317,7 +324,7 @@ class Mesh:
         """
         return import_module("gjk3d.solids.voxelize").voxelized(self, pitch)
 
-    def scaled(self, factors: ArrayLike, *, unit: str | None = None) -> Mesh:
+    def scaled(self, factors: FactorsLike, *, unit: str | None = None) -> Mesh:
         """Return a mesh stretched along its axes, by one factor or three; a mirror image keeps its outside outside.
 
         Parameters
@@ -341,7 +348,7 @@ class Mesh:
         faces = self._faces[:, ::-1] if mirrored else self._faces
         return Mesh(self._vertices * numbers, faces, name=self._name, unit=unit or self._unit)
 
-    def placed(self, pose: Any) -> Mesh:
+    def placed(self, pose: OnePose) -> Mesh:
         """Return the mesh as it is at a pose, (4, 4) float: a new one in the pose's outer frame.
 
         Examples
@@ -356,7 +363,7 @@ class Mesh:
         rotation, shift = rigid(pose)
         return Mesh(self._vertices @ rotation.T + shift, self._faces, name=self._name, unit=self._unit)
 
-    def refit(self, vertices: ArrayLike) -> Mesh:
+    def refit(self, vertices: RowsLike) -> Mesh:
         """Return a mesh of the same faces with its vertices elsewhere, whose tree need not be built anew."""
         from gjk3d.meshes.tree import refitted
 
@@ -453,7 +460,7 @@ def _frozen(array: Any) -> Any:
     return array
 
 
-def _vertices(value: ArrayLike) -> Array:
+def _vertices(value: Any) -> Array:
     raw = _array(value, "vertices")
     if raw.dtype.kind not in "fiu":
         raise ShapeError(f"vertices are of type {raw.dtype}: give real numbers, (n, 3)")
@@ -469,7 +476,7 @@ def _vertices(value: ArrayLike) -> Array:
     return _frozen(points)  # type: ignore[no-any-return]
 
 
-def _faces(value: ArrayLike, limit: int) -> Indices:
+def _faces(value: Any, limit: int) -> Indices:
     raw = _array(value, "faces")
     if raw.size and raw.dtype.kind not in "iu":
         raise ShapeError(f"faces are of type {raw.dtype}: give whole numbers, the rows of vertices that each one joins")
@@ -484,11 +491,12 @@ def _faces(value: ArrayLike, limit: int) -> Indices:
         )
     flags = raw.flags
     if raw is value and raw.dtype == np.int64 and flags.c_contiguous and flags.owndata and not flags.writeable:
-        return raw  # those of another mesh: copies of a part share them
+        kept: NDArray[np.int64] = raw
+        return kept  # those of another mesh: copies of a part share them
     return _frozen(np.array(raw, dtype=np.int64, order="C"))  # type: ignore[no-any-return]
 
 
-def _array(value: ArrayLike, what: str) -> NDArray[Any]:
+def _array(value: Any, what: str) -> NDArray[Any]:
     try:
         return np.asarray(value)
     except ValueError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 from zlib import crc32
 
 import numpy as np
@@ -27,11 +27,12 @@ from gjk3d.poses import WIDTH
 from gjk3d.results import Status
 from gjk3d.shapes.base import Array, Ints, Shape
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import OnePose
 
 _TIGHT = 1e-12  #: width that is promised of a distance, in units of the pair's size
 
 
-def meeting_faces(a: Any, b: Any, pose_a: Any = None, pose_b: Any = None) -> Ints:
+def meeting_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None) -> Ints:
     """Return which faces of two meshes touch or cross, or which faces of a mesh a shape touches.
 
     Parameters
@@ -72,8 +73,16 @@ def meeting_faces(a: Any, b: Any, pose_a: Any = None, pose_b: Any = None) -> Int
     return found
 
 
+@overload
 def intersection_curve(
-    a: Mesh, b: Mesh, pose_a: Any = None, pose_b: Any = None, *, join: bool = False
+    a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: Literal[False] = False
+) -> Array: ...
+@overload
+def intersection_curve(
+    a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: bool
+) -> Array | list[Array]: ...
+def intersection_curve(
+    a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: bool = False
 ) -> Array | list[Array]:
     """Return the segments in which the surfaces of two meshes cut each other.
 
@@ -111,7 +120,7 @@ def intersection_curve(
     return joined(placed, 1e4 * surfaces.noise(first, second, m))
 
 
-def nearest_faces(a: Any, b: Any, pose_a: Any = None, pose_b: Any = None) -> tuple[int, int]:
+def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None) -> tuple[int, int]:
     """Return the faces that the nearest points of two meshes lie on, -1 for a shape; some that meet where any do.
 
     Examples

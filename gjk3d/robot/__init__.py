@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gjk3d.robot.allowed import AllowedPair, AllowedPairs
 from gjk3d.robot.bodies import Body, Geometry
@@ -37,10 +37,11 @@ __all__ = [
     "allow_by_sampling",
 ]
 
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> Any:
-    if name != "ompl":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import gjk3d.robot.ompl as planning
+    def __getattr__(name: str) -> object:
+        if name != "ompl":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import gjk3d.robot.ompl as planning
 
-    return planning
+        return planning

@@ -9,7 +9,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gjk3d.asking import check_workers
 from gjk3d.families import FIRST_POINTS, in_chunks, scratch
@@ -69,7 +68,7 @@ class Answers(Surroundings):
         finally:
             self._lock.release()
 
-    def _hits(self, q: ArrayLike, workers: int) -> tuple[Ints, bool]:
+    def _hits(self, q: Any, workers: int) -> tuple[Ints, bool]:
         check_workers(workers)
         rows, stacked = self.robot.configurations(q)
         answer = np.empty(len(rows), dtype=np.int64)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from math import inf
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gjk3d.asking import check_workers
 from gjk3d.robot.answers import Answers
 from gjk3d.robot.checking import FREE
 from gjk3d.robot.kinematics import Array, many_point_jacobians
 from gjk3d.robot.model import Robot
-from gjk3d.robot.motions import MotionCheck, PathCheck, motion_free, path_free
+from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
 from gjk3d.robot.reports import collisions, contacts
-from gjk3d.robot.results import RobotClearance
+from gjk3d.robot.results import PairName, RobotClearance, RobotCollision, RobotContact
 from gjk3d.robot.things import WORLD
+from gjk3d.scene import Scene
+from gjk3d.scene.standing import Solid
+from gjk3d.typing import Number, PoseLike, Row, Rows, Unclear, VectorLike
 
 
 class Checker(Answers):
@@ -56,14 +60,20 @@ class Checker(Answers):
     def __init__(
         self,
         robot: Robot,
-        surroundings: Any = None,
+        surroundings: Mapping[str, Solid | tuple[Solid, PoseLike | None]] | Scene | None = None,
         *,
-        touching: Any = (),
+        touching: Iterable[tuple[str, str]] = (),
         margin: float = 0.0,
     ) -> None:
         super().__init__(robot, surroundings, touching, margin)
 
-    def free(self, q: ArrayLike, *, workers: int = 1) -> Any:
+    @overload
+    def free(self, q: Unclear, *, workers: int = 1) -> Any: ...
+    @overload
+    def free(self, q: Row, *, workers: int = 1) -> bool: ...  # type: ignore[overload-overlap]
+    @overload
+    def free(self, q: Rows, *, workers: int = 1) -> NDArray[np.bool_]: ...
+    def free(self, q: Rows, *, workers: int = 1) -> Any:
         """Tell whether the robot touches neither itself nor its surroundings, nor comes closer than the margin.
 
         Limits of joints are not looked at: see `Robot.within_limits`.
@@ -91,7 +101,13 @@ class Checker(Answers):
         free: NDArray[np.bool_] = pairs == FREE
         return free if stacked else bool(free[0])
 
-    def hit(self, q: ArrayLike, *, workers: int = 1) -> Any:
+    @overload
+    def hit(self, q: Unclear, *, workers: int = 1) -> Any: ...
+    @overload
+    def hit(self, q: Row, *, workers: int = 1) -> PairName: ...  # type: ignore[overload-overlap]
+    @overload
+    def hit(self, q: Rows, *, workers: int = 1) -> list[PairName]: ...
+    def hit(self, q: Rows, *, workers: int = 1) -> Any:
         """Return a pair that is too close, as two names, or None; a list of such for n configurations.
 
         Which of several it is depends on what was asked before; see `collisions` for all.
@@ -104,7 +120,15 @@ class Checker(Answers):
         found = [None if p == FREE else self._names[p] for p in pairs.tolist()]
         return found if stacked else found[0]
 
-    def clearance(self, q: ArrayLike, *, max_distance: float = inf, workers: int = 1) -> RobotClearance:
+    @overload
+    def clearance(self, q: Unclear, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[Any, Any]: ...
+    @overload
+    def clearance(self, q: Row, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[float, PairName]: ...  # type: ignore[overload-overlap]
+    @overload
+    def clearance(
+        self, q: Rows, *, max_distance: float = inf, workers: int = 1
+    ) -> RobotClearance[Array, list[PairName]]: ...
+    def clearance(self, q: Rows, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[Any, Any]:
         """Return the least signed distance of all checked pairs, and whose it is.
 
         Parameters
@@ -129,7 +153,13 @@ class Checker(Answers):
         distance, lower, upper = out[0, :3].tolist()
         return RobotClearance(distance, lower, upper, out[0, 3:6], out[0, 6:9], out[0, 9:12], pairs[0])
 
-    def collisions(self, q: ArrayLike) -> Any:
+    @overload
+    def collisions(self, q: Unclear) -> Any: ...
+    @overload
+    def collisions(self, q: Row) -> list[RobotCollision]: ...  # type: ignore[overload-overlap]
+    @overload
+    def collisions(self, q: Rows) -> list[list[RobotCollision]]: ...
+    def collisions(self, q: Rows) -> Any:
         """Return every pair of links and objects that is too close.
 
         Parameters
@@ -150,7 +180,13 @@ class Checker(Answers):
         found = collisions(self, rows)
         return found if stacked else found[0]
 
-    def contacts(self, q: ArrayLike, *, within: float = 0.0, max_points: int | None = 4) -> Any:
+    @overload
+    def contacts(self, q: Unclear, *, within: float = 0.0, max_points: int | None = 4) -> Any: ...
+    @overload
+    def contacts(self, q: Row, *, within: float = 0.0, max_points: int | None = 4) -> list[RobotContact]: ...  # type: ignore[overload-overlap]
+    @overload
+    def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = 4) -> list[list[RobotContact]]: ...
+    def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = 4) -> Any:
         """Return where the shapes of links and objects touch: a normal, and points on both.
 
         Parameters
@@ -176,7 +212,7 @@ class Checker(Answers):
         found = contacts(self, rows, within, max_points)
         return found if stacked else found[0]
 
-    def gradient(self, q: ArrayLike) -> Array:
+    def gradient(self, q: Rows) -> Array:
         """Return how the clearance changes with q, (dof,) or (n, dof); zero where no pair is checked.
 
         In overlap with what is not convex it is that of the deepest found, which another may replace any moment. The
@@ -202,16 +238,36 @@ class Checker(Answers):
                 total[at] += sign * np.einsum("ni,nij->nj", out[at, 3:6], moved)
         return total if stacked else total[0]
 
+    @overload
+    def motion_free(
+        self, q0: Unclear, q1: Rows, *, certify: bool = False, resolution: Number | VectorLike = 0.05,
+        tolerance: float = 1e-6, workers: int = 1,
+    ) -> MotionCheck[Any, Any, Any, Any]: ...  # fmt: skip
+    @overload
+    def motion_free(
+        self, q0: Rows, q1: Unclear, *, certify: bool = False, resolution: Number | VectorLike = 0.05,
+        tolerance: float = 1e-6, workers: int = 1,
+    ) -> MotionCheck[Any, Any, Any, Any]: ...  # fmt: skip
+    @overload
+    def motion_free(  # type: ignore[overload-overlap]
+        self, q0: Row, q1: Row, *, certify: bool = False, resolution: Number | VectorLike = 0.05,
+        tolerance: float = 1e-6, workers: int = 1,
+    ) -> OneMotion: ...  # fmt: skip
+    @overload
+    def motion_free(
+        self, q0: Rows, q1: Rows, *, certify: bool = False, resolution: Number | VectorLike = 0.05,
+        tolerance: float = 1e-6, workers: int = 1,
+    ) -> ManyMotions: ...  # fmt: skip
     def motion_free(
         self,
-        q0: ArrayLike,
-        q1: ArrayLike,
+        q0: Rows,
+        q1: Rows,
         *,
         certify: bool = False,
-        resolution: ArrayLike = 0.05,
+        resolution: Number | VectorLike = 0.05,
         tolerance: float = 1e-6,
         workers: int = 1,
-    ) -> MotionCheck:
+    ) -> MotionCheck[Any, Any, Any, Any]:
         """Tell whether straight lines in joint space are free, and where they hit first.
 
         Turns are not wrapped: from 3 to -3 is the long way round.
@@ -238,10 +294,10 @@ class Checker(Answers):
 
     def path_free(
         self,
-        path: ArrayLike,
+        path: Rows,
         *,
         certify: bool = False,
-        resolution: ArrayLike = 0.05,
+        resolution: Number | VectorLike = 0.05,
         tolerance: float = 1e-6,
         workers: int = 1,
     ) -> PathCheck:

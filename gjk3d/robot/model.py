@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from gjk3d.errors import RobotError
 from gjk3d.firstcall import first_call
@@ -20,6 +20,7 @@ from gjk3d.robot.bodies import Body, Geometry, make_bodies
 from gjk3d.robot.kinematics import FIXED, Array, Chain, Ints, many_link_poses, many_point_jacobians
 from gjk3d.robot.srdf import State, read_srdf, srdf_text, write_srdf
 from gjk3d.robot.urdf import Joint, read_urdf
+from gjk3d.typing import Number, Row, Rows, Unclear
 
 _FLOAT = np.dtype(np.float64)
 
@@ -191,7 +192,7 @@ class Robot:
             found.allow(*pair)
         self._allowed = found
 
-    def state(self, name: str, start: ArrayLike | None = None) -> Array:
+    def state(self, name: str, start: Row | None = None) -> Array:
         """Return a named pose of the SRDF as a configuration.
 
         Joints that it does not name stay as in ``start``, or are 0. What it says of joints that have no numbers here,
@@ -224,7 +225,7 @@ class Robot:
             raise RobotError(f"robot {self.name!r} has no link {number}, expected 0 to {len(self.links) - 1}")
         return number
 
-    def configuration(self, values: Mapping[str, ArrayLike], start: ArrayLike | None = None) -> Array:
+    def configuration(self, values: Mapping[str, Number | Row], start: Row | None = None) -> Array:
         """Return a configuration by the names of joints; others stay as in ``start``, or are 0.
 
         Parameters
@@ -246,11 +247,11 @@ class Robot:
         checked: Array = self.configurations(q)[0][0]
         return checked
 
-    def configurations(self, q: ArrayLike, name: str = "q") -> tuple[Array, bool]:
+    def configurations(self, q: Rows, name: str = "q") -> tuple[Array, bool]:
         """Check (dof,) or (n, dof) numbers; return them as (n, dof), and whether they were a stack."""
         if type(q) is np.ndarray and q.dtype is _FLOAT and q.flags.carray and q.shape[-1:] == (self.dof,):
             # nothing to convert; what else is wrong is found out below
-            rows = q if q.ndim == 2 else q.reshape(1, -1) if q.ndim == 1 else None
+            rows: Any = q if q.ndim == 2 else q.reshape(1, -1) if q.ndim == 1 else None
             if rows is not None and np.isfinite(rows).all():
                 return rows, q.ndim == 2
         try:
@@ -273,7 +274,13 @@ class Robot:
             raise RobotError(f"{name}{at} is {rows[row, column]} (joint {joint!r}), expected a finite number")
         return rows, raw.ndim == 2
 
-    def within_limits(self, q: ArrayLike, *, tolerance: float = 0.0) -> Any:
+    @overload
+    def within_limits(self, q: Unclear, *, tolerance: float = 0.0) -> Any: ...
+    @overload
+    def within_limits(self, q: Row, *, tolerance: float = 0.0) -> bool: ...  # type: ignore[overload-overlap]
+    @overload
+    def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> NDArray[np.bool_]: ...
+    def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> Any:
         """Tell whether a configuration keeps the limits of all joints; nothing else here asks for that.
 
         Parameters
@@ -297,7 +304,7 @@ class Robot:
         inside = ((rows >= self.lower - tolerance) & (rows <= self.upper + tolerance)).all(axis=1)
         return inside if stacked else bool(inside[0])
 
-    def link_poses(self, q: ArrayLike) -> Array:
+    def link_poses(self, q: Rows) -> Array:
         """Return where the links are in the world.
 
         Parameters
@@ -315,7 +322,7 @@ class Robot:
             many_link_poses(*self.chain, rows, np.empty((4, 4)), out)
         return out if stack else out[0]
 
-    def jacobian(self, q: ArrayLike, link: str | int, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+    def jacobian(self, q: Rows, link: str | int, point: Row = (0.0, 0.0, 0.0)) -> Array:
         """Return how a point that is fixed to a link moves, in world axes, with each number of q.
 
         Parameters

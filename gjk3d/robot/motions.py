@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import IntEnum
 from math import nan
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from gjk3d.asking import check_workers
 from gjk3d.errors import RobotError
@@ -21,6 +21,8 @@ from gjk3d.robot.kinematics import Array, Ints
 from gjk3d.robot.moving import sampled_many
 from gjk3d.robot.proven import HIT, LEVELS, OPEN, PROVEN, certified_many
 from gjk3d.robot.proven_solids import certified_solids
+from gjk3d.robot.results import PairName
+from gjk3d.typing import B, N, Number, P, Rows, S, VectorLike
 
 if TYPE_CHECKING:
     from gjk3d.robot.checker import Checker
@@ -47,7 +49,7 @@ class MotionStatus(IntEnum):
         return self.name
 
 
-class MotionCheck(NamedTuple):
+class MotionCheck(NamedTuple, Generic[B, S, N, P]):
     """Answer of `Checker.motion_free`, for one motion or n; one of its own is true where it is free.
 
     Parameters run from 0, the first configuration, to 1, the second.
@@ -67,16 +69,20 @@ class MotionCheck(NamedTuple):
         Who collides there, or who is too close to tell; an object of the surroundings stands second.
     """
 
-    free: Any
-    status: Any
-    safe: Any
-    hit: Any
-    pair: Any
+    free: B
+    status: S
+    safe: N
+    hit: N
+    pair: P
 
-    def __bool__(self) -> bool:
+    def __bool__(self: MotionCheck[Any, Any, Any, Any]) -> bool:
         if np.ndim(self.free):
             raise RobotError(f"{len(self.free)} motions are not one bool: use .free, or .free.all()")
         return bool(self.free)
+
+
+OneMotion = MotionCheck[bool, MotionStatus, float, PairName]
+ManyMotions = MotionCheck[NDArray[np.bool_], Ints, Array, list[PairName]]
 
 
 class PathCheck(NamedTuple):
@@ -117,8 +123,8 @@ class Found(NamedTuple):
 
 
 def motion_free(
-    checker: Checker, q0: ArrayLike, q1: ArrayLike, certify: bool, resolution: ArrayLike, tolerance: float, workers: int
-) -> MotionCheck:
+    checker: Checker, q0: Rows, q1: Rows, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
+) -> OneMotion | ManyMotions:
     """Answer `Checker.motion_free`."""
     check_workers(workers)
     first, stack0 = checker.robot.configurations(q0, "q0")
@@ -138,7 +144,7 @@ def motion_free(
 
 
 def path_free(
-    checker: Checker, path: ArrayLike, certify: bool, resolution: ArrayLike, tolerance: float, workers: int
+    checker: Checker, path: Any, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> PathCheck:
     """Answer `Checker.path_free`."""
     check_workers(workers)
@@ -165,7 +171,7 @@ def path_free(
     return PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
 
 
-def _steps_of(checker: Checker, resolution: ArrayLike) -> Array:
+def _steps_of(checker: Checker, resolution: Number | VectorLike) -> Array:
     """Return the largest step of each number of q between samples."""
     try:
         each = np.asarray(resolution, dtype=np.float64)

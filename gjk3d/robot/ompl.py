@@ -11,12 +11,12 @@ from math import pi
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gjk3d.errors import RobotError
 from gjk3d.robot.checker import Checker
 from gjk3d.robot.kinematics import TURNING, Array
 from gjk3d.robot.urdf import KINDS
+from gjk3d.typing import Row
 
 try:
     from ompl import base as ob
@@ -70,9 +70,9 @@ class Planning:
         checker: Checker,
         *,
         joints: Sequence[str] | None = None,
-        rest: ArrayLike | None = None,
-        lower: ArrayLike | None = None,
-        upper: ArrayLike | None = None,
+        rest: Row | None = None,
+        lower: Row | None = None,
+        upper: Row | None = None,
         certify: bool = False,
         resolution: float = 0.05,
         tolerance: float = 1e-6,
@@ -102,7 +102,7 @@ class Planning:
         self.setup.setStateValidityChecker(self.state_checker())
         self.setup.getSpaceInformation().setMotionValidator(self._validator)
 
-    def _bounds(self, lower: ArrayLike | None, upper: ArrayLike | None) -> tuple[Array, Array]:
+    def _bounds(self, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
         robot = self.checker.robot
         turning = {j.name for j in robot.joints if j is not None and KINDS[j.type] == TURNING}
         owner = {column: name for name, own in robot.columns.items() for column in range(own.start, own.stop)}
@@ -130,7 +130,7 @@ class Planning:
             q[column] = state[k]
         return q
 
-    def state(self, q: ArrayLike) -> Any:
+    def state(self, q: Row) -> Any:
         """Return a state of ``space`` with the numbers that move, of a whole configuration."""
         row = self._within(q, "q")
         state = self.space.allocState()
@@ -138,7 +138,7 @@ class Planning:
             state[k] = float(row[column])
         return state
 
-    def _within(self, q: ArrayLike, name: str) -> Array:
+    def _within(self, q: Row, name: str) -> Array:
         rows, stacked = self.checker.robot.configurations(q, name)
         if stacked:
             raise RobotError(f"{name} is a stack, expected one configuration")
@@ -188,8 +188,8 @@ class Planning:
 
     def plan(
         self,
-        start: ArrayLike,
-        goal: ArrayLike,
+        start: Row,
+        goal: Row,
         *,
         planner: str = "RRTConnect",
         seconds: float = 5.0,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple
 
 from gjk3d.robot.kinematics import Array
+from gjk3d.typing import N, P
 from gjk3d.wording import told
 
+PairName = tuple[str, str] | None
 
-class RobotClearance(NamedTuple):
+
+class RobotClearance(NamedTuple, Generic[N, P]):
     """Answer of `Checker.clearance`, for one configuration or n.
 
     Attributes
@@ -25,13 +28,13 @@ class RobotClearance(NamedTuple):
         Names: of links, or of an object, which stands second.
     """
 
-    distance: Any
-    lower: Any
-    upper: Any
+    distance: N
+    lower: N
+    upper: N
     normal: Array
     point_a: Array
     point_b: Array
-    pair: Any
+    pair: P
 
 
 class RobotCollision(NamedTuple):

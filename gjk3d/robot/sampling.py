@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import inf, pi
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from gjk3d.errors import RobotError
@@ -14,6 +13,7 @@ from gjk3d.robot.kinematics import FLOATING, PLANAR, SLIDING, TURNING, Array, In
 from gjk3d.robot.model import Robot
 from gjk3d.robot.proving import FREE, HIT, OPEN, Prover
 from gjk3d.robot.touching import Touching
+from gjk3d.typing import Row
 from gjk3d.wording import above
 
 _AT_ONCE = 256  #: configurations; memory grows with it
@@ -25,9 +25,9 @@ def allow_by_sampling(
     *,
     seed: int = 0,
     prove: int = 2000,
-    default: ArrayLike | None = None,
-    lower: ArrayLike | None = None,
-    upper: ArrayLike | None = None,
+    default: Row | None = None,
+    lower: Row | None = None,
+    upper: Row | None = None,
 ) -> AllowedPairs:
     """Find pairs of links that need no check, and say why; nothing is changed in the robot.
 
@@ -121,7 +121,7 @@ def allow_by_sampling(
     return allowed
 
 
-def _limits(robot: Robot, pairs: Ints, lower: ArrayLike | None, upper: ArrayLike | None) -> tuple[Array, Array]:
+def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
     """Return finite limits: those given, else the robot's, else half a turn; 0 where nothing depends on it."""
     low, high = (
         (own if given is None else robot.configurations(given, name)[0][0]).copy()

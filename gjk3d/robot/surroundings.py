@@ -10,6 +10,9 @@ from gjk3d.errors import RobotError
 from gjk3d.robot.model import Robot
 from gjk3d.robot.tables import Base, Rules, Tables, build
 from gjk3d.robot.things import WORLD, Thing, taken_over, thing
+from gjk3d.scene.standing import Solid
+from gjk3d.shapes.base import Array
+from gjk3d.typing import OnePose
 
 
 class Surroundings:
@@ -35,7 +38,7 @@ class Surroundings:
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def add(self, name: str, shape: Any, pose: Any = None, *, touching: Iterable[str] = ()) -> None:
+    def add(self, name: str, shape: Solid, pose: OnePose = None, *, touching: Iterable[str] = ()) -> None:
         """Add an object to the surroundings.
 
         Parameters
@@ -51,7 +54,9 @@ class Surroundings:
         """
         self._put(thing(name, shape, pose, WORLD, touching), "touching")
 
-    def attach(self, name: str, shape: Any, link: str | int, pose: Any = None, touch_links: Iterable[str] = ()) -> None:
+    def attach(
+        self, name: str, shape: Solid, link: str | int, pose: OnePose = None, touch_links: Iterable[str] = ()
+    ) -> None:
         """Fix an object to a link, with which it moves: something that is held.
 
         It is checked against the surroundings, other attached objects, and links; not those that are joined to its own
@@ -80,7 +85,7 @@ class Surroundings:
         self._things[new.name] = new
         self._tables = None
 
-    def move(self, name: str, pose: Any) -> None:
+    def move(self, name: str, pose: OnePose) -> None:
         """Give an object another pose: in the world, or in the frame of its link where it is attached."""
         old = self._thing(name)
         new = thing(name, old.shape, pose, old.link, old.touch)
@@ -165,7 +170,7 @@ class Surroundings:
         """Return the shape of an object."""
         return self._thing(name).shape
 
-    def pose(self, name: str) -> Any:
+    def pose(self, name: str) -> Array:
         """Return where an object is, (4, 4): in the world, or in the frame of its link where it is attached."""
         return self._thing(name).pose.copy()
 

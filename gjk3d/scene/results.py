@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeVar
 
 from gjk3d.contacts import Contact
 from gjk3d.rays import RayHit
 from gjk3d.results import Distance
-from gjk3d.shapes.base import Ints
+from gjk3d.shapes.base import Array, Ints
+from gjk3d.typing import N
+
+if TYPE_CHECKING:
+    from gjk3d.results import Each
 
 Name = str | None
 NamePair = tuple[str, Name]
-Row = TypeVar("Row", Distance, Contact)
+All = TypeVar("All", Distance[Array], Contact[Array])
+Row = TypeVar("Row", Distance[float], Contact[float])
 
 
 def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
@@ -25,7 +30,7 @@ def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
     )
 
 
-class ScenePairs(Generic[Row]):
+class ScenePairs(Generic[All, Row]):
     """Answers of `Scene.closest` and `Scene.contacts`: pairs of names, each with its result.
 
     Going through it yields ``name_a, name_b, row``, and ``found[k]`` is one such; the second name is None of a shape
@@ -40,9 +45,9 @@ class ScenePairs(Generic[Row]):
     """
 
     __slots__ = ("_named", "_names", "_slots", "result")
-    result: Row
+    result: All
 
-    def __init__(self, slots: Ints, names: tuple[list[str], list[str]], result: Row) -> None:
+    def __init__(self, slots: Ints, names: tuple[list[str], list[str]], result: All) -> None:
         self._slots, self.result = slots, result
         self._names = list(names[0]), list(names[1])  # copies: the scene goes on
         self._named: list[NamePair] | None = None
@@ -58,7 +63,8 @@ class ScenePairs(Generic[Row]):
         return len(self._slots)
 
     def __getitem__(self, index: int) -> tuple[str, Name, Row]:
-        return (*self.pairs[index], self.result[index])
+        row: Any = self.result[index]  # a TypeVar for all and one for a row do not know of each other
+        return (*self.pairs[index], row)
 
     def __iter__(self) -> Iterator[tuple[str, Name, Row]]:
         return (self[k] for k in range(len(self)))
@@ -83,10 +89,10 @@ class Clearance(NamedTuple):
 
     distance: float = inf
     pair: NamePair | None = None
-    result: Distance | None = None
+    result: Distance[float] | None = None
 
 
-class SceneHit(RayHit):
+class SceneHit(RayHit[N]):
     """Answer of `Scene.raycast`: a `RayHit` that knows what was hit.
 
     Attributes
@@ -95,13 +101,15 @@ class SceneHit(RayHit):
         The object that a ray meets first; None where it meets none.
     """
 
-    __slots__ = ("name",)
-    name: Any
+    if TYPE_CHECKING:
+        name: Each[Name, list[Name]] = Each()
+    else:  # a slot would not be a descriptor to type checkers
+        __slots__ = ("name",)
 
-    def __getitem__(self, index: int) -> SceneHit:
+    def __getitem__(self, index: SupportsIndex) -> SceneHit[float]:
         """Return one row of a stack."""
         plain = super().__getitem__(index)
-        row: SceneHit = object.__new__(SceneHit)
+        row: SceneHit[float] = object.__new__(SceneHit)
         for field in RayHit.__slots__:
             setattr(row, field, getattr(plain, field))
         row.name = self.name[index]

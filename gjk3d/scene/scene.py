@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from math import inf
 from numbers import Integral, Real
 from threading import RLock
-from typing import Any, cast
+from typing import Any, Union, cast, overload
 
 import numpy as np
 
@@ -28,8 +28,9 @@ from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.scene.standing import Solid, is_solid
 from gjk3d.scene.touching import patches
 from gjk3d.shapes.base import Array
+from gjk3d.typing import OnePose, PoseLike, Row, Rows, Unclear
 
-Other = Any  # Scene | Shape | str | None
+Other = Union["Scene", Solid, str, None]
 _FIRST = 1024  #: pairs asked at once where one hit is enough
 
 
@@ -79,7 +80,7 @@ class Scene:
         self,
         name: str,
         shape: Solid,
-        pose: Any = None,
+        pose: OnePose = None,
         *,
         group: str = "default",
         mask: Iterable[str] | None = None,
@@ -117,7 +118,7 @@ class Scene:
         self,
         names: Sequence[str],
         shapes: Sequence[Solid] | Solid,
-        poses: Any = None,
+        poses: PoseLike | None = None,
         *,
         group: str = "default",
         mask: Iterable[str] | None = None,
@@ -133,7 +134,7 @@ class Scene:
             Of all of them.
         """
         names = distinct(names)
-        listed = [cast(Solid, shapes)] * len(names) if is_solid(shapes) else list(cast(Sequence[Solid], shapes))
+        listed = [shapes] * len(names) if is_solid(shapes) else list(cast(Sequence[Solid], shapes))
         if len(listed) != len(names):
             raise SceneError(f"there are {len(names)} names and {len(listed)} shapes, expected as many, or one shape")
         check_new(self._objects.slots, names, listed)
@@ -141,13 +142,13 @@ class Scene:
         self._objects.put_many(names, listed, rows, *self._bits(group, mask))
 
     @alone
-    def move(self, name: str, pose: Any) -> None:
+    def move(self, name: str, pose: OnePose) -> None:
         """Put an object elsewhere."""
         slot = self._slot(name)
         self._objects.move([slot], pose_rows_of(pose, 1, [name], True))
 
     @alone
-    def move_many(self, names: Sequence[str], poses: Any) -> None:
+    def move_many(self, names: Sequence[str], poses: PoseLike) -> None:
         """Put n objects elsewhere in one call: all of them, or none where something is wrong.
 
         Parameters
@@ -230,7 +231,7 @@ class Scene:
     # --- questions -----------------------------------------------------------------------------------------------
 
     @alone
-    def collides(self, other: Other = None, pose: Any = None, *, margin: float = 0.0, workers: int = 1) -> bool:
+    def collides(self, other: Other = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1) -> bool:
         """Tell whether any pair touches or overlaps; stops at the first.
 
         Parameters
@@ -260,7 +261,7 @@ class Scene:
 
     @alone
     def collisions(
-        self, other: Other = None, pose: Any = None, *, margin: float = 0.0, workers: int = 1
+        self, other: Other = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1
     ) -> list[NamePair]:
         """Return the names of all pairs that touch or overlap, in order; see `collides` for the arguments.
 
@@ -277,8 +278,8 @@ class Scene:
 
     @alone
     def closest(
-        self, other: Other = None, pose: Any = None, *, within: float = inf, k: int | None = None, workers: int = 1
-    ) -> ScenePairs[Distance]:
+        self, other: Other = None, pose: OnePose = None, *, within: float = inf, k: int | None = None, workers: int = 1
+    ) -> ScenePairs[Distance[Array], Distance[float]]:
         """Return the pairs that are closest, the nearest first.
 
         Parameters
@@ -309,7 +310,7 @@ class Scene:
         return ScenePairs(answers.pairs, candidates.names, narrow.result(answers, max(float(within), 0.0)))
 
     @alone
-    def clearance(self, other: Other = None, pose: Any = None, *, workers: int = 1) -> Clearance:
+    def clearance(self, other: Other = None, pose: OnePose = None, *, workers: int = 1) -> Clearance:
         """Return the least signed distance of all pairs, and which pair has it; see `collides` for the arguments."""
         found = self.closest(other, pose, k=1, workers=workers)
         if not len(found):
@@ -321,12 +322,12 @@ class Scene:
     def contacts(
         self,
         other: Other = None,
-        pose: Any = None,
+        pose: OnePose = None,
         *,
         within: float = 0.0,
         max_points: int | None = 4,
         workers: int = 1,
-    ) -> ScenePairs[Contact]:
+    ) -> ScenePairs[Contact[Array], Contact[float]]:
         """Return where all pairs touch or overlap; see `gjk3d.contact`, and `collides` for ``other`` and ``pose``.
 
         Of solids that are not convex each pair of parts that touch, the faces of a mesh among them, has the points of
@@ -354,8 +355,16 @@ class Scene:
         found = patches(narrow, answers, float(within), most)
         return ScenePairs(answers.pairs, candidates.names, found)
 
+    @overload
+    def raycast(self, origins: Unclear, directions: Rows, *, max_distance: float = inf) -> SceneHit[Any]: ...
+    @overload
+    def raycast(self, origins: Rows, directions: Unclear, *, max_distance: float = inf) -> SceneHit[Any]: ...
+    @overload
+    def raycast(self, origins: Row, directions: Row, *, max_distance: float = inf) -> SceneHit[float]: ...  # type: ignore[overload-overlap]
+    @overload
+    def raycast(self, origins: Rows, directions: Rows, *, max_distance: float = inf) -> SceneHit[Array]: ...
     @alone
-    def raycast(self, origins: Any, directions: Any, *, max_distance: float = inf) -> SceneHit:
+    def raycast(self, origins: Rows, directions: Rows, *, max_distance: float = inf) -> SceneHit[Any]:
         """Return what rays meet first; see `gjk3d.raycast` for the arguments.
 
         Returns

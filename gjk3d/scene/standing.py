@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ Solid = Shape | Answered
 _ROUNDING = 256.0 * 2.0**-52
 
 
-def is_solid(thing: Any) -> bool:
+def is_solid(thing: Any) -> TypeGuard[Solid]:
     """Tell whether a scene takes it as an object: a convex shape, a mesh, a compound and the like."""
     return isinstance(thing, Shape) or isinstance(getattr(type(thing), "ANSWERED_BY", None), str)
 

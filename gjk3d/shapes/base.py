@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from math import isfinite
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, ClassVar, NamedTuple, Protocol, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gjk3d.errors import ShapeError
 from gjk3d.poses import as_matrices, pose_rows
 from gjk3d.shapes import layout, measure, surfaces
+from gjk3d.typing import FactorsLike, Pose, Row, Rows, SupportsMatrix, Unclear
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -24,9 +25,9 @@ Ints = NDArray[np.int64]
 class Answered(Protocol):
     """What is no convex shape and is asked about all the same, as a mesh is; see `gjk3d.asking`."""
 
-    ANSWERED_BY: str
+    ANSWERED_BY: ClassVar[str]
     #: the module whose `cast` answers `gjk3d.raycast`
-    CAST_BY: str
+    CAST_BY: ClassVar[str]
 
 
 #: set by gjk3d.families: contains(shape, points) for shapes in general
@@ -256,7 +257,7 @@ class Shape:
 
     # --- what every shape can do -----------------------------------------------------------------------------------
 
-    def support(self, directions: Any) -> Array:
+    def support(self, directions: Rows) -> Array:
         """Return the farthest point of the shape along each direction.
 
         Parameters
@@ -277,7 +278,7 @@ class Shape:
         """
         from gjk3d.shapes.table import support_rows
 
-        single = np.ndim(directions) == 1
+        single = np.ndim(directions) == 1  # type: ignore[arg-type]
         d = rows([directions] if single else directions, "support: directions", lengths=False)
         out = np.empty_like(d)
         ints, floats = self.packed
@@ -308,6 +309,12 @@ class Shape:
         """Return surface area and integrated mean curvature of the core, for Steiner's formula."""
         raise AttributeError(type(self).__name__)
 
+    @overload
+    def contains(self, points: Unclear) -> Any: ...
+    @overload
+    def contains(self, points: Row) -> bool: ...  # type: ignore[overload-overlap]
+    @overload
+    def contains(self, points: Rows) -> NDArray[np.bool_]: ...
     def contains(self, points: Any) -> Any:
         """Tell which points lie in the shape; points on its surface do.
 
@@ -375,7 +382,7 @@ class Shape:
         r = number(radius, "inflated: radius", zero=True)
         return self if r == 0.0 else Rounded(self, r)
 
-    def scaled(self, factors: Any) -> Shape:
+    def scaled(self, factors: FactorsLike) -> Shape:
         """Return the shape with its coordinates multiplied by one factor, or by three; negative ones mirror it.
 
         Parameters
@@ -396,7 +403,7 @@ class Shape:
 
         return Composed._from_terms(self._terms(), 0.0)
 
-    def placed(self, pose: Any) -> Shape:
+    def placed(self, pose: Pose | SupportsMatrix | None) -> Shape:
         """Return the shape moved within its own frame by a rigid pose (4, 4).
 
         Examples
@@ -434,7 +441,7 @@ class Polytope(Shape):
 
         return ConvexHull(vertices)
 
-    def scaled(self, factors: Any) -> Shape:
+    def scaled(self, factors: FactorsLike) -> Shape:
         """Return the shape with its coordinates multiplied; see `Shape.scaled`."""
         return self._with_vertices(self.vertices * factors3(factors))
 

@@ -12,6 +12,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Polytope, Shape, factors3, vector
+from gjk3d.typing import FactorsLike, VectorLike
 
 
 @inlined
@@ -42,7 +43,7 @@ class Box(Polytope):
     __slots__ = ("extents",)
     extents: Array
 
-    def __init__(self, extents: Any) -> None:
+    def __init__(self, extents: VectorLike) -> None:
         e = vector(extents, "Box: extents")
         if not (e > 0.0).all():
             raise ShapeError(
@@ -81,6 +82,6 @@ class Box(Polytope):
         """Return twelve triangles; see `Shape.surface`."""
         return surfaces.box(self.extents)
 
-    def scaled(self, factors: Any) -> Shape:
+    def scaled(self, factors: FactorsLike) -> Shape:
         """Return the box with its extents multiplied."""
         return Box(self.extents * np.abs(factors3(factors)))

@@ -10,6 +10,7 @@ import numpy as np
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
 from gjk3d.shapes.segment import Segment
+from gjk3d.typing import FactorsLike
 
 
 class Capsule(Solid):
@@ -60,7 +61,7 @@ class Capsule(Solid):
         """Return the thicker capsule."""
         return Capsule(self.radius + number(radius, "inflated: radius", zero=True), self.height)
 
-    def scaled(self, factors: Any) -> Shape:
+    def scaled(self, factors: FactorsLike) -> Shape:
         """Return a capsule for factors of equal size, else the sum of a segment and an ellipsoid."""
         f = np.abs(factors3(factors))
         return Capsule(self.radius * f[0], self.height * f[0]) if np.all(f == f[0]) else super().scaled(f)

@@ -11,6 +11,7 @@ from gjk3d._numba import inlined
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
+from gjk3d.typing import FactorsLike
 
 
 @inlined
@@ -70,7 +71,7 @@ class Cone(Solid):
         """Return a pyramid with its rim on the cone's; see `Shape.surface`."""
         return surfaces.cone(self.radius, self.height, resolution)
 
-    def scaled(self, factors: Any) -> Shape:
+    def scaled(self, factors: FactorsLike) -> Shape:
         """Return a cone where x and y have factors of one size and z a positive one, else a composed shape."""
         f = factors3(factors)
         if abs(f[0]) == abs(f[1]) and f[2] > 0:

@@ -13,6 +13,7 @@ from gjk3d.geometry.loops import face_loops
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Array, Ints, Polytope, Shape, rows
+from gjk3d.typing import RowsLike
 
 
 @kernel
@@ -141,7 +142,7 @@ class ConvexHull(Polytope):
     __slots__ = ("_vertices",)
     _vertices: Array
 
-    def __init__(self, points: Any) -> None:
+    def __init__(self, points: RowsLike) -> None:
         p = rows(points, "ConvexHull: points")
         if len(p) == 0:
             raise ShapeError("ConvexHull: points is empty, expected at least one row")

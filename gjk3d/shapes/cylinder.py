@@ -11,6 +11,7 @@ from gjk3d._numba import inlined
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
+from gjk3d.typing import FactorsLike
 
 
 @inlined
@@ -66,7 +67,7 @@ class Cylinder(Solid):
         """Return a prism with the rims on the cylinder's; see `Shape.surface`."""
         return surfaces.cylinder(self.radius, self.height, resolution)
 
-    def scaled(self, factors: Any) -> Shape:
+    def scaled(self, factors: FactorsLike) -> Shape:
         """Return a cylinder where x and y have factors of one size, else an elliptic one."""
         f = np.abs(factors3(factors))
         return Cylinder(self.radius * f[0], self.height * f[2]) if f[0] == f[1] else super().scaled(f)

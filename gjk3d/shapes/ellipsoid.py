@@ -12,6 +12,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Shape, Solid, factors3, vector
+from gjk3d.typing import FactorsLike, VectorLike
 
 
 @inlined
@@ -42,7 +43,7 @@ class Ellipsoid(Solid):
     __slots__ = ("radii",)
     radii: Array
 
-    def __init__(self, radii: Any) -> None:
+    def __init__(self, radii: VectorLike) -> None:
         r = vector(radii, "Ellipsoid: radii")
         if not (r > 0.0).all():
             raise ShapeError(f"Ellipsoid: radii are {r.tolist()}, expected more than 0 each")
@@ -83,6 +84,6 @@ class Ellipsoid(Solid):
         """Return rings of triangles; see `Shape.surface`."""
         return surfaces.ellipsoid(self.radii, resolution)
 
-    def scaled(self, factors: Any) -> Shape:
+    def scaled(self, factors: FactorsLike) -> Shape:
         """Return the ellipsoid with its radii multiplied."""
         return Ellipsoid(self.radii * np.abs(factors3(factors)))

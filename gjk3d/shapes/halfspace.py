@@ -10,6 +10,7 @@ import numpy as np
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.base import Array, Shape, factors3, number, rows, vector
+from gjk3d.typing import FactorsLike, Rows, VectorLike
 
 
 class Halfspace(Shape):
@@ -40,7 +41,7 @@ class Halfspace(Shape):
     normal: Array
     offset: float
 
-    def __init__(self, normal: Any, offset: float = 0.0) -> None:
+    def __init__(self, normal: VectorLike, offset: float = 0.0) -> None:
         n = vector(normal, "Halfspace: normal", lengths=False)
         scale = float(np.abs(n).max())
         if scale == 0.0:
@@ -57,7 +58,7 @@ class Halfspace(Shape):
         """Not there: a half-space has no core."""
         raise self._unbounded("core")
 
-    def support(self, directions: Any) -> Array:
+    def support(self, directions: Rows) -> Array:
         """Raise UnboundedShapeError: along most directions there is no farthest point."""
         raise self._unbounded("support points")
 
@@ -78,9 +79,9 @@ class Halfspace(Shape):
         """Infinite."""
         return inf
 
-    def contains(self, points: Any) -> Any:
+    def contains(self, points: Rows) -> Any:
         """Tell which points lie in the half-space, its surface included; see `Shape.contains`."""
-        single = np.ndim(points) == 1
+        single = np.ndim(points) == 1  # type: ignore[arg-type]
         p = rows([points] if single else points, "contains: points")
         # within the rounding of the dot product the point counts as on the surface
         slack = 4.0 * 2.0**-53 * (np.abs(p) @ np.abs(self.normal) + abs(self.offset))
@@ -101,7 +102,7 @@ class Halfspace(Shape):
         """Return the half-space with its surface moved out."""
         return Halfspace(self.normal, self.offset + number(radius, "inflated: radius", zero=True))
 
-    def scaled(self, factors: Any) -> Shape:
+    def scaled(self, factors: FactorsLike) -> Shape:
         """Return the half-space of the scaled points."""
         return Halfspace(self.normal / factors3(factors), self.offset)
 

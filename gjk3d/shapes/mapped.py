@@ -15,6 +15,7 @@ from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Array, Ints, Part, Shape, Term, number, vector
 from gjk3d.shapes.measured import Measures, measured
+from gjk3d.typing import VectorLike
 
 #: directions in which a new mapping is looked at: the axes and these
 TRIED = 94
@@ -75,7 +76,7 @@ class Support(Shape):
     center: Array
     radius: float
 
-    def __init__(self, function: Callable[[Any], Any], center: Any, radius: float) -> None:
+    def __init__(self, function: Callable[[Any], Any], center: VectorLike, radius: float) -> None:
         if not callable(function):
             raise ShapeError(f"Support: function is a {type(function).__name__}, expected a callable")
         middle, reach = vector(center, "Support: center"), number(radius, "Support: radius")

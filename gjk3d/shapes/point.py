@@ -8,6 +8,7 @@ import numpy as np
 
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Array, Polytope, Shape, vector
+from gjk3d.typing import VectorLike
 
 
 class Point(Polytope):
@@ -28,7 +29,7 @@ class Point(Polytope):
     __slots__ = ("p",)
     p: Array
 
-    def __init__(self, p: Any = (0.0, 0.0, 0.0)) -> None:
+    def __init__(self, p: VectorLike = (0.0, 0.0, 0.0)) -> None:
         self._set(p=vector(p, "Point: p"))
 
     @property

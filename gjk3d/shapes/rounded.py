@@ -6,6 +6,7 @@ from typing import Any
 
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.base import Array, Shape, Term, factors3, number
+from gjk3d.typing import FactorsLike
 
 
 class Rounded(Shape):
@@ -75,7 +76,7 @@ class Rounded(Shape):
         """Return the shape grown further."""
         return Rounded(self.core, self.radius + number(radius, "inflated: radius", zero=True))
 
-    def scaled(self, factors: Any) -> Shape:
+    def scaled(self, factors: FactorsLike) -> Shape:
         """Return a rounded shape for factors of equal size, else the sum of the scaled core and an ellipsoid."""
         f = factors3(factors)
         if abs(f[0]) == abs(f[1]) == abs(f[2]):

@@ -10,6 +10,7 @@ from gjk3d._numba import inlined
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes.base import Array, Polytope, Shape, vector
 from gjk3d.shapes.convex_hull import vertex_core
+from gjk3d.typing import VectorLike
 
 
 @inlined
@@ -39,7 +40,7 @@ class Segment(Polytope):
     a: Array
     b: Array
 
-    def __init__(self, a: Any, b: Any) -> None:
+    def __init__(self, a: VectorLike, b: VectorLike) -> None:
         self._set(a=vector(a, "Segment: a"), b=vector(b, "Segment: b"))
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
+from gjk3d.typing import FactorsLike
 
 
 class Sphere(Solid):
@@ -57,7 +58,7 @@ class Sphere(Solid):
         """Return the larger ball."""
         return Sphere(self.radius + number(radius, "inflated: radius", zero=True))
 
-    def scaled(self, factors: Any) -> Shape:
+    def scaled(self, factors: FactorsLike) -> Shape:
         """Return a sphere for equal factors, else an ellipsoid."""
         f = np.abs(factors3(factors))
         return Sphere(self.radius * f[0]) if np.all(f == f[0]) else _ellipsoid(self.radius * f)

@@ -9,6 +9,7 @@ import numpy as np
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.base import Array, Polytope, Shape, rows
 from gjk3d.shapes.convex_hull import vertex_core
+from gjk3d.typing import RowsLike
 
 
 class Tetrahedron(Polytope):
@@ -28,7 +29,7 @@ class Tetrahedron(Polytope):
     __slots__ = ("_vertices",)
     _vertices: Array
 
-    def __init__(self, vertices: Any) -> None:
+    def __init__(self, vertices: RowsLike) -> None:
         v = rows(vertices, "Tetrahedron: vertices")
         if len(v) != 4:
             raise ShapeError(f"Tetrahedron: vertices has {len(v)} rows, expected 4; gk.ConvexHull takes any number")

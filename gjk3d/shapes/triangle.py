@@ -9,6 +9,7 @@ import numpy as np
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.base import Array, Polytope, Shape, rows
 from gjk3d.shapes.convex_hull import vertex_core
+from gjk3d.typing import RowsLike
 
 
 class Triangle(Polytope):
@@ -28,7 +29,7 @@ class Triangle(Polytope):
     __slots__ = ("_vertices",)
     _vertices: Array
 
-    def __init__(self, vertices: Any) -> None:
+    def __init__(self, vertices: RowsLike) -> None:
         v = rows(vertices, "Triangle: vertices")
         if len(v) != 3:
             raise ShapeError(f"Triangle: vertices has {len(v)} rows, expected 3; gk.ConvexHull takes any number")

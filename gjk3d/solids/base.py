@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -97,8 +97,8 @@ class Solid:
     _cache: dict[str, Any]
 
     #: the module that answers `gjk3d.collide` and the like for these classes
-    ANSWERED_BY = "gjk3d.solids.queries"
-    CAST_BY = "gjk3d.solids.rays"
+    ANSWERED_BY: ClassVar[str] = "gjk3d.solids.queries"
+    CAST_BY: ClassVar[str] = "gjk3d.solids.rays"
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gjk3d.errors import ShapeError
@@ -14,6 +12,7 @@ from gjk3d.shapes.sphere import Sphere
 from gjk3d.solids.base import Packed, Solid, packed_behind
 from gjk3d.solids.trees import InTree
 from gjk3d.solids.voxels import moved_rows
+from gjk3d.typing import RowsLike
 
 
 class Balls(InTree):
@@ -91,7 +90,7 @@ class PointCloud(Solid):
     points: Array
     radius: float
 
-    def __init__(self, points: Any, radius: float) -> None:
+    def __init__(self, points: RowsLike, radius: float) -> None:
         places = rows(points, "PointCloud: points")
         if not len(places):
             raise ShapeError("PointCloud: points is empty, expected (n, 3) with at least one row")

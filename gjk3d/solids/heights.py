@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import floor
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.solids.base import BLOCK, Packed, Solid, Union
 from gjk3d.solids.voxels import moved_rows
+from gjk3d.typing import RowsLike, VectorLike
 
 _PRISM = np.array([layout.HULL, 6, 0, 1, layout.NONE], dtype=np.int64)
 #: of each half of a cell, its corners as steps along the grid, anticlockwise from above
@@ -202,7 +202,7 @@ class HeightField(Solid):
     origin: Array
     pitch: float
 
-    def __init__(self, heights: Any, pitch: float, origin: Any = (0.0, 0.0)) -> None:
+    def __init__(self, heights: RowsLike, pitch: float, origin: VectorLike = (0.0, 0.0)) -> None:
         try:
             raw = np.asarray(heights)
             place = np.asarray(origin)

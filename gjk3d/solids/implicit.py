@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import isnan
-from typing import Any
 
 import numpy as np
 
 from gjk3d.errors import ShapeError
 from gjk3d.meshes.mesh import Mesh
 from gjk3d.shapes.base import number, rows
+from gjk3d.typing import RowsLike
 
 _MOST = 50_000_000  #: places that the function is asked at
 _CLOSE = 1e-3  #: how far a vertex may be from the surface, in units of the pitch
 
 
-def from_implicit(function: Callable[[float, float, float], float], bounds: Any, pitch: float) -> Mesh:
+def from_implicit(function: Callable[[float, float, float], float], bounds: RowsLike, pitch: float) -> Mesh:
     """Return a closed mesh of the surface on which a function is 0, by the level sets of manifold3d.
 
     Parameters

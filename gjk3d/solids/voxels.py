@@ -16,6 +16,7 @@ from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.solids.base import Packed, Solid, packed_behind
 from gjk3d.solids.trees import InTree
+from gjk3d.typing import VectorLike
 
 Bits = NDArray[np.uint8]
 _CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)
@@ -150,7 +151,7 @@ class VoxelGrid(Solid):
     origin: Array
     pitch: float
 
-    def __init__(self, occupied: Any, pitch: float, origin: Any = (0.0, 0.0, 0.0)) -> None:
+    def __init__(self, occupied: Any, pitch: float, origin: VectorLike = (0.0, 0.0, 0.0)) -> None:
         try:
             raw = np.asarray(occupied)
         except ValueError:

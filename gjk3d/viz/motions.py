@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gjk3d.errors import FileError, RobotError
 from gjk3d.robot import Checker
+from gjk3d.typing import Number, Rows, VectorLike
 from gjk3d.viz import robots
 from gjk3d.viz.bodies import evenly
 from gjk3d.viz.drawing import COLORS, Drawing, Style
@@ -55,11 +56,11 @@ class Travel(NamedTuple):
 
 def motion(
     checker: Checker,
-    path: ArrayLike,
+    path: Rows,
     target: str | os.PathLike[str] | None = None,
     *,
     certify: bool = False,
-    resolution: ArrayLike = 0.05,
+    resolution: Number | VectorLike = 0.05,
     frames: int = 60,
     fps: float = 20.0,
     link: str | int | None = None,
@@ -119,10 +120,10 @@ def motion(
 
 def travel(
     checker: Checker,
-    path: ArrayLike,
+    path: Rows,
     *,
     certify: bool = False,
-    resolution: ArrayLike = 0.05,
+    resolution: Number | VectorLike = 0.05,
     frames: int = 60,
     link: str | int | None = None,
 ) -> Travel:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gjk3d.robot import Checker, Robot
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Row
 from gjk3d.viz.bodies import add, evenly
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Label, Style, darker
 from gjk3d.viz.marks import ball, rod
@@ -47,7 +48,7 @@ class State(NamedTuple):
         return frozenset(name for pair in self.pairs for name in pair)
 
 
-def draw(x: Robot | Checker, style: Style, *, q: ArrayLike | None = None, labels: bool = True) -> Drawing:
+def draw(x: Robot | Checker, style: Style, *, q: Row | None = None, labels: bool = True) -> Drawing:
     """Draw a robot, and of a Checker what stands around it.
 
     Parameters
@@ -86,7 +87,7 @@ def draw(x: Robot | Checker, style: Style, *, q: ArrayLike | None = None, labels
     return drawing
 
 
-def state_of(checker: Checker, q: ArrayLike) -> State:
+def state_of(checker: Checker, q: Row) -> State:
     """Ask who collides at a configuration, and where none does, who is closest."""
     found = checker.collisions(q)
     if found:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot
+from gjk3d.typing import Row
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Style
 from gjk3d.viz.paint import add_items, aim, camera_of, panel_of
@@ -55,7 +56,7 @@ class Slid:
         self._still: list[tuple[str, list[Any]]] = []
         self._panel = panel_of(plotter)
 
-    def move(self, q: ArrayLike) -> State | None:
+    def move(self, q: Row) -> State | None:
         """Put the robot into a configuration, as the sliders do, and return what is known of it."""
         self.q = np.array(self._robot.configurations(q)[0][0])
         for label, widget in self.sliders.items():
@@ -162,7 +163,7 @@ def _numbers(robot: Robot, names: Sequence[str]) -> dict[str, int]:
 
 def sliders(
     x: Robot | Checker,
-    q: ArrayLike | None = None,
+    q: Row | None = None,
     *,
     joints: Sequence[str] | None = None,
     plotter: pyvista.Plotter | None = None,

@@ -1,0 +1,76 @@
+"""What arguments may be, for type checkers: numbers in sequences or numpy arrays, never text; poses, rows, stacks.
+
+How many things a call asks about is a matter of dimensions, which a type knows only at times: `numpy.eye` says that it
+has two, a slice or an `NDArray` says nothing. So the overloads of a query look for arrays of unknown shape first, and
+answer what fits both one and many; then for one; and what is left is a stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # part of every type checker: nothing to install
+
+    #: the numbers of an answer: ``Distance[float]`` is of one pair, ``Distance[NDArray[np.float64]]`` of n
+    N = TypeVar("N", default=Any)
+    #: its flags, what is proven, and names
+    B = TypeVar("B", default=Any)
+    S = TypeVar("S", default=Any)
+    P = TypeVar("P", default=Any)
+else:
+    from typing import TypeVar
+
+    N, B, S, P = (TypeVar(name) for name in "NBSP")
+
+Real = np.floating[Any] | np.integer[Any]
+Number = float | Real
+Numbers = NDArray[Real]
+
+
+class SupportsArray(Protocol):
+    """What numpy makes an array of numbers from, its own arrays among them."""
+
+    def __array__(self) -> Numbers:
+        """Return the array."""
+
+
+class SupportsMatrix(Protocol):
+    """A scipy RigidTransform, one or a stack."""
+
+    def as_matrix(self) -> Any:
+        """Return the (4, 4) or (n, 4, 4) array."""
+
+
+#: three numbers, or one for each joint
+VectorLike = SupportsArray | Sequence[Number]
+#: (n, k) numbers
+RowsLike = SupportsArray | Sequence[SupportsArray | Sequence[Number]]
+#: one number, or three
+FactorsLike = Number | VectorLike
+
+#: An array of unknown shape fits every shape, also this one, which no array of known shape has.
+Unclear = np.ndarray[tuple[int, int, int, int, int, int, int], np.dtype[Real]]
+
+#: one row of numbers: a point, a direction, a configuration
+Row = np.ndarray[tuple[int], np.dtype[Real]] | Sequence[Number]
+#: one row or many
+Rows = Numbers | Sequence[Number | Numbers | Sequence[Number]]
+
+#: one pose, and none for the identity
+Pose = np.ndarray[tuple[int, int], np.dtype[Real]] | Sequence[np.ndarray[tuple[int], np.dtype[Real]] | Sequence[Number]]
+#: one pose or many
+UnclearPose = Unclear | Sequence[Unclear] | SupportsMatrix
+PoseLike = Numbers | Sequence[Numbers | Sequence[Number | Numbers | Sequence[Number]]] | SupportsMatrix
+#: (n, 4, 4) or (m, 2, 4, 4) numbers
+PosesLike = Numbers | Sequence[Numbers | Sequence[Numbers | Sequence[Number | Numbers | Sequence[Number]]]]
+
+#: (m, 2) whole numbers
+Indices = NDArray[np.integer[Any]] | Sequence[Sequence[int] | NDArray[np.integer[Any]]]
+
+#: one pose where only one makes sense: what its shape is unknown of is let pass
+OnePose = Pose | SupportsMatrix | None

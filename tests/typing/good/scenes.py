@@ -1,0 +1,76 @@
+"""Scenes, managers, assemblies and robots."""
+
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import gjk3d as gk
+from gjk3d import Box, Scene
+from gjk3d.typing import PoseLike
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+def scene(pose: Array) -> None:
+    things = Scene()
+    things.add("box", Box((1, 1, 1)), pose)
+    things.move("box", np.eye(4))
+    assert_type(things.collides(), bool)
+    assert_type(things.collisions(gk.Sphere(1), pose), list[tuple[str, str | None]])
+    assert_type(things.clearance().distance, float)
+    for a, b, row in things.closest(within=0.1):
+        assert_type(a, str)
+        assert_type(b, str | None)
+        assert_type(row, gk.Distance[float])
+    assert_type(things.closest(k=2).result.distance, Array)
+    assert_type(things.contacts()[0][2].count, int)
+    hit = things.raycast((0, 0, 5), (0, 0, -1))
+    assert_type(hit.name, str | None)
+    assert_type(hit.distance, float)
+
+
+def manager(mesh: gk.Mesh) -> None:
+    found = gk.CollisionManager()
+    found.add_object("part", mesh)
+    assert_type(found.in_collision_internal(), bool)
+    hit, names = found.in_collision_single(mesh, return_names=True)
+    assert_type(hit, bool)
+    print(sorted(names))
+    assert_type(found.min_distance_single(mesh), float)
+
+
+def assembly(path: Path) -> None:
+    report = gk.clash.check(gk.clash.Assembly.load(path), clearance=0.5e-3)
+    assert_type(report, gk.clash.Report)
+    for clash in report.clashes:
+        assert_type(clash, gk.clash.Clash)
+
+
+def robot(path: Path, q: Array, poses: PoseLike) -> None:
+    checker = gk.robot.Checker(
+        gk.robot.Robot.from_urdf(path), {"wall": (Box((1, 1, 1)), np.eye(4)), "ball": gk.Sphere(1)}
+    )
+    assert_type(checker.free([0.0, 1.0]), bool)
+    assert_type(checker.free(np.zeros(6)), bool)
+    many = np.zeros((5, 6))
+    assert_type(checker.free(many), Bools)
+    assert_type(checker.free([np.zeros(6)]), Bools)
+    assert_type(checker.free(q), Any)
+    assert_type(checker.hit([0.0]), tuple[str, str] | None)
+    assert_type(checker.clearance([0.0]).distance, float)
+    assert_type(checker.clearance([0.0]).pair, tuple[str, str] | None)
+    assert_type(checker.clearance(many).lower, Array)
+    move = checker.motion_free([0.0], [1.0], certify=True)
+    assert_type(move.free, bool)
+    assert_type(move.status, gk.robot.MotionStatus)
+    assert_type(move.hit, float)
+    assert_type(checker.motion_free([0.0], many).free, Bools)
+    kept: gk.robot.MotionCheck = checker.motion_free(q, q)
+    print(kept.safe)
+    assert_type(checker.path_free([[0.0], [1.0]]).edge, int | None)
+    planning = gk.robot.ompl.Planning(checker, resolution=0.1)
+    assert_type(planning, gk.robot.ompl.Planning)
+    gk.viz.show(checker)

@@ -125,6 +125,7 @@ def solve(
         settled = False
         near = max(width, tiny if not curved else 1e-11 * size)
         esteps, least, outer, front, back = 0, -low, inf, -1.0, -1.0
+        gjk_axis = axis
         if curved and mode != EPA_ALWAYS:  # families of ties
             settled, esteps, least, axis, outer, front, back = concentric(
                 qa, ia, fa, oa, qb, ib, fb, ob, m, 0.25 * promised, least, axis, work
@@ -135,6 +136,8 @@ def solve(
                 )
         wide = settled and least + outer > promised - 2.0 * error  # axes only nearly parallel: EPA may know better
         section = (least, axis, outer, front, witnesses(s, three))
+        if wide and -low < least:  # GJK's direction, which is none of the section's plane, is better
+            least, axis = -low, gjk_axis
         if not settled or wide:
             steps += esteps
             ecode, esteps, least, axis, outer, front, back, at = epa(
@@ -148,6 +151,7 @@ def solve(
         )
         if back_to_section:  # what it shows is narrower than what EPA's points show
             least, axis, outer, front, _ = section
+            lower = -least - error  # what another direction proves is no bound along this one
         elif wide and front >= 0.0:
             outer = max(min(outer, section[2]), -front)
         lower = max(lower, -least - error)

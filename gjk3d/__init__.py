@@ -79,7 +79,7 @@ _WHERE = {
     "CollisionManager": "compat",
     "scene_to_collision": "compat",
 }
-_MODULES = ("clash", "compat", "errors", "replay", "robot", "typing", "viz")
+_MODULES = ("clash", "compat", "errors", "replay", "robot", "viz")
 
 if TYPE_CHECKING:
     from gjk3d import clash as clash
@@ -87,7 +87,6 @@ if TYPE_CHECKING:
     from gjk3d import errors as errors
     from gjk3d import replay as replay
     from gjk3d import robot as robot
-    from gjk3d import typing as typing
     from gjk3d import viz as viz
     from gjk3d.batch import Pairs as Pairs
     from gjk3d.bounding import AABB as AABB

@@ -55,6 +55,8 @@ class Run:
         self.in_a, self.in_b = chosen(selection[0], names, "a"), chosen(selection[1], names, "b")
         self.places = [k for k, part in enumerate(parts) if part.mesh is not None]
         self.meshes = [part.mesh for part in parts if part.mesh is not None]
+        for mesh in self.meshes:
+            mesh.hush()  # the report says which are open
         self.clearance = _length(clearance, "clearance")
         self.default = tolerance is None
         self.tolerances = _tolerances(self.meshes)

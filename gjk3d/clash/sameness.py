@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 def _planes(mesh: Mesh) -> tuple[Array, Array]:
     """Return outward normals and offsets of the faces that have an area."""
-    corners = mesh.vertices[mesh.faces]
+    corners = mesh.vertices[mesh.skin.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     if mesh.volume < 0.0:
         normals = -normals

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.meshes import Mesh
-from gjk3d.meshes.mesh import merged_places
+from gjk3d.meshes.edges import merged_places
 
 Array = NDArray[np.float64]
 
@@ -40,6 +40,7 @@ def solid(mesh: Mesh) -> Any:
         return None
     import manifold3d
 
+    mesh = mesh.skin
     place = merged_places(mesh.vertices)
     _, first = np.unique(place, return_index=True)
     faces = place[mesh.faces]

@@ -69,6 +69,7 @@ def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
         "hull_volume": float(mesh.hull().volume),
         "hull_vertices": len(mesh.hull().points),
         **convexity_facts(mesh),
+        "repairs": list(mesh.repairs),
     }
 
 
@@ -98,3 +99,6 @@ def _print(document: dict[str, Any]) -> None:
         )
         table.add(*cells)
     print_table(table)
+    for row in document["parts"]:
+        for repair in row["repairs"]:
+            console().print(Text(f"{safe(row['name'])}: {repair}"))

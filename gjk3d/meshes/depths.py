@@ -120,7 +120,7 @@ def distinct(candidates: Iterable[Array], count: int) -> Iterator[Array]:
 
 
 def _normals(mesh: Mesh, faces: Ints) -> Array:
-    v = mesh.vertices[mesh.faces[faces]]
+    v = mesh.vertices[mesh.wound[faces]]
     n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
     length = np.linalg.norm(n, axis=1, keepdims=True)
     units: Array = np.divide(n, length, out=np.zeros_like(n), where=length > 0.0)
@@ -133,7 +133,7 @@ def _innermost(a: Mesh, b: Mesh | Shape, m: Array, error: float) -> tuple[float,
     best: tuple[float, Array | None] = (0.0, None)
     if isinstance(b, Mesh):
         own_b = _drawn(b.vertices[np.unique(b.faces)])
-        if b.is_watertight:
+        if b.is_solid:
             best = _deepest(b, (_drawn(a.vertices[np.unique(a.faces)]) - shift) @ turn, error)
             if best[1] is not None:
                 best = best[0], turn @ best[1] + shift
@@ -146,7 +146,7 @@ def _innermost(a: Mesh, b: Mesh | Shape, m: Array, error: float) -> tuple[float,
         k = int(np.argmin(upper))
         if upper[k] < -error:
             best = float(-upper[k]) - error, points[k]
-    if a.is_watertight:
+    if a.is_solid:
         other = _deepest(a, own_b @ turn.T + shift, error)
         if other[0] > best[0]:
             best = other

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -10,14 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.errors import ShapeError
+from gjk3d.errors import Gjk3dWarning, ShapeError
+from gjk3d.meshes.edges import Array, Indices, body_numbers
+from gjk3d.meshes.mending import Mended, mended
 from gjk3d.typing import FactorsLike, OnePose, Row, Rows, RowsLike, Unclear
 
 if TYPE_CHECKING:
     from gjk3d.shapes.convex_hull import ConvexHull
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 #: A closed mesh counts as convex when its volume is that of its hull to this part (float32 files round their corners).
 CONVEX_RATIO = 1e-6
@@ -49,6 +49,14 @@ class Mesh:
         The named parts that the mesh was joined from.
     source : path, optional
         The file it came from.
+    solid : bool
+        Whether the inside of a closed surface counts. False for a surface that is one on purpose.
+
+    Warns
+    -----
+    Gjk3dWarning
+        Once a mesh, when it is asked about and little is missing to a closed surface: then nothing is inside it. A mesh
+        that a `repairs` or two close is closed.
 
     Raises
     ------
@@ -64,7 +72,7 @@ class Mesh:
     (True, True, 0.166666667)
     """
 
-    __slots__ = ("_cache", "_faces", "_name", "_parts", "_source", "_unit", "_vertices")
+    __slots__ = ("_cache", "_faces", "_name", "_parts", "_solid", "_source", "_unit", "_vertices")
 
     #: the module that answers `gjk3d.collide` and the like for this class
     ANSWERED_BY: ClassVar[str] = "gjk3d.meshes.queries"
@@ -74,6 +82,7 @@ class Mesh:
     _faces: Indices
     _name: str | None
     _parts: tuple[Part, ...]
+    _solid: bool
     _source: Path | None
     _unit: str | None
     _vertices: Array
@@ -87,6 +96,7 @@ class Mesh:
         unit: str | None = None,
         parts: Sequence[Part] = (),
         source: Path | None = None,
+        solid: bool = True,
     ) -> None:
         points = _vertices(vertices)
         triangles = _faces(faces, len(points))
@@ -97,6 +107,7 @@ class Mesh:
             ("_unit", unit),
             ("_parts", tuple(parts)),
             ("_source", source),
+            ("_solid", bool(solid)),
             ("_cache", {}),
         ):
             object.__setattr__(self, slot, value)
@@ -151,28 +162,108 @@ class Mesh:
         """Signed volume by the divergence theorem; means something only if `is_watertight`, and is < 0 inside out."""
         if "volume" not in self._cache:
             # taken about the middle, so that a far-away mesh loses no digits
-            corners = (self._vertices - self.bounds.mean(axis=0))[self._faces]
+            corners = (self._vertices - self.bounds.mean(axis=0))[self.skin.faces]
             cross = np.cross(corners[:, 1], corners[:, 2])
             self._cache["volume"] = float(np.einsum("ij,ij->", corners[:, 0], cross) / 6.0)
         volume: float = self._cache["volume"]
         return volume
 
+    def _mended(self) -> Mended:
+        if "mended" not in self._cache:
+            self._cache["mended"] = mended(self._vertices, self._faces)
+        found: Mended = self._cache["mended"]
+        return found
+
     @property
     def open_edges(self) -> int:
-        """How many triangle edges have no neighbour that runs the other way; 0 for a closed, well-wound surface.
+        """How many triangle edges have no neighbour that runs the other way; 0 for a closed surface.
 
         Vertices at the same place count as one, since STL stores three for each triangle; triangles that have two
-        corners at one place count as none.
+        corners at one place count as none. Where the few `repairs` close the surface, it is closed.
         """
-        if "open_edges" not in self._cache:
-            self._cache["open_edges"] = _open_edges(self._vertices, self._faces)
-        count: int = self._cache["open_edges"]
-        return count
+        return self._mended().open_edges
 
     @property
     def is_watertight(self) -> bool:
         """Whether every directed edge is matched by one running the other way: the surface encloses a volume."""
         return self.open_edges == 0
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What was mended for the surface to be closed, a sentence each; none where nothing was, or nothing helped.
+
+        Three flaws would make a closed mesh hollow, and are mended where it is closed by that: triangles that are there
+        more than once, triangles that hang on the surface by an edge, triangles that are wound against their
+        neighbours. `faces` and `vertices` stay as they were given, so what touches a triangle that hangs on touches the
+        mesh; what is inside, the volume and the outside are those of `skin`.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> box = gk.Box((2, 2, 2)).surface()
+        >>> mesh = gk.Mesh(box.vertices, np.vstack([box.faces, box.faces[:1]]))
+        >>> mesh.repairs
+        ('1 triangle is there more than once and counts once',)
+        >>> mesh.is_watertight, round(mesh.volume, 12), gk.collide(mesh, gk.Sphere(0.1))
+        (True, 8.0, True)
+        """
+        return self._mended().repairs
+
+    @property
+    def wound(self) -> Indices:
+        """The faces, (m, 3), where those of a closed mesh that are wound against their neighbours are turned."""
+        turned = self._mended().turned
+        if not len(turned):
+            return self._faces
+        if "wound" not in self._cache:
+            faces = self._faces.copy()
+            faces[turned] = faces[turned, ::-1]
+            self._cache["wound"] = _frozen(faces)
+        wound: Indices = self._cache["wound"]
+        return wound
+
+    @property
+    def skin(self) -> Mesh:
+        """The closed surface that bounds the solid: the mesh itself unless there are `repairs`."""
+        found = self._mended()
+        if not found.repairs:
+            return self
+        if "skin" not in self._cache:
+            faces = np.delete(self.wound, found.spare, axis=0)
+            self._cache["skin"] = Mesh(self._vertices, faces, name=self._name, unit=self._unit)
+        skin: Mesh = self._cache["skin"]
+        return skin
+
+    def outward(self, faces: Indices) -> Array:
+        """Return the normals of some faces of a closed mesh, as long as twice their area, out of the solid, (k, 3)."""
+        v = self._vertices[self.wound[faces]]
+        n: Array = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0]) * np.sign(self.volume)
+        n[np.isin(faces, self._mended().spare)] = 0.0  # such a face bounds nothing
+        return n
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether what is inside counts: it is closed, and not said to be a surface by ``solid=False``.
+
+        It warns where it is open and little is missing, once.
+        """
+        if not self._solid:
+            return False
+        found = self._mended()
+        if found.nearly and "told" not in self._cache:
+            self._cache["told"] = True
+            warnings.warn(
+                f"{self._name or 'a mesh'} has {found.open_edges} open edges at {len(self._faces)} triangles, so it is "
+                "a surface with nothing inside: close it where it was made, or with trimesh's fill_holes(), or take "
+                "its hull(); Mesh(vertices, faces, solid=False) says that it is a surface",
+                Gjk3dWarning,
+                stacklevel=2,
+            )
+        return found.open_edges == 0
+
+    def hush(self) -> None:
+        """Leave the warning of `is_solid` to the caller, who says himself which meshes are open."""
+        self._cache["told"] = True
 
     @property
     def convexity(self) -> float:
@@ -216,7 +307,7 @@ class Mesh:
         for k in range(int(number.max()) + 1):
             used, faces = np.unique(self._faces[number == k], return_inverse=True)
             name = f"{self._name}/{k}" if self._name else None
-            parts.append(Mesh(self._vertices[used], faces.reshape(-1, 3), name=name, unit=self._unit))
+            parts.append(self._like(self._vertices[used], faces.reshape(-1, 3), name=name))
         return parts
 
     @overload
@@ -346,7 +437,7 @@ class Mesh:
             raise ShapeError(f"scaled: factors is {factors!r}, expected one number or three, none zero")
         mirrored = float(np.prod(np.broadcast_to(numbers, 3))) < 0.0
         faces = self._faces[:, ::-1] if mirrored else self._faces
-        return Mesh(self._vertices * numbers, faces, name=self._name, unit=unit or self._unit)
+        return self._like(self._vertices * numbers, faces, unit=unit or self._unit)
 
     def placed(self, pose: OnePose) -> Mesh:
         """Return the mesh as it is at a pose, (4, 4) float: a new one in the pose's outer frame.
@@ -361,18 +452,21 @@ class Mesh:
         from gjk3d.shapes.base import rigid
 
         rotation, shift = rigid(pose)
-        return Mesh(self._vertices @ rotation.T + shift, self._faces, name=self._name, unit=self._unit)
+        return self._like(self._vertices @ rotation.T + shift, self._faces)
 
     def refit(self, vertices: RowsLike) -> Mesh:
         """Return a mesh of the same faces with its vertices elsewhere, whose tree need not be built anew."""
         from gjk3d.meshes.tree import refitted
 
-        mesh = Mesh(vertices, self._faces, name=self._name, unit=self._unit, parts=(), source=self._source)
+        mesh = self._like(vertices, self._faces, source=self._source)
         if len(mesh.vertices) != len(self._vertices):
             raise ShapeError(f"refit: {len(mesh.vertices)} vertices for a mesh of {len(self._vertices)}: give one each")
         if "tree" in self._cache:
             mesh._cache["tree"] = refitted(self._cache["tree"], mesh.vertices, mesh.faces)
         return mesh
+
+    def _like(self, vertices: ArrayLike, faces: Indices, **others: Any) -> Mesh:
+        return Mesh(vertices, faces, **({"name": self._name, "unit": self._unit, "solid": self._solid} | others))
 
     @property
     def convex_slack(self) -> float:
@@ -391,7 +485,7 @@ class Mesh:
             return float("inf")
         corners = np.asarray(self.hull().vertices)
         middle = corners.mean(axis=0)
-        points, v = corners - middle, (self._vertices - middle)[self._faces]
+        points, v = corners - middle, (self._vertices - middle)[self.skin.faces]
         if len(points) * len(v) > _MOST_COMPARED or not self.is_convex:
             return float("inf")
         n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
@@ -422,7 +516,7 @@ class Mesh:
         if not isinstance(other, Mesh):
             return NotImplemented
         return self is other or (
-            (self._name, self._unit, self._parts) == (other._name, other._unit, other._parts)
+            (self._name, self._unit, self._parts, self._solid) == (other._name, other._unit, other._parts, other._solid)
             and np.array_equal(self._vertices, other._vertices)
             and np.array_equal(self._faces, other._faces)
         )
@@ -440,7 +534,7 @@ class Mesh:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._vertices, self._faces, self._name, self._unit, self._parts, self._source)
+        return _rebuild, (type(self), {slot: getattr(self, slot) for slot in Mesh.__slots__ if slot != "_cache"})
 
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""
@@ -449,10 +543,11 @@ class Mesh:
         return f"<Mesh{name}: {len(self._faces)} triangles, {len(self._vertices)} vertices{parts}{unit}>"
 
 
-def _rebuild(
-    vertices: Array, faces: Indices, name: str | None, unit: str | None, parts: tuple[Part, ...], source: Path | None
-) -> Mesh:
-    return Mesh(vertices, faces, name=name, unit=unit, parts=parts, source=source)
+def _rebuild(cls: type[Mesh], values: dict[str, Any]) -> Mesh:
+    mesh: Mesh = object.__new__(cls)
+    for slot, value in {**values, "_cache": {}}.items():
+        object.__setattr__(mesh, slot, _frozen(value) if isinstance(value, np.ndarray) else value)
+    return mesh
 
 
 def _frozen(array: Any) -> Any:
@@ -507,43 +602,3 @@ def _rows_of_three(raw: NDArray[Any], what: str) -> None:
     if raw.ndim != 2 or raw.shape[1] != 3:
         cure = f": did you mean {what}.T?" if raw.ndim == 2 and raw.shape[0] == 3 else ""
         raise ShapeError(f"{what} has shape {raw.shape}, expected (n, 3){cure}")
-
-
-def merged_places(vertices: Array) -> Indices:
-    """Return the number of the place of each vertex; those with equal coordinates share one."""
-    order = np.lexsort(vertices.T)
-    ordered = vertices[order]
-    new = np.ones(len(order), dtype=np.int64)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.cumsum(new) - 1
-    return place
-
-
-def _open_edges(vertices: Array, faces: Indices) -> int:
-    """Count directed edges without a partner that runs the other way, equal positions being one vertex."""
-    corners = merged_places(vertices)[faces]
-    a, b, c = corners.T
-    corners = corners[(a != b) & (b != c) & (c != a)]
-    start, stop = corners.ravel(), corners[:, [1, 2, 0]].ravel()
-    # one whole number for each undirected edge; +1 for one way and -1 for the other must cancel
-    keys, edge = np.unique(np.minimum(start, stop) * len(vertices) + np.maximum(start, stop), return_inverse=True)
-    sums = np.bincount(edge.ravel(), weights=np.where(start < stop, 1.0, -1.0), minlength=len(keys))
-    return int(np.abs(sums).sum())
-
-
-def body_numbers(vertices: Array, faces: Indices) -> Indices:
-    """Return which connected body each face is of, numbered by their first faces."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    corners = merged_places(vertices)[faces]
-    rows, columns = corners[:, [0, 1]].ravel(), corners[:, [1, 2]].ravel()
-    count = len(vertices)
-    graph = coo_matrix((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(count, count))
-    label = connected_components(graph, directed=False)[1][corners[:, 0]]
-    _, first, number = np.unique(label, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    result: Indices = rank[number.ravel()]
-    return result

@@ -126,7 +126,7 @@ def cast(mesh: Mesh, poses: Array, starts: Array, units: Array, most: float, out
     with first_call("raycast of a mesh"):
         first_triangles(own, ways, most, noises, *tree.arrays, stack, keys, distances, which)
     low, high = mesh.bounds
-    within = np.flatnonzero(((own >= low) & (own <= high)).all(axis=1)) if mesh.is_watertight else np.zeros(0, int)
+    within = np.flatnonzero(((own >= low) & (own <= high)).all(axis=1)) if mesh.is_solid else np.zeros(0, int)
     inside = (which >= 0) & (distances <= 2.0 * noises)
     inside[within[holds(mesh, np.ascontiguousarray(own[within]))]] = True
     v = tree.corners[np.maximum(which, 0)].reshape(-1, 3, 3)

@@ -112,7 +112,7 @@ def holds(a: Mesh, points: Array) -> Bools:
     """Tell which points, in a's frame, lie inside its closed surface; none where it is open."""
     answer = np.zeros(len(points), dtype=np.int64)
     if len(points) and a.is_watertight:
-        tree = tree_of(a)
+        tree = tree_of(a.skin)
         error = ROUNDING * (tree.reach + float(np.abs(points).max()))
         inside(np.ascontiguousarray(points), *tree.arrays, error, _stack(), answer)
     found: Bools = answer != 0
@@ -123,10 +123,10 @@ def one_in_other(a: Mesh, b: Mesh | Shape, m: Array) -> int:
     """Tell which holds a body of the other where the surfaces do not meet: 1 for a, 2 for b, 0 for neither."""
     turn, shift = m[:9].reshape(3, 3), m[9:]
     if not isinstance(b, Mesh):  # a mesh in a shape meets it
-        return int(holds(a, (turn @ b.support((1.0, 0.0, 0.0)) + shift)[None]).any())
-    if a.is_watertight and holds(a, _within_box(a, b.body_points @ turn.T + shift)).any():
+        return int(a.is_solid and holds(a, (turn @ b.support((1.0, 0.0, 0.0)) + shift)[None]).any())
+    if a.is_solid and holds(a, _within_box(a, b.body_points @ turn.T + shift)).any():
         return 1
-    if b.is_watertight and holds(b, _within_box(b, (a.body_points - shift) @ turn)).any():
+    if b.is_solid and holds(b, _within_box(b, (a.body_points - shift) @ turn)).any():
         return 2
     return 0
 

@@ -61,7 +61,7 @@ def touches(a: Mesh, b: Mesh, m: Array) -> Touches:
     shift of b's; the depth is that shift: how far one face reaches behind the plane of the other.
     """
     faces = surfaces.meeting_faces(a, b, m)
-    corners = [np.ascontiguousarray(x.vertices[x.faces[faces[:, k]]].reshape(-1, 9)) for k, x in ((0, a), (1, b))]
+    corners = [np.ascontiguousarray(x.vertices[x.wound[faces[:, k]]].reshape(-1, 9)) for k, x in ((0, a), (1, b))]
     out = np.empty((len(faces), _WIDTH))
     rows = np.repeat(np.arange(len(faces), dtype=np.int64)[:, None], 2, axis=1)
     touch_many(tuple(m.tolist()), corners[0], corners[1], rows, out)

@@ -99,7 +99,7 @@ def _of_faces(a: Mesh, b: Mesh | Shape, m: Array) -> tuple[Between, Ints, Array]
     out, _ = x.solve(pairs, narrow.SIGNED)
     ways = []
     turn, shift = m[:9].reshape(3, 3), m[9:12]
-    if a.is_watertight:
+    if a.is_solid:
         n, c = _planes(a, faces[:, 0])
         if isinstance(b, Mesh):
             corners = b.vertices[b.faces[faces[:, 1]]] @ turn.T + shift
@@ -107,7 +107,7 @@ def _of_faces(a: Mesh, b: Mesh | Shape, m: Array) -> tuple[Between, Ints, Array]
         else:
             lowest = b.support(-n @ turn) @ turn.T + shift
         ways.append((n, np.einsum("ij,ij->i", n, c - lowest), lowest))
-    if isinstance(b, Mesh) and b.is_watertight:
+    if isinstance(b, Mesh) and b.is_solid:
         n, c = _planes(b, faces[:, 1])
         n, c = n @ turn.T, c @ turn.T + shift
         highest = _extreme(a.vertices[a.faces[faces[:, 0]]], -n)
@@ -124,10 +124,9 @@ def _some_faces(mesh: Mesh, faces: Ints) -> Union:
 
 def _planes(mesh: Mesh, faces: Ints) -> tuple[Array, Array]:
     """Return the outward normals of some faces of a closed mesh, zero where there is none, and a corner of each."""
-    v = mesh.vertices[mesh.faces[faces]]
-    n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0]) * np.sign(mesh.volume)
+    n = mesh.outward(faces)
     length = np.linalg.norm(n, axis=1, keepdims=True)
-    return np.divide(n, length, out=np.zeros_like(n), where=length > 0.0), v[:, 0]
+    return np.divide(n, length, out=np.zeros_like(n), where=length > 0.0), mesh.vertices[mesh.faces[faces, 0]]
 
 
 def _extreme(corners: Array, ways: Array) -> Array:

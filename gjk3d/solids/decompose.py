@@ -54,7 +54,8 @@ def _cut(mesh: Mesh, threshold: float) -> list[Array]:
             "decompose needs coacd, which is not installed: pip install 'gjk3d[mesh]', or pip install coacd"
         ) from None
     coacd.set_log_level("error")
-    parts: Any = coacd.run_coacd(coacd.Mesh(mesh.vertices.copy(), mesh.faces.astype(np.int32)), threshold=threshold)
+    closed = coacd.Mesh(mesh.vertices.copy(), mesh.skin.faces.astype(np.int32))
+    parts: Any = coacd.run_coacd(closed, threshold=threshold)
     found = [np.asarray(vertices, dtype=np.float64) for vertices, _ in parts if len(vertices)]
     if not found:
         raise ShapeError(f"decompose: coacd found no part in {mesh!r}: is it flat? mesh.hull() is its convex hull")

@@ -117,7 +117,7 @@ class Parts(InTree):
     @property
     def bodies(self) -> list[tuple[Mesh, Array]]:
         """See `Union`."""
-        return [(x, row[:12]) for x, row in self.things if isinstance(x, Mesh) and x.is_watertight]
+        return [(x, row[:12]) for x, row in self.things if isinstance(x, Mesh) and x.is_solid]
 
     def points(self) -> Array:
         """See `Union`."""

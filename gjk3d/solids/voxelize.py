@@ -88,7 +88,7 @@ def voxelized(mesh: Mesh, pitch: float) -> VoxelGrid:
     cells = np.zeros(np.maximum(np.ceil(size), 1.0).astype(np.int64), dtype=np.uint8)
     corners = np.ascontiguousarray((mesh.vertices[mesh.faces] - low).reshape(-1, 9))
     touched(corners, edge, more, cells)
-    if mesh.is_watertight:
+    if mesh.is_solid:
         _fill(mesh, cells, edge, low)
     return VoxelGrid(cells, edge, low)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from gjk3d.meshes.mesh import merged_places
+from gjk3d.meshes.edges import merged_places
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

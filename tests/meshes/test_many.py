@@ -20,7 +20,7 @@ def of(mesh: trimesh.Trimesh) -> gk.Mesh:
 
 TORUS = of(trimesh.creation.torus(1.0, 0.4, major_sections=24, minor_sections=12))
 BEAD = of(trimesh.creation.icosphere(radius=0.15))
-OPEN = gk.Mesh(BEAD.vertices, BEAD.faces[1:])
+OPEN = gk.Mesh(BEAD.vertices, BEAD.faces[1:], solid=False)
 
 
 def rows(seed: int, count: int, spread: float) -> np.ndarray:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.clash.report import Report
-from gjk3d.meshes.mesh import Mesh, merged_places
+from gjk3d.meshes.edges import merged_places
+from gjk3d.meshes.mesh import Mesh
 from gjk3d.webpage import to_base64
 
 Array = NDArray[np.float64]

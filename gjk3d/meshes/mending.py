@@ -1,0 +1,216 @@
+"""The closed surface in a mesh that has a flaw or two, and how far from closed one is that stays open.
+
+A surface bounds a solid where each edge is run along as often one way as the other. One triangle too many, or wound the
+other way, would make all of it hollow, so three flaws are mended, and only where the surface is closed by that:
+triangles that are there more than once, triangles that hang on it by an edge, and windings against the neighbours'.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.meshes.edges import Array, Indices, connected, edges_of
+
+NONE: Indices = np.zeros(0, dtype=np.int64)
+#: what may be missing of a surface that is called nearly closed, in units of its area
+_MISSING = 0.1
+#: how much of all the area may hang on a closed rest that bounds a solid
+_HANGING = 0.5
+Bools = NDArray[np.bool_]
+
+
+class Mended(NamedTuple):
+    """What keeps a mesh from being closed, or what had to be mended for it to be."""
+
+    open_edges: int
+    nearly: bool = False  #: whether it is open and little is missing
+    repairs: tuple[str, ...] = ()
+    turned: Indices = NONE  #: the numbers of faces to be turned
+    spare: Indices = NONE  #: and of those that bound nothing
+
+
+def mended(vertices: Array, faces: Indices) -> Mended:
+    """Count the open edges of a mesh; mend those flaws that would be all that keeps it from being closed."""
+    work = _Work(vertices, faces)
+    edges, opened = work.edges, int(np.abs(work.sums).sum())
+    if not opened and not (len(edges.ends) and work.counts.min() >= 4):
+        return Mended(0)
+    nearly = bool(opened) and work.nearly_closed()
+    doubles = work.drop_doubles(everywhere=not opened)
+    fins = work.drop_fins()
+    turned = work.turn()
+    if work.sums.any() or not work.kept.any() or not (doubles or fins or len(turned)):
+        return Mended(opened, nearly)
+    repairs = (
+        _said(doubles, "is there more than once and counts once", "are there more than once and count once"),
+        _said(fins, "hangs on the closed surface by an edge: it can be touched and bounds nothing",
+              "hang on the closed surface by an edge: they can be touched and bound nothing"),
+        _said(len(turned), "was wound against its neighbours and is turned",
+              "were wound against their neighbours and are turned"),
+    )  # fmt: skip
+    told = tuple(text for text in repairs if text)
+    return Mended(0, False, told, edges.faces[turned], edges.faces[~work.kept])
+
+
+def _said(count: int, one: str, more: str) -> str:
+    return "" if not count else f"1 triangle {one}" if count == 1 else f"{count} triangles {more}"
+
+
+class _Work:
+    """The triangles that are kept so far, and how often each edge is run along, either way and in balance."""
+
+    counts: Indices
+    sums: Array
+
+    def __init__(self, vertices: Array, faces: Indices) -> None:
+        self.vertices, self.faces, self.edges = vertices, faces, edges_of(vertices, faces)
+        edges = self.edges
+        self.kept: Bools = np.ones(len(edges.faces), dtype=bool)
+        self.ways = edges.ways
+        self._count()
+
+    def _count(self) -> None:
+        numbers, total = self.edges.numbers[self.kept].ravel(), len(self.edges.ends)
+        self.counts = np.bincount(numbers, minlength=total)
+        self.sums = np.bincount(numbers, self.ways[self.kept].ravel(), total).astype(np.float64)
+
+    def drop_doubles(self, *, everywhere: bool) -> int:
+        """Keep one of triangles with the same corners; of two wound against each other, that which fits the rest.
+
+        A wall between two bodies is such a pair, and stays. ``everywhere`` is for a closed mesh: only if all of it is
+        there once each way, as renderers want it, one of each is kept.
+        """
+        # on a surface that is closed otherwise, each edge of a double has two of these and a neighbour
+        some = np.flatnonzero((self.counts[self.edges.numbers] >= 3).all(axis=1))
+        corners = np.sort(self.edges.corners[some], axis=1)
+        order = np.lexsort(corners.T)
+        new = np.ones(len(order), dtype=np.int64)
+        new[1:] = (corners[order][1:] != corners[order][:-1]).any(axis=1)
+        group = np.empty(len(order), dtype=np.int64)
+        group[order] = np.cumsum(new) - 1
+        if everywhere:
+            if len(some) < len(self.kept) or (np.bincount(group) < 2).any():
+                return 0
+            dropped = np.setdiff1d(some, some[np.unique(group, return_index=True)[1]])
+            return self._drop(dropped)
+        even = (self.ways[some] > 0.0).sum(axis=1) % 2  # corners in ascending order run two edges up, or one
+        first = np.unique(2 * group + even, return_index=True)[1]
+        count = self._drop(np.setdiff1d(some, some[first]))
+        twins = some[first][np.isin(group[first], np.flatnonzero(np.bincount(group[first]) > 1))]
+        sums = self.sums[self.edges.numbers[twins]]
+        return count + self._drop(twins[(sums * self.ways[twins] > 0.0).all(axis=1)])
+
+    def _drop(self, which: Indices) -> int:
+        if len(which):
+            self.kept[which] = False
+            self._count()
+        return len(which)
+
+    def drop_fins(self) -> int:
+        """Drop what has a free edge and another one on which two triangles are already, if the rest is more."""
+        if not ((self.counts == 1).any() and (self.counts >= 3).any()):
+            return 0
+        kept = np.flatnonzero(self.kept)
+        piece = self._pieces(kept)[0]
+        around = self.counts[self.edges.numbers[kept]]
+        free, shared = np.zeros(piece.max() + 1, dtype=bool), np.zeros(piece.max() + 1, dtype=bool)
+        free[piece[(around == 1).any(axis=1)]] = True
+        shared[piece[(around >= 3).any(axis=1)]] = True
+        fins = kept[(free & shared)[piece]]
+        areas = self._areas(kept)
+        if areas[(free & shared)[piece]].sum() > _HANGING * areas.sum():
+            return 0
+        return self._drop(fins)
+
+    def _pieces(self, kept: Indices) -> tuple[Indices, Indices]:
+        """Return the pieces that hang together by edges of two triangles, and which of these run against the rest.
+
+        Each triangle is two nodes, as it is and turned; an edge joins those that agree. A piece that has but one side
+        has all of its nodes in one component: nothing of it is turned.
+        """
+        numbers, ways = self.edges.numbers[kept].ravel(), self.ways[kept].ravel()
+        two = np.flatnonzero(self.counts[numbers] == 2)
+        first, second = two[np.argsort(numbers[two], kind="stable")].reshape(-1, 2).T
+        one, other = first // 3, second // 3
+        against = (ways[first] == ways[second]).astype(np.int64)
+        count = len(kept)
+        label = connected(
+            np.concatenate([one, one + count]),
+            np.concatenate([other + count * against, other + count * (1 - against)]),
+            2 * count,
+        ).reshape(2, -1)
+        piece = np.unique(label.min(axis=0), return_inverse=True)[1].ravel()
+        return piece, np.flatnonzero(label[0] > label[1])
+
+    def turn(self) -> Indices:
+        """Turn what runs against its neighbours: the smaller part of a piece, by area; return which are turned.
+
+        A piece that lies within the box of no other is turned so that its volume is positive: it bounds no hollow.
+        """
+        if not ((self.counts == 2) & (self.sums != 0.0)).any():
+            return NONE
+        kept = np.flatnonzero(self.kept)
+        piece, some = self._pieces(kept)
+        turned = np.zeros(len(kept), dtype=bool)
+        turned[some] = True
+        areas = self._areas(kept)
+        mixed = np.zeros(piece.max() + 1, dtype=bool)
+        mixed[piece[some]] = True
+        share = np.bincount(piece, weights=np.where(turned, areas, -areas))
+        agreeing = np.bincount(piece) == np.bincount(piece, weights=turned)
+        mixed &= ~agreeing
+        turned &= mixed[piece]
+        sign = np.where(turned, -1.0, 1.0)
+        sign[(mixed & (share > 0.0))[piece]] *= -1.0
+        sign *= self._outward(kept, piece, sign, mixed)[piece]
+        found = kept[sign < 0.0]
+        self.ways = self.ways.copy()
+        self.ways[found] *= -1.0
+        self._count()
+        return found
+
+    def _outward(self, kept: Indices, piece: Indices, sign: Array, mixed: Bools) -> Array:
+        """Return -1 for each mixed piece that is inside out by its volume and lies within no other's box, else 1."""
+        corners = self._points(kept)
+        corners = corners - corners.mean(axis=(0, 1))
+        volumes = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) * sign
+        order = np.argsort(piece, kind="stable")
+        starts = np.searchsorted(piece[order], np.arange(len(mixed)))
+        low = np.minimum.reduceat(corners.min(axis=1)[order], starts)
+        high = np.maximum.reduceat(corners.max(axis=1)[order], starts)
+        out = np.ones(len(mixed))
+        for k in np.flatnonzero(mixed & (np.bincount(piece, weights=volumes) < 0.0)):
+            holders = ((low <= low[k]) & (high >= high[k])).all(axis=1)
+            if holders.sum() == 1:
+                out[k] = -1.0
+        return out
+
+    def _points(self, which: Indices) -> Array:
+        points: Array = self.vertices[self.faces[self.edges.faces[which]]]
+        return points
+
+    def _areas(self, which: Indices) -> Array:
+        v = self._points(which)
+        n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
+        areas: Array = 0.5 * np.sqrt(np.einsum("ij,ij->i", n, n))
+        return areas
+
+    def nearly_closed(self) -> bool:
+        """Tell whether little is missing: fans from the middle of each hole to its rim are small beside the surface.
+
+        That is true of a part with a hole and false of a sheet, however fine the triangles are.
+        """
+        rim = np.flatnonzero(self.counts == 1)
+        places = np.empty_like(self.vertices)
+        places[self.edges.places] = self.vertices
+        joined = connected(self.edges.ends[rim, 0], self.edges.ends[rim, 1], len(places))[self.edges.ends[rim, 0]]
+        hole = np.unique(joined, return_inverse=True)[1].ravel()
+        ends = places[self.edges.ends[rim]]
+        count = np.bincount(hole)
+        middle = np.column_stack([np.bincount(hole, weights=x) / count for x in ends.mean(axis=1).T])
+        spokes = ends - middle[hole][:, None]
+        missing = 0.5 * np.linalg.norm(np.cross(spokes[:, 0], spokes[:, 1]), axis=1).sum()
+        return bool(missing < _MISSING * self._areas(np.arange(len(self.kept))).sum())

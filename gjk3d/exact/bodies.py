@@ -167,12 +167,12 @@ _MODELS: dict[type, Callable[[Any], tuple[list[_RawTerm], Fraction]]] = {
 
 def _raw(shape: Shape) -> tuple[list[_RawTerm], Fraction] | None:
     radius = _ZERO
-    while type(shape) is Rounded:
+    while isinstance(shape, Rounded):
         radius += Fraction(shape.radius)
         shape = shape.core
     if isinstance(shape, Composed) and shape._functions:
         return None
-    model = _MODELS.get(type(shape))
+    model = next((_MODELS[cls] for cls in type(shape).__mro__ if cls in _MODELS), None)
     if model is None:
         return None
     terms, own = model(shape)

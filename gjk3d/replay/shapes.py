@@ -58,12 +58,13 @@ def write_shape(shape: Shape) -> dict[str, Any]:
     UnsupportedPair
         Where its class is none of `gjk3d.shapes.table`.
     """
-    name = type(shape).__name__
-    if _CLASSES.get(name) is not type(shape) or (isinstance(shape, Composed) and shape._functions):
+    kind = next((cls for cls in SHAPES if isinstance(shape, cls)), None)
+    if kind is None or (isinstance(shape, Composed) and shape._functions):
         why = "a document holds convex shapes; send the files of meshes along, or write the question of their hulls"
         if isinstance(shape, Shape):
             why = "it is not given by numbers that gjk3d knows"
-        raise UnsupportedPair(f"a {name} cannot be written: {why}")
+        raise UnsupportedPair(f"a {type(shape).__name__} cannot be written: {why}")
+    name = kind.__name__
     if isinstance(shape, Rounded):
         return {"shape": name, "core": write_shape(shape.core), "radius": shape.radius}
     if isinstance(shape, Composed):

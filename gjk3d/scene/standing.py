@@ -75,18 +75,12 @@ def planes_of(solid: Any) -> list[tuple[Array, float]]:
     """Return half-spaces, normals and offsets, whose common part holds what has no box; of others none."""
     if isinstance(solid, Halfspace):
         return [(solid.normal, solid.offset)]
-    if isinstance(solid, Shape) or type(solid).__name__ != "HeightField":
+    if isinstance(solid, Shape):
         return []
-    if "limits" not in solid._cache:
-        solid._cache["limits"] = _limits(solid)
-    limits: list[tuple[Array, float]] = solid._cache["limits"]
-    return limits
-
-
-def _limits(solid: Any) -> list[tuple[Array, float]]:
-    corner = solid.origin + solid.pitch * (np.array(solid.heights.shape) - 1.0)
-    x, y, z = np.eye(3)
-    sides = [(x, corner[0]), (y, corner[1]), (-x, -solid.origin[0]), (-y, -solid.origin[1])]
-    limits = [(z, float(solid.heights.max())), *((n, float(d)) for n, d in sides)]
-    more = _ROUNDING * max(abs(d) for _, d in limits)
-    return [(n, d + more) for n, d in limits]
+    try:
+        _ = solid.bounds
+    except UnboundedShapeError:
+        limits: list[tuple[Array, float]] = solid.limits
+        more = _ROUNDING * max(abs(d) for _, d in limits)
+        return [(n, d + more) for n, d in limits]
+    return []

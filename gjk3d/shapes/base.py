@@ -135,6 +135,12 @@ def factors3(value: Any) -> Array:
     return out
 
 
+def slots_of(cls: type) -> tuple[str, ...]:
+    """Return what an immutable object is made of: the slots of its class and of those that this derives from."""
+    names = (name for base in reversed(cls.__mro__) for name in base.__dict__.get("__slots__", ()))
+    return tuple(name for name in names if name != "_cache")
+
+
 class Shape:
     """The root of all shapes; see the classes that derive from it."""
 
@@ -158,10 +164,10 @@ class Shape:
         raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
 
     def _state(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in self.__slots__)
+        return tuple(getattr(self, name) for name in slots_of(type(self)))
 
     def __reduce__(self) -> Any:
-        return _rebuild, (type(self), {name: getattr(self, name) for name in self.__slots__})
+        return _rebuild, (type(self), dict(zip(slots_of(type(self)), self._state(), strict=True)))
 
     def __copy__(self) -> Shape:
         return self
@@ -189,7 +195,7 @@ class Shape:
                 return str(value.tolist()) if value.size <= 12 else f"<{' x '.join(map(str, value.shape))}>"
             return repr(value)
 
-        values = ", ".join(f"{name}={text(getattr(self, name))}" for name in self.__slots__ if name[0] != "_")
+        values = ", ".join(f"{name}={text(getattr(self, name))}" for name in slots_of(type(self)) if name[0] != "_")
         return f"{type(self).__name__}({values})"
 
     # --- what a class says of itself -------------------------------------------------------------------------------

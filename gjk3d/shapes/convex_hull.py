@@ -151,7 +151,7 @@ class ConvexHull(Polytope):
         self._cache["hull"] = hull
 
     def __reduce__(self) -> Any:
-        return _restore, (self._vertices, self._hull())
+        return _restore, (type(self), self._vertices, self._hull())
 
     @property
     def vertices(self) -> Array:
@@ -217,8 +217,8 @@ class ConvexHull(Polytope):
         return ConvexHull(vertices)
 
 
-def _restore(vertices: Array, hull: Any) -> ConvexHull:
-    shape: ConvexHull = object.__new__(ConvexHull)
+def _restore(cls: type[ConvexHull], vertices: Array, hull: Any) -> ConvexHull:
+    shape: ConvexHull = object.__new__(cls)
     shape._set(_vertices=vertices)
     shape._cache["hull"] = hull
     return shape

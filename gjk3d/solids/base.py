@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gjk3d.families import arena
 from gjk3d.meshes.mesh import Mesh
 from gjk3d.poses import WIDTH
-from gjk3d.shapes.base import Array, Ints, Shape
+from gjk3d.shapes.base import Array, Ints, Shape, slots_of
 
 Bools = NDArray[np.bool_]
 #: error of a place that went through a pose, in units of the greatest coordinate
@@ -114,7 +114,7 @@ class Solid:
         raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
 
     def __reduce__(self) -> Any:
-        return rebuild, (type(self), {name: getattr(self, name) for name in self.__slots__})
+        return rebuild, (type(self), {name: getattr(self, name) for name in slots_of(type(self))})
 
     def __copy__(self) -> Solid:
         return self
@@ -124,23 +124,23 @@ class Solid:
 
     def _content(self) -> tuple[Any, ...]:
         """Return what makes two of a class equal: hashable."""
-        values = (getattr(self, name) for name in self.__slots__)
+        values = (getattr(self, name) for name in slots_of(type(self)))
         return tuple((x.shape, x.tobytes()) if isinstance(x, np.ndarray) else x for x in values)
 
     def _bytes(self) -> Iterator[bytes]:
         """Yield what is the same in every process."""
-        for name in self.__slots__:
+        for name in slots_of(type(self)):
             yield np.asarray(getattr(self, name)).tobytes()
 
     @property
-    def order(self) -> tuple[str, int, int]:
-        """What the order of two solids in the kernels is decided by."""
+    def order(self) -> tuple[int, int]:
+        """What the order of two solids in the kernels is decided by: a subclass has that of its base."""
         if "order" not in self._cache:
-            key = 0
+            key = crc32(repr(slots_of(type(self))).encode())
             for part in self._bytes():
                 key = crc32(part, key)
-            self._cache["order"] = type(self).__name__, self.union().count, key
-        order: tuple[str, int, int] = self._cache["order"]
+            self._cache["order"] = self.union().count, key
+        order: tuple[int, int] = self._cache["order"]
         return order
 
     def __eq__(self, other: object) -> bool:

@@ -232,14 +232,22 @@ class HeightField(Solid):
         return f"<HeightField {nx} x {ny}, pitch {self.pitch:g}, from {self.heights.min():g} to {self.heights.max():g}>"
 
     @property
-    def order(self) -> tuple[str, int, int]:
+    def order(self) -> tuple[int, int]:
         """See `Solid.order`: before all others, so that the kernels work in the frame of its grid."""
-        return "", self.heights.size, 0
+        return -1, self.heights.size
 
     @property
     def bounds(self) -> Array:
         """A height field has none: `UnboundedShapeError`."""
         raise UnboundedShapeError("a HeightField goes down without end: it has no bounds")
+
+    @property
+    def limits(self) -> list[tuple[Array, float]]:
+        """Half-spaces, normals and offsets, that hold all of it: what lies above, and beyond each of four sides."""
+        far = self.origin + self.pitch * (np.array(self.heights.shape) - 1.0)
+        x, y, z = np.eye(3)
+        sides = [(x, far[0]), (y, far[1]), (-x, -self.origin[0]), (-y, -self.origin[1])]
+        return [(z, float(self.heights.max())), *((n, float(d)) for n, d in sides)]
 
     def surface(self, resolution: int = 32) -> Surface:
         """Return the ground as triangles, without sides or bottom; ``resolution`` is for other shapes."""

@@ -1,0 +1,125 @@
+"""A subclass of a shape or solid answers as its base does, and nothing asks a thing for the name of its class."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import sys
+from pathlib import Path
+
+import naive
+import numpy as np
+import pytest
+from strategies import SHAPES, build
+
+import gjk3d as gk
+from gjk3d.exact import bodies
+from gjk3d.replay.shapes import write_shape
+from gjk3d.scene.standing import planes_of
+
+PACKAGE = Path(gk.__file__).parent
+BALL = gk.Sphere(0.2)
+THINGS = {name: build(spec) for name, spec in SHAPES.items()} | {
+    "plane": gk.Halfspace((0, 0, 1), 0.1),
+    "mesh": gk.Mesh(*[np.asarray(x) for x in gk.Box((1, 2, 1)).surface()]),
+    "compound": gk.Compound([(gk.Box((1, 1, 1)), None), (BALL, naive.pose(translation=(1, 0, 0)))]),
+    "voxels": gk.VoxelGrid(np.ones((2, 3, 2), dtype=bool), 0.5),
+    "cloud": gk.PointCloud(np.random.default_rng(1).normal(size=(40, 3)), 0.1),
+    "ground": gk.HeightField(np.zeros((5, 5)), 1.0, (-2, -2)),
+}
+POSES = np.array([naive.pose(translation=(0.3, 0.2, z)) for z in (3.0, 0.9, 0.25, 0.0, -3.0)])
+
+
+def subclass(thing, **members):
+    """The same numbers in a class of the user's own, which a pickle finds by its name here."""
+    base = type(thing)
+    name = f"My{base.__name__}{len(members)}"
+    made = type(name, (base,), {"__module__": __name__, **members})
+    setattr(sys.modules[__name__], name, made)
+    slots = dict.fromkeys(slot for cls in base.__mro__ for slot in cls.__dict__.get("__slots__", ()))
+    other = object.__new__(made)
+    for slot in slots:
+        object.__setattr__(other, slot, getattr(thing, slot))
+    object.__setattr__(other, "_cache", {key: thing._cache[key] for key in thing._cache if key == "hull"})
+    return other
+
+
+@pytest.fixture(params=[{}, {"__slots__": ()}], ids=["a dict of its own", "no slots"])
+def members(request):
+    return request.param
+
+
+def numbers(result):
+    return [np.asarray(getattr(result, name)).tolist() for name in ("distance", "lower", "upper", "normal", "status")]
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_a_subclass_answers_as_its_base(name, members, arm):
+    base = THINGS[name]
+    mine = subclass(base, **members)
+    again = pickle.loads(pickle.dumps(mine))
+    assert type(again) is type(mine)
+    assert again == mine
+    assert hash(again) == hash(mine)
+    for thing in (mine, again):
+        assert gk.collide(thing, BALL, None, POSES).tolist() == gk.collide(base, BALL, None, POSES).tolist()
+        for ask in (gk.distance, gk.signed_distance):
+            assert numbers(ask(thing, BALL, None, POSES)) == numbers(ask(base, BALL, None, POSES))
+            assert numbers(ask(BALL, thing, POSES, None)) == numbers(ask(BALL, base, POSES, None))
+        rays = [gk.raycast(x, (0.3, 0.2, 5.0), [(0, 0, -1), (0.1, 0, -1), (0, 0, 1)]) for x in (thing, base)]
+        assert rays[0].distance.tolist() == rays[1].distance.tolist()
+        for pose in POSES:
+            scenes = []
+            for x in (thing, base):
+                scene = gk.Scene()
+                scene.add("a", x)
+                scene.add("b", BALL, pose)
+                free = gk.robot.Checker(arm, {"x": (x, np.linalg.inv(pose))}).free(np.zeros(0))
+                points = [row.points_a.tolist() for *_, row in scene.contacts()]
+                scenes.append((scene.collisions(), scene.clearance().distance, points, bool(free)))
+            assert scenes[0] == scenes[1]
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory):
+    file = tmp_path_factory.mktemp("arm") / "arm.urdf"
+    ball = '<collision><geometry><sphere radius="0.2"/></geometry></collision>'
+    file.write_text(f'<robot name="r"><link name="l">{ball}</link></robot>')
+    return gk.robot.Robot.from_urdf(file)
+
+
+@pytest.mark.parametrize("name", [name for name in THINGS if isinstance(THINGS[name], gk.shapes.base.Shape)])
+def test_a_subclass_of_a_shape_has_contacts_proofs_and_replays(name, members):
+    base = THINGS[name]
+    mine = subclass(base, **members)
+    one, other = (gk.contact(x, gk.Box((1, 1, 1)), None, POSES[1]) for x in (mine, base))
+    assert one.points_a.tolist() == other.points_a.tolist()
+    assert (bodies.body_of(mine) is None) == (bodies.body_of(base) is None)
+    assert write_shape(mine) == write_shape(base)
+    verdicts = [gk.verify(gk.signed_distance(x, BALL, None, POSES[2]), x, BALL, None, POSES[2]) for x in (mine, base)]
+    assert verdicts[0] == verdicts[1]
+
+
+def test_a_ball_that_fell_through_the_ground_of_a_subclass_is_in_it():
+    class Terrain(gk.HeightField):
+        pass
+
+    scene = gk.Scene()
+    scene.add("ground", Terrain(np.zeros((5, 5)), 1.0, (-2, -2)))
+    scene.add("ball", BALL, naive.pose(translation=(0, 0, -3)))
+    assert scene.collides()
+    assert len(planes_of(scene.shape("ground"))) == 5
+
+
+def test_nothing_is_told_apart_by_the_name_of_its_class():
+    """``type(x).__name__`` may be shown; what a thing is, isinstance says."""
+    compared, files = [], sorted(PACKAGE.rglob("*.py"))
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+            sides += [node.subject] if isinstance(node, ast.Match) else []
+            names = [x for side in sides for x in ast.walk(side) if isinstance(x, ast.Attribute)]
+            if any(x.attr in ("__name__", "__qualname__") for x in names):
+                compared.append(f"{file.relative_to(PACKAGE)}:{node.lineno}")
+    assert len(files) > 100
+    assert compared == []

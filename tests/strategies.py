@@ -104,8 +104,10 @@ SHAPES: dict[str, Spec] = {
     "sum": ("sum", ("box", (0.5, 0.25, 0.75)), ("cylinder", 0.4, 0.5)),
     "sharp sum": ("sum", ("box", (0.5, 0.75, 0.25)), ("segment", (-0.25, 0.0, 0.0), (0.25, 0.5, 0.5))),
     "union": ("union", ("cone", 0.5, 1.0), ("placed", ("capsule", 0.2, 0.5), _TURNED)),
+    "disc": ("cylinder", 0.6, 0.0),
+    "capsule without height": ("capsule", 0.5, 0.0),
 }
-SOLID = [name for name in SHAPES if name not in ("point", "segment", "triangle", "flat hull")]
+SOLID = [name for name in SHAPES if name not in ("point", "segment", "triangle", "flat hull", "disc")]
 PAIRS = list(itertools.combinations_with_replacement(SHAPES, 2))
 
 
@@ -233,8 +235,8 @@ _primitives = st.one_of(
     st.tuples(st.just("tetrahedron"), clouds(4, 4).filter(lambda c: len(c) == 4)),
     st.tuples(st.just("sphere"), lengths),
     st.tuples(st.just("box"), triples),
-    st.tuples(st.just("capsule"), lengths, lengths),
-    st.tuples(st.just("cylinder"), lengths, lengths),
+    st.tuples(st.just("capsule"), lengths, st.just(0.0) | lengths),
+    st.tuples(st.just("cylinder"), lengths, st.just(0.0) | lengths),
     st.tuples(st.just("cone"), lengths, lengths),
     st.tuples(st.just("ellipsoid"), triples),
     st.tuples(st.just("hull"), clouds()),

@@ -12,7 +12,7 @@ from gjk3d.errors import Gjk3dError
 
 RNG = np.random.default_rng(11)
 NAMES = sorted(SHAPES)
-THIN = {"point", "segment", "triangle", "flat hull"}
+THIN = {"point", "segment", "triangle", "flat hull", "disc"}
 SOLID = [name for name in NAMES if name not in THIN]
 
 

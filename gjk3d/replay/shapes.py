@@ -11,10 +11,11 @@ from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.geometry.hulls import build_hull, hull_of_faces
 from gjk3d.replay.checks import Array, Value
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import GREATEST, Part, Shape
+from gjk3d.shapes.base import Part, Shape
 from gjk3d.shapes.composed import Composed
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.limits import GREATEST
 from gjk3d.shapes.rounded import Rounded
 from gjk3d.shapes.table import SHAPES
 
@@ -187,7 +188,8 @@ def _read_part(value: Value) -> Part:
     count = len(numbers) // 3 if kind == layout.HULL else 0
     if len(numbers) != (3 * max(count, 1) if kind == layout.HULL else _SIZES.get(kind, 3)):
         fields["numbers"].wrong(f"as many numbers as a {_NAMES[kind]} has")
-    if kind in (layout.BOX, layout.CYLINDER, layout.CONE, layout.ELLIPSOID) and not (numbers > 0.0).all():
+    lengths = numbers[:1] if kind == layout.CYLINDER and numbers[1] == 0.0 else numbers  # without a height it is a disc
+    if kind in (layout.BOX, layout.CYLINDER, layout.CONE, layout.ELLIPSOID) and not (lengths > 0.0).all():
         fields["numbers"].wrong("lengths of more than 0")
     for name, values in (("numbers", numbers), ("matrix", matrix), ("offset", offset)):
         if _greatest(values) > GREATEST:

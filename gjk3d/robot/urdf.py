@@ -116,7 +116,8 @@ def _geometry(place: Place) -> Geometry:
     sizes: tuple[float, ...] = ()
     for attribute in _SIZES[kind]:
         sizes += shape.numbers(attribute, 3 if attribute == "size" else 1)
-    if not min(sizes) > 0.0:
+    least = sizes[:-1] if kind in ("cylinder", "capsule") and sizes[-1] == 0.0 else sizes  # a disc, or a ball
+    if not min(least) > 0.0:
         raise ParseError(f"{shape.where}: sizes {sizes}, expected more than 0")
     return Geometry(place.where, kind, sizes, "", (), origin)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
+from gjk3d.shapes.point import Point
 from gjk3d.shapes.segment import Segment
 from gjk3d.typing import FactorsLike
 
@@ -20,7 +21,7 @@ class Capsule(Solid):
     ----------
     radius : float
     height : float
-        Between the centres of the caps, as in FCL and trimesh; tip to tip is ``height + 2 radius``.
+        0 for a ball. Between the centres of the caps, as in FCL and trimesh; tip to tip is ``height + 2 radius``.
 
     Examples
     --------
@@ -36,10 +37,12 @@ class Capsule(Solid):
     def __init__(self, radius: float, height: float) -> None:
         self._set(
             radius=number(radius, "Capsule: radius"),
-            height=number(height, "Capsule: height", cure="; without a height it is a Sphere"),
+            height=number(height, "Capsule: height", zero=True),
         )
 
     def _core(self) -> tuple[int, Any, Any]:
+        if self.height == 0.0:
+            return layout.POINT, np.zeros(3), np.zeros(0)
         return layout.SEGMENT, np.zeros(3), np.array([0.0, 0.0, self.height / 2])
 
     def _rounding(self) -> float:
@@ -67,4 +70,4 @@ class Capsule(Solid):
         return Capsule(self.radius * f[0], self.height * f[0]) if np.all(f == f[0]) else super().scaled(f)
 
     def _bare(self) -> Shape:
-        return Segment((0, 0, -self.height / 2), (0, 0, self.height / 2))
+        return Segment((0, 0, -self.height / 2), (0, 0, self.height / 2)) if self.height > 0.0 else Point()

@@ -35,7 +35,7 @@ class Cylinder(Solid):
     ----------
     radius : float
     height : float
-        Full length along z.
+        Full length along z; 0 for a disc, which is flat and has two sides.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Cylinder(Solid):
     height: float
 
     def __init__(self, radius: float, height: float) -> None:
-        self._set(radius=number(radius, "Cylinder: radius"), height=number(height, "Cylinder: height"))
+        self._set(radius=number(radius, "Cylinder: radius"), height=number(height, "Cylinder: height", zero=True))
 
     def _core(self) -> tuple[int, Any, Any]:
         return layout.CYLINDER, np.zeros(3), np.array([self.radius, self.height / 2])

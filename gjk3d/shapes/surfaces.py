@@ -68,7 +68,8 @@ def capsule(radius: float, height: float, resolution: int = 32) -> Surface:
 def cylinder(radius: float, height: float, resolution: int = 32) -> Surface:
     """Mesh a cylinder along z, centred."""
     z = height / 2
-    return _revolve(np.array([[0.0, -z], [radius, -z], [radius, z], [0.0, z]]), resolution)
+    rims = [[radius, -z], [radius, z]] if height > 0.0 else [[radius, 0.0]]
+    return _revolve(np.array([[0.0, -z], *rims, [0.0, z]]), resolution)
 
 
 def cone(radius: float, height: float, resolution: int = 32) -> Surface:

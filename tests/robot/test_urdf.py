@@ -45,6 +45,8 @@ def test_shapes_stay_exact(tmp_path):
         "<sphere radius='0.5'/>": gk.Sphere(0.5),
         "<cylinder radius='0.1' length='2'/>": gk.Cylinder(0.1, 2),
         "<capsule radius='0.1' length='2'/>": gk.Capsule(0.1, 2),
+        "<cylinder radius='0.1' length='0'/>": gk.Cylinder(0.1, 0),
+        "<capsule radius='0.1' length='0.0'/>": gk.Capsule(0.1, 0),
     }
     for text, shape in shapes.items():
         one = read(tmp_path, link(text, "<origin xyz='1 2 3' rpy='0 0 1.5707963267948966'/>"))
@@ -201,6 +203,7 @@ BAD = {
     "words": (link("<sphere radius='big'/>"), "radius='big', expected a number"),
     "NaN": (link("<sphere radius='nan'/>"), "radius='nan' is not finite"),
     "negative": (link("<cylinder radius='1' length='-2'/>"), r"sizes \(1.0, -2.0\), expected more than 0"),
+    "no radius": (link("<cylinder radius='0' length='0'/>"), r"sizes \(0.0, 0.0\), expected more than 0"),
     "flat": (link("<mesh filename='x.stl' scale='1 0 1'/>"), "makes it flat"),
     "no file": (link("<mesh/>"), "has no filename="),
     "fetched": (link("<mesh filename='http://a.b/c.stl'/>"), "is not fetched, expected a file"),

@@ -19,9 +19,11 @@ from gjk3d.pair import prepared
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
+from gjk3d.shapes.composed import Composed
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.faces import faces_of
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.rounded import Rounded
 from gjk3d.typing import N, Pose, PoseLike, UnclearPose
 
 if TYPE_CHECKING:
@@ -317,22 +319,23 @@ def _patches(
 
 
 @overload
-def overlap(a: Polytope, b: Polytope, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Any: ...
+def overlap(a: Shape, b: Shape, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Any: ...
 @overload
-def overlap(a: Polytope, b: Polytope, pose_a: PoseLike | None, pose_b: UnclearPose) -> Any: ...
+def overlap(a: Shape, b: Shape, pose_a: PoseLike | None, pose_b: UnclearPose) -> Any: ...
 @overload
-def overlap(a: Polytope, b: Polytope, pose_a: Pose | None = None, pose_b: Pose | None = None) -> ConvexHull | None: ...
+def overlap(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> ConvexHull | None: ...
 @overload
 def overlap(
-    a: Polytope, b: Polytope, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
 ) -> list[ConvexHull | None]: ...
-def overlap(a: Polytope, b: Polytope, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Any:
+def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Any:
     """Return what two polytopes have in common.
 
     Parameters
     ----------
-    a, b : Polytope
-        Boxes, hulls, tetrahedra, triangles, segments, points; not rounded, not curved.
+    a, b : Shape
+        Boxes, hulls, tetrahedra, triangles, segments, points, and sums, unions and sweeps of such; not rounded, not
+        curved.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
 
@@ -360,21 +363,31 @@ def overlap(a: Polytope, b: Polytope, pose_a: PoseLike | None = None, pose_b: Po
     """
     check_convex(a, b)
     _, rows = question(a, b, pose_a, pose_b)
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Polytope):
-            raise UnsupportedPair(
-                f"overlap takes polytopes, and {name} is a {type(shape).__name__}: "
-                "pass the ConvexHull of its surface().vertices for an approximation from inside"
-            )
+    first, second = _sharp(a, "a"), _sharp(b, "b")
     result = ask_distance(narrow.SIGNED, a, b, pose_a, pose_b, 0.0, None, False)
     touching = np.atleast_1d(result.lower) <= 0.0
     middles = 0.5 * (result.point_a + result.point_b).reshape(-1, 3)
-    walls_a, walls_b = _walls(a), _walls(b)
+    walls_a, walls_b = _walls(first), _walls(second)
     found: list[ConvexHull | None] = []
     for k in range(rows.total):
         row_a, row_b = rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]
         found.append(_common(walls_a, row_a, walls_b, row_b, middles[k]) if touching[k] else None)
     return found if rows.stacked else found[0]
+
+
+def _sharp(shape: Shape, name: str) -> Polytope:
+    """Return the polytope that a shape is, by the vertices of its terms where it is composed."""
+    found: Any = shape
+    while isinstance(found, Rounded) and found.radius == 0.0:
+        found = found.core
+    if isinstance(found, Composed) and found._rounding() == 0.0:
+        found = found._polytope()
+    if not isinstance(found, Polytope):
+        raise UnsupportedPair(
+            f"overlap takes polytopes of not too many vertices, and {name} is a {type(shape).__name__}: "
+            "pass the ConvexHull of its surface().vertices for an approximation from inside"
+        )
+    return found
 
 
 def _walls(shape: Polytope) -> Walls:

@@ -145,3 +145,35 @@ def test_knife_edges_and_needles_end_where_they_do():
     assert np.allclose(gk.overlap(plate, plate, None, quarter).vertices, [(0, -2, 0)], atol=1e-11)
     needle = gk.Tetrahedron([(0, 0, 1), (1e-13, 0, -1), (0, 1e-13, -1), (0, 0, -1)])
     assert np.allclose(gk.overlap(needle, needle, None, at(0, 0, 1.5)).bounds[:, 2], (0.5, 1))
+
+
+def test_sums_unions_and_sweeps_of_polytopes_have_an_overlap():
+    wide = gk.MinkowskiSum(CUBE, CUBE)  # twice as wide
+    roof = gk.ConvexUnion(gk.Point((0, 0, 2.5)), CUBE)
+    turn = naive.pose(Rotation.from_rotvec([0, 0, np.pi / 2]).as_matrix())
+    for shape, place, volume in (
+        (wide, (1, 1, 1), 0.125),
+        (wide.placed(at(0, 0.5, 0)), (1, 1, 1), 0.25),
+        (wide.scaled((1, 1, 0.5)).placed(turn), (1, 0, 0.5), 0.25),
+        (gk.shapes.rounded.Rounded(wide, 0.0), (1, 0, 0), 0.5),
+        (gk.Swept(CUBE, (2, 0, 0)), (2, 0, 0.25), 0.75),
+        (gk.Swept(CUBE, gk.Motion.translation(None, (2, 0, 0))), (3, 0, 0), 0.0),
+        (roof, (0, 0, 1), 7 / 12),
+    ):
+        found = gk.overlap(shape, CUBE, None, at(*place))
+        assert found.volume == pytest.approx(volume, abs=1e-12), (shape, place)
+        assert gk.overlap(CUBE, shape, at(*place), None).volume == pytest.approx(volume, abs=1e-12)
+        assert gk.overlap(shape, CUBE, None, at(0, 0, 9)) is None
+
+
+@strategies.examples(60)
+@given(strategies.pairs(strategies.polytopes.filter(lambda spec: naive.body(spec).radius == 0.0)))
+def test_an_overlap_of_composed_polytopes_is_that_of_the_hulls_of_their_vertices(case):
+    a, pose_a, b, pose_b = case
+    shapes = build(a), build(b)
+    both = gk.overlap(*shapes, pose_a, pose_b)
+    assert (both is not None) == gk.collide(*shapes, pose_a, pose_b)
+    twin = gk.overlap(*(gk.ConvexHull(naive.body(spec).points) for spec in (a, b)), pose_a, pose_b)
+    size = max(naive.body(spec).size for spec in (a, b))
+    # where they only just touch, one may have a common point that the other has not
+    assert (both.volume if both else 0.0) == pytest.approx(twin.volume if twin else 0.0, rel=1e-6, abs=1e-9 * size**3)

@@ -47,6 +47,10 @@ SHAPES = {
     "a negative half axis": (lambda: gk.Ellipsoid((1, -1, 1)), "radii are [1.0, -1.0, 1.0]"),
     "no direction": (lambda: gk.Halfspace((0, 0, 0), 1), "normal is [0, 0, 0], expected a direction"),
     "out of range": (lambda: gk.Sphere(1e60), "1e+60 are outside 1e-50 to 1e+50; use another unit"),
+    "a mesh out of range": (lambda: gk.Mesh(1e200 * np.eye(3), [(0, 1, 2)]), "vertices: lengths of 1e+200 are outside"),
+    "a mesh scaled out of range": (lambda: gk.Mesh(np.eye(3), [(0, 1, 2)]).scaled(1e-60), "1e-60 are outside 1e-50"),
+    "ground out of range": (lambda: gk.HeightField(np.zeros((2, 2)), 1, (1e60, 0)), "HeightField: origin: lengths of"),
+    "a cone scaled out of range": (lambda: gk.Cone(1, 1).scaled((1e60, 1, 2)), "lengths of 1e+60 are outside 1e-50"),
     "four corners": (lambda: gk.Triangle(np.zeros((4, 3))), "has 4 rows, expected 3; gk.ConvexHull takes any number"),
     "a negative inflation": (lambda: gk.Box((1, 1, 1)).inflated(-1), "inflated: radius is -1, expected at least 0"),
     "a scale of zero": (

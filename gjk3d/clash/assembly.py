@@ -276,7 +276,10 @@ def _doubts(parts: Sequence[AssemblyPart], unit: str | None, said: bool) -> tupl
 def _scaled(part: AssemblyPart, factor: float, unit: str) -> AssemblyPart:
     if part.mesh is None:
         return part
-    mesh = Mesh(part.mesh.vertices * factor, part.mesh.faces, name=part.name, unit=unit, source=part.mesh.source)
+    try:
+        mesh = Mesh(part.mesh.vertices * factor, part.mesh.faces, name=part.name, unit=unit, source=part.mesh.source)
+    except ShapeError as error:  # too large or too small to compute with in that unit
+        return replace(part, mesh=None, reason=str(error))
     return replace(part, mesh=mesh)
 
 

@@ -21,7 +21,6 @@ from gjk3d.clash.rules import Ignoring, Rule, chosen
 from gjk3d.errors import ShapeError
 from gjk3d.interrupts import Aside, aside, held
 from gjk3d.meshes import Mesh
-from gjk3d.shapes.base import in_range
 
 #: The default tolerance of a pair in units of how far its parts reach; float32 files round coordinates by 6e-8 of them.
 TOLERANCE = 1e-6
@@ -45,7 +44,7 @@ class Run:
         keep: int | None,
         found: Callable[[Clash], None] | None,
     ) -> None:
-        parts = [_in_range(part) for part in sorted(assembly.parts, key=lambda part: order(part.name))]
+        parts = sorted(assembly.parts, key=lambda part: order(part.name))
         self.assembly = replace(assembly, parts=tuple(parts))
         names = [part.name for part in parts]
         twice = next((x for x, y in pairwise(names) if x == y), None)
@@ -232,17 +231,6 @@ def _length(value: float, what: str) -> float:
         hint = "" if what == "tolerance" else " (overlap is found anyway; a gap to keep is positive)"
         raise ShapeError(f"{what} is {value!r}, expected a length of 0 or more{hint}")
     return float(value)
-
-
-def _in_range(part: AssemblyPart) -> AssemblyPart:
-    """Return a part, without its mesh where that is too large or too small to compute with."""
-    if part.mesh is None:
-        return part
-    try:
-        in_range(part.mesh.bounds, part.name)
-    except ShapeError as error:
-        return replace(part, mesh=None, reason=str(error).removeprefix(f"{part.name}: "))
-    return part
 
 
 def _tolerances(meshes: list[Mesh]) -> Array:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gjk3d.errors import Gjk3dWarning, ShapeError
 from gjk3d.meshes.edges import Array, Indices, body_numbers
 from gjk3d.meshes.mending import Mended, mended
+from gjk3d.shapes.limits import in_range
 from gjk3d.typing import FactorsLike, OnePose, Row, Rows, RowsLike, Unclear
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ class Mesh:
     Raises
     ------
     ShapeError
-        Wrong shape or type of array, a vertex that is not finite, a face that names a vertex that is not there,
-        or no triangle at all.
+        Wrong shape or type of array, a vertex that is not finite, lengths that are too large or small to compute with,
+        a face that names a vertex that is not there, or no triangle at all.
 
     Examples
     --------
@@ -568,6 +569,7 @@ def _vertices(value: Any) -> Array:
         raise ShapeError(
             f"vertices[{bad[0]}] is [{shown}], not finite ({len(bad)} of {len(points)} rows): repair or drop these"
         )
+    in_range(points, "vertices")
     return _frozen(points)  # type: ignore[no-any-return]
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gjk3d.errors import ShapeError
 from gjk3d.poses import as_matrices, pose_rows
 from gjk3d.shapes import layout, measure, surfaces
+from gjk3d.shapes.limits import in_range
 from gjk3d.typing import FactorsLike, Pose, Row, Rows, SupportsMatrix, Unclear
 
 Array = NDArray[np.float64]
@@ -45,17 +46,6 @@ class Part(NamedTuple):
 
 
 Term = list[Part]
-
-
-#: sizes within which squares and cubes of lengths neither overflow nor vanish in the kernels
-LEAST, GREATEST = 1e-50, 1e50
-
-
-def in_range(values: Array, what: str) -> None:
-    """Raise where the largest of some lengths is outside the range of the kernels; zeros are no lengths."""
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest > GREATEST or 0.0 < largest < LEAST:
-        raise ShapeError(f"{what}: lengths of {largest:g} are outside {LEAST:g} to {GREATEST:g}; use another unit")
 
 
 def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, cure: str = "") -> float:

@@ -12,6 +12,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Array, Ints, Part, Shape, Term, core_reach, symmetry
+from gjk3d.shapes.limits import in_range
 from gjk3d.shapes.measured import Measures, measured
 
 
@@ -61,6 +62,9 @@ class Composed(Shape):
                     functions.append(function_at(part.vertices))
                 table.append((index, part.kind, count, len(part.numbers)))
                 numbers += [part.matrix.ravel(), part.offset, part.numbers]
+        largest = [float(np.abs(p.matrix).max()) * float(np.abs(p.numbers).max(initial=0.0)) for t in terms for p in t]
+        offsets = [float(np.abs(part.offset).max()) for term in terms for part in term]
+        in_range(np.array([*largest, *offsets]), "a composed shape")
         shape: Composed = object.__new__(cls)
         shape._set(
             _table=np.array(table, dtype=np.int64),

@@ -10,8 +10,9 @@ import numpy as np
 from gjk3d._numba import kernel
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Array, Ints, Shape, in_range, number
+from gjk3d.shapes.base import Array, Ints, Shape, number
 from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.limits import in_range
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.solids.base import BLOCK, Packed, Solid, Union
 from gjk3d.solids.voxels import moved_rows
@@ -224,6 +225,7 @@ class HeightField(Solid):
             raise ShapeError(f"HeightField: origin is {origin!r:.60}, expected two finite numbers, x and y")
         own = np.array(raw, dtype=np.float64, order="C") + 0.0
         in_range(own, "HeightField: heights")
+        in_range(place, "HeightField: origin")
         step = number(pitch, "HeightField: pitch")
         self._set(heights=own, origin=np.array(place, dtype=np.float64) + 0.0, pitch=step)
 

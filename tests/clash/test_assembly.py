@@ -167,6 +167,22 @@ def test_one_broken_part_of_a_file_does_not_take_the_others(save):
     assert "not finite" in far.reason
 
 
+@pytest.mark.parametrize("size", [1e60, 1e300, 1e-60])
+def test_a_part_beyond_what_can_be_computed_with_takes_no_others_with_it(save, size, tmp_path):
+    good = [{"name": "a", "mesh": 0}, {"name": "b", "mesh": 0, "translation": [0.5, 0, 0]}]
+    nodes = [*good, {"name": "lost", "mesh": 0, "scale": [size] * 3}]
+    report = check(Assembly.load(save("a.glb", glb(nodes, scenes=[{"nodes": [0, 1, 2]}]))))
+    alone = check(Assembly.load(save("b.glb", glb(good, scenes=[{"nodes": [0, 1]}]))))
+    assert report.tolerance == alone.tolerance
+    assert [(clash.kind, clash.a, clash.b) for clash in report.clashes] == [
+        ("hard", "a", "b"),
+        ("unchecked", "lost", ""),
+    ]
+    assert [part.name for part in report.unchecked] == ["lost"]
+    assert "are outside 1e-50 to 1e+50; use another unit" in report.unchecked[0].reason
+    assert report.to_html(tmp_path / "page.html").stat().st_size > 100_000
+
+
 def test_what_cannot_be_an_assembly_is_refused(save, tmp_path):
     with pytest.raises(FileError, match="there is no file"):
         Assembly.load(tmp_path / "nothing.glb")

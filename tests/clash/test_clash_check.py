@@ -301,21 +301,6 @@ def test_findings_come_when_they_are_found_and_progress_is_told():
     assert told[-1] == ("pairs", 4, 4, 4)
 
 
-@pytest.mark.parametrize("size", [1e60, 1e300, 1e-60])
-def test_a_part_beyond_what_can_be_computed_with_takes_no_others_with_it(size, tmp_path):
-    good = {"a": block(), "b": block(at=(0.5, 0, 0))}
-    report = check(Assembly.of(good | {"lost": gk.Mesh(size * block().vertices, block().faces)}))
-    assert report.tolerance == check(Assembly.of(good)).tolerance
-    assert [(clash.kind, clash.a, clash.b) for clash in report.clashes] == [
-        ("hard", "a", "b"),
-        ("unchecked", "lost", ""),
-    ]
-    assert [(part.name, part.reason) for part in report.unchecked] == [
-        ("lost", f"lengths of {size / 2:g} are outside 1e-50 to 1e+50; use another unit")
-    ]
-    assert report.to_html(tmp_path / "page.html").stat().st_size > 100_000
-
-
 def test_rules_ignore_with_a_reason_and_tell_when_they_fit_nothing():
     parts = Assembly.of({"group/bolt 1": block(), "group/nut 1": block(at=(0.5, 0, 0)), "lid": block(at=(1.2, 0, 0))})
     rules = [Rule("nut *", "bolt *", "threads are drawn solid"), Rule("lid", "x*", "gone")]

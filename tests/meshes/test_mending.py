@@ -83,7 +83,7 @@ def test_a_closed_mesh_with_a_flaw_is_a_solid(name):
     manager.add_object("mesh", mesh)
     assert manager.in_collision_single(inner, pose)
     assert gk.collide(gk.Compound([(mesh, None)]), INSIDE)
-    assert mesh.voxelized(0.25).occupied.sum() == sound.voxelized(0.25).occupied.sum() or "hangs" in " ".join(words)
+    assert mesh.voxelized(0.25).contains((0, 0, 0))
     again = pickle.loads(pickle.dumps(mesh))
     assert again == mesh
     assert again.repairs == mesh.repairs

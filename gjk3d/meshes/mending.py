@@ -38,8 +38,8 @@ def mended(vertices: Array, faces: Indices) -> Mended:
     edges, opened = work.edges, int(np.abs(work.sums).sum())
     if not opened and not (len(edges.ends) and work.counts.min() >= 4):
         return Mended(0)
-    nearly = bool(opened) and work.nearly_closed()
     doubles = work.drop_doubles(everywhere=not opened)
+    nearly = bool(opened) and work.nearly_closed()
     fins = work.drop_fins()
     turned = work.turn()
     if work.sums.any() or not work.kept.any() or not (doubles or fins or len(turned)):
@@ -83,8 +83,9 @@ class _Work:
         A wall between two bodies is such a pair, and stays. ``everywhere`` is for a closed mesh: only if all of it is
         there once each way, as renderers want it, one of each is kept.
         """
-        # on a surface that is closed otherwise, each edge of a double has two of these and a neighbour
-        some = np.flatnonzero((self.counts[self.edges.numbers] >= 3).all(axis=1))
+        # each edge of a double has two of these and a neighbour, or at a rim two that run one way
+        crowded = (self.counts >= 3) | ((self.counts == 2) & (np.abs(self.sums) == 2.0))
+        some = np.flatnonzero(crowded[self.edges.numbers].all(axis=1))
         corners = np.sort(self.edges.corners[some], axis=1)
         order = np.lexsort(corners.T)
         new = np.ones(len(order), dtype=np.int64)
@@ -213,4 +214,4 @@ class _Work:
         middle = np.column_stack([np.bincount(hole, weights=x) / count for x in ends.mean(axis=1).T])
         spokes = ends - middle[hole][:, None]
         missing = 0.5 * np.linalg.norm(np.cross(spokes[:, 0], spokes[:, 1]), axis=1).sum()
-        return bool(missing < _MISSING * self._areas(np.arange(len(self.kept))).sum())
+        return bool(missing < _MISSING * self._areas(np.flatnonzero(self.kept)).sum())

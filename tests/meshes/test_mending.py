@@ -199,6 +199,9 @@ def test_what_is_nearly_closed_says_once_that_it_is_hollow(vertices, faces):
         (CORNERS, TRIANGLES[2:]),
         (V, F[:1]),
         (CORNERS, TRIANGLES[:1]),
+        (CORNERS, np.vstack([TRIANGLES[:1]] * 40)),
+        (grid(12)[0], np.vstack([grid(12)[1]] * 2)),
+        (grid(12)[0], np.vstack([grid(12)[1]] * 3)),
     ],
 )
 def test_a_surface_is_one_and_says_nothing(vertices, faces):

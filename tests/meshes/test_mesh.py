@@ -84,9 +84,11 @@ def test_inside_out_is_a_negative_volume_and_still_convex():
     assert mesh.is_convex
 
 
-def test_the_same_cube_twice_is_not_called_convex():
+def test_the_same_cube_twice_is_one_cube():
     twice = gk.Mesh(CORNERS, np.concatenate([TRIANGLES, TRIANGLES]))
-    assert not twice.is_convex
+    assert twice.repairs == ("12 triangles are there more than once and count once",)
+    assert twice.volume == pytest.approx(1.0)
+    assert twice.is_convex
 
 
 def test_convexity_is_nan_where_there_is_no_volume():

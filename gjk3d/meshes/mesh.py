@@ -466,7 +466,7 @@ class Mesh:
             mesh._cache["tree"] = refitted(self._cache["tree"], mesh.vertices, mesh.faces)
         return mesh
 
-    def _like(self, vertices: ArrayLike, faces: Indices, **others: Any) -> Mesh:
+    def _like(self, vertices: RowsLike, faces: Indices, **others: Any) -> Mesh:
         return Mesh(vertices, faces, **({"name": self._name, "unit": self._unit, "solid": self._solid} | others))
 
     @property

@@ -70,7 +70,7 @@ def module_of(x: Any) -> Any:
 
 def is_solid(x: Any) -> bool:
     """Return whether a thing is a single body with a surface."""
-    return str(module_of(x).__name__) == "gjk3d.viz.bodies"
+    return module_of(x) is import_module("gjk3d.viz.bodies")
 
 
 def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:

@@ -8,13 +8,16 @@ How wrong can it be? Let a vertex be the best of its neighbours to rounding: n.e
 within 4u / cos(t/2) of the cone of normals of the faces round it, t the widest angle of a face there. A direction of
 that cone is a sum of face normals, with weights of at most 1 / r_in together per unit of height over an inner point at
 least r_in below every face. So if no vertex is above one of those planes by more than ``defect``, none is farther by
-more than defect * rho / r_in. A closed surface that is star-shaped about a point and exactly convex across each edge
-is convex: its defect is that of rounded normals alone. Hulls where this comes to too much are scanned.
+more than defect * rho / r_in. Hulls where this comes to too much are scanned.
+
+A closed surface that is exactly convex across each edge, that shows an inner point its inner sides, and that a ray from
+there leaves through one face alone is convex: its defect is that of rounded normals alone. (Mehlhorn, Naeher, Seel,
+Seidel, Schilz, Schirra, Uhrig: Checking geometric programs or verification of geometric structures, 1999.) Rounding
+dents most surfaces of many coplanar faces; there the vertex farthest along each normal tells the defect.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import sqrt
 from typing import NamedTuple
 
@@ -22,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.geometry import hull_facets as fc
+from gjk3d.geometry.farthest import farthest
 from gjk3d.geometry.hulls import HullData
 
 Array = NDArray[np.float64]
@@ -29,8 +33,7 @@ Ints = NDArray[np.int64]
 
 _UNIT_ROUNDOFF = 2.0**-53
 _COARSEST = 2e-13  #: error of climbing, as a part of rho, above which a hull is scanned
-_MOST_EXACT = 20000  #: edges of coplanar faces, which are looked at in fractions
-_CHUNK = 1 << 21  #: numbers of a table in memory at once
+_BATCH = 1 << 13  #: edges that are looked at in whole numbers at once
 
 
 class Graph(NamedTuple):
@@ -65,7 +68,7 @@ def support_graph(hull: HullData) -> Graph | None:
     corners = vertices[hull.faces]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(across, axis=1)
-    if not (lengths > 0.0).all() or len(np.unique(hull.edges)) != len(vertices):
+    if not (lengths > 0.0).all() or len(fc.members(hull.faces)) != len(vertices):
         return None
     normals = across / lengths[:, None]
     inner = corners.mean(axis=1).T @ lengths / lengths.sum()
@@ -73,12 +76,13 @@ def support_graph(hull: HullData) -> Graph | None:
     rho = float(np.linalg.norm(vertices - inner, axis=1).max())
     if not error <= _COARSEST * rho:
         return None
-    ends = np.concatenate([hull.edges, hull.edges[:, ::-1]])
-    ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-    offsets = np.searchsorted(ends[:, 0], np.arange(len(vertices) + 1))
-    grid = int(np.clip(round(sqrt(len(vertices) / 6)), 4, 24))
-    start = _farthest(vertices, cell_directions(grid))
-    return Graph(grid, start, offsets.astype(np.int64), ends[:, 1].astype(np.int64), error)
+    low, high = hull.edges.T
+    count = len(vertices)
+    tails, heads = np.divmod(np.sort(np.concatenate([low * count + high, high * count + low])), count)
+    offsets = np.searchsorted(tails, np.arange(count + 1))
+    grid = int(np.clip(round(sqrt(count / 6)), 4, 24))
+    _, start = farthest(vertices - inner, cell_directions(grid))
+    return Graph(grid, start, offsets.astype(np.int64), heads.astype(np.int64), error)
 
 
 def cell_directions(grid: int) -> Array:
@@ -101,7 +105,9 @@ def _error(hull: HullData, corners: Array, normals: Array, inner: Array) -> floa
     if not inscribed > 0.0:
         return float("inf")
     rho = float(np.linalg.norm(vertices - inner, axis=1).max())
-    beyond = 0.0 if _is_convex(vertices, hull) else _most_beyond(vertices - inner, normals, height)
+    beyond = 0.0
+    if not (_leaves_once(corners - inner) and _is_convex(vertices, hull.faces)):
+        beyond = max(0.0, float((farthest(vertices - inner, normals)[0] - height).max()))
     widest = 0.0  # the largest half angle of a face at a corner
     for i in range(3):
         one, two = corners[:, (i + 1) % 3] - corners[:, i], corners[:, (i + 2) % 3] - corners[:, i]
@@ -111,45 +117,38 @@ def _error(hull: HullData, corners: Array, normals: Array, inner: Array) -> floa
     return 8.0 * _UNIT_ROUNDOFF * rho / float(np.cos(widest)) + defect * rho / inscribed
 
 
-def _is_convex(vertices: Array, hull: HullData) -> bool:
-    """Tell whether the triangles are exactly convex across every edge, and closed like a sphere."""
-    if len(vertices) - len(hull.edges) + len(hull.faces) != 2:
+def _leaves_once(corners: Array) -> bool:
+    """Tell whether a ray from the origin, which is below all triangles (m, 3, 3), leaves through one of them alone."""
+    sides = np.cross(corners, np.roll(corners, -1, axis=1))
+    ray = corners[np.einsum("ij,ij->i", corners[:, 2], sides[:, 0]).argmax()].mean(axis=0)
+    rounding = 64.0 * _UNIT_ROUNDOFF * float(np.abs(corners).max()) ** 2 * float(np.abs(ray).max())
+    return int(np.count_nonzero((sides @ ray >= -rounding).all(axis=1))) == 1
+
+
+def _is_convex(vertices: Array, faces: Ints) -> bool:
+    """Tell whether triangles are exactly convex across every edge, and closed like a sphere."""
+    edges, sides = fc.edges(faces)
+    if len(vertices) - len(edges) + len(faces) != 2:
         return False
-    edges, sides = fc.edges(hull.faces)
-    total = hull.faces.sum(axis=1)
-    opposite = total[sides[:, 1]] - edges.sum(axis=1)
-    a, b, c = (vertices[hull.faces[sides[:, 0], i]] for i in range(3))
-    d = vertices[opposite]
-    ab, ac, ad = b - a, c - a, d - a
-    # how high the next triangle's far corner is above this one, times an area
-    above = np.einsum("ij,ij->i", np.cross(ab, ac), ad)
-    sizes = [np.abs(v).max(axis=1) for v in (ab, ac, ad)]
-    unsure = above >= -64.0 * _UNIT_ROUNDOFF * sizes[0] * sizes[1] * sizes[2]
-    if np.count_nonzero(unsure) > _MOST_EXACT:
-        return False
-    for k in np.flatnonzero(unsure):
-        p, q, r, s = ([Fraction(x) for x in vertices[i].tolist()] for i in (*hull.faces[sides[k, 0]], opposite[k]))
-        e, f, g = ([x - y for x, y in zip(v, p, strict=True)] for v in (q, r, s))
-        n = e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]
-        if n[0] * g[0] + n[1] * g[1] + n[2] * g[2] > 0:
+    opposite = faces[sides[:, 1]].sum(axis=1) - edges.sum(axis=1)
+    quads = np.column_stack([faces[sides[:, 0]], opposite])  # a triangle, and the far corner of the next one
+    for points in (vertices, vertices.astype(np.longdouble)):  # the second is finer where the machine has such
+        ab, ac, ad = (points[quads[:, i]] - points[quads[:, 0]] for i in (1, 2, 3))
+        above = np.einsum("ij,ij->i", np.cross(ab, ac), ad)  # how high the far corner is, times an area
+        size = np.abs(ab).max(axis=1) * np.abs(ac).max(axis=1) * np.abs(ad).max(axis=1)
+        unsure = 32.0 * np.finfo(points.dtype).eps * size + 1e-300
+        if (above > unsure).any():
             return False
-    return True
+        quads = quads[above >= -unsure]
+    batches = np.split(quads, range(_BATCH, len(quads), _BATCH))
+    return not any(_is_above(vertices, batch) for batch in batches)
 
 
-def _most_beyond(moved: Array, normals: Array, height: Array) -> float:
-    """Return the most by which a vertex is above the plane of a face."""
-    beyond = 0.0
-    step = max(1, _CHUNK // len(moved))
-    for row in range(0, len(normals), step):
-        part = slice(row, row + step)
-        beyond = max(beyond, float(((normals[part] @ moved.T).max(axis=1) - height[part]).max()))
-    return beyond
-
-
-def _farthest(vertices: Array, directions: Array) -> Ints:
-    """Return the index of the vertex farthest along each direction."""
-    out = np.empty(len(directions), dtype=np.int64)
-    step = max(1, _CHUNK // len(vertices))
-    for row in range(0, len(directions), step):
-        out[row : row + step] = (directions[row : row + step] @ vertices.T).argmax(axis=1)
-    return out
+def _is_above(vertices: Array, quads: Ints) -> bool:
+    """Tell, in whole numbers, whether the last corner of any (m, 4) is above the plane of the others."""
+    mantissa, exponent = np.frexp(vertices[quads])
+    exponent -= exponent[mantissa != 0.0].min(initial=2048)
+    whole = np.ldexp(mantissa, 53).astype(np.int64).astype(object) << np.maximum(exponent, 0).astype(object)
+    ab, ac, ad = ((whole[:, i] - whole[:, 0]).T for i in (1, 2, 3))
+    minors = ((ab[i - 2] * ac[i - 1] - ab[i - 1] * ac[i - 2]) * ad[i] for i in range(3))
+    return bool((sum(minors) > 0).any())

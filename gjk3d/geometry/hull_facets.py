@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.geometry.farthest import farthest
+
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
@@ -29,14 +31,14 @@ class Facets(NamedTuple):
     planes: Array
 
 
-def qhull(points: Array, members: Index, matrix: Array, options: str) -> Facets | None:
+def qhull(points: Array, chosen: Index, matrix: Array, options: str) -> Facets | None:
     """Return the facets of the hull of some of the points as Qhull sees them through a linear map, or None.
 
     None means that Qhull refused, or that its facets are no closed surface.
     """
     from scipy.spatial import ConvexHull, QhullError
 
-    mapped = points[members] @ matrix.T
+    mapped = points[chosen] @ matrix.T
     try:
         hull = ConvexHull(mapped, qhull_options=options)
     except (QhullError, ValueError):
@@ -55,7 +57,7 @@ def qhull(points: Array, members: Index, matrix: Array, options: str) -> Facets 
             simplices = _rewound(simplices, hull.neighbors)
             if not is_closed(simplices):
                 return None
-    return Facets(members[simplices], normals, hull.equations)
+    return Facets(chosen[simplices], normals, hull.equations)
 
 
 def is_closed(faces: Index) -> bool:
@@ -64,7 +66,7 @@ def is_closed(faces: Index) -> bool:
     tail, head = faces, np.roll(faces, -1, axis=1)
     there = np.sort((tail * n + head).ravel())
     back = np.sort((head * n + tail).ravel())
-    used = np.count_nonzero(np.bincount(faces.ravel()))
+    used = len(members(faces))
     return bool((there == back).all() and (there[1:] != there[:-1]).all() and len(faces) == 2 * used - 4)
 
 
@@ -86,12 +88,17 @@ def _rewound(faces: Index, neighbors: Index) -> Index:
     return faces
 
 
+def members(faces: Index) -> Index:
+    """Return which points are corners, ascending."""
+    return np.flatnonzero(np.bincount(faces.ravel()))
+
+
 def edges(faces: Index) -> tuple[Index, Index]:
     """Return the edges (e, 2) of a closed surface, lower index first, and the two faces (e, 2) at each."""
     tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     low, high = np.minimum(tail, head), np.maximum(tail, head)
-    order = np.lexsort((high, low))
-    one, two = order[0::2], order[1::2]
+    pairs = np.argsort(low * (int(faces.max()) + 1) + high).reshape(-1, 2)
+    one, two = pairs.min(axis=1), pairs.max(axis=1)
     return np.stack([low[one], high[one]], axis=1), np.stack([one // 3, two // 3], axis=1)
 
 
@@ -117,21 +124,20 @@ def strict(points: Array, facets: Facets) -> Index:
     """
     s = facets.simplices
     d = s.shape[1]
-    tail = np.concatenate([s[:, i] for i in range(d) for j in range(d) if i != j])
-    head = np.concatenate([s[:, j] for i in range(d) for j in range(d) if i != j])
+    tail, head = s.T.ravel(), np.roll(s, -1, axis=1).T.ravel()  # on a closed surface each edge once either way
     step = points[tail] - points[head]
     twin = np.einsum("ij,ij->i", step, step) <= SAME**2
     lift = np.full(len(points), np.inf)
     height = np.einsum("ij,ij->i", step, corner_normals(facets, len(points))[tail])
     np.minimum.at(lift, tail[~twin], height[~twin])
     lift[np.maximum(tail, head)[twin]] = -1.0
-    used = np.unique(s)
+    used = members(s)
     return used[lift[used] > SAME]
 
 
 def fatness(points: Array, facets: Facets) -> float:
     """Return circumradius by inradius, about the mean of the vertices: a bound on distance by excess over planes."""
-    used = points[np.unique(facets.simplices)]
+    used = points[members(facets.simplices)]
     inner = used.mean(axis=0)
     inradius = float((low_reach(points, facets) - facets.normals @ inner).min())
     return float(np.linalg.norm(used - inner, axis=1).max()) / inradius if inradius > 0.0 else np.inf
@@ -152,7 +158,7 @@ def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
     reach = low_reach(points, facets)
     if fatness(points, facets) <= THIN:
         return normals, reach
-    used = np.unique(s)
+    used = members(s)
     corners = corner_normals(facets, len(points))[used]
     directions, reaches = [normals, corners], [reach, np.einsum("ij,ij->i", points[used], corners)]
     if s.shape[1] == 3:
@@ -171,63 +177,12 @@ def beyond(points: Array, others: Index, held: Index, facets: Facets) -> tuple[I
     if not len(others):
         return others, -np.inf
     directions, reaches = probes(points, facets)
-    excess, who = _farthest(points, others, directions)
+    excess, who = farthest(points[others], directions)
     excess -= reaches
     suspects = np.flatnonzero(excess > SAME)
-    support, _ = _farthest(points, held, directions[suspects]) if len(suspects) else (reaches[:0], held)
+    support, _ = farthest(points[held], directions[suspects])
     far = excess[suspects] - np.maximum(support - reaches[suspects], 0.0) > SAME
-    return np.unique(who[suspects[far]]), float(excess[: len(facets.normals)].max())
-
-
-def _farthest(points: Array, members: Index, directions: Array) -> tuple[Array, Index]:
-    best = np.full(len(directions), -np.inf)
-    who = np.zeros(len(directions), dtype=np.int64)
-    step = max(1, BLOCK // len(directions))
-    for start in range(0, len(members), step):
-        block = members[start : start + step]
-        heights = directions @ points[block].T
-        top = heights.argmax(axis=1)
-        value = heights[np.arange(len(directions)), top]
-        better = value > best
-        best[better], who[better] = value[better], block[top[better]]
-    return best, who
-
-
-def shallow(points: Array, matrix: Array, facets: Facets) -> Index:
-    """Return the points that are not deep inside the hull: only these can matter on its surface.
-
-    A point is inside if it is below the facet that the ray to it from an inner point pierces. Points are grouped by
-    direction, and each group is held against all facets whose cone from the inner point can meet it.
-    """
-    from scipy.spatial import cKDTree
-
-    if len(points) * len(facets.simplices) < 4 * BLOCK:
-        return np.arange(len(points))
-    mapped = points @ matrix.T
-    corners = mapped[facets.simplices]
-    inner = corners.mean(axis=(0, 1))
-    rays = _unit_rows(mapped - inner)
-    axes = rays[np.random.default_rng(0).choice(len(rays), 256)]  # the same every time
-    group = cKDTree(axes).query(rays)[1]
-    spokes = _unit_rows(corners - inner)
-    middles = _unit_rows(spokes.mean(axis=1))
-    cosine = np.einsum("ijk,ik->ij", spokes, middles).min(axis=1)
-    opening = np.where(cosine > 0.1, np.arccos(np.clip(cosine, -1.0, 1.0)), np.pi)
-    margin = 1e-6 + 1e-14 * float(np.abs(matrix).max())
-    near = np.ones(len(points), dtype=bool)
-    for k, axis in enumerate(axes):
-        members = np.flatnonzero(group == k)
-        if not len(members):
-            continue
-        width = float(np.arccos(np.clip(rays[members] @ axis, -1.0, 1.0)).max())
-        met = np.flatnonzero(np.arccos(np.clip(middles @ axis, -1.0, 1.0)) <= opening + width + 1e-6)
-        planes = facets.planes[met]
-        if not len(met):
-            continue
-        for block in np.array_split(members, 1 + len(members) * len(met) // BLOCK):
-            height = (planes[:, :-1] @ mapped[block].T + planes[:, -1:]).max(axis=0)
-            near[block] = height > -margin
-    return np.flatnonzero(near)
+    return np.unique(others[who[suspects[far]]]), float(excess[: len(facets.normals)].max())
 
 
 def _unit_rows(vectors: Array) -> Array:
@@ -251,6 +206,8 @@ def stragglers(points: Array, others: Index, facets: Facets, excess: float) -> t
     reach = low_reach(points, facets)
     worst, spent, lost = 0.0, 0, [none]
     step = max(1, BLOCK // len(s))
+    above, _ = farthest(np.column_stack([normals, -reach]), np.insert(points[others], 3, 1.0, axis=1))
+    others = others[above > -2.0 * ROUND]
     for start in range(0, len(others), step):
         block = others[start : start + step]
         height = points[block] @ normals.T - reach

@@ -255,10 +255,9 @@ def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Ind
     if facets is None:
         return None
     kept = fc.strict(points, facets)
-    current = len(kept) == len(np.unique(facets.simplices))
+    current = len(kept) == len(fc.members(facets.simplices))
     if len(kept) == len(points):
         return facets, kept, 0.0
-    candidates = fc.shallow(points, matrix, facets)
     extra = kept[:0]  # vertices that Qhull leaves out of its facets although they reach beyond them
     for _ in range(ROUNDS):
         if not current:
@@ -271,15 +270,15 @@ def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Ind
                 kept = np.unique(seeds)
                 continue
             facets, current = rebuilt, True
-        held = np.union1d(np.unique(facets.simplices), extra)
-        others = np.setdiff1d(candidates, held, assume_unique=True)
+        held = np.union1d(fc.members(facets.simplices), extra)
+        others = np.setdiff1d(everything, held, assume_unique=True)
         far, excess = fc.beyond(points, others, held, facets)
         if not len(far):
             break
         left_out = np.isin(far, kept)
         extra = np.union1d(extra, far[left_out])
         kept, current = np.union1d(kept, far), bool(left_out.all())
-    held = np.union1d(np.unique(facets.simplices), extra)
-    others = np.setdiff1d(candidates, held)
+    held = np.union1d(fc.members(facets.simplices), extra)
+    others = np.setdiff1d(everything, held, assume_unique=True)
     lost, bound = fc.stragglers(points, others, facets, excess)
     return facets, np.union1d(held, lost), bound

@@ -87,7 +87,7 @@ def test_a_tilted_vertex_is_seen_by_the_check_for_convexity():
     from gjk3d.geometry import graph
 
     hull = gk.ConvexHull(on_sphere(200))._hull()
-    assert graph._is_convex(hull.vertices, hull)
+    assert graph._is_convex(hull.vertices, hull.faces)
     dented = hull.vertices.copy()
     dented[17] *= 0.9
-    assert not graph._is_convex(dented, hull)
+    assert not graph._is_convex(dented, hull.faces)

@@ -1,12 +1,15 @@
 """The farthest of many points along each of many directions, without a look at every pair.
 
 Let w be farthest along some axis, and v at least as far as w along a direction d. Then d.(v - w) >= 0, so
-axis.(w - v) <= (d - axis).(v - w) <= |d - axis| |v - w|. With the axis amid a few like directions, that leaves the
-points near w on a rounded hull, and those of a face or two on any. So directions are split in halves, and with each
-half go the points that are still in question, until both are few.
+axis.(w - v) <= (d - axis).(v - w), which is at most the sum of |d - axis| |v - w| over the coordinates. With the axis
+amid a few like directions, that leaves the points near w on a rounded hull, and those of a face or two on any. So
+directions are split in halves, and with each half go the points still in question, until both are few.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +17,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-FEW = 1 << 17  #: products of a point and a direction that cost less than one more split
-_APART = 0.7  #: directions farther apart than this, by their length, leave most points in question
-_ROUNDING = 32.0 * 2.0**-53  #: of the products compared
+FEW = 1 << 16  #: products of a point and a direction that cost less than one more split, and less than a thread
+_ROUNDING = 128.0 * 2.0**-53  #: of the products compared
 
 
 def farthest(points: Array, directions: Array) -> tuple[Array, Index]:
@@ -26,39 +28,62 @@ def farthest(points: Array, directions: Array) -> tuple[Array, Index]:
     """
     reach = np.empty(len(directions))
     index = np.empty(len(directions), dtype=np.int64)
-    rounding = _ROUNDING * float(np.abs(points).max())
-    everything = np.arange(len(directions)), directions.T.copy(), np.arange(len(points)), points.T.copy()
-    todo = [everything] if len(directions) else []
-    while todo:
-        rows, some, members, columns = todo.pop()
-        low, high = some.min(axis=1), some.max(axis=1)
-        widest = int((high - low).argmax())
-        alike = low[widest] == high[widest]
-        if alike or len(rows) * len(members) <= FEW:
-            heights = (some[:, :1] if alike else some).T @ columns
-            best = heights.argmax(axis=1)
-            reach[rows], index[rows] = heights[np.arange(len(best)), best], members[best]
-            continue
-        near = _in_question(columns, some, 0.5 * (low + high), rounding)
-        if near is not None:
-            members, columns = members[near], columns[:, near]
-        order = np.argpartition(some[widest], len(rows) // 2)
-        for half in np.split(order, [len(rows) // 2]):
-            todo.append((rows[half], some[:, half], members, columns))
+    for rows, members in _groups(points - points.mean(axis=0), directions, _may_be_farthest):
+        some = directions[rows]
+        some = some[:1] if (some == some[0]).all() else some
+        heights = some @ points[members].T
+        best = heights.argmax(axis=1)
+        reach[rows], index[rows] = heights[np.arange(len(some)), best], members[best]
     return reach, index
 
 
-def _in_question(points: Array, directions: Array, axis: Array, rounding: float) -> Index | None:
-    """Return which points may be farthest along directions round an axis; None for all. All in columns."""
-    apart = float(np.sqrt(((directions - axis[:, None]) ** 2).sum(axis=0).max()))
-    if apart > _APART * float(np.sqrt(axis @ axis)):
-        return None
-    height = axis @ points
+def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[Index, Index]]:
+    """Yield groups of directions (m, d), and with each group the points (n, d) that may reach the level along one."""
+
+    def may_reach(columns: Array, axis: Array, half: Array, rounding: float) -> Any:
+        return _products(axis, columns) + _products(half, np.abs(columns)) >= level - rounding
+
+    for rows, members in _groups(points, directions, may_reach):
+        if len(members):
+            yield rows, members
+
+
+def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -> Iterator[tuple[Index, Index]]:
+    """Yield each direction once, in groups of like ones, and with each group the points in question along one of them.
+
+    ``in_question`` is told points in columns, the middle and the half extents of directions, and their rounding.
+    """
+    rounding = _ROUNDING * float(np.abs(points).max()) * float(np.abs(directions).max(initial=0.0))
+    columns, some = _unstretched(points, directions)
+    todo = [(np.arange(len(directions)), some, np.arange(len(points)), columns)] if len(directions) else []
+    while todo:
+        rows, some, members, columns = todo.pop()
+        low, high = some.min(axis=1), some.max(axis=1)
+        if len(rows) * len(members) <= FEW or not (low < high).any():
+            yield rows, members
+            continue
+        kept = np.flatnonzero(in_question(columns, 0.5 * (low + high), 0.5 * (high - low), rounding))
+        members, columns = members[kept], columns.take(kept, axis=1)
+        order = np.argpartition(some[(high - low).argmax()], len(rows) // 2)
+        for half in np.split(order, [len(rows) // 2]):
+            todo.append((rows[half], some.take(half, axis=1), members, columns))
+
+
+def _unstretched(points: Array, directions: Array) -> tuple[Array, Array]:
+    """Return both in columns, mapped so that the points are spread alike along all axes and products stay."""
+    _, spread, axes = np.linalg.svd(points, full_matrices=False)
+    spread = np.maximum(spread, 1e-15 * float(spread[0]) + 1e-300)[:, None]
+    return axes @ points.T / spread, axes @ directions.T * spread
+
+
+def _may_be_farthest(points: Array, axis: Array, half: Array, rounding: float) -> Any:
+    height = _products(axis, points)
     top = int(height.argmax())
-    bound = points - points[:, top, None]
-    bound *= bound  # in place: here is where the time goes
-    bound = bound.sum(axis=0)
-    np.sqrt(bound, out=bound)
-    bound *= apart
-    bound += height
-    return np.flatnonzero(bound >= height[top] - rounding)
+    apart = points - points[:, top, None]
+    return height + _products(half, np.abs(apart, out=apart)) >= height[top] - rounding
+
+
+def _products(vector: Array, columns: Array) -> Array:
+    """Return the product of a vector with each column, without the threads of a library."""
+    out: Array = (vector[:, None] * columns).sum(axis=0)
+    return out

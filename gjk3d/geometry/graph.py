@@ -19,7 +19,7 @@ dents most surfaces of many coplanar faces; there the vertex farthest along each
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ def support_graph(hull: HullData) -> Graph | None:
     corners = vertices[hull.faces]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(across, axis=1)
-    if not (lengths > 0.0).all() or len(fc.members(hull.faces)) != len(vertices):
+    if not (lengths > 0.0).all() or len(fc.corners_of(hull.faces)) != len(vertices):
         return None
     normals = across / lengths[:, None]
     inner = corners.mean(axis=1).T @ lengths / lengths.sum()
@@ -81,7 +81,7 @@ def support_graph(hull: HullData) -> Graph | None:
     tails, heads = np.divmod(np.sort(np.concatenate([low * count + high, high * count + low])), count)
     offsets = np.searchsorted(tails, np.arange(count + 1))
     grid = int(np.clip(round(sqrt(count / 6)), 4, 24))
-    _, start = farthest(vertices - inner, cell_directions(grid))
+    _, start = farthest(vertices, cell_directions(grid))
     return Graph(grid, start, offsets.astype(np.int64), heads.astype(np.int64), error)
 
 
@@ -131,24 +131,27 @@ def _is_convex(vertices: Array, faces: Ints) -> bool:
     if len(vertices) - len(edges) + len(faces) != 2:
         return False
     opposite = faces[sides[:, 1]].sum(axis=1) - edges.sum(axis=1)
-    quads = np.column_stack([faces[sides[:, 0]], opposite])  # a triangle, and the far corner of the next one
-    for points in (vertices, vertices.astype(np.longdouble)):  # the second is finer where the machine has such
-        ab, ac, ad = (points[quads[:, i]] - points[quads[:, 0]] for i in (1, 2, 3))
-        above = np.einsum("ij,ij->i", np.cross(ab, ac), ad)  # how high the far corner is, times an area
-        size = np.abs(ab).max(axis=1) * np.abs(ac).max(axis=1) * np.abs(ad).max(axis=1)
-        unsure = 32.0 * np.finfo(points.dtype).eps * size + 1e-300
+    quads = np.vstack([faces[sides[:, 0]].T, opposite])  # a triangle, and the far corner of the next one
+    for number in (np.float64, np.longdouble):  # the second is finer where the machine has it
+        steps = [vertices[quads[i]].T.astype(number) - vertices[quads[0]].T for i in (1, 2, 3)]
+        above = _above(*steps)
+        sizes = [np.abs(v).max(axis=0) for v in steps]
+        unsure = 32.0 * np.finfo(number).eps * sizes[0] * sizes[1] * sizes[2] + 1e-300
         if (above > unsure).any():
             return False
-        quads = quads[above >= -unsure]
-    batches = np.split(quads, range(_BATCH, len(quads), _BATCH))
-    return not any(_is_above(vertices, batch) for batch in batches)
+        quads = quads[:, above >= -unsure]
+    batches = np.split(quads, range(_BATCH, quads.shape[1], _BATCH), axis=1)
+    return not any((_above(*_whole_steps(vertices[batch])) > 0).any() for batch in batches)
 
 
-def _is_above(vertices: Array, quads: Ints) -> bool:
-    """Tell, in whole numbers, whether the last corner of any (m, 4) is above the plane of the others."""
-    mantissa, exponent = np.frexp(vertices[quads])
+def _above(ab: Any, ac: Any, ad: Any) -> Any:
+    """Return how high corners d are above the planes of triangles abc, times an area; each (3, m)."""
+    return sum((ab[i - 2] * ac[i - 1] - ab[i - 1] * ac[i - 2]) * ad[i] for i in range(3))
+
+
+def _whole_steps(corners: Array) -> list[Any]:
+    """Return the steps from the first to the other three of corners (4, m, 3), in whole numbers of a common unit."""
+    mantissa, exponent = np.frexp(corners)
     exponent -= exponent[mantissa != 0.0].min(initial=2048)
     whole = np.ldexp(mantissa, 53).astype(np.int64).astype(object) << np.maximum(exponent, 0).astype(object)
-    ab, ac, ad = ((whole[:, i] - whole[:, 0]).T for i in (1, 2, 3))
-    minors = ((ab[i - 2] * ac[i - 1] - ab[i - 1] * ac[i - 2]) * ad[i] for i in range(3))
-    return bool((sum(minors) > 0).any())
+    return [(whole[i] - whole[0]).T for i in (1, 2, 3)]

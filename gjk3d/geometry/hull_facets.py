@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.geometry.farthest import farthest
+from gjk3d.geometry.farthest import farthest, reaching
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -19,7 +19,6 @@ Index = NDArray[np.int64]
 SAME = 2e-15  # what lies outside by less is rounding: no vertex is kept for it
 ROUND = 1e-15  # allowance for the arithmetic of the checks
 THIN = 30.0  # circumradius by inradius from which face normals alone no longer tell how far a point is outside
-BLOCK = 1 << 20  # numbers of one scratch matrix
 PAIRS = 3_000_000  # of points and faces, that exact distances are worth
 
 
@@ -66,7 +65,7 @@ def is_closed(faces: Index) -> bool:
     tail, head = faces, np.roll(faces, -1, axis=1)
     there = np.sort((tail * n + head).ravel())
     back = np.sort((head * n + tail).ravel())
-    used = len(members(faces))
+    used = len(corners_of(faces))
     return bool((there == back).all() and (there[1:] != there[:-1]).all() and len(faces) == 2 * used - 4)
 
 
@@ -88,7 +87,7 @@ def _rewound(faces: Index, neighbors: Index) -> Index:
     return faces
 
 
-def members(faces: Index) -> Index:
+def corners_of(faces: Index) -> Index:
     """Return which points are corners, ascending."""
     return np.flatnonzero(np.bincount(faces.ravel()))
 
@@ -123,21 +122,20 @@ def strict(points: Array, facets: Facets) -> Index:
     Too many may be missing, as where two points a rounding apart hide each other: `beyond` finds these again.
     """
     s = facets.simplices
-    d = s.shape[1]
     tail, head = s.T.ravel(), np.roll(s, -1, axis=1).T.ravel()  # on a closed surface each edge once either way
     step = points[tail] - points[head]
     twin = np.einsum("ij,ij->i", step, step) <= SAME**2
     lift = np.full(len(points), np.inf)
     height = np.einsum("ij,ij->i", step, corner_normals(facets, len(points))[tail])
-    np.minimum.at(lift, tail[~twin], height[~twin])
+    np.minimum.at(lift, tail, np.where(twin, np.inf, height))
     lift[np.maximum(tail, head)[twin]] = -1.0
-    used = members(s)
+    used = corners_of(s)
     return used[lift[used] > SAME]
 
 
 def fatness(points: Array, facets: Facets) -> float:
     """Return circumradius by inradius, about the mean of the vertices: a bound on distance by excess over planes."""
-    used = points[members(facets.simplices)]
+    used = points[corners_of(facets.simplices)]
     inner = used.mean(axis=0)
     inradius = float((low_reach(points, facets) - facets.normals @ inner).min())
     return float(np.linalg.norm(used - inner, axis=1).max()) / inradius if inradius > 0.0 else np.inf
@@ -158,7 +156,7 @@ def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
     reach = low_reach(points, facets)
     if fatness(points, facets) <= THIN:
         return normals, reach
-    used = members(s)
+    used = corners_of(s)
     corners = corner_normals(facets, len(points))[used]
     directions, reaches = [normals, corners], [reach, np.einsum("ij,ij->i", points[used], corners)]
     if s.shape[1] == 3:
@@ -204,24 +202,22 @@ def stragglers(points: Array, others: Index, facets: Facets, excess: float) -> t
         return none, simple
     s, normals, _ = facets
     reach = low_reach(points, facets)
-    worst, spent, lost = 0.0, 0, [none]
-    step = max(1, BLOCK // len(s))
-    above, _ = farthest(np.column_stack([normals, -reach]), np.insert(points[others], 3, 1.0, axis=1))
-    others = others[above > -2.0 * ROUND]
-    for start in range(0, len(others), step):
-        block = others[start : start + step]
-        height = points[block] @ normals.T - reach
+    pairs, count = [], 0
+    planes, rays = np.column_stack([normals, -reach]), np.insert(points[others], 3, 1.0, axis=1)
+    for rows, members in reaching(planes, rays, -20.0 * ROUND):
+        height = points[others[rows]] @ normals[members].T - reach[members]
         # a point on the plane of one facet may be nearest to another, slightly turned one
         near, face = np.nonzero((height > -20.0 * ROUND) & (height.max(axis=1) > -ROUND)[:, None])
-        spent += len(near)
-        if spent > PAIRS:
+        pairs.append((rows[near], members[face]))
+        count += len(near)
+        if count > PAIRS:
             return none, simple
-        nearest = np.full(len(block), np.inf)
-        np.minimum.at(nearest, near, _distances(points[block[near]], points[s[face]], normals[face]))
-        nearest[np.isinf(nearest)] = 0.0  # deep inside
-        worst = max(worst, float(nearest[nearest <= 10.0 * ROUND].max(initial=0.0)))
-        lost.append(block[nearest > 10.0 * ROUND])
-    return np.concatenate(lost), worst + ROUND
+    nearest = np.full(len(others), np.inf)
+    for near, face in pairs:
+        np.minimum.at(nearest, near, _distances(points[others[near]], points[s[face]], normals[face]))
+    nearest[np.isinf(nearest)] = 0.0  # deep inside
+    lost = nearest > 10.0 * ROUND
+    return others[lost], float(nearest[~lost].max(initial=0.0)) + ROUND
 
 
 def _distances(points: Array, simplices: Array, normals: Array) -> Array:

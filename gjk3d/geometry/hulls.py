@@ -255,7 +255,7 @@ def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Ind
     if facets is None:
         return None
     kept = fc.strict(points, facets)
-    current = len(kept) == len(fc.members(facets.simplices))
+    current = len(kept) == len(fc.corners_of(facets.simplices))
     if len(kept) == len(points):
         return facets, kept, 0.0
     extra = kept[:0]  # vertices that Qhull leaves out of its facets although they reach beyond them
@@ -270,7 +270,7 @@ def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Ind
                 kept = np.unique(seeds)
                 continue
             facets, current = rebuilt, True
-        held = np.union1d(fc.members(facets.simplices), extra)
+        held = np.union1d(fc.corners_of(facets.simplices), extra)
         others = np.setdiff1d(everything, held, assume_unique=True)
         far, excess = fc.beyond(points, others, held, facets)
         if not len(far):
@@ -278,7 +278,7 @@ def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Ind
         left_out = np.isin(far, kept)
         extra = np.union1d(extra, far[left_out])
         kept, current = np.union1d(kept, far), bool(left_out.all())
-    held = np.union1d(fc.members(facets.simplices), extra)
+    held = np.union1d(fc.corners_of(facets.simplices), extra)
     others = np.setdiff1d(everything, held, assume_unique=True)
     lost, bound = fc.stragglers(points, others, facets, excess)
     return facets, np.union1d(held, lost), bound

@@ -18,7 +18,7 @@ dents most surfaces of many coplanar faces; there the vertex farthest along each
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,9 +70,8 @@ def support_graph(hull: HullData) -> Graph | None:
     lengths = np.linalg.norm(across, axis=1)
     if not (lengths > 0.0).all() or len(fc.corners_of(hull.faces)) != len(vertices):
         return None
-    normals = across / lengths[:, None]
     inner = corners.mean(axis=1).T @ lengths / lengths.sum()
-    error = _error(hull, corners, normals, inner)
+    error = _error(hull, across, inner)
     rho = float(np.linalg.norm(vertices - inner, axis=1).max())
     if not error <= _COARSEST * rho:
         return None
@@ -97,32 +96,40 @@ def cell_directions(grid: int) -> Array:
     return out.reshape(-1, 3)
 
 
-def _error(hull: HullData, corners: Array, normals: Array, inner: Array) -> float:
-    """Bound the error of climbing; infinite where the inner point is not inside."""
-    vertices = hull.vertices
+def _error(hull: HullData, across: Array, inner: Array) -> float:
+    """Bound the error of climbing; infinite where that is too much for it, or the inner point is not inside."""
+    vertices, corners = hull.vertices, hull.vertices[hull.faces]
+    lengths = np.linalg.norm(across, axis=1)
+    normals = across / lengths[:, None]
     height = np.einsum("ij,ij->i", normals, corners[:, 0] - inner)
     inscribed = float(height.min())
     if not inscribed > 0.0:
-        return float("inf")
+        return inf
     rho = float(np.linalg.norm(vertices - inner, axis=1).max())
-    beyond = 0.0
-    if not (_leaves_once(corners - inner) and _is_convex(vertices, hull.faces)):
-        beyond = max(0.0, float((farthest(vertices - inner, normals)[0] - height).max()))
     widest = 0.0  # the largest half angle of a face at a corner
     for i in range(3):
         one, two = corners[:, (i + 1) % 3] - corners[:, i], corners[:, (i + 2) % 3] - corners[:, i]
         turn = np.arctan2(np.linalg.norm(np.cross(one, two), axis=1), np.einsum("ij,ij->i", one, two))
         widest = max(widest, 0.5 * float(turn.max()))
+    error = 8.0 * _UNIT_ROUNDOFF * rho / float(np.cos(widest))
+    if not error <= _COARSEST * rho:
+        return inf
+    beyond = 0.0
+    largest = int((height * lengths).argmax())  # seen from the inner point, as a volume
+    if not (_leaves_once(vertices - inner, hull.faces, largest) and _is_convex(vertices, hull.faces)):
+        beyond = max(0.0, float((farthest(vertices - inner, normals)[0] - height).max()))
     defect = beyond + 8.0 * _UNIT_ROUNDOFF * rho  # of the plane itself: normals are rounded too
-    return 8.0 * _UNIT_ROUNDOFF * rho / float(np.cos(widest)) + defect * rho / inscribed
+    return error + defect * rho / inscribed
 
 
-def _leaves_once(corners: Array) -> bool:
-    """Tell whether a ray from the origin, which is below all triangles (m, 3, 3), leaves through one of them alone."""
-    sides = np.cross(corners, np.roll(corners, -1, axis=1))
-    ray = corners[np.einsum("ij,ij->i", corners[:, 2], sides[:, 0]).argmax()].mean(axis=0)
-    rounding = 64.0 * _UNIT_ROUNDOFF * float(np.abs(corners).max()) ** 2 * float(np.abs(ray).max())
-    return int(np.count_nonzero((sides @ ray >= -rounding).all(axis=1))) == 1
+def _leaves_once(points: Array, faces: Ints, through: int) -> bool:
+    """Tell whether the ray from the origin, below all triangles, through the middle of one leaves by that one alone."""
+    ray = points[faces[through]].mean(axis=0)
+    rounding = 64.0 * _UNIT_ROUNDOFF * float(np.abs(points).max()) ** 2 * float(np.abs(ray).max())
+    met, turned = np.ones(len(faces), dtype=bool), np.cross(ray, points)
+    for i in range(3):
+        met &= np.einsum("ij,ij->i", turned[faces[:, i - 1]], points[faces[:, i]]) >= -rounding
+    return int(np.count_nonzero(met)) == 1
 
 
 def _is_convex(vertices: Array, faces: Ints) -> bool:
@@ -132,8 +139,10 @@ def _is_convex(vertices: Array, faces: Ints) -> bool:
         return False
     opposite = faces[sides[:, 1]].sum(axis=1) - edges.sum(axis=1)
     quads = np.vstack([faces[sides[:, 0]].T, opposite])  # a triangle, and the far corner of the next one
+    columns = vertices.T.copy()
     for number in (np.float64, np.longdouble):  # the second is finer where the machine has it
-        steps = [vertices[quads[i]].T.astype(number) - vertices[quads[0]].T for i in (1, 2, 3)]
+        a, b, c, d = (columns.take(corner, axis=1).astype(number) for corner in quads)
+        steps = b - a, c - a, d - a
         above = _above(*steps)
         sizes = [np.abs(v).max(axis=0) for v in steps]
         unsure = 32.0 * np.finfo(number).eps * sizes[0] * sizes[1] * sizes[2] + 1e-300

@@ -1,4 +1,4 @@
-"""``python -m tests.benchmarks.beyond``: contacts, times of impact and rays, interleaved with the peers that have them.
+"""``python -m tests.benchmarks.beyond``: contacts, times of impact, rays and hulls, beside the peers that have them.
 
 CPU time a question, medians over rounds in which all take turns. python-fcl's conservative advancement runs on its
 `Convex` and on its `BVHModel`; an answer off the truth by more than 1e-3 of the motion is said to be wrong.
@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 
+HULL = 130_000  #: points of a hull
 Task = tuple[str, int, Callable[[], Any]]
 
 
@@ -174,6 +176,35 @@ def rays(rng: np.random.Generator, rounds: int) -> list[str]:
     return [f"| rays against {name} | {us:.2f} | | {1 / us:.1f} million a second |" for name, us in told.items()]
 
 
+def hulls(rng: np.random.Generator, rounds: int) -> list[str]:
+    """Hulls built from many points and asked for one distance, beside Qhull on the same points."""
+    unit = sphere_points(rng, HULL)
+    side = round(np.sqrt(HULL))
+    turn, polar = 2 * np.pi * np.arange(side) / side, np.linspace(0, np.pi, side + 2)[1:-1, None]
+    latitudes = np.stack(np.broadcast_arrays(np.sin(polar) * np.cos(turn), np.sin(polar) * np.sin(turn), np.cos(polar)))
+    caps = unit[: HULL // 2] * (1, 1, 0) + (0, 0, 1)
+    clouds = {
+        "on a sphere": unit,
+        "in a ball": unit * rng.random((HULL, 1)) ** (1 / 3),
+        "on latitudes": latitudes.reshape(3, -1).T,
+        "on a tin": np.vstack([caps, -caps, *(latitudes[:, side // 2].T * (1, 1, 0) + (0, 0, z) for z in (-1, 1))]),
+    }
+    box, pose = gk.Box((1, 1, 1)), np.eye(4)
+    pose[:3, 3] = 3, 1, 2
+    lines = []
+    for name, points in clouds.items():
+        told = medians(
+            [
+                ("gjk3d", 1, lambda p=points: gk.distance(gk.ConvexHull(p), box, None, pose)),
+                ("Qhull", 1, lambda p=points: ConvexHull(p)),
+            ],
+            min(rounds, 3),
+        )
+        title = f"a hull of {len(points)} points {name}, and its first distance"
+        lines.append(f"| {title} | {told['gjk3d']:.0f} | scipy's hull alone {told['Qhull']:.0f} | |")
+    return lines
+
+
 def main(given: list[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.beyond", description=__doc__)
@@ -182,7 +213,7 @@ def main(given: list[str] | None = None) -> int:
     arguments = parser.parse_args(given)
     rng = np.random.default_rng(0)
     lines = ["| question | CPU us | beside | |", "| --- | ---: | --- | ---: |"]
-    for part in (contacts, impacts, rays):
+    for part in (contacts, impacts, rays, hulls):
         lines += part(rng, arguments.rounds)
         print(f"{part.__name__} measured", file=sys.stderr)
     text = "\n".join(lines) + "\n"

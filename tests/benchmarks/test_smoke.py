@@ -57,11 +57,13 @@ def test_a_fast_wrong_answer_is_no_anchor():
     assert behind([cell]) == ["- one pair, pose by pose, box-box, depth: 0.50x of mujoco"]
 
 
-def test_the_table_of_contacts_impacts_and_rays_is_written(tmp_path):
+def test_the_table_of_contacts_impacts_rays_and_hulls_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(beyond, "HULL", 2_000)
     out = tmp_path / "beyond.md"
     assert beyond.main(["--rounds", "1", "--out", str(out)]) == 0
     text = out.read_text()
-    assert text.count("\n") == 14
+    assert text.count("\n") == 18
+    assert "scipy's hull alone" in text
     assert "python-fcl BVHModel" in text
     assert "million a second" in text
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import trimesh
 
 import gjk3d as gk
+from gjk3d.geometry import graph
 from gjk3d.geometry.graph import cell_directions, support_graph
+from gjk3d.geometry.hulls import hull_of_faces
 from gjk3d.shapes import layout
 from gjk3d.shapes.convex_hull import cell_of
 
@@ -84,10 +88,54 @@ def test_every_cell_of_the_cube_map_is_found_from_its_middle():
 
 
 def test_a_tilted_vertex_is_seen_by_the_check_for_convexity():
-    from gjk3d.geometry import graph
-
     hull = gk.ConvexHull(on_sphere(200))._hull()
     assert graph._is_convex(hull.vertices, hull.faces)
     dented = hull.vertices.copy()
     dented[17] *= 0.9
     assert not graph._is_convex(dented, hull.faces)
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-160, 2.0**160])
+def test_one_rounding_of_one_corner_decides_convexity(unit):
+    a, along, across = np.array([[2.0, 3.0, 5.0], [7.0, 1.0, -2.0], [-1.0, 6.0, 3.0]]) * unit
+    faces = np.array([[0, 2, 1], [0, 3, 2], [4, 0, 1], [4, 1, 2], [4, 2, 3], [4, 3, 0]])
+    apex = np.array([3.0, 5.0, 40.0]) * unit
+
+    def pyramid(down):
+        corners = np.array([a, a + along, a + along + across, a + across, apex])
+        corners[3, 2] = np.nextafter(corners[3, 2], down)
+        return corners
+
+    flat = pyramid(a[2] + across[2])
+    assert graph._is_convex(flat, faces)
+    assert graph._is_convex(pyramid(np.inf), faces), "a corner of the base inwards: the base bends outwards"
+    assert not graph._is_convex(pyramid(-np.inf), faces)
+
+
+def test_heights_in_whole_numbers_are_those_in_fractions():
+    corners = rng.integers(-9, 9, (4, 300, 3)) * 2.0 ** rng.integers(-70, 70, (4, 300, 3))
+    corners[3, ::3] = corners[0, ::3] + corners[1, ::3]  # some that cancel, and some in one plane
+    corners[:, ::5, 2] = 0.0
+    above = graph._above(*graph._whole_steps(corners))
+    signs = []
+    for quad in np.moveaxis(corners, 0, 1):
+        (x, y, z), (u, v, w), (p, q, r) = (
+            [Fraction(s) - Fraction(t) for s, t in zip(c, quad[0], strict=True)] for c in quad[1:]
+        )
+        height = (y * w - z * v) * p + (z * u - x * w) * q + (x * v - y * u) * r
+        signs.append((height > 0) - (height < 0))
+    assert {-1, 0, 1} == set(signs)
+    assert [(h > 0) - (h < 0) for h in above] == signs
+
+
+def test_a_surface_wound_twice_round_is_not_climbed():
+    """Convex across every edge, seen from inside everywhere, closed like a sphere; and not convex."""
+    turn = 4 * np.pi * np.arange(5) / 5
+    star = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(5)])
+    corners = np.vstack([star, [[0, 0, 1], [0, 0, -1]]])
+    k = np.arange(5)
+    after = (k + 1) % 5
+    faces = np.vstack([np.column_stack([k, after, np.full(5, 5)]), np.column_stack([after, k, np.full(5, 6)])])
+    hull = hull_of_faces(corners, faces, 3, 0.0, np.ones(15))
+    assert graph._is_convex(corners, faces)
+    assert support_graph(hull) is None

@@ -1,0 +1,69 @@
+"""`farthest` and `reaching` find what a look at every pair finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from gjk3d.geometry.farthest import farthest, reaching
+
+TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
+rng = np.random.default_rng(21)
+
+
+def on_sphere(count):
+    v = rng.normal(size=(count, 3))
+    return v / np.linalg.norm(v, axis=1, keepdims=True)
+
+
+def grid(count):
+    line = np.linspace(-0.5, 0.5, count)
+    return np.stack(np.meshgrid(line, line, line), axis=-1).reshape(-1, 3)
+
+
+POINTS = {
+    "sphere": on_sphere(2000),
+    "cube": grid(12),
+    "turned cube": grid(12) @ TURN.T,
+    "plate": on_sphere(2000) * (1, 1, 1e-9) @ TURN.T,
+    "needle": on_sphere(2000) * (1e-6, 1e-6, 1),
+    "flat": (grid(12) * (1, 1, 0)) @ TURN.T,
+    "far off": on_sphere(2000) + 1e4,
+    "all the same": np.ones((2000, 3)),
+    "two": on_sphere(2),
+    "one": on_sphere(1),
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_farthest_of_all(name):
+    points = POINTS[name]
+    special = np.vstack([np.eye(3), -np.eye(3), TURN, -TURN, np.repeat(TURN, 60, axis=0), np.zeros((1, 3))])
+    near = special + 10.0 ** rng.uniform(-17, -1, (len(special), 1)) * rng.normal(size=special.shape)
+    directions = np.vstack([on_sphere(1500) * rng.uniform(0.5, 2.0, (1500, 1)), special, near])
+    reach, index = farthest(points, directions)
+    everything = directions @ points.T
+    rounding = 16 * 2.0**-53 * np.abs(points).max() * 2.0
+    assert np.abs(reach - everything.max(axis=1)).max() <= rounding
+    assert np.abs(everything[np.arange(len(directions)), index] - reach).max() <= rounding
+
+
+def test_no_directions():
+    reach, index = farthest(on_sphere(5), np.zeros((0, 3)))
+    assert (len(reach), len(index)) == (0, 0)
+
+
+@pytest.mark.parametrize("level", [-0.3, 0.0, 0.9, 0.999])
+def test_reaching_leaves_out_no_pair(level):
+    points, directions = on_sphere(4000), np.vstack([on_sphere(2000), 0.1 * on_sphere(1000)])
+    found = np.zeros((len(directions), len(points)), dtype=bool)
+    times = np.zeros(len(directions), dtype=np.int64)
+    for rows, members in reaching(points, directions, level):
+        found[np.ix_(rows, members)] = True
+        times[rows] += 1
+    wanted = directions @ points.T >= level
+    assert wanted.any()
+    assert (found | ~wanted).all()
+    assert times.max() == 1
+    assert level < 0.99 or found.mean() < 0.2, "most are left out"

@@ -1,0 +1,108 @@
+"""The work of building a hull and its graph grows about as its points do, counted, not timed.
+
+Counted are the numbers that numpy's functions touch, and the calls that Python makes. Qhull's own work is not.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from gjk3d.geometry import hull_facets
+from gjk3d.geometry.graph import support_graph
+from gjk3d.geometry.hulls import build_hull
+
+TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
+rng = np.random.default_rng(5)
+
+
+class Counted(np.ndarray):
+    """An array that counts the numbers touched by what is made of it."""
+
+    touched = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
+        plain = [np.asarray(x) for x in inputs]
+        into = {"out": tuple(np.asarray(x) for x in out)} if out else {}
+        result = getattr(ufunc, method)(*plain, **into, **options)
+        inner = plain[0].shape[-1] if ufunc is np.matmul else 1
+        Counted.touched += max(inner * np.size(result), *map(np.size, plain))
+        if out or result is None:
+            return out[0] if out else None
+        return tuple(map(counted, result)) if isinstance(result, tuple) else counted(result)
+
+    def __array_function__(self, function, types, arguments, options):
+        result = super().__array_function__(function, types, arguments, options)
+        parts = result if isinstance(result, (tuple, list)) else [result]
+        Counted.touched += sum(x.size for x in parts if isinstance(x, np.ndarray))
+        return result
+
+
+def counted(values):
+    return np.asarray(values).view(Counted)
+
+
+def work(points):
+    """Count what numpy touches and Python calls while a hull and its graph are built."""
+    calls = 0
+
+    def called(frame, event, argument):
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    Counted.touched = 0
+    sys.setprofile(called)
+    try:
+        support_graph(build_hull(counted(points)))
+    finally:
+        sys.setprofile(None)
+    return Counted.touched + 100 * calls
+
+
+def ring(count):
+    turn = 2 * np.pi * np.arange(count) / count
+    return np.column_stack([np.cos(turn), np.sin(turn), np.zeros(count)])
+
+
+def on_sphere(count):
+    v = rng.normal(size=(count, 3))
+    return v / np.linalg.norm(v, axis=1, keepdims=True)
+
+
+def latitudes(count):
+    side = round(np.sqrt(count))
+    polar = np.linspace(0.1, np.pi - 0.1, side)
+    return np.vstack([ring(side) * np.sin(t) + (0, 0, np.cos(t)) for t in polar])
+
+
+def tin(count):
+    """A cylinder whose caps are full of points."""
+    rim, disc = ring(count // 8), on_sphere(3 * count // 8) * (1, 1, 0)
+    return np.vstack([level + (0, 0, z) for level in (rim, disc) for z in (0, 1)])
+
+
+SHAPES = {
+    "sphere": on_sphere,
+    "ball": lambda n: on_sphere(n) * rng.random((n, 1)) ** (1 / 3),
+    "latitudes": latitudes,
+    "prism": lambda n: np.vstack([ring(n // 8), ring(n // 8) + (0, 0, 1)]),
+    "turned prism": lambda n: np.vstack([ring(n // 8), ring(n // 8) + (0, 0, 1)]) @ TURN.T,
+    "cone": lambda n: np.vstack([ring(n // 8), [[0, 0, 1]]]),
+    "stack of rings": lambda n: np.vstack([ring(n // 16) + (0, 0, z) for z in range(16)]),
+    "tin": tin,
+    "coin": lambda n: tin(n) * (1, 1, 1e-4) @ TURN.T,
+    "cube": lambda n: np.round(on_sphere(n) * 99),
+    "disc": lambda n: on_sphere(n) * (1, 1, 0),
+    "plate": lambda n: on_sphere(n) * (1, 1, 1e-4),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_work_grows_as_the_points_do(name, monkeypatch):
+    monkeypatch.setattr(hull_facets, "PAIRS", 10_000)  # the most that is spent on a coin, whatever its points
+    work(SHAPES[name](100))  # modules are imported
+    few, many = work(SHAPES[name](2_000)), work(SHAPES[name](16_000))
+    assert many < 20 * few, "8 is linear, 64 quadratic"

@@ -20,7 +20,7 @@ from gjk3d.cli.doctor import doctor
 from gjk3d.cli.explain import explain
 from gjk3d.cli.info import info
 from gjk3d.cli.replay import replay
-from gjk3d.cli.robot import robot
+from gjk3d.cli.robot.app import robot
 from gjk3d.cli.terminal import note
 from gjk3d.cli.view import view
 from gjk3d.cli.warmup import warmup
@@ -102,8 +102,8 @@ def _parse(tokens: list[str]) -> Callable[[], Any] | None:
         function, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         note(error, "error")
-        name = tokens[0] if tokens[0] in app else ""
-        note(f"gjk3d {name} --help".replace("  ", " "), "usage")
+        names, _, _ = app.parse_commands(tokens)
+        note(" ".join(("gjk3d", *names, "--help")), "usage")
         return None
     return lambda: function(*bound.args, **bound.kwargs)
 

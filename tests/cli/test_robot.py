@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from collections import Counter
 from pathlib import Path
 
@@ -13,11 +14,11 @@ import pytest
 from PIL import Image
 
 import gjk3d as gk
-from gjk3d.cli import robot_work
+from gjk3d.cli.robot import check
 
 ARM = Path(__file__).parents[2] / "data" / "arm"
 URDF, SRDF, CELL = ARM / "arm.urdf", ARM / "arm.srdf", ARM / "cell.urdf"
-WHOLE = (URDF, "--srdf", SRDF, "--scene", CELL)
+WHOLE = ("--srdf", SRDF, "--scene", CELL)
 NAMES = [f"joint_{k}" for k in range(1, 7)]
 
 # a beam of 1 m that turns about z through a post, from x = 0 to 1
@@ -44,7 +45,7 @@ def document(said):
 
 
 def test_overview(run):
-    said = run("robot", *WHOLE)
+    said = run("robot", "info", URDF, *WHOLE)
     assert said.code == 0
     lines = [line.split() for line in said.out.splitlines()]
     assert said.out.startswith("arm: 9 links, 6 joint numbers, lengths in m\n")
@@ -58,7 +59,7 @@ def test_overview(run):
 
 
 def test_overview_as_json(run):
-    said = document(run("robot", *WHOLE, "--json", "-q"))
+    said = document(run("robot", "info", URDF, *WHOLE, "--json", "-q"))
     assert (said["schema_version"], said["command"], said["unit"]) == (1, "robot", "m")
     assert said["robot"]["joints"] == NAMES
     assert len(said["checked"]) == said["pairs"]["of_links"] == 12
@@ -84,12 +85,12 @@ def test_what_looks_wrong_is_said(run, tmp_path):
         '<robot name="r"><disable_collisions link1="a" link2="ghost" reason="User"/>'
         '<disable_collisions link1="a" link2="b" reason="Adjacent"/></robot>'
     )
-    plain = run("robot", tmp_path / "r.urdf").err
+    plain = run("robot", "info", tmp_path / "r.urdf").err
     assert "no --srdf" in plain
     assert "link c is more than 100 m long: a mesh in mm needs scale" in plain
-    assert "where all joints are 0, these collide: a-c; --acm finds pairs that always do" in plain
+    assert "where all joints are 0, these collide: a-c; gjk3d robot pairs finds those that always do" in plain
     assert "adjacent, so left unchecked: a-b, b-c" in plain
-    read = run("robot", tmp_path / "r.urdf", "--srdf", tmp_path / "r.srdf").err
+    read = run("robot", "info", tmp_path / "r.urdf", "--srdf", tmp_path / "r.srdf").err
     assert "links that the robot lacks, and mean nothing: a-ghost" in read
     assert "these collide: a-c, b-c" in read
     assert "no --srdf" not in read
@@ -100,7 +101,7 @@ def test_what_looks_wrong_is_said(run, tmp_path):
 
 def test_free_and_hit_by_file(run, beam):
     (beam / "q.csv").write_text("0\n1.5707963267948966\n0.5\n")
-    said = run("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--check", beam / "q.csv", "--clearance")
+    said = run("robot", "check", beam / "beam.urdf", beam / "q.csv", "--scene", beam / "room.urdf", "--clearance")
     assert said.code == 1
     lines = [line.split() for line in said.out.splitlines()]
     assert "3 configurations: 2 free, 1 in collision" in said.out
@@ -115,11 +116,11 @@ def test_json_has_bounds_and_points(run, beam):
     said = document(
         run(
             "robot",
+            "check",
             beam / "beam.urdf",
+            beam / "q.csv",
             "--scene",
             beam / "room.urdf",
-            "--check",
-            beam / "q.csv",
             "--clearance",
             "--json",
         )
@@ -134,7 +135,7 @@ def test_json_has_bounds_and_points(run, beam):
 
 
 def test_rows_are_those_of_the_checker(run):
-    said = run("robot", *WHOLE, "--random", 40, "--seed", 5, "--csv", "--clearance", "-q")
+    said = run("robot", "check", URDF, *WHOLE, "--random", 40, "--seed", 5, "--csv", "--clearance", "-q")
     rows = list(csv.DictReader(io.StringIO(said.out)))
     robot, cell = gk.robot.Robot.from_urdf(URDF, SRDF), gk.robot.Robot.from_urdf(CELL, geometry="mesh")
     q = np.array([[float(row[name]) for name in NAMES] for row in rows])
@@ -153,11 +154,13 @@ def test_rows_are_those_of_the_checker(run):
         assert float(row["lower"]) <= float(row["clearance"]) <= float(row["upper"])
         assert (row["a"] == "") == (row["state"] == "free")
     assert said.code == 1
-    assert run("robot", *WHOLE, "--random", 40, "--seed", 5, "--csv", "--clearance", "-q").out == said.out
+    assert (
+        run("robot", "check", URDF, *WHOLE, "--random", 40, "--seed", 5, "--csv", "--clearance", "-q").out == said.out
+    )
 
 
 def test_random_counts_pairs(run):
-    said = document(run("robot", *WHOLE, "--random", 40, "--seed", 5, "--json", "-q"))
+    said = document(run("robot", "check", URDF, *WHOLE, "--random", 40, "--seed", 5, "--json", "-q"))
     counts = Counter(tuple(each["pair"]) for row in said["rows"] for each in row["collisions"])
     assert {tuple(each["pair"]): each["configurations"] for each in said["pairs_that_hit"]} == counts
     assert said["hits"] == sum(len(row["collisions"]) > 0 for row in said["rows"])
@@ -176,7 +179,7 @@ def test_random_counts_pairs(run):
 
 def test_margin_with_a_unit(run, beam):
     (beam / "q.csv").write_text("0\n")
-    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--check", beam / "q.csv")
+    words = ("robot", "check", beam / "beam.urdf", beam / "q.csv", "--scene", beam / "room.urdf")
     assert run(*words, "--margin", "649mm").code == 0
     assert run(*words, "--margin", "651mm").code == 1
     said = run(*words, "--margin", "65 furlongs")
@@ -185,15 +188,15 @@ def test_margin_with_a_unit(run, beam):
 
 
 def test_named_pose(run):
-    assert run("robot", *WHOLE, "--check", "start").code == 0
-    said = run("robot", *WHOLE, "--check", "stat")
+    assert run("robot", "check", URDF, "start", *WHOLE).code == 0
+    said = run("robot", "check", URDF, "stat", *WHOLE)
     assert said.code == 2
-    assert "--check: there is no file 'stat'" in said.err
+    assert "there is no file 'stat'" in said.err
     assert "the SRDF has the poses home, start, goal" in said.err
 
 
 def test_interrupted_run_prints_what_it_has(run, beam, monkeypatch):
-    monkeypatch.setattr(robot_work, "_AT_ONCE", 10)
+    monkeypatch.setattr(check, "_AT_ONCE", 10)
     calls = []
     free = gk.robot.Checker.free
 
@@ -204,7 +207,7 @@ def test_interrupted_run_prints_what_it_has(run, beam, monkeypatch):
         return free(self, q, **more)
 
     monkeypatch.setattr(gk.robot.Checker, "free", interrupted)
-    said = run("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--random", 50, "--json")
+    said = run("robot", "check", beam / "beam.urdf", "--scene", beam / "room.urdf", "--random", 50, "--json")
     assert said.code == 130
     found = document(said)
     assert found["complete"] is False
@@ -216,25 +219,25 @@ def test_interrupted_run_prints_what_it_has(run, beam, monkeypatch):
 
 
 def test_free_path(run):
-    said = run("robot", *WHOLE, "--path", ARM / "path.csv")
+    said = run("robot", "path", URDF, ARM / "path.csv", *WHOLE)
     assert (said.code, said.err) == (0, "")
     assert "5 edges, sampled, no joint moves more than 0.05 between samples" in said.out
     assert "FREE at every sample" in said.out
 
 
 def test_blocked_path(run):
-    said = document(run("robot", *WHOLE, "--path", ARM / "path_blocked.csv", "--resolution", 0.001, "--json", "-q"))
+    said = document(run("robot", "path", URDF, ARM / "path_blocked.csv", *WHOLE, "--resolution", 0.001, "--json", "-q"))
     assert (said["status"], said["free"], said["edge"], said["pair"]) == ("HIT", False, 1, ["gripper", "pillar"])
     points = np.loadtxt(ARM / "path_blocked.csv", delimiter=",", skiprows=1)
     np.testing.assert_allclose(said["q"], points[1] + said["hit"] * (points[2] - points[1]), atol=1e-12)
     assert 0.38 < said["safe"] < said["hit"] < 0.41
-    assert run("robot", *WHOLE, "--path", ARM / "path_blocked.csv").code == 1
+    assert run("robot", "path", URDF, ARM / "path_blocked.csv", *WHOLE).code == 1
 
 
 def test_edge_is_counted_from_the_first_row(run, beam):
     # the beam's corner (1, 0.05) comes to the wall's face, y = 0.7, between 0.70 and 0.75 rad
     (beam / "path.csv").write_text("\n".join(f"{0.05 * k:.2f}" for k in range(30)))
-    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--path", beam / "path.csv")
+    words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf")
     said = document(run(*words, "--resolution", 0.0001, "--json"))
     assert said["edge"] == 14
     there = (np.arcsin(0.7 / np.hypot(1, 0.05)) - np.arctan2(0.05, 1) - 0.7) / 0.05
@@ -244,7 +247,7 @@ def test_edge_is_counted_from_the_first_row(run, beam):
 
 
 def test_certified_paths(run, beam):
-    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--path", beam / "path.csv", "--certify")
+    words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf", "--certify")
     there = float(np.arcsin(0.7 / np.hypot(1, 0.05)) - np.arctan2(0.05, 1))  # where the beam's corner comes to the wall
     (beam / "path.csv").write_text(f"0\n{there - 1e-3!r}\n")
     said = run(*words)
@@ -261,7 +264,7 @@ def test_unresolved_is_not_free(run, beam, monkeypatch):
         False, gk.robot.MotionStatus.UNRESOLVED, 0, 0.4999999, np.nan, ("beam", "wall"), np.array([0.5])
     )
     monkeypatch.setattr(gk.robot.Checker, "path_free", lambda *_, **__: found)
-    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--path", beam / "path.csv", "--certify")
+    words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf", "--certify")
     said = run(*words)
     assert said.code == 1
     assert "UNRESOLVED on edge 0, from row 0 to row 1: beam, wall are too close to tell" in said.out
@@ -282,7 +285,7 @@ def test_interrupted_path_says_how_far_it_came(run, beam, monkeypatch):
         return ask(self, path, **more)
 
     monkeypatch.setattr(gk.robot.Checker, "path_free", interrupted)
-    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--path", beam / "path.csv")
+    words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf")
     said = run(*words, "--picture", beam / "none.png")
     assert said.code == 130
     assert "interrupted: 8 of 20 edges were free, the rest was not looked at" in said.out
@@ -298,32 +301,32 @@ def _share_of_vermilion(path):
 
 
 def test_picture_of_the_first_hit_or_the_closest(run, beam):
-    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf")
+    words = ("robot", "check", beam / "beam.urdf", beam / "q.csv", "--scene", beam / "room.urdf")
     (beam / "q.csv").write_text("0\n1.5\n1.4\n")
-    said = run(*words, "--check", beam / "q.csv", "--picture", beam / "hit.png")
+    said = run(*words, "--picture", beam / "hit.png")
     assert said.code == 1
     assert f"wrote: {beam / 'hit.png'}" in said.err
     assert _share_of_vermilion(beam / "hit.png") > 0.02
     (beam / "q.csv").write_text("0\n0.5\n0.2\n")
-    assert run(*words, "--check", beam / "q.csv", "--picture", beam / "free.png").code == 0
+    assert run(*words, "--picture", beam / "free.png").code == 0
     assert _share_of_vermilion(beam / "free.png") < 0.0005
 
 
 def test_which_row_is_drawn(run, beam, monkeypatch):
     drawn = []
     monkeypatch.setattr(gk.viz, "show", lambda checker, **more: drawn.append((more["q"].tolist(), more["names"])))
-    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--picture", beam / "p.png")
+    words = ("--scene", beam / "room.urdf", "--picture", beam / "p.png")
     for text, more in (("0\n1.5\n1.4\n", ()), ("0\n0.5\n0.2\n", ()), ("0\n0.5\n0.2\n", ("--clearance",))):
         (beam / "q.csv").write_text(text)
-        run(*words, "--check", beam / "q.csv", *more)
-    run(*words)
+        run("robot", "check", beam / "beam.urdf", beam / "q.csv", *words, *more)
+    run("robot", "info", beam / "beam.urdf", *words)
     assert drawn == [([1.5], "beam, row 1"), ([0.5], "beam, row 1"), ([0.5], "beam, row 1"), ([0.0], "beam")]
 
 
 def test_animation_ends_where_the_path_hits(run, beam):
     (beam / "path.csv").write_text("0\n1.5\n")
     target = beam / "path.gif"
-    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--path", beam / "path.csv")
+    words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf")
     assert run(*words, "--animation", target, "--picture", beam / "path.png").code == 1
     assert _share_of_vermilion(beam / "path.png") > 0.02
     with Image.open(target) as gif:
@@ -342,7 +345,7 @@ def test_animation_ends_where_the_path_hits(run, beam):
 
 def test_acm_writes_an_srdf(run, tmp_path):
     target = tmp_path / "out.srdf"
-    said = run("robot", URDF, "--acm", target, "--samples", 300, "--seed", 1, "--top", 3)
+    said = run("robot", "pairs", URDF, "--acm", target, "--samples", 300, "--seed", 1, "--top", 3)
     assert said.code == 0
     assert "wrote: " in said.err
     assert "300 configurations drawn evenly" in said.out
@@ -350,9 +353,15 @@ def test_acm_writes_an_srdf(run, tmp_path):
     robot = gk.robot.Robot.from_urdf(URDF, target)
     wanted = gk.robot.allow_by_sampling(gk.robot.Robot.from_urdf(URDF), 300, seed=1)
     assert robot.allowed == wanted
-    found = document(run("robot", URDF, "--acm", target, "--samples", 300, "--seed", 1, "--json"))
+    found = document(run("robot", "pairs", URDF, "--acm", target, "--samples", 300, "--seed", 1, "--json"))
     assert found["counts"] == wanted.counts()
     assert {tuple(each.values())[:2] for each in found["allowed"] if each["proven"]} == set(wanted.proven)
+
+
+def test_pairs_are_found_without_writing_them(run):
+    plain = run("robot", "pairs", URDF, "--samples", 100)
+    assert (plain.code, plain.err) == (0, "")
+    assert document(run("robot", "pairs", URDF, "--samples", 100, "--json"))["srdf"] is None
 
 
 # --- input ------------------------------------------------------------------------------------------------------------
@@ -362,7 +371,7 @@ def test_columns_are_put_in_order_by_their_names(run, tmp_path):
     rows = (ARM / "goal.csv").read_text().splitlines()
     turned = [";".join(reversed(row.split(","))) for row in rows]
     (tmp_path / "q.csv").write_text("# reversed\n\n" + "\n".join(turned) + "  # the goal\n")
-    said = document(run("robot", *WHOLE, "--check", tmp_path / "q.csv", "--json"))
+    said = document(run("robot", "check", URDF, tmp_path / "q.csv", *WHOLE, "--json"))
     assert said["rows"][0]["q"] == [0.69, 0.36, 0.15, 1.95, 0.98, -2.19]
 
 
@@ -383,46 +392,52 @@ def test_columns_are_put_in_order_by_their_names(run, tmp_path):
 )
 def test_bad_files_are_refused_with_line_and_joint(run, tmp_path, text, message):
     (tmp_path / "q.csv").write_text(text)
-    for option in ("--check", "--path"):
-        said = run("robot", URDF, option, tmp_path / "q.csv")
+    for command in ("check", "path"):
+        said = run("robot", command, URDF, tmp_path / "q.csv")
         assert (said.code, said.out) == (2, "")
         assert message in said.err
         assert "q.csv" in said.err
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("command", "words", "message"),
     [
-        (("--check", "q.csv", "--random", 3), "--check and --random: one of them at a time"),
-        (("--certify",), "--certify proves a path"),
-        (("--clearance",), "--check or --random names them"),
-        (("--csv",), "--check, --random or --path names them"),
-        (("--random", 3, "--csv", "--json"), "--json and --csv: one of them"),
-        (("--random", 0), "--random 0: expected 1 or more"),
-        (("--acm", "out.txt"), "--acm 'out.txt': the name must end in .srdf or .xml"),
-        (("--acm", SRDF, "--srdf", SRDF), "is an input; name another file"),
-        (("--animation", "a.gif"), "--animation shows a path: name one with --path"),
-        (("--path", ARM / "path.csv", "--animation", "a.mp4"), "the name must end in .gif"),
-        (("--picture", "a.svg"), "the name must end in .png"),
-        (("--acm", "a.srdf", "--picture", "a.png"), "--acm asks about neither"),
-        (("--touching", "base"), "--touching 'base': expected LINK:OBJECT"),
-        (("--touching", "bass:table", "--scene", CELL), "there is no link 'bass'"),
-        (("--touching", "base:tabel", "--scene", CELL), "there is no object 'tabel'; objects are table, bin"),
-        (("--srdf", "none.srdf"), "no such file: none.srdf"),
-        (("--scene", "none.glb"), "none.glb"),
-        (("--geometry", "balls"), "--geometry"),
-        (("--jobs", 0, "--random", 2), "workers"),
+        ("check", ("q.csv", "--random", 3), "one of them at a time"),
+        ("check", (), "name configurations, a CSV file or a pose of the SRDF, or --random"),
+        ("check", ("start", "--certify"), "Unknown option: --certify"),
+        ("info", ("--csv",), "Unknown option: --csv"),
+        ("path", (), "parameter WAYPOINTS requires an argument"),
+        ("path", ("none.csv",), "there is no file 'none.csv'"),
+        ("path", (ARM / "path.csv", "--csv", "--json"), "--json and --csv: one of them"),
+        ("path", (ARM / "path.csv", "--animation", "a.mp4"), "the name must end in .gif"),
+        ("path", (ARM / "path.csv", "--picture", ARM / "path.csv"), "the name must end in .png"),
+        ("check", ("--random", 3, "--csv", "--json"), "--json and --csv: one of them"),
+        ("check", ("--random", 0), "--random 0: expected 1 or more"),
+        ("check", ("--random", 1, "--top", 0), "--top 0: expected 1 or more"),
+        ("check", ("--random", 2, "--jobs", 0), "workers"),
+        ("check", ("--random", 2, "--picture", "a.svg"), "the name must end in .png"),
+        ("pairs", ("--samples", 0), "--samples 0: expected 1 or more"),
+        ("pairs", ("--acm", "out.txt"), "--acm 'out.txt': the name must end in .srdf or .xml"),
+        ("pairs", ("--acm", SRDF, "--srdf", SRDF), "is an input; name another file"),
+        ("pairs", ("--scene", CELL), "Unknown option: --scene"),
+        ("info", ("--picture", "a.svg"), "the name must end in .png"),
+        ("info", ("--touching", "base"), "--touching 'base': expected LINK:OBJECT"),
+        ("info", ("--touching", "bass:table", "--scene", CELL), "there is no link 'bass'"),
+        ("info", ("--touching", "base:tabel", "--scene", CELL), "there is no object 'tabel'; objects are table, bin"),
+        ("info", ("--srdf", "none.srdf"), "no such file: none.srdf"),
+        ("info", ("--scene", "none.glb"), "none.glb"),
+        ("info", ("--geometry", "balls"), "--geometry"),
     ],
 )
-def test_bad_usage(run, words, message):
-    said = run("robot", URDF, *words)
+def test_bad_usage(run, command, words, message):
+    said = run("robot", command, URDF, *words)
     assert (said.code, said.out) == (2, "")
     assert message in said.err
 
 
 def test_values_beyond_the_limits_are_noted_and_answered(run, tmp_path):
     (tmp_path / "q.csv").write_text("0,0,90,0,0,0\n0,0,0,0,0,0\n")
-    said = run("robot", URDF, "--check", tmp_path / "q.csv")
+    said = run("robot", "check", URDF, tmp_path / "q.csv")
     assert "1 of 2 configurations are outside the limits of joints, which are not enforced" in said.err
     assert "row 0: joint_3 90 is above 2.6 (angles are in radians)" in said.err
     assert "joint_3 90 is above 2.6" in said.out
@@ -439,12 +454,12 @@ def test_random_turns_and_slides(run, tmp_path):
         for k, (name, limit) in enumerate(kinds.items())
     )
     (tmp_path / "r.urdf").write_text(f'<robot name="r">{links}{text}</robot>')
-    said = run("robot", tmp_path / "r.urdf", "--random", 9)
+    said = run("robot", "check", tmp_path / "r.urdf", "--random", 9)
     assert said.code == 2
     assert "--random: flat[0] slides without limits, so none can be drawn" in said.err
     two = text.partition('<joint name="flat"')[0]
     (tmp_path / "r.urdf").write_text(f'<robot name="r">{links[: 3 * len(links) // 5]}{two}</robot>')
-    rows = document(run("robot", tmp_path / "r.urdf", "--random", 200, "--json"))["rows"]
+    rows = document(run("robot", "check", tmp_path / "r.urdf", "--random", 200, "--json"))["rows"]
     q = np.array([row["q"] for row in rows])
     assert -0.5 <= q[:, 0].min() < -0.45 < 0.2 < q[:, 0].max() <= 0.25
     assert -np.pi <= q[:, 1].min() < -3 < 3 < q[:, 1].max() <= np.pi
@@ -458,21 +473,23 @@ def test_model_files_need_a_unit_and_keep_their_places(run, beam, box):
     (beam / "touch.csv").write_text("0.7853981633974483\n")
     # a box of side 2 in file units; in cm around (50, 50, 0): x from 0.49 to 0.51 m, so is y
     path = box("pole.stl", (50, 50, 0))
-    words = ("robot", beam / "beam.urdf", "--scene", path)
-    said = run(*words, "--check", beam / "q.csv")
+    free, touch = (
+        ("robot", "check", beam / "beam.urdf", beam / f"{name}.csv", "--scene", path) for name in ("q", "touch")
+    )
+    said = run(*free)
     assert said.code == 2
     assert "pole.stl has no unit of length, and a robot is in metres" in said.err
-    free = document(run(*words, "--unit", "cm", "--check", beam / "q.csv", "--clearance", "--json"))
-    assert free["rows"][0]["clearance"]["pair"] == ["beam", "pole"]
-    assert free["rows"][0]["clearance"]["distance"] == pytest.approx(0.49 - 0.05)
-    assert run(*words, "--unit", "cm", "--check", beam / "touch.csv").code == 1
+    found = document(run(*free, "--unit", "cm", "--clearance", "--json"))
+    assert found["rows"][0]["clearance"]["pair"] == ["beam", "pole"]
+    assert found["rows"][0]["clearance"]["distance"] == pytest.approx(0.49 - 0.05)
+    assert run(*touch, "--unit", "cm").code == 1
     # y up: the box goes to z = 0.5, where the beam never is
-    assert run(*words, "--unit", "cm", "--scene-up", "y", "--check", beam / "touch.csv").code == 0
+    assert run(*touch, "--unit", "cm", "--scene-up", "y").code == 0
 
 
 def test_parts_of_a_glb_are_objects_and_names_are_kept_apart(run, beam, assembly, box):
     files = (assembly, beam / "room.urdf", assembly, box("post.stl"))
-    said = run("robot", beam / "beam.urdf", "--scene", *files, "--unit", "mm", "--json")
+    said = run("robot", "info", beam / "beam.urdf", "--scene", *files, "--unit", "mm", "--json")
     names = [each["name"] for each in document(said)["objects"]]
     assert names == ["ell", "open", "plate", "wall", "ell (2)", "open (2)", "plate (2)", "post (2)"]
     assert "assembly.glb: axes are taken as they are" in said.err
@@ -480,7 +497,7 @@ def test_parts_of_a_glb_are_objects_and_names_are_kept_apart(run, beam, assembly
 
 def test_a_pair_that_may_touch(run, beam):
     (beam / "q.csv").write_text("1.5\n")
-    words = ("robot", beam / "beam.urdf", "--scene", beam / "room.urdf", "--check", beam / "q.csv")
+    words = ("robot", "check", beam / "beam.urdf", beam / "q.csv", "--scene", beam / "room.urdf")
     assert run(*words).code == 1
     assert run(*words, "--touching", "beam:wall").code == 0
 
@@ -488,7 +505,100 @@ def test_a_pair_that_may_touch(run, beam):
 def test_random_ones_that_cannot_be_drawn(run, beam):
     wide = beam / "wide.urdf"
     wide.write_text(BEAM.replace('"continuous">', '"prismatic"><limit lower="-1e308" upper="1e308"/>'))
-    said = run("robot", wide, "--random", "2")
+    said = run("robot", "check", wide, "--random", "2")
     assert (said.code, "too far apart to draw between" in said.err) == (2, True)
-    said = run("robot", wide, "--random", "2", "--seed", "-1")
+    said = run("robot", "check", wide, "--random", "2", "--seed", "-1")
     assert (said.code, "--seed -1: expected 0 or more" in said.err) == (2, True)
+
+
+# --- the form without commands ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ((*WHOLE, "--json"), ("info", URDF, *WHOLE, "--json")),
+        ((*WHOLE, "--check", "start", "--resolution", 1), ("check", URDF, "start", *WHOLE)),
+        (
+            (*WHOLE, "--random=9", "--seed", 5, "--clearance", "--csv", "-j2", "--touching", "base:bin"),
+            (
+                "check",
+                URDF,
+                "--random",
+                9,
+                "--seed",
+                5,
+                "--clearance",
+                *WHOLE,
+                "--touching",
+                "base:bin",
+                "--csv",
+                "--jobs",
+                2,
+            ),
+        ),
+        (
+            (*WHOLE, "--path", ARM / "path_blocked.csv", "--certify", "--margin=-1mm", "--seed", 3),
+            ("path", URDF, ARM / "path_blocked.csv", "--certify", *WHOLE, "--margin", "-1mm"),
+        ),
+        (
+            ("--acm", "out put.srdf", "--samples", 50, "--scene", CELL),
+            ("pairs", URDF, "--acm", "out put.srdf", "--samples", 50),
+        ),
+    ],
+)
+def test_the_old_form_answers_and_says_what_replaces_it(run, tmp_path, monkeypatch, old, new):
+    monkeypatch.chdir(tmp_path)
+    said = run("robot", URDF, *old)
+    hint, *rest = said.err.splitlines()
+    line = hint.removeprefix("now written: ")
+    assert line == shlex.join(["gjk3d", "robot", *map(str, new)])
+    again = run(*shlex.split(line)[1:])
+    assert (said.code, said.out, rest) == (again.code, again.out, again.err.splitlines())
+    assert said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--check", "q.csv", "--random", 3), "--check and --random: one of them at a time"),
+        (("--certify",), "--certify proves a path: name one with --path"),
+        (("--clearance",), "--check or --random names them"),
+        (("--csv",), "--check, --random or --path names them"),
+        (("--random", 3, "--csv", "--json"), "--json and --csv: one of them"),
+        (("--random", 0), "--random 0: expected 1 or more"),
+        (("--top", 0), "--top 0: expected 1 or more"),
+        (("--acm", "out.txt"), "--acm 'out.txt': the name must end in .srdf or .xml"),
+        (("--animation", "a.gif"), "--animation shows a path: name one with --path"),
+        (("--acm", "a.srdf", "--picture", "a.png"), "--acm asks about neither"),
+        (("--touching", "base"), "--touching 'base': expected LINK:OBJECT"),
+    ],
+)
+def test_the_old_form_refuses_what_it_refused(run, words, message):
+    said = run("robot", URDF, *words)
+    assert (said.code, said.out) == (2, "")
+    assert message in said.err
+
+
+def test_a_quiet_old_form_says_nothing_beside_its_answer(run):
+    assert run("robot", URDF, "-q").err == ""
+
+
+def test_an_unknown_command_is_told_which_there_are(run):
+    said = run("robot", "chek", URDF)
+    assert (said.code, said.out) == (2, "")
+    assert "'chek' is no command of gjk3d robot; info, check, path and pairs are" in said.err
+
+
+def test_help_of_a_command_has_its_own_options_only(run):
+    whole = run("robot", "--help").out
+    assert all(name in whole for name in ("info", "check", "path", "pairs"))
+    assert "--" not in whole
+    for name, own in (("info", ""), ("check", "--clearance"), ("path", "--certify"), ("pairs", "--samples")):
+        words = run("robot", name, "--help").out
+        assert own in words
+        assert {each for each in ("--clearance", "--certify", "--samples") if each in words} == {own} - {""}
+
+
+def test_a_wrong_option_of_a_command_names_its_help(run):
+    assert "usage: gjk3d robot pairs --help" in run("robot", "pairs", URDF, "--nonsense").err

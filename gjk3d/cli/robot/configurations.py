@@ -1,4 +1,4 @@
-"""Configurations of a robot as files: a row each, with or without the names of the joints above them."""
+"""Configurations of a robot: rows of files, with or without the names of the joints above them, or drawn."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def columns(robot: Robot) -> tuple[str, ...]:
     return tuple(found)
 
 
-def read_configurations(text: str, robot: Robot, option: str, least: int = 1) -> NDArray[np.float64]:
+def read_configurations(text: str, robot: Robot) -> NDArray[np.float64]:
     """Return the configurations of a CSV file, (n, dof), or the pose of that name in the SRDF.
 
     Cells stand between commas, semicolons or spaces; ``#`` begins a comment. Where the first row has the names of the
@@ -45,9 +45,9 @@ def read_configurations(text: str, robot: Robot, option: str, least: int = 1) ->
         if text in robot.states:
             return robot.state(text)[None]
         known = f"; the SRDF has the poses {', '.join(robot.states)}" if robot.states else ""
-        raise FileError(f"{option}: there is no file {text!r} (looked for {path.absolute()}){known}")
+        raise FileError(f"there is no file {text!r} (looked for {path.absolute()}){known}")
     if path.stat().st_size > _LARGEST:
-        raise UsageError(f"{option} {text}: {path.stat().st_size} bytes, more than the {_LARGEST} that are read")
+        raise UsageError(f"{text}: {path.stat().st_size} bytes, more than the {_LARGEST} that are read")
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as reason:
@@ -59,9 +59,8 @@ def read_configurations(text: str, robot: Robot, option: str, least: int = 1) ->
     if rows and not any(map(_is_number, rows[0][1])):
         order = _order(rows[0][1], names, f"{path}, line {rows[0][0]}", robot)
         rows = rows[1:]
-    if len(rows) < least:
-        what = f"{least} configurations" if least > 1 else "a configuration"
-        raise ParseError(f"{path} has {len(rows)} configurations, expected at least {what}: {', '.join(names)}")
+    if not rows:
+        raise ParseError(f"{path} has 0 configurations, expected at least a configuration: {', '.join(names)}")
     q = np.empty((len(rows), robot.dof))
     for row, (line, cells) in zip(q, rows, strict=True):
         where = f"{path}, line {line}"
@@ -119,3 +118,40 @@ def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
         for k in range(robot.dof)
         if not robot.lower[k] <= q[k] <= robot.upper[k]
     ]
+
+
+def draw(robot: Robot, count: int, seed: int) -> NDArray[np.float64]:
+    """Return configurations drawn evenly within the limits; turns without limits from -pi to pi.
+
+    Raises
+    ------
+    UsageError
+        A joint slides without limits.
+    """
+    import numpy as np
+    from scipy.spatial.transform import Rotation
+
+    low, high = robot.lower.copy(), robot.upper.copy()
+    spun = []
+    for joint in robot.joints:
+        own = robot.columns.get(joint.name) if joint is not None else None
+        if joint is None or own is None:
+            continue
+        angles = own.start + {"prismatic": 1, "planar": 2, "floating": 3}.get(joint.type, 0)
+        for k in range(own.start, own.stop):
+            if np.isfinite(low[k]) and np.isfinite(high[k]):
+                continue
+            if k < angles:
+                raise UsageError(f"--random: {columns(robot)[k]} slides without limits, so none can be drawn")
+            low[k], high[k] = -np.pi, np.pi
+        if joint.type == "floating":
+            spun.append(slice(angles, own.stop))
+    with np.errstate(over="ignore"):
+        wide = np.flatnonzero(~np.isfinite(high - low))
+    if len(wide):
+        raise UsageError(f"--random: the limits of {columns(robot)[wide[0]]} are too far apart to draw between")
+    rng = np.random.default_rng(seed)
+    q = rng.uniform(low, high, (count, robot.dof))
+    for each in spun:
+        q[:, each] = Rotation.random(count, rng=rng).as_rotvec()
+    return q

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gjk3d.cli.arguments import UsageError
+from gjk3d.cli.robot.options import Surroundings
 from gjk3d.cli.terminal import note
 
 if TYPE_CHECKING:
@@ -30,12 +31,7 @@ class Thing(NamedTuple):
 
 
 def read_scene(
-    files: Sequence[Path],
-    way: str,
-    unit: str | None,
-    up: str,
-    package_dirs: Sequence[Path],
-    taken_names: Sequence[str] = (),
+    around: Surroundings, way: str, package_dirs: Sequence[Path], taken_names: Sequence[str] = ()
 ) -> tuple[Thing, ...]:
     """Return the objects of all files in metres, with names of their own, none of them one of ``taken_names``.
 
@@ -43,8 +39,11 @@ def read_scene(
     ``way`` says what becomes of a mesh, as in `gjk3d.robot.Robot.from_urdf`.
     """
     found: list[Thing] = []
-    for file in files:
-        read = _cell(file, way, package_dirs) if file.suffix.lower() in _ROBOT_FILES else _model(file, way, unit, up)
+    for file in around.scene:
+        if file.suffix.lower() in _ROBOT_FILES:
+            read = _cell(file, way, package_dirs)
+        else:
+            read = _model(file, way, around.unit, around.scene_up)
         taken = {*taken_names, *(each.name for each in found)}
         for each in read:
             name, count = each.name, 1

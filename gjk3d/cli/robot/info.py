@@ -1,0 +1,226 @@
+"""``gjk3d robot info URDF``: what a robot is, and what looks wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gjk3d.cli.arguments import check_output
+from gjk3d.cli.progress import Bar
+from gjk3d.cli.robot import printing
+from gjk3d.cli.robot.options import ALONE, IMAGES, MODEL, OUTPUT, Model, Output, Surroundings
+from gjk3d.cli.terminal import print_table, safe, write_json
+from gjk3d.wording import number
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gjk3d.cli.robot.cell import Cell, Pair
+    from gjk3d.robot import Robot
+
+_HUGE = 100.0  #: m: a link of this size is rather one whose millimetres were taken for metres
+_SHOWN = 6  # pairs in a note
+
+
+def info(
+    urdf: Path,
+    /,
+    *,
+    picture: Path | None = None,
+    model: Model = MODEL,
+    around: Surroundings = ALONE,
+    output: Output = OUTPUT,
+) -> int:
+    """Give an overview of a robot: joints, limits, links, pairs, and what looks wrong.
+
+    Angles are in radians, lengths in metres, as in the URDF.
+
+    Parameters
+    ----------
+    urdf
+        The robot.
+    picture
+        Draw it where all joints are 0, to a .png, .jpg or .html file.
+    """
+    check_output(picture, "--picture", IMAGES, model.files(urdf, *around.scene))
+    from gjk3d.cli.robot.cell import Cell
+
+    with Bar(show=not output.quiet) as bar:
+        bar("reading")
+        cell = Cell(urdf, model, around)
+    if not output.quiet:
+        printing.notes(cell, _oddities(cell))
+    if output.json:
+        write_json(printing.document(cell, **_overview(cell.robot)))
+    else:
+        _print(cell)
+    if picture is not None:
+        printing.draw(cell, _zero(cell.robot), cell.robot.name, picture, output.quiet)
+    return 0
+
+
+def _zero(robot: Robot) -> NDArray[np.float64]:
+    zero: NDArray[np.float64] = robot.configurations([0.0] * robot.dof)[0][0]
+    return zero
+
+
+# what looks wrong -----------------------------------------------------------------------------------------------------
+
+
+def _oddities(cell: Cell) -> list[str]:
+    """Return what looks wrong with a robot and its surroundings."""
+    found = []
+    huge = [cell.robot.links[each.link] for each in cell.robot.geometries if max(_size(each.hull.bounds)) > _HUGE]
+    if huge:
+        found.append(f'link {huge[0]} is more than {_HUGE:g} m long: a mesh in mm needs scale="0.001 0.001 0.001"')
+    unknown = [(each.link_a, each.link_b) for each in cell.robot.allowed.unknown]
+    if unknown:
+        found.append(f"pairs of the SRDF name links that the robot lacks, and mean nothing: {_listed(unknown)}")
+    bad = [name for name in cell.robot.states if _outside(cell.robot, cell.robot.state(name))]
+    if bad:
+        found.append(f"poses of the SRDF outside the limits: {', '.join(bad)}")
+    found += _overlaps(cell.robot, cell.model.srdf is not None)
+    still = _still_touching(cell)
+    if still:
+        found.append(f"touch and never move against each other, so left unchecked: {_listed(still)}")
+    return found
+
+
+def _overlaps(robot: Robot, has_srdf: bool) -> list[str]:
+    """Say which links overlap where all joints are 0."""
+    import numpy as np
+
+    from gjk3d.robot.touching import Touching
+
+    touching, zero, links = Touching(robot), np.zeros((1, robot.dof)), robot.links
+
+    def hits(pairs: NDArray[np.int64]) -> list[Pair]:
+        return [(links[a], links[b]) for a, b in pairs[touching.hits(pairs, zero)[0]].tolist()]
+
+    found = []
+    if wrong := hits(robot.pairs):
+        cure = "" if has_srdf else "; gjk3d robot pairs finds those that always do"
+        found.append(f"where all joints are 0, these collide: {_listed(wrong)}{cure}")
+    adjacent = [sorted((links.index(a), links.index(b))) for a, b, _ in robot.adjacent()]
+    unchecked = [pair for pair in hits(np.array(adjacent, np.int64).reshape(-1, 2)) if pair in robot.allowed]
+    if unchecked:
+        found.append(f"overlap where all joints are 0, and are adjacent, so left unchecked: {_listed(unchecked)}")
+    if not has_srdf:
+        found.append("no --srdf: only links that share a joint are left unchecked; gjk3d robot pairs finds more")
+    return found
+
+
+def _still_touching(cell: Cell) -> list[Pair]:
+    """Return the links and objects that neither move nor are apart."""
+    import gjk3d as gk
+
+    if not cell.still:
+        return []
+    robot = cell.robot
+    poses = robot.link_poses(_zero(robot))
+    found = []
+    for link, name in cell.still:
+        at = robot.link_number(link)
+        bodies = [(body.shape, poses[at] @ body.pose) for body in robot.bodies if body.link == at]
+        pieces = next(thing.pieces for thing in cell.things if thing.name == name)
+        if any(gk.collide(a, b, here, there) for a, here in bodies for b, there in pieces):
+            found.append((link, name))
+    return found
+
+
+def _size(bounds: Any) -> list[float]:
+    return [float(high - low) for low, high in zip(*bounds, strict=True)]
+
+
+def _outside(robot: Robot, q: NDArray[np.float64]) -> bool:
+    return bool(((q < robot.lower) | (q > robot.upper)).any())
+
+
+def _listed(pairs: list[Pair]) -> str:
+    more = f" and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else ""
+    return ", ".join(f"{a}-{b}" for a, b in pairs[:_SHOWN]) + more
+
+
+# what it is -----------------------------------------------------------------------------------------------------------
+
+
+def _print(cell: Cell) -> None:
+    robot = cell.robot
+    links, numbers = printing.count(len(robot.links), "link"), printing.count(robot.dof, "joint number")
+    printing.say(f"{safe(robot.name)}: {links}, {numbers}, lengths in m")
+    printing.say("")
+    table = printing.table("joint", "type", "from", "to", "parent", "child")
+    for joint in (each for each in robot.joints if each is not None):
+        own = robot.columns.get(joint.name)
+        ends = ("-", "-")
+        if own is not None and own.stop - own.start == 1:
+            ends = (number(robot.lower[own.start]), number(robot.upper[own.start]))
+        kind = f"{joint.type}, mimics {safe(joint.mimic.joint)}" if joint.mimic else joint.type
+        table.add(safe(joint.name), kind, *ends, safe(joint.parent), safe(joint.child))
+    print_table(table)
+    printing.say("")
+    table = printing.table("link or object", "bodies", "geometry", "file")
+    for cells in _solids(cell):
+        table.add(*cells)
+    print_table(table)
+    printing.say("")
+    of_links, with_objects = printing.pair_counts(cell)
+    counts = ", ".join(f"{many} {safe(reason)}" for reason, many in robot.allowed.counts().items()) or "none"
+    printing.say(f"pairs of links: {of_links} checked, left unchecked: {counts}")
+    if cell.things:
+        unchecked = len({*cell.still, *cell.touching})
+        printing.say(f"pairs with objects: {with_objects} checked, {unchecked} left unchecked")
+    if robot.states:
+        printing.say(f"poses: {', '.join(map(safe, robot.states))}")
+
+
+def _solids(cell: Cell) -> list[tuple[str, str, str, str]]:
+    found = []
+    for k, name in enumerate(cell.robot.links):
+        own = [each for each in cell.robot.geometries if each.link == k]
+        files = sorted({each.source.name for each in own if each.source is not None})
+        bodies = str(sum(each.last - each.first for each in own)) if own else "-"
+        ways = ", ".join(sorted({each.way for each in own})) or "-"
+        found.append((safe(name), bodies, ways, ", ".join(map(safe, files)) or "-"))
+    for thing in cell.things:
+        found.append((safe(thing.name), str(len(thing.pieces)), thing.way, safe(thing.source.name)))
+    return found
+
+
+def _overview(robot: Robot) -> printing.Document:
+    joints = [
+        {
+            "name": joint.name,
+            "type": joint.type,
+            "parent": joint.parent,
+            "child": joint.child,
+            "columns": list(range(own.start, own.stop)) if (own := robot.columns.get(joint.name)) else [],
+            "lower": robot.lower[own].tolist() if own else [],
+            "upper": robot.upper[own].tolist() if own else [],
+            "mimics": joint.mimic.joint if joint.mimic else None,
+        }
+        for joint in robot.joints
+        if joint is not None
+    ]
+    geometries = [
+        {
+            "geometry": each.way,
+            "bodies": each.last - each.first,
+            "file": None if each.source is None else str(each.source),
+            "error": each.error,
+        }
+        for each in robot.geometries
+    ]
+    owners = [each.link for each in robot.geometries]
+    links = [
+        {"name": name, "geometries": [each for each, owner in zip(geometries, owners, strict=True) if owner == k]}
+        for k, name in enumerate(robot.links)
+    ]
+    return {
+        "joints": joints,
+        "links": links,
+        "checked": [[robot.links[a], robot.links[b]] for a, b in robot.pairs.tolist()],
+        "allowed": [each._asdict() for each in robot.allowed],
+        "poses": {name: robot.state(name).tolist() for name in robot.states},
+    }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gjk3d.cli.robot.cell import Cell, Pair
-    from gjk3d.robot import RobotCollision
+    from gjk3d.robot import Robot, RobotCollision
 
 _AT_ONCE = 512  #: configurations between two looks at the keyboard
 _SHOWN = 3  # pairs of one configuration in a table
@@ -51,8 +51,7 @@ def check(
     urdf
         The robot.
     configurations
-        A CSV file, a row each, in radians and metres, with or without the names of the joints above; or a pose of the
-        SRDF.
+        A CSV file, a row each, in radians and metres, with or without names of joints above; or a pose of the SRDF.
     random
         In place of a file: so many configurations, drawn evenly within the limits.
     seed
@@ -62,8 +61,7 @@ def check(
     top
         Most rows of a table.
     picture
-        Draw the first configuration that collides, or where all are free the one that comes closest, to a .png, .jpg
-        or .html file.
+        Draw the first one that collides, or where all are free the closest one, to a .png, .jpg or .html file.
     """
     if (configurations is None) == (random is None):
         raise UsageError("name configurations, a CSV file or a pose of the SRDF, or --random: one of them at a time")
@@ -75,11 +73,7 @@ def check(
     with Bar(show=not output.quiet) as bar:
         bar("reading")
         cell = Cell(urdf, model, around, output.jobs)
-        if configurations is not None:
-            q = read_configurations(configurations, cell.robot)
-        else:
-            q = draw(cell.robot, random or 0, seed)
-        found = _ask(cell, q, clearance, bar)
+        found = _ask(cell, _read(cell.robot, configurations, random, seed), clearance, bar)
     if not output.quiet:
         printing.notes(cell, _beyond(found), hit=found.complete and found.hits > 0)
     if output.json:
@@ -140,6 +134,10 @@ class Rows:
     def pairs(self) -> list[tuple[Pair, int]]:
         """Return the pairs that collide and in how many configurations, the most frequent first."""
         return Counter(each.pair for row in self.rows for each in row.meetings).most_common()
+
+
+def _read(robot: Robot, file: str | None, random: int | None, seed: int) -> NDArray[np.float64]:
+    return draw(robot, random or 0, seed) if file is None else read_configurations(file, robot)
 
 
 def _ask(cell: Cell, q: NDArray[np.float64], clearance: bool, bar: Bar) -> Rows:

@@ -139,8 +139,11 @@ def _numbers(value: Any) -> bool:
 
 
 def known(before: Report | None) -> frozenset[str]:
-    """Return the ids of the findings that an earlier report had, also of those that were ignored."""
-    return frozenset(clash.id for clash in before.clashes if clash.status != "resolved") if before else frozenset()
+    """Return the ids of the findings that stood open in an earlier report.
+
+    What was ignored there and is no more is new, as it is to ``gjk3d diff``: only its rule had accepted it.
+    """
+    return frozenset(clash.id for clash in before.clashes if clash.is_open) if before else frozenset()
 
 
 def compared(

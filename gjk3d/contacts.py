@@ -383,8 +383,10 @@ def _sharp(shape: Shape, name: str) -> Polytope:
     if isinstance(found, Composed) and found._rounding() == 0.0:
         found = found._polytope()
     if not isinstance(found, Polytope):
+        many = isinstance(shape, Composed) and shape.packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
         raise UnsupportedPair(
-            f"overlap takes polytopes of not too many vertices, and {name} is a {type(shape).__name__}: "
+            f"overlap takes polytopes{', of fewer vertices' if many else ''}, and {name} is a {type(shape).__name__}"
+            f"{'' if many else ', which is none'}: "
             "pass the ConvexHull of its surface().vertices for an approximation from inside"
         )
     return found

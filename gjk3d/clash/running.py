@@ -182,6 +182,13 @@ class Run:
     def report(self, complete: bool, elapsed: float) -> Report:
         """Return what was found so far: compared with the baseline, grouped and ranked."""
         clashes, notes = self.findings.kept, [*self.assembly.notes, *self.ignoring.unused(), *self.remarks]
+        for k, mesh in zip(self.places, self.meshes, strict=True):
+            name = self.parts[k].name
+            if name in self.looked_at and mesh.nearly_closed:
+                notes.append(
+                    f"{name} is nearly closed: it has {mesh.open_edges} open edges at {len(mesh.faces)} triangles, and"
+                    " what lies inside it is not seen"
+                )
         if not solids.available():
             notes.append(
                 'overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d'

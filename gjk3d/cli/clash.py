@@ -131,6 +131,8 @@ def clash(
     for text, option in ((clearance, "--clearance"), (tolerance, "--tolerance")):
         if text is not None and length(text, "m", option) < 0.0:
             raise UsageError(f"{option} {text!r}: expected a length of 0 or more")
+    if only_new and baseline is None:
+        raise UsageError("--only-new compares with an earlier report: give one with --baseline")
     only_new = baseline is not None if only_new is None else only_new
     keep = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
     report = _checked(inputs, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, keep, jobs, quiet)
@@ -265,7 +267,7 @@ def _print(report: Report, top: int) -> None:
     unit = f" {safe(report.unit)}" if report.unit else ""
     out = console()
     found = ", ".join(f"{count} {kind}" for kind, count in report.counts.items() if count) or "no clashes"
-    out.print(Text(f"{len(report.parts)} parts, {report.pairs_tested} pairs tested: {found}"))
+    out.print(Text(f"{_counted(len(report.parts), 'part')}, {_counted(report.pairs_tested, 'pair')} tested: {found}"))
     out.print(Text(f"{safe(report.limits)}{'' if unit else ', unitless'}"))
     more = ", ".join(f"{n} {status}" for status, n in report.statuses.items() if n and status != "new")
     if more:
@@ -287,6 +289,10 @@ def _print(report: Report, top: int) -> None:
     print_table(table)
     if len(rows) > top:
         out.print(Text(f"... {len(rows) - top} more, --top {len(rows)} shows them"))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _cells(item: Clash, known: bool) -> tuple[str, ...]:

@@ -250,17 +250,24 @@ class Mesh:
         """
         if not self._solid:
             return False
-        found = self._mended()
-        if found.nearly and "told" not in self._cache:
+        if "told" not in self._cache and (words := self.nearly_closed):
             self._cache["told"] = True
             warnings.warn(
-                f"{self._name or 'a mesh'} has {found.open_edges} open edges at {len(self._faces)} triangles, so it is "
-                "a surface with nothing inside: close it where it was made, or with trimesh's fill_holes(), or take "
-                "its hull(); Mesh(vertices, faces, solid=False) says that it is a surface",
-                Gjk3dWarning,
-                stacklevel=2,
+                f"{words}; Mesh(vertices, faces, solid=False) says that it is a surface", Gjk3dWarning, stacklevel=2
             )
-        return found.open_edges == 0
+        return self._mended().open_edges == 0
+
+    @property
+    def nearly_closed(self) -> str:
+        """What to say of a mesh that is open where little is missing; empty for any other."""
+        found = self._mended()
+        if not (self._solid and found.nearly):
+            return ""
+        return (
+            f"{self._name or 'a mesh'} has {found.open_edges} open edges at {len(self._faces)} triangles, so it is "
+            "a surface with nothing inside: close it where it was made, or with trimesh's fill_holes(), or take "
+            "its hull()"
+        )
 
     def hush(self) -> None:
         """Leave the warning of `is_solid` to the caller, who says himself which meshes are open."""

@@ -410,3 +410,13 @@ def test_bad_questions_are_refused():
 def test_nothing_to_check_is_an_empty_report():
     report = check(Assembly(()))
     assert (report.pairs_total, report.clashes, report.complete) == (0, (), True)
+
+
+def test_a_part_that_is_nearly_closed_is_said():
+    """What lies inside it is not seen, and no finding says so."""
+    ball = trimesh.creation.icosphere(subdivisions=2)
+    shell = gk.Mesh(ball.vertices, ball.faces[1:], name="shell")
+    inside = trimesh.creation.box((0.2, 0.2, 0.2))
+    report = check(Assembly.of({"shell": shell, "inside": gk.Mesh(inside.vertices, inside.faces, name="inside")}))
+    assert not report.clashes
+    assert any("shell is nearly closed: it has 3 open edges at 319 triangles" in note for note in report.notes)

@@ -323,3 +323,9 @@ def _read(terminal):
         return os.read(terminal, 4096)
     except OSError:  # the other end is closed
         return b""
+
+
+def test_only_new_needs_a_baseline(run, assembly):
+    said = run("clash", assembly, "--only-new")
+    assert said.code == 2
+    assert "--baseline" in said.err

@@ -23,7 +23,7 @@ from gjk3d.robot.model import Robot
 from gjk3d.robot.outlines import all_far
 from gjk3d.robot.solids import Solids
 from gjk3d.robot.surroundings import Surroundings
-from gjk3d.robot.tables import PairNames, Room
+from gjk3d.robot.tables import PairNames, Room, Tables
 
 _FLOAT = np.dtype(np.float64)
 
@@ -56,8 +56,9 @@ class Answers(Surroundings):
                 return told
             tables.single = (
                 *self.robot.chain, np.empty((1, self.robot.dof)), tables.link, tables.local, tables.ints, tables.floats,
-                tables.starts, tables.rows, tables.subs, tables.order, tables.margins, tables.cache, *self._room(),
-                np.empty(len(tables.link), dtype=np.int64), np.empty((6, 10)), np.empty(1, dtype=np.int64),
+                tables.starts, tables.rows, tables.subs, tables.order, tables.margins, tables.cache,
+                *self._room(tables), np.empty(len(tables.link), dtype=np.int64), np.empty((6, 10)),
+                np.empty(1, dtype=np.int64),
             )  # fmt: skip
             tables.far = self.solids.prepared(tables.single[7]) if len(tables.solid_pairs) else None
             with first_call("robot checker"):
@@ -78,11 +79,11 @@ class Answers(Surroundings):
             order, cache = kept if kept is not None else tables.fresh_memory()
             free_many(
                 *self.robot.chain, rows, tables.link, tables.local, tables.ints, tables.floats, tables.starts,
-                tables.rows, tables.subs, order, tables.margins, cache, *self._room(),
+                tables.rows, tables.subs, order, tables.margins, cache, *self._room(tables),
                 np.full(len(tables.link), -1, dtype=np.int64), scratch(FIRST_POINTS)[2], start, stop, answer,
             )  # fmt: skip
 
-        with self._remembered(workers) as kept, first_call("robot checker"):
+        with self._remembered(tables, workers) as kept, first_call("robot checker"):
             in_chunks(len(rows), workers, run)
         for k in np.flatnonzero(answer == UNSURE):
             out, which = self._every(rows[k : k + 1], tables.margins)
@@ -103,22 +104,23 @@ class Answers(Surroundings):
         with first_call("robot collisions"):
             every_many(
                 *self.robot.chain, rows, tables.link, tables.local, tables.ints, tables.floats, tables.starts,
-                tables.rows, tables.subs, most, *self._room(), work, table, FIRST_POINTS, np.empty((1, narrow.FLOATS)),
-                np.zeros((1, narrow.INTS), dtype=np.int64), np.empty((0, warm.ROW)), 0, len(rows), out, which,
+                tables.rows, tables.subs, most, *self._room(tables), work, table, FIRST_POINTS,
+                np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64), np.empty((0, warm.ROW)), 0,
+                len(rows), out, which,
             )  # fmt: skip
         return out, which
 
     @contextmanager
-    def _remembered(self, workers: int) -> Iterator[tuple[Ints, Array] | None]:
+    def _remembered(self, tables: Tables, workers: int) -> Iterator[tuple[Ints, Array] | None]:
         """Lend the order and the axes to one thread; another that asks meanwhile goes without, and gets None.
 
-        Two in the same arrays could lose a pair from the order, which would then never be asked.
+        Two in the same arrays could lose a pair from the order, which would then never be asked. A question takes its
+        tables once, and all that it needs from these: another thread may add or remove objects meanwhile.
         """
         if workers != 1 or not self._lock.acquire(blocking=False):
             yield None
             return
         try:
-            tables = self._ready()
             yield tables.order, tables.cache
         finally:
             self._lock.release()
@@ -130,9 +132,9 @@ class Answers(Surroundings):
         self.__dict__.update(state)
         self._lock = Lock()
 
-    def _room(self) -> tuple[Array, Array, Array, Array]:
+    def _room(self, tables: Tables) -> tuple[Array, Array, Array, Array]:
         """Return scratch: a matrix, the poses of links, and the poses and balls of slots."""
-        count = len(self._ready().link)
+        count = len(tables.link)
         return np.empty((4, 4)), np.empty((len(self.robot.links), 4, 4)), np.empty((count, 13)), np.empty((count, 4))
 
     def _nearest(self, rows: Array, most: float, workers: int) -> tuple[Array, Ints]:
@@ -144,8 +146,8 @@ class Answers(Surroundings):
         def room() -> Room:
             floats, ints = workspace(FIRST_POINTS)
             return (
-                *self._room(), np.empty(floats), np.empty(ints, np.int64), FIRST_POINTS, np.empty((1, narrow.FLOATS)),
-                np.zeros((1, narrow.INTS), dtype=np.int64), np.empty(len(tables.cache)),
+                *self._room(tables), np.empty(floats), np.empty(ints, np.int64), FIRST_POINTS,
+                np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64), np.empty(len(tables.cache)),
             )  # fmt: skip
 
         def ask(cache: Array, lent: Room, start: int, stop: int) -> None:
@@ -165,7 +167,7 @@ class Answers(Surroundings):
             finally:
                 self._lock.release()
         else:
-            with self._remembered(workers) as kept, first_call("robot clearance"):
+            with self._remembered(tables, workers) as kept, first_call("robot clearance"):
                 in_chunks(len(rows), workers, run)
             if tables.room is None:
                 tables.room = room()

@@ -97,7 +97,7 @@ class Checker(Answers):
             told = self._quick(q)
             if told == FREE or told >= 0:
                 return told == FREE
-        pairs, stacked = self._hits(q, workers)
+        pairs, stacked = self._still()._hits(q, workers)
         free: NDArray[np.bool_] = pairs == FREE
         return free if stacked else bool(free[0])
 
@@ -116,8 +116,9 @@ class Checker(Answers):
             told = self._quick(q)
             if told == FREE or told >= 0:
                 return None if told == FREE else self._names[told]
-        pairs, stacked = self._hits(q, workers)
-        found = [None if p == FREE else self._names[p] for p in pairs.tolist()]
+        still = self._still()
+        pairs, stacked = still._hits(q, workers)
+        found = [None if p == FREE else still._names[p] for p in pairs.tolist()]
         return found if stacked else found[0]
 
     @overload
@@ -146,8 +147,9 @@ class Checker(Answers):
         """
         check_workers(workers)
         rows, stacked = self.robot.configurations(q)
-        out, which = self._nearest(rows, float(max_distance), workers)
-        pairs = [None if p < 0 else self._names[p] for p in which[:, 0].tolist()]
+        still = self._still()
+        out, which = still._nearest(rows, float(max_distance), workers)
+        pairs = [None if p < 0 else still._names[p] for p in which[:, 0].tolist()]
         if stacked:
             return RobotClearance(out[:, 0], out[:, 1], out[:, 2], out[:, 3:6], out[:, 6:9], out[:, 9:12], pairs)
         distance, lower, upper = out[0, :3].tolist()
@@ -177,7 +179,7 @@ class Checker(Answers):
             q is no configuration, or n of them.
         """
         rows, stacked = self.robot.configurations(q)
-        found = collisions(self, rows)
+        found = collisions(self._still(), rows)
         return found if stacked else found[0]
 
     @overload
@@ -209,7 +211,7 @@ class Checker(Answers):
             q is no configuration, or n of them; ``within`` or ``max_points`` is no such number.
         """
         rows, stacked = self.robot.configurations(q)
-        found = contacts(self, rows, within, max_points)
+        found = contacts(self._still(), rows, within, max_points)
         return found if stacked else found[0]
 
     def gradient(self, q: Rows) -> Array:
@@ -219,9 +221,10 @@ class Checker(Answers):
         normal times how much faster the second point moves than the first; one of several where pairs tie.
         """
         rows, stacked = self.robot.configurations(q)
-        out, which = self._nearest(rows, inf, 1)
+        still = self._still()
+        out, which = still._nearest(rows, inf, 1)
         total, found = np.zeros((len(rows), self.robot.dof)), which[:, 0] >= 0
-        tables = self._ready()
+        tables = still._ready()
         pairs = np.concatenate([tables.rows[:, :2], tables.solid_pairs])
         for side, sign, points in ((0, -1.0, out[:, 6:9]), (1, 1.0, out[:, 9:12])):
             link = np.full(len(rows), WORLD)
@@ -290,7 +293,7 @@ class Checker(Answers):
         RobotError
             q0 or q1 is no configuration, or n of them; the stacks differ; resolution or tolerance is not above 0.
         """
-        return motion_free(self, q0, q1, certify, resolution, tolerance, workers)
+        return motion_free(self._still(), q0, q1, certify, resolution, tolerance, workers)
 
     def path_free(
         self,
@@ -305,7 +308,7 @@ class Checker(Answers):
 
         Parameters as those of `motion_free`.
         """
-        return path_free(self, path, certify, resolution, tolerance, workers)
+        return path_free(self._still(), path, certify, resolution, tolerance, workers)
 
     def __repr__(self) -> str:
         attached = f", {len(self.attached)} attached" if self.attached else ""

@@ -215,14 +215,14 @@ def _certified(checker: Checker, first: Array, second: Array, tolerance: float, 
         certified_many(
             *checker.robot.chain, first, second, tolerance, arms.slack, arms.begins, arms.steps, arms.arms,
             arms.floating, tables.link, tables.local, tables.ints, tables.floats, tables.starts, tables.rows,
-            tables.subs, tables.margins, cache, *checker._room(), np.zeros(len(tables.link), dtype=np.int64), work,
-            table, FIRST_POINTS, np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64),
+            tables.subs, tables.margins, cache, *checker._room(tables), np.zeros(len(tables.link), dtype=np.int64),
+            work, table, FIRST_POINTS, np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64),
             np.empty(checker.robot.dof), np.empty((4, links)), np.empty((links, 6)), np.empty((4, pairs)),
             np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64),
             start, stop, status, safe, hit, which,
         )  # fmt: skip
 
-    with checker._remembered(workers) as kept, first_call("certified robot motions"):
+    with checker._remembered(tables, workers) as kept, first_call("certified robot motions"):
         in_chunks(count, workers, run)
     found = Found(status, safe, hit, which)
     if len(tables.solid_pairs):
@@ -296,10 +296,10 @@ def _sample(
         order, cache = kept if kept is not None else tables.fresh_memory()
         sampled_many(
             *checker.robot.chain, first, second, steps, tables.link, tables.local, tables.ints, tables.floats,
-            tables.starts, tables.rows, tables.subs, order, tables.margins, cache, *checker._room(),
+            tables.starts, tables.rows, tables.subs, order, tables.margins, cache, *checker._room(tables),
             np.empty(len(tables.link), dtype=np.int64), scratch(FIRST_POINTS)[2],
             np.empty((1, checker.robot.dof)), np.empty(1, dtype=np.int64), begin, start, stop, at, which,
         )  # fmt: skip
 
-    with checker._remembered(workers) as kept, first_call("robot motions"):
+    with checker._remembered(tables, workers) as kept, first_call("robot motions"):
         in_chunks(len(first), workers, run)

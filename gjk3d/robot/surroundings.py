@@ -24,9 +24,9 @@ class Surroundings:
         check_margin(margin)
         self.robot, self._margin = robot, float(margin)
         self._base = Base(robot)
-        self._things: dict[str, Thing] = {}
+        self._things: dict[str, Thing] = {}  # replaced, never changed: see `_ready`
         self._rules: Rules = []
-        self._tables: Tables | None = None
+        self._made: tuple[dict[str, Thing], Tables] | None = None
         for name, shape, pose in taken_over(surroundings):
             self.add(name, shape, pose)
         for pair in touching:
@@ -34,7 +34,7 @@ class Surroundings:
             if len(pair) != 2 or pair[0] not in robot.links or pair[1] not in self._things:
                 raise RobotError(f"touching: {pair!r} is no link with an object of the surroundings")
             old = self._things[pair[1]]
-            self._things[pair[1]] = old._replace(touch=old.touch | {pair[0]})
+            self._things = {**self._things, pair[1]: old._replace(touch=old.touch | {pair[0]})}
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
@@ -82,27 +82,25 @@ class Surroundings:
         for name in new.touch:
             if name not in self.robot.links and name not in self._things:
                 raise RobotError(f"{new.name!r}: {what} has {name!r}, which is neither a link nor an object")
-        self._things[new.name] = new
-        self._tables = None
+        self._things = {**self._things, new.name: new}
 
     def move(self, name: str, pose: OnePose) -> None:
         """Give an object another pose: in the world, or in the frame of its link where it is attached."""
         old = self._thing(name)
         new = thing(name, old.shape, pose, old.link, old.touch)
-        self._things[name] = new
-        if self._tables is not None:
-            slot = self._tables.at[name]
-            self._tables.local[slot, :9], self._tables.local[slot, 9:] = new.pose[:3, :3].ravel(), new.pose[:3, 3]
+        tables = self._ready()
+        self._things = {**self._things, name: new}
+        slot = tables.at[name]
+        tables.local[slot, :9], tables.local[slot, 9:] = new.pose[:3, :3].ravel(), new.pose[:3, 3]
+        self._made = self._things, tables
 
     def remove(self, name: str) -> None:
         """Take an object away, attached or not, and what was said of it: margins, and what may touch it."""
         self._thing(name)
-        del self._things[name]
-        for other, each in self._things.items():
-            if name in each.touch:
-                self._things[other] = each._replace(touch=each.touch - {name})
         self._rules = [rule for rule in self._rules if name not in rule[:2]]
-        self._tables = None
+        self._things = {
+            other: each._replace(touch=each.touch - {name}) for other, each in self._things.items() if other != name
+        }
 
     def detach(self, name: str) -> None:
         """Take an attached object off its link, and out of all checks; `add` puts it where it is left."""
@@ -134,10 +132,11 @@ class Surroundings:
 
     def copy(self) -> Self:
         """Return a checker with the same surroundings, whose changes are its own; what is not changed is shared."""
+        still = self._still()
         other = object.__new__(type(self))
-        other.__setstate__(self.__getstate__())
-        other._things, other._rules = dict(self._things), list(self._rules)
-        other._tables = None if self._tables is None else self._tables.copy()
+        other.__setstate__(still.__getstate__())
+        other._rules = list(still._rules)
+        other._made = other._things, still._ready().copy()
         return other
 
     __copy__ = copy
@@ -163,8 +162,7 @@ class Surroundings:
     def margin(self, margin: float) -> None:
         check_margin(margin)
         self._margin = float(margin)
-        if self._tables is not None:
-            self._tables.set_margins(self._margin, self._rules)
+        self._ready().set_margins(self._margin, self._rules)
 
     def shape(self, name: str) -> Any:
         """Return the shape of an object."""
@@ -180,13 +178,29 @@ class Surroundings:
         return self._things[name]
 
     def _ready(self) -> Tables:
-        """Return the tables, made anew after changes."""
-        if self._tables is None:
-            self._tables = build(self._base, self._things.values(), self._margin, self._rules, self.robot.links)
-        return self._tables
+        """Return the tables, made anew after changes.
+
+        They are kept with the things that they were made of: what another thread has made meanwhile of older things is
+        not taken for these.
+        """
+        made, things = self._made, self._things
+        if made is None or made[0] is not things:
+            made = things, build(self._base, things.values(), self._margin, list(self._rules), self.robot.links)
+            self._made = made
+        return made[1]
+
+    def _still(self) -> Self:
+        """Return this checker as it stands now, with the same memory.
+
+        A question of several steps is asked of that: another thread may add and remove objects meanwhile.
+        """
+        self._ready()
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_tables": None}
+        return {**self.__dict__, "_made": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 
@@ -113,7 +114,7 @@ def test_what_another_thread_is_writing_is_not_read(robot):
     checker = Checker(robot, AROUND)
     q = drawn(robot, 1000, 10)
     truth, motions = checker.free(q), checker.motion_free(q[:50], q[50:100])
-    with checker._remembered(1) as (order, cache):
+    with checker._remembered(checker._ready(), 1) as (order, cache):
         kept = order.copy(), cache.copy()
         order[:], cache[:, 1:4] = order[0], 1.0  # the greatest harm, lasting
         cache[:, 0] = 1.0
@@ -124,6 +125,39 @@ def test_what_another_thread_is_writing_is_not_read(robot):
         order[:], cache[:] = kept
     assert np.array_equal(again.free, motions.free)
     assert np.array_equal(again.hit, motions.hit, equal_nan=True)
+
+
+def test_objects_come_and_go_while_other_threads_ask(robot):
+    """Each answer is that of the cell before or after; kernels once got scratch for other tables and wrote beyond."""
+    q = drawn(robot, 60, 12)
+    checker = Checker(robot, AROUND)
+    before = checker.free(q)
+    checker.add("ball 2", gk.Sphere(0.4))
+    after = checker.free(q)
+    checker.remove("ball 2")
+    interval, stop = sys.getswitchinterval(), False
+    sys.setswitchinterval(1e-5)
+
+    def ask():
+        found = []
+        while not stop:
+            found += [checker.free(q), checker.motion_free(q[:2], q[2:4], certify=True).free]
+        return found[::2]
+
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            asked = [pool.submit(ask) for _ in range(3)]
+            for _ in range(60):
+                checker.add("ball 2", gk.Sphere(0.4))
+                checker.remove("ball 2")
+            stop = True
+            answers = [answer for one in asked for answer in one.result()]
+    finally:
+        stop = True
+        sys.setswitchinterval(interval)
+    assert answers
+    assert all(np.array_equal(answer, before) or np.array_equal(answer, after) for answer in answers)
+    assert np.array_equal(checker.free(q), before)
 
 
 def test_margin(robot):

@@ -21,6 +21,7 @@ from gjk3d.typing import RowsLike, VectorLike
 _PRISM = np.array([layout.HULL, 6, 0, 1, layout.NONE], dtype=np.int64)
 #: of each half of a cell, its corners as steps along the grid, anticlockwise from above
 _STEPS = np.array([[(0, 0), (1, 0), (1, 1)], [(0, 0), (1, 1), (0, 1)]])
+_FARTHEST = 1e15  #: in pitches; a prism longer or farther away than that has no width in floats
 
 
 @kernel
@@ -227,6 +228,12 @@ class HeightField(Solid):
         in_range(own, "HeightField: heights")
         in_range(place, "HeightField: origin")
         step = number(pitch, "HeightField: pitch")
+        reach = max(float(np.abs(own).max()), float(np.abs(place).max()))
+        if reach > _FARTHEST * step:
+            raise ShapeError(
+                f"HeightField: heights and origin reach {reach:g} at a pitch of {step:g}, over {_FARTHEST:g} of it,"
+                " so that floats cannot tell its cells apart: are both in one unit?"
+            )
         self._set(heights=own, origin=np.array(place, dtype=np.float64) + 0.0, pitch=step)
 
     def __repr__(self) -> str:

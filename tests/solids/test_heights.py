@@ -128,3 +128,10 @@ def test_what_a_field_cannot_be_asked() -> None:
     again = pickle.loads(pickle.dumps(field))
     assert again == field
     assert hash(again) == hash(field)
+
+
+@pytest.mark.parametrize(("height", "pitch", "origin"), [(1.0, 1e-20, 0.0), (1e33, 0.5, 0.0), (1.0, 0.5, 1e33)])
+def test_a_ground_whose_cells_floats_cannot_tell_apart_is_refused(height, pitch, origin):
+    """It was answered, and wrongly: a ball in it did not collide."""
+    with pytest.raises(gk.errors.ShapeError, match="floats cannot tell its cells apart"):
+        gk.HeightField(np.full((3, 3), height), pitch, (origin, 0.0))

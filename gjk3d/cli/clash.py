@@ -131,8 +131,8 @@ def clash(
     for text, option in ((clearance, "--clearance"), (tolerance, "--tolerance")):
         if text is not None and length(text, "m", option) < 0.0:
             raise UsageError(f"{option} {text!r}: expected a length of 0 or more")
-    if only_new and baseline is None:
-        raise UsageError("--only-new compares with an earlier report: give one with --baseline")
+    if only_new and baseline is None and not quiet:
+        note("--only-new without a --baseline counts all findings: all are new")
     only_new = baseline is not None if only_new is None else only_new
     keep = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
     report = _checked(inputs, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, keep, jobs, quiet)

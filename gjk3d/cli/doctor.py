@@ -21,6 +21,7 @@ EXTRAS = {
     "clash": ("manifold3d",),
     "robot": ("pycollada",),
     "plan": ("ompl",),
+    "docs": ("pdoc",),
 }
 # vtk itself is loaded by pyvista, in the subprocess that probes whether rendering works
 _IMPORTED = ("numpy", "scipy", "numba", "trimesh")

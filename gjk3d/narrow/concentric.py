@@ -26,13 +26,15 @@ _POINT, _ELLIPSOID = layout.POINT, layout.ELLIPSOID
 @kernel
 def row_squares(f: Array, o: int, x: float, y: float, z: float) -> float:
     """Return the square of the half width along (x, y, z) of the ellipsoid with radii f[o:]."""
-    return float((f[o] * x) ** 2 + (f[o + 1] * y) ** 2 + (f[o + 2] * z) ** 2)
+    a, b, c = f[o] * x, f[o + 1] * y, f[o + 2] * z
+    return float(a * a + b * b + c * c)
 
 
 @kernel
 def mixed(f: Array, o: int, r: Vec3, s: Vec3) -> float:
     """Return how much the ellipsoid with radii f[o:] is skew to two axes, as a squared length."""
-    return float(abs(f[o] ** 2 * r[0] * s[0] + f[o + 1] ** 2 * r[1] * s[1] + f[o + 2] ** 2 * r[2] * s[2]))
+    a, b, c = f[o], f[o + 1], f[o + 2]
+    return float(abs(a * a * r[0] * s[0] + b * b * r[1] * s[1] + c * c * r[2] * s[2]))
 
 
 @kernel

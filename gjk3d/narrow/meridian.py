@@ -85,7 +85,8 @@ def set_edge(p: Array, k: int, nxt: int) -> None:
     """Store the outward normal and the key of the edge from row k to row ``nxt``."""
     x0, y0 = p[k, 0] - p[k, 2], p[k, 1] - p[k, 3]
     x1, y1 = p[nxt, 0] - p[nxt, 2], p[nxt, 1] - p[nxt, 3]
-    length = sqrt((x1 - x0) ** 2 + (y1 - y0) ** 2)
+    dx, dy = x1 - x0, y1 - y0
+    length = sqrt(dx * dx + dy * dy)  # no powers: Python's are rounded otherwise than compiled ones
     p[k, 4], p[k, 5] = (y1 - y0) / length, (x0 - x1) / length
     p[k, 6] = min(p[k, 4] * x0 + p[k, 5] * y0, p[k, 4] * x1 + p[k, 5] * y1)
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _WHERE = {
-    "Point": "shapes.point",
-    "Segment": "shapes.segment",
-    "Triangle": "shapes.triangle",
-    "Tetrahedron": "shapes.tetrahedron",
+    "Point": "shapes.simplices",
+    "Segment": "shapes.simplices",
+    "Triangle": "shapes.simplices",
+    "Tetrahedron": "shapes.simplices",
     "Sphere": "shapes.sphere",
     "Box": "shapes.box",
     "Capsule": "shapes.capsule",
@@ -23,59 +23,59 @@ _WHERE = {
     "Ellipsoid": "shapes.ellipsoid",
     "Halfspace": "shapes.halfspace",
     "ConvexHull": "shapes.convex_hull",
-    "Rounded": "shapes.rounded",
+    "Rounded": "shapes.combined",
     "Composed": "shapes.composed",
     "Shape": "shapes.base",
-    "collide": "queries",
-    "distance": "queries",
-    "signed_distance": "queries",
-    "separating_axis": "queries",
-    "contact": "contacts",
-    "overlap": "contacts",
+    "collide": "query.distance",
+    "distance": "query.distance",
+    "signed_distance": "query.distance",
+    "separating_axis": "query.distance",
+    "contact": "query.contact",
+    "overlap": "query.contact",
     "warmup": "compiling",
-    "Pair": "pair",
+    "Pair": "query.pair",
     "MinkowskiSum": "shapes.combined",
     "ConvexUnion": "shapes.combined",
     "Swept": "shapes.combined",
     "Support": "shapes.mapped",
-    "Pairs": "batch",
-    "raycast": "rays",
-    "RayHit": "rays",
-    "Motion": "motion",
-    "Impact": "motion",
-    "ImpactStatus": "motion",
-    "time_of_impact": "motion",
-    "shapecast": "motion",
-    "bounding_sphere": "bounding",
-    "aabb": "bounding",
-    "obb": "bounding",
-    "AABB": "bounding",
-    "OBB": "bounding",
-    "BoundingSphere": "bounding",
-    "gradient": "gradients",
-    "Gradient": "gradients",
+    "Pairs": "query.batch",
+    "raycast": "query.raycast",
+    "RayHit": "query.raycast",
+    "Motion": "query.motion",
+    "Impact": "query.motion",
+    "ImpactStatus": "query.motion",
+    "time_of_impact": "query.motion",
+    "shapecast": "query.motion",
+    "bounding_sphere": "query.bounding",
+    "aabb": "query.bounding",
+    "obb": "query.bounding",
+    "AABB": "query.volumes",
+    "OBB": "query.volumes",
+    "BoundingSphere": "query.volumes",
+    "gradient": "query.gradient",
+    "Gradient": "query.gradient",
     "verify": "exact",
     "Verdict": "exact",
     "Axis": "results",
     "AxisKind": "results",
     "Certificate": "results",
-    "Contact": "contacts",
+    "Contact": "query.contact",
     "Distance": "results",
     "Status": "results",
     "Scene": "scene",
     "ScenePairs": "scene",
     "SceneHit": "scene",
     "Clearance": "scene",
-    "Mesh": "meshes",
-    "load": "meshes",
-    "meeting_faces": "meshes.queries",
-    "nearest_faces": "meshes.queries",
-    "intersection_curve": "meshes.queries",
-    "Compound": "solids",
-    "HeightField": "solids",
-    "PointCloud": "solids",
-    "from_implicit": "solids",
-    "VoxelGrid": "solids",
+    "Mesh": "bodies",
+    "load": "bodies",
+    "meeting_faces": "bodies.mesh_queries",
+    "nearest_faces": "bodies.mesh_queries",
+    "intersection_curve": "bodies.mesh_queries",
+    "Compound": "bodies",
+    "HeightField": "bodies",
+    "PointCloud": "bodies",
+    "from_implicit": "bodies",
+    "VoxelGrid": "bodies",
     "CollisionManager": "compat",
     "scene_to_collision": "compat",
 }
@@ -88,40 +88,45 @@ if TYPE_CHECKING:
     from gjk3d import replay as replay
     from gjk3d import robot as robot
     from gjk3d import viz as viz
-    from gjk3d.batch import Pairs as Pairs
-    from gjk3d.bounding import AABB as AABB
-    from gjk3d.bounding import OBB as OBB
-    from gjk3d.bounding import BoundingSphere as BoundingSphere
-    from gjk3d.bounding import aabb as aabb
-    from gjk3d.bounding import bounding_sphere as bounding_sphere
-    from gjk3d.bounding import obb as obb
+    from gjk3d.bodies import Compound as Compound
+    from gjk3d.bodies import HeightField as HeightField
+    from gjk3d.bodies import Mesh as Mesh
+    from gjk3d.bodies import PointCloud as PointCloud
+    from gjk3d.bodies import VoxelGrid as VoxelGrid
+    from gjk3d.bodies import from_implicit as from_implicit
+    from gjk3d.bodies import load as load
+    from gjk3d.bodies.mesh_queries import intersection_curve as intersection_curve
+    from gjk3d.bodies.mesh_queries import meeting_faces as meeting_faces
+    from gjk3d.bodies.mesh_queries import nearest_faces as nearest_faces
     from gjk3d.compat import CollisionManager as CollisionManager
     from gjk3d.compat import scene_to_collision as scene_to_collision
     from gjk3d.compiling import warmup as warmup
-    from gjk3d.contacts import Contact as Contact
-    from gjk3d.contacts import contact as contact
-    from gjk3d.contacts import overlap as overlap
     from gjk3d.exact import Verdict as Verdict
     from gjk3d.exact import verify as verify
-    from gjk3d.gradients import Gradient as Gradient
-    from gjk3d.gradients import gradient as gradient
-    from gjk3d.meshes import Mesh as Mesh
-    from gjk3d.meshes import load as load
-    from gjk3d.meshes.queries import intersection_curve as intersection_curve
-    from gjk3d.meshes.queries import meeting_faces as meeting_faces
-    from gjk3d.meshes.queries import nearest_faces as nearest_faces
-    from gjk3d.motion import Impact as Impact
-    from gjk3d.motion import ImpactStatus as ImpactStatus
-    from gjk3d.motion import Motion as Motion
-    from gjk3d.motion import shapecast as shapecast
-    from gjk3d.motion import time_of_impact as time_of_impact
-    from gjk3d.pair import Pair as Pair
-    from gjk3d.queries import collide as collide
-    from gjk3d.queries import distance as distance
-    from gjk3d.queries import separating_axis as separating_axis
-    from gjk3d.queries import signed_distance as signed_distance
-    from gjk3d.rays import RayHit as RayHit
-    from gjk3d.rays import raycast as raycast
+    from gjk3d.query.batch import Pairs as Pairs
+    from gjk3d.query.bounding import aabb as aabb
+    from gjk3d.query.bounding import bounding_sphere as bounding_sphere
+    from gjk3d.query.bounding import obb as obb
+    from gjk3d.query.contact import Contact as Contact
+    from gjk3d.query.contact import contact as contact
+    from gjk3d.query.contact import overlap as overlap
+    from gjk3d.query.distance import collide as collide
+    from gjk3d.query.distance import distance as distance
+    from gjk3d.query.distance import separating_axis as separating_axis
+    from gjk3d.query.distance import signed_distance as signed_distance
+    from gjk3d.query.gradient import Gradient as Gradient
+    from gjk3d.query.gradient import gradient as gradient
+    from gjk3d.query.motion import Impact as Impact
+    from gjk3d.query.motion import ImpactStatus as ImpactStatus
+    from gjk3d.query.motion import Motion as Motion
+    from gjk3d.query.motion import shapecast as shapecast
+    from gjk3d.query.motion import time_of_impact as time_of_impact
+    from gjk3d.query.pair import Pair as Pair
+    from gjk3d.query.raycast import RayHit as RayHit
+    from gjk3d.query.raycast import raycast as raycast
+    from gjk3d.query.volumes import AABB as AABB
+    from gjk3d.query.volumes import OBB as OBB
+    from gjk3d.query.volumes import BoundingSphere as BoundingSphere
     from gjk3d.results import Axis as Axis
     from gjk3d.results import AxisKind as AxisKind
     from gjk3d.results import Certificate as Certificate
@@ -136,6 +141,7 @@ if TYPE_CHECKING:
     from gjk3d.shapes.capsule import Capsule as Capsule
     from gjk3d.shapes.combined import ConvexUnion as ConvexUnion
     from gjk3d.shapes.combined import MinkowskiSum as MinkowskiSum
+    from gjk3d.shapes.combined import Rounded as Rounded
     from gjk3d.shapes.combined import Swept as Swept
     from gjk3d.shapes.composed import Composed as Composed
     from gjk3d.shapes.cone import Cone as Cone
@@ -144,17 +150,11 @@ if TYPE_CHECKING:
     from gjk3d.shapes.ellipsoid import Ellipsoid as Ellipsoid
     from gjk3d.shapes.halfspace import Halfspace as Halfspace
     from gjk3d.shapes.mapped import Support as Support
-    from gjk3d.shapes.point import Point as Point
-    from gjk3d.shapes.rounded import Rounded as Rounded
-    from gjk3d.shapes.segment import Segment as Segment
+    from gjk3d.shapes.simplices import Point as Point
+    from gjk3d.shapes.simplices import Segment as Segment
+    from gjk3d.shapes.simplices import Tetrahedron as Tetrahedron
+    from gjk3d.shapes.simplices import Triangle as Triangle
     from gjk3d.shapes.sphere import Sphere as Sphere
-    from gjk3d.shapes.tetrahedron import Tetrahedron as Tetrahedron
-    from gjk3d.shapes.triangle import Triangle as Triangle
-    from gjk3d.solids import Compound as Compound
-    from gjk3d.solids import HeightField as HeightField
-    from gjk3d.solids import PointCloud as PointCloud
-    from gjk3d.solids import VoxelGrid as VoxelGrid
-    from gjk3d.solids import from_implicit as from_implicit
 
 
 else:  # hidden from type checkers, to which it would make every name right
@@ -167,7 +167,7 @@ else:  # hidden from type checkers, to which it would make every name right
         if where is None:
             raise AttributeError(f"module 'gjk3d' has no attribute {name!r}")
         if where.startswith("shapes."):
-            import_module("gjk3d.queries")  # it gives shapes what they need from above: contains()
+            import_module("gjk3d.query.distance")  # it gives shapes what they need from above: contains()
         value = getattr(import_module(f"gjk3d.{where}"), name)
         globals()[name] = value
         return value

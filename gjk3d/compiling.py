@@ -10,19 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.batch import Pairs
-from gjk3d.contacts import contact
-from gjk3d.meshes import Mesh
-from gjk3d.meshes.many import meet_many
-from gjk3d.meshes.touches import touches
-from gjk3d.motion import time_of_impact
+from gjk3d.bodies import Mesh
+from gjk3d.bodies.meeting import meet_many, touches
 from gjk3d.poses import pose_rows
-from gjk3d.queries import collide, separating_axis, signed_distance
-from gjk3d.rays import raycast
+from gjk3d.query.batch import Pairs
+from gjk3d.query.contact import contact
+from gjk3d.query.distance import collide, separating_axis, signed_distance
+from gjk3d.query.motion import time_of_impact
+from gjk3d.query.raycast import raycast
 from gjk3d.scene import Scene
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.point import Point
+from gjk3d.shapes.simplices import Point
 from gjk3d.shapes.sphere import Sphere
 
 

@@ -11,12 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.errors import PoseError
-
-Array = NDArray[np.float64]
+from gjk3d.typing import Array
 
 WIDTH = 13
 TOLERANCE = 1e-6

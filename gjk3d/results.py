@@ -16,12 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeV
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.typing import N
+from gjk3d.typing import Array, Bools, Ints, N
 from gjk3d.wording import told
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 class Answer(Generic[N]):

@@ -27,6 +27,11 @@ else:
 
     N, B, S, P = (TypeVar(name) for name in "NBSP")
 
+#: numbers, indices and flags in answers and in the arrays of kernels
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
 Real = np.floating[Any] | np.integer[Any]
 Number = float | Real
 Numbers = NDArray[Real]

@@ -51,10 +51,10 @@ def test_names_are_listed_and_unknown_ones_refused():
         gjk3d.Spehre  # noqa: B018
 
 
-def test_numba_is_named_in_one_file():
+def test_numba_is_named_in_one_room():
     named = re.compile(r"(@|[^a-z_])(njit|jit|cfunc|intrinsic|vectorize|guvectorize|prange)\b")
     files = [p for p in PACKAGE.rglob("*.py") if named.search(p.read_text())]
-    assert sorted(p.name for p in files) == ["_callback.py", "_numba.py"]
+    assert sorted(p.name for p in files) == ["callback.py", "decorators.py"]
 
 
 def test_layers():
@@ -73,7 +73,7 @@ def test_layers():
 def test_one_signature_a_kernel(tmp_path):
     code = """
 import numpy as np, gjk3d as gk
-from gjk3d._numba import compiled_signatures
+from gjk3d._kernels.decorators import compiled_signatures
 pose = np.eye(4); pose[0, 3] = 0.3
 poses = np.array([pose, pose])
 shapes = [gk.Point(), gk.Box((1, 1, 1)), gk.Capsule(1, 1), gk.Cylinder(1, 2).scaled((1, 2, 3))]
@@ -105,7 +105,7 @@ def test_an_edit_of_a_called_kernel_reaches_its_callers(tmp_path):
     first = python(code, tmp_path, **environment)
     assert first.startswith("[0.0, 0.0, 2.0]")
     assert str(tmp_path) in first
-    called = tmp_path / "gjk3d/shapes/segment.py"
+    called = tmp_path / "gjk3d/shapes/simplices.py"
     before = called.stat()
     text = called.read_text()
     assert "return (x, y, z)" in text
@@ -116,7 +116,7 @@ def test_an_edit_of_a_called_kernel_reaches_its_callers(tmp_path):
 
 def test_kernels_run_where_nothing_can_be_cached():
     code = """
-import numba, gjk3d._numba as n
+import numba, gjk3d._kernels.decorators as n
 from numba.core import caching
 caching.FunctionCache.__init__ = lambda *a: (_ for _ in ()).throw(RuntimeError("no locator available"))
 import gjk3d as gk

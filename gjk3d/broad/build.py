@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from math import inf
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.broad.nodes import FREE, HEIGHT, LEAVES, LEFT, PARENT, RIGHT, ROOT, area
-from gjk3d.poses import Array
-from gjk3d.shapes.base import Ints
+from gjk3d.typing import Array, Ints
 
 BINS = 16
 BIN = 7  #: floats of a bin: a box, and how many leaves

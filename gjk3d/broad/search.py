@@ -6,10 +6,9 @@ takes part by two sets of bits, its group and those it may meet.
 
 from __future__ import annotations
 
-from gjk3d._numba import inlined, kernel
+from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.broad.nodes import HEIGHT, LEFT, RIGHT
-from gjk3d.poses import Array
-from gjk3d.shapes.base import Ints
+from gjk3d.typing import Array, Ints
 
 GROUP, MASK = range(2)
 _PAD = 3e-14  #: of how far a box is from where a ray starts; a ray against a shape is off by a quarter of it

@@ -7,11 +7,11 @@ from math import inf
 
 import numpy as np
 
-from gjk3d.broad import moving, search
+from gjk3d.broad import nodes as moving
+from gjk3d.broad import search
 from gjk3d.broad.build import BIN, BINS, SPAN, build
 from gjk3d.broad.nodes import BOX, HEIGHT, LEAVES, LINKS, ROOT, STATE
-from gjk3d.poses import Array
-from gjk3d.shapes.base import Ints
+from gjk3d.typing import Array, Ints
 
 _CHUNK = 65536  #: most pairs a call into the kernels
 _FEW = 8  #: leaves are moved one by one where they are fewer than one in so many

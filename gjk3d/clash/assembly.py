@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from gjk3d.bodies import Mesh, loading
 from gjk3d.clash.report import Input
 from gjk3d.clash.units import conversion, doubt, symbol
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
-from gjk3d.meshes import Mesh, loading
 
 #: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
 _UNREAD = (

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
-from gjk3d.asking import check_workers
 from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.baseline import read_baseline
 from gjk3d.clash.report import Clash, Report
@@ -14,6 +13,7 @@ from gjk3d.clash.rules import Rule, read_rules
 from gjk3d.clash.running import Progress, Run
 from gjk3d.errors import ShapeError
 from gjk3d.interrupts import held
+from gjk3d.query.ask import check_workers
 
 
 def check(

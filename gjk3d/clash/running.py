@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash import solids
+from gjk3d.bodies import Mesh
+from gjk3d.clash import contacts as solids
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
 from gjk3d.clash.baseline import compared, differences, in_unit, known
-from gjk3d.clash.close import Array, Ints, boxes_close, hulls_close, reaches
+from gjk3d.clash.candidates import boxes_close, hulls_close, reaches
 from gjk3d.clash.decide import Decider, Verdict, unchecked
-from gjk3d.clash.findings import Findings
-from gjk3d.clash.ranking import grouped, ranked
+from gjk3d.clash.findings import Findings, grouped, ranked
 from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
 from gjk3d.clash.rules import Ignoring, Rule, chosen
 from gjk3d.errors import ShapeError
 from gjk3d.interrupts import Aside, aside, held
-from gjk3d.meshes import Mesh
+from gjk3d.typing import Array, Ints
 
 #: The default tolerance of a pair in units of how far its parts reach; float32 files round coordinates by 6e-8 of them.
 TOLERANCE = 1e-6

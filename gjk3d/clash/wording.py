@@ -1,11 +1,12 @@
-"""The numbers of a finding in words, rounded outward: see `gjk3d.wording`."""
+"""The numbers of a finding in words, rounded outward, and what a page says about a report."""
 
 from __future__ import annotations
 
 from math import inf, nextafter
+from pathlib import PurePath
 
 from gjk3d import wording
-from gjk3d.clash.report import Clash
+from gjk3d.clash.report import Clash, Report
 
 
 def bounds(clash: Clash) -> tuple[float, float] | None:
@@ -57,3 +58,82 @@ def way_out(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
 
 def _plain(value: float, digits: int, unit: str | None) -> str:
     return f"{wording.number(value, digits)}{f' {unit}' if unit else ''}"
+
+
+#: What each kind means, for the reader of a page.
+MEANING = {
+    "hard": "the parts overlap by more than the tolerance",
+    "contained": "one part lies inside the other, and their surfaces are apart",
+    "duplicate": "the same part is there twice, at one place",
+    "unchecked": "this could not be decided",
+    "touch": "the surfaces are closer than the tolerance",
+    "clearance": "the parts are closer than the clearance that is asked for",
+}
+_METHODS = {
+    "gjk": "GJK",
+    "epa": "EPA",
+    "triangles": "tests of triangle against triangle",
+    "inside": "a test of a point of one inside the other",
+    "equal": "comparing both triangle by triangle",
+}
+_KINDS = {
+    "exact": "the distance is exact",
+    "bound": "the depth is an upper bound: moving B by it frees it, and perhaps less does",
+    "approximate": "the distance is an estimate, without a proven error",
+}
+
+
+def decided(clash: Clash) -> str:
+    """Say on what evidence a finding stands."""
+    if clash.kind == "unchecked":
+        return "Not decided."
+    hulls = clash.shape_a == clash.shape_b == "hull"
+    if clash.method == "boolean":
+        text = "Decided by the boolean intersection of the solids"
+    else:
+        if hulls or clash.shape_a == clash.shape_b == "triangles":
+            basis = f"{'the convex hulls' if hulls else 'the triangles'} of both parts"
+        else:
+            basis = f"the {clash.shape_a or 'form'} of A and the {clash.shape_b or 'form'} of B"
+        method = _METHODS.get(clash.method, clash.method)
+        text = f"Decided on {basis}" + (f", by {method}" if method else "")
+    if clash.distance is None:
+        return f"{text}."
+    kind = _KINDS.get(clash.distance_kind, f"the distance is {clash.distance_kind}")
+    if clash.distance_kind == "exact" and clash.error_bound:
+        kind += " to the error stated"
+    if hulls and clash.distance < 0.0 and clash.distance_kind == "bound":
+        kind = "the depth is that of the convex hulls, so the parts overlap by this at most"
+    return f"{text}; {kind}."
+
+
+def headline(report: Report) -> str:
+    """Say in one line what was found, and in what."""
+    counts = report.counts
+    found = [f"{count} {kind}" for kind, count in counts.items() if count]
+    names = [PurePath(item.path).name or item.path for item in report.inputs]
+    where = f" in {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "") if names else ""
+    if found:
+        return f"{', '.join(found)}{where}"
+    if report.unchecked:
+        return f"No clash found{where}, but not every part was checked"
+    if not report.pairs_tested and not report.pairs_total:
+        return f"Nothing was tested{where}"
+    return f"No clash found{where}"
+
+
+def facts(report: Report) -> str:
+    """Say how much was asked and how, in one line."""
+    return " · ".join(
+        [
+            f"{_count(len(report.parts), 'part')}",
+            f"{_count(report.pairs_total, 'pair')}, {report.pairs_close:,} close, {report.pairs_tested:,} tested",
+            report.limits.replace(", ", " · "),
+            f"lengths in {report.unit}" if report.unit else "the files state no unit",
+            f"{report.elapsed:.3g} s",
+        ]
+    )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from cyclopts import Parameter, Token
 
 from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.progress import Bar
-from gjk3d.cli.tables import Table
-from gjk3d.cli.terminal import console, note, print_table, safe
+from gjk3d.cli.terminal import Bar, Table, console, note, print_table, safe
 from gjk3d.interrupts import aside, held, unbroken
 from gjk3d.wording import number
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.tables import Table
-from gjk3d.cli.terminal import console, json_text, note, print_table, safe
+from gjk3d.cli.terminal import Table, console, json_text, note, print_table, safe
 
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report

@@ -88,7 +88,7 @@ def _extra(extra: str, names: tuple[str, ...]) -> dict[str, Any]:
 def _kernels() -> dict[str, Any]:
     try:
         import gjk3d as gk
-        from gjk3d._numba import cache_info
+        from gjk3d._kernels.decorators import cache_info
 
         box, pose = gk.Box((1, 1, 1)), [[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
         facts = cache_info()

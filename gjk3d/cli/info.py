@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from gjk3d.cli.models import check_unit, convexity_facts, sha256, size_notes, versions
-from gjk3d.cli.tables import Table
-from gjk3d.cli.terminal import console, note, print_table, safe, write_json
+from gjk3d.cli.terminal import Table, console, note, print_table, safe, write_json
 from gjk3d.wording import number
 
 if TYPE_CHECKING:
-    from gjk3d.meshes import Mesh
+    from gjk3d.bodies import Mesh
 
 SCHEMA_VERSION = 1
 

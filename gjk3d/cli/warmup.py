@@ -11,7 +11,7 @@ def warmup() -> int:
     from gjk3d import compiling
 
     steps = compiling.warmup(lambda what, seconds: note(f"{seconds:7.2f} s  {what}", "warmup"))
-    from gjk3d._numba import cache_info
+    from gjk3d._kernels.decorators import cache_info
 
     if not cache_info()["enabled"]:
         note("nothing is kept on disk: each process compiles again; gjk3d doctor says why")

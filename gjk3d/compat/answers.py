@@ -1,21 +1,20 @@
-"""What two objects of managers are to each other: whether and where they meet, how far apart they are."""
+"""What two objects of managers are to each other, and of many pairs the closest."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies import surfaces
+from gjk3d.bodies.meeting import HELD, HOLDS, MEET, meet_many, nearest_face, touches
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.compat.objects import CollisionObject, Pairs
-from gjk3d.meshes import surfaces
-from gjk3d.meshes.many import HELD, HOLDS, MEET, meet_many
-from gjk3d.meshes.mesh import Mesh
-from gjk3d.meshes.touches import nearest_face, touches
-from gjk3d.queries import distance, signed_distance
+from gjk3d.query.distance import distance, signed_distance
 from gjk3d.results import Distance
-from gjk3d.shapes.base import Array, Ints
+from gjk3d.typing import Array, Ints
 
 Names = Sequence[Hashable]
 
@@ -170,3 +169,54 @@ def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) ->
     turn = a.row[:9].reshape(3, 3)
     first, second = turn @ gap.point_a + a.row[9:12], turn @ gap.point_b + a.row[9:12]
     return Nearest(float(np.linalg.norm(second - first)), gap.faces, (first, second))
+
+
+_START = 1.0 / 64.0  #: of the size of everything: how far boxes are looked for first
+
+
+class Closest(NamedTuple):
+    """The closest pair."""
+
+    nearest: Nearest
+    a: CollisionObject
+    b: CollisionObject
+
+
+def closest(find: Callable[[float], Pairs], size: float, solid: bool) -> Closest:
+    """Return the closest of pairs, of which there is at least one; of equals the first.
+
+    ``find`` returns the pairs whose boxes are no farther apart along any axis than that; none are farther than
+    ``size``.
+    """
+    within = 0.0
+    while not len((pairs := find(within)).numbers):
+        within = max(2.0 * within, _START * size)
+    best = _best(pairs, None, solid)
+    if best is None or best.nearest.distance > within:
+        best = _best(find(size if best is None else best.nearest.distance), best, solid)
+    assert best is not None
+    return best
+
+
+def _best(pairs: Pairs, best: Closest | None, solid: bool) -> Closest | None:
+    low = _bounds(pairs)
+    for k in np.argsort(low, kind="stable"):
+        i, j = pairs.numbers[k].tolist()
+        a, b = pairs.left.at[i], pairs.right.at[j]
+        least = np.inf if best is None else best.nearest.distance
+        if low[k] >= least:
+            break
+        if least <= 0.0 and not (a.mesh.is_convex and b.mesh.is_convex):
+            continue  # only a convex pair is ever below zero
+        found = nearest(a, b, max(least, 0.0), solid)
+        if found is not None and found.distance < least:
+            best = Closest(found, a, b)
+    return best
+
+
+def _bounds(pairs: Pairs) -> Array:
+    """Return a lower bound of the signed distance of each pair: that of their boxes."""
+    a, b = pairs.left.boxes[pairs.numbers[:, 0]], pairs.right.boxes[pairs.numbers[:, 1]]
+    gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:])
+    apart: Array = np.linalg.norm(np.maximum(gaps, 0.0), axis=1)
+    return np.where(gaps.max(axis=1) > 0.0, apart, gaps.max(axis=1))

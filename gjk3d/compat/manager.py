@@ -8,11 +8,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from gjk3d.compat.answers import NONE, ContactData, DistanceData, contacts, meeting
-from gjk3d.compat.closest import Closest, closest
+from gjk3d.compat.answers import NONE, Closest, ContactData, DistanceData, closest, contacts, meeting
 from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects, Pairs, in_order
-from gjk3d.shapes.base import Array
-from gjk3d.typing import OnePose
+from gjk3d.typing import Array, OnePose
 
 Name = Any  #: what `CollisionManager.add_object` was given
 Names = tuple[Name, Name]

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.surfaces import ROUNDING
 from gjk3d.broad.tree import Tree
 from gjk3d.errors import PoseError, SceneError, ShapeError
-from gjk3d.meshes.mesh import Mesh
-from gjk3d.meshes.surfaces import ROUNDING
 from gjk3d.poses import TOLERANCE, WIDTH, as_matrices, check_row, pose_rows
-from gjk3d.shapes.base import Array, Ints
+from gjk3d.typing import Array, Ints
 
 _FLAT = 1e-12  #: a transform that shrinks one way by this, next to another way, has no inverse worth the name
 EXTERNAL = "__external"  #: what trimesh calls the mesh that is not in the manager

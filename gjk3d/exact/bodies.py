@@ -21,22 +21,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.exact.arithmetic import FractionVec, Vec, dot, in_integers
-from gjk3d.poses import Array
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Part, Shape
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.capsule import Capsule
+from gjk3d.shapes.combined import Rounded
 from gjk3d.shapes.composed import Composed
 from gjk3d.shapes.cone import Cone
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.cylinder import Cylinder
 from gjk3d.shapes.ellipsoid import Ellipsoid
-from gjk3d.shapes.point import Point
-from gjk3d.shapes.rounded import Rounded
-from gjk3d.shapes.segment import Segment
+from gjk3d.shapes.simplices import Point, Segment, Tetrahedron, Triangle
 from gjk3d.shapes.sphere import Sphere
-from gjk3d.shapes.tetrahedron import Tetrahedron
-from gjk3d.shapes.triangle import Triangle
+from gjk3d.typing import Array
 
 Matrix = tuple[Vec, Vec, Vec]  #: by rows
 

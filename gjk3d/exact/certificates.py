@@ -1,7 +1,10 @@
-"""Proofs that can be handed on: weights that prove a distance, and a closed surface that proves a depth.
+"""Proofs that can be handed on, and what those that an answer carries prove.
 
 Both are about points of A - B, given exactly; whether they are points of A - B is for `gjk3d.exact.difference` to say.
 A single normal proves a lower bound: that is `Difference.height`.
+
+Its numbers are floats, so the points of a curved core are on it only to rounding: how far outside they may be is
+proven too, and taken off the bound.
 """
 
 from __future__ import annotations
@@ -10,12 +13,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations, count
-from math import lcm
-from typing import NamedTuple
+from math import lcm, ulp
+from typing import Any, NamedTuple
 
-from gjk3d.exact.arithmetic import Root, Vec, cross, dot
-from gjk3d.exact.bodies import scaled_vector
+import numpy as np
+
+from gjk3d.exact.arithmetic import Enclosure, FractionVec, Root, Vec, cross, dot, in_integers, negative
+from gjk3d.exact.bodies import Body, Placement, at_point, scaled_vector, stretched
+from gjk3d.exact.difference import Difference
 from gjk3d.exact.distance import foot
+from gjk3d.exact.signed import bracket_outside
+from gjk3d.results import Certificate
 
 Number = Fraction | float
 NOT_ROUND = "the surface does not go round the origin"
@@ -125,3 +133,191 @@ def winding(corners: list[tuple[Vec, Vec, Vec]]) -> int:
         else:
             return total
     raise AssertionError("unreachable")
+
+
+_NEAR = 16  #: a point that is outside by less than a part of the tolerance is asked no more exactly
+
+
+class Side(NamedTuple):
+    """One of the two shapes: its core in its own frame, where it is, and how it is called."""
+
+    name: str
+    body: Body
+    at: Placement
+
+    def towards(self, direction: Any) -> Vec:
+        """Return a direction from A to B in world axes as one out of this shape in its own frame."""
+        d, _ = in_integers(_fractions(direction if self.name == "a" else -direction))
+        x, y, z = (dot(column, d) for column in zip(*self.at.rotation, strict=True))
+        return x, y, z
+
+
+class Carried(NamedTuple):
+    """What a certificate says of the cores' signed distance.
+
+    Attributes
+    ----------
+    low, high : Root or None
+        Bounds that it proves.
+    normal : three ints
+        That proves ``low``.
+    flaws : tuple of str
+        What is wrong with it; then it proves nothing.
+    """
+
+    low: Root | None
+    high: Root | None
+    normal: Vec
+    flaws: tuple[str, ...]
+
+    def add_to(self, proof: Enclosure) -> None:
+        """Take note of what it proves."""
+        if self.low is not None:
+            proof.raise_low(self.low, self.normal)
+        if self.high is not None:
+            proof.drop_high(self.high)
+
+
+def judge_carried(certificate: Any, a: Side, b: Side, difference: Difference, tolerance: Fraction) -> Carried:
+    """Check a certificate about the cores of two bounded shapes.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    a, b : Side
+    difference : Difference
+        Of the placed cores.
+    tolerance : Fraction
+        How far outside its core rounding may have put a point.
+    """
+    flaw = _form(certificate, "weights", "surface", "section")
+    if flaw:
+        return Carried(None, None, (1, 0, 0), (flaw,))
+    flaws: list[str] = []
+    supports, points, outside, farthest = [], [], Fraction(0), 4 * tolerance
+    for side in (a, b):
+        support = _fractions(getattr(certificate, f"support_{side.name}"))
+        rows = [_fractions(row) for row in getattr(certificate, f"points_{side.name}")]
+        hints = {p: side.towards(d) for p, d in zip(rows, certificate.directions, strict=True) if any(d)}
+        hints.setdefault(support, side.towards(certificate.normal))
+        named = {f"support_{side.name}": support, **{f"points_{side.name}[{i}]": row for i, row in enumerate(rows)}}
+        allowed = tolerance + _grain(named.values())
+        off = {p: _outside(p, side.body, allowed, hints.get(p)) for p in set(named.values())}
+        flaws += [
+            f"{name} is outside its shape by {float(off[p]):.3g}" for name, p in named.items() if off[p] > allowed
+        ]
+        outside += max(off.values()) * (1 + side.at.stretch)
+        farthest += 2 * _grain([support])
+        supports.append(_placed(support, side.at))
+        points.append([_placed(row, side.at) for row in rows])
+    normal, _ = in_integers(_fractions(certificate.normal))
+    top = difference.height(normal)
+    if not _reaches(_minus(*supports), normal, top, farthest):
+        flaws.append("support_a and support_b are not the farthest points along the normal")
+    high, flaw = _upper(certificate, [_minus(p, q) for p, q in zip(*points, strict=True)], outside)
+    if flaw:
+        flaws.append(flaw)
+    return Carried(None, None, normal, tuple(flaws)) if flaws else Carried(Root(-top.num, top.den), high, normal, ())
+
+
+def judge_foot(certificate: Any, side: Side, up: Vec, placed: Body, tolerance: Fraction) -> list[str]:
+    """Return what is wrong with the certificate of a core beside a half-space with this normal."""
+    flaw = _form(certificate, "plane")
+    if flaw:
+        return [flaw]
+    name = f"support_{side.name}"
+    point = _fractions(getattr(certificate, name))
+    allowed = tolerance + _grain([point])
+    away = _outside(point, side.body, allowed)
+    if away > allowed:
+        return [f"{name} is outside its shape by {float(away):.3g}"]
+    down = negative(up)
+    top = Difference(placed, at_point((Fraction(0),) * 3)).height(down)
+    if not _reaches(_placed(point, side.at), down, top, 4 * allowed):
+        return [f"{name} is not the point nearest to the half-space"]
+    return []
+
+
+def _reaches(point: FractionVec, n: Vec, top: Root, tolerance: Fraction) -> bool:
+    """Tell whether a point is as far along n as the support value says, but for rounding."""
+    reached = sum((c * x for c, x in zip(n, point, strict=True)), Fraction(0))
+    root = Root(reached.numerator, reached.denominator**2 * dot(n, n))
+    return not root.bracket()[1] < top.bracket()[0] - tolerance
+
+
+def _form(certificate: Any, *kinds: str) -> str:
+    """Return what is wrong with a certificate's form; empty where it is one."""
+    if not isinstance(certificate, Certificate):
+        return f"it is a {type(certificate).__name__}"
+    if certificate.kind not in kinds:
+        return f"its kind is {certificate.kind!r}"
+    counts = {"points_a": len(certificate.points_a), "points_b": len(certificate.points_a)}
+    counts["directions"] = len(certificate.points_a)
+    counts["weights"] = len(certificate.points_a) if certificate.kind == "weights" else 0
+    for name in ("normal", "support_a", "support_b"):
+        if np.shape(getattr(certificate, name)) != (3,):
+            return f"{name} is no vector"
+    for name, rows in counts.items():
+        if np.shape(getattr(certificate, name)) != ((rows,) if name == "weights" else (rows, 3)):
+            return f"{name} has shape {np.shape(getattr(certificate, name))}, beside {counts['points_a']} points_a"
+    for name in ("normal", "support_a", "support_b", *counts):
+        if not np.isfinite(np.asarray(getattr(certificate, name), dtype=float)).all():
+            return f"a number in {name} is not finite"
+    if certificate.faces.dtype.kind not in "iu" or certificate.faces.shape[1:] != (3,):
+        return f"faces has shape {certificate.faces.shape}"
+    return "" if certificate.normal.any() else "its normal is 0"
+
+
+def _fractions(row: Any) -> FractionVec:
+    """Return three floats as the fractions they are."""
+    x, y, z = np.asarray(row, dtype=float).tolist()
+    return Fraction(x), Fraction(y), Fraction(z)
+
+
+def _grain(points: Iterable[FractionVec]) -> Fraction:
+    """Return what the floats of points so far from the origin of their frame are rounded to, and some."""
+    return Fraction(8 * ulp(max(float(abs(c)) for p in points for c in p)))
+
+
+def _minus(p: FractionVec, q: FractionVec) -> FractionVec:
+    return p[0] - q[0], p[1] - q[1], p[2] - q[2]
+
+
+def _placed(p: FractionVec, at: Placement) -> FractionVec:
+    point, scale = in_integers(p)
+    x, y, z = (
+        Fraction(dot(row, point), scale * at.turn) + Fraction(t, at.shift)
+        for row, t in zip(at.rotation, at.translation, strict=True)
+    )
+    return x, y, z
+
+
+def _outside(point: FractionVec, body: Body, tolerance: Fraction, hint: Vec | None = None) -> Fraction:
+    """Return how far a point is outside a core at most; where that is more than is allowed, at least.
+
+    ``hint`` is a direction along which it may be the support point.
+    """
+    if len(body.terms) == 1 and len(body.terms[0].sets) == 1 and not body.curved:
+        at, scale = in_integers(point)
+        if body.scale % scale == 0 and stretched(at, body.scale // scale) in body.terms[0].sets[0]:
+            return Fraction(0)
+    if hint is None or not any(hint):
+        hint = in_integers(point)[0] if any(point) else (1, 0, 0)
+    core = body._replace(radius_low=Fraction(0), radius_high=Fraction(0))
+    low, high = bracket_outside(point, core, hint, tolerance / _NEAR, tolerance)
+    return high if high is not None else low if low > tolerance else 2 * tolerance
+
+
+def _upper(certificate: Certificate, vectors: list[FractionVec], outside: Fraction) -> tuple[Root | None, str]:
+    """Return the upper bound that a certificate proves, or what is wrong with it."""
+    if certificate.kind not in ("weights", "surface"):
+        return None, ""
+    if certificate.kind == "weights":
+        proof = weights_proof(vectors, np.asarray(certificate.weights, dtype=float).tolist())
+    else:
+        proof = surface_proof(vectors, certificate.faces.tolist())
+    if proof.flaw == NOT_ROUND:  # near contact rounding decides that: it proves nothing, and is no forgery
+        return None, ""
+    if proof.bound is None or outside == 0:
+        return proof.bound, proof.flaw
+    return Root.of(proof.bound.bracket()[1] + outside), ""

@@ -9,10 +9,9 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from gjk3d.exact.arithmetic import Root, Vec, cross, dot, negative, sub
+from gjk3d.exact.arithmetic import Enclosure, Root, Vec, cross, dot, negative, sub
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.distance import Vertex
-from gjk3d.exact.enclosure import Enclosure
 
 CURVED_POINTS = 4000  #: where there is no finite end
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
-from gjk3d.exact.arithmetic import Root, Vec, combine, cross, dot, negative, sub
+from gjk3d.exact.arithmetic import Enclosure, Root, Vec, combine, cross, dot, negative, sub
 from gjk3d.exact.difference import Difference, Picks
-from gjk3d.exact.enclosure import Enclosure
 
 Vertex = tuple[Vec, Picks]  #: a point of A - B, and the vertices it is made of
 

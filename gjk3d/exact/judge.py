@@ -10,15 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.errors import ShapeError, UnsupportedPair
-from gjk3d.exact.arithmetic import FractionVec, Vec, float_above, float_below, in_integers, negative, sqrt_bounds
+from gjk3d.exact.arithmetic import (
+    Enclosure,
+    FractionVec,
+    Vec,
+    float_above,
+    float_below,
+    in_integers,
+    negative,
+    sqrt_bounds,
+)
 from gjk3d.exact.bodies import Body, Placement, at_point, body_of, place, placement, same_set
-from gjk3d.exact.carried import Side, judge_carried, judge_foot
+from gjk3d.exact.certificates import Side, judge_carried, judge_foot
 from gjk3d.exact.claims import UNIT, Allowed, Claim, allowance, claim_of
 from gjk3d.exact.difference import Difference
-from gjk3d.exact.enclosure import Enclosure
-from gjk3d.exact.plane import heights, place_plane
 from gjk3d.exact.revolved import Placed, prove_depth
-from gjk3d.exact.signed import bracket_outside, enclose
+from gjk3d.exact.signed import bracket_outside, enclose, heights, place_plane
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape

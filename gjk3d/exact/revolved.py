@@ -5,7 +5,7 @@ through the axis and the origin: a polygon in integers shows that. Poses are rot
 parallel only to rounding; the sets judged have the exact symmetry, and the signed distance changes by no more than
 the sets move (Hausdorff).
 
-Ellipsoids with one centre and the same axes: see `gjk3d.narrow.concentric`, whose argument holds for fractions too.
+Ellipsoids with one centre and the same axes: see `gjk3d.narrow.ties`, whose argument holds for fractions too.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from fractions import Fraction
 from itertools import permutations
 from typing import NamedTuple
 
-from gjk3d.exact.arithmetic import Root, Vec, cross, dot
+from gjk3d.exact.arithmetic import Enclosure, Root, Vec, cross, dot
 from gjk3d.exact.bodies import Body, Matrix, Placement, Term, place
 from gjk3d.exact.difference import Difference
-from gjk3d.exact.enclosure import Enclosure
 
 _STEPS = 400  #: vertices of a polygon
 _IDENTITY: Matrix = (1, 0, 0), (0, 1, 0), (0, 0, 1)

@@ -12,16 +12,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from gjk3d.typing import Array, Ints
 
 FEW = 1 << 16  #: products of a point and a direction that cost less than one more split, and less than a thread
 _ROUNDING = 128.0 * 2.0**-53  #: of the products compared
 
 
-def farthest(points: Array, directions: Array) -> tuple[Array, Index]:
+def farthest(points: Array, directions: Array) -> tuple[Array, Ints]:
     """Return how far points (n, d) reach along each direction (m, d), and the index of the one that does, (m,) each.
 
     There is at least one point. Among points that are equally far to rounding, any may be returned.
@@ -37,7 +35,7 @@ def farthest(points: Array, directions: Array) -> tuple[Array, Index]:
     return reach, index
 
 
-def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[Index, Index]]:
+def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[Ints, Ints]]:
     """Yield groups of directions (m, d), and with each group the points (n, d) that may reach the level along one."""
 
     def may_reach(columns: Array, axis: Array, half: Array, rounding: float) -> Any:
@@ -48,7 +46,7 @@ def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[I
             yield rows, members
 
 
-def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -> Iterator[tuple[Index, Index]]:
+def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -> Iterator[tuple[Ints, Ints]]:
     """Yield each direction once, in groups of like ones, and with each group the points in question along one of them.
 
     ``in_question`` is told points in columns, the middle and the half extents of directions, and their rounding.

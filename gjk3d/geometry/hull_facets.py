@@ -9,12 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.geometry.farthest import farthest, reaching
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from gjk3d.typing import Array, Ints
 
 SAME = 2e-15  # what lies outside by less is rounding: no vertex is kept for it
 ROUND = 1e-15  # allowance for the arithmetic of the checks
@@ -25,12 +22,12 @@ PAIRS = 3_000_000  # of points and faces, that exact distances are worth
 class Facets(NamedTuple):
     """Facets (m, 3) or (m, 2) by point, their (m, 3) outward unit normals, and Qhull's planes in mapped coordinates."""
 
-    simplices: Index
+    simplices: Ints
     normals: Array
     planes: Array
 
 
-def qhull(points: Array, chosen: Index, matrix: Array, options: str) -> Facets | None:
+def qhull(points: Array, chosen: Ints, matrix: Array, options: str) -> Facets | None:
     """Return the facets of the hull of some of the points as Qhull sees them through a linear map, or None.
 
     None means that Qhull refused, or that its facets are no closed surface.
@@ -59,7 +56,7 @@ def qhull(points: Array, chosen: Index, matrix: Array, options: str) -> Facets |
     return Facets(chosen[simplices], normals, hull.equations)
 
 
-def is_closed(faces: Index) -> bool:
+def is_closed(faces: Ints) -> bool:
     """Tell whether triangles are a closed oriented surface like a sphere: every edge once in each direction."""
     n = int(faces.max()) + 1
     tail, head = faces, np.roll(faces, -1, axis=1)
@@ -69,7 +66,7 @@ def is_closed(faces: Index) -> bool:
     return bool((there == back).all() and (there[1:] != there[:-1]).all() and len(faces) == 2 * used - 4)
 
 
-def _rewound(faces: Index, neighbors: Index) -> Index:
+def _rewound(faces: Ints, neighbors: Ints) -> Ints:
     """Give all triangles the winding of the first: slivers carry no sign of their own."""
     faces = faces.copy()
     seen = np.zeros(len(faces), dtype=bool)
@@ -87,12 +84,12 @@ def _rewound(faces: Index, neighbors: Index) -> Index:
     return faces
 
 
-def corners_of(faces: Index) -> Index:
+def corners_of(faces: Ints) -> Ints:
     """Return which points are corners, ascending."""
     return np.flatnonzero(np.bincount(faces.ravel()))
 
 
-def edges(faces: Index) -> tuple[Index, Index]:
+def edges(faces: Ints) -> tuple[Ints, Ints]:
     """Return the edges (e, 2) of a closed surface, lower index first, and the two faces (e, 2) at each."""
     tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     low, high = np.minimum(tail, head), np.maximum(tail, head)
@@ -101,7 +98,7 @@ def edges(faces: Index) -> tuple[Index, Index]:
     return np.stack([low[one], high[one]], axis=1), np.stack([one // 3, two // 3], axis=1)
 
 
-def vector_areas(points: Array, faces: Index) -> Array:
+def vector_areas(points: Array, faces: Ints) -> Array:
     """Return the (m, 3) area vectors of triangles."""
     a, b, c = points[faces[:, 0]], points[faces[:, 1]], points[faces[:, 2]]
     return np.asarray(0.5 * np.cross(b - a, c - a))
@@ -116,7 +113,7 @@ def corner_normals(facets: Facets, count: int) -> Array:
     return _unit_rows(normals)
 
 
-def strict(points: Array, facets: Facets) -> Index:
+def strict(points: Array, facets: Facets) -> Ints:
     """Return the vertices that stand out of their neighbours by more than rounding, one of every cluster.
 
     Too many may be missing, as where two points a rounding apart hide each other: `beyond` finds these again.
@@ -167,7 +164,7 @@ def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
     return np.concatenate(directions), np.concatenate(reaches)
 
 
-def beyond(points: Array, others: Index, held: Index, facets: Facets) -> tuple[Index, float]:
+def beyond(points: Array, others: Ints, held: Ints, facets: Facets) -> tuple[Ints, float]:
     """Return the others, farthest along each probe, that reach beyond all held points, and the greatest excess.
 
     The excess is over the planes of the facets, not over the held points.
@@ -188,7 +185,7 @@ def _unit_rows(vectors: Array) -> Array:
     return np.asarray(vectors / np.where(lengths > 0.0, lengths, 1.0))
 
 
-def stragglers(points: Array, others: Index, facets: Facets, excess: float) -> tuple[Index, float]:
+def stragglers(points: Array, others: Ints, facets: Facets, excess: float) -> tuple[Ints, float]:
     """Return the others that cannot be shown to be at the hull or inside, and a bound on how far the rest is outside.
 
     The bound comes from the greatest excess over the planes where the hull is fat; off a sharp tip a point is far and

@@ -11,12 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.geometry import hull_facets as fc
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from gjk3d.typing import Array, Ints
 
 FLAT = 1e-13  # an extent below this part of the size is ignored: the hull is flat, collinear or a point
 FAT = 1e-3  # Qhull is safe in the given axes where the least extent is above this part of the greatest
@@ -49,14 +46,14 @@ class HullData(NamedTuple):
     """
 
     vertices: Array
-    faces: Index
+    faces: Ints
     dimension: int
     defect: float
     volume: float
     area: float
-    edges: Index
+    edges: Ints
     angles: Array
-    indices: Index
+    indices: Ints
 
     @property
     def mean_curvature(self) -> float:
@@ -78,9 +75,9 @@ class _Built(NamedTuple):
     """A hull of the recentred points: indices into them, lengths in their scale."""
 
     dimension: int
-    kept: Index
-    faces: Index
-    edges: Index
+    kept: Ints
+    faces: Ints
+    edges: Ints
     angles: Array
     defect: float
     volume: float
@@ -122,7 +119,7 @@ def build_hull(points: Array) -> HullData:
         )
 
 
-def hull_of_faces(vertices: Array, faces: Index, dimension: int, defect: float, angles: Array) -> HullData | None:
+def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, angles: Array) -> HullData | None:
     """Return a hull that was built before from what was kept of it; None where that is no closed surface.
 
     It answers queries as the first one did; volume and area may differ from its by rounding.
@@ -145,7 +142,7 @@ def hull_of_faces(vertices: Array, faces: Index, dimension: int, defect: float, 
     return HullData(vertices, faces, dimension, defect, volume, area, fc.edges(faces)[0], angles, every)
 
 
-def _distinct(points: Array) -> Index:
+def _distinct(points: Array) -> Ints:
     """Return the indices of the points without repetition: first ones, ascending."""
     order = np.lexsort(points.T)
     ordered = points[order]
@@ -239,7 +236,7 @@ def _solid(points: Array, frame: _Frame) -> _Built:
     return _Built(3, kept, faces, edges, angles, defect, max(volume, 0.0) * float(np.prod(frame.extents)), area)
 
 
-def _settle(points: Array, matrices: list[Array]) -> tuple[fc.Facets | None, Index, float]:
+def _settle(points: Array, matrices: list[Array]) -> tuple[fc.Facets | None, Ints, float]:
     """Return facets, vertices and defect by the first map that Qhull can work in."""
     for options in ("Qt", "QJ"):  # joggled input always has facets, a little off; `beyond` sees by how much
         for matrix in matrices:
@@ -249,7 +246,7 @@ def _settle(points: Array, matrices: list[Array]) -> tuple[fc.Facets | None, Ind
     return None, np.arange(len(points)), 0.0
 
 
-def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Index, float] | None:
+def _attempt(points: Array, matrix: Array, options: str) -> tuple[fc.Facets, Ints, float] | None:
     everything = np.arange(len(points))
     facets = fc.qhull(points, everything, matrix, options)
     if facets is None:

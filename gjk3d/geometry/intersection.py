@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from gjk3d.typing import Array
 
 _THIN = 0.1  #: least extent by greatest, from which corners get half-spaces of their own
 _SHARP = -0.8  #: cosine between the normals of two faces, from which their edge does
@@ -31,7 +30,7 @@ def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
 
     Just outside a knife edge a point is close to the planes of both faces, and beyond a needle's point to all of them:
     there planes across the edge, and across the way from the middle to a corner, say how far it is. ``faces`` and
-    ``arcs`` as `gjk3d.geometry.gauss.gauss_map` has them.
+    ``arcs`` as `gjk3d.geometry.graph.gauss_map` has them.
     """
     middle = vertices.mean(axis=0)
     out = vertices - middle

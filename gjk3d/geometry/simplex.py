@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, scale, sub, triangle_normal
 
 Vec4 = tuple[float, float, float, float]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 
 Vec3 = tuple[float, float, float]
 

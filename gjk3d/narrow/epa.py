@@ -24,14 +24,13 @@ from math import inf, sqrt
 
 import numpy as np
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular, scale, sub, triangle_normal, unit
+from gjk3d.narrow.cores import Rigid, support_pair
 from gjk3d.narrow.gjk import SIMPLEX, first_four, row3, set_row
-from gjk3d.narrow.minkowski import Rigid, support_pair
 from gjk3d.narrow.trace import put, put3
-from gjk3d.poses import Array
-from gjk3d.shapes.base import Ints
+from gjk3d.typing import Array, Ints
 
 CLOSED, APART, FLAT, STUCK, FULL = range(5)
 

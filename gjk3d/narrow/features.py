@@ -12,13 +12,12 @@ from math import cos, pi, radians, sin, sqrt
 
 import numpy as np
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular, unit
-from gjk3d.poses import Array
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Ints
 from gjk3d.shapes.composed import place, pull_back
 from gjk3d.shapes.table import support
+from gjk3d.typing import Array, Ints
 
 LEAN = 5.0  #: degrees
 CORNERS = 32

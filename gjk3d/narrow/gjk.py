@@ -19,7 +19,7 @@ from math import sqrt
 
 import numpy as np
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.simplex import (
     INSIDE,
     OUTSIDE,
@@ -30,10 +30,9 @@ from gjk3d.geometry.simplex import (
     closest_on_triangle,
 )
 from gjk3d.geometry.vec3 import Vec3, dot, unit
-from gjk3d.narrow.minkowski import Rigid, support_pair
+from gjk3d.narrow.cores import Rigid, support_pair
 from gjk3d.narrow.trace import put, put3
-from gjk3d.poses import Array
-from gjk3d.shapes.base import Ints
+from gjk3d.typing import Array, Ints
 
 CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7)
 MAX_STEPS = 256

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy
 from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
+from gjk3d.narrow.cores import Rigid, pair_size, relative_pose, world_center
 from gjk3d.narrow.features import PLANE, Feature, feature
-from gjk3d.narrow.minkowski import Rigid, pair_size, relative_pose, world_center
 from gjk3d.narrow.pairs import exchanged, pose_of
-from gjk3d.poses import Array
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Ints
+from gjk3d.typing import Array, Ints
 
 # of the pair's size: points this close are one; faces that lie on each other up to this much touch everywhere
 SAME, FLUSH = 1e-12, 1e-9

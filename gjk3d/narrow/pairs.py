@@ -6,10 +6,10 @@ compiled with everything below it.
 
 from __future__ import annotations
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.narrow.solve import quick_collide, solve
-from gjk3d.poses import Array, check_row
-from gjk3d.shapes.base import Ints
+from gjk3d.poses import check_row
+from gjk3d.typing import Array, Ints
 
 # Shapes lie behind each other in an array of ints and one of floats; see `gjk3d.shapes.layout`. A pair is a row of
 # ints: of shape A where its ints and its floats begin, its rank, its pose row, and by how much that grows from one

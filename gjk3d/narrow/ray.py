@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, dot
-from gjk3d.poses import Array
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Ints
+from gjk3d.typing import Array, Ints
 
 MISS, HIT, INSIDE, GENERAL = range(4)
 #: rounding of a ray's place, in units of how far it comes and of the body's size

@@ -9,16 +9,12 @@ from math import inf, sqrt
 
 import numpy as np
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.simplex import INSIDE, closest_on_tetrahedron, closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, dot
-from gjk3d.narrow.boxes import WIDTH as BOX_WIDTH
-from gjk3d.narrow.boxes import best_axis, overlapping_boxes
-from gjk3d.narrow.concentric import concentric
-from gjk3d.narrow.epa import CLOSED, FLAT, FULL, epa
-from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, SIMPLEX, first_four, gjk, witnesses
-from gjk3d.narrow.meridian import meridian
-from gjk3d.narrow.minkowski import (
+from gjk3d.narrow.box_box import WIDTH as BOX_WIDTH
+from gjk3d.narrow.box_box import best_axis, overlapping_boxes
+from gjk3d.narrow.cores import (
     Rigid,
     center_error,
     pair_size,
@@ -27,11 +23,13 @@ from gjk3d.narrow.minkowski import (
     support_pair,
     world_center,
 )
+from gjk3d.narrow.epa import CLOSED, FLAT, FULL, epa
+from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, SIMPLEX, first_four, gjk, witnesses
+from gjk3d.narrow.ties import concentric, meridian
 from gjk3d.narrow.trace import put
 from gjk3d.narrow.warm import recall, remember
-from gjk3d.poses import Array
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Ints
+from gjk3d.typing import Array, Ints
 
 SEPARATED, TOUCHING, OVERLAPPING, UNDECIDED, BEYOND = range(5)
 UNSIGNED, SIGNED, EPA_ALWAYS = range(3)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3
-from gjk3d.poses import Array
 from gjk3d.results import EpaStep, GjkStep, Trace
+from gjk3d.typing import Array
 
 GJK_STEP, EPA_START, EPA_STEP, GJK_END = 1.0, 2.0, 3.0, 4.0
 #: why GJK stopped, by the codes of `gjk3d.narrow.gjk`

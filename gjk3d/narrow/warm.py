@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3
-from gjk3d.narrow.minkowski import Rigid
-from gjk3d.poses import Array
+from gjk3d.narrow.cores import Rigid
+from gjk3d.typing import Array
 
 #: a row: number of points (0: nothing yet), the axis in A's frame, then each point of A and of B in its own frame
 ROW = 28

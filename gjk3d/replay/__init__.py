@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gjk3d.replay.again import Replay, Sameness, run
-from gjk3d.replay.document import Case, read, to_json, versions
+from gjk3d.replay.document import Case, Replay, Sameness, read, run, to_json, versions
 
 __all__ = ["Case", "Replay", "Sameness", "read", "run", "to_json", "versions"]

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.errors import FileError, ParseError
-
-Array = NDArray[np.float64]
+from gjk3d.typing import Array
 
 MAX_BYTES = 16 << 20  #: of a document, written or read: Python's lists take up to 50 times as much
 _SHOWN = 40  #: characters of a wrong value that a message quotes

@@ -10,20 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.asking import check_workers
-from gjk3d.families import FIRST_POINTS, in_chunks, scratch
-from gjk3d.firstcall import first_call
+from gjk3d._kernels.first_call import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow import warm
 from gjk3d.narrow.epa import workspace
-from gjk3d.robot.checking import FREE, REFUSED, UNSURE, clearance_many, free_many, free_one
-from gjk3d.robot.every import FAR, every_many
-from gjk3d.robot.kinematics import Array, Ints
+from gjk3d.query.ask import check_workers
+from gjk3d.query.dispatch import FIRST_POINTS, in_chunks, scratch
 from gjk3d.robot.model import Robot
 from gjk3d.robot.outlines import all_far
 from gjk3d.robot.solids import Solids
 from gjk3d.robot.surroundings import Surroundings
 from gjk3d.robot.tables import PairNames, Room, Tables
+from gjk3d.robot.walk import FAR, FREE, REFUSED, UNSURE, clearance_many, every_many, free_many, free_one
+from gjk3d.typing import Array, Ints
 
 _FLOAT = np.dtype(np.float64)
 

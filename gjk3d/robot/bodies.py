@@ -10,16 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy import spatial
 
+from gjk3d.bodies import Mesh, load
 from gjk3d.errors import Gjk3dError, ParseError, ShapeError
-from gjk3d.meshes import Mesh, load
 from gjk3d.robot import files, urdf
-from gjk3d.robot.kinematics import Array
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.capsule import Capsule
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.cylinder import Cylinder
 from gjk3d.shapes.sphere import Sphere
+from gjk3d.typing import Array
 
 #: what becomes of a mesh
 WAYS = ("bodies", "hull", "parts", "mesh")

@@ -10,14 +10,14 @@ from math import sqrt
 
 import numpy as np
 
-from gjk3d._numba import kernel
-from gjk3d.robot.kinematics import Array, Ints
+from gjk3d._kernels.decorators import kernel
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.capsule import Capsule
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.cylinder import Cylinder
+from gjk3d.typing import Array, Ints
 
 #: floats of a capsule: both ends, in the frame of the shape, and the radius
 SIZE = 7

@@ -9,18 +9,17 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.asking import check_workers
+from gjk3d.query.ask import check_workers
 from gjk3d.robot.answers import Answers
-from gjk3d.robot.checking import FREE
-from gjk3d.robot.kinematics import Array, many_point_jacobians
+from gjk3d.robot.kinematics import many_point_jacobians
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
-from gjk3d.robot.reports import collisions, contacts
-from gjk3d.robot.results import PairName, RobotClearance, RobotCollision, RobotContact
-from gjk3d.robot.things import WORLD
+from gjk3d.robot.obstacles import WORLD
+from gjk3d.robot.results import PairName, RobotClearance, RobotCollision, RobotContact, collisions, contacts
+from gjk3d.robot.walk import FREE
 from gjk3d.scene import Scene
-from gjk3d.scene.standing import Solid
-from gjk3d.typing import Number, PoseLike, Row, Rows, Unclear, VectorLike
+from gjk3d.scene.proxies import Solid
+from gjk3d.typing import Array, Number, PoseLike, Row, Rows, Unclear, VectorLike
 
 
 class Checker(Answers):

@@ -11,14 +11,9 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from gjk3d.typing import Array, Ints
 
 FIXED, TURNING, SLIDING, PLANAR, FLOATING = range(5)
 #: how many numbers a joint of each kind takes

@@ -12,15 +12,14 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d._kernels.first_call import first_call
 from gjk3d.errors import RobotError
-from gjk3d.firstcall import first_call
 from gjk3d.robot import tree
-from gjk3d.robot.allowed import AllowedPairs
+from gjk3d.robot.allowed import AllowedPairs, State, read_srdf, srdf_text, write_srdf
 from gjk3d.robot.bodies import Body, Geometry, make_bodies
-from gjk3d.robot.kinematics import FIXED, Array, Chain, Ints, many_link_poses, many_point_jacobians
-from gjk3d.robot.srdf import State, read_srdf, srdf_text, write_srdf
+from gjk3d.robot.kinematics import FIXED, Chain, many_link_poses, many_point_jacobians
 from gjk3d.robot.urdf import Joint, read_urdf
-from gjk3d.typing import Number, Row, Rows, Unclear
+from gjk3d.typing import Array, Ints, Number, Row, Rows, Unclear
 
 _FLOAT = np.dtype(np.float64)
 

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.asking import check_workers
+from gjk3d._kernels.first_call import first_call
 from gjk3d.errors import RobotError
-from gjk3d.families import FIRST_POINTS, in_chunks, scratch
-from gjk3d.firstcall import first_call
 from gjk3d.narrow import solve as narrow
-from gjk3d.robot.arms import Arms, arms_of
-from gjk3d.robot.checking import FREE, UNSURE
-from gjk3d.robot.kinematics import Array, Ints
-from gjk3d.robot.moving import sampled_many
-from gjk3d.robot.proven import HIT, LEVELS, OPEN, PROVEN, certified_many
+from gjk3d.query.ask import check_workers
+from gjk3d.query.dispatch import FIRST_POINTS, in_chunks, scratch
+from gjk3d.robot.motion_bounds import Arms, arms_of
+from gjk3d.robot.motion_certified import HIT, LEVELS, OPEN, PROVEN, certified_many
+from gjk3d.robot.motion_sampled import sampled_many
 from gjk3d.robot.proven_solids import certified_solids
 from gjk3d.robot.results import PairName
-from gjk3d.typing import B, N, Number, P, Rows, S, VectorLike
+from gjk3d.robot.walk import FREE, UNSURE
+from gjk3d.typing import Array, B, Ints, N, Number, P, Rows, S, VectorLike
 
 if TYPE_CHECKING:
     from gjk3d.robot.checker import Checker

@@ -14,9 +14,9 @@ import numpy as np
 
 from gjk3d.errors import RobotError
 from gjk3d.robot.checker import Checker
-from gjk3d.robot.kinematics import TURNING, Array
+from gjk3d.robot.kinematics import TURNING
 from gjk3d.robot.urdf import KINDS
-from gjk3d.typing import Row
+from gjk3d.typing import Array, Row
 
 try:
     from ompl import base as ob

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.robot.capsules import between_capsules
-from gjk3d.robot.checking import between_balls, place
-from gjk3d.robot.kinematics import Array, Ints, link_poses
+from gjk3d.robot.kinematics import link_poses
+from gjk3d.robot.walk import between_balls, place
 from gjk3d.shapes import layout
 from gjk3d.shapes.table import support
+from gjk3d.typing import Array, Ints
 
 MEET = -1e308  #: what is written where two outlines touch: nothing is known of what is in them
 _RADIUS = layout.RADIUS

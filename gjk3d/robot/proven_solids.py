@@ -1,8 +1,8 @@
 """Certified motions for pairs that the kernels leave open: meshes, other solids, half-spaces.
 
-The linear bound of `gjk3d.robot.proven`, from left to right: several configurations of a stretch ahead are asked at
-once, and the stretch grows where all of it is proven, and shrinks where it is not. In overlap the depth of what is not
-convex is no distance that a motion changes evenly: nothing is proven of it, also where a margin is negative.
+The linear bound of `gjk3d.robot.motion_certified`, from left to right: several configurations of a stretch ahead are
+asked at once, and the stretch grows where all of it is proven, and shrinks where it is not. In overlap the depth of
+what is not convex is no distance that a motion changes evenly: nothing is proven of it, nor where a margin is negative.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gjk3d.robot.arms import Arms
-from gjk3d.robot.kinematics import Array
-from gjk3d.robot.proven import FINER, HIT, OPEN, PROVEN, speeds
+from gjk3d.robot.motion_bounds import Arms
+from gjk3d.robot.motion_certified import FINER, HIT, OPEN, PROVEN, speeds
+from gjk3d.typing import Array
 
 if TYPE_CHECKING:
     from gjk3d.robot.checker import Checker

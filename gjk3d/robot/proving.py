@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjk3d.batch import Pairs
-from gjk3d.bounding import bounding_sphere
-from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING, Array, Ints
+from gjk3d.query.batch import Pairs
+from gjk3d.query.bounding import bounding_sphere
+from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING
 from gjk3d.robot.model import Robot
 from gjk3d.robot.touching import Touching
+from gjk3d.typing import Array, Ints
 
 FREE, HIT, OPEN = range(3)
 _ROUNDING = 1e-9  #: of the size of the robot: what poses and reaches may be rounded by, and far more

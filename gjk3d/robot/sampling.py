@@ -9,11 +9,11 @@ from scipy.spatial.transform import Rotation
 
 from gjk3d.errors import RobotError
 from gjk3d.robot.allowed import AllowedPairs
-from gjk3d.robot.kinematics import FLOATING, PLANAR, SLIDING, TURNING, Array, Ints
+from gjk3d.robot.kinematics import FLOATING, PLANAR, SLIDING, TURNING
 from gjk3d.robot.model import Robot
 from gjk3d.robot.proving import FREE, HIT, OPEN, Prover
 from gjk3d.robot.touching import Touching
-from gjk3d.typing import Row
+from gjk3d.typing import Array, Ints, Row
 from gjk3d.wording import above
 
 _AT_ONCE = 256  #: configurations; memory grows with it

@@ -1,7 +1,7 @@
 """Pairs that the kernels cannot answer: meshes, other solids, half-spaces, functions of a user's.
 
-Each shape has something convex that stands for it, see `gjk3d.robot.things.outline`. Where these are far enough apart
-nothing else is asked; the others go to the functions of two shapes, all configurations of a pair at once.
+Each shape has something convex that stands for it, see `gjk3d.robot.obstacles.outline`. Where these are far enough
+apart nothing else is asked; the others go to the functions of two shapes, all configurations of a pair at once.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.families import FIRST_POINTS, scratch
-from gjk3d.firstcall import first_call
+from gjk3d._kernels.first_call import first_call
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow import warm
 from gjk3d.narrow.epa import workspace
-from gjk3d.queries import collide, signed_distance
+from gjk3d.query.dispatch import FIRST_POINTS, scratch
+from gjk3d.query.distance import collide, signed_distance
 from gjk3d.results import Distance
-from gjk3d.robot.kinematics import Array, Ints
 from gjk3d.robot.model import Robot
 from gjk3d.robot.outlines import outlines_many
 from gjk3d.robot.tables import Tables
+from gjk3d.typing import Array, Ints
 
 _AT_ONCE = 1 << 18  #: most numbers of configurations times pairs that are held
 
@@ -91,7 +91,7 @@ class Solids:
         return lower, upper
 
     def nearest(self, rows: Array, most: float, out: Array, which: Ints) -> None:
-        """Better the rows of `gjk3d.robot.checking.clearance_many`, where a pair here is nearer, within ``most``.
+        """Better the rows of `gjk3d.robot.walk.clearance_many`, where a pair here is nearer, within ``most``.
 
         Pairs here are numbered behind those of the kernels.
         """

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Self
 
-from gjk3d.asking import check_margin
 from gjk3d.errors import RobotError
+from gjk3d.query.ask import check_margin
 from gjk3d.robot.model import Robot
+from gjk3d.robot.obstacles import WORLD, Thing, taken_over, thing
 from gjk3d.robot.tables import Base, Rules, Tables, build
-from gjk3d.robot.things import WORLD, Thing, taken_over, thing
-from gjk3d.scene.standing import Solid
-from gjk3d.shapes.base import Array
-from gjk3d.typing import OnePose
+from gjk3d.scene.proxies import Solid
+from gjk3d.typing import Array, OnePose
 
 
 class Surroundings:

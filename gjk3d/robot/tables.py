@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.families import arena
 from gjk3d.narrow import warm
+from gjk3d.query.dispatch import arena
 from gjk3d.robot.capsules import with_capsules
-from gjk3d.robot.kinematics import Array, Ints
 from gjk3d.robot.model import Robot
-from gjk3d.robot.things import WORLD, Outline, Thing, outline
+from gjk3d.robot.obstacles import WORLD, Outline, Thing, outline
 from gjk3d.shapes.base import Shape
+from gjk3d.typing import Array, Ints
 
 
 class Slot(NamedTuple):
@@ -87,9 +87,9 @@ class Tables:
     solid_margins: Array
     order: Ints
     cache: Array
-    single: Any  #: what `gjk3d.robot.checking.free_one` is called with, once it was
+    single: Any  #: what `gjk3d.robot.walk.free_one` is called with, once it was
     far: Any  #: and `gjk3d.robot.outlines.all_far`, where there are solids
-    room: Room | None  #: scratch of `gjk3d.robot.checking.clearance_many`, for one thread
+    room: Room | None  #: scratch of `gjk3d.robot.walk.clearance_many`, for one thread
 
     def names(self, slots: Any) -> tuple[str, str]:
         """Return the names of two slots."""

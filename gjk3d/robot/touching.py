@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gjk3d.batch import Pairs
-from gjk3d.bounding import bounding_sphere
-from gjk3d.meshes import Mesh
-from gjk3d.queries import collide
-from gjk3d.robot.kinematics import Array, Ints
+from gjk3d.bodies import Mesh
+from gjk3d.query.batch import Pairs
+from gjk3d.query.bounding import bounding_sphere
+from gjk3d.query.distance import collide
 from gjk3d.robot.model import Robot
+from gjk3d.typing import Array, Bools, Ints
 
-Bools = NDArray[np.bool_]
 _ROUNDING = 1e-9  #: of a ball's size, by which it is asked about larger: poses are rounded
 
 

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.errors import ParseError
-from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, TURNING, Array
-from gjk3d.robot.xml import Place, read_root
+from gjk3d.robot.files import Place, read_root
+from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, TURNING
+from gjk3d.typing import Array
 
 KINDS = {
     "fixed": FIXED,

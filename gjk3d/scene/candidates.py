@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gjk3d.broad.tree import Tree
 from gjk3d.scene.objects import Objects
-from gjk3d.shapes.base import Array, Ints
+from gjk3d.typing import Array, Ints
 
 _ROUNDING = 1e-13  #: of a height over a plane, in units of the numbers it is made of
 _WIDER = 1.0 + 1e-8  #: of a distance that is asked for: the narrow phase is off by less

@@ -1,7 +1,7 @@
-"""What the narrow phase says about pairs of objects: the one place that knows what kinds of solids there are.
+"""What the narrow phase says about pairs of objects: all, the nearest, and what rays meet first.
 
-Pairs of convex shapes are answered by the kernels of `gjk3d.batch.Pairs` in one call; those with a mesh, a compound or
-the like by their own family, see `gjk3d.families`, all poses of two such in one call.
+Pairs of convex shapes are answered by the kernels of `gjk3d.query.batch.Pairs` in one call; those with a mesh, a
+compound or the like by their own family, see `gjk3d.query.dispatch`, all poses of two such in one call.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.asking import family_of
-from gjk3d.batch import PairDistance, pair_distance
-from gjk3d.families import Rows
-from gjk3d.firstcall import first_call
+from gjk3d._kernels.first_call import first_call
 from gjk3d.narrow import solve as narrow
-from gjk3d.scene.candidates import Candidates
-from gjk3d.shapes.base import Array, Ints
+from gjk3d.query.ask import family_of
+from gjk3d.query.batch import PairDistance, pair_distance
+from gjk3d.query.dispatch import Rows
+from gjk3d.query.raycast import RayHit, cast_rays
+from gjk3d.scene.candidates import Candidates, wider
+from gjk3d.scene.objects import Objects
+from gjk3d.scene.results import SceneHit
+from gjk3d.typing import Array, Ints
 
 
 class Answers:
@@ -134,9 +137,9 @@ class Narrow:
 
     def _meshes_apart(self, pairs: Ints, which: Ints, margin: float) -> tuple[Ints, Ints]:
         """Return which pairs are left to ask, and which are of two meshes whose tilted boxes are apart."""
-        from gjk3d.meshes.many import root_of, roots_apart  # loaded where there is a mesh or the like
-        from gjk3d.meshes.mesh import Mesh
-        from gjk3d.meshes.surfaces import ROUNDING
+        from gjk3d.bodies.meeting import root_of, roots_apart  # loaded where there is a mesh or the like
+        from gjk3d.bodies.mesh import Mesh
+        from gjk3d.bodies.surfaces import ROUNDING
 
         shapes = self.shapes(pairs[which])
         numbers, at = np.unique(shapes, return_inverse=True)
@@ -242,3 +245,104 @@ def _solved(a: Any, b: Any, rows: Rows, max_distance: float) -> tuple[Array, Int
     with first_call("distance"):
         family.solve(a, b, rows, narrow.SIGNED, max_distance, 0.0, out, flags, None)
     return out, flags
+
+
+_FIRST = 256  #: pairs asked at once to begin with
+
+
+def nearest(candidates: Candidates, narrow: Narrow, count: int | None, within: float) -> Answers:
+    """Return the nearest pairs, up to a distance; on ties of the last more than asked for, to be sorted by name.
+
+    Pairs are asked in the order of the gaps between their boxes. The radius in which they are looked for grows from 0,
+    where all that overlap are found, until it holds enough of them.
+    """
+    kept, worst = Answers.joined([]), within
+    limit = wider(within)
+    radius, before = limit if count is None else 0.0, -1.0
+    # of objects spread evenly some pairs are nearer than this
+    step = candidates.size / (3.0 * max(candidates.count, 1) ** (1.0 / 3.0)) / 8.0
+    while True:
+        pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *candidates.blocks(radius)])
+        gaps = candidates.gaps(pairs)
+        fresh = (gaps > before) & (gaps <= radius)
+        kept, worst = _ask(pairs[fresh], gaps[fresh], narrow, count, kept, worst)
+        enough = count is not None and len(kept) >= count
+        if (enough and worst <= radius) or radius >= limit:
+            return kept
+        before = radius
+        radius = wider(worst) if enough else max(2.0 * radius, step)
+        if not 0.0 < radius <= candidates.size and not enough:
+            radius = inf
+        radius = min(radius, limit)
+
+
+def _ask(
+    pairs: Ints, gaps: Array, narrow: Narrow, count: int | None, kept: Answers, worst: float
+) -> tuple[Answers, float]:
+    """Ask pairs, the nearest boxes first; return the nearest so far, and how far the last that counts is."""
+    order = np.argsort(gaps, kind="stable")
+    start, size = 0, max(_FIRST, len(order) if count is None else count)
+    while start < len(order) and gaps[order[start]] <= wider(max(worst, 0.0)):
+        some = order[start : start + size]
+        found = (
+            narrow.distances_within(pairs[some], worst)
+            if count is None
+            else narrow.nearest_within(pairs[some], worst, count)
+        )
+        kept = Answers.joined([kept, found])
+        if count is not None and len(kept) >= count:
+            worst = min(worst, float(np.partition(kept.out[:, 0], count - 1)[count - 1]))
+            kept = kept[kept.out[:, 0] <= worst]
+        start += size
+        size *= 2
+    return kept, worst
+
+
+def first_hits(objects: Objects, starts: Array, units: Array, far: float, stacked: bool) -> SceneHit:
+    """Return where each ray meets an object first, and which; of several there, the first by name."""
+    objects.settle()
+    count = len(starts)
+    best, owner = np.full(count, np.inf), np.full(count, -1, dtype=np.int64)
+    normals, inside = np.full((count, 3), np.nan), np.zeros(count, dtype=bool)
+    planes = np.array(sorted(objects.planes), dtype=np.int64)
+    blocks = list(objects.tree.along_rays(starts, units, far))
+    if len(planes):
+        blocks.append(np.column_stack([np.tile(np.arange(count), len(planes)), np.repeat(planes, count)]))
+    for block in blocks:
+        for number, part in _by_shape(objects, block):
+            rays, slots = part[:, 0], part[:, 1]
+            shape = objects.pairs.shapes[number]
+            hit = cast_rays(shape, objects.rows[slots], starts[rays], units[rays], far)
+            _keep(objects, rays, slots, hit, best, owner, normals, inside)
+    result: SceneHit = object.__new__(SceneHit)
+    found = owner >= 0
+    result.hit, result.distance, result.inside, result.normal = found, best, inside, normals
+    result.origin, result.direction = (np.broadcast_to(rows, (count, 3)) for rows in (starts, units))
+    with np.errstate(invalid="ignore"):
+        result.point = starts + np.where(found, best, np.nan)[:, None] * units
+    result.name = [objects.names[slot] if slot >= 0 else None for slot in owner.tolist()]
+    return result if stacked else result[0]
+
+
+def _by_shape(objects: Objects, block: Ints) -> list[tuple[int, Ints]]:
+    """Return the pairs of rays and slots of each distinct shape."""
+    which = objects.which[block[:, 1]]
+    order = np.argsort(which, kind="stable")
+    numbers, begins = np.unique(which[order], return_index=True)
+    return list(zip(numbers.tolist(), np.split(block[order], begins[1:]), strict=True)) if len(block) else []
+
+
+def _keep(
+    objects: Objects, rays: Ints, slots: Ints, hit: RayHit, best: Array, owner: Ints, normals: Array,
+    inside: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Take over hits that come before what is known of their ray."""
+    ranks = objects.ranks
+    order = np.lexsort((ranks[slots], hit.distance, rays))
+    order = order[hit.hit[order]]
+    first = order[np.unique(rays[order], return_index=True)[1]]  # of each ray one
+    ray, slot, distance = rays[first], slots[first], hit.distance[first]
+    sooner = (distance < best[ray]) | ((distance == best[ray]) & (ranks[slot] < ranks[owner[ray]]))
+    ray, first = ray[sooner], first[sooner]
+    best[ray], owner[ray] = hit.distance[first], slots[first]
+    normals[ray], inside[ray] = hit.normal[first], hit.inside[first]

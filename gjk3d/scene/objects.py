@@ -6,18 +6,40 @@ question is asked, all that are new or have moved at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from gjk3d.asking import no_shape
-from gjk3d.bounding.placed import placed_boxes
 from gjk3d.broad.tree import ALL, Tree
 from gjk3d.errors import PoseError, SceneError
 from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
-from gjk3d.scene.standing import Solid, SolidPairs, is_solid, planes_of
-from gjk3d.shapes.base import Array, Ints
+from gjk3d.query.ask import no_shape
+from gjk3d.query.bounding import placed_boxes
+from gjk3d.scene.proxies import Solid, SolidPairs, is_solid, planes_of
+from gjk3d.typing import Array, Ints
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def alone(method: F) -> F:
+    """Let a method of a scene wait until no other thread is in it, nor in a scene that it is asked against."""
+
+    @wraps(method)
+    def locked(self: Any, *args: Any, **options: Any) -> Any:
+        other = args[0] if args else options.get("other")
+        if not isinstance(other, type(self)) or other is self:
+            with self._lock:
+                return method(self, *args, **options)
+        with ExitStack() as both:
+            for scene in sorted((self, other), key=id):  # in one order, or two threads would wait for each other
+                both.enter_context(scene._lock)
+            return method(self, *args, **options)
+
+    return cast(F, locked)
+
 
 MOST_GROUPS = 62  #: bits that are free in an int64
 _SPARE = 64  #: shapes that are kept though no object has them, and as many as there are objects

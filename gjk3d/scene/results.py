@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from math import inf
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeVar
 
-from gjk3d.contacts import Contact
-from gjk3d.rays import RayHit
+from gjk3d.query.contact import Contact
+from gjk3d.query.raycast import RayHit
 from gjk3d.results import Distance
-from gjk3d.shapes.base import Array, Ints
-from gjk3d.typing import N
+from gjk3d.typing import Array, Ints, N
 
 if TYPE_CHECKING:
     from gjk3d.results import Each

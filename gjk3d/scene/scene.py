@@ -12,23 +12,19 @@ from typing import Any, Union, cast, overload
 
 import numpy as np
 
-from gjk3d.asking import check_margin, check_workers, no_shape
 from gjk3d.broad.tree import ALL
-from gjk3d.contacts import Contact, check_patches
 from gjk3d.errors import SceneError, ShapeError
-from gjk3d.rays import check_rays
+from gjk3d.query.ask import check_margin, check_workers, no_shape
+from gjk3d.query.contact import Contact, check_patches
+from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
-from gjk3d.scene.aiming import first_hits
-from gjk3d.scene.alone import alone
 from gjk3d.scene.candidates import Candidates
-from gjk3d.scene.closest import nearest
-from gjk3d.scene.narrow import Answers, Narrow
-from gjk3d.scene.objects import Objects, check_name, check_new, distinct, pose_rows_of, put_pose
+from gjk3d.scene.contacts import patches
+from gjk3d.scene.narrow import Answers, Narrow, first_hits, nearest
+from gjk3d.scene.objects import Objects, alone, check_name, check_new, distinct, pose_rows_of, put_pose
+from gjk3d.scene.proxies import Solid, is_solid
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
-from gjk3d.scene.standing import Solid, is_solid
-from gjk3d.scene.touching import patches
-from gjk3d.shapes.base import Array
-from gjk3d.typing import OnePose, PoseLike, Row, Rows, Unclear
+from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
 
 Other = Union["Scene", Solid, str, None]
 _FIRST = 1024  #: pairs asked at once where one hit is enough

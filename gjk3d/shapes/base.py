@@ -16,22 +16,19 @@ from numpy.typing import NDArray
 from gjk3d.errors import ShapeError
 from gjk3d.poses import as_matrices, pose_rows
 from gjk3d.shapes import layout, measure, surfaces
-from gjk3d.shapes.limits import in_range
-from gjk3d.typing import FactorsLike, Pose, Row, Rows, SupportsMatrix, Unclear
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from gjk3d.shapes.layout import in_range
+from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatrix, Unclear
 
 
 class Answered(Protocol):
-    """What is no convex shape and is asked about all the same, as a mesh is; see `gjk3d.asking`."""
+    """What is no convex shape and is asked about all the same, as a mesh is; see `gjk3d.query.ask`."""
 
     ANSWERED_BY: ClassVar[str]
     #: the module whose `cast` answers `gjk3d.raycast`
     CAST_BY: ClassVar[str]
 
 
-#: set by gjk3d.families: contains(shape, points) for shapes in general
+#: set by gjk3d.query.dispatch: contains(shape, points) for shapes in general
 contains_hook: list[Callable[[Any, Array], NDArray[np.bool_]]] = []
 
 
@@ -326,7 +323,7 @@ class Shape:
         single = np.ndim(points) == 1
         p = rows([points] if single else points, "contains: points")
         if not contains_hook:
-            import_module("gjk3d.families")  # a shape imported by itself: the layer above has not set its hook yet
+            import_module("gjk3d.query.dispatch")
         inside = contains_hook[0](self, p)
         return bool(inside[0]) if single else inside
 
@@ -373,7 +370,7 @@ class Shape:
         >>> gk.Box((2, 2, 2)).inflated(0.5).bounds[1].tolist()
         [1.5, 1.5, 1.5]
         """
-        from gjk3d.shapes.rounded import Rounded
+        from gjk3d.shapes.combined import Rounded
 
         r = number(radius, "inflated: radius", zero=True)
         return self if r == 0.0 else Rounded(self, r)
@@ -464,7 +461,7 @@ class Polytope(Shape):
         A flat shape has its edges' in-plane normals among the first, so that no arc is longer than a right angle.
         """
         if "gauss" not in self._cache:
-            from gjk3d.geometry.gauss import gauss_map
+            from gjk3d.geometry.graph import gauss_map
 
             self._cache["gauss"] = gauss_map(self._hull())
         return cast("tuple[Array, Array]", self._cache["gauss"])

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._numba import inlined
+from gjk3d._kernels.decorators import inlined
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Array, Polytope, Shape, factors3, vector
-from gjk3d.typing import FactorsLike, VectorLike
+from gjk3d.shapes.base import Polytope, Shape, factors3, vector
+from gjk3d.typing import Array, FactorsLike, VectorLike
 
 
 @inlined

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
-from gjk3d.shapes.point import Point
-from gjk3d.shapes.segment import Segment
-from gjk3d.typing import FactorsLike
+from gjk3d.shapes.base import Shape, Solid, factors3, number
+from gjk3d.shapes.simplices import Point, Segment
+from gjk3d.typing import Array, FactorsLike
 
 
 class Capsule(Solid):

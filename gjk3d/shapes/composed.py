@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._callback import callback, function_at
-from gjk3d._numba import kernel
+from gjk3d._kernels.callback import callback, function_at
+from gjk3d._kernels.decorators import kernel
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Array, Ints, Part, Shape, Term, core_reach, symmetry
-from gjk3d.shapes.limits import in_range
-from gjk3d.shapes.measured import Measures, measured
+from gjk3d.shapes.base import Part, Shape, Term, core_reach, symmetry
+from gjk3d.shapes.layout import in_range
+from gjk3d.shapes.measure import Measures, measured
+from gjk3d.typing import Array, Ints
 
 
 @kernel
@@ -279,8 +280,7 @@ def _primitive(part: Part) -> Shape:
     from gjk3d.shapes.cylinder import Cylinder
     from gjk3d.shapes.ellipsoid import Ellipsoid
     from gjk3d.shapes.mapped import Support
-    from gjk3d.shapes.point import Point
-    from gjk3d.shapes.segment import Segment
+    from gjk3d.shapes.simplices import Point, Segment
 
     n = part.numbers
     if part.kind == layout.POINT:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._numba import kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.hulls import build_hull
-from gjk3d.geometry.loops import face_loops
+from gjk3d.geometry.polygon import face_loops
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Array, Ints, Polytope, Shape, rows
-from gjk3d.typing import RowsLike
+from gjk3d.shapes.base import Polytope, Shape, rows
+from gjk3d.typing import Array, Ints, RowsLike
 
 
 @kernel

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._numba import inlined
+from gjk3d._kernels.decorators import inlined
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
-from gjk3d.typing import FactorsLike
+from gjk3d.shapes.base import Shape, Solid, factors3, number
+from gjk3d.typing import Array, FactorsLike
 
 
 @inlined

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._numba import inlined
+from gjk3d._kernels.decorators import inlined
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Array, Shape, Solid, factors3, vector
-from gjk3d.typing import FactorsLike, VectorLike
+from gjk3d.shapes.base import Shape, Solid, factors3, vector
+from gjk3d.typing import Array, FactorsLike, VectorLike
 
 
 @inlined
@@ -58,7 +58,7 @@ class Ellipsoid(Solid):
         return float(self.radii[0]) if np.all(self.radii == self.radii[0]) else 0.0  # a ball is a point with a radius
 
     def _bare(self) -> Shape:
-        from gjk3d.shapes.point import Point
+        from gjk3d.shapes.simplices import Point
 
         return Point() if self._rounding() > 0.0 else self
 

@@ -1,4 +1,4 @@
-"""The faces that a shape's core shows to contact queries, in plain arrays; see `gjk3d.geometry.loops.face_loops`."""
+"""The faces that a shape's core shows to contact queries, in plain arrays; see `gjk3d.geometry.polygon.face_loops`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Array, Ints, Polytope, Shape
+from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array, Ints
 
 _NONE = np.zeros(1, dtype=np.int64)
 _UNBOUNDED = np.array([-1], dtype=np.int64)
@@ -30,7 +31,7 @@ def _faces(shape: Shape) -> tuple[Ints, Array]:
         return _NONE, np.empty(0)
     while not isinstance(core, Polytope):
         core = core._bare()
-    from gjk3d.geometry.loops import face_loops
+    from gjk3d.geometry.polygon import face_loops
 
     hull = core._hull()
     ints, normals = face_loops(hull)

@@ -9,8 +9,8 @@ import numpy as np
 
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.shapes import surfaces
-from gjk3d.shapes.base import Array, Shape, factors3, number, rows, vector
-from gjk3d.typing import FactorsLike, Rows, VectorLike
+from gjk3d.shapes.base import Shape, factors3, number, rows, vector
+from gjk3d.typing import Array, FactorsLike, Rows, VectorLike
 
 
 class Halfspace(Shape):

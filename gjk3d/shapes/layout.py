@@ -1,4 +1,4 @@
-"""How a shape is laid out for the kernels: two flat arrays, one of ints and one of floats.
+"""How a shape is laid out for the kernels, two flat arrays; and the sizes that they can compute with.
 
 ints:   kind, vertex count, part count, is-polytope, symmetry, then
         of a composed shape 5 ints a part: term, kind, vertex count, offset of its numbers, offset of its placement
@@ -16,6 +16,11 @@ each other.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.errors import ShapeError
+
 POINT, SEGMENT, BOX, HULL, CYLINDER, CONE, ELLIPSOID, COMPOSED, SUPPORT = range(9)
 
 KIND, VERTICES, PARTS, POLYTOPE, SYMMETRY, INT_HEAD = 0, 1, 2, 3, 4, 5
@@ -26,3 +31,14 @@ NONE, REVOLVED, BALL = range(3)
 PLACEMENT = 12  #: floats of a placement: a (3, 3) matrix by rows, then a translation
 
 UNIT_ROUNDOFF = 2.0**-53
+
+
+#: sizes within which squares and cubes of lengths neither overflow nor vanish in the kernels
+LEAST, GREATEST = 1e-50, 1e50
+
+
+def in_range(values: NDArray[np.float64], what: str) -> None:
+    """Raise where the largest of some lengths is outside the range of the kernels; zeros are no lengths."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > GREATEST or 0.0 < largest < LEAST:
+        raise ShapeError(f"{what}: lengths of {largest:g} are outside {LEAST:g} to {GREATEST:g}; use another unit")

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._callback import call, callback, raise_pending
-from gjk3d._numba import kernel
+from gjk3d._kernels.callback import call, callback, raise_pending
+from gjk3d._kernels.decorators import kernel
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Array, Ints, Part, Shape, Term, number, vector
-from gjk3d.shapes.measured import Measures, measured
-from gjk3d.typing import VectorLike
+from gjk3d.shapes.base import Part, Shape, Term, number, vector
+from gjk3d.shapes.measure import Measures, measured
+from gjk3d.typing import Array, Ints, VectorLike
 
 #: directions in which a new mapping is looked at: the axes and these
 TRIED = 94

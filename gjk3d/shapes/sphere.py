@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Array, Shape, Solid, factors3, number
-from gjk3d.typing import FactorsLike
+from gjk3d.shapes.base import Shape, Solid, factors3, number
+from gjk3d.typing import Array, FactorsLike
 
 
 class Sphere(Solid):
@@ -64,7 +64,7 @@ class Sphere(Solid):
         return Sphere(self.radius * f[0]) if np.all(f == f[0]) else _ellipsoid(self.radius * f)
 
     def _bare(self) -> Shape:
-        from gjk3d.shapes.point import Point
+        from gjk3d.shapes.simplices import Point
 
         return Point()
 

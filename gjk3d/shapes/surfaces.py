@@ -7,13 +7,11 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.hulls import build_hull
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from gjk3d.typing import Array, Ints
 
 
 class Surface(NamedTuple):
@@ -28,7 +26,7 @@ class Surface(NamedTuple):
     """
 
     vertices: Array
-    faces: Index
+    faces: Ints
 
 
 FINEST = 4096  #: segments of a full turn; more would fill the memory
@@ -168,5 +166,5 @@ def _revolve(profile: Array, resolution: int) -> Surface:
     return Surface(vertices, np.concatenate(faces).astype(np.int64))
 
 
-def _split(quads: Index) -> Index:
+def _split(quads: Ints) -> Ints:
     return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]).astype(np.int64)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._numba import inlined, kernel
+from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Array, Ints, Shape
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box, support_box
 from gjk3d.shapes.capsule import Capsule
+from gjk3d.shapes.combined import Rounded
 from gjk3d.shapes.composed import Composed, place, pull_back
 from gjk3d.shapes.cone import Cone, support_cone
 from gjk3d.shapes.convex_hull import ConvexHull, climb_hull, support_hull
@@ -17,12 +18,9 @@ from gjk3d.shapes.cylinder import Cylinder, support_cylinder
 from gjk3d.shapes.ellipsoid import Ellipsoid, support_ellipsoid
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.mapped import support_mapped
-from gjk3d.shapes.point import Point
-from gjk3d.shapes.rounded import Rounded
-from gjk3d.shapes.segment import Segment, support_segment
+from gjk3d.shapes.simplices import Point, Segment, Tetrahedron, Triangle, support_segment
 from gjk3d.shapes.sphere import Sphere
-from gjk3d.shapes.tetrahedron import Tetrahedron
-from gjk3d.shapes.triangle import Triangle
+from gjk3d.typing import Array, Ints
 
 #: all that are given by numbers; a `Support` is given by a function
 SHAPES: tuple[type[Shape], ...] = (

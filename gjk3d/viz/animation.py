@@ -16,7 +16,6 @@ from gjk3d.viz.rendering import check_rendering
 if TYPE_CHECKING:
     from gjk3d.viz.motions import Travel
 
-Array = NDArray[np.float64]
 
 _SIZE = (800, 600)
 _HOLD = 1.5  #: seconds that the last picture stays

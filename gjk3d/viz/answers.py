@@ -6,19 +6,16 @@ import itertools
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gjk3d.gradients import Gradient
+from gjk3d.query.gradient import Gradient
 from gjk3d.results import Axis, Distance, Status
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array
 from gjk3d.viz.bodies import add, matrices
 from gjk3d.viz.drawing import COLORS, NORMAL, SEPARATION, Drawing, Style
 from gjk3d.viz.layout import called, plate, side_view
 from gjk3d.viz.marks import arrow, rod, turned
 from gjk3d.wording import above, depth, number, told
-
-Array = NDArray[np.float64]
-
 
 #: by `AxisKind`
 _OF = ("a face of A", "a face of B", "an edge of A and an edge of B", "neither: both are points")

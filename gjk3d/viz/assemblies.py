@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gjk3d.clash.assembly import Assembly
-from gjk3d.clash.formats.camera import upward
+from gjk3d.clash.formats.bcf import upward
 from gjk3d.errors import Gjk3dError
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import GREY, PALETTE, Drawing, Style

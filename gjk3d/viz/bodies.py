@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.meshes.mesh import Mesh
+from gjk3d.bodies import VoxelGrid
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.shapes.base import rigid
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.solids import VoxelGrid
+from gjk3d.typing import Array
 from gjk3d.viz.drawing import AXES, GREY, PALETTE, Drawing, Style, ball_of, darker
 from gjk3d.viz.layout import kind, placed, plate
 from gjk3d.viz.marks import axes as axes_of
 from gjk3d.viz.surfacing import RESOLUTION, is_dots, surface_of
-
-Array = NDArray[np.float64]
 
 #: Poses of one body that are drawn; of more, so many evenly.
 MOST_GHOSTS = 24

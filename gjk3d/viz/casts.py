@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.rays import RayHit
+from gjk3d.query.raycast import RayHit
 from gjk3d.viz.drawing import COLORS, GREY, INK, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of
 from gjk3d.viz.marks import arrow, ball, rod
 

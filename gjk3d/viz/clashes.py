@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.clash import wording
-from gjk3d.clash.formats.camera import upward
+from gjk3d.clash.formats.bcf import upward
 from gjk3d.clash.report import Clash, Report
+from gjk3d.typing import Array
 from gjk3d.viz.drawing import (
     COLORS,
     GREY,
@@ -28,8 +28,6 @@ from gjk3d.viz.drawing import (
 )
 from gjk3d.viz.layout import Layout, upright
 from gjk3d.viz.marks import arrow, ball, box_lines, rod
-
-Array = NDArray[np.float64]
 
 _WORDS = {
     "hard": "overlap",

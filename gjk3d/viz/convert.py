@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gjk3d.bodies import PointCloud
 from gjk3d.shapes.base import rigid
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.solids import PointCloud
+from gjk3d.typing import Array
 from gjk3d.viz.drawing import DOTS, LINES, Drawing, Style
 from gjk3d.viz.layout import placed, plate
 from gjk3d.viz.surfacing import RESOLUTION
 
 if TYPE_CHECKING:
     import pyvista
-
-Array = NDArray[np.float64]
 
 
 def to_pyvista(

@@ -5,20 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gjk3d.asking import question
 from gjk3d.errors import UnsupportedPair
 from gjk3d.exact.bodies import body_of
-from gjk3d.narrow.minkowski import relative_pose, support_pair
+from gjk3d.narrow.cores import relative_pose, support_pair
+from gjk3d.query.ask import question
 from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from gjk3d.typing import Array, Ints
 
 #: differences of vertices that are all taken; of more, those farthest in SAMPLES directions
 MOST = 50_000
@@ -76,7 +73,7 @@ class Difference:
             return self.axes(np.array([1.0, 0.0, 0.0])), "A's x axis, as the two have one reference point"
         return self.axes(shift / np.linalg.norm(shift)), "the line from A's reference point to B's"
 
-    def core(self) -> tuple[Array, Index]:
+    def core(self) -> tuple[Array, Ints]:
         """Return the cores' difference as triangles, or as the end points of a segment, or as one point."""
         first, second = self._corners
         if not self.sampled and first is not None and second is not None:
@@ -89,7 +86,7 @@ class Difference:
             points = np.array([self.support(d)[0] for d in _directions(SAMPLES)])
         return _hull(points)
 
-    def whole(self) -> tuple[Array, Index]:
+    def whole(self) -> tuple[Array, Ints]:
         """Return the difference of the shapes with their radii, by samples; the core's where there are none."""
         if sum(self.radii) == 0.0:
             return self.core()
@@ -111,7 +108,7 @@ def _corners(shape: Shape) -> Array | None:
     return np.array([[float(x / body.scale) for x in p] for p in body.terms[0].sets[0]])
 
 
-def _hull(points: Array) -> tuple[Array, Index]:
+def _hull(points: Array) -> tuple[Array, Ints]:
     middle = points.mean(axis=0)
     hull = ConvexHull(points - middle)
     surface = hull.surface()

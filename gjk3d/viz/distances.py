@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.results import Distance
 from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Camera, Drawing, Style, darker
 from gjk3d.viz.layout import Body, Layout, called, lay_out, models_of, proof, verdict, way_out
 from gjk3d.viz.marks import arrow, ball, rod
-
-Array = NDArray[np.float64]
 
 
 def draw(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None = None) -> Drawing:

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gjk3d.contacts import Contact, contact
 from gjk3d.errors import UnsupportedPair
-from gjk3d.pair import Pair
 from gjk3d.poses import pose_rows
+from gjk3d.query.contact import Contact, contact
+from gjk3d.query.pair import Pair
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import COLORS, INK, NORMAL, SEPARATION, Drawing
 from gjk3d.viz.layout import called, proof, verdict
@@ -28,7 +28,6 @@ from gjk3d.viz.rendering import check_rendering, has_display
 if TYPE_CHECKING:
     import pyvista
 
-Array = NDArray[np.float64]
 _HELP = "drag an arrow of B to move it, a ring to turn it"
 
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from gjk3d.typing import Array, Ints
 
 #: Orange and bluish green of Okabe and Ito, which all kinds of colour vision tell apart; so do those below.
 COLORS = ("#E69F00", "#009E73")
@@ -59,7 +57,7 @@ class Item:
     """One thing to draw."""
 
     vertices: Array
-    faces: Indices
+    faces: Ints
     color: str
     opacity: float = 1.0
     look: str = BODY

@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gjk3d.typing import Array
 from gjk3d.viz.drawing import DOTS, LINES, Drawing, Item
+from gjk3d.viz.marks import shade
 from gjk3d.viz.page_files import read, script_with
 from gjk3d.viz.paint import camera_of, thickened
-from gjk3d.viz.shading import shade
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
-
-Array = NDArray[np.float64]
 
 #: Triangles of a page; of more, the last items are left out and the page says so.
 MAX_TRIANGLES = 1_500_000

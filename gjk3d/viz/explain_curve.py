@@ -7,7 +7,6 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.viz.explain_fonts import INK, LINE, PAPER, SOFT, font
 from gjk3d.viz.steps import Step
@@ -16,7 +15,6 @@ from gjk3d.wording import number
 if TYPE_CHECKING:
     from PIL import Image
 
-Array = NDArray[np.float64]
 
 _SHARP = 2  #: drawn this much larger and shrunk
 _LEAST = 1e-6  #: range that is shown, of the size of what it is about

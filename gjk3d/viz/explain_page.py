@@ -15,8 +15,8 @@ from gjk3d.viz.explain_curve import labels, limits, ticks
 from gjk3d.viz.explain_scene import OVER, PALETTE, Piece, Scene, View
 from gjk3d.viz.explain_words import HEADINGS, bounds, legend, legends
 from gjk3d.viz.layout import called, verdict
+from gjk3d.viz.marks import shade
 from gjk3d.viz.page_files import read, script_with
-from gjk3d.viz.shading import shade
 from gjk3d.viz.steps import Step
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
 

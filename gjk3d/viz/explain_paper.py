@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gjk3d.typing import Array
 from gjk3d.viz.drawing import darker
 from gjk3d.viz.explain_curve import curve
 from gjk3d.viz.explain_fonts import INK, LINE, PAPER, SOFT, font, wrapped
@@ -18,7 +18,6 @@ from gjk3d.viz.steps import Step
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw
 
-Array = NDArray[np.float64]
 
 WIDTH = 1000
 PANEL = (490, 390)  #: size of one of the two pictures

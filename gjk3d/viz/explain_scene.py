@@ -8,15 +8,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.results import Distance
+from gjk3d.typing import Array, Ints
 from gjk3d.viz.difference import Difference
 from gjk3d.viz.layout import lay_out
 from gjk3d.viz.steps import Step
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 #: What is drawn in which colour: those of Okabe and Ito, which all kinds of colour vision tell apart.
 PALETTE = {
@@ -45,7 +42,7 @@ class Piece(NamedTuple):
     kind: str
     role: str  #: a name in PALETTE
     points: Array
-    faces: Index = _NO_FACES
+    faces: Ints = _NO_FACES
     size: float = 0.0  #: radius of a ball, a rod or an arrow's shaft
     opacity: float = 1.0
     text: str = ""

@@ -6,20 +6,19 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.shapes import surfaces
+from gjk3d.typing import Array
 from gjk3d.viz.convert import polydata
 from gjk3d.viz.drawing import darker
 from gjk3d.viz.explain_scene import OVER, PALETTE, Piece, Scene, View
+from gjk3d.viz.marks import Shaded, shade
 from gjk3d.viz.paint import wires, with_normals
-from gjk3d.viz.shading import Shaded, shade
 
 if TYPE_CHECKING:
     import pyvista
     from PIL import Image
 
-Array = NDArray[np.float64]
 
 SHARP = 2  #: pictures are drawn this much larger and shrunk, which is the smoothest
 _MARGIN = 1.16

@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gjk3d.asking import ask_distance
 from gjk3d.errors import FileError
-from gjk3d.families import FACETS
 from gjk3d.narrow.solve import EPA_ALWAYS, SIGNED, UNSIGNED
+from gjk3d.query.ask import ask_distance
+from gjk3d.query.dispatch import FACETS
 from gjk3d.results import Distance, Status, Trace
 from gjk3d.viz.difference import Difference
 from gjk3d.viz.explain_scene import Scene, arrange

@@ -6,18 +6,15 @@ import itertools
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gjk3d.motion import Impact, ImpactStatus, Motion
+from gjk3d.query.motion import Impact, ImpactStatus, Motion
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import COLORS, INK, NORMAL, Drawing, Style, darker
 from gjk3d.viz.layout import called, side_view
 from gjk3d.viz.marks import arrow, ball, rod
 from gjk3d.wording import below, moment
-
-Array = NDArray[np.float64]
-
 
 _BEYOND = "#6B7785"
 
@@ -74,7 +71,7 @@ def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: st
 
 
 def _middle(shape: Any) -> Array:
-    from gjk3d.bounding import bounding_sphere
+    from gjk3d.query.bounding import bounding_sphere
 
     return np.asarray(bounding_sphere(shape).center)
 

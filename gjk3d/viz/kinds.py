@@ -15,8 +15,8 @@ from gjk3d.viz.drawing import Drawing, Style
 KINDS = {
     "gjk3d.results.Distance": "distances",
     "gjk3d.shapes.base.Shape": "bodies",
-    "gjk3d.meshes.mesh.Mesh": "bodies",
-    "gjk3d.solids.base.Solid": "bodies",
+    "gjk3d.bodies.mesh.Mesh": "bodies",
+    "gjk3d.bodies.unions.Solid": "bodies",
     "gjk3d.shapes.surfaces.Surface": "bodies",
     "gjk3d.robot.model.Robot": "robots",
     "gjk3d.robot.checker.Checker": "robots",
@@ -25,12 +25,12 @@ KINDS = {
     "trimesh.base.Trimesh": "bodies",
     "numpy.ndarray": "frames",
     "scipy.spatial.transform._rigid_transform.RigidTransform": "frames",
-    "gjk3d.contacts.Contact": "patches",
-    "gjk3d.motion.Impact": "impacts",
-    "gjk3d.rays.RayHit": "casts",
+    "gjk3d.query.contact.Contact": "patches",
+    "gjk3d.query.motion.Impact": "impacts",
+    "gjk3d.query.raycast.RayHit": "casts",
     "gjk3d.results.Axis": "answers",
-    "gjk3d.gradients.Gradient": "answers",
-    "gjk3d.bounding.base.Volume": "volumes",
+    "gjk3d.query.gradient.Gradient": "answers",
+    "gjk3d.query.volume.Volume": "volumes",
     "gjk3d.scene.scene.Scene": "scenes",
     "gjk3d.scene.results.Clearance": "found",
     "gjk3d.scene.results.ScenePairs": "found",
@@ -43,7 +43,7 @@ KINDS = {
 #: What to draw instead of what has no picture by itself.
 _CURES = {
     "gjk3d.clash.report.Clash": "draw its report, and say which finding: viz.show(report, clash=k), or clash=found.id",
-    "gjk3d.motion.Motion": "draw what moves at some of its poses: viz.show(shape, pose=motion.at(times))",
+    "gjk3d.query.motion.Motion": "draw what moves at some of its poses: viz.show(shape, pose=motion.at(times))",
     "trimesh.points.PointCloud": "draw gjk3d.PointCloud(cloud.vertices, radius)",
     "trimesh.scene.scene.Scene": "draw each mesh of scene.dump(), or load its file with gjk3d.clash.Assembly.load",
 }

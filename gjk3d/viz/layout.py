@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.results import Distance, Status
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array, Ints
 from gjk3d.viz.surfacing import solid_surface
 from gjk3d.wording import depth, told
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 UP = np.array([0.0, 0.0, 1.0])
 #: How much larger than the smaller body the picture may be, before it leaves part of the larger one out.
@@ -24,7 +21,7 @@ class Body(NamedTuple):
     """One of the two bodies in world axes: triangles, or a segment or point where it has no faces."""
 
     vertices: Array
-    faces: Indices
+    faces: Ints
     plate: bool = False  #: stands for an unbounded half-space
 
 
@@ -65,7 +62,7 @@ def lay_out(result: Distance) -> Layout:
     return Layout((first, second), center, radius, view, up, eye)
 
 
-def placed(vertices: Array, faces: Indices, pose: Array | None) -> Body:
+def placed(vertices: Array, faces: Ints, pose: Array | None) -> Body:
     """Move a surface to where it is in the world."""
     points = vertices if pose is None else vertices @ np.asarray(pose)[:3, :3].T + np.asarray(pose)[:3, 3]
     return Body(np.asarray(points, dtype=np.float64), np.asarray(faces, dtype=np.int64).reshape(-1, 3))

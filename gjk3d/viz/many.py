@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bounding.base import Volume
+from gjk3d.query.volume import Volume
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.bodies import add, matrices, words_for
 from gjk3d.viz.drawing import GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style

@@ -7,21 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gjk3d.typing import Array
 from gjk3d.viz import robots
 from gjk3d.viz.animation import frame
 from gjk3d.viz.drawing import COLORS, INK
+from gjk3d.viz.marks import shade
 from gjk3d.viz.page_files import read, script_with
 from gjk3d.viz.paint import camera_of
-from gjk3d.viz.shading import shade
 from gjk3d.viz.surfacing import surface_of
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
 
 if TYPE_CHECKING:
     from gjk3d.viz.motions import Travel
-
-Array = NDArray[np.float64]
 
 
 def write_page(file: Path, there: Travel, title: str, fps: float) -> Path:

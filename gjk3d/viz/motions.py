@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gjk3d.errors import FileError, RobotError
 from gjk3d.robot import Checker
-from gjk3d.typing import Number, Rows, VectorLike
+from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import robots
 from gjk3d.viz.bodies import evenly
 from gjk3d.viz.drawing import COLORS, Drawing, Style
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from gjk3d.robot import PathCheck
 
-Array = NDArray[np.float64]
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 ANIMATIONS = (".gif",)

@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.results import Distance, Status
+from gjk3d.typing import Array
 from gjk3d.viz.layout import Body, Layout, called, kind, lay_out, models_of, verdict, way_out
+from gjk3d.viz.marks import shade
 from gjk3d.viz.page_files import read, script_with
-from gjk3d.viz.shading import shade
 from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
 from gjk3d.wording import above, below, number, told
-
-Array = NDArray[np.float64]
 
 _COLORS = ("#E69F00", "#009E73")
 #: Digits that tell a float from its neighbours, rounded either way.

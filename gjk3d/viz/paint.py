@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gjk3d.typing import Array
 from gjk3d.viz.convert import polydata
 from gjk3d.viz.convert import wires as wires
 from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, MODEL, Camera, Drawing, Item, darker
 from gjk3d.viz.layout import UP, stand_back, upright
-from gjk3d.viz.marks import ball, rod
-from gjk3d.viz.shading import Shaded, shade
+from gjk3d.viz.marks import Shaded, ball, rod, shade
 
 if TYPE_CHECKING:
     import pyvista
 
-Array = NDArray[np.float64]
 
 #: From the front, a little from the right and from above.
 VIEW = np.array([0.42, -0.80, 0.43]) / np.linalg.norm([0.42, -0.80, 0.43])
@@ -302,7 +300,7 @@ def _chip(place: tuple[float, float], color: str) -> Any:
 
 def joined(shaded: Any) -> tuple[Array, Any]:
     """Return the mesh joined again at its sharp edges, as outlines need it."""
-    from gjk3d.meshes.edges import merged_places
+    from gjk3d.bodies.mending import merged_places
 
     places = merged_places(shaded.vertices)
     points = np.empty((places.max() + 1, 3))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.contacts import Contact
+from gjk3d.query.contact import Contact
 from gjk3d.viz.distances import add_pair
 from gjk3d.viz.drawing import COLORS, INK, NORMAL, SEPARATION, Camera, Drawing, Label, Style, darker
 from gjk3d.viz.layout import Body, lay_out

@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.robot import Checker, Robot
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Row
+from gjk3d.typing import Array, Ints, Row
 from gjk3d.viz.bodies import add, evenly
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Label, Style, darker
 from gjk3d.viz.marks import ball, rod
 from gjk3d.viz.surfacing import surface_of
 from gjk3d.wording import depth, told
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Pair = tuple[str, str]
 
 #: Links by turns; vermilion is for those that collide.
@@ -118,7 +115,7 @@ def words_for(state: State) -> str:
     return f"Free: closest are {state.closest[0]} and {state.closest[1]}, {gap} apart"
 
 
-def link_surfaces(robot: Robot) -> list[tuple[Array, Indices]]:
+def link_surfaces(robot: Robot) -> list[tuple[Array, Ints]]:
     """Return the surface of each link in its own frame, all of its bodies together; empty where it has none."""
     found = []
     for k in range(len(robot.links)):
@@ -137,7 +134,7 @@ def link_surfaces(robot: Robot) -> list[tuple[Array, Indices]]:
 def add_robot(
     drawing: Drawing,
     x: Robot | Checker,
-    surfaces: Sequence[tuple[Array, Indices]],
+    surfaces: Sequence[tuple[Array, Ints]],
     q: Array,
     style: Style,
     hit: frozenset[str],

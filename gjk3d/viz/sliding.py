@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot
-from gjk3d.typing import Row
+from gjk3d.typing import Array, Row
 from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Style
 from gjk3d.viz.paint import add_items, aim, camera_of, panel_of
@@ -25,7 +24,6 @@ from gjk3d.viz.robots import HIT, LINKS, State, draw, link_surfaces, state_of, w
 if TYPE_CHECKING:
     import pyvista
 
-Array = NDArray[np.float64]
 
 MOST_SLIDERS = 12
 #: Where sliders stand, in parts of the window, and how far the picture moves aside for them.

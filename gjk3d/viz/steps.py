@@ -9,12 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gjk3d.typing import Array, Ints
 from gjk3d.wording import number
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 _NO_POINTS, _NO_FACES, _NO_EDGES = np.empty((0, 3)), np.empty((0, 3), np.int64), np.empty((0, 2), np.int64)
 _CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -47,10 +44,10 @@ class Step(NamedTuple):
     witness_a: Array | None = None  #: (3,) the points that ``nearest`` is made of
     witness_b: Array | None = None
     vertices: Array = _NO_POINTS  #: (n, 3) of EPA's polytope
-    faces: Index = _NO_FACES  #: (m, 3) before the step
-    closest: Index = np.empty(0, np.int64)  #: (3,) the face nearest to the origin
-    removed: Index = _NO_FACES  #: (r, 3) faces that the new point sees
-    horizon: Index = _NO_EDGES  #: (h, 2) the edges round them
+    faces: Ints = _NO_FACES  #: (m, 3) before the step
+    closest: Ints = np.empty(0, np.int64)  #: (3,) the face nearest to the origin
+    removed: Ints = _NO_FACES  #: (r, 3) faces that the new point sees
+    horizon: Ints = _NO_EDGES  #: (h, 2) the edges round them
 
 
 class Names:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gjk3d.bodies import PointCloud
 from gjk3d.errors import Gjk3dError
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.solids import PointCloud
+from gjk3d.typing import Array, Ints
 from gjk3d.viz.marks import ball
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 #: Segments of a full turn of curved shapes.
 RESOLUTION = 96
@@ -30,7 +27,7 @@ _OCTAHEDRON = (
 )
 
 
-def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Indices]:
+def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
     """Return a solid's surface in its own frame as triangles.
 
     Raises
@@ -59,7 +56,7 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Indices]:
     return surface.vertices, surface.faces
 
 
-def solid_surface(x: Any) -> tuple[Array, Indices]:
+def solid_surface(x: Any) -> tuple[Array, Ints]:
     """Return the same, but small octahedra for a cloud that by itself is dots: what is in an answer has faces."""
     if not is_dots(x) and not (isinstance(x, PointCloud) and x.radius <= 0.0):
         return surface_of(x)
@@ -73,6 +70,6 @@ def is_dots(x: Any) -> bool:
     return isinstance(x, PointCloud) and len(x.points) > MOST_BALLS
 
 
-def _at_each(points: Array, vertices: Array, faces: Indices) -> tuple[Array, Indices]:
+def _at_each(points: Array, vertices: Array, faces: Ints) -> tuple[Array, Ints]:
     every = points[:, None] + vertices
     return every.reshape(-1, 3), (faces + len(vertices) * np.arange(len(points))[:, None, None]).reshape(-1, 3)

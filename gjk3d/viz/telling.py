@@ -9,16 +9,14 @@ from math import inf, nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
+from gjk3d.typing import Array
 from gjk3d.viz.difference import Difference
 from gjk3d.viz.layout import kind, verdict
 from gjk3d.viz.steps import Names, Step, listed, part, short
 from gjk3d.wording import depth, number, told
-
-Array = NDArray[np.float64]
 
 #: nearer than this, in units of the pair's size, the origin is said to lie on a face
 _ON = 1e-9

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gjk3d.bounding import AABB, OBB, BoundingSphere
-from gjk3d.bounding.base import Volume
-from gjk3d.meshes.mesh import Mesh
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.query.volume import Volume
+from gjk3d.query.volumes import AABB, OBB, BoundingSphere
+from gjk3d.typing import Array
 from gjk3d.viz.drawing import NORMAL, PALETTE, SEPARATION, Drawing, Style
 from gjk3d.viz.layout import kind
 from gjk3d.viz.marks import ball, box_lines
 from gjk3d.wording import number
-
-Array = NDArray[np.float64]
 
 _WORDS = {AABB: "box along the axes", OBB: "turned box", BoundingSphere: "bounding sphere"}
 _SIGNS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -60,7 +58,7 @@ def draw(x: Volume, style: Style, *, of: Any = None) -> Drawing:
 
 def level_boxes(mesh: Mesh, level: int) -> Array:
     """Return the corners of the boxes at a level of the mesh's tree, (n, 8, 3); leaves above it are among them."""
-    from gjk3d.meshes.tree import tree_of
+    from gjk3d.bodies.bvh import tree_of
 
     tree = tree_of(mesh)
     nodes = np.zeros(1, dtype=np.int64)

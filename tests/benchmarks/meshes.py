@@ -16,7 +16,7 @@ import trimesh
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.meshes.tree import tree_of
+from gjk3d.bodies.bvh import tree_of
 
 from .beyond import medians
 

@@ -11,9 +11,10 @@ import pytest
 from reports import ENDING, EVIL, cube, part_row, three_cubes
 
 from gjk3d.clash import Report, formats
-from gjk3d.clash.page import geometry, page, write_page
-from gjk3d.clash.page.words import decided
+from gjk3d.clash.page import page, write_page
+from gjk3d.clash.page import page as geometry
 from gjk3d.clash.report import PartRow
+from gjk3d.clash.wording import decided
 
 
 class Parsed(HTMLParser):

@@ -103,7 +103,7 @@ def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
     ],
 )
 def test_what_is_said_of_the_cache(run, rendering, monkeypatch, info, words):
-    monkeypatch.setattr("gjk3d._numba.cache_info", lambda: info)
+    monkeypatch.setattr("gjk3d._kernels.decorators.cache_info", lambda: info)
     said = run("doctor")
     assert said.code == 0
     assert words in said.out

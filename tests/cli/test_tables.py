@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gjk3d.cli.tables import Table
-from gjk3d.cli.terminal import print_labelled
+from gjk3d.cli.terminal import Table, print_labelled
 
 GEARBOX = Path(__file__).parents[2] / "data" / "gearbox.glb"
 NAMES = ["gearbox/group_base/housing", "gearbox/group_fasteners/bolt_4", "a name of one long step without any slash"]

@@ -14,10 +14,10 @@ from strategies import PAIRS, SHAPES, build, examples, pairs, polytopes, random_
 
 import gjk3d as gk
 from gjk3d.exact import verify
+from gjk3d.exact.arithmetic import Enclosure
 from gjk3d.exact.bodies import body_of, place, placement
-from gjk3d.exact.carried import Side, judge_carried
+from gjk3d.exact.certificates import Side, judge_carried
 from gjk3d.exact.difference import Difference
-from gjk3d.exact.enclosure import Enclosure
 from gjk3d.poses import pose_rows
 
 QUERIES = [gk.signed_distance, gk.distance]

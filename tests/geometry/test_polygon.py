@@ -11,8 +11,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from gjk3d.geometry.hulls import build_hull
-from gjk3d.geometry.loops import face_loops
-from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy, twice_area
+from gjk3d.geometry.polygon import cut, face_loops, farthest_row, nearest_row, thin, tidy, twice_area
 
 
 def ring(count, radius=1.0):

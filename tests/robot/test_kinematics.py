@@ -7,7 +7,7 @@ import pinocchio
 import pytest
 from example_robots import URDFS, Twin, robot, some, twin
 
-from gjk3d._numba import compiled_signatures
+from gjk3d._kernels.decorators import compiled_signatures
 from gjk3d.robot import Robot
 
 

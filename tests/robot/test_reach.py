@@ -8,8 +8,8 @@ from chains import drawn, random_robot
 
 import gjk3d as gk
 from gjk3d.robot import Checker
-from gjk3d.robot.arms import arms_of
 from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING
+from gjk3d.robot.motion_bounds import arms_of
 
 
 def surface_points(shape):

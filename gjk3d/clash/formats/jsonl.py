@@ -1,11 +1,19 @@
-"""JSON lines: a line a finding, written when it is found, so that any number of them needs no memory."""
+"""JSON lines, a line a finding, written when it is found; and the JSON Schema of a report."""
 
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from typing import Any, TextIO
 
 from gjk3d.clash.report import Clash, Report
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the schema (draft 2020-12) that every document of `Report.to_json` fulfils."""
+    text = files("gjk3d.clash.formats").joinpath("clash.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
 
 
 class LineWriter:

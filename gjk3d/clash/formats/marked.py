@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.clash.contacts import overlap, solid
 from gjk3d.clash.report import Clash, Report
-from gjk3d.clash.solids import overlap, solid
 from gjk3d.clash.units import conversion
 from gjk3d.errors import ShapeError
 

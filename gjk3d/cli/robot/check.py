@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.progress import Bar
 from gjk3d.cli.robot import printing
 from gjk3d.cli.robot.configurations import beyond_limits, columns, draw, read_configurations
 from gjk3d.cli.robot.options import ALONE, IMAGES, INTERRUPTED, MODEL, RUN, Flag, Model, Run, Surroundings, at_least
-from gjk3d.cli.tables import Table
-from gjk3d.cli.terminal import print_table, write_json
+from gjk3d.cli.terminal import Bar, Table, print_table, write_json
 from gjk3d.wording import told
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gjk3d.cli.arguments import check_output
-from gjk3d.cli.progress import Bar
 from gjk3d.cli.robot import printing
 from gjk3d.cli.robot.options import ALONE, IMAGES, MODEL, OUTPUT, Model, Output, Surroundings
-from gjk3d.cli.terminal import print_table, safe, write_json
+from gjk3d.cli.terminal import Bar, print_table, safe, write_json
 from gjk3d.wording import number
 
 if TYPE_CHECKING:

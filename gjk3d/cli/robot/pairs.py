@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from gjk3d.cli.arguments import check_output
 from gjk3d.cli.models import versions
-from gjk3d.cli.progress import Bar
 from gjk3d.cli.robot import printing
 from gjk3d.cli.robot.options import MODEL, OUTPUT, Model, Output, at_least
-from gjk3d.cli.terminal import note, print_table, safe, write_json
+from gjk3d.cli.terminal import Bar, note, print_table, safe, write_json
 
 if TYPE_CHECKING:
     from gjk3d.robot import Robot

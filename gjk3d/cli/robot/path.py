@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import check_output
-from gjk3d.cli.progress import Bar
 from gjk3d.cli.robot import printing
 from gjk3d.cli.robot.configurations import columns, read_configurations
 from gjk3d.cli.robot.options import ALONE, IMAGES, INTERRUPTED, MODEL, RUN, Flag, Model, Run, Surroundings
-from gjk3d.cli.terminal import safe, write_json
+from gjk3d.cli.terminal import Bar, safe, write_json
 from gjk3d.wording import above, below, number
 
 if TYPE_CHECKING:

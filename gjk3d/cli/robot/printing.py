@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gjk3d.cli.models import sha256, versions
 from gjk3d.cli.robot.configurations import columns
-from gjk3d.cli.tables import Table
-from gjk3d.cli.terminal import console, note, safe
+from gjk3d.cli.terminal import Table, console, note, safe
 from gjk3d.wording import above, number
 
 if TYPE_CHECKING:

@@ -1,0 +1,285 @@
+"""A tree of boxes over triangles, in plain arrays, made when a mesh is first asked about.
+
+Triangles are parted by the surface area heuristic with bins (Wald 2007), and each box is turned as its triangles lie
+(Gottschalk, Lin, Manocha, OBBTree, 1996), or straight where that is no larger.
+
+A node is a row of ``boxes`` (centre, half widths, three axes) and of ``links``: its first child, whom the second
+follows, or -1 for a leaf; its first triangle, and how many. Children come after their parents. Triangles are in the
+order of the leaves, as nine floats each.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.first_call import first_call
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.typing import Array, Ints
+
+LEAF = 2  #: triangles in a leaf, at most
+BINS = 16
+DEEPEST = 128  #: levels; halves beyond 64 of them, so that stacks of this size never overflow
+BOX = 15  #: numbers of a box
+_GROWN = 16.0 * 2.0**-52
+
+
+@kernel
+def gather(vertices: Array, faces: Ints, corners: Array, spans: Array) -> None:
+    """Write nine floats a triangle, and its box as lowest and highest corner."""
+    for k in range(faces.shape[0]):
+        a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
+        for i in range(3):
+            x, y, z = vertices[a, i], vertices[b, i], vertices[c, i]
+            corners[k, i], corners[k, 3 + i], corners[k, 6 + i] = x, y, z
+            spans[k, i], spans[k, 3 + i] = min(x, y, z), max(x, y, z)
+
+
+@kernel
+def _spread(order: Ints, spans: Array, start: int, stop: int) -> tuple[int, float, float]:
+    """Return along which axis the middles of some triangles spread most, from where and how far."""
+    m0 = m1 = m2 = 1e308
+    n0 = n1 = n2 = -1e308
+    for k in range(start, stop):
+        t = order[k]
+        c0, c1, c2 = (
+            0.5 * (spans[t, 0] + spans[t, 3]), 0.5 * (spans[t, 1] + spans[t, 4]), 0.5 * (spans[t, 2] + spans[t, 5])
+        )  # fmt: skip
+        m0, m1, m2, n0, n1, n2 = min(m0, c0), min(m1, c1), min(m2, c2), max(n0, c0), max(n1, c1), max(n2, c2)
+    d0, d1, d2 = n0 - m0, n1 - m1, n2 - m2
+    if d0 >= d1 and d0 >= d2:
+        return 0, m0, d0
+    if d1 >= d2:
+        return 1, m1, d1
+    return 2, m2, d2
+
+
+@kernel
+def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: float, width: float, bins: Array) -> int:
+    """Part the triangles where the surface area heuristic is least; return where the second part begins."""
+    for k in range(BINS):
+        bins[k, 0] = bins[k, 1] = bins[k, 2] = 1e308
+        bins[k, 3] = bins[k, 4] = bins[k, 5] = -1e308
+        bins[k, 6] = 0.0
+    scale = BINS * (1.0 - 1e-9) / width
+    for k in range(start, stop):
+        t = order[k]
+        place = min(BINS - 1, max(0, int((0.5 * (spans[t, axis] + spans[t, 3 + axis]) - low) * scale)))
+        for i in range(3):
+            bins[place, i] = min(bins[place, i], spans[t, i])
+            bins[place, 3 + i] = max(bins[place, 3 + i], spans[t, 3 + i])
+        bins[place, 6] += 1.0
+    # from the right: bins[k, 7] is the cost of all bins after k
+    l0 = l1 = l2 = 1e308
+    h0 = h1 = h2 = -1e308
+    count = 0.0
+    for k in range(BINS - 1, 0, -1):
+        l0, l1, l2 = min(l0, bins[k, 0]), min(l1, bins[k, 1]), min(l2, bins[k, 2])
+        h0, h1, h2 = max(h0, bins[k, 3]), max(h1, bins[k, 4]), max(h2, bins[k, 5])
+        count += bins[k, 6]
+        d0, d1, d2 = h0 - l0, h1 - l1, h2 - l2
+        bins[k - 1, 7] = count * (d0 * d1 + d1 * d2 + d2 * d0) if count > 0.0 else 0.0
+        bins[k - 1, 8] = count
+    l0 = l1 = l2 = 1e308
+    h0 = h1 = h2 = -1e308
+    count, best, cut = 0.0, 1e308, -1
+    for k in range(BINS - 1):
+        l0, l1, l2 = min(l0, bins[k, 0]), min(l1, bins[k, 1]), min(l2, bins[k, 2])
+        h0, h1, h2 = max(h0, bins[k, 3]), max(h1, bins[k, 4]), max(h2, bins[k, 5])
+        count += bins[k, 6]
+        if count == 0.0 or bins[k, 8] == 0.0:
+            continue
+        d0, d1, d2 = h0 - l0, h1 - l1, h2 - l2
+        cost = count * (d0 * d1 + d1 * d2 + d2 * d0) + bins[k, 7]
+        if cost < best:
+            best, cut = cost, k
+    if cut < 0:
+        return start
+    i, j = start, stop - 1
+    while i <= j:
+        t = order[i]
+        place = min(BINS - 1, max(0, int((0.5 * (spans[t, axis] + spans[t, 3 + axis]) - low) * scale)))
+        if place <= cut:
+            i += 1
+        else:
+            order[i], order[j] = order[j], order[i]
+            j -= 1
+    return i
+
+
+@kernel
+def build(spans: Array, order: Ints, links: Ints, bins: Array, stack: Ints) -> int:
+    """Part the triangles until few are left in each; order becomes that of the leaves. Return the number of nodes."""
+    used = 1
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
+    top = 1
+    while top > 0:
+        top -= 1
+        node, start, stop, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+        links[node, 0], links[node, 1], links[node, 2] = -1, start, stop - start
+        if stop - start <= LEAF:
+            continue
+        middle = start
+        if depth < DEEPEST - 64:
+            axis, low, width = _spread(order, spans, start, stop)
+            if width > 0.0:
+                middle = _split(order, spans, start, stop, axis, low, width, bins)
+        if middle <= start or middle >= stop:
+            middle = (start + stop) // 2
+        links[node, 0] = used
+        for k in range(2):
+            stack[top, 0], stack[top, 3] = used + k, depth + 1
+            stack[top, 1] = start if k == 0 else middle
+            stack[top, 2] = middle if k == 0 else stop
+            top += 1
+        used += 2
+    return used
+
+
+@kernel
+def _principal(c: Array) -> None:
+    """Write the axes of a symmetric matrix, in rows 0-2 of ``c``, into its rows 3-5, by Jacobi's rotations."""
+    for i in range(3):
+        for j in range(3):
+            c[3 + i, j] = 1.0 if i == j else 0.0
+    for _ in range(8):
+        off = abs(c[0, 1]) + abs(c[0, 2]) + abs(c[1, 2])
+        if off <= 1e-12 * (c[0, 0] + c[1, 1] + c[2, 2]):
+            return
+        for p in range(2):
+            for q in range(p + 1, 3):
+                if c[p, q] == 0.0:
+                    continue
+                theta = 0.5 * (c[q, q] - c[p, p]) / c[p, q]
+                t = 1.0 / (abs(theta) + sqrt(theta * theta + 1.0))
+                t = -t if theta < 0.0 else t
+                cos = 1.0 / sqrt(t * t + 1.0)
+                sin = t * cos
+                for k in range(3):
+                    x, y = c[p, k], c[q, k]
+                    c[p, k], c[q, k] = cos * x - sin * y, sin * x + cos * y
+                for k in range(3):
+                    x, y = c[k, p], c[k, q]
+                    c[k, p], c[k, q] = cos * x - sin * y, sin * x + cos * y
+                    x, y = c[3 + p, k], c[3 + q, k]
+                    c[3 + p, k], c[3 + q, k] = cos * x - sin * y, sin * x + cos * y
+
+
+@kernel
+def _enclose(corners: Array, start: int, stop: int, axes: Array, o: int, box: Array) -> float:
+    """Write the box of some triangles with the axes in rows o to o + 2, and return its surface."""
+    for k in range(3):
+        x, y, z = axes[o + k, 0], axes[o + k, 1], axes[o + k, 2]
+        low, high = 1e308, -1e308
+        for t in range(start, stop):
+            a = x * corners[t, 0] + y * corners[t, 1] + z * corners[t, 2]
+            b = x * corners[t, 3] + y * corners[t, 4] + z * corners[t, 5]
+            c = x * corners[t, 6] + y * corners[t, 7] + z * corners[t, 8]
+            low, high = min(low, a, b, c), max(high, a, b, c)
+        middle = 0.5 * (low + high)
+        # rounded: the projections, the middle, and what the axes miss of orthonormal
+        half = max(high - middle, middle - low) + _GROWN * max(abs(low), abs(high))
+        box[3 + k] = half
+        box[6 + 3 * k], box[7 + 3 * k], box[8 + 3 * k] = x, y, z
+        axes[6, k] = middle
+    for i in range(3):
+        box[i] = axes[6, 0] * box[6 + i] + axes[6, 1] * box[9 + i] + axes[6, 2] * box[12 + i]
+    far = abs(box[0]) + abs(box[1]) + abs(box[2])
+    for k in range(3):
+        box[3 + k] += _GROWN * (far + box[3] + box[4] + box[5])
+    return float(box[3] * box[4] + box[4] * box[5] + box[5] * box[3])
+
+
+@kernel
+def fit(corners: Array, links: Ints, boxes: Array, work: Array) -> None:
+    """Write every node's box; ``work`` has rows for a matrix, its axes, a middle, three straight axes, and a box."""
+    for i in range(3):
+        for j in range(3):
+            work[7 + i, j] = 1.0 if i == j else 0.0
+    for node in range(boxes.shape[0]):
+        start, count = links[node, 1], links[node, 2]
+        stop = start + count
+        mx = my = mz = 0.0
+        for t in range(start, stop):
+            mx += corners[t, 0] + corners[t, 3] + corners[t, 6]
+            my += corners[t, 1] + corners[t, 4] + corners[t, 7]
+            mz += corners[t, 2] + corners[t, 5] + corners[t, 8]
+        f = 1.0 / (3.0 * count)
+        mx, my, mz = f * mx, f * my, f * mz
+        xx = xy = xz = yy = yz = zz = 0.0
+        for t in range(start, stop):
+            for k in range(0, 9, 3):
+                x, y, z = corners[t, k] - mx, corners[t, k + 1] - my, corners[t, k + 2] - mz
+                xx, xy, xz, yy, yz, zz = xx + x * x, xy + x * y, xz + x * z, yy + y * y, yz + y * z, zz + z * z
+        work[0, 0], work[0, 1], work[0, 2] = xx, xy, xz
+        work[1, 0], work[1, 1], work[1, 2] = xy, yy, yz
+        work[2, 0], work[2, 1], work[2, 2] = xz, yz, zz
+        _principal(work)
+        turned = _enclose(corners, start, stop, work, 3, boxes[node])
+        straight = _enclose(corners, start, stop, work, 7, work[10])
+        if not straight > turned:
+            for k in range(BOX):
+                boxes[node, k] = work[10, k]
+
+
+class Tree(NamedTuple):
+    """Boxes over triangles, see `gjk3d.bodies.bvh`."""
+
+    boxes: Array  #: (nodes, 15)
+    links: Ints  #: (nodes, 3)
+    corners: Array  #: (m, 9) in the order of the leaves
+    order: Ints  #: (m,) which face of the mesh each is
+    reach: float  #: greatest coordinate
+
+    @property
+    def arrays(self) -> tuple[Array, Ints, Array]:
+        """What the traversals take."""
+        return self.boxes, self.links, self.corners
+
+
+def tree_of(mesh: Mesh) -> Tree:
+    """Return the mesh's tree, built once."""
+    tree: Tree | None = mesh._cache.get("tree")
+    if tree is None:
+        tree = mesh._cache["tree"] = _built(mesh.vertices, mesh.faces)
+    return tree
+
+
+def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
+    """Return the tree of the same faces with vertices elsewhere: boxes anew, branches as they were."""
+    corners = _gathered(vertices, faces)[0][tree.order]
+    return Tree(_fitted(corners, tree.links), tree.links, corners, tree.order, _reach(vertices))
+
+
+def _built(vertices: Array, faces: Ints) -> Tree:
+    with first_call("mesh"):
+        corners, spans = _gathered(vertices, faces)
+        order = np.arange(len(faces), dtype=np.int64)
+        links = np.empty((2 * len(faces), 3), dtype=np.int64)
+        stack = np.empty((2 * DEEPEST, 4), dtype=np.int64)
+        count = build(spans, order, links, np.empty((BINS, 9)), stack)
+        corners, links = corners[order], links[:count].copy()
+        return Tree(_fitted(corners, links), links, corners, order, _reach(vertices))
+
+
+def _fitted(corners: Array, links: Ints) -> Array:
+    boxes = np.empty((len(links), BOX))
+    fit(corners, links, boxes, np.empty((11, BOX)))
+    return boxes
+
+
+def _gathered(vertices: Array, faces: Ints) -> tuple[Array, Array]:
+    corners, spans = np.empty((len(faces), 9)), np.empty((len(faces), 6))
+    # one mutability: read-only arrays would compile everything again
+    points, triangles = vertices.view(), faces.view()
+    if not points.flags.writeable:
+        points, triangles = vertices.copy(), faces.copy()
+    gather(points, triangles, corners, spans)
+    return corners, spans
+
+
+def _reach(vertices: Array) -> float:
+    return float(np.abs(vertices).max())

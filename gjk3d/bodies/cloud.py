@@ -1,0 +1,111 @@
+"""`PointCloud`: balls of one radius, as scanners measure the world."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gjk3d.bodies.unions import InTree, Packed, Solid, packed_behind
+from gjk3d.bodies.voxels import moved_rows
+from gjk3d.errors import ShapeError
+from gjk3d.shapes.base import Shape, number, rows
+from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.simplices import Point
+from gjk3d.shapes.sphere import Sphere
+from gjk3d.typing import Array, Ints, RowsLike
+
+
+class Balls(InTree):
+    """One ball at many places."""
+
+    __slots__ = ("_ball", "_hull", "_packed", "_points", "_radius")
+
+    def __init__(self, points: Array, radius: float) -> None:
+        self.count = len(points)
+        self._points, self._radius = points, radius
+        self._ball: Shape = Sphere(radius) if radius > 0.0 else Point()
+        self._packed = packed_behind([self._ball])
+        self._hull: Shape | None = None
+        self._plant()
+
+    def boxes(self, which: Ints) -> Array:
+        """See `Union`."""
+        places = self._points[which]
+        more = self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
+        return np.hstack([places - more, places + more])
+
+    def pack(self, which: Ints) -> Packed:
+        """See `Union`."""
+        return Packed(self._packed.ints, self._packed.floats, np.zeros((len(which), 2), dtype=np.int64))
+
+    def rows(self, which: Ints) -> Array:
+        """See `Union`."""
+        return moved_rows(self._points[which])
+
+    def shape(self, part: int) -> Shape:
+        """See `Union`."""
+        return self._ball
+
+    def outline(self) -> Shape:
+        """See `Union`."""
+        if self._hull is None:
+            hull = ConvexHull(self._points)
+            self._hull = hull.inflated(self._radius) if self._radius > 0.0 else hull
+        return self._hull
+
+    def points(self) -> Array:
+        """See `Union`."""
+        return self._points
+
+
+class PointCloud(Solid):
+    """Points, each standing for a ball about it.
+
+    `gjk3d.collide`, `distance` and `signed_distance` take it on either side; the answers are those of the balls, exact.
+    In overlap the depth comes with bounds, as a `Compound` has it.
+
+    Parameters
+    ----------
+    points : (n, 3) float
+        The middles of the balls.
+    radius : float
+        Their radius, at least 0: half of what lies between neighbours, or more, leaves no gaps in a surface.
+
+    Raises
+    ------
+    ShapeError
+        Where there is no point, or one is not finite; naming which.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> x, y = np.meshgrid(np.linspace(-1, 1, 41), np.linspace(-1, 1, 41))
+    >>> ground = gk.PointCloud(np.column_stack([x.ravel(), y.ravel(), 0 * x.ravel()]), radius=0.05)
+    >>> pose = np.eye(4); pose[2, 3] = 1
+    >>> ground, round(gk.distance(ground, gk.Sphere(0.5), None, pose).distance, 9)
+    (<PointCloud of 1681 points, radius 0.05>, 0.45)
+    """
+
+    __slots__ = ("points", "radius")
+    points: Array
+    radius: float
+
+    def __init__(self, points: RowsLike, radius: float) -> None:
+        places = rows(points, "PointCloud: points")
+        if not len(places):
+            raise ShapeError("PointCloud: points is empty, expected (n, 3) with at least one row")
+        self._set(points=places, radius=number(radius, "PointCloud: radius", zero=True))
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        return f"<PointCloud of {len(self)} points, radius {self.radius:g}>"
+
+    def hull(self) -> Shape:
+        """Return the convex hull of all balls, a shape that every query takes."""
+        hull = self.union().outline()
+        assert hull is not None
+        return hull
+
+    def _union(self) -> Balls:
+        return Balls(self.points, self.radius)

@@ -1,0 +1,298 @@
+"""From meshes to convex parts and voxels, and from functions to meshes.
+
+A cube and a triangle are apart where one of 13 axes parts them (Akenine-Möller, Fast 3D triangle-box overlap testing,
+2001). What the surface leaves falls into pieces, each inside or outside as a whole, so one point of each is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from math import floor, isnan
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from gjk3d._kernels.decorators import kernel
+from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.surfaces import from_points, holds
+from gjk3d.bodies.triangles import read
+from gjk3d.bodies.unions import ROUNDING
+from gjk3d.bodies.voxels import Bits, VoxelGrid
+from gjk3d.errors import ShapeError
+from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
+from gjk3d.shapes.base import number, rows
+from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.typing import Array, Bools, RowsLike
+
+_FINEST, _COARSEST = 0.01, 1.0  #: what coacd takes
+_SAMPLES = 20_000  #: points on each surface, beside its vertices
+_KEPT = 64  #: decompositions that are kept
+_kept: dict[tuple[bytes, float], Compound] = {}
+_lock = Lock()
+
+
+def decompose(mesh: Mesh, threshold: float = 0.05) -> Compound:
+    """Answer `Mesh.decompose`."""
+    limit = number(threshold, "decompose: threshold")
+    if not _FINEST <= limit <= _COARSEST:
+        raise ShapeError(
+            f"decompose: threshold is {limit:g}, expected {_FINEST} (fine, slow) to {_COARSEST:g} (coarse)"
+        )
+    digest = sha256(mesh.vertices.tobytes())
+    digest.update(mesh.faces.tobytes())
+    key = digest.digest(), limit
+    with _lock:
+        if key in _kept:
+            return _kept[key]
+    hulls = [ConvexHull(points) for points in _cut(mesh, limit)]
+    made = Compound([(hull, None) for hull in hulls])._measured(geometry_error(mesh, hulls))
+    with _lock:
+        while len(_kept) >= _KEPT:
+            del _kept[next(iter(_kept))]
+        _kept[key] = made
+    return made
+
+
+def _cut(mesh: Mesh, threshold: float) -> list[Array]:
+    """Return the vertices of convex parts."""
+    try:
+        import coacd
+    except ImportError:
+        raise ImportError(
+            "decompose needs coacd, which is not installed: pip install 'gjk3d[mesh]', or pip install coacd"
+        ) from None
+    coacd.set_log_level("error")
+    closed = coacd.Mesh(mesh.vertices.copy(), mesh.skin.faces.astype(np.int32))
+    parts: Any = coacd.run_coacd(closed, threshold=threshold)
+    found = [np.asarray(vertices, dtype=np.float64) for vertices, _ in parts if len(vertices)]
+    if not found:
+        raise ShapeError(f"decompose: coacd found no part in {mesh!r}: is it flat? mesh.hull() is its convex hull")
+    return found
+
+
+def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
+    """Return how far hulls stick out of a mesh or fall short of it, at vertices and samples of both surfaces."""
+    surfaces = [hull.surface() for hull in hulls]
+    shift = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
+    skin = Mesh(
+        np.concatenate([s.vertices for s in surfaces]),
+        np.concatenate([s.faces + k for s, k in zip(surfaces, shift, strict=False)]),
+    )
+    out = _drawn(skin)
+    out = out[~_within(hulls, out, -1e-9) & ~holds(mesh, out)]  # the rest is inside, not on the surface of the union
+    own = _drawn(mesh)
+    own = own[~_within(hulls, own, 0.0)]
+    far = [from_points(to, points)[0].max() for to, points in ((mesh, out), (skin, own)) if len(points)]
+    return float(max(far, default=0.0))
+
+
+def _drawn(mesh: Mesh) -> Array:
+    """Return the vertices of a surface, and points spread over it."""
+    corners = mesh.vertices[mesh.faces]
+    u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    area = np.linalg.norm(np.cross(u, v), axis=1)
+    used = mesh.vertices[np.unique(mesh.faces)]
+    if not area.sum() > 0.0:
+        return used
+    rng = np.random.default_rng(0)
+    k = rng.choice(len(area), _SAMPLES, p=area / area.sum())
+    s, t = rng.uniform(size=(2, _SAMPLES, 1))
+    s, t = np.where(s + t > 1.0, 1.0 - s, s), np.where(s + t > 1.0, 1.0 - t, t)
+    points: Array = np.concatenate([used, corners[k, 0] + s * u[k] + t * v[k], corners.mean(axis=1)])
+    return points
+
+
+def _within(hulls: list[ConvexHull], points: Array, margin: float) -> Bools:
+    """Tell which points lie in any hull, or deeper in it than a margin below 0, in units of its size."""
+    found: Bools = np.zeros(len(points), dtype=bool)
+    for hull in hulls:
+        surface = hull.surface()
+        v = surface.vertices[surface.faces]
+        n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
+        length = np.linalg.norm(n, axis=1)
+        seen = length > 1e-14 * length.max(initial=0.0)
+        if not seen.any():
+            continue
+        n = n[seen] / length[seen, None]
+        low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
+        close = np.flatnonzero(~found & ((points >= low) & (points <= high)).all(axis=1))
+        height = points[close] @ n.T - np.einsum("ij,ij->i", n, v[seen, 0])
+        found[close] = height.max(axis=1) <= margin * float(np.linalg.norm(high - low))
+    return found
+
+
+_CUBES = 100_000_000  #: cubes, five bytes each while they are filled
+
+
+@kernel
+def _spread(u: float, v: float, w: float, reach: float) -> bool:
+    """Tell whether numbers leave an interval about 0 on one side."""
+    return min(u, v, w) > reach or max(u, v, w) < -reach
+
+
+@kernel
+def _parted(a: Vec3, b: Vec3, c: Vec3, h: float) -> bool:
+    """Tell whether an axis parts a triangle from the cube about the origin with that half an edge."""
+    if _spread(a[0], b[0], c[0], h) or _spread(a[1], b[1], c[1], h) or _spread(a[2], b[2], c[2], h):
+        return True
+    for edge in (sub(b, a), sub(c, b), sub(a, c)):
+        x, y, z = edge
+        axis = (0.0, -z, y)  # an edge of the triangle times one of the cube
+        if _spread(dot(a, axis), dot(b, axis), dot(c, axis), h * (abs(y) + abs(z))):
+            return True
+        axis = (z, 0.0, -x)
+        if _spread(dot(a, axis), dot(b, axis), dot(c, axis), h * (abs(x) + abs(z))):
+            return True
+        axis = (-y, x, 0.0)
+        if _spread(dot(a, axis), dot(b, axis), dot(c, axis), h * (abs(x) + abs(y))):
+            return True
+    n = cross(sub(b, a), sub(c, a))
+    return abs(dot(n, a)) > h * (abs(n[0]) + abs(n[1]) + abs(n[2]))
+
+
+@kernel
+def _cell(x: float, pitch: float, count: int) -> int:
+    return min(max(floor(x / pitch), 0), count - 1)
+
+
+@kernel
+def touched(corners: Array, pitch: float, more: float, cells: Bits) -> None:
+    """Mark the cubes of a grid from the origin that triangles, (m, 9), touch; ``more`` is what rounding may hide."""
+    half = 0.5 * pitch + more
+    nx, ny, nz = cells.shape
+    for m in range(corners.shape[0]):
+        a, b, c = read(corners, m)
+        x0, x1 = min(a[0], b[0], c[0]) - more, max(a[0], b[0], c[0]) + more
+        y0, y1 = min(a[1], b[1], c[1]) - more, max(a[1], b[1], c[1]) + more
+        z0, z1 = min(a[2], b[2], c[2]) - more, max(a[2], b[2], c[2]) + more
+        for i in range(_cell(x0, pitch, nx), _cell(x1, pitch, nx) + 1):
+            for j in range(_cell(y0, pitch, ny), _cell(y1, pitch, ny) + 1):
+                for k in range(_cell(z0, pitch, nz), _cell(z1, pitch, nz) + 1):
+                    if cells[i, j, k] == 0:
+                        p = ((i + 0.5) * pitch, (j + 0.5) * pitch, (k + 0.5) * pitch)
+                        if not _parted(sub(a, p), sub(b, p), sub(c, p), half):
+                            cells[i, j, k] = 1
+
+
+def voxelized(mesh: Mesh, pitch: float) -> VoxelGrid:
+    """Answer `Mesh.voxelized`."""
+    edge = number(pitch, "voxelized: pitch")
+    low, high = mesh.bounds
+    more = ROUNDING * float(np.abs(mesh.bounds).max())
+    size = (high - low - more) / edge
+    if not float(np.prod(np.maximum(np.ceil(size), 1.0))) <= _CUBES:
+        least = float((np.prod(np.maximum(high - low, edge)) / _CUBES) ** (1 / 3))
+        raise ShapeError(
+            f"voxelized: a pitch of {edge:g} makes {np.prod(np.maximum(size, 1.0)):.3g} cubes of a mesh of "
+            f"{' x '.join(f'{x:g}' for x in high - low)}, at most {_CUBES:g} are made: use one of more than {least:.3g}"
+        )
+    cells = np.zeros(np.maximum(np.ceil(size), 1.0).astype(np.int64), dtype=np.uint8)
+    corners = np.ascontiguousarray((mesh.vertices[mesh.faces] - low).reshape(-1, 9))
+    touched(corners, edge, more, cells)
+    if mesh.is_solid:
+        _fill(mesh, cells, edge, low)
+    return VoxelGrid(cells, edge, low)
+
+
+def _fill(mesh: Mesh, cells: Bits, pitch: float, low: Array) -> None:
+    """Mark the cubes inside a closed mesh."""
+    from scipy.ndimage import label
+
+    pieces, count = label(cells == 0)
+    if not count:
+        return
+    _, first = np.unique(pieces, return_index=True)
+    first = first[1:] if cells.any() else first  # the first number is that of the surface
+    where = np.array(np.unravel_index(first, cells.shape)).T
+    inside = np.concatenate([[False], holds(mesh, low + pitch * (where + 0.5))])
+    cells[inside[pieces]] = 1
+
+
+_PLACES = 50_000_000  #: places that the function is asked at
+_CLOSE = 1e-3  #: how far a vertex may be from the surface, in units of the pitch
+
+
+def from_implicit(function: Callable[[float, float, float], float], bounds: RowsLike, pitch: float) -> Mesh:
+    """Return a closed mesh of the surface on which a function is 0, by the level sets of manifold3d.
+
+    Parameters
+    ----------
+    function : callable
+        Of x, y and z; below 0 inside, above 0 outside. It need not be a distance: only its sign and its zeros count.
+    bounds : (2, 3) float
+        Least and greatest corner of the box that is looked in; a surface that leaves it is closed there, with
+        its new edges cut by up to a pitch.
+    pitch : float
+        Edge of the triangles, roughly. What is thinner than that may be missed. Vertices are on the surface to a
+        thousandth of it, and the triangles between them as far off as chords of its curves are.
+
+    Returns
+    -------
+    Mesh
+
+    Raises
+    ------
+    ShapeError
+        Where there is nothing inside, the function gives NaN, or the places to ask it at are too many. What the
+        function itself raises is not caught.
+    ImportError
+        Where manifold3d is not installed: ``pip install 'gjk3d[mesh]'``.
+
+    References
+    ----------
+    Doi, Koide: An efficient method of triangulating equi-valued surfaces by using tetrahedral cells, 1991.
+
+    Examples
+    --------
+    A torus, with the hole that its hull has not:
+
+    >>> import gjk3d as gk
+    >>> torus = gk.from_implicit(
+    ...     lambda x, y, z: (x * x + y * y + z * z + 0.8**2 - 0.2**2) ** 2 - 4 * 0.8**2 * (x * x + y * y),
+    ...     [(-1.1, -1.1, -0.25), (1.1, 1.1, 0.25)], 0.05)
+    >>> torus.is_watertight, round(torus.volume, 2), gk.collide(torus, gk.Sphere(0.5))
+    (True, 0.63, False)
+    """
+    if not callable(function):
+        raise ShapeError(f"from_implicit: function is {function!r:.60}, expected one of x, y and z that gives a number")
+    box = rows(bounds, "from_implicit: bounds")
+    edge = number(pitch, "from_implicit: pitch")
+    if len(box) != 2 or not (box[0] < box[1]).all():
+        raise ShapeError(
+            f"from_implicit: bounds is {box.tolist()!r:.120}, expected the least and the greatest corner of a box"
+        )
+    size = (box[1] - box[0]) / edge
+    count = 2.0 * float(np.prod(size + 1.0))
+    if not count <= _PLACES:
+        least = edge * (count / _PLACES) ** (1.0 / 3.0)
+        raise ShapeError(
+            f"from_implicit: a pitch of {edge:g} asks the function at {count:.3g} places of a box of "
+            f"{' x '.join(f'{x:g}' for x in box[1] - box[0])}, at most {_PLACES:g} are asked: use one over {least:.3g}"
+        )
+    try:
+        from manifold3d import Manifold
+    except ImportError:
+        raise ImportError(
+            "from_implicit needs manifold3d, which is not installed: pip install 'gjk3d[mesh]', or pip install "
+            "manifold3d"
+        ) from None
+    seen = [np.inf, -np.inf]
+
+    def inner(x: float, y: float, z: float) -> float:
+        value = float(function(x, y, z))
+        if isnan(value):
+            raise ShapeError(f"from_implicit: the function gives nan at ({x:g}, {y:g}, {z:g}), expected a number there")
+        seen[0], seen[1] = min(seen[0], value), max(seen[1], value)
+        return -value
+
+    made = Manifold.level_set(inner, box.ravel().tolist(), edge, 0.0, _CLOSE * edge)
+    if made.is_empty():
+        raise ShapeError(
+            f"from_implicit: nothing is inside: the function is between {seen[0]:.3g} and {seen[1]:.3g} in the box; it "
+            "is to be below 0 inside, and what is thinner than the pitch may be missed"
+        )
+    parts = made.to_mesh64()
+    return Mesh(np.asarray(parts.vert_properties)[:, :3], np.asarray(parts.tri_verts).astype(np.int64))

@@ -1,0 +1,411 @@
+"""What a model file claims about itself, held against its bytes before a reader believes it.
+
+A reader that splits garbage into lines and words needs many times its size in memory; these look first.
+
+A header that promises more than the file can hold would cost a reader its memory, and one that promises more than
+the reader found means that the rest was lost without a word. Each check takes the bytes of a file and returns the
+bytes to hand to the reader and the number of triangles that must come back (0 where the format does not say).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import struct
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+CHUNK = 1 << 22
+#: windows of a file whose lines are looked at, and their bytes
+WINDOWS, WINDOW = 16, 1 << 16
+_NUMBERS = b"0123456789+-.eE \t\r\n\v\fnaiftyNAIFTY"  # "nan" and "infinity" too
+
+
+class HeaderError(ValueError):
+    """Bytes are no text of the format; the message says where and what stands there."""
+
+
+def refuse_nul(data: bytes, name: str) -> None:
+    """Raise where text has a NUL byte, as binary files have, UTF-16, and what a full disk leaves behind."""
+    where = data.find(b"\0")
+    if where >= 0:
+        raise HeaderError(f"byte {where} is NUL: {name} is text, this is binary or damaged; export it again")
+
+
+def share_of_lines(data: bytes, known: re.Pattern[bytes]) -> tuple[int, int, bytes]:
+    """Count the lines of a few windows that match ``known``, and all their lines; the first that does not comes along.
+
+    Parameters
+    ----------
+    data : bytes
+        Text.
+    known : pattern
+        Of what a line begins with; a line that goes on after a backslash counts once, an empty one never.
+    """
+    good = every = 0
+    odd = b""
+    step = max(WINDOW, (len(data) - WINDOW) // (WINDOWS - 1) + 1)
+    for start in range(0, len(data), step):
+        window = data[start : start + WINDOW].replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")
+        lines = window.splitlines()
+        lines = lines[start > 0 : len(lines) - (start + WINDOW < len(data))]  # without those that are cut
+        for line in lines:
+            words = line.strip()
+            if words:
+                every += 1
+                if known.match(words):
+                    good += 1
+                else:
+                    odd = odd or words
+    return good, every, odd
+
+
+def rows_end(data: bytes, start: int, count: int, *, empty: bool) -> tuple[int, int]:
+    """Find where ``count`` rows that begin at ``start`` end.
+
+    Parameters
+    ----------
+    data : bytes
+        Text whose lines end in a line feed.
+    start, count : int
+        The first byte, and how many rows there should be.
+    empty : bool
+        Whether rows without a word count.
+
+    Returns
+    -------
+    end : int
+        The byte after the last row.
+    found : int
+        How many rows there are; fewer than ``count`` where the text ends before.
+    """
+    found, end = 0, start
+    row = re.compile(rb"[^\n]*\n?" if empty else rb"[^\n]*[^\s][^\n]*\n?")
+    while found < count and end < len(data):
+        stop = data.rfind(b"\n", end, end + CHUNK) + 1 or len(data)  # a line longer than that: the rest at once
+        here = _lines(data, end, stop, empty=empty)
+        if found + here <= count:
+            found, end = found + here, stop
+            continue
+        for match in row.finditer(data, end, stop):
+            found, end = found + 1, match.end()
+            if found == count:
+                break
+    return end, found
+
+
+def without_comments(data: bytes) -> bytes:
+    """Take out what stands between a hash and the end of its line."""
+    if b"#" not in data:
+        return data
+    pieces, end = [], 0
+    while end < len(data):
+        stop = data.rfind(b"\n", end, end + CHUNK) + 1 or len(data)
+        pieces.append(re.sub(rb"#[^\n]*", b"", data[end:stop]))
+        end = stop
+    return b"".join(pieces)
+
+
+def _lines(data: bytes, start: int, stop: int, *, empty: bool) -> int:
+    if empty:
+        return data.count(b"\n", start, stop) + (data[stop - 1 : stop] != b"\n")
+    return sum(1 for line in data[start:stop].split(b"\n") if line.strip())
+
+
+def refuse_words(data: bytes, start: int, end: int, what: str) -> None:
+    """Raise where something between two bytes can be no part of a number."""
+    for first, chunk in _chunks(data, start, end):
+        strange = chunk.translate(None, _NUMBERS)
+        if strange:
+            where = first + chunk.index(strange[:1])
+            row = data.count(b"\n", 0, where) + 1
+            line = data[data.rfind(b"\n", max(0, where - 80), where) + 1 : where + 80].splitlines()[0]
+            raise HeaderError(f"line {row}, {shown(line)}: {what} are numbers; this is damaged, or no such file")
+
+
+def _chunks(data: bytes, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    for first in range(start, end, CHUNK):
+        yield first, data[first : min(first + CHUNK, end)]
+
+
+def shown(line: bytes) -> str:
+    """Quote a line, cut where it is long."""
+    text = line.strip().decode("latin-1")
+    return repr(text if len(text) <= 40 else text[:40] + "...")
+
+
+#: Bytes that a 3MF archive may unpack to, and to how many times its own size once that is more than `SMALL`; models
+#: are packed to a tenth, and a thousandth is nothing but repetition.
+MAX_UNPACKED, MAX_RATIO, SMALL = 4 << 30, 100, 64 << 20
+#: Remarks of an OFF.
+MAX_REMARKS = 10_000_000
+#: Bytes and values of the JSON of a glTF: each value takes a hundred bytes once it is read.
+MAX_JSON, MAX_VALUES = 256 << 20, 5_000_000
+_PLY_SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}
+_PLY_SIZES |= {f"{kind}{bits}": bits // 8 for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
+_PLY_FACES = ("vertex_indices", "vertex_index")
+_OFF_HEADER = re.compile(rb"\A\s*(ST)?C?N?OFF\s+(\d+)\s+(\d+)")
+_STL_LINE = re.compile(rb"(?i)((end)?(solid|facet|loop)|outer|vertex)\b")
+_OBJ_FACE = re.compile(rb"^[ \t]*f[ \t][^\n]*", re.MULTILINE)
+_OBJ_VERTEX = re.compile(rb"^[ \t]*v[ \t]", re.MULTILINE)
+#: how the lines of an OBJ begin, free-form curves and surfaces included
+_OBJ_LINE = re.compile(
+    rb"#|(vt?|vn|vp|fo?|l|p|o|g|s|mg|usemtl|usemap|mtllib|maplib|shadow_obj|trace_obj|bevel|c_interp|d_interp|lod|deg|bmat"
+    rb"|step|cstype|curv2?|surf|parm|trim|hole|scrv|sp|end|con|csh|call|ctech|stech|res|cdc|cdp|bzp|bsp)(\s|$)"
+)
+
+#: what all checks raise: a header and its file do not agree, and the text says how
+
+
+def check_stl(data: bytes) -> tuple[bytes, int]:
+    """Check a binary STL by its length, and count the facets of a text one."""
+    if len(data) >= 84:
+        count = struct.unpack_from("<I", data, 80)[0]
+        if len(data) == 84 + 50 * count:
+            return data, count
+    head = data[:4096].lower()
+    if b"\0" not in head and b"solid" in head:
+        return _check_stl_text(data)
+    if len(data) < 84:
+        raise HeaderError(f"{len(data)} bytes are too few for a binary STL, and it is no text STL")
+    raise HeaderError(
+        f"the header promises {count} triangles ({84 + 50 * count} bytes), the file has {len(data)} bytes,"
+        f" room for {(len(data) - 84) // 50}: truncated, or no STL"
+    )
+
+
+def _check_stl_text(data: bytes) -> tuple[bytes, int]:
+    refuse_nul(data, "this STL")
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    known, lines, odd = share_of_lines(data, _STL_LINE)
+    if 2 * known < lines:
+        raise HeaderError(f"{lines - known} of {lines} lines looked at begin with no word of STL: {shown(odd)}")
+    lower = data.lower()
+    # trimesh splits at these words wherever they stand: a solid that has one in its name goes without a name
+    if re.search(rb"solid[^\n]*(solid|facet|normal|vertex)", lower):
+        data = re.sub(rb"(?mi)^[ \t]*((end)?solid)\b[^\n]*", rb"\1", data)
+        lower = data.lower()
+    ends, closed, corners = (lower.count(word) for word in (b"endfacet", b"endsolid", b"vertex"))
+    facets, solids = lower.count(b"facet") - ends, lower.count(b"solid") - closed
+    if facets != ends or solids != closed or corners != 3 * facets:
+        raise HeaderError(
+            f"{facets} facets begin and {ends} end, with {corners} vertices, {solids} solids begin and {closed} end:"
+            " truncated or damaged"
+        )
+    return data, facets
+
+
+def check_ply(data: bytes) -> tuple[bytes, int]:
+    """Check that a PLY has bytes enough for the elements its header counts."""
+    end = data.find(b"end_header", 0, 1 << 20)
+    if not data.startswith(b"ply") or end < 0:
+        raise HeaderError("no PLY header that begins with 'ply' and ends with 'end_header'")
+    header = data[:end].decode("latin-1")
+    ascii_rows = "format ascii" in header
+    counts: dict[str, int] = {}
+    least = count = 0
+    for line in header.splitlines():
+        words = line.split()
+        if len(words) == 3 and words[0] == "element":
+            count = int(words[2])
+            if count < 0:
+                raise HeaderError(f"the header promises {count} of {words[1]!r}")
+            counts[words[1]] = count
+        elif len(words) >= 3 and words[0] == "property":
+            # a list takes at least its own length, that of a face three more numbers; in text all take a digit and a
+            # separator
+            kinds = words[2:3] if words[1] == "list" else words[1:2]
+            if words[-1] in _PLY_FACES:
+                kinds += words[3:4] * 3
+            least += count * sum(2 if ascii_rows else _PLY_SIZES.get(kind, 1) for kind in kinds)
+    if least > len(data) - end:
+        promise = ", ".join(f"{number} of {name!r}" for name, number in counts.items())
+        raise HeaderError(
+            f"the header promises {promise}, at least {least} bytes; {len(data) - end} are there: truncated or damaged"
+        )
+    if ascii_rows:
+        list_last = header.rstrip().endswith(_PLY_FACES) and counts.get("face", 0) > 0
+        begin = data.find(b"\n", end) + 1
+        if begin == 0:  # the lines of old Macs
+            data = data.replace(b"\r", b"\n")
+            begin = data.find(b"\n", end) + 1 or len(data)
+        data = data[: _rows(data, begin, sum(counts.values()), list_last=list_last, empty=True)]
+    return data, counts.get("face", 0)
+
+
+def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: bool) -> int:
+    """Return where the promised rows of numbers end.
+
+    ``list_last``: the last one begins with how many numbers follow. ``empty``: rows without a number count.
+    """
+    end, found = rows_end(data, begin, promised, empty=empty)
+    last = data[data.rfind(b"\n", begin, end - 1) + 1 : end].split() if found else []
+    refuse_words(data, begin, end, "rows of vertices and faces")
+    whole = not (list_last and last) or (last[0].isdigit() and len(last) > int(last[0]))
+    if found < promised or not whole:
+        raise HeaderError(f"the header promises {promised} rows, {found} are there: truncated or damaged")
+    return end
+
+
+def check_off(data: bytes) -> tuple[bytes, int]:
+    """Check that an OFF has bytes enough for the counts on its first line."""
+    refuse_nul(data, "OFF")
+    if data.count(b"#") > MAX_REMARKS:
+        raise HeaderError(f"has {data.count(b'#')} remarks, more than the {MAX_REMARKS} that are read")
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    data = without_comments(data)
+    found = _OFF_HEADER.match(data)
+    if found is None:
+        raise HeaderError("does not begin with OFF (or COFF, NOFF) and its counts of vertices and faces")
+    vertices, faces = int(found[2]), int(found[3])
+    least = 6 * vertices + 8 * faces  # "0 0 0\n" and "3 0 1 2\n"
+    if least > len(data) + 2:
+        raise HeaderError(
+            f"the header promises {vertices} vertices and {faces} faces, at least {least} bytes;"
+            f" the file has {len(data)}: truncated or damaged"
+        )
+    begin = data.find(b"\n", found.end()) + 1 or len(data)
+    return data[: _rows(data, begin, vertices + faces, list_last=faces > 0, empty=False)], faces
+
+
+#: a vertex or face whose line begins with blanks, or has a tab after the word
+_OBJ_ODD = re.compile(rb"^(?:[ \t]+(?=\w+[ \t])|(?=\w+\t))(v[tn]?|f)[ \t]+", re.M)
+
+
+def check_obj(data: bytes) -> tuple[bytes, int]:
+    """Refuse what is no OBJ, or has an index 0, and turn relative face indices into absolute ones.
+
+    trimesh 5.2 counts relative indices back from the end of the file instead of from the line that has them.
+    """
+    refuse_nul(data, "OBJ")
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    if _OBJ_ODD.search(data) is not None:  # trimesh looks for "v " and "f " at the beginning of a line
+        data = _OBJ_ODD.sub(rb"\1 ", data)
+    known, lines, odd = share_of_lines(data, _OBJ_LINE)
+    if 2 * known < lines:
+        raise HeaderError(f"{lines - known} of {lines} lines looked at begin with no word of OBJ: {shown(odd)}")
+    if _OBJ_VERTEX.search(data) is None or _OBJ_FACE.search(data) is None:
+        what = "vertices ('v x y z')" if _OBJ_VERTEX.search(data) is None else "faces ('f 1 2 3')"
+        raise HeaderError(f"has 0 triangles ({len(data)} bytes, no line of {what}): a mesh of triangles is needed")
+    faces = 0
+    relative = False
+    most = data.count(b"v ") + data.count(b"v\t")  # of vertices, and some words that end so
+    for line in _OBJ_FACE.finditer(data):
+        faces += 1
+        if faces <= 1000 and max(map(int, re.findall(rb"[ \t](\d{1,18})", line[0])), default=0) > most:
+            row = data.count(b"\n", 0, line.start()) + 1
+            raise HeaderError(f"line {row}, {shown(line[0])}: there are at most {most} vertices")
+        relative |= b"-" in line[0]
+        if b" 0" in line[0] and re.search(rb"\s0+(/|\s|$)", line[0]):
+            row = data.count(b"\n", 0, line.start()) + 1
+            raise HeaderError(f"line {row}, {line[0].decode('latin-1').strip()!r}: OBJ counts vertices from 1")
+    return (_absolute(data) if relative else data), faces
+
+
+def _absolute(data: bytes) -> bytes:
+    seen = {b"v": 0, b"vt": 0, b"vn": 0}
+    lines = data.replace(b"\\\n", b" ").split(b"\n")
+    for row, line in enumerate(lines):
+        words = line.split()
+        if not words:
+            continue
+        if words[0] in seen:
+            seen[words[0]] += 1
+        elif words[0] == b"f" and b"-" in line:
+            sizes = (seen[b"v"], seen[b"vt"], seen[b"vn"])
+            corners = [[_counted(n, size) for n, size in zip(w.split(b"/"), sizes, strict=False)] for w in words[1:]]
+            if any(int(corner[0]) < 1 for corner in corners):
+                raise HeaderError(f"line {row + 1}, {line.decode('latin-1').strip()!r}: refers to before the first one")
+            lines[row] = b"f " + b" ".join(b"/".join(corner) for corner in corners)
+    return b"\n".join(lines)
+
+
+def _counted(number: bytes, size: int) -> bytes:
+    return str(size + 1 + int(number)).encode() if number.startswith(b"-") else number
+
+
+def check_glb(data: bytes) -> tuple[bytes, int]:
+    """Check the chunks of a GLB against its length, and the glTF in it."""
+    if len(data) < 20 or data[:4] != b"glTF":
+        raise HeaderError("does not begin with the 20 bytes of a GLB header")
+    version, length, size = struct.unpack_from("<III", data, 4)
+    if version != 2:
+        raise HeaderError(f"is GLB version {version}; version 2 is read")
+    if length > len(data) or 20 + size > len(data):
+        raise HeaderError(f"the header promises {max(length, 20 + size)} bytes, the file has {len(data)}: truncated")
+    _check_gltf_tree(_json(data[20 : 20 + size]))
+    return data, 0
+
+
+def check_gltf(data: bytes) -> tuple[bytes, int]:
+    """Check what a glTF says about its arrays."""
+    _check_gltf_tree(_json(data))
+    return data, 0
+
+
+def _json(data: bytes) -> Any:
+    values = data.count(b",") + data.count(b"[") + data.count(b"{")
+    if len(data) > MAX_JSON or values > MAX_VALUES:
+        raise HeaderError(
+            f"its JSON has {len(data)} bytes and {values} values, more than the {MAX_JSON} and {MAX_VALUES} that are"
+            " read: keep the arrays in a binary buffer, as GLB does"
+        )
+    return json.loads(data)
+
+
+def _check_gltf_tree(tree: Any) -> None:
+    """Refuse the positions and indices that trimesh would read as zeros or unscaled, instead of a wrong model."""
+    if not isinstance(tree, dict):
+        raise HeaderError("its JSON is no glTF object")
+    accessors = tree.get("accessors", [])
+    extensions = ", ".join(map(str, tree.get("extensionsRequired", []))) or "none named"
+    for index, accessor in enumerate(accessors):
+        if "bufferView" not in accessor and not 0 <= accessor["count"] <= 10_000_000:
+            raise HeaderError(f"accessors[{index}] promises {accessor['count']} values and has no data")
+    for mesh in tree.get("meshes", []):
+        for primitive in mesh["primitives"]:
+            used = [primitive.get("indices"), primitive.get("attributes", {}).get("POSITION")]
+            for index in (i for i in used if i is not None):
+                accessor = accessors[index]
+                if "bufferView" not in accessor or "sparse" in accessor:
+                    raise HeaderError(
+                        f"accessors[{index}] is compressed or sparse (required extensions: {extensions}):"
+                        " export without compression"
+                    )
+                if accessor.get("normalized"):
+                    raise HeaderError(f"accessors[{index}] has quantized positions: export without quantization")
+
+
+def check_3mf(data: bytes) -> tuple[bytes, int]:
+    """Check what a 3MF archive would unpack to."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        unpacked = sum(info.file_size for info in archive.infolist())
+        if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):
+            raise HeaderError(
+                f"unpacks to {unpacked} bytes; at most {MAX_UNPACKED} are read, and from {SMALL} on at most {MAX_RATIO}"
+                f" times the {len(data)} of the file"
+            )
+        if not any("3d/3dmodel.model" in name.lower() for name in archive.namelist()):
+            raise HeaderError("holds no model: it is a zip archive without 3D/3dmodel.model")
+        for name in archive.namelist():
+            if name.lower().endswith(".model"):
+                with archive.open(name) as member:
+                    start = member.read(64)
+                if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe<", b"\xfe\xff\0<")):
+                    raise HeaderError(f"{name} in it is no XML: it begins with {shown(start)}")
+    return data, 0
+
+
+def check_dae(data: bytes) -> tuple[bytes, int]:
+    """Refuse what is no Collada, or declares entities, the door to text that grows without bound."""
+    begin = data[:4096]
+    if b"<COLLADA" not in begin:
+        raise HeaderError(f"is no Collada: it begins with {shown(begin[:64])}")
+    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
+        raise HeaderError("has a DOCTYPE; Collada needs none, and it is refused: remove it")
+    return data, 0

@@ -1,0 +1,396 @@
+"""Reading model files: trimesh parses, this file checks, bakes the transforms and names the parts."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib.util
+import io
+import logging
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.parse
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies import headers
+from gjk3d.bodies.mesh import Mesh, Part
+from gjk3d.errors import FileError, ParseError, ShapeError
+
+#: Seconds that the reader of STEP files may take.
+STEP_SECONDS = 600.0
+#: Bytes of the largest file that is read.
+MAX_BYTES = 4 << 30
+#: Triangles after every instance of a part is placed: a small file can ask for any number of copies.
+MAX_TRIANGLES = 100_000_000
+
+_STEP_CODE = """
+import sys
+try:
+    import os, resource
+    most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+except (ImportError, OSError, ValueError):  # Windows, or a lower limit that holds already
+    pass
+import cascadio
+sys.exit(cascadio.step_to_glb(sys.argv[1], sys.argv[2]) != 0)
+"""
+_quiet_lock = threading.Lock()
+
+
+#: Name of a part: its geometries, each with its transform; several for several materials.
+Pieces = dict[str, list[tuple[Any, Any]]]
+
+
+class _Format(NamedTuple):
+    check: Callable[[bytes], tuple[bytes, int]]
+    reader: str  #: trimesh's name of the format
+    unit: str | None = None
+    needs: tuple[str, ...] = ()
+    extra: str = "io"
+
+
+#: Every extension that `load` reads; STEP becomes GLB first, in metres as GLB always is; Collada is brought to metres.
+FORMATS = {
+    ".stl": _Format(headers.check_stl, "stl"),
+    ".obj": _Format(headers.check_obj, "obj"),
+    ".ply": _Format(headers.check_ply, "ply"),
+    ".off": _Format(headers.check_off, "off"),
+    ".glb": _Format(headers.check_glb, "glb", "meters"),
+    ".gltf": _Format(headers.check_gltf, "gltf", "meters"),
+    ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml", "networkx")),
+    ".dae": _Format(headers.check_dae, "dae", "meters", ("collada",), "robot"),
+    ".step": _Format(headers.check_glb, "glb", "meters", ("cascadio",)),
+    ".stp": _Format(headers.check_glb, "glb", "meters", ("cascadio",)),
+}
+
+
+def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | None = None) -> Mesh:
+    """Load a model file: STL, OBJ, PLY, OFF, GLB, glTF; 3MF and STEP with ``gjk3d[io]``, Collada with ``gjk3d[robot]``.
+
+    Every transform of the file is baked into the vertices, scale and mirroring included. Nothing is fetched, and
+    a glTF reads its buffers from its own folder only.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; its extension says what it is, in upper or lower case.
+    part : str, optional
+        The name of the one part to return.
+    unit : str, optional
+        What unit the numbers of the file are in, whatever it or its format says; no number is changed.
+
+    Returns
+    -------
+    Mesh
+        All parts joined; ``.parts`` has them one by one, in the order of their names, ``.unit`` the unit of length
+        where the format has one (STEP comes in meters, curved faces as triangles within 0.01 mm).
+
+    Raises
+    ------
+    FileError
+        There is no such file, or it is a folder.
+    ParseError
+        The file is damaged, holds no triangles, is of an unknown format, or has no part of that name.
+    ImportError
+        An optional reader is not installed; the message has the pip line.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> from pyvista import examples  # models that come with it
+    >>> plane = gk.load(examples.planefile)
+    >>> len(plane.faces), plane.is_watertight
+    (2452, False)
+    """
+    content = read(path)
+    with _blamed_on(content.file, content.kind):
+        mesh = _mesh(content, unit or content.unit)
+    return mesh if part is None else _selected(mesh, part)
+
+
+class Content(NamedTuple):
+    """What a reader made of a file, its transforms not yet applied."""
+
+    file: Path
+    kind: _Format
+    size: int  #: in bytes
+    scene: Any  #: trimesh's
+    promised: int  #: faces that the header counts
+
+    @property
+    def unit(self) -> str | None:
+        """Unit of length, where the format has one."""
+        return self.kind.unit or (_unit(self.scene) if self.kind.reader == "3mf" else None)
+
+
+def read(path: str | os.PathLike[str]) -> Content:
+    """Read and check a file; it raises what `load` raises."""
+    file = existing(path)
+    kind = _format(file)
+    size = file.stat().st_size
+    if size == 0:
+        raise ParseError(f"{file} is empty: it has 0 triangles (0 bytes)")
+    if size > MAX_BYTES:
+        raise ParseError(f"{file} has {size} bytes, more than the {MAX_BYTES} that are read: split it")
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise FileError(f"{file} cannot be read: {error.strerror or error}") from error
+    with _blamed_on(file, kind):
+        if "cascadio" in kind.needs:
+            data = _step_to_glb(file)
+        data, promised = kind.check(data)
+        scene = _read(data, kind.reader, file.parent)
+    return Content(file, kind, size, scene, promised)
+
+
+def read_pieces(path: str | os.PathLike[str]) -> tuple[Content, Pieces, dict[str, str]]:
+    """Read a file and sort what it holds into parts: `read` and `pieces_of`, the file blamed for both."""
+    content = read(path)
+    with _blamed_on(content.file, content.kind):
+        pieces, others = pieces_of(content)
+    return content, pieces, others
+
+
+@contextlib.contextmanager
+def _blamed_on(file: Path, kind: _Format) -> Iterator[None]:
+    try:
+        yield
+    except (headers.HeaderError, ShapeError) as error:
+        raise ParseError(f"{file}: {error}") from None
+    except Exception as error:  # whatever a reader dies of, MemoryError and RecursionError too, the file is at fault
+        raise ParseError(f"{file} cannot be read as {kind.reader.upper()}: {_one_line(error)}") from error
+
+
+def existing(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file that is there; FileError says what is wrong with any other."""
+    try:
+        file = Path(path)
+    except TypeError:
+        raise TypeError(f"load takes the path of a file, got {type(path).__name__}") from None
+    try:
+        if file.is_file():
+            return file
+        if file.is_dir():
+            raise FileError(f"{file} is a folder: name a file in it")
+        if file.exists():
+            raise FileError(f"{file} is no regular file")
+        if file.is_symlink():
+            raise FileError(f"{file} is a link to {os.readlink(file)}, and no file is there")
+        folder = [entry.name for entry in file.parent.iterdir()] if file.parent.is_dir() else []
+    except (OSError, ValueError) as error:  # no permission, a name too long, a NUL in it
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{path!r} cannot be read: {error}") from error
+    whole, mark, part = str(file).partition("#")
+    if mark and Path(whole).is_file():
+        raise FileError(f"there is no file {file}: a part is named by load({whole!r}, part={part!r})")
+    near = difflib.get_close_matches(file.name, folder, n=3)
+    hint = f": did you mean {' or '.join(near)}?" if near else "; only files on this machine are read"
+    raise FileError(f"there is no file {file}{hint}")
+
+
+def _format(file: Path) -> _Format:
+    kind = FORMATS.get(file.suffix.lower())
+    if kind is None:
+        known = " ".join(FORMATS)
+        raise ParseError(
+            f"{file} has the unknown extension {file.suffix!r}: {known} are read; convert it to one of these"
+        )
+    missing = [name for name in kind.needs if importlib.util.find_spec(name) is None]
+    if missing:
+        needs = " and ".join(missing)
+        raise ImportError(
+            f'reading {file.suffix} files needs {needs}, not installed: pip install "gjk3d[{kind.extra}]"'
+        )
+    return kind
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, StopIteration):  # a reader looked for something
+        return "it lacks something that it refers to"
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
+
+
+def _step_to_glb(file: Path) -> bytes:
+    """Convert a STEP file in a child process: the reader prints to stdout, and may crash or never end."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "model.glb"
+        command = [sys.executable, "-P", "-c", _STEP_CODE, str(file.absolute()), str(target)]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+        try:
+            code = subprocess.run(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=STEP_SECONDS,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            raise headers.HeaderError(f"the STEP reader took more than {STEP_SECONDS:g} s and was stopped") from None
+        if code != 0 or not target.exists():
+            how = f"died of signal {-code}" if code < 0 else "refused it"
+            raise headers.HeaderError(f"no STEP file, or a damaged one: the reader {how}")
+        return target.read_bytes()
+
+
+class _Beside:
+    """Finds what a glTF names in the folder of the file, and nothing else; trimesh asks it instead of the network."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+
+    def get(self, name: str) -> bytes:
+        wanted = (self.folder / urllib.parse.unquote(name)).resolve()
+        if not wanted.is_relative_to(self.folder) or not wanted.is_file():
+            raise headers.HeaderError(f"names {name[:80]!r}, which is no file in its folder")
+        return wanted.read_bytes()
+
+    __getitem__ = get
+
+
+def _read(data: bytes, reader: str, folder: Path) -> Any:
+    import trimesh
+
+    options: dict[str, Any] = {"process": False}
+    if reader in ("obj", "ply", "glb", "gltf"):
+        options["skip_materials"] = True
+    if reader == "obj":
+        options |= {"split_objects": True, "group_material": False}
+    with _quiet():
+        scene = trimesh.load_scene(io.BytesIO(data), file_type=reader, resolver=_Beside(folder), **options)
+    if reader == "dae":  # axes stay as they are in the file, as in glTF, and as robots have them
+        unit = re.search(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']", data)
+        scene.apply_transform(np.diag([*[float(unit[1]) if unit else 1.0] * 3, 1.0]))
+    return scene
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence trimesh's log, and turn numpy's warning about text that is no number into an error."""
+    log = logging.getLogger("trimesh")
+    with _quiet_lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("error", message="string or file could not be read to its end")
+        level = log.level
+        log.setLevel(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            log.setLevel(level)
+
+
+def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
+    """Return the parts of a file by name, and what it holds besides: a name and a type each.
+
+    A file that holds fewer triangles than it says, none, or too many is at fault.
+    """
+    import trimesh
+
+    scene, file = content.scene, content.file
+    pieces: Pieces = {}
+    others: dict[str, str] = {}
+    total = 0
+    for node in scene.graph.nodes_geometry:
+        matrix, name = scene.graph.get(node)
+        geometry = scene.geometry[name]
+        if not isinstance(geometry, trimesh.Trimesh):
+            others[str(node)] = type(geometry).__name__
+        elif not len(geometry.faces):
+            others[str(node)] = "mesh without triangles"
+        else:
+            total += len(geometry.faces)
+            pieces.setdefault(_part_name(scene, node, geometry, file), []).append((geometry, matrix))
+    if total == 0:
+        count = Counter(others.values())
+        found = ", ".join(f"{number} {name}" for name, number in count.items()) or "nothing to draw"
+        raise headers.HeaderError(f"has 0 triangles ({content.size} bytes; {found}): a mesh of triangles is needed")
+    if total < content.promised:
+        raise headers.HeaderError(
+            f"promises {content.promised} faces, {total} triangles were read: truncated or damaged"
+        )
+    if total > MAX_TRIANGLES:
+        raise headers.HeaderError(f"asks for {total} triangles, more than the {MAX_TRIANGLES} that are read")
+    return pieces, others
+
+
+def _mesh(content: Content, unit: str | None) -> Mesh:
+    pieces, _ = pieces_of(content)
+    file = content.file
+    parts = [joined(name, pieces[name], unit, file) for name in sorted(pieces, key=natural)]
+    if len(parts) == 1:
+        only = parts[0]
+        return Mesh(only.mesh.vertices, only.mesh.faces, name=only.name, unit=unit, parts=parts, source=file)
+    starts = np.cumsum([0] + [len(part.mesh.vertices) for part in parts])
+    return Mesh(
+        np.concatenate([part.mesh.vertices for part in parts]),
+        np.concatenate([part.mesh.faces + start for part, start in zip(parts, starts[:-1], strict=True)]),
+        name=file.stem,
+        unit=unit,
+        parts=parts,
+        source=file,
+    )
+
+
+def _part_name(scene: Any, node: Any, geometry: Any, file: Path) -> str:
+    if geometry.metadata.get("from_gltf_primitive") is True:
+        # a glTF mesh of several materials comes as one node each, randomly named, below the node with the name
+        node = scene.graph.transforms.parents.get(node, node)
+    elif re.fullmatch(r"geometry(_\d+)?", str(node)) and len(scene.graph.nodes_geometry) == 1:
+        return file.stem  # trimesh's own name for what has none
+    return str(node)
+
+
+def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Path) -> Part:
+    """Return one part in the frame of the whole; ShapeError where its numbers make no mesh."""
+    vertices, faces, start = [], [], 0
+    for geometry, matrix in pieces:
+        points, triangles = np.asarray(geometry.vertices, np.float64), np.asarray(geometry.faces, np.int64)
+        if triangles.size and not (triangles.min() >= 0 and triangles.max() < len(points)):
+            Mesh(points, triangles)  # names the bad face, before joining shifts the numbers
+        if not np.array_equal(matrix, np.eye(4)):
+            points = points @ matrix[:3, :3].T + matrix[:3, 3]
+            if np.linalg.det(matrix[:3, :3]) < 0.0:
+                triangles = triangles[:, ::-1]  # a mirrored part would be inside out
+        vertices.append(points)
+        faces.append(triangles + start)
+        start += len(points)
+    try:
+        mesh = Mesh(np.concatenate(vertices), np.concatenate(faces), name=name, unit=unit, source=file)
+    except ShapeError as error:
+        raise ShapeError(f"part {name!r}: {error}") from None
+    return Part(name, mesh)
+
+
+def _unit(scene: Any) -> str | None:
+    units = scene.units
+    return units[:40] if isinstance(units, str) else None
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Order 'bolt 2' before 'bolt 10', and capitals beside their small letters."""
+    return [(int(word), "") if word.isdecimal() else (-1, word) for word in re.split(r"(\d+)", name.lower())]
+
+
+def _selected(mesh: Mesh, name: str) -> Mesh:
+    for part in mesh.parts:
+        if part.name == name:
+            return part.mesh
+    names = [part.name for part in mesh.parts]
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+    shown = ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+    hint = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
+    raise ParseError(f"{mesh.source} has no part {name!r}{hint} It has {shown}")

@@ -1,0 +1,276 @@
+"""Which triangles share their edges, and the closed surface in a mesh that has a flaw or two.
+
+A surface bounds a solid where each edge is run along as often one way as the other. One triangle too many, or wound the
+other way, would make all of it hollow, so three flaws are mended, and only where the surface is closed by that:
+triangles that are there more than once, triangles that hang on it by an edge, and windings against the neighbours'.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d.typing import Array, Bools, Ints
+
+
+class Edges(NamedTuple):
+    """The edges of the triangles whose corners are at three places; vertices at one place count as one."""
+
+    places: Ints  #: (n,) the number of the place of each vertex
+    faces: Ints  #: (k,) the numbers of these triangles
+    corners: Ints  #: (k, 3) the places of their corners
+    numbers: Ints  #: (k, 3) which edge leads on from each corner
+    ways: Array  #: (k, 3) 1 where it leads from the lower place to the higher, else -1
+    ends: Ints  #: (e, 2) the places that each edge joins
+
+
+def edges_of(vertices: Array, faces: Ints) -> Edges:
+    """Return the edges of a mesh."""
+    places = merged_places(vertices)
+    corners = places[faces]
+    a, b, c = corners.T
+    real = np.flatnonzero((a != b) & (b != c) & (c != a))
+    if len(real) < len(corners):
+        corners = corners[real]
+    start, stop = corners.ravel(), corners[:, [1, 2, 0]].ravel()
+    # one whole number for each undirected edge
+    count = max(len(vertices), 1)
+    keys, number = np.unique(np.minimum(start, stop) * count + np.maximum(start, stop), return_inverse=True)
+    ways = np.where(start < stop, 1.0, -1.0)
+    ends = np.column_stack([keys // count, keys % count])
+    return Edges(places, real, corners, number.reshape(-1, 3), ways.reshape(-1, 3), ends)
+
+
+def merged_places(vertices: Array) -> Ints:
+    """Return the number of the place of each vertex; those with equal coordinates share one."""
+    order = np.lexsort(vertices.T)
+    ordered = vertices[order]
+    new = np.ones(len(order), dtype=np.int64)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.cumsum(new) - 1
+    return place
+
+
+def body_numbers(vertices: Array, faces: Ints) -> Ints:
+    """Return which connected body each face is of, numbered by their first faces."""
+    corners = merged_places(vertices)[faces]
+    label = connected(corners[:, [0, 1]].ravel(), corners[:, [1, 2]].ravel(), len(vertices))[corners[:, 0]]
+    _, first, number = np.unique(label, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    result: Ints = rank[number.ravel()]
+    return result
+
+
+def connected(one: Ints, other: Ints, count: int) -> Ints:
+    """Return the component of each of so many nodes, of which those pairs are joined."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_matrix((np.ones(len(one), dtype=np.int8), (one, other)), shape=(count, count))
+    label: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
+    return label
+
+
+NONE: Ints = np.zeros(0, dtype=np.int64)
+#: what may be missing of a surface that is called nearly closed, in units of its area
+_MISSING = 0.1
+#: how much of all the area may hang on a closed rest that bounds a solid
+_HANGING = 0.5
+
+
+class Mended(NamedTuple):
+    """What keeps a mesh from being closed, or what had to be mended for it to be."""
+
+    open_edges: int
+    nearly: bool = False  #: whether it is open and little is missing
+    repairs: tuple[str, ...] = ()
+    turned: Ints = NONE  #: the numbers of faces to be turned
+    spare: Ints = NONE  #: and of those that bound nothing
+
+
+def mended(vertices: Array, faces: Ints) -> Mended:
+    """Count the open edges of a mesh; mend those flaws that would be all that keeps it from being closed."""
+    work = _Work(vertices, faces)
+    edges, opened = work.edges, int(np.abs(work.sums).sum())
+    if not opened and not (len(edges.ends) and work.counts.min() >= 4):
+        return Mended(0)
+    doubles = work.drop_doubles(everywhere=not opened)
+    nearly = bool(opened) and work.nearly_closed()
+    fins = work.drop_fins()
+    turned = work.turn()
+    if work.sums.any() or not work.kept.any() or not (doubles or fins or len(turned)):
+        return Mended(opened, nearly)
+    repairs = (
+        _said(doubles, "is there more than once and counts once", "are there more than once and count once"),
+        _said(fins, "hangs on the closed surface by an edge: it can be touched and bounds nothing",
+              "hang on the closed surface by an edge: they can be touched and bound nothing"),
+        _said(len(turned), "was wound against its neighbours and is turned",
+              "were wound against their neighbours and are turned"),
+    )  # fmt: skip
+    told = tuple(text for text in repairs if text)
+    return Mended(0, False, told, edges.faces[turned], edges.faces[~work.kept])
+
+
+def _said(count: int, one: str, more: str) -> str:
+    return "" if not count else f"1 triangle {one}" if count == 1 else f"{count} triangles {more}"
+
+
+class _Work:
+    """The triangles that are kept so far, and how often each edge is run along, either way and in balance."""
+
+    counts: Ints
+    sums: Array
+
+    def __init__(self, vertices: Array, faces: Ints) -> None:
+        self.vertices, self.faces, self.edges = vertices, faces, edges_of(vertices, faces)
+        edges = self.edges
+        self.kept: Bools = np.ones(len(edges.faces), dtype=bool)
+        self.ways = edges.ways
+        self._count()
+
+    def _count(self) -> None:
+        numbers, total = self.edges.numbers[self.kept].ravel(), len(self.edges.ends)
+        self.counts = np.bincount(numbers, minlength=total)
+        self.sums = np.bincount(numbers, self.ways[self.kept].ravel(), total).astype(np.float64)
+
+    def drop_doubles(self, *, everywhere: bool) -> int:
+        """Keep one of triangles with the same corners; of two wound against each other, that which fits the rest.
+
+        A wall between two bodies is such a pair, and stays. ``everywhere`` is for a closed mesh: only if all of it is
+        there once each way, as renderers want it, one of each is kept.
+        """
+        # each edge of a double has two of these and a neighbour, or at a rim two that run one way
+        crowded = (self.counts >= 3) | ((self.counts == 2) & (np.abs(self.sums) == 2.0))
+        some = np.flatnonzero(crowded[self.edges.numbers].all(axis=1))
+        corners = np.sort(self.edges.corners[some], axis=1)
+        order = np.lexsort(corners.T)
+        new = np.ones(len(order), dtype=np.int64)
+        new[1:] = (corners[order][1:] != corners[order][:-1]).any(axis=1)
+        group = np.empty(len(order), dtype=np.int64)
+        group[order] = np.cumsum(new) - 1
+        if everywhere:
+            if len(some) < len(self.kept) or (np.bincount(group) < 2).any():
+                return 0
+            dropped = np.setdiff1d(some, some[np.unique(group, return_index=True)[1]])
+            return self._drop(dropped)
+        even = (self.ways[some] > 0.0).sum(axis=1) % 2  # corners in ascending order run two edges up, or one
+        first = np.unique(2 * group + even, return_index=True)[1]
+        count = self._drop(np.setdiff1d(some, some[first]))
+        twins = some[first][np.isin(group[first], np.flatnonzero(np.bincount(group[first]) > 1))]
+        sums = self.sums[self.edges.numbers[twins]]
+        return count + self._drop(twins[(sums * self.ways[twins] > 0.0).all(axis=1)])
+
+    def _drop(self, which: Ints) -> int:
+        if len(which):
+            self.kept[which] = False
+            self._count()
+        return len(which)
+
+    def drop_fins(self) -> int:
+        """Drop what has a free edge and another one on which two triangles are already, if the rest is more."""
+        if not ((self.counts == 1).any() and (self.counts >= 3).any()):
+            return 0
+        kept = np.flatnonzero(self.kept)
+        piece = self._pieces(kept)[0]
+        around = self.counts[self.edges.numbers[kept]]
+        free, shared = np.zeros(piece.max() + 1, dtype=bool), np.zeros(piece.max() + 1, dtype=bool)
+        free[piece[(around == 1).any(axis=1)]] = True
+        shared[piece[(around >= 3).any(axis=1)]] = True
+        fins = kept[(free & shared)[piece]]
+        areas = self._areas(kept)
+        if areas[(free & shared)[piece]].sum() > _HANGING * areas.sum():
+            return 0
+        return self._drop(fins)
+
+    def _pieces(self, kept: Ints) -> tuple[Ints, Ints]:
+        """Return the pieces that hang together by edges of two triangles, and which of these run against the rest.
+
+        Each triangle is two nodes, as it is and turned; an edge joins those that agree. A piece that has but one side
+        has all of its nodes in one component: nothing of it is turned.
+        """
+        numbers, ways = self.edges.numbers[kept].ravel(), self.ways[kept].ravel()
+        two = np.flatnonzero(self.counts[numbers] == 2)
+        first, second = two[np.argsort(numbers[two], kind="stable")].reshape(-1, 2).T
+        one, other = first // 3, second // 3
+        against = (ways[first] == ways[second]).astype(np.int64)
+        count = len(kept)
+        label = connected(
+            np.concatenate([one, one + count]),
+            np.concatenate([other + count * against, other + count * (1 - against)]),
+            2 * count,
+        ).reshape(2, -1)
+        piece = np.unique(label.min(axis=0), return_inverse=True)[1].ravel()
+        return piece, np.flatnonzero(label[0] > label[1])
+
+    def turn(self) -> Ints:
+        """Turn what runs against its neighbours: the smaller part of a piece, by area; return which are turned.
+
+        A piece that lies within the box of no other is turned so that its volume is positive: it bounds no hollow.
+        """
+        if not ((self.counts == 2) & (self.sums != 0.0)).any():
+            return NONE
+        kept = np.flatnonzero(self.kept)
+        piece, some = self._pieces(kept)
+        turned = np.zeros(len(kept), dtype=bool)
+        turned[some] = True
+        areas = self._areas(kept)
+        mixed = np.zeros(piece.max() + 1, dtype=bool)
+        mixed[piece[some]] = True
+        share = np.bincount(piece, weights=np.where(turned, areas, -areas))
+        agreeing = np.bincount(piece) == np.bincount(piece, weights=turned)
+        mixed &= ~agreeing
+        turned &= mixed[piece]
+        sign = np.where(turned, -1.0, 1.0)
+        sign[(mixed & (share > 0.0))[piece]] *= -1.0
+        sign *= self._outward(kept, piece, sign, mixed)[piece]
+        found = kept[sign < 0.0]
+        self.ways = self.ways.copy()
+        self.ways[found] *= -1.0
+        self._count()
+        return found
+
+    def _outward(self, kept: Ints, piece: Ints, sign: Array, mixed: Bools) -> Array:
+        """Return -1 for each mixed piece that is inside out by its volume and lies within no other's box, else 1."""
+        corners = self._points(kept)
+        corners = corners - corners.mean(axis=(0, 1))
+        volumes = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) * sign
+        order = np.argsort(piece, kind="stable")
+        starts = np.searchsorted(piece[order], np.arange(len(mixed)))
+        low = np.minimum.reduceat(corners.min(axis=1)[order], starts)
+        high = np.maximum.reduceat(corners.max(axis=1)[order], starts)
+        out = np.ones(len(mixed))
+        for k in np.flatnonzero(mixed & (np.bincount(piece, weights=volumes) < 0.0)):
+            holders = ((low <= low[k]) & (high >= high[k])).all(axis=1)
+            if holders.sum() == 1:
+                out[k] = -1.0
+        return out
+
+    def _points(self, which: Ints) -> Array:
+        points: Array = self.vertices[self.faces[self.edges.faces[which]]]
+        return points
+
+    def _areas(self, which: Ints) -> Array:
+        v = self._points(which)
+        n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
+        areas: Array = 0.5 * np.sqrt(np.einsum("ij,ij->i", n, n))
+        return areas
+
+    def nearly_closed(self) -> bool:
+        """Tell whether little is missing: fans from the middle of each hole to its rim are small beside the surface.
+
+        That is true of a part with a hole and false of a sheet, however fine the triangles are.
+        """
+        rim = np.flatnonzero(self.counts == 1)
+        places = np.empty_like(self.vertices)
+        places[self.edges.places] = self.vertices
+        joined = connected(self.edges.ends[rim, 0], self.edges.ends[rim, 1], len(places))[self.edges.ends[rim, 0]]
+        hole = np.unique(joined, return_inverse=True)[1].ravel()
+        ends = places[self.edges.ends[rim]]
+        count = np.bincount(hole)
+        middle = np.column_stack([np.bincount(hole, weights=x) / count for x in ends.mean(axis=1).T])
+        spokes = ends - middle[hole][:, None]
+        missing = 0.5 * np.linalg.norm(np.cross(spokes[:, 0], spokes[:, 1]), axis=1).sum()
+        return bool(missing < _MISSING * self._areas(np.flatnonzero(self.kept)).sum())

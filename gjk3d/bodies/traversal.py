@@ -1,0 +1,434 @@
+"""Two trees of triangles walked at once, in A's frame: do they meet, which triangles do, where are they nearest."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.bodies.bvh import DEEPEST
+from gjk3d.bodies.triangles import crossing_segment, gap_along, meet, nearest, nearest_on, place, read
+from gjk3d.geometry.vec3 import Vec3, sub
+from gjk3d.narrow.cores import Rigid, relative_pose
+from gjk3d.narrow.pairs import take_poses
+from gjk3d.typing import Array, Ints
+
+STACK = 4 * DEEPEST
+_STEPS = 4  #: from one mesh to the other and back, for a first guess
+_ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
+
+
+@inlined
+def rigid(row: Array) -> Rigid:
+    """Return a pose row as a tuple of its twelve numbers."""
+    return (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], row[11])
+
+
+@inlined
+def between(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
+    """Return the pose of B's box in that of A's, m being the pose of B's mesh in A's."""
+    x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
+    t0 = m[0] * x + m[1] * y + m[2] * z + m[9] - ba[i, 0]
+    t1 = m[3] * x + m[4] * y + m[5] * z + m[10] - ba[i, 1]
+    t2 = m[6] * x + m[7] * y + m[8] * z + m[11] - ba[i, 2]
+    x, y, z = bb[j, 6], bb[j, 7], bb[j, 8]
+    p0, p1, p2 = m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z
+    x, y, z = bb[j, 9], bb[j, 10], bb[j, 11]
+    q0, q1, q2 = m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z
+    x, y, z = bb[j, 12], bb[j, 13], bb[j, 14]
+    r0, r1, r2 = m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z
+    a, b, c = ba[i, 6], ba[i, 7], ba[i, 8]
+    d, e, f = ba[i, 9], ba[i, 10], ba[i, 11]
+    g, h, k = ba[i, 12], ba[i, 13], ba[i, 14]
+    return (
+        a * p0 + b * p1 + c * p2, a * q0 + b * q1 + c * q2, a * r0 + b * r1 + c * r2,
+        d * p0 + e * p1 + f * p2, d * q0 + e * q1 + f * q2, d * r0 + e * r1 + f * r2,
+        g * p0 + h * p1 + k * p2, g * q0 + h * q1 + k * q2, g * r0 + h * r1 + k * r2,
+        a * t0 + b * t1 + c * t2, d * t0 + e * t1 + f * t2, g * t0 + h * t1 + k * t2,
+    )  # fmt: skip
+
+
+@inlined
+def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> bool:
+    """Tell whether one of the fifteen axes parts two boxes (Gottschalk, Lin, Manocha 1996), m being B's pose in A's.
+
+    The absolute values get a little more than rounding, so that nearly parallel edges prove nothing.
+    """
+    e = 1e-14
+    n00, n01, n02 = abs(m[0]) + e, abs(m[1]) + e, abs(m[2]) + e
+    x, y, z = m[9], m[10], m[11]
+    if abs(x) > a0 + n00 * b0 + n01 * b1 + n02 * b2:
+        return True
+    n10, n11, n12 = abs(m[3]) + e, abs(m[4]) + e, abs(m[5]) + e
+    if abs(y) > a1 + n10 * b0 + n11 * b1 + n12 * b2:
+        return True
+    n20, n21, n22 = abs(m[6]) + e, abs(m[7]) + e, abs(m[8]) + e
+    if abs(z) > a2 + n20 * b0 + n21 * b1 + n22 * b2:
+        return True
+    if abs(x * m[0] + y * m[3] + z * m[6]) > b0 + n00 * a0 + n10 * a1 + n20 * a2:
+        return True
+    if abs(x * m[1] + y * m[4] + z * m[7]) > b1 + n01 * a0 + n11 * a1 + n21 * a2:
+        return True
+    if abs(x * m[2] + y * m[5] + z * m[8]) > b2 + n02 * a0 + n12 * a1 + n22 * a2:
+        return True
+    if abs(z * m[3] - y * m[6]) > a1 * n20 + a2 * n10 + b1 * n02 + b2 * n01:
+        return True
+    if abs(z * m[4] - y * m[7]) > a1 * n21 + a2 * n11 + b0 * n02 + b2 * n00:
+        return True
+    if abs(z * m[5] - y * m[8]) > a1 * n22 + a2 * n12 + b0 * n01 + b1 * n00:
+        return True
+    if abs(x * m[6] - z * m[0]) > a0 * n20 + a2 * n00 + b1 * n12 + b2 * n11:
+        return True
+    if abs(x * m[7] - z * m[1]) > a0 * n21 + a2 * n01 + b0 * n12 + b2 * n10:
+        return True
+    if abs(x * m[8] - z * m[2]) > a0 * n22 + a2 * n02 + b0 * n11 + b1 * n10:
+        return True
+    if abs(y * m[0] - x * m[3]) > a0 * n10 + a1 * n00 + b1 * n22 + b2 * n21:
+        return True
+    if abs(y * m[1] - x * m[4]) > a0 * n11 + a1 * n01 + b0 * n22 + b2 * n20:
+        return True
+    return abs(y * m[2] - x * m[5]) > a0 * n12 + a1 * n02 + b0 * n21 + b1 * n20
+
+
+@inlined
+def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> float:
+    """Return a lower bound of the squared distance of two boxes, from the axes of each."""
+    x = max(0.0, abs(m[9]) - a0 - (abs(m[0]) * b0 + abs(m[1]) * b1 + abs(m[2]) * b2))
+    y = max(0.0, abs(m[10]) - a1 - (abs(m[3]) * b0 + abs(m[4]) * b1 + abs(m[5]) * b2))
+    z = max(0.0, abs(m[11]) - a2 - (abs(m[6]) * b0 + abs(m[7]) * b1 + abs(m[8]) * b2))
+    first = x * x + y * y + z * z
+    u, v, w = m[9], m[10], m[11]
+    x = max(0.0, abs(u * m[0] + v * m[3] + w * m[6]) - b0 - (abs(m[0]) * a0 + abs(m[3]) * a1 + abs(m[6]) * a2))
+    y = max(0.0, abs(u * m[1] + v * m[4] + w * m[7]) - b1 - (abs(m[1]) * a0 + abs(m[4]) * a1 + abs(m[7]) * a2))
+    z = max(0.0, abs(u * m[2] + v * m[5] + w * m[8]) - b2 - (abs(m[2]) * a0 + abs(m[5]) * a1 + abs(m[8]) * a2))
+    return max(first, x * x + y * y + z * z)
+
+
+@kernel
+def _gap(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> float:
+    return gap_squared(between(m, ba, i, bb, j), ba[i, 3], ba[i, 4], ba[i, 5], bb[j, 3], bb[j, 4], bb[j, 5])
+
+
+@inlined
+def _along(w: Vec3, b: Array, i: int) -> float:
+    """Return how far a box reaches along a direction, from its middle."""
+    return float(
+        abs(w[0] * b[i, 6] + w[1] * b[i, 7] + w[2] * b[i, 8]) * b[i, 3]
+        + abs(w[0] * b[i, 9] + w[1] * b[i, 10] + w[2] * b[i, 11]) * b[i, 4]
+        + abs(w[0] * b[i, 12] + w[1] * b[i, 13] + w[2] * b[i, 14]) * b[i, 5]
+    )
+
+
+@kernel
+def _beyond(m: Rigid, w: Vec3, v: Vec3, best: float, ba: Array, i: int, bb: Array, j: int) -> bool:
+    """Tell whether two boxes are farther apart along w, whose squared length is best, than w is long; v is w for B."""
+    x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
+    t = (
+        m[0] * x + m[1] * y + m[2] * z + m[9] - ba[i, 0],
+        m[3] * x + m[4] * y + m[5] * z + m[10] - ba[i, 1],
+        m[6] * x + m[7] * y + m[8] * z + m[11] - ba[i, 2],
+    )
+    return bool(w[0] * t[0] + w[1] * t[1] + w[2] * t[2] - _along(w, ba, i) - _along(v, bb, j) > best)
+
+
+@inlined
+def _widest(b: Array, i: int) -> float:
+    return float(max(b[i, 3], b[i, 4], b[i, 5]))
+
+
+@kernel
+def crossings(
+    m: Rigid, noise: float, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array, stack: Ints, found: Ints
+) -> int:
+    """Write the pairs of triangles that meet, up to the room in ``found``; return how many, at most one more."""
+    room = found.shape[0]
+    count = 0
+    stack[0, 0] = stack[0, 1] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        i, j = stack[top, 0], stack[top, 1]
+        x, y, z = ba[i, 3] + noise, ba[i, 4] + noise, ba[i, 5] + noise
+        if boxes_apart(between(m, ba, i, bb, j), x, y, z, bb[j, 3], bb[j, 4], bb[j, 5]):
+            continue
+        inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
+        if not inner_a and not inner_b:
+            for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
+                t = place(m, cb, q)
+                for p in range(la[i, 1], la[i, 1] + la[i, 2]):
+                    if meet(read(ca, p), t, noise):
+                        if count >= room:
+                            return count + 1
+                        found[count, 0], found[count, 1] = p, q
+                        count += 1
+            continue
+        if not inner_b or (inner_a and _widest(ba, i) >= _widest(bb, j)):
+            for k in range(2):
+                stack[top, 0], stack[top, 1] = la[i, 0] + 1 - k, j
+                top += 1
+        else:
+            for k in range(2):
+                stack[top, 0], stack[top, 1] = i, lb[j, 0] + 1 - k
+                top += 1
+    return count
+
+
+@inlined
+def _turned_back(m: Rigid, w: Vec3) -> Vec3:
+    """Return a direction in A's frame as B sees it."""
+    return (
+        m[0] * w[0] + m[3] * w[1] + m[6] * w[2],
+        m[1] * w[0] + m[4] * w[1] + m[7] * w[2],
+        m[2] * w[0] + m[5] * w[1] + m[8] * w[2],
+    )
+
+
+@kernel
+def _near_each_other(
+    m: Rigid, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array, stack: Ints, keys: Array, seed: Ints
+) -> None:
+    """Choose a pair of triangles: from the middle of B's box to A's nearest point, from there to B's, and again."""
+    p = (bb[0, 0], bb[0, 1], bb[0, 2])
+    for _ in range(_STEPS):
+        p = (
+            m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[9], m[3] * p[0] + m[4] * p[1] + m[5] * p[2] + m[10],
+            m[6] * p[0] + m[7] * p[1] + m[8] * p[2] + m[11],
+        )  # fmt: skip
+        _, first, p = to_point(p, 1e150, ba, la, ca, stack, keys)
+        before = seed[1]
+        _, seed[1], p = to_point(
+            _turned_back(m, (p[0] - m[9], p[1] - m[10], p[2] - m[11])), 1e150, bb, lb, cb, stack, keys
+        )
+        if first == seed[0] and seed[1] == before:
+            return
+        seed[0] = first
+
+
+@kernel
+def nearest_triangles(
+    m: Rigid, most: float, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array,
+    stack: Ints, keys: Array, seed: Ints, out: Array,
+) -> bool:  # fmt: skip
+    """Write the gap that proves the distance of meshes that do not cross, the distance and two points, in A's frame.
+
+    ``seed`` becomes the nearest pair of triangles; the nearer boxes come first. False where nothing is within ``most``.
+    """
+    best, low = most * most, 1e308
+    keys[0] = _gap(m, ba, 0, bb, 0)
+    if keys[0] > best:
+        return False
+    _near_each_other(m, ba, la, ca, bb, lb, cb, stack, keys, seed)
+    a, b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    w, v = a, b  # from a to b, also as B sees it
+    some = False
+    s, t = read(ca, seed[0]), place(m, cb, seed[1])
+    d, x, y = nearest(s, t)
+    if d <= best:
+        w = sub(y, x)
+        v = _turned_back(m, w)
+        gap = max(0.0, gap_along(w, s, t))
+        best, low, a, b, some = d, gap * gap / d if d > 0.0 else 0.0, x, y, True
+    stack[0, 0] = stack[0, 1] = 0
+    keys[0] = 0.0
+    top = 1
+    while top > 0:
+        top -= 1
+        if keys[top] > best or (some and keys[top] == best):
+            continue
+        i, j = stack[top, 0], stack[top, 1]
+        inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
+        if not inner_a and not inner_b:
+            for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
+                t = place(m, cb, q)
+                for p in range(la[i, 1], la[i, 1] + la[i, 2]):
+                    s = read(ca, p)
+                    if some:
+                        # what the last nearest direction parts widely enough needs no closer look
+                        gap = gap_along(w, s, t)
+                        if gap > best and gap > 0.0:
+                            continue
+                    d, x, y = nearest(s, t)
+                    if d < best or (d == best and not some):
+                        w = sub(y, x)
+                        v = _turned_back(m, w)
+                        gap = max(0.0, gap_along(w, s, t))
+                        low = min(low, gap * gap / d if d > 0.0 else 0.0)
+                        best, a, b, some = d, x, y, True
+                        seed[0], seed[1] = p, q
+            continue
+        if not inner_b or (inner_a and _widest(ba, i) >= _widest(bb, j)):
+            i0, j0, i1, j1 = la[i, 0], j, la[i, 0] + 1, j
+        else:
+            i0, j0, i1, j1 = i, lb[j, 0], i, lb[j, 0] + 1
+        # the plane across the last nearest direction is cheaper to ask than the boxes' own axes
+        d0 = 1e308 if some and _beyond(m, w, v, best, ba, i0, bb, j0) else _gap(m, ba, i0, bb, j0)
+        d1 = 1e308 if some and _beyond(m, w, v, best, ba, i1, bb, j1) else _gap(m, ba, i1, bb, j1)
+        if d0 < d1:
+            i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0
+        if d0 <= best:
+            stack[top, 0], stack[top, 1], keys[top] = i0, j0, d0
+            top += 1
+        if d1 <= best:
+            stack[top, 0], stack[top, 1], keys[top] = i1, j1, d1
+            top += 1
+    if some:
+        out[0], out[1] = sqrt(min(low, best)), sqrt(best)
+        out[2], out[3], out[4], out[5], out[6], out[7] = a[0], a[1], a[2], b[0], b[1], b[2]
+    return some
+
+
+@kernel
+def cuts(m: Rigid, ca: Array, cb: Array, pairs: Ints, out: Array) -> int:
+    """Write the segments in which pairs of triangles cut, in A's frame; return how many there are."""
+    count = 0
+    for k in range(pairs.shape[0]):
+        length, x, y = crossing_segment(read(ca, pairs[k, 0]), place(m, cb, pairs[k, 1]))
+        if length > 0.0:
+            out[count, 0], out[count, 1], out[count, 2] = x[0], x[1], x[2]
+            out[count, 3], out[count, 4], out[count, 5] = y[0], y[1], y[2]
+            count += 1
+    return count
+
+
+@kernel
+def within(box: Array, reach: float, ba: Array, la: Ints, ca: Array, stack: Ints, found: Ints) -> int:
+    """Write the triangles that may be nearer than ``reach`` to a box in A's frame, up to the room; return how many."""
+    one = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    count, top = 0, 1
+    most = reach * reach
+    stack[0, 0] = 0
+    while top > 0:
+        top -= 1
+        i = stack[top, 0]
+        if _gap(one, ba, i, box, 0) > most:
+            continue
+        if la[i, 0] >= 0:
+            stack[top, 0], stack[top + 1, 0] = la[i, 0] + 1, la[i, 0]
+            top += 2
+            continue
+        for t in range(la[i, 1], la[i, 1] + la[i, 2]):
+            far = 0.0
+            for k in range(3):
+                low = min(ca[t, k], ca[t, 3 + k], ca[t, 6 + k]) - box[0, k] - box[0, 3 + k]
+                high = box[0, k] - box[0, 3 + k] - max(ca[t, k], ca[t, 3 + k], ca[t, 6 + k])
+                gap = max(0.0, low, high)
+                far += gap * gap
+            if far <= most:
+                if count < found.shape[0]:
+                    found[count] = t
+                count += 1
+    return count
+
+
+@kernel
+def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, keys: Array) -> tuple[float, int, Vec3]:
+    """Return the squared distance of a point from the surface, the nearest triangle, -1 beyond ``most``, and where."""
+    best, which, foot = most * most, -1, p
+    top = 1
+    stack[0, 0] = 0
+    keys[0] = 0.0
+    while top > 0:
+        top -= 1
+        if keys[top] > best:
+            continue
+        i = stack[top, 0]
+        if la[i, 0] < 0:
+            for t in range(la[i, 1], la[i, 1] + la[i, 2]):
+                d, x = nearest_on(p, read(ca, t))
+                if d < best or (d == best and which < 0):
+                    best, which, foot = d, t, x
+            continue
+        d0, d1 = _from_box(p, ba, la[i, 0]), _from_box(p, ba, la[i, 0] + 1)
+        first = 1 if d0 < d1 else 0
+        stack[top, 0], keys[top] = la[i, 0] + first, d1 if first == 1 else d0
+        stack[top + 1, 0], keys[top + 1] = la[i, 0] + 1 - first, d0 if first == 1 else d1
+        top += 2
+    return best, which, foot
+
+
+@inlined
+def _from_box(p: Vec3, b: Array, i: int) -> float:
+    """Return the squared distance of a point from a box."""
+    d = (p[0] - b[i, 0], p[1] - b[i, 1], p[2] - b[i, 2])
+    x = max(0.0, abs(d[0] * b[i, 6] + d[1] * b[i, 7] + d[2] * b[i, 8]) - b[i, 3])
+    y = max(0.0, abs(d[0] * b[i, 9] + d[1] * b[i, 10] + d[2] * b[i, 11]) - b[i, 4])
+    z = max(0.0, abs(d[0] * b[i, 12] + d[1] * b[i, 13] + d[2] * b[i, 14]) - b[i, 5])
+    return float(x * x + y * y + z * z)
+
+
+@kernel
+def to_points(
+    points: Array, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, keys: Array, out: Array, which: Ints
+) -> None:
+    """Write for each point its distance from the surface, the nearest place, and the triangle."""
+    for k in range(points.shape[0]):
+        d, t, x = to_point((points[k, 0], points[k, 1], points[k, 2]), most, ba, la, ca, stack, keys)
+        which[k] = t
+        out[k, 0] = sqrt(d)
+        out[k, 1], out[k, 2], out[k, 3] = x[0], x[1], x[2]
+
+
+APART, BOXES_MEET, MEET, NO_POSE_GIVEN = 0, 1, 2, -1
+
+
+@inlined
+def _in_box(x: float, y: float, z: float, b: Array) -> bool:
+    """Tell whether a point lies in the box of a whole mesh."""
+    x, y, z = x - b[0, 0], y - b[0, 1], z - b[0, 2]
+    return bool(
+        abs(x * b[0, 6] + y * b[0, 7] + z * b[0, 8]) <= b[0, 3]
+        and abs(x * b[0, 9] + y * b[0, 10] + z * b[0, 11]) <= b[0, 4]
+        and abs(x * b[0, 12] + y * b[0, 13] + z * b[0, 14]) <= b[0, 5]
+    )
+
+
+@kernel
+def roots_relation(ma: Array, mb: Array, roots: Array, rows: Array) -> int:
+    """Tell whether the boxes of two whole meshes, or the balls about their middles, are apart at two matrices.
+
+    -1 where a matrix is no pose. ``roots`` are the two boxes, and in a third row the rounding, the greatest coordinate
+    of both together and the radii of both balls together. Each array that is passed costs as much as all that this
+    does.
+    """
+    if not take_poses(ma, mb, rows):
+        return NO_POSE_GIVEN
+    m = relative_pose(rows, 0, _ORIGIN, 0, rows, 1, _ORIGIN, 0)
+    noise = roots[2, 0] * (roots[2, 1] + max(abs(m[9]), abs(m[10]), abs(m[11])))
+    to = between(m, roots, 0, roots, 1)
+    far = roots[2, 2] + 2.0 * noise
+    if to[9] * to[9] + to[10] * to[10] + to[11] * to[11] > far * far:
+        return APART
+    x, y, z = roots[0, 3] + noise, roots[0, 4] + noise, roots[0, 5] + noise
+    return APART if boxes_apart(to, x, y, z, roots[1, 3], roots[1, 4], roots[1, 5]) else BOXES_MEET
+
+
+@kernel
+def relation(
+    rows: Array, rounding: float, reach: float, ba: Array, la: Ints, ca: Array, pa: Array,
+    bb: Array, lb: Ints, cb: Array, pb: Array, stack: Ints, found: Ints,
+) -> int:  # fmt: skip
+    """Tell how two meshes at two pose rows are: apart, surfaces apart but bodies in the other's box, or meeting.
+
+    ``pa`` and ``pb`` are points of each body.
+    """
+    m = relative_pose(rows, 0, _ORIGIN, 0, rows, 1, _ORIGIN, 0)
+    noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
+    if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, found) > 0:
+        return MEET
+    for k in range(pb.shape[0]):
+        x, y, z = pb[k, 0], pb[k, 1], pb[k, 2]
+        x, y, z = (
+            m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
+            m[6] * x + m[7] * y + m[8] * z + m[11],
+        )  # fmt: skip
+        if _in_box(x, y, z, ba):
+            return BOXES_MEET
+    for k in range(pa.shape[0]):
+        x, y, z = pa[k, 0] - m[9], pa[k, 1] - m[10], pa[k, 2] - m[11]
+        x, y, z = (
+            m[0] * x + m[3] * y + m[6] * z, m[1] * x + m[4] * y + m[7] * z, m[2] * x + m[5] * y + m[8] * z,
+        )  # fmt: skip
+        if _in_box(x, y, z, bb):
+            return BOXES_MEET
+    return APART

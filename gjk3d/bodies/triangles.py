@@ -1,0 +1,243 @@
+"""Two triangles: whether they meet, and where they are nearest.
+
+They are apart where an axis proves it: a normal or a cross product of edges, the facets of their Minkowski difference,
+and for triangles in one plane the line between the nearest points. Any axis proves its own gap, however it came about;
+a gap that rounding could have made proves nothing, so what cannot be told apart counts as meeting.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.geometry.vec3 import Vec3, cross, dot, scale, sub
+from gjk3d.narrow.cores import Rigid
+from gjk3d.typing import Array
+
+Triangle = tuple[Vec3, Vec3, Vec3]
+Nearest = tuple[float, Vec3, Vec3]
+
+
+@inlined
+def place(m: Rigid, corners: Array, k: int) -> Triangle:
+    """Return a triangle in the frame that m leads to."""
+    x, y, z = corners[k, 0], corners[k, 1], corners[k, 2]
+    a = (m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
+         m[6] * x + m[7] * y + m[8] * z + m[11])  # fmt: skip
+    x, y, z = corners[k, 3], corners[k, 4], corners[k, 5]
+    b = (m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
+         m[6] * x + m[7] * y + m[8] * z + m[11])  # fmt: skip
+    x, y, z = corners[k, 6], corners[k, 7], corners[k, 8]
+    c = (m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
+         m[6] * x + m[7] * y + m[8] * z + m[11])  # fmt: skip
+    return (a, b, c)
+
+
+@inlined
+def read(corners: Array, k: int) -> Triangle:
+    """Return a triangle as it is."""
+    return (
+        (corners[k, 0], corners[k, 1], corners[k, 2]),
+        (corners[k, 3], corners[k, 4], corners[k, 5]),
+        (corners[k, 6], corners[k, 7], corners[k, 8]),
+    )
+
+
+@inlined
+def _parted(n: Vec3, p: Triangle, q: Triangle, noise: float) -> bool:
+    """Tell whether the triangles are apart along n by more than noise; corners are relative to p's first."""
+    length = noise * (abs(n[0]) + abs(n[1]) + abs(n[2]))
+    a1, a2 = dot(n, p[1]), dot(n, p[2])
+    b0, b1, b2 = dot(n, q[0]), dot(n, q[1]), dot(n, q[2])
+    low_a, high_a = min(0.0, a1, a2), max(0.0, a1, a2)
+    low_b, high_b = min(b0, b1, b2), max(b0, b1, b2)
+    return low_b - high_a > length or low_a - high_b > length
+
+
+@inlined
+def _clamp(x: float) -> float:
+    """Return x brought into 0 to 1."""
+    return min(1.0, max(0.0, x))
+
+
+@inlined
+def _edges(p: Vec3, u: Vec3, q: Vec3, v: Vec3) -> Nearest:
+    """Return the squared distance and nearest points of p + s u and q + t v, s and t from 0 to 1 (Lumelsky 1985)."""
+    r = sub(q, p)
+    uu, vv, uv, ur, vr = dot(u, u), dot(v, v), dot(u, v), dot(u, r), dot(v, r)
+    c = cross(u, v)
+    cc = dot(c, c)
+    # by cross products: |u|^2 |v|^2 - (u v)^2 would lose all digits where the edges are nearly parallel
+    s = _clamp(dot(cross(r, v), c) / cc) if cc > 0.0 else 0.0
+    t = (uv * s - vr) / vv if vv > 0.0 else 0.0
+    if t <= 0.0 or vv == 0.0:
+        t = 0.0
+        s = _clamp(ur / uu) if uu > 0.0 else 0.0
+    elif t >= 1.0:
+        t = 1.0
+        s = _clamp((ur + uv) / uu) if uu > 0.0 else 0.0
+    a = (p[0] + s * u[0], p[1] + s * u[1], p[2] + s * u[2])
+    b = (q[0] + t * v[0], q[1] + t * v[1], q[2] + t * v[2])
+    d = sub(b, a)
+    return dot(d, d), a, b
+
+
+@inlined
+def _over(p: Vec3, t: Triangle, n: Vec3) -> tuple[bool, Vec3]:
+    """Tell whether p lies over the inside of a triangle with normal n, and return the foot, made of its corners."""
+    u, v, w = sub(t[0], p), sub(t[1], p), sub(t[2], p)
+    x, y, z = dot(n, cross(v, w)), dot(n, cross(w, u)), dot(n, cross(u, v))
+    inside = x >= 0.0 and y >= 0.0 and z >= 0.0 and x + y + z > 0.0
+    f = 1.0 / (x + y + z) if inside else 0.0
+    x, y, z = f * x, f * y, f * z
+    return inside, (
+        x * t[0][0] + y * t[1][0] + z * t[2][0],
+        x * t[0][1] + y * t[1][1] + z * t[2][1],
+        x * t[0][2] + y * t[1][2] + z * t[2][2],
+    )
+
+
+@kernel
+def nearest(p: Triangle, q: Triangle) -> Nearest:
+    """Return the squared distance of two triangles that do not cross, and their nearest points."""
+    u0, u1, u2 = sub(p[1], p[0]), sub(p[2], p[1]), sub(p[0], p[2])
+    v0, v1, v2 = sub(q[1], q[0]), sub(q[2], q[1]), sub(q[0], q[2])
+    best, a, b = 1e308, p[0], q[0]
+    for s, u, third in ((p[0], u0, p[2]), (p[1], u1, p[0]), (p[2], u2, p[1])):
+        for t, v, other in ((q[0], v0, q[2]), (q[1], v1, q[0]), (q[2], v2, q[1])):
+            d, x, y = _edges(s, u, t, v)
+            if d < best:
+                best, a, b = d, x, y
+                w = sub(y, x)
+                # the corners that are not on the edges lie behind the planes across the segment: nothing is nearer
+                if dot(w, sub(third, x)) <= 0.0 and dot(w, sub(other, y)) >= 0.0:
+                    return best, a, b
+    n = cross(u0, u1)
+    if dot(n, n) > 0.0:
+        for corner in q:
+            inside, foot = _over(corner, p, n)
+            if inside:
+                w = sub(corner, foot)
+                if dot(w, w) < best:
+                    best, a, b = dot(w, w), foot, corner
+    n = cross(v0, v1)
+    if dot(n, n) > 0.0:
+        for corner in p:
+            inside, foot = _over(corner, q, n)
+            if inside:
+                w = sub(foot, corner)
+                if dot(w, w) < best:
+                    best, a, b = dot(w, w), corner, foot
+    return best, a, b
+
+
+@kernel
+def meet(p: Triangle, q: Triangle, noise: float) -> bool:
+    """Tell whether two triangles touch or cross, as far as positions known to ``noise`` tell."""
+    o = p[0]
+    p1, p2 = sub(p[1], o), sub(p[2], o)
+    q0, q1, q2 = sub(q[0], o), sub(q[1], o), sub(q[2], o)
+    n = cross(p1, p2)
+    length = noise * (abs(n[0]) + abs(n[1]) + abs(n[2]))
+    d0, d1, d2 = dot(n, q0), dot(n, q1), dot(n, q2)
+    if min(d0, d1, d2) > length or max(d0, d1, d2) < -length:
+        return False
+    f0, f1, f2 = sub(q1, q0), sub(q2, q1), sub(q0, q2)
+    k = cross(f0, f1)
+    length = noise * (abs(k[0]) + abs(k[1]) + abs(k[2]))
+    base = dot(k, q0)
+    d0, d1, d2 = -base, dot(k, p1) - base, dot(k, p2) - base
+    if min(d0, d1, d2) > length or max(d0, d1, d2) < -length:
+        return False
+    a = ((0.0, 0.0, 0.0), p1, p2)
+    b = (q0, q1, q2)
+    e1 = sub(p2, p1)
+    for e in (p1, e1, p2):
+        if (
+            _parted(cross(e, f0), a, b, noise)
+            or _parted(cross(e, f1), a, b, noise)
+            or _parted(cross(e, f2), a, b, noise)
+        ):
+            return False
+    across = cross(n, k)
+    if dot(across, across) > 1e-6 * dot(n, n) * dot(k, k):
+        return True
+    # nearly in one plane, or flat as a line or point: these axes are not all, but the nearest points give one
+    _, x, y = nearest(a, b)
+    return not _parted(sub(y, x), a, b, noise)
+
+
+@inlined
+def gap_along(w: Vec3, p: Triangle, q: Triangle) -> float:
+    """Return the gap of two triangles along w, from p to q, times the length of w: a bound of their distance."""
+    low = min(dot(w, sub(q[0], p[0])), dot(w, sub(q[1], p[0])), dot(w, sub(q[2], p[0])))
+    return low - max(0.0, dot(w, sub(p[1], p[0])), dot(w, sub(p[2], p[0])))
+
+
+@kernel
+def nearest_on(p: Vec3, t: Triangle) -> tuple[float, Vec3]:
+    """Return the squared distance of a point from a triangle, and the nearest point of it."""
+    u0, u1, u2 = sub(t[1], t[0]), sub(t[2], t[1]), sub(t[0], t[2])
+    n = cross(u0, u1)
+    if dot(n, n) > 0.0:
+        inside, foot = _over(p, t, n)
+        if inside:
+            w = sub(p, foot)
+            return dot(w, w), foot
+    best, place_ = 1e308, t[0]
+    for s, u in ((t[0], u0), (t[1], u1), (t[2], u2)):
+        uu = dot(u, u)
+        x = _clamp(dot(sub(p, s), u) / uu) if uu > 0.0 else 0.0
+        foot = (s[0] + x * u[0], s[1] + x * u[1], s[2] + x * u[2])
+        w = sub(p, foot)
+        if dot(w, w) < best:
+            best, place_ = dot(w, w), foot
+    return best, place_
+
+
+@kernel
+def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
+    """Return the two ends of the segment in which two crossing triangles cut, and its length; 0 where there is none."""
+    n, k = cross(sub(p[1], p[0]), sub(p[2], p[0])), cross(sub(q[1], q[0]), sub(q[2], q[0]))
+    w = cross(n, k)
+    ww = dot(w, w)
+    nothing = (0.0, p[0], p[0])
+    if not ww > 1e-28 * dot(n, n) * dot(k, k):
+        return nothing
+    low, high = -1e308, 1e308
+    first, last = p[0], p[0]
+    for t, m, o in ((p, k, q[0]), (q, n, p[0])):
+        d = (dot(m, sub(t[0], o)), dot(m, sub(t[1], o)), dot(m, sub(t[2], o)))
+        start, stop = 1e308, -1e308
+        x, y = t[0], t[0]
+        for i in range(3):
+            j = (i + 1) % 3
+            if (d[i] < 0.0) == (d[j] < 0.0):
+                continue
+            f = d[i] / (d[i] - d[j])
+            e = sub(t[j], t[i])
+            c = (t[i][0] + f * e[0], t[i][1] + f * e[1], t[i][2] + f * e[2])
+            along = dot(w, sub(c, p[0]))
+            if along < start:
+                start, x = along, c
+            if along > stop:
+                stop, y = along, c
+        if start > stop:
+            return nothing
+        if start > low:
+            low, first = start, x
+        if stop < high:
+            high, last = stop, y
+    if not high > low:
+        return nothing
+    return (high - low) / sqrt(ww), first, last
+
+
+@kernel
+def normal_of(t: Triangle) -> Vec3:
+    """Return the unit normal of a triangle, zero where it has none."""
+    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
+    length = sqrt(dot(n, n))
+    if not length > 0.0:
+        return (0.0, 0.0, 0.0)
+    return scale(1.0 / length, n)

@@ -1,0 +1,313 @@
+"""Unions of convex parts, numbered from 0: what the questions need of them, and parts found by a tree of boxes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import Any, ClassVar, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from gjk3d._kernels.decorators import kernel
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.broad.nodes import BOX, HEIGHT, LEFT, RIGHT, ROOT
+from gjk3d.broad.tree import Tree
+from gjk3d.poses import WIDTH
+from gjk3d.query.dispatch import arena
+from gjk3d.shapes.base import Shape, slots_of
+from gjk3d.typing import Array, Bools, Ints
+
+#: error of a place that went through a pose, in units of the greatest coordinate
+ROUNDING = 64.0 * 2.0**-52
+_BRUTE = 16384  #: pairs of boxes that are compared straight away
+BLOCK = 65536  #: most pairs that a search yields at once
+
+
+class Packed(NamedTuple):
+    """Some parts as the kernels take them, see `gjk3d.shapes.layout`."""
+
+    ints: Ints
+    floats: Array
+    starts: Ints  #: (k, 2) where each part begins in either
+
+
+class Union(ABC):
+    """Convex parts in one frame. Boxes are rows of least and greatest corner, never too small."""
+
+    __slots__ = ("count", "endless", "reach")
+
+    count: int
+    reach: float  #: greatest coordinate of any part
+    endless: bool  #: whether all of it goes down without end, below what its boxes say
+
+    @property
+    @abstractmethod
+    def box(self) -> Array:
+        """The box round all parts, (6,)."""
+
+    @abstractmethod
+    def boxes(self, which: Ints) -> Array:
+        """Return the boxes of some parts, (k, 6)."""
+
+    def boxes_at(self, which: Ints, m: Array) -> Array:
+        """Return the boxes of some parts at a pose of twelve numbers."""
+        return turned(self.boxes(which), m)
+
+    @abstractmethod
+    def near(self, boxes: Array, within: float) -> Iterator[Ints]:
+        """Yield blocks of pairs (box, part) that are no farther apart than that along any axis, (k, 2)."""
+
+    @abstractmethod
+    def seed(self, box: Array) -> int:
+        """Return a part that is likely to be nearest to a box."""
+
+    @abstractmethod
+    def pack(self, which: Ints) -> Packed:
+        """Return some parts for the kernels."""
+
+    @abstractmethod
+    def rows(self, which: Ints) -> Array:
+        """Return the pose rows of some parts, (k, 13)."""
+
+    def singly(self, which: Ints) -> Bools:
+        """Tell which parts are a user's functions."""
+        return np.zeros(len(which), dtype=bool)
+
+    @abstractmethod
+    def shape(self, part: int) -> Shape:
+        """Return one part in its own frame."""
+
+    def outline(self) -> Shape | None:
+        """Return the convex hull, None where it costs too much or does not exist."""
+        return None
+
+    @property
+    def bodies(self) -> list[tuple[Mesh, Array]]:
+        """Closed meshes whose inside counts, and their poses as twelve numbers."""
+        return []
+
+    @abstractmethod
+    def points(self) -> Array:
+        """Return a point of every connected piece at least, (k, 3)."""
+
+
+class Solid:
+    """The root of what is no convex shape and is built from some: immutable, hashable, picklable."""
+
+    __slots__ = ("_cache",)
+    _cache: dict[str, Any]
+
+    #: the module that answers `gjk3d.collide` and the like for these classes
+    ANSWERED_BY: ClassVar[str] = "gjk3d.bodies.union_queries"
+    CAST_BY: ClassVar[str] = "gjk3d.bodies.union_rays"
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_cache", {})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
+
+    def __reduce__(self) -> Any:
+        return rebuild, (type(self), {name: getattr(self, name) for name in slots_of(type(self))})
+
+    def __copy__(self) -> Solid:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Solid:
+        return self
+
+    def _content(self) -> tuple[Any, ...]:
+        """Return what makes two of a class equal: hashable."""
+        values = (getattr(self, name) for name in slots_of(type(self)))
+        return tuple((x.shape, x.tobytes()) if isinstance(x, np.ndarray) else x for x in values)
+
+    def _bytes(self) -> Iterator[bytes]:
+        """Yield what is the same in every process."""
+        for name in slots_of(type(self)):
+            yield np.asarray(getattr(self, name)).tobytes()
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """What the order of two solids in the kernels is decided by: a subclass has that of its base."""
+        if "order" not in self._cache:
+            key = crc32(repr(slots_of(type(self))).encode())
+            for part in self._bytes():
+                key = crc32(part, key)
+            self._cache["order"] = self.union().count, key
+        order: tuple[int, int] = self._cache["order"]
+        return order
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Solid) and type(self) is type(other) and self._content() == other._content()
+        )
+
+    def __hash__(self) -> int:
+        if "hash" not in self._cache:
+            self._cache["hash"] = hash((type(self).__name__, self._content()))
+        return int(self._cache["hash"])
+
+    def union(self) -> Union:
+        """Return the convex parts, packed once."""
+        if "union" not in self._cache:
+            self._cache["union"] = self._union()
+        union: Union = self._cache["union"]
+        return union
+
+    def facing(self, box: Array) -> Union:
+        """Return what is asked about against something in a box, in the frame of this solid."""
+        return self.union()
+
+    def _union(self) -> Union:
+        """Return the convex parts; a solid whose parts are made where they are asked about has `facing` instead."""
+        raise TypeError(f"a {type(self).__name__} has no list of all its parts: facing() makes those near a box")
+
+    @property
+    def bounds(self) -> Array:
+        """Least and greatest corner of a box round the solid, (2, 3) float."""
+        return self.union().box.reshape(2, 3).copy()
+
+
+def rebuild(cls: type[Solid], values: dict[str, Any]) -> Solid:
+    """Make a solid of its slots, for pickle."""
+    solid: Solid = object.__new__(cls)
+    solid._set(**values)
+    return solid
+
+
+def packed_behind(shapes: Sequence[Shape]) -> Packed:
+    """Return shapes behind each other."""
+    return Packed(*arena(shapes))
+
+
+def noise(reach_a: float, reach_b: float, shifts: Array) -> Array:
+    """Bound the error of a place of one next to one of another, moved by (n, 3); few numbers for many shifts."""
+    far = np.ldexp(1.0, np.frexp(np.abs(shifts).max(axis=-1, initial=0.0))[1])  # the next power of two
+    error: Array = ROUNDING * (reach_a + reach_b + far)
+    return error
+
+
+def turned(boxes: Array, m: Array) -> Array:
+    """Return the boxes round boxes at a pose of twelve numbers."""
+    turn, shift = m[:9].reshape(3, 3), m[9:12]
+    middle, half = 0.5 * (boxes[:, :3] + boxes[:, 3:]), 0.5 * (boxes[:, 3:] - boxes[:, :3])
+    middle = middle @ turn.T + shift
+    half = half @ np.abs(turn).T + ROUNDING * (np.abs(middle) + half + np.abs(shift))
+    return np.hstack([middle - half, middle + half])
+
+
+def composed(m: Array, rows: Array) -> Array:
+    """Return pose rows behind a pose of twelve numbers."""
+    turn, shift = m[:9].reshape(3, 3), m[9:12]
+    out = np.empty((len(rows), WIDTH))
+    turns = turn @ rows[:, :9].reshape(-1, 3, 3)
+    out[:, :9], out[:, 9:12] = turns.reshape(-1, 9), rows[:, 9:12] @ turn.T + shift
+    out[:, 12] = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    return out
+
+
+def inverse(m: Array) -> Array:
+    """Return the inverse of a pose of twelve numbers."""
+    turn = m[:9].reshape(3, 3)
+    return np.concatenate([turn.T.ravel(), -(m[9:12] @ turn)])
+
+
+def box_gaps(a: Array, b: Array) -> Array:
+    """Return how far apart boxes are, row by row."""
+    gaps = np.maximum(np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]), 0.0)
+    lengths: Array = np.sqrt((gaps * gaps).sum(axis=1))
+    return lengths
+
+
+def near_by_comparing(parts: Array, boxes: Array, within: float) -> Iterator[Ints] | None:
+    """Yield pairs (box, part) by comparing all of them; None where these are many."""
+    if len(parts) * len(boxes) > _BRUTE:
+        return None
+    apart = np.zeros((len(boxes), len(parts)), dtype=bool)
+    for c in range(3):
+        apart |= boxes[:, None, c] - parts[None, :, 3 + c] > within
+        apart |= parts[None, :, c] - boxes[:, None, 3 + c] > within
+    found: Ints = np.argwhere(~apart)
+    return iter([found])
+
+
+@kernel
+def nearest_leaf(boxes: Array, links: Ints, root: int, box: Array, stack: Ints) -> int:
+    """Return the leaf whose box is nearest to a box; of several the one that is met first, nearer middles first."""
+    best, least = root, inf
+    stack[0] = root
+    top = 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        gap = 0.0
+        for c in range(3):
+            away = max(boxes[node, c] - box[3 + c], box[c] - boxes[node, 3 + c], 0.0)
+            gap += away * away
+        if gap >= least:
+            continue
+        if links[node, HEIGHT] == 0:
+            best, least = node, gap
+            continue
+        left, right = links[node, LEFT], links[node, RIGHT]
+        far = 0.0
+        for c in range(3):
+            middle = box[c] + box[3 + c]
+            one, two = boxes[left, c] + boxes[left, 3 + c] - middle, boxes[right, c] + boxes[right, 3 + c] - middle
+            far += one * one - two * two
+        if far < 0.0:
+            left, right = right, left
+        stack[top], stack[top + 1] = left, right
+        top += 2
+    return best
+
+
+class InTree(Union):
+    """See the module; a class that derives from it says what its `boxes` are."""
+
+    __slots__ = ("_tree",)
+    _tree: Tree
+
+    def _plant(self) -> None:
+        """Build the tree of all boxes."""
+        everyone = np.arange(self.count)
+        boxes = np.ascontiguousarray(self.boxes(everyone))
+        assert boxes.shape == (self.count, BOX)
+        self._tree = Tree(self.count)
+        self._tree.insert(everyone, boxes)
+        self.endless = False
+        self.reach = float(np.abs(self.box).max())
+
+    @property
+    def box(self) -> Array:
+        """See `Union`."""
+        return self._tree.bounds
+
+    def near(self, boxes: Array, within: float) -> Iterator[Ints]:
+        """See `Union`."""
+        found = near_by_comparing(self._tree.boxes[: self.count], boxes, within)
+        if found is not None:
+            yield from found
+            return
+        asked = Tree(len(boxes))
+        asked.insert(np.arange(len(boxes)), boxes)
+        yield from asked.pairs_with(self._tree, within, BLOCK)
+
+    def along_rays(self, starts: Array, ways: Array, far: float) -> Iterator[Ints]:
+        """Yield blocks of a ray and a part whose box it may meet, (k, 2); ``ways`` are unit vectors."""
+        return self._tree.along_rays(starts, ways, far)
+
+    def seed(self, box: Array) -> int:
+        """See `Union`."""
+        root = int(self._tree.state[ROOT])
+        stack = np.empty(int(self._tree.links[root, HEIGHT]) + 2, dtype=np.int64)
+        return int(nearest_leaf(self._tree.boxes, self._tree.links, root, box, stack))

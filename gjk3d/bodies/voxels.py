@@ -1,0 +1,225 @@
+"""`VoxelGrid`: cubes on a grid, some of them solid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d._kernels.decorators import kernel
+from gjk3d.bodies.unions import InTree, Packed, Solid, packed_behind
+from gjk3d.errors import ShapeError
+from gjk3d.poses import WIDTH
+from gjk3d.shapes.base import Shape, number, rows, vector
+from gjk3d.shapes.box import Box
+from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.surfaces import Surface
+from gjk3d.typing import Array, Ints, VectorLike
+
+Bits = NDArray[np.uint8]
+_CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)
+_ROOM = 65536
+
+
+@kernel
+def merged(left: Bits, start: int, out: Ints) -> tuple[int, int]:
+    """Take boxes of solid cells out of a grid, greedily; return how many, and the cell to go on with.
+
+    Each is as long as it can be along the last axis, then the middle one, then the first. A row of ``out`` is the first
+    cell of a box, and the cell behind its last.
+    """
+    nx, ny, nz = left.shape
+    found = 0
+    for cell in range(start, nx * ny * nz):
+        i, rest = cell // (ny * nz), cell % (ny * nz)
+        j, k = rest // nz, rest % nz
+        if left[i, j, k] == 0:
+            continue
+        if found == out.shape[0]:
+            return found, cell
+        c = k + 1
+        while c < nz and left[i, j, c] != 0:
+            c += 1
+        b = j + 1
+        while b < ny and left[i, b, k:c].all():
+            b += 1
+        a = i + 1
+        while a < nx and left[a, j:b, k:c].all():
+            a += 1
+        left[i:a, j:b, k:c] = 0
+        out[found, 0], out[found, 1], out[found, 2] = i, j, k
+        out[found, 3], out[found, 4], out[found, 5] = a, b, c
+        found += 1
+    return found, nx * ny * nz
+
+
+class Voxels(InTree):
+    """Boxes of solid cells, as few as come out of `merged`."""
+
+    __slots__ = ("_ends", "_floats", "_hull", "_ints", "_lengths", "_middles", "_starts", "_which")
+
+    def __init__(self, occupied: Bits, pitch: float, origin: Array) -> None:
+        left, blocks, cell = occupied.copy(), [], 0
+        while cell < left.size:
+            out = np.empty((_ROOM, 6), dtype=np.int64)
+            found, cell = merged(left, cell, out)
+            blocks.append(out[:found])
+        cells = np.concatenate(blocks)
+        self.count = len(cells)
+        self._ends = np.hstack([origin, origin]) + pitch * cells
+        self._middles = origin + (0.5 * pitch) * (cells[:, :3] + cells[:, 3:])
+        sizes, self._which = np.unique(cells[:, 3:] - cells[:, :3], axis=0, return_inverse=True)
+        self._lengths = pitch * sizes
+        self._ints, self._floats, self._starts = packed_behind([Box(lengths) for lengths in self._lengths])
+        self._hull: Shape | None = None
+        self._plant()
+
+    def boxes(self, which: Ints) -> Array:
+        """See `Union`."""
+        ends = self._ends[which]
+        more = 4.0 * 2.0**-52 * np.abs(ends)
+        return np.hstack([ends[:, :3] - more[:, :3], ends[:, 3:] + more[:, 3:]])
+
+    def pack(self, which: Ints) -> Packed:
+        """See `Union`."""
+        return Packed(self._ints, self._floats, self._starts[self._which[which]])
+
+    def rows(self, which: Ints) -> Array:
+        """See `Union`."""
+        return moved_rows(self._middles[which])
+
+    def shape(self, part: int) -> Shape:
+        """See `Union`."""
+        return Box(self._lengths[self._which[part]])
+
+    def outline(self) -> Shape:
+        """See `Union`."""
+        if self._hull is None:
+            corners = np.where(_CORNERS, self._ends[:, None, 3:], self._ends[:, None, :3]).reshape(-1, 3)
+            self._hull = ConvexHull(np.unique(corners, axis=0))
+        return self._hull
+
+    def points(self) -> Array:
+        """See `Union`."""
+        return self._middles
+
+
+def moved_rows(places: Array) -> Array:
+    """Return pose rows that only translate."""
+    out = np.zeros((len(places), WIDTH))
+    out[:, [0, 4, 8]] = 1.0
+    out[:, 9:12] = places
+    return out
+
+
+class VoxelGrid(Solid):
+    """Cubes on a grid, those that are occupied being solid.
+
+    `gjk3d.collide`, `distance` and `signed_distance` take it on either side; the answers are those of the cubes, exact.
+    Cubes that make a larger box are asked about as one. In overlap the depth comes with bounds, as a `Compound` has it.
+
+    Parameters
+    ----------
+    occupied : (nx, ny, nz) bool
+        Which cubes are solid; numbers count as solid where they are not 0.
+    pitch : float
+        Edge of a cube.
+    origin : (3,) float
+        The least corner of the cube [0, 0, 0]; cube [i, j, k] begins ``pitch * (i, j, k)`` beyond it.
+
+    Raises
+    ------
+    ShapeError
+        Where nothing is occupied, or the array is none of three axes; naming what was seen.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> occupied = np.ones((4, 4, 4), dtype=bool)
+    >>> occupied[1:3, 1:3, :] = False                     # a shaft through it
+    >>> grid = gk.VoxelGrid(occupied, 0.25, origin=(-0.5, -0.5, -0.5))
+    >>> gk.collide(grid, gk.Sphere(0.2)), round(gk.distance(grid, gk.Sphere(0.2)).distance, 9)
+    (False, 0.05)
+    >>> grid.contains([(0, 0, 0), (0.4, 0.4, 0)]).tolist()
+    [False, True]
+    """
+
+    __slots__ = ("_occupied", "origin", "pitch")
+    _occupied: Bits
+    origin: Array
+    pitch: float
+
+    def __init__(self, occupied: Any, pitch: float, origin: VectorLike = (0.0, 0.0, 0.0)) -> None:
+        try:
+            raw = np.asarray(occupied)
+        except ValueError:
+            raise ShapeError("VoxelGrid: occupied is ragged, expected an array (nx, ny, nz)") from None
+        if raw.ndim != 3 or raw.dtype.kind not in "biuf":
+            raise ShapeError(
+                f"VoxelGrid: occupied has shape {raw.shape} and dtype {raw.dtype}, expected (nx, ny, nz) booleans; "
+                "bare points are a gjk3d.PointCloud"
+            )
+        if raw.dtype.kind == "f" and np.isnan(raw).any():
+            i, j, k = np.argwhere(np.isnan(raw))[0].tolist()
+            raise ShapeError(f"VoxelGrid: occupied[{i}, {j}, {k}] is nan: say which are solid, as by occupied > 0.5")
+        bits = np.ascontiguousarray(raw != 0).view(np.uint8)
+        if not bits.any():
+            raise ShapeError(f"VoxelGrid: none of the {raw.size} cubes is occupied, expected at least one")
+        self._set(_occupied=bits.copy(), origin=vector(origin, "VoxelGrid: origin"), pitch=_pitch(pitch))
+
+    @property
+    def occupied(self) -> NDArray[np.bool_]:
+        """Which cubes are solid, (nx, ny, nz), read-only."""
+        return self._occupied.view(np.bool_)
+
+    @property
+    def volume(self) -> float:
+        """Volume of all cubes."""
+        return float(np.count_nonzero(self._occupied)) * self.pitch**3
+
+    def __repr__(self) -> str:
+        size = " x ".join(map(str, self._occupied.shape))
+        return f"<VoxelGrid {size}, {np.count_nonzero(self._occupied)} occupied, pitch {self.pitch:g}>"
+
+    def contains(self, points: Any) -> Any:
+        """Tell which points, (3,) or (n, 3), lie in an occupied cube; points on its surface may come out either way."""
+        single = np.ndim(points) == 1
+        p = rows([points] if single else points, "contains: points")
+        cells = np.floor((p - self.origin) / self.pitch)
+        size = np.array(self._occupied.shape)
+        inside = ((cells >= 0) & (cells < size)).all(axis=1)
+        answer = np.zeros(len(p), dtype=bool)
+        answer[inside] = self.occupied[tuple(cells[inside].astype(np.int64).T)]
+        return bool(answer[0]) if single else answer
+
+    def hull(self) -> Shape:
+        """Return the convex hull of all cubes, a shape that every query takes."""
+        hull = self.union().outline()
+        assert hull is not None
+        return hull
+
+    def surface(self, resolution: int = 32) -> Surface:
+        """Return the squares between occupied cubes and empty ones, as triangles; ``resolution`` is not used."""
+        solid = np.pad(self.occupied, 1)
+        corners = []
+        for axis in range(3):
+            step = np.diff(solid.astype(np.int8), axis=axis)
+            for sign in (1, -1):  # -1 is where solid ends, whose outside is ahead
+                first = np.argwhere(step == sign).astype(np.float64) - 1.0
+                first[:, axis] += 1.0
+                u, v = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
+                square = (np.zeros(3), u, u + v, v) if sign < 0 else (np.zeros(3), v, u + v, u)
+                corners.append(first[:, None] + np.array(square))
+        squares = np.concatenate(corners)
+        places, number_of = np.unique(squares.reshape(-1, 3), axis=0, return_inverse=True)
+        quads = number_of.reshape(-1, 4)
+        faces = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+        return Surface(self.origin + self.pitch * places, faces)
+
+    def _union(self) -> Voxels:
+        return Voxels(self._occupied, self.pitch, self.origin)
+
+
+def _pitch(pitch: Any) -> float:
+    return number(pitch, "VoxelGrid: pitch")

@@ -1,0 +1,282 @@
+"""Depth where families of directions tie: concentric ellipsoids, and solids of revolution with parallel axes.
+
+With unit n, h(n) = sqrt(sum a_i^2 n_i^2) + sqrt(sum b_i^2 n_i^2) is a sum of square roots of linear functions of the
+three n_i^2: concave, so its least value over n_1^2 + n_2^2 + n_3^2 = 1 is at a corner, an axis. Similar ellipsoids
+that are nearly balls are so many ties to EPA.
+
+Such a difference is itself a solid of revolution, so the ball round the origin that just fits in it is found in the
+plane through its axis and the origin, where the tie of a whole circle of best directions (pin in its bore, sphere on
+a cone's axis) is two edges of a polygon. In the plane EPA is what the 2D texts teach: a polygon, its edge nearest to
+the origin, the support point along that edge's normal, the edge split there.
+
+Every direction asked lies in the plane and is a direction of space: its support value proves a lower bound as ever.
+The polygon proves the upper bound because the plane's section of A - B is also its projection. Where the axes are only
+nearly parallel, that holds of A and a B turned upright, from which B is no farther than `shared_axis` says; B's points
+are turned about A's axis and lie as far beside the upright one. So the bound pays this length twice: once for the
+points, once for the shape.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+import numpy as np
+
+from gjk3d._kernels.decorators import kernel
+from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular, unit
+from gjk3d.narrow.cores import Rigid, support_pair
+from gjk3d.narrow.gjk import SIMPLEX, set_row
+from gjk3d.shapes import layout
+from gjk3d.typing import Array, Ints
+
+_HEAD, _KIND = layout.FLOAT_HEAD, layout.KIND
+_POINT, _ELLIPSOID = layout.POINT, layout.ELLIPSOID
+
+
+@kernel
+def row_squares(f: Array, o: int, x: float, y: float, z: float) -> float:
+    """Return the square of the half width along (x, y, z) of the ellipsoid with radii f[o:]."""
+    a, b, c = f[o] * x, f[o + 1] * y, f[o + 2] * z
+    return float(a * a + b * b + c * c)
+
+
+@kernel
+def mixed(f: Array, o: int, r: Vec3, s: Vec3) -> float:
+    """Return how much the ellipsoid with radii f[o:] is skew to two axes, as a squared length."""
+    a, b, c = f[o], f[o + 1], f[o + 2]
+    return float(abs(a * a * r[0] * s[0] + b * b * r[1] * s[1] + c * c * r[2] * s[2]))
+
+
+@kernel
+def concentric(
+    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
+    allowed: float, least: float, best: Vec3, work: Array,
+) -> tuple[bool, int, float, Vec3, float, float, float]:  # fmt: skip
+    """Return whether the pair is of this family to ``allowed``, and then what `epa` returns, as `meridian` does."""
+    off = sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11])
+    if qa[ia + _KIND] != _ELLIPSOID or qb[ib + _KIND] != _ELLIPSOID or off > allowed:
+        return False, 0, least, best, inf, -1.0, -1.0
+    a, b = oa + _HEAD, ob + _HEAD
+    rows = ((m[0], m[1], m[2]), (m[3], m[4], m[5]), (m[6], m[7], m[8]))
+    columns = ((m[0], m[3], m[6]), (m[1], m[4], m[7]), (m[2], m[5], m[8]))
+    # a spheroid takes its axes from the other one: each is tried in the other's frame
+    skew_b = mixed(fb, b, rows[0], rows[1]) + mixed(fb, b, rows[1], rows[2]) + mixed(fb, b, rows[2], rows[0])
+    skew_a = (
+        mixed(fa, a, columns[0], columns[1])
+        + mixed(fa, a, columns[1], columns[2])
+        + mixed(fa, a, columns[2], columns[0])
+    )
+    thin_a = min(fa[a], fa[a + 1], fa[a + 2])
+    thin_b = min(fb[b], fb[b + 1], fb[b + 2])
+    in_a = skew_b / thin_b <= skew_a / thin_a
+    extra = off + (skew_b / thin_b if in_a else skew_a / thin_a)
+    if not extra <= allowed:
+        return False, 0, least, best, inf, -1.0, -1.0
+    depth = inf
+    n = best
+    for k in range(3):
+        if in_a:
+            d = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+            reach = fa[a + k] + sqrt(row_squares(fb, b, rows[k][0], rows[k][1], rows[k][2]))
+        else:
+            d = columns[k]
+            reach = fb[b + k] + sqrt(row_squares(fa, a, columns[k][0], columns[k][1], columns[k][2]))
+        if reach < depth:
+            depth, n = reach, d
+    s = work[:SIMPLEX].reshape(6, 10)
+    front, back = 0.0, 0.0
+    for i in range(6):
+        sign = 1.0 if i < 3 else -1.0
+        d = (sign * n[0], sign * n[1], sign * n[2])
+        w, p, q = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
+        # the foot on the axis, to which the support point is bent by no more than the skew
+        along = dot(d, p), dot(d, q)
+        p = (along[0] * d[0], along[0] * d[1], along[0] * d[2])
+        q = (along[1] * d[0], along[1] * d[1], along[1] * d[2])
+        set_row(s, i, w, p, q)
+        s[i, 9] = 1.0 if i % 3 == 0 else 0.0
+        if i == 0:
+            front = dot(d, w)
+        if i == 3:
+            back = dot(d, w)
+    return True, int(np.int64(6)), front, n, extra - depth, front, back
+
+
+_AXIS, _RHO, _SYMMETRY = layout.AXIS, layout.RHO, layout.SYMMETRY
+_REVOLVED, _BALL = layout.REVOLVED, layout.BALL
+
+#: polygon rows: the point of A across and along the axis, that of B, and of the edge to the next: normal and key
+_ROW = 7
+_MOST = 120  #: vertices; the scratch of EPA's smallest workspace has room for them
+_DIAGONAL = 0.7071067811865476
+
+
+@kernel
+def shared_axis(
+    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid
+) -> tuple[bool, Vec3, float]:
+    """Return whether A - B is a solid of revolution, the axis' direction, and how far B is from that, as a length."""
+    sa, sb = qa[ia + _SYMMETRY], qb[ib + _SYMMETRY]
+    u = (fa[oa + _AXIS], fa[oa + _AXIS + 1], fa[oa + _AXIS + 2])
+    p = (fb[ob + _AXIS], fb[ob + _AXIS + 1], fb[ob + _AXIS + 2])
+    w = (
+        m[0] * p[0] + m[1] * p[1] + m[2] * p[2],
+        m[3] * p[0] + m[4] * p[1] + m[5] * p[2],
+        m[6] * p[0] + m[7] * p[1] + m[8] * p[2],
+    )
+    if sa == _REVOLVED and sb == _REVOLVED:
+        c = cross(u, w)
+        return True, u, 1.01 * sqrt(dot(c, c)) * fb[ob + _RHO]
+    if sa == _REVOLVED and sb == _BALL:
+        return True, u, 0.0
+    return sa == _BALL and sb == _REVOLVED, w, 0.0
+
+
+@kernel
+def section_point(
+    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
+    e: Vec3, u: Vec3, x: float, y: float, p: Array, k: int,
+) -> tuple[float, Vec3]:  # fmt: skip
+    """Put the support point along x e + y u into row k, both points turned into the plane; return its h and direction.
+
+    Where the direction is along the axis a whole disc ties, and the support mappings choose any of its points.
+    """
+    d = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
+    w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
+    t = (m[9], m[10], m[11])
+    side = 1.0 if x >= 0.0 else -1.0
+    along_a = dot(a, u)
+    ra = (a[0] - along_a * u[0], a[1] - along_a * u[1], a[2] - along_a * u[2])
+    b = (b[0] - t[0], b[1] - t[1], b[2] - t[2])
+    along_b = dot(b, u)
+    rb = (b[0] - along_b * u[0], b[1] - along_b * u[1], b[2] - along_b * u[2])
+    p[k, 0], p[k, 1] = side * sqrt(dot(ra, ra)), along_a
+    p[k, 2], p[k, 3] = dot(t, e) - side * sqrt(dot(rb, rb)), dot(t, u) + along_b
+    h = max(dot(d, w), x * (p[k, 0] - p[k, 2]) + y * (p[k, 1] - p[k, 3]))
+    return h, d
+
+
+@kernel
+def set_edge(p: Array, k: int, nxt: int) -> None:
+    """Store the outward normal and the key of the edge from row k to row ``nxt``."""
+    x0, y0 = p[k, 0] - p[k, 2], p[k, 1] - p[k, 3]
+    x1, y1 = p[nxt, 0] - p[nxt, 2], p[nxt, 1] - p[nxt, 3]
+    dx, dy = x1 - x0, y1 - y0
+    length = sqrt(dx * dx + dy * dy)  # no powers: Python's are rounded otherwise than compiled ones
+    p[k, 4], p[k, 5] = (y1 - y0) / length, (x0 - x1) / length
+    p[k, 6] = min(p[k, 4] * x0 + p[k, 5] * y0, p[k, 4] * x1 + p[k, 5] * y1)
+
+
+@kernel
+def same_point(p: Array, i: int, j: int, tiny: float) -> bool:
+    """Tell whether two rows are one point of A - B to rounding."""
+    x, y = p[i, 0] - p[i, 2] - p[j, 0] + p[j, 2], p[i, 1] - p[i, 3] - p[j, 1] + p[j, 3]
+    return not sqrt(x * x + y * y) > tiny
+
+
+@kernel
+def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array, row: int) -> float:
+    """Put the edge that the ray from the origin along (x, y) crosses into s[row : row + 3]; return the ray's length."""
+    best, chosen, t = -inf, 0, 0.5
+    for k in range(count):
+        nxt = k + 1 if k + 1 < count else 0
+        x0, y0 = p[k, 0] - p[k, 2], p[k, 1] - p[k, 3]
+        x1, y1 = p[nxt, 0] - p[nxt, 2], p[nxt, 1] - p[nxt, 3]
+        c0, c1 = x0 * y - y0 * x, y1 * x - x1 * y  # how far the ends are to either side of the ray, times its length
+        forward = (x0 + x1) * x + (y0 + y1) * y
+        if forward > 0.0 and c0 + c1 > 0.0:
+            worst = min(c0, c1) / (c0 + c1)
+            if worst > best:
+                best, chosen = worst, k
+                t = min(max(c0 / (c0 + c1), 0.0), 1.0)
+    length = 0.0
+    for i in range(3):
+        k = chosen + (1 if i == 1 else 0)
+        if k == count:
+            k = 0
+        a = (p[k, 0] * e[0] + p[k, 1] * u[0], p[k, 0] * e[1] + p[k, 1] * u[1], p[k, 0] * e[2] + p[k, 1] * u[2])
+        b = (p[k, 2] * e[0] + p[k, 3] * u[0], p[k, 2] * e[1] + p[k, 3] * u[1], p[k, 2] * e[2] + p[k, 3] * u[2])
+        set_row(s, row + i, (a[0] - b[0], a[1] - b[1], a[2] - b[2]), a, b)
+        weight = (1.0 - t, t, 0.0)[i]
+        s[row + i, 9] = weight
+        length += weight * (x * (p[k, 0] - p[k, 2]) + y * (p[k, 1] - p[k, 3]))
+    return length
+
+
+@kernel
+def meridian(
+    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
+    error: float, tiny: float, width: float, allowed: float, least: float, best: Vec3, work: Array,
+) -> tuple[bool, int, float, Vec3, float, float, float]:  # fmt: skip
+    """Return whether the depth was found here, and then what `epa` returns: steps, least, best, outer, front, back.
+
+    False where the axes are askew by more than ``allowed``, as a length, or the origin is not well inside. Axes that
+    are only nearly parallel widen the bounds, and leave B's witness as far from its surface as these are wide.
+    """
+    fits, u, askew = shared_axis(qa, ia, fa, oa, qb, ib, fb, ob, m)
+    if not fits or askew > allowed:
+        return False, 0, least, best, inf, -1.0, -1.0
+    along = m[9] * u[0] + m[10] * u[1] + m[11] * u[2]
+    across = (m[9] - along * u[0], m[10] - along * u[1], m[11] - along * u[2])
+    off = sqrt(dot(across, across))
+    e = perpendicular(u)
+    if off > tiny:
+        e = (across[0] / off, across[1] / off, across[2] / off)
+        e = unit(cross(u, cross(e, u)))  # short vectors are less at right angles to u than floats allow
+        off = 0.0
+    extra = 2.0 * askew + off
+    simplex = work[:SIMPLEX].reshape(6, 10)
+    p = work[SIMPLEX : SIMPLEX + _ROW * (_MOST + 1)].reshape(_MOST + 1, _ROW)
+    count = int(np.int64(0))
+    for k in range(8):
+        x = (1.0, _DIAGONAL, 0.0, -_DIAGONAL, -1.0, -_DIAGONAL, 0.0, _DIAGONAL)[k]
+        y = (0.0, _DIAGONAL, 1.0, _DIAGONAL, 0.0, -_DIAGONAL, -1.0, -_DIAGONAL)[k]
+        h, d = section_point(qa, ia, fa, oa, qb, ib, fb, ob, m, e, u, x, y, p, count)
+        if h < least:
+            least, best = h, d
+        if count == 0 or not same_point(p, count, count - 1, tiny):
+            count += 1
+    if count > 1 and same_point(p, count - 1, int(np.int64(0)), tiny):
+        count -= 1
+    if count < 3:
+        return False, 8, least, best, inf, -1.0, -1.0
+    for k in range(count):
+        set_edge(p, k, k + 1 if k + 1 < count else 0)
+    steps = 8
+    while True:
+        near = 0
+        for k in range(1, count):
+            if p[k, 6] < p[near, 6]:
+                near = k
+        key = p[near, 6]
+        h, d = section_point(qa, ia, fa, oa, qb, ib, fb, ob, m, e, u, p[near, 4], p[near, 5], p, count)
+        steps += 1
+        if h < least:
+            least, best = h, d
+        if least <= error or steps == 2 * _MOST:
+            return False, steps, least, best, inf, -1.0, -1.0
+        after = near + 1 if near + 1 < count else 0
+        if h - key <= width or count == _MOST:
+            break
+        if same_point(p, count, near, tiny) or same_point(p, count, after, tiny):
+            break
+        new = (p[count, 0], p[count, 1], p[count, 2], p[count, 3])
+        for k in range(count, near + 1, -1):
+            for j in range(_ROW):
+                p[k, j] = p[k - 1, j]
+        p[near + 1, 0], p[near + 1, 1], p[near + 1, 2], p[near + 1, 3] = new
+        count += 1
+        set_edge(p, near, near + 1)
+        set_edge(p, near + 1, near + 2 if near + 2 < count else 0)
+    if not key > error + extra:  # else what the section shows need not hold beside it
+        return False, steps, least, best, inf, -1.0, -1.0
+    x, y = dot(best, e), dot(best, u)
+    if abs(x * x + y * y - 1.0) > 1e-12:  # GJK's own direction was as good, and is none of the plane
+        x, y = p[near, 4], p[near, 5]
+        best = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
+        w, _, _ = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, best)
+        least = dot(best, w)
+    top = int(np.int64(0))
+    front = crossed(p, count, x, y, e, u, simplex, top)
+    back = crossed(p, count, -x, -y, e, u, simplex, top + 3)
+    return True, steps, least, best, extra - key, front, back

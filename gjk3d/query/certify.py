@@ -1,0 +1,197 @@
+"""The certificate of an answer, from the last state that the kernels logged."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.errors import ShapeError
+from gjk3d.exact.bodies import body_of
+from gjk3d.geometry.simplex import closest_on_triangle
+from gjk3d.narrow.cores import relative_pose, support_pair
+from gjk3d.narrow.trace import ENDINGS, read_log
+from gjk3d.query.dispatch import FACETS, Rows
+from gjk3d.results import Certificate, Distance, Status, Trace
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array, Ints
+
+_TETRAHEDRON = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)], dtype=np.int64)
+_INSIDE = ENDINGS[3]
+_NONE, _NO_WEIGHTS, _NO_FACES = np.empty((0, 3)), np.empty(0), np.empty((0, 3), dtype=np.int64)
+_closest: Any = closest_on_triangle  # kernels, called with tuples
+_support: Any = support_pair
+
+
+def check_certificate(mode: int, rows: Rows) -> None:
+    """Raise where no certificate can be kept."""
+    if rows.stacked:
+        raise ShapeError("certificate=True is for one pair: pass single poses")
+    if mode == FACETS:
+        raise ShapeError("certificate=True keeps what GJK and EPA end with: use depth='auto' or 'epa'")
+
+
+def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certificate:
+    """Return the certificate of an answer whose kernels wrote this log, with the two shapes exchanged or not."""
+    if isinstance(result.shape_a, Halfspace) or isinstance(result.shape_b, Halfspace):
+        return _of_plane(result, rows)
+    trace = read_log(log)
+    pair = _Pair(result, rows, exchanged)
+    normal, support = pair.best_normal(result, trace)
+    # a tie of solids of revolution or of ellipsoids: depth that no EPA found, and no simplex shows
+    shown = trace.gjk_end == _INSIDE or np.linalg.norm(trace.simplex_weights @ trace.simplex) < pair.radii
+    deeper = result.upper + pair.radii < 0.0 or (result.status == Status.OVERLAPPING and not shown)
+    tie = pair.curved and not trace.epa and deeper
+    upper = _Upper("section", _NONE, _NONE, _NO_WEIGHTS, _NO_FACES) if tie else _upper(trace)
+    directions = pair.directions(upper, trace)
+    (support_a, support_b), (points_a, points_b) = pair.to_local(*support), pair.to_local(upper.a, upper.b)
+    faces = upper.faces[:, ::-1] if exchanged else upper.faces  # mirrored at the origin: outward is inward
+    return _frozen(upper.kind, normal, support_a[0], support_b[0], points_a, points_b, upper.weights, faces, directions)
+
+
+def _frozen(kind: str, *arrays: Any) -> Certificate:
+    kept = [np.array(array) for array in arrays]
+    for array in kept:
+        array.setflags(write=False)
+    return Certificate(kind, *kept)
+
+
+# --- the upper bound --------------------------------------------------------------------------------------------------
+
+
+class _Upper(NamedTuple):
+    """What proves an upper bound, in the frame and the order of the log."""
+
+    kind: str
+    a: Array
+    b: Array
+    weights: Array
+    faces: Ints
+
+
+def _upper(trace: Trace) -> _Upper:
+    """Return the best that the kernels ended with."""
+    if trace.epa:
+        last = trace.epa[-1]
+        if last.upper < 0.0 and _goes_round(last.vertices, last.faces):
+            used, faces = np.unique(last.faces, return_inverse=True)
+            a, b = last.vertices_a[used], last.vertices_b[used]
+            return _Upper("surface", a, b, _NO_WEIGHTS, faces.reshape(-1, 3).astype(np.int64))
+    elif trace.gjk_end == _INSIDE:
+        return _Upper("surface", trace.simplex_a, trace.simplex_b, _NO_WEIGHTS, _TETRAHEDRON)
+    a, b, weights = trace.simplex_a, trace.simplex_b, trace.simplex_weights
+    if trace.epa:
+        p, q, r = (tuple(w) for w in last.vertices[last.closest].tolist())
+        near, four = _closest(p, q, r, 0.0)
+        if np.linalg.norm(near) < np.linalg.norm(weights @ trace.simplex):
+            a, b, weights = last.vertices_a[last.closest], last.vertices_b[last.closest], np.array(four[:3])
+    kept = weights > 0.0
+    return _Upper("weights", a[kept], b[kept], weights[kept], _NO_FACES)
+
+
+def _goes_round(vertices: Array, faces: Ints) -> bool:
+    """Tell whether a closed surface encloses the origin: by the solid angle it takes up (van Oosterom, Strackee)."""
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    la, lb, lc = (np.linalg.norm(p, axis=1) for p in (a, b, c))
+    volume = np.einsum("ij,ij->i", a, np.cross(b, c))
+    below = la * lb * lc + np.einsum("ij,ij->i", a, b) * lc
+    below += np.einsum("ij,ij->i", b, c) * la + np.einsum("ij,ij->i", c, a) * lb
+    return bool(abs(2.0 * np.arctan2(volume, below).sum()) > 2.0 * pi)
+
+
+# --- the lower bound, and frames --------------------------------------------------------------------------------------
+
+
+class _Pair:
+    """Two shapes in the order of the log, and the frame it is written in: A's, about the centre of A's core."""
+
+    def __init__(self, result: Distance, rows: Rows, exchanged: bool) -> None:
+        self.sign = -1.0 if exchanged else 1.0
+        sides = [(result.shape_a, rows.a), (result.shape_b, rows.b)]
+        (self.a, row_a), (self.b, row_b) = reversed(sides) if exchanged else sides
+        self.packed = self.a.packed, self.b.packed
+        (_, fa), (_, fb) = self.packed
+        self.m = relative_pose(row_a, 0, fa, 0, row_b, 0, fb, 0)
+        self.turn = row_a[0, :9].reshape(3, 3)
+        self.radii = float(fa[layout.RADIUS] + fb[layout.RADIUS])
+        self.curved = not all(ints[layout.POLYTOPE] for ints, _ in self.packed)
+
+    def best_normal(self, result: Distance, trace: Trace) -> tuple[Array, tuple[Array, Array]]:
+        """Return the normal from A to B that proves the greatest lower bound, in world axes, and its support points."""
+        own = self.turn.T @ (self.sign * result.normal)
+        tried = [(result.normal, own)]
+        directions = self.between()
+        if trace.gjk:
+            directions.append(max(trace.gjk, key=lambda step: step.bound).direction)
+        if trace.epa:
+            directions.append(min(trace.epa, key=lambda step: float(step.direction @ step.point)).direction)
+        tried += [(self.sign * (self.turn @ d), d) for d in directions]
+        answers = [self.support(d) for _, d in tried]
+        best = int(np.argmin([d @ w for (_, d), (w, _, _) in zip(tried, answers, strict=True)]))
+        _, p, q = answers[best]
+        return tried[best][0], (p[None], q[None])
+
+    def between(self) -> list[Array]:
+        """Return the direction from centre to centre, where there is one: GJK asks it first and does not log it."""
+        shift = np.array(self.m[9:])
+        length = float(np.linalg.norm(shift))
+        return [shift / length] if length > 0.0 else []
+
+    def support(self, d: Array) -> tuple[Array, Array, Array]:
+        """Return the support point of A - B along d, and the points it is made of, as the kernels saw them."""
+        (qa, fa), (qb, fb) = self.packed
+        w, p, q = _support(qa, 0, fa, 0, qb, 0, fb, 0, self.m, (d[0], d[1], d[2]))
+        return np.array(w), np.array(p), np.array(q)
+
+    def directions(self, upper: _Upper, trace: Trace) -> Array:
+        """Return in which direction each pair of points was asked for, from A to B in world axes."""
+        unlogged = [*np.eye(3), *-np.eye(3), *self.between()]  # EPA's first directions, and GJK's
+        known = {_key(p, q): d for d in unlogged for _, p, q in [self.support(d)]}
+        known |= {_key(step.support_a, step.support_b): step.direction for step in trace.epa}
+        known |= {_key(step.support_a, step.support_b): step.direction for step in trace.gjk}
+        found = [known.get(_key(p, q), np.zeros(3)) for p, q in zip(upper.a, upper.b, strict=True)]
+        return self.sign * np.array(found).reshape(-1, 3) @ self.turn.T
+
+    def to_local(self, points_a: Array, points_b: Array) -> tuple[Array, Array]:
+        """Return points of the log, each in the frame of its own shape, in the order asked.
+
+        A polytope's points are the vertices that they were before they were moved and rounded.
+        """
+        (_, fa), (_, fb) = self.packed
+        turn, shift = np.array(self.m[:9]).reshape(3, 3), np.array(self.m[9:])
+        own_a = _snapped(points_a + fa[layout.CENTER : layout.CENTER + 3], self.a)
+        own_b = _snapped((points_b - shift) @ turn + fb[layout.CENTER : layout.CENTER + 3], self.b)
+        return (own_b, own_a) if self.sign < 0.0 else (own_a, own_b)
+
+
+def _key(p: Array, q: Array) -> bytes:
+    return bytes((p + 0.0).tobytes() + (q + 0.0).tobytes())
+
+
+def _snapped(points: Array, shape: Shape) -> Array:
+    """Return the vertices nearest to points where the core is the hull of vertices; they are where rounding left it."""
+    body = body_of(shape)
+    if body is None or len(body.terms) != 1 or len(body.terms[0].sets) != 1 or body.terms[0].balls:
+        return points
+    vertices = np.array([[x / body.scale for x in p] for p in body.terms[0].sets[0]])
+    nearest = [int(((vertices - point) ** 2).sum(axis=1).argmin()) for point in points]
+    return np.asarray(vertices[nearest]).reshape(-1, 3)
+
+
+def _of_plane(result: Distance, rows: Rows) -> Certificate:
+    """Return the certificate of a half-space: its normal, the other core's support point and the foot of that."""
+    flip = isinstance(result.shape_b, Halfspace)
+    plane, shape = (result.shape_b, result.shape_a) if flip else (result.shape_a, result.shape_b)
+    of_plane, of_shape = (rows.b[0], rows.a[0]) if flip else (rows.a[0], rows.b[0])
+    turn_plane, turn_shape = of_plane[:9].reshape(3, 3), of_shape[:9].reshape(3, 3)
+    up = turn_plane @ plane.normal
+    down = turn_shape.T @ -up
+    support = _snapped((shape.support(down) - shape._rounding() * down)[None], shape)[0]
+    world = turn_shape @ support + (of_shape[9:12] - of_plane[9:12])
+    own = turn_plane.T @ world
+    foot = own + (plane.offset - plane.normal @ own) * plane.normal
+    ends = (support, foot) if flip else (foot, support)
+    return _frozen("plane", result.normal, *ends, _NONE, _NONE, _NO_WEIGHTS, _NO_FACES, _NONE)

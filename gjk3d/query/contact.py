@@ -1,0 +1,416 @@
+"""Where two shapes touch, and what of two polytopes overlaps."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+
+from gjk3d._kernels.first_call import first_call
+from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.geometry.intersection import Walls, bevels, corners
+from gjk3d.narrow import features, manifold
+from gjk3d.narrow import solve as narrow
+from gjk3d.query.ask import ask_distance, check_convex, check_workers, question
+from gjk3d.query.dispatch import Rows, in_chunks, plane_core, ranks
+from gjk3d.query.pair import prepared
+from gjk3d.results import Answer, Distance
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Polytope, Shape
+from gjk3d.shapes.combined import Rounded
+from gjk3d.shapes.composed import Composed
+from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.faces import faces_of
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
+
+if TYPE_CHECKING:
+    from gjk3d.results import Each
+
+
+class Contact(Answer[N]):
+    """Answer of `contact`, for one pair or for n.
+
+    Attributes
+    ----------
+    normal : (3,) float or (n, 3) float
+        Unit vector from A to B in world axes, that of `signed_distance`.
+    normals : (count, 3) float or (n, most, 3) float
+        That of each point: of convex shapes all the same, of others each that of the parts it is between.
+    points_a, points_b : (count, 3) float or (n, most, 3) float
+        Points on the surfaces in world axes, in order round the patch; ``points_b - points_a == gaps * normals``. Of a
+        stack each row has ``count`` of them, and NaN behind; ``contact[k]`` has no padding.
+    gaps : (count,) float or (n, most) float
+        How far apart the surfaces are at each point, along the normal; negative is overlap.
+    count : int or (n,) int
+        Points found; 0 where the two are farther apart than ``within``.
+    result : Distance
+        The signed distance the patch was made from.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> poses = np.tile(np.eye(4), (3, 1, 1)); poses[:, 2, 3] = (1, 1.5, 2.5)
+    >>> touch = gk.contact(gk.Box((2, 2, 2)), gk.Sphere(0.5), None, poses)
+    >>> touch.count.tolist(), touch[1].points.tolist()
+    ([1, 1, 0], [[0.0, 0.0, 1.0]])
+    """
+
+    _normals: Array | None
+    if TYPE_CHECKING:
+        count: Each[int, Ints] = Each()
+    else:  # a slot would not be a descriptor to type checkers
+        __slots__ = ("_normals", "count", "gaps", "points_a", "points_b", "result")
+    gaps: Array
+    points_a: Array
+    points_b: Array
+    result: Distance[N]
+
+    def __init__(self, result: Distance[N], points: Array, count: Any, normals: Array | None = None) -> None:
+        self.result, self.count, self._normals = result, count, normals
+        self.points_a, self.points_b, self.gaps = points[..., :3], points[..., 3:6], points[..., 6]
+
+    @property
+    def normal(self) -> Array:
+        """Unit vector from A to B in world axes."""
+        return self.result.normal
+
+    @property
+    def normals(self) -> Array:
+        """Unit vector from A to B of each point; NaN behind the last one of a row."""
+        if self._normals is None:
+            alike = np.broadcast_to(self.normal[..., None, :], self.points_a.shape)
+            return np.where(np.isnan(self.points_a), np.nan, alike)
+        return self._normals
+
+    @property
+    def points(self) -> Array:
+        """The middles between the points on A and on B."""
+        return 0.5 * (self.points_a + self.points_b)
+
+    @property
+    def distance(self) -> N:
+        """Signed distance of the pair, see `Distance`; also the least of the gaps."""
+        return self.result.distance
+
+    @property
+    def lower(self) -> N:
+        """Lower bound of the signed distance."""
+        return self.result.lower
+
+    @property
+    def upper(self) -> N:
+        """Upper bound of the signed distance."""
+        return self.result.upper
+
+    @property
+    def status(self) -> Any:
+        """What the bounds prove about the pair; BEYOND, or SEPARATED, where there are no points."""
+        return self.result.status
+
+    def __len__(self) -> int:
+        if self.gaps.ndim == 1:
+            raise TypeError("this Contact is of one pair: its number of points is .count")
+        return len(self.gaps)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a Contact is neither true nor false: ask gjk3d.collide, or look at .count")
+
+    def __getitem__(self, index: int) -> Contact[float]:
+        """Return a row of a stack as the contact of one pair, without padding."""
+        if self.gaps.ndim == 1:
+            raise TypeError("this Contact is of one pair and cannot be indexed")
+        row: Contact[float] = object.__new__(Contact)
+        row.result, row.count = self.result[index], int(self.count[index])
+        row.points_a, row.points_b = self.points_a[index, : row.count], self.points_b[index, : row.count]
+        row.gaps = self.gaps[index, : row.count]
+        row._normals = None if self._normals is None else self._normals[index, : row.count]
+        return row
+
+    def __repr__(self) -> str:
+        if self.gaps.ndim == 2:
+            return f"Contact of {len(self)} pairs, {int(self.count.sum())} points"
+        x, y, z = self.normal
+        what = "1 point" if self.count == 1 else f"{self.count} points"
+        return f"Contact: {self.status.name.lower()}, {what} along ({x:.4g}, {y:.4g}, {z:.4g})"
+
+
+@overload
+def contact(
+    a: Shape, b: Shape, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, within: float = 0.0,
+    max_points: int | None = 4, workers: int = 1,
+) -> Contact[Any]: ...  # fmt: skip
+@overload
+def contact(
+    a: Shape, b: Shape, pose_a: PoseLike | None, pose_b: UnclearPose, *, within: float = 0.0,
+    max_points: int | None = 4, workers: int = 1,
+) -> Contact[Any]: ...  # fmt: skip
+@overload
+def contact(
+    a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None, *, within: float = 0.0,
+    max_points: int | None = 4, workers: int = 1,
+) -> Contact[float]: ...  # fmt: skip
+@overload
+def contact(
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, within: float = 0.0,
+    max_points: int | None = 4, workers: int = 1,
+) -> Contact[Array]: ...  # fmt: skip
+def contact(
+    a: Shape,
+    b: Shape,
+    pose_a: PoseLike | None = None,
+    pose_b: PoseLike | None = None,
+    *,
+    within: float = 0.0,
+    max_points: int | None = 4,
+    workers: int = 1,
+) -> Contact[Any]:
+    """Return where two shapes touch or overlap: one normal, and points on both surfaces.
+
+    The points are the corners of the part of the two supporting faces that lies over each other along the normal, no
+    farther apart there than ``within``. An edge on a face or along an edge gives two points, everything else one.
+
+    Parameters
+    ----------
+    a, b : Shape
+        Convex shapes.
+    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+        As in `collide`.
+    within : float
+        At least 0: a pair up to this far apart still has its points, with positive gaps. Faces that lie on each other
+        to 1e-9 of the pair's size touch everywhere.
+    max_points : int or None
+        Most points of a pair; the corners that make up the least of the patch's area are left out, never the deepest.
+        None keeps all.
+    workers : int
+        Threads for a stack; the answers are the same bits for any number.
+
+    Returns
+    -------
+    Contact
+        With ``count`` 0 where the pair is farther apart than ``within``; there the distance is only known to exceed it.
+
+    Raises
+    ------
+    PoseError, ShapeError, UnsupportedPair
+        Naming what is wrong with the input; valid input never raises.
+
+    References
+    ----------
+    Gregorius: Robust contact creation for physics simulations, GDC 2015.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pose = np.eye(4); pose[:3, 3] = (0.5, 0, 1)
+    >>> touch = gk.contact(gk.Box((2, 2, 1)), gk.Box((2, 2, 1)), None, pose)
+    >>> touch
+    Contact: touching, 4 points along (0, 0, 1)
+    >>> sorted(touch.points.tolist())
+    [[-0.5, -1.0, 0.5], [-0.5, 1.0, 0.5], [1.0, -1.0, 0.5], [1.0, 1.0, 0.5]]
+    """
+    check_patches(within, max_points)
+    check_workers(workers)
+    check_convex(a, b)
+    _, rows = question(a, b, pose_a, pose_b)
+    rows = rows._replace(workers=workers)
+    within = float(within)
+    if rows.stacked:
+        result = ask_distance(narrow.SIGNED, a, b, pose_a, pose_b, within, None, False, workers)
+    else:
+        result = prepared(a, b).ask(narrow.SIGNED, pose_a, pose_b, within, None, False)
+    with first_call("contact"):
+        points, count = _patches(a, b, rows, result, within, max_points)
+    return Contact(result, points, count) if rows.stacked else Contact(result, points[0], int(count[0]))
+
+
+def check_patches(within: Any, max_points: Any) -> None:
+    """Raise unless both are what `contact` takes."""
+    if not isinstance(within, Real) or not float(within) >= 0.0:
+        raise ShapeError(f"contact: within is {within!r}, expected one number, at least 0")
+    if max_points is not None and (
+        isinstance(max_points, bool) or not isinstance(max_points, Integral) or max_points < 1
+    ):
+        raise ShapeError(f"contact: max_points is {max_points!r}, expected at least 1, or None for all")
+
+
+class _Packed(NamedTuple):
+    """A pair as the kernels take it."""
+
+    shapes: tuple[Shape, Shape]  # held, so that their ids stay theirs
+    ints: Ints
+    floats: Array
+    pair: Ints  #: a pair row for single poses, see `gjk3d.narrow.pairs`
+    face_ints: Ints
+    face_floats: Array
+    faces: Ints  #: where the faces of A begin in either, and those of B
+    corners: int  #: most that a feature has
+    room: int  #: for the corners of a patch
+
+
+_KEPT = 64  #: pairs
+_packed: dict[tuple[int, int], _Packed] = {}
+
+
+def _pack(a: Shape, b: Shape) -> _Packed:
+    """Return a pair as the kernels take it, made when it is first asked for."""
+    key = id(a), id(b)
+    packed = _packed.get(key)
+    if packed is None:
+        if len(_packed) >= _KEPT:
+            _packed.clear()
+        (qa, fa), (qb, fb) = (plane_core(s)[1:] if isinstance(s, Halfspace) else s.packed for s in (a, b))
+        first, second = (0, 1) if isinstance(a, Halfspace) else (1, 0) if isinstance(b, Halfspace) else ranks(a, b)
+        pair = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0]])
+        (lq_a, lf_a), (lq_b, lf_b) = faces_of(a), faces_of(b)
+        corners = most_corners(a), most_corners(b)
+        packed = _packed[key] = _Packed(
+            (a, b), np.concatenate([qa, qb]), np.concatenate([fa, fb]), pair, np.concatenate([lq_a, lq_b]),
+            np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]]), max(corners), sum(corners) + 4,
+        )  # fmt: skip
+    return packed
+
+
+def most_corners(shape: Shape) -> int:
+    """Return the most corners that a feature has, the centre of a cap with them."""
+    faces = faces_of(shape)[0]
+    if faces[0] > 0:
+        return int(np.diff(faces[1 : faces[0] + 2]).max())
+    curved = not isinstance(shape, Halfspace) and shape.packed[0][layout.KIND] != layout.BOX
+    return features.MOST + 1 if curved else 4
+
+
+def _patches(
+    a: Shape, b: Shape, rows: Rows, result: Distance[Any], within: float, most: int | None
+) -> tuple[Array, Ints]:
+    """Return (n, m, 7) points, padded with NaN, and how many each row has."""
+    packed = _pack(a, b)
+    pair = packed.pair.copy()
+    pair[0, 4], pair[0, 8], pair[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
+    width = packed.room if most is None else min(int(most), packed.room)
+    answers = np.empty((rows.total, narrow.FLOATS))
+    answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
+    answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
+    poses = rows.behind_each_other()
+    count = np.empty(rows.total, dtype=np.int64)
+    parts: dict[int, Array] = {}
+
+    def run(start: int, stop: int) -> None:
+        points = np.full((stop - start, width, manifold.POINT), np.nan)
+        manifold.contact_rows(
+            packed.ints, packed.floats, packed.face_ints, packed.face_floats, packed.faces, pair, poses, answers,
+            within, width, start, stop, np.empty((2, packed.corners, 3)), np.empty((3, packed.room, 2)), points, count,
+        )  # fmt: skip
+        parts[start] = points[:, : count[start:stop].max(initial=0)] if most is None else points
+
+    in_chunks(rows.total, rows.workers, run)
+    if len(parts) == 1 and not rows.stacked:
+        return parts[0][:, : count[0]], count
+    columns = int(count.max(initial=0)) if most is None else int(most)
+    points = np.full((rows.total, columns, manifold.POINT), np.nan)
+    for start, part in parts.items():
+        points[start : start + len(part), : part.shape[1]] = part
+    return points, count
+
+
+@overload
+def overlap(a: Shape, b: Shape, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Any: ...
+@overload
+def overlap(a: Shape, b: Shape, pose_a: PoseLike | None, pose_b: UnclearPose) -> Any: ...
+@overload
+def overlap(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> ConvexHull | None: ...
+@overload
+def overlap(
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+) -> list[ConvexHull | None]: ...
+def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Any:
+    """Return what two polytopes have in common.
+
+    Parameters
+    ----------
+    a, b : Shape
+        Boxes, hulls, tetrahedra, triangles, segments, points, and sums, unions and sweeps of such; not rounded, not
+        curved.
+    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+        As in `collide`.
+
+    Returns
+    -------
+    ConvexHull or None, or a list of such for a stack
+        In world axes, its corners to about 1e-12 of the pair's size; its ``volume``, ``centroid`` and ``polygons`` say
+        the rest. None exactly where the two are proven to be apart, so that it agrees with `collide`. Two that touch
+        have a flat one, a segment or a point in common, and so have two that overlap by less than rounding can tell.
+
+    Raises
+    ------
+    UnsupportedPair
+        For curved and rounded shapes and half-spaces.
+    PoseError, ShapeError
+        Naming what is wrong with the input.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pose = np.eye(4); pose[:3, 3] = (0.5, 0.5, 0.75)
+    >>> both = gk.overlap(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
+    >>> round(both.volume, 12), both.centroid.tolist()
+    (0.0625, [0.25, 0.25, 0.375])
+    """
+    check_convex(a, b)
+    _, rows = question(a, b, pose_a, pose_b)
+    first, second = _sharp(a, "a"), _sharp(b, "b")
+    result = ask_distance(narrow.SIGNED, a, b, pose_a, pose_b, 0.0, None, False)
+    touching = np.atleast_1d(result.lower) <= 0.0
+    middles = 0.5 * (result.point_a + result.point_b).reshape(-1, 3)
+    walls_a, walls_b = _walls(first), _walls(second)
+    found: list[ConvexHull | None] = []
+    for k in range(rows.total):
+        row_a, row_b = rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]
+        found.append(_common(walls_a, row_a, walls_b, row_b, middles[k]) if touching[k] else None)
+    return found if rows.stacked else found[0]
+
+
+def _sharp(shape: Shape, name: str) -> Polytope:
+    """Return the polytope that a shape is, by the vertices of its terms where it is composed."""
+    found: Any = shape
+    while isinstance(found, Rounded) and found.radius == 0.0:
+        found = found.core
+    if isinstance(found, Composed) and found._rounding() == 0.0:
+        found = found._polytope()
+    if not isinstance(found, Polytope):
+        many = isinstance(shape, Composed) and shape.packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
+        raise UnsupportedPair(
+            f"overlap takes polytopes{', of fewer vertices' if many else ''}, and {name} is a {type(shape).__name__}"
+            f"{'' if many else ', which is none'}: "
+            "pass the ConvexHull of its surface().vertices for an approximation from inside"
+        )
+    return found
+
+
+def _walls(shape: Polytope) -> Walls:
+    """Return the edges and half-spaces of a polytope in its own frame."""
+    if "walls" not in shape._cache:
+        vertices, hull = np.ascontiguousarray(shape.vertices), shape._hull()
+        normals = bevels(hull.vertices, *shape.gauss_map())
+        edges = hull.vertices[hull.edges] if hull.dimension else np.repeat(hull.vertices[:1], 2, axis=0)[None]
+        shape._cache["walls"] = Walls(edges, normals, (vertices @ normals.T).max(axis=0))
+    walls: Walls = shape._cache["walls"]
+    return walls
+
+
+def _common(a: Walls, row_a: Array, b: Walls, row_b: Array, middle: Array) -> ConvexHull:
+    """Return the intersection of two placed polytopes that touch or overlap; at the middle where they touch."""
+    # about a round place near by, where numbers are small and simple ones stay so
+    unit = 2.0 ** np.ceil(np.log2(max(np.ptp(a.edges), np.ptp(b.edges), 1e-300)))
+    origin = np.round(middle / unit) * unit
+
+    def moved(walls: Walls, row: Array) -> Walls:
+        rotation, shift = row[:9].reshape(3, 3), row[9:12] - origin
+        normals = walls.normals @ rotation.T
+        return Walls(walls.edges @ rotation.T + shift, normals, walls.offsets + normals @ shift)
+
+    first, second = moved(a, row_a), moved(b, row_b)
+    size = max(float(np.abs(first.edges).max()), float(np.abs(second.edges).max()))
+    points = corners(first, second, manifold.SAME * size)
+    return ConvexHull(points + origin if len(points) else middle[None])

@@ -1,0 +1,305 @@
+"""The questions about two shapes: check, pack, call the kernels, wrap the answer."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d._kernels.first_call import first_call
+from gjk3d.errors import UnsupportedPair
+from gjk3d.narrow import solve as narrow
+from gjk3d.query.ask import ask_collide, ask_distance, check_convex, question
+from gjk3d.query.dispatch import canonical, check_polytopes, facet_axes, families
+from gjk3d.query.pair import Depth, depth_mode, prepared
+from gjk3d.results import Axis, AxisKind, Distance, Status
+from gjk3d.shapes.base import Answered, Shape
+from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
+
+Solid = Shape | Answered
+
+
+@overload
+def collide(
+    a: Solid, b: Solid, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, margin: float = 0.0, workers: int = 1
+) -> Any: ...
+@overload
+def collide(
+    a: Solid, b: Solid, pose_a: PoseLike | None, pose_b: UnclearPose, *, margin: float = 0.0, workers: int = 1
+) -> Any: ...
+@overload
+def collide(
+    a: Solid, b: Solid, pose_a: Pose | None = None, pose_b: Pose | None = None, *, margin: float = 0.0,
+    workers: int = 1,
+) -> bool: ...  # fmt: skip
+@overload
+def collide(
+    a: Solid, b: Solid, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0,
+    workers: int = 1,
+) -> NDArray[np.bool_]: ...  # fmt: skip
+def collide(
+    a: Solid,
+    b: Solid,
+    pose_a: PoseLike | None = None,
+    pose_b: PoseLike | None = None,
+    *,
+    margin: float = 0.0,
+    workers: int = 1,
+) -> Any:
+    """Tell whether two shapes touch or overlap, or come within a margin.
+
+    Parameters
+    ----------
+    a, b : Shape or Mesh
+        Of two half-spaces nothing can be asked.
+    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+        World from local; None is the identity. A stack on either side, or stacks of one length on both, asks n pairs
+        at once.
+    margin : float
+        In the caller's unit. Positive: also True where they are closer than this. Negative: overlap shallower than
+        this is let pass.
+    workers : int
+        Threads for a stack; the answers are the same bits for any number.
+
+    Returns
+    -------
+    bool or (n,) bool
+        False exactly where ``signed distance > margin`` is proven; so touching is True, and so is one inside the other.
+
+    Raises
+    ------
+    PoseError, ShapeError, UnsupportedPair
+        Naming what is wrong with the input; valid input never raises.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pose = np.eye(4); pose[0, 3] = 1.5
+    >>> gk.collide(gk.Box((1, 1, 1)), gk.Sphere(1), None, pose)
+    True
+    """
+    if workers != 1:
+        return ask_collide(a, b, pose_a, pose_b, margin, workers)
+    return prepared(a, b).collide(pose_a, pose_b, margin=margin)
+
+
+@overload
+def distance(
+    a: Solid, b: Solid, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, max_distance: float = inf,
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+) -> Distance[Any]: ...  # fmt: skip
+@overload
+def distance(
+    a: Solid, b: Solid, pose_a: PoseLike | None, pose_b: UnclearPose, *, max_distance: float = inf,
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+) -> Distance[Any]: ...  # fmt: skip
+@overload
+def distance(
+    a: Solid, b: Solid, pose_a: Pose | None = None, pose_b: Pose | None = None, *, max_distance: float = inf,
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+) -> Distance[float]: ...  # fmt: skip
+@overload
+def distance(
+    a: Solid, b: Solid, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, max_distance: float = inf,
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+) -> Distance[Array]: ...  # fmt: skip
+def distance(
+    a: Solid,
+    b: Solid,
+    pose_a: PoseLike | None = None,
+    pose_b: PoseLike | None = None,
+    *,
+    max_distance: float = inf,
+    tol: float | None = None,
+    trace: bool = False,
+    certificate: bool = False,
+    workers: int = 1,
+) -> Distance[Any]:
+    """Return how far apart two shapes are, with the nearest points; 0 and one common point where they overlap.
+
+    Never runs EPA on shapes that overlap, so it is the cheaper question where depth does not matter.
+
+    Parameters
+    ----------
+    a, b : Shape
+    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+        As in `collide`.
+    max_distance : float
+        Stop once the distance provably exceeds this; the status is then BEYOND, the bounds hold, the points are not
+        the nearest.
+    tol : float, optional
+        Width of the interval that is enough, relative to the pair's size; None is the promised width.
+    trace : bool
+        Keep every step in ``result.trace``; for one pair.
+    certificate : bool
+        Keep what proves the bounds in ``result.certificate``; for one pair. The answer has the same bits without.
+    workers : int
+        Threads for a stack; the answers are the same bits for any number.
+
+    Returns
+    -------
+    Distance
+        ``lower <= max(0, true signed distance) <= upper``.
+
+    Raises
+    ------
+    PoseError, ShapeError, UnsupportedPair
+        Naming what is wrong with the input; valid input never raises.
+
+    References
+    ----------
+    Gilbert, Johnson, Keerthi: A fast procedure for computing the distance between complex objects, 1988.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pose = np.eye(4); pose[2, 3] = 4
+    >>> gk.distance(gk.Sphere(1), gk.Box((2, 2, 2)), None, pose).distance
+    2.0
+    """
+    if workers != 1 or certificate:
+        return ask_distance(narrow.UNSIGNED, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+    return prepared(a, b).ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
+
+
+@overload
+def signed_distance(
+    a: Solid, b: Solid, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, depth: Depth = "auto",
+    max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
+    workers: int = 1,
+) -> Distance[Any]: ...  # fmt: skip
+@overload
+def signed_distance(
+    a: Solid, b: Solid, pose_a: PoseLike | None, pose_b: UnclearPose, *, depth: Depth = "auto",
+    max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
+    workers: int = 1,
+) -> Distance[Any]: ...  # fmt: skip
+@overload
+def signed_distance(
+    a: Solid, b: Solid, pose_a: Pose | None = None, pose_b: Pose | None = None, *, depth: Depth = "auto",
+    max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
+    workers: int = 1,
+) -> Distance[float]: ...  # fmt: skip
+@overload
+def signed_distance(
+    a: Solid, b: Solid, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, depth: Depth = "auto",
+    max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
+    workers: int = 1,
+) -> Distance[Array]: ...  # fmt: skip
+def signed_distance(
+    a: Solid,
+    b: Solid,
+    pose_a: PoseLike | None = None,
+    pose_b: PoseLike | None = None,
+    *,
+    depth: Depth = "auto",
+    max_distance: float = inf,
+    tol: float | None = None,
+    trace: bool = False,
+    certificate: bool = False,
+    workers: int = 1,
+) -> Distance[Any]:
+    """Return how far apart two shapes are, or how deep they overlap, with the points and the direction that part them.
+
+    Parameters
+    ----------
+    a, b : Shape
+    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+        As in `collide`.
+    depth : {"auto", "epa", "facets"}
+        What measures overlap. "epa" runs EPA on every pair, apart or not. "facets" tries every facet of the Minkowski
+        difference, which is the separating axis test in 3D: polytopes only, flat or rounded ones too.
+    max_distance, tol, trace, certificate, workers
+        As in `distance`; a trace always runs EPA where the cores overlap.
+
+    Returns
+    -------
+    Distance
+        Negative where they overlap: the least translation that parts them is ``separation_vector``. Two flat shapes
+        in one plane have depth 0, since a shift across the plane parts them.
+
+    Raises
+    ------
+    PoseError, ShapeError, UnsupportedPair
+        Naming what is wrong with the input; valid input never raises.
+
+    References
+    ----------
+    van den Bergen: Collision Detection in Interactive 3D Environments, 2003, ch. 4.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pose = np.eye(4); pose[0, 3] = 0.75
+    >>> result = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
+    >>> result.distance, result.normal.tolist()
+    (-0.25, [1.0, 0.0, 0.0])
+    """
+    if workers != 1 or certificate:
+        mode = depth_mode(depth)
+        return ask_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+    return prepared(a, b).ask(depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
+
+
+@overload
+def separating_axis(a: Shape, b: Shape, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Axis[Any]: ...
+@overload
+def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None, pose_b: UnclearPose) -> Axis[Any]: ...
+@overload
+def separating_axis(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Axis[float]: ...
+@overload
+def separating_axis(
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+) -> Axis[Array]: ...
+def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Axis[Any]:
+    """Return the best axis of the separating axis test, and which face or pair of edges it comes from.
+
+    Tries the normal of every face of both, and the cross product of every pair of edges that makes a facet of the
+    Minkowski difference. The gap along the axis is positive exactly where the two are apart; it is then a lower bound
+    of their distance, and the distance itself where a face or two edges are nearest. In overlap its negative is the
+    exact depth, and the axis the direction of the least translation that parts them.
+
+    Parameters
+    ----------
+    a, b : Shape
+        Polytopes, flat ones too; not rounded ones, whose nearest features need not be flat.
+    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+        As in `collide`.
+
+    Raises
+    ------
+    UnsupportedPair
+        For curved and rounded shapes and half-spaces.
+    PoseError, ShapeError
+        Naming what is wrong with the input.
+
+    References
+    ----------
+    Gottschalk, Lin, Manocha: OBBTree, 1996; Gregorius: The separating axis test between convex polyhedra, GDC 2013.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pose = np.eye(4); pose[0, 3] = 0.75
+    >>> gk.separating_axis(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
+    Axis: overlapping, gap -0.25 along (1, 0, 0), a face of A
+    """
+    check_convex(a, b)
+    family, rows = question(a, b, pose_a, pose_b)
+    if family is families[-2]:
+        raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
+    check_polytopes(a, b, "separating_axis", False)
+    with first_call("axes"):
+        first, second, order, exchanged = canonical(a, b, rows)
+        axes, kinds = facet_axes(first, second, order)
+    sign = np.where(np.broadcast_to(exchanged, rows.total), -1.0, 1.0)
+    kinds[sign < 0] = kinds[sign < 0][:, [0, 2, 1, 3]]
+    kind = np.where((sign < 0) & (kinds[:, 0] < 2), 1 - kinds[:, 0], kinds[:, 0])
+    normals = sign[:, None] * axes[:, 5:8] + 0.0
+    gap, error = axes[:, 0], axes[:, 1]
+    status = np.where(gap > error, Status.SEPARATED, np.where(gap < -error, Status.OVERLAPPING, Status.TOUCHING))
+    if rows.stacked:
+        return Axis(normals, gap, error, kind, status)
+    return Axis(normals[0], float(gap[0]), float(error[0]), AxisKind(int(kind[0])), Status(int(status[0])))

@@ -1,0 +1,304 @@
+"""Where rays meet a shape."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from math import inf
+from numbers import Real
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d._kernels.first_call import first_call
+from gjk3d.errors import ShapeError
+from gjk3d.narrow import ray as narrow
+from gjk3d.poses import as_matrices, pose_rows
+from gjk3d.query.ask import no_shape
+from gjk3d.query.motion import ImpactStatus, Motion, time_of_impact
+from gjk3d.results import Answer
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Answered, Polytope, Shape
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.simplices import Point
+from gjk3d.typing import Array, N, Pose, PoseLike, Row, Rows, Unclear, UnclearPose
+
+if TYPE_CHECKING:
+    from gjk3d.results import Each
+    from gjk3d.typing import Bools
+
+
+Solid = Shape | Answered
+
+_NO_PLANES = np.empty((0, 4))
+
+
+class RayHit(Answer[N]):
+    """Answer of `raycast`, for one ray or for n.
+
+    Attributes
+    ----------
+    hit : bool or (n,) bool
+        Whether the ray meets the shape.
+    distance : float or (n,) float
+        How far along the ray, in the caller's unit whatever the direction's length; infinite where it misses.
+    point : (3,) float or (n, 3) float
+        Where, in world axes; NaN where it misses.
+    normal : (3,) float or (n, 3) float
+        Unit outward normal of the surface there; against the ray where the origin is inside; NaN where it misses.
+    inside : bool or (n,) bool
+        Whether the origin is in the shape or on its surface: then the distance is 0.
+    origin, direction : (3,) float or (n, 3) float
+        Of the ray that was cast; the direction is a unit vector.
+    """
+
+    if TYPE_CHECKING:
+        hit: Each[bool, Bools] = Each()
+        inside: Each[bool, Bools] = Each()
+    else:  # a slot would not be a descriptor to type checkers
+        __slots__ = ("direction", "distance", "hit", "inside", "normal", "origin", "point")
+    distance: N
+    point: Array
+    normal: Array
+    origin: Array
+    direction: Array
+
+    def __len__(self) -> int:
+        if self.point.ndim == 1:
+            raise TypeError("this RayHit is of one ray and has no length")
+        return len(self.point)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a RayHit is neither true nor false: look at .hit")
+
+    def __getitem__(self: RayHit[Any], index: SupportsIndex) -> RayHit[float]:
+        """Return one row of a stack."""
+        if self.point.ndim == 1:
+            raise TypeError("this RayHit is of one ray and cannot be indexed")
+        row: RayHit[float] = object.__new__(RayHit)
+        row.hit, row.inside = bool(self.hit[index]), bool(self.inside[index])
+        row.distance, row.point, row.normal = float(self.distance[index]), self.point[index], self.normal[index]
+        row.origin, row.direction = self.origin[index], self.direction[index]
+        return row
+
+    def __repr__(self) -> str:
+        if self.point.ndim == 2:
+            return f"RayHit of {len(self.point)} rays: {int(self.hit.sum())} hit"
+        if not self.hit:
+            return "RayHit: none"
+        if self.inside:
+            return "RayHit: at 0, from inside"
+        x, y, z = self.normal
+        return f"RayHit: at {self.distance:.9g}, on a face towards ({x:.4g}, {y:.4g}, {z:.4g})"
+
+
+@overload
+def raycast(
+    shape: Solid, origins: Unclear, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
+) -> RayHit[Any]: ...
+@overload
+def raycast(
+    shape: Solid, origins: Rows, directions: Unclear, pose: PoseLike | None = None, *, max_distance: float = inf
+) -> RayHit[Any]: ...
+@overload
+def raycast(
+    shape: Solid, origins: Rows, directions: Rows, pose: UnclearPose, *, max_distance: float = inf
+) -> RayHit[Any]: ...
+@overload
+def raycast(  # type: ignore[overload-overlap]
+    shape: Solid, origins: Row, directions: Row, pose: Pose | None = None, *, max_distance: float = inf
+) -> RayHit[float]: ...
+@overload
+def raycast(
+    shape: Solid, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
+) -> RayHit[Array]: ...
+def raycast(
+    shape: Solid, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
+) -> RayHit[Any]:
+    """Return where rays first meet a shape.
+
+    Parameters
+    ----------
+    shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
+    origins, directions : (3,) float or (n, 3) float
+        In world axes; a direction is of any length but zero. One origin may have many directions, and the other way
+        round.
+    pose : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+        World from local; None is the identity.
+    max_distance : float
+        In the caller's unit; what is farther is a miss.
+
+    Returns
+    -------
+    RayHit
+        The surface belongs to the shape: a ray that grazes it to within rounding hits, and an origin on it is inside.
+
+    Raises
+    ------
+    ShapeError, PoseError, UnsupportedPair
+        Naming the ray, the value seen and the cure.
+
+    Notes
+    -----
+    Closed forms for spheres, capsules, boxes, cylinders, cones, ellipsoids, half-spaces and hulls; for all others the
+    time of impact of a point, see `gjk3d.time_of_impact`. Of a mesh the triangles are met from either side, and a ray
+    that begins within one that is closed is inside; of other solids it is the first of their parts. The distance is
+    right to some 1e-14 of how far the ray comes and the shape's size together, but where it grazes: there the root of
+    that.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.raycast(gk.Box((2, 2, 2)), (5, 0.5, 0), (-10, 0, 0))
+    RayHit: at 4, on a face towards (1, 0, 0)
+    """
+    if not isinstance(shape, Shape) and not hasattr(type(shape), "CAST_BY"):
+        raise no_shape("shape", shape)
+    starts, many, ways, more = check_rays(origins, directions, max_distance)
+    poses, stacked = pose_rows(pose, "pose")
+    counts = {
+        name: len(rows)
+        for name, rows, one in (("origins", starts, many), ("directions", ways, more), ("pose", poses, stacked))
+        if one and len(rows) != 1
+    }
+    if len(set(counts.values())) > 1:
+        said = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        raise ShapeError(f"raycast: {said} rows: stacks must have one length")
+    count = next(iter(counts.values()), 1)
+    still = None if pose is None else as_matrices(pose, "pose")
+    return _cast(shape, still, poses, starts, ways, float(max_distance), count, many or more or stacked)
+
+
+def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array, bool, Array, bool]:
+    """Raise unless these are rays; return rows of origins and of unit directions, and whether each was a stack."""
+    if isinstance(max_distance, bool) or not isinstance(max_distance, Real) or not float(max_distance) >= 0.0:
+        raise ShapeError(f"raycast: max_distance is {max_distance!r}, expected one number, at least 0")
+    starts, many = _rows(origins, "origins")
+    ways, more = _rows(directions, "directions")
+    return starts, many, _units(ways, more), more
+
+
+def cast_rays(shape: Solid, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
+    """Answer `raycast` for n checked rays and as many pose rows."""
+    poses = np.zeros((len(rows), 4, 4))
+    poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12], 1.0
+    return _cast(shape, poses, rows, starts, units, max_distance, len(starts), True)
+
+
+def _cast(
+    shape: Solid, still: Array | None, poses: Array, starts: Array, units: Array, most: float, count: int, stacked: bool
+) -> RayHit[Any]:
+    out, codes = np.empty((count, 4)), np.empty(count, dtype=np.int64)
+    if not isinstance(shape, Shape):
+        import_module(type(shape).CAST_BY).cast(shape, poses, starts, units, most, out, codes)
+    elif isinstance(shape, Halfspace):
+        _half_space(shape, poses, starts, units, most, out, codes)
+    else:
+        with first_call("raycast"):
+            narrow.rays(*shape.packed, _planes(shape), poses, starts, units, most, 0, count, out, codes)
+        left = np.flatnonzero(codes == narrow.GENERAL)
+        if len(left):
+            _general(shape, still, poses, starts, units, most, out, codes)
+    return _answer(out, codes, starts, units, stacked)
+
+
+def _rows(value: Any, name: str) -> tuple[Array, bool]:
+    try:
+        raw = np.asarray(value)
+    except ValueError:
+        raise ShapeError(f"raycast: {name} is ragged: expected three numbers, or rows of three") from None
+    if raw.dtype.kind not in "fiu" or raw.ndim not in (1, 2) or raw.shape[-1] != 3:
+        raise ShapeError(
+            f"raycast: {name} has shape {raw.shape} and dtype {raw.dtype}, expected (3,) or (n, 3) real numbers"
+        )
+    rows = np.array(raw, dtype=np.float64, order="C").reshape(-1, 3)
+    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    if len(bad):
+        where = f"{name}[{bad[0]}]" if raw.ndim == 2 else name
+        raise ShapeError(f"raycast: {where} is {rows[bad[0]].tolist()}, expected finite numbers")
+    return rows, raw.ndim == 2
+
+
+def _units(ways: Array, many: bool) -> Array:
+    largest = np.abs(ways).max(axis=1, initial=0.0)
+    zero = np.flatnonzero(largest == 0.0)
+    if len(zero):
+        where = f"directions[{zero[0]}]" if many else "directions"
+        raise ShapeError(f"raycast: {where} is zero: it points nowhere; use shape.contains for a point")
+    scaled = ways / largest[:, None] if len(ways) else ways
+    units: Array = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+    return units
+
+
+def _planes(shape: Shape) -> Array:
+    """Return the planes of a solid hull, about its core's centre, rows of a unit normal and its limit."""
+    ints, floats = shape.packed
+    if ints[layout.KIND] != layout.HULL or not isinstance(shape, Polytope):
+        return _NO_PLANES
+    if "planes" not in shape._cache:
+        hull = shape._hull()
+        planes = _NO_PLANES
+        if hull.dimension == 3:
+            normals = shape.gauss_map()[0]
+            corners = shape.vertices - floats[layout.CENTER : layout.CENTER + 3]
+            limits = np.concatenate([(part @ corners.T).max(axis=1) for part in np.array_split(normals, 64)])
+            planes = np.ascontiguousarray(np.column_stack([normals, limits]))
+        shape._cache["planes"] = planes
+    kept: Array = shape._cache["planes"]
+    return kept
+
+
+def _half_space(
+    plane: Halfspace, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: NDArray[np.int64]
+) -> None:
+    normals = poses[:, :9].reshape(-1, 3, 3) @ plane.normal
+    above = np.einsum("ij,ij->i", normals, starts - poses[:, 9:12]) - plane.offset
+    speed = -np.einsum("ij,ij->i", normals, units)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = above / speed
+    slack = 64.0 * layout.UNIT_ROUNDOFF * (np.abs(starts - poses[:, 9:12]).sum(axis=1) + abs(plane.offset))
+    inside = above <= slack
+    hit = inside | ((speed > 0.0) & (t <= most))
+    out[:, 0] = np.where(inside, 0.0, np.where(hit, t, inf))
+    out[:, 1:] = np.where(inside[:, None], -units, normals)
+    codes[:] = np.where(inside, narrow.INSIDE, np.where(hit, narrow.HIT, narrow.MISS))
+
+
+def _general(
+    shape: Shape, still: Array | None, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any
+) -> None:
+    """Let a point fly along each ray as far as the shape can be."""
+    floats = shape.packed[1]
+    centers = poses[:, 9:12] + poses[:, :9].reshape(-1, 3, 3) @ floats[layout.CENTER : layout.CENTER + 3]
+    reach = np.linalg.norm(starts - centers, axis=1) + floats[layout.RHO] + floats[layout.RADIUS]
+    reach = np.broadcast_to(np.minimum(reach * 1.001, most), len(out))
+    flights = np.tile(np.eye(4), (len(out), 1, 1))
+    flights[:, :3, 3] = starts
+    if still is not None and still.ndim == 3 and len(still) == 1:
+        still = still[0]
+    impact = time_of_impact(Point(), shape, Motion(flights, units * reach[:, None]), still)
+    closest = impact.closest
+    inside = (impact.time[:, 1] == 0.0) | (impact.status == ImpactStatus.OVERLAPPING)
+    # what glides along the surface closer than floats can tell grazes it
+    hit = np.isin(impact.status, (ImpactStatus.HIT, ImpactStatus.UNRESOLVED)) & ~inside
+    when = np.where(np.isfinite(impact.time[:, 1]), impact.time[:, 1], impact.free_until)
+    out[:, 0] = np.where(inside, 0.0, np.where(hit, when * reach, inf))
+    out[:, 1:] = np.where(inside[:, None], -units, -closest.normal)
+    codes[:] = np.where(inside, narrow.INSIDE, np.where(hit, narrow.HIT, narrow.MISS))
+
+
+def _answer(out: Array, codes: NDArray[np.int64], starts: Array, units: Array, stacked: bool) -> RayHit[Any]:
+    hit, inside = codes != narrow.MISS, codes == narrow.INSIDE
+    distance = np.where(hit, out[:, 0], inf)
+    with np.errstate(invalid="ignore"):
+        point = starts + np.where(hit, distance, np.nan)[:, None] * units
+    normal = np.where(hit[:, None], out[:, 1:], np.nan)
+    result: RayHit[Any] = object.__new__(RayHit)
+    result.origin, result.direction = (np.broadcast_to(rows, point.shape) for rows in (starts, units))
+    if stacked:
+        result.hit, result.distance, result.point, result.normal, result.inside = hit, distance, point, normal, inside
+        return result
+    result.hit, result.inside, result.distance = bool(hit[0]), bool(inside[0]), float(distance[0])
+    result.point, result.normal = point[0], normal[0]
+    result.origin, result.direction = result.origin[0], result.direction[0]
+    return result

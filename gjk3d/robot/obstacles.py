@@ -1,0 +1,101 @@
+"""What stands around a robot or hangs on a link of it: a shape with a name, and how it is seen from afar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.errors import RobotError
+from gjk3d.poses import pose_rows
+from gjk3d.query.ask import MIXED, no_shape
+from gjk3d.query.dispatch import is_mapped
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.simplices import Point
+from gjk3d.typing import Array
+
+WORLD = -1
+
+
+class Thing(NamedTuple):
+    """An object of the surroundings, or one that is attached."""
+
+    name: str
+    shape: Any
+    pose: Array  #: (4, 4), in the frame of the link, or of the world
+    link: int  #: what it hangs on, or WORLD
+    touch: frozenset[str]  #: links and things that it may touch
+
+
+class Outline(NamedTuple):
+    """What stands for a shape in the kernels: itself, something convex round it, or a half-space that holds it."""
+
+    shape: Shape
+    exact: bool  #: whether it is the shape itself
+    plane: Array | None  #: normal and offset of the half-space, in the frame of the shape; ``shape`` is then no use
+
+
+def outline(shape: Any) -> Outline:
+    """Return what stands for a shape, or for anything that `gjk3d.collide` takes."""
+    if isinstance(shape, Halfspace):
+        return Outline(Point(), False, np.array([*shape.normal, shape.offset]))
+    if isinstance(shape, Mesh):
+        return Outline(shape.hull(), False, None)
+    if isinstance(shape, Shape):
+        return Outline(_box_round(shape), False, None) if is_mapped(shape) else Outline(shape, True, None)
+    if hasattr(shape, "heights"):  # a height field goes down without end
+        top = float(np.max(shape.heights) + abs(np.max(shape.heights)) * 1e-12)
+        return Outline(Point(), False, np.array([0.0, 0.0, 1.0, top]))
+    return Outline(_box_round(shape), False, None)
+
+
+def _box_round(shape: Any) -> ConvexHull:
+    low, high = shape.bounds
+    pad = 1e-9 * float(np.abs([low, high]).max())
+    ends = np.array([low - pad, high + pad])
+    return ConvexHull([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+
+
+def thing(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[str] = ()) -> Thing:
+    """Check and return a thing; names are checked by who knows the others."""
+    if type(name) is not str or not name:
+        raise RobotError(f"the name of an object is {name!r}, expected text")
+    if not isinstance(shape, (Shape, *MIXED)):
+        module = getattr(type(shape), "ANSWERED_BY", None)
+        if not isinstance(module, str):
+            raise RobotError(f"{name!r}: {no_shape('it', shape)}")
+        import_module(module)
+    if link != WORLD and outline(shape).plane is not None:
+        raise RobotError(f"{name!r} is a {type(shape).__name__}, which has no end: it cannot hang on a link")
+    rows, stacked = pose_rows(pose, f"pose of {name!r}")
+    if stacked:
+        raise RobotError(f"the pose of {name!r} is a stack: an object stands in one place")
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = rows[0, :9].reshape(3, 3), rows[0, 9:12]
+    if isinstance(touch, str):
+        raise RobotError(f"{name!r}: touch is the text {touch!r}, expected names in a list")
+    return Thing(name, shape, matrix, link, frozenset(touch))
+
+
+def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
+    """Return name, shape and pose of what a mapping or a `gjk3d.Scene` has now."""
+    if surroundings is None:
+        return []
+    if isinstance(surroundings, Mapping):
+        return [
+            (name, *given) if isinstance(given, tuple) and len(given) == 2 else (name, given, None)
+            for name, given in surroundings.items()
+        ]
+    from gjk3d.scene import Scene
+
+    if isinstance(surroundings, Scene):
+        return [(name, surroundings.shape(name), surroundings.pose(name)) for name in surroundings.names]
+    raise RobotError(
+        f"surroundings is a {type(surroundings).__name__}, expected a gjk3d.Scene, or a mapping of names to shapes or "
+        "(shape, pose)"
+    )

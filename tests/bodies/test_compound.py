@@ -1,0 +1,228 @@
+"""Compounds in collide, distance and signed_distance."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import trimesh
+from scipy.spatial.transform import RigidTransform
+from tests.solids.places import anywhere, at, check_against_parts, some_compound, some_shape
+
+import gjk3d as gk
+from gjk3d.errors import PoseError, ShapeError, UnsupportedPair
+
+
+def of(mesh: trimesh.Trimesh) -> gk.Mesh:
+    return gk.Mesh(mesh.vertices, mesh.faces)
+
+
+CUBE = of(trimesh.creation.box((1, 1, 1)))
+TORUS = of(trimesh.creation.torus(1.0, 0.3, major_sections=24, minor_sections=12))
+ONE = np.eye(4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_against_every_pair_of_parts(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    met = []
+    for k in range(25):
+        a = some_compound(rng, int(rng.integers(1, 6)))
+        if k % 3:
+            b = some_compound(rng, int(rng.integers(1, 6)))
+            parts = b.parts
+        else:
+            b = some_shape(rng)
+            parts = ((b, ONE),)
+        met.append(check_against_parts(a, a.parts, b, parts, anywhere(rng, 0.5), anywhere(rng, 1.2)))
+    assert 0.2 < np.mean(met) < 0.8
+
+
+def test_where_the_deepest_pair_can_leave_the_depth_is_exact() -> None:
+    table = gk.Compound([(gk.Box((2, 2, 0.1)), at(0, 0, 1)), (gk.Box((0.1, 0.1, 1)), at(0, 0, 0.5))])
+    answer = gk.signed_distance(table, gk.Sphere(0.2), None, at(0.6, 0.3, 1.2))
+    assert answer.distance == pytest.approx(-0.05, abs=1e-12)
+    assert answer.normal == pytest.approx((0, 0, 1), abs=1e-9)
+    assert answer.tight
+    assert answer.status == gk.Status.OVERLAPPING
+
+
+def test_depth_of_a_ball_at_a_seam_lies_within_its_bounds() -> None:
+    """Two boxes make one of 4 x 1 x 1; the ball is deepest at their seam, where each of the two holds half of it."""
+    halves = gk.Compound([(gk.Box((2, 1, 1)), at(-1, 0, 0)), (gk.Box((2, 1, 1)), at(1, 0, 0))])
+    whole = gk.Box((4, 1, 1))
+    for x in np.linspace(-2.2, 2.2, 12):
+        pose = at(x, 0.1, 0.05)
+        truth = gk.signed_distance(whole, gk.Sphere(0.3), None, pose).distance
+        answer = gk.signed_distance(halves, gk.Sphere(0.3), None, pose)
+        assert answer.lower - 1e-12 <= truth <= answer.upper + 1e-12
+        assert answer.lower == pytest.approx(truth, rel=2e-3)
+
+
+def test_many_parts_against_many_at_once() -> None:
+    rng = np.random.default_rng(5)
+    balls = rng.uniform(-1, 1, (3000, 3))
+    cloud = gk.Compound([(gk.Sphere(0.01), at(*p)) for p in balls])
+    for other in (gk.Box((0.3, 0.2, 0.1)), gk.Compound([(gk.Box((0.1, 0.2, 0.3)), anywhere(rng, 0.3))] * 40)):
+        parts = other.parts if isinstance(other, gk.Compound) else ((other, ONE),)
+        pose = anywhere(rng, 4.0)
+        pairs = gk.Pairs([gk.Point(p) for p in balls] + [shape for shape, _ in parts])
+        index = [(k, 3000 + j) for k in range(3000) for j in range(len(parts))]
+        places = np.concatenate([np.tile(ONE, (3000, 1, 1)), np.array([pose @ q for _, q in parts])])
+        truth = float(pairs.distance(index, places).distance.min()) - 0.01
+        answer = gk.distance(cloud, other, None, pose)
+        assert answer.distance == pytest.approx(truth, abs=1e-9)
+        assert gk.collide(cloud, other, None, pose) == (truth <= 0)
+
+
+@pytest.mark.parametrize("mesh", [CUBE, TORUS])
+def test_against_a_mesh_as_its_only_part_is(mesh: gk.Mesh) -> None:
+    rng = np.random.default_rng(8)
+    box = gk.Box((0.4, 0.3, 0.2))
+    one, met = gk.Compound([(box, at(0.1, 0, 0))]), []
+    for _ in range(40):
+        pose = anywhere(rng, 0.9)
+        truth = gk.signed_distance(mesh, box, None, pose @ at(0.1, 0, 0))
+        answer = gk.signed_distance(mesh, one, None, pose)
+        swapped = gk.signed_distance(one, mesh, pose, None)
+        met.append(truth.status == gk.Status.OVERLAPPING)
+        assert answer.status == swapped.status == truth.status
+        assert gk.collide(one, mesh, pose) == met[-1]
+        assert max(answer.lower, truth.lower, swapped.lower) <= min(answer.upper, truth.upper, swapped.upper) + 1e-12
+        if not met[-1]:
+            assert answer.distance == pytest.approx(truth.distance, abs=1e-12)
+    assert 0.2 < np.mean(met) < 0.8
+
+
+def test_meshes_are_parts() -> None:
+    rng = np.random.default_rng(4)
+    made = gk.Compound([(TORUS, at(0, 0, 1)), (gk.Sphere(0.3), None)])
+    met = []
+    for _ in range(40):
+        pose = anywhere(rng, 1.5)
+        box = gk.Box((0.3, 0.3, 0.3))
+        rows = [gk.signed_distance(TORUS, box, at(0, 0, 1), pose), gk.signed_distance(gk.Sphere(0.3), box, None, pose)]
+        answer = gk.signed_distance(made, box, None, pose)
+        met.append(any(row.status == gk.Status.OVERLAPPING for row in rows))
+        assert gk.collide(made, box, None, pose) == met[-1]
+        if not met[-1]:
+            assert answer.distance == pytest.approx(min(row.distance for row in rows), abs=1e-11)
+        else:
+            assert answer.lower <= min(row.upper for row in rows) + 1e-9
+    assert 0.1 < np.mean(met) < 0.9
+
+
+def test_what_a_closed_mesh_holds_overlaps_it() -> None:
+    far = gk.Compound([(gk.Sphere(0.1), at(5, 0, 0)), (gk.Sphere(0.1), at(0, 0, 0.1))])
+    answer = gk.signed_distance(far, CUBE)
+    assert gk.collide(far, CUBE)
+    assert gk.collide(CUBE, far)
+    assert answer.status == gk.Status.OVERLAPPING
+    assert answer.lower <= -0.5 <= answer.upper <= -0.3
+    apart = gk.distance(CUBE, far)
+    assert apart.distance == 0
+    assert CUBE.contains(apart.point_a)
+    shell = gk.Compound([(CUBE, None)])
+    assert gk.collide(shell, gk.Compound([(gk.Sphere(0.1), at(0.2, 0, 0))]))
+    assert gk.collide(shell, gk.Mesh(CUBE.vertices * 0.1, CUBE.faces))
+    assert gk.collide(gk.Mesh(CUBE.vertices * 0.1, CUBE.faces), shell)
+
+
+def test_negative_margins_and_limits() -> None:
+    table = gk.Compound([(gk.Box((2, 2, 0.2)), None), (gk.Box((0.2, 0.2, 2)), at(0, 0, -1))])
+    ball, pose = gk.Sphere(0.5), at(0.7, 0.7, 0.4)
+    assert gk.collide(table, ball, None, pose, margin=-0.1)
+    assert not gk.collide(table, ball, None, pose, margin=-0.3)
+    far = gk.distance(table, ball, None, at(0, 0, 9), max_distance=3)
+    assert far.status == gk.Status.BEYOND
+    assert 3 < far.lower <= 8.4 <= far.upper
+    near = gk.distance(table, ball, None, at(0, 0, 9), max_distance=9)
+    assert near.status == gk.Status.SEPARATED
+    assert near.distance == pytest.approx(8.4, abs=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 70])
+def test_a_touch_is_a_touch(count: int) -> None:
+    row = gk.Compound([(gk.Box((1, 1, 1)), at(k, 0, 0)) for k in range(count)])
+    for shift in (-1e-9, 0.0, 1e-9):
+        answer = gk.signed_distance(row, gk.Box((0.5, 0.5, 0.5)), None, at(0.1, 0.2, 0.75 + shift))
+        status = (gk.Status.OVERLAPPING, gk.Status.TOUCHING, gk.Status.SEPARATED)[int(np.sign(shift)) + 1]
+        assert answer.status == status
+        assert answer.distance == pytest.approx(shift, abs=1e-13 * (count + 9))  # of the pair's size
+        assert answer.tight
+        assert gk.collide(row, gk.Box((0.5, 0.5, 0.5)), None, at(0.1, 0.2, 0.75 + shift)) == (shift <= 0)
+
+
+def test_against_a_half_space() -> None:
+    body = gk.Compound([(gk.Box((1, 1, 1)), at(0, 0, 2)), (gk.Sphere(0.5), at(2, 0, 1))])
+    floor = gk.Halfspace((0, 0, 1), 0)
+    assert gk.signed_distance(body, floor).distance == pytest.approx(0.5, abs=1e-12)
+    assert gk.signed_distance(floor, body, None, at(0, 0, -0.75)).distance == pytest.approx(-0.25, abs=1e-12)
+    assert not gk.collide(body, floor)
+    assert gk.collide(floor, body, None, at(0, 0, -0.75))
+
+
+@pytest.mark.parametrize("count", [3, 20])
+def test_stacks_answer_as_single_poses_do(count: int) -> None:
+    """Few parts are asked all at once, many by their boxes: both to the last bit as one pose is."""
+    rng = np.random.default_rng(2)
+    a, b = some_compound(rng, 4), some_compound(rng, count)
+    poses = np.array([anywhere(rng, 2.0) for _ in range(60)])
+    answers, met = gk.signed_distance(a, b, None, poses), gk.collide(a, b, None, poses)
+    apart = gk.distance(b, a, poses)
+    assert 0.05 < met.mean() < 0.8
+    for k, pose in enumerate(poses):
+        one = gk.signed_distance(a, b, None, pose)
+        assert (answers.lower[k], answers.upper[k], answers.status[k]) == (one.lower, one.upper, one.status)
+        assert (answers.normal[k] == one.normal).all()
+        assert (answers.point_b[k] == one.point_b).all()
+        assert met[k] == gk.collide(a, b, None, pose)
+        assert apart.distance[k] == max(0.0, one.distance)
+    assert (gk.collide(a, b, poses, poses[0]) == gk.collide(b, a, poses[0], poses)).all()
+    assert len(gk.distance(a, b, None, np.zeros((0, 4, 4)))) == 0
+
+
+def test_compounds_are_flattened_compared_and_pickled() -> None:
+    inner = gk.Compound([(gk.Sphere(1), at(1, 0, 0)), (gk.Box((1, 1, 1)), None)])
+    outer = gk.Compound([(inner, at(0, 2, 0)), (gk.Sphere(1), RigidTransform.from_translation((0, 0, 3)))])
+    assert len(outer) == 3
+    assert [pose[:3, 3].tolist() for _, pose in outer.parts] == [[1, 2, 0], [0, 2, 0], [0, 0, 3]]
+    again = pickle.loads(pickle.dumps(outer))
+    assert again == outer
+    assert hash(again) == hash(outer)
+    assert inner != outer
+    assert gk.distance(again, gk.Point((9, 0, 0))).distance == gk.distance(outer, gk.Point((9, 0, 0))).distance
+    assert outer.bounds == pytest.approx(np.array([[-1, -1, -1], [2, 3, 4]]), abs=1e-6)
+    assert outer.hull().bounds == pytest.approx(outer.bounds, abs=1e-6)
+    with pytest.raises(AttributeError, match="immutable"):
+        outer.thing = 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([], "parts is empty"),
+        (gk.Sphere(1), r"expected a list of \(shape, pose\)"),
+        ([gk.Sphere(1)], r"parts\[0\] is Sphere.*expected \(shape, pose\)"),
+        ([(gk.Sphere(1), None), (gk.Halfspace((0, 0, 1), 0), None)], r"parts\[1\] is a Halfspace.*gjk3d.Box"),
+        ([(gk.Sphere(1), np.eye(4)[None])], r"parts\[0\] has 1 poses, expected one"),
+    ],
+)
+def test_what_is_no_list_of_parts_is_refused(parts: object, message: str) -> None:
+    with pytest.raises(ShapeError, match=message):
+        gk.Compound(parts)
+
+
+def test_bad_parts_and_queries_that_take_convex_shapes() -> None:
+    with pytest.raises(UnsupportedPair, match=r"parts\[0\]\[0\] is a int"):
+        gk.Compound([(3, None)])
+    with pytest.raises(PoseError, match=r"parts\[0\]\[1\] has scale"):
+        gk.Compound([(gk.Sphere(1), np.diag([2.0, 2, 2, 1]))])
+    with pytest.raises(PoseError, match=r"parts\[0\]\[1\] is not finite"):
+        gk.Compound([(gk.Sphere(1), np.full((4, 4), np.nan))])
+    made = gk.Compound([(gk.Sphere(1), None)])
+    with pytest.raises(UnsupportedPair, match=r"a is a Compound.*hull\(\)"):
+        gk.contact(made, gk.Sphere(1))
+    with pytest.raises(UnsupportedPair, match="hull"):
+        gk.distance(made, gk.Sphere(1), None, at(3, 0, 0), trace=True)

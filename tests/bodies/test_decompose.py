@@ -1,0 +1,72 @@
+"""Meshes cut into convex parts by coacd."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+import trimesh
+from tests.solids.places import anywhere, at
+
+import gjk3d as gk
+from gjk3d.bodies.conversions import geometry_error
+from gjk3d.errors import ShapeError
+
+
+def of(mesh: trimesh.Trimesh) -> gk.Mesh:
+    return gk.Mesh(mesh.vertices, mesh.faces)
+
+
+TORUS = of(trimesh.creation.torus(1.0, 0.3, major_sections=24, minor_sections=12))
+
+
+def test_a_torus_in_parts_answers_as_the_mesh_up_to_its_error() -> None:
+    parts = TORUS.decompose()
+    error = parts.geometry_error
+    assert len(parts) > 4
+    assert error is not None
+    assert 0.001 < error < 0.1
+    assert not gk.collide(parts, gk.Sphere(0.5))
+    assert gk.collide(TORUS.hull(), gk.Sphere(0.5))
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        pose = anywhere(rng, 1.8)
+        box = gk.Box((0.3, 0.2, 0.4))
+        mesh, made = gk.distance(TORUS, box, None, pose), gk.distance(parts, box, None, pose)
+        assert abs(mesh.distance - made.distance) <= 1.05 * error
+
+
+def test_what_was_cut_is_kept_for_any_mesh_of_the_same_triangles() -> None:
+    assert TORUS.decompose(0.05) is gk.Mesh(TORUS.vertices, TORUS.faces, name="other").decompose()
+    assert TORUS.decompose(0.3) is not TORUS.decompose()
+    assert gk.Compound([(gk.Sphere(1), None)]).geometry_error is None
+
+
+def test_the_error_is_that_of_hulls_too_large_or_too_small() -> None:
+    cube = of(trimesh.creation.box((2, 2, 2)))
+    grown = gk.ConvexHull(cube.vertices * (1.25, 1, 1))
+    assert geometry_error(cube, [grown]) == pytest.approx(0.25, abs=1e-12)
+    shrunk = gk.ConvexHull(cube.vertices * (1, 1, 0.9))
+    assert geometry_error(cube, [shrunk]) == pytest.approx(0.1, abs=1e-12)
+    halves = [gk.ConvexHull(cube.vertices * (0.5, 1, 1) + (x, 0, 0)) for x in (-0.5, 0.5)]
+    assert geometry_error(cube, halves) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.001, 2.0, float("nan"), "fine"])
+def test_a_threshold_out_of_range_is_refused(threshold: object) -> None:
+    with pytest.raises(ShapeError, match="decompose: threshold"):
+        TORUS.decompose(threshold)
+
+
+def test_without_coacd_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "coacd", None)
+    with pytest.raises(ImportError, match=r"pip install 'gjk3d\[mesh\]'"):
+        gk.Mesh(TORUS.vertices * 1.5, TORUS.faces).decompose()
+
+
+def test_a_decomposition_can_be_placed_in_a_compound() -> None:
+    parts = TORUS.decompose()
+    two = gk.Compound([(parts, at(0, 0, 0)), (parts, at(0, 0, 1))])
+    assert len(two) == 2 * len(parts)
+    assert not gk.collide(two, gk.Capsule(0.3, 2), None, at(0, 0, 0.5))

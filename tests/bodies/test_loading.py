@@ -1,0 +1,482 @@
+import contextlib
+import json
+import logging
+import os
+import struct
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+import trimesh
+from model_files import (
+    CORNERS,
+    QUADS,
+    TRIANGLES,
+    glb,
+    gltf,
+    gltf_tree,
+    obj,
+    off,
+    ply_binary,
+    ply_text,
+    step,
+    stl_binary,
+    stl_text,
+    write_3mf,
+)
+
+import gjk3d as gk
+from gjk3d.bodies import loading
+from gjk3d.errors import FileError, ParseError
+
+LOOP = [{"mesh": 0, "children": [1]}, {"mesh": 0, "children": [0]}]
+FORMATS = (".stl", ".obj", ".ply", ".off", ".glb", ".gltf", ".3mf")
+ONE = [{"name": "cube", "mesh": 0}]
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(name, data):
+        path = tmp_path / name
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+CUBES = {
+    "binary.stl": stl_binary(),
+    "text.stl": stl_text(),
+    "CAPITALS.STL": stl_text(),
+    "cube.obj": obj(),
+    "cube.off": off(),
+    "text.ply": ply_text(),
+    "binary.ply": ply_binary(),
+    "cube.glb": glb(ONE),
+    "cube.gltf": gltf(ONE),
+}
+
+
+@pytest.mark.parametrize("name", CUBES)
+def test_every_format_gives_the_same_cube(save, name):
+    mesh = gk.load(save(name, CUBES[name]))
+    assert len(mesh.faces) == 12
+    assert mesh.is_watertight
+    assert mesh.volume == pytest.approx(1.0, abs=1e-12)
+    assert mesh.bounds.tolist() == [[0, 0, 0], [1, 1, 1]]
+    assert mesh.is_convex
+    assert mesh.unit == ("meters" if "gl" in name else None)
+    assert mesh.source.name == name
+    assert len(mesh.parts) == 1
+    assert len(mesh.hull().points) == 8
+
+
+def test_3mf_keeps_names_and_unit(tmp_path):
+    path = tmp_path / "two.3mf"
+    write_3mf(path, [("plate", CORNERS * (4, 4, 1), TRIANGLES), ("pin", CORNERS + (0, 0, 5), TRIANGLES)])
+    mesh = gk.load(path)
+    assert mesh.unit == "millimeter"
+    assert [part.name for part in mesh.parts] == ["pin", "plate"]
+    assert mesh.volume == pytest.approx(17.0)
+    assert gk.load(path, part="pin").bounds.tolist() == [[0, 0, 5], [1, 1, 6]]
+
+
+def test_step_keeps_names_comes_in_meters_and_prints_nothing(save, capfd):
+    path = save("two.STEP", step([("plate", CORNERS * (40, 40, 10), QUADS), ("pin <b>", CORNERS * 5, QUADS)]))
+    mesh = gk.load(path)
+    assert mesh.unit == "meters"
+    assert [part.name for part in mesh.parts] == ["pin <b>", "plate"]
+    assert all(part.mesh.is_watertight for part in mesh.parts)
+    assert mesh.parts[1].mesh.volume == pytest.approx(16e-6, rel=1e-6)
+    with pytest.raises(ParseError, match="no STEP file, or a damaged one"):
+        gk.load(save("junk.stp", b"hello"))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_step_reader_that_never_ends_is_stopped(save, monkeypatch):
+    monkeypatch.setattr(loading, "STEP_SECONDS", 0.3)
+    monkeypatch.setattr(loading, "_STEP_CODE", "import time; time.sleep(60)")
+    with pytest.raises(ParseError, match=r"took more than 0\.3 s and was stopped"):
+        gk.load(save("endless.step", b"x"))
+
+
+def test_a_step_reader_that_crashes_is_an_error(save, monkeypatch):
+    monkeypatch.setattr(loading, "_STEP_CODE", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    with pytest.raises(ParseError, match="died of signal 11"):
+        gk.load(save("crash.step", b"x"))
+
+
+# --- scenes ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("write", [glb, gltf])
+def test_transforms_are_baked(save, write):
+    turn = [0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)]  # a quarter turn about z, xyzw
+    nodes = [
+        {"name": "moved", "mesh": 0, "translation": [10, 0, 0]},
+        {"name": "scaled", "mesh": 0, "scale": [2, 3, 4], "translation": [0, 10, 0]},
+        {"name": "mirrored", "mesh": 0, "scale": [-1, 1, 1]},
+        {"name": "turned", "mesh": 0, "rotation": turn, "translation": [0, 0, 10]},
+        {"name": "sheared", "mesh": 0, "matrix": [1, 0, 0, 0, 0.5, 1, 0, 0, 0, 0, 1, 0, 20, 0, 0, 1]},
+        {"name": "frame", "children": [6], "translation": [0, -20, 0], "scale": [2, 2, 2]},
+        {"name": "child", "mesh": 0, "translation": [1, 1, 1]},
+    ]
+    mesh = gk.load(save("scene." + write.__name__, write(nodes, scenes=[{"nodes": [0, 1, 2, 3, 4, 5]}])))
+    parts = {part.name: part.mesh for part in mesh.parts}
+    assert list(parts) == ["child", "mirrored", "moved", "scaled", "sheared", "turned"]
+    expected = {
+        "child": ([[2, -18, 2], [4, -16, 4]], 8),
+        "mirrored": ([[-1, 0, 0], [0, 1, 1]], 1),
+        "moved": ([[10, 0, 0], [11, 1, 1]], 1),
+        "scaled": ([[0, 10, 0], [2, 13, 4]], 24),
+        "sheared": ([[20, 0, 0], [21.5, 1, 1]], 1),
+        "turned": ([[-1, 0, 10], [0, 1, 11]], 1),
+    }
+    for name, (bounds, volume) in expected.items():
+        np.testing.assert_allclose(parts[name].bounds, bounds, atol=1e-12)
+        assert parts[name].volume == pytest.approx(volume, abs=1e-12)  # > 0: the mirrored one is not inside out
+        assert parts[name].is_watertight
+    assert mesh.volume == pytest.approx(36.0)
+    assert len(mesh.faces) == 6 * 12
+
+
+def test_a_mesh_of_several_materials_is_one_closed_part(save):
+    nodes = [{"name": "b10", "mesh": 1}, {"name": "b2", "mesh": 1, "translation": [3, 0, 0]}]
+    mesh = gk.load(save("two.glb", glb(nodes)))
+    assert [(part.name, part.mesh.is_watertight) for part in mesh.parts] == [("b2", True), ("b10", True)]
+
+
+def test_one_part_by_name(save):
+    nodes = [{"name": f"bolt {i}", "mesh": 0, "translation": [i, 0, 0]} for i in range(3)]
+    path = save("a.glb", glb(nodes))
+    part = gk.load(path, part="bolt 2")
+    assert part.name == "bolt 2"
+    assert part.source == path
+    assert part.bounds[0, 0] == 2.0
+    with pytest.raises(ParseError, match=r"has no part 'bolt2': did you mean 'bolt 2'.*It has 'bolt 0', 'bolt 1'"):
+        gk.load(path, part="bolt2")
+
+
+def test_objects_of_an_obj_and_solids_of_an_stl_keep_their_names(save):
+    two = (
+        obj(name="left")
+        + b"o right side\n"
+        + b"".join(
+            line.replace(b"v ", b"v 5") + b"\n" if line.startswith(b"v") else line + b"\n"
+            for line in obj().split(b"\n")[2:10]
+        )
+        + b"".join(b"f " + b" ".join(b"%d" % (i + 9) for i in face) + b"\n" for face in QUADS.tolist())
+    )
+    mesh = gk.load(save("two.obj", two))
+    assert [part.name for part in mesh.parts] == ["left", "right side"]
+    assert all(part.mesh.is_watertight for part in mesh.parts)
+    mesh = gk.load(save("two.stl", stl_text("left") + stl_text("right side", CORNERS + 2)))
+    assert [(part.name, part.mesh.volume) for part in mesh.parts] == [("left", 1.0), ("right side", pytest.approx(1))]
+
+
+def test_a_solid_with_a_keyword_in_its_name_still_loads(save):
+    assert gk.load(save("a.stl", stl_text("vertex_normal facet"))).volume == pytest.approx(1.0)
+
+
+def test_relative_indices_of_an_obj_count_from_their_line(save):
+    lines = obj().split(b"\n")
+    faces = [b"f " + b" ".join(b"%d" % (i - 8) for i in face) for face in QUADS.tolist()]
+    later = [b"v 7 7 7", b"v 8 7 7", b"v 7 8 7", b"f -3 -2 -1"]
+    mesh = gk.load(save("relative.obj", b"\n".join([*lines[:10], *faces, *later, b""])))
+    assert len(mesh.faces) == 13
+    assert mesh.open_edges == 3
+    assert mesh.bounds[1].tolist() == [8, 8, 7]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda d: d.replace(b"v ", b"v\t").replace(b"f ", b"f\t"),
+        lambda d: d.replace(b"v ", b"  v ").replace(b"f ", b"\t f "),
+    ],
+)
+def test_tabs_and_indents_in_an_obj(save, made):
+    mesh = gk.load(save("odd.obj", made(obj())))
+    assert len(mesh.faces) == 12
+    assert mesh.is_watertight
+
+
+# --- what is wrong with a file ----------------------------------------------------------------------------------------
+
+
+def test_missing_files_and_folders(tmp_path, save):
+    save("bracket.stl", stl_binary())
+    with pytest.raises(FileError, match=r"there is no file .*braket.stl: did you mean bracket.stl\?"):
+        gk.load(tmp_path / "braket.stl")
+    with pytest.raises(FileNotFoundError):
+        gk.load(tmp_path / "none" / "a.stl")
+    with pytest.raises(FileError, match="is a folder"):
+        gk.load(str(tmp_path))
+    with pytest.raises(FileError):
+        gk.load("https://example.com/a.stl")
+    with pytest.raises(FileError):
+        gk.load("a\0b.stl")
+    with pytest.raises(FileError):
+        gk.load("x" * 5000 + ".stl")
+    os.mkfifo(tmp_path / "pipe.stl")
+    with pytest.raises(FileError, match="no regular file"):
+        gk.load(tmp_path / "pipe.stl")
+    with pytest.raises(TypeError, match="path of a file"):
+        gk.load(7)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("empty.stl", b"", r"is empty: it has 0 triangles \(0 bytes\)"),
+        ("junk.stl", b"\x00\x01 junk" * 5, "35 bytes are too few for a binary STL"),
+        ("words.stl", b"solid nothing\nendsolid nothing\n", r"has 0 triangles \(31 bytes"),
+        ("none.stl", stl_binary(faces=[]), "has 0 triangles"),
+        (
+            "truncated.stl",
+            stl_binary()[:-60],
+            r"promises 12 triangles \(684 bytes\), the file has 624 bytes, room for 10",
+        ),
+        ("text.stl", stl_text()[:-300], "facets begin and .* end"),
+        ("corner.stl", stl_text().replace(b"vertex", b"", 1), "12 facets begin and 12 end, with 35 vertices"),
+        ("late.stl", b"solid x\n" + b"abc def\n" * 9, "9 of 10 lines .* no word of STL: 'abc def'"),
+        ("nan.stl", stl_binary(np.where(CORNERS == 1, np.nan, CORNERS)), r"part 'nan': vertices\[\d+\] is \[.*nan"),
+        ("points.ply", ply_text(faces=QUADS[:0]), "has 0 triangles .*1 PointCloud"),
+        ("rows.ply", ply_text()[:-20], "promises 14 rows, 12 are there"),
+        ("row.ply", ply_text()[:-3], "promises 14 rows, 14 are there: truncated"),
+        ("truncated2.ply", ply_binary()[:-5], "cannot be read as PLY: ValueError: PLY is unexpected length"),
+        ("junk.ply", b"hello", "no PLY header"),
+        ("range.ply", ply_text(faces=QUADS + 4), r"faces\[1\] is .* but there are 8 vertices|cannot be read"),
+        ("rows.off", off()[:-20], "promises 14 rows, 12 are there"),
+        ("row.off", off()[:-3], "promises 14 rows, 14 are there: truncated"),
+        ("junk.off", b"NOT OFF AT ALL", "does not begin with OFF"),
+        ("four.off", b"4OFF\n1 1 1\n", "does not begin with OFF"),
+        ("range.obj", obj(faces=QUADS + 4), r"line 12, .f 9 11 12 10.: there are at most 8 vertices"),
+        ("zero.obj", obj(faces=QUADS - 1), r"line 11, 'f 0 .*counts vertices from 1"),
+        ("before.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf -4 -2 -1\n", "line 4.*before the first"),
+        ("words.obj", b"hello\nworld\n", "2 of 2 lines .* no word of OBJ: 'hello'"),
+        ("only.obj", b"v 0 0 0\nv 1 0 0\n", "has 0 triangles .*no line of faces"),
+        ("none.obj", b"f 1 2 3\n", "has 0 triangles .*no line of vertices"),
+        ("nul.obj", obj() + bytes(9), "byte .* is NUL: OBJ is text"),
+        ("words.off", off().replace(b"1.0 0.0 0.0", b"1.0 abc 0.0"), r"line 7, '1.0 abc 0.0': rows .* are numbers"),
+        ("words.ply", ply_text().replace(b"0.0 1.0 0.0", b"0.0 x 0.0"), r"line 12, '0.0 x 0.0': rows .* are numbers"),
+        ("fives.ply", ply_binary(counts=(8, 400)), r"400 of 'face', at least \d+ bytes; \d+ are there"),
+        ("lines.obj", b"v 0 0 0\nv 1 0 0\nl 1 2\n", "has 0 triangles"),
+        ("junk.glb", b"x" * 100, "GLB header"),
+        ("truncated.glb", glb(ONE)[:-30], r"promises \d+ bytes, the file has \d+: truncated"),
+        ("unplaced.glb", glb([]), "has 0 triangles"),
+        ("junk.gltf", b"{", "cannot be read as GLTF: JSONDecodeError"),
+        ("list.gltf", b"[]", "no glTF object"),
+        ("deep.gltf", b"[" * 200_000, "cannot be read as GLTF: RecursionError"),
+        ("loop.gltf", gltf(LOOP, scenes=[{"nodes": [0]}]), "cannot be read as GLTF"),
+        ("old.glb", struct.pack("<III", 0x46546C67, 1, 20) + b"x" * 8, "GLB version 1"),
+        ("empty.3mf", b"PK\5\6" + bytes(18), "holds no model: it is a zip archive without 3D/3dmodel.model"),
+        ("junk.3mf", b"PK hello", "cannot be read as 3MF: BadZipFile"),
+        ("what.xyz", b"1 2 3", r"unknown extension '.xyz': .stl .obj .ply .off .glb .gltf .3mf .dae .step .stp"),
+        ("plain", b"1 2 3", "unknown extension ''"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(save, name, data, message):
+    path = save(name, data)
+    with pytest.raises(ParseError, match=message) as caught:
+        gk.load(path)
+    text = str(caught.value)
+    assert text.startswith(str(path))
+    assert "\n" not in text
+    assert len(text) < len(str(path)) + 420
+
+
+LIARS = {
+    "4e9.stl": stl_binary(count=4_000_000_000),
+    "4e9.ply": ply_binary(counts=(4_000_000_000, 12)),
+    "9e18.ply": ply_text(counts=(8, 9_000_000_000_000_000_000)),
+    "9e18.off": off(counts=(9_000_000_000_000_000_000, 6)),
+    "4e9 faces.off": off(counts=(8, 4_000_000_000)),
+    "length.glb": glb(ONE)[:8] + struct.pack("<I", 4_000_000_000) + glb(ONE)[12:],
+    "count.gltf": gltf(ONE, accessors=[{"componentType": 5126, "count": 10**15, "type": "MAT4"}]),
+    "view.gltf": gltf(ONE, bufferViews=[{"buffer": 0, "byteLength": 10**15}] * 4),
+    "instances.gltf": gltf([{"mesh": 0}] * 2000, meshes=None),
+}
+
+
+@pytest.mark.parametrize("name", LIARS)
+def test_a_lying_header_costs_no_memory(save, name, monkeypatch):
+    monkeypatch.setattr(loading, "MAX_TRIANGLES", 20_000)
+    path = save(name, LIARS[name])
+    with contextlib.suppress(ParseError):
+        gk.load(path)  # what it imports is no cost of the file
+    tracemalloc.start()
+    try:
+        with pytest.raises(ParseError):
+            gk.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**25
+    finally:
+        tracemalloc.stop()
+
+
+TEXT = b"abc def\n" * 400_000
+WASTE = {
+    "zeros": os.urandom(1 << 16) + bytes(3_000_000),
+    "text": TEXT,
+    "random": os.urandom(3_000_000),
+    "blanks": b" " * 3_000_000,
+    "lines": b"\n" * 3_000_000,
+}
+#: a true head, and then nothing of the kind
+LATE = {
+    "late.obj": obj() + TEXT,
+    "nul.obj": obj() + bytes(3_000_000),
+    "zeros.ply": ply_text(counts=(300_000, 6)) + bytes(3_000_000),
+    "words.ply": ply_text(counts=(300_000, 6)) + TEXT,
+    "zeros.off": off(counts=(300_000, 6)) + bytes(3_000_000),
+    "words.off": off(counts=(300_000, 6)) + TEXT,
+    "remarks.off": off(counts=(300_000, 6)) + b"# remark\n" * 300_000,
+    "no corners.ply": ply_binary(counts=(8, 2_000_000)) + bytes(3_000_000),
+    "objects.gltf": b'{"meshes": [' + b"{}," * 1_000_000 + b"{}]}",
+    "nested.glb": struct.pack("<4sIIII", b"glTF", 2, 3_000_020, 3_000_000, 0x4E4F534A) + b"[" * 3_000_000,
+    "facets.stl": b"solid x\n" + b"facet normal 0 0 1\n" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", [*(f"{what}{kind}" for what in WASTE for kind in FORMATS), *LATE])
+def test_no_reader_is_given_garbage(save, name, monkeypatch):
+    """Its cost in time and memory is many times the file's size: gigabytes of this are refused before."""
+    monkeypatch.setattr(loading, "_read", lambda *_: pytest.fail("the reader was called"))
+    monkeypatch.setattr(loading.headers, "MAX_VALUES", 500_000)
+    monkeypatch.setattr(loading.headers, "MAX_REMARKS", 200_000)
+    path = save(name, LATE[name] if name in LATE else WASTE[name.split(".")[0]])
+    with pytest.raises(ParseError) as caught:
+        gk.load(path)
+    assert len(str(caught.value)) < len(str(path)) + 420
+
+
+def test_blank_lines_and_remarks_within_the_rows_are_no_garbage(save):
+    text = off().replace(b"\n", b"\n\n# a remark with words\n")
+    for data in (text, text.replace(b"\n", b"\r\n"), text.replace(b"\n", b"\r") + b"\r", text + b"\n" * 5000):
+        assert len(gk.load(save("cube.off", data)).faces) == 12
+    text = b"\n".join(b"# " + b"no word of OBJ " * 9 + b"\n" + line for line in obj().split(b"\n"))
+    for data in (text, text.replace(b"\n", b"\r\n"), b"hello\n" * 8 + text):
+        assert len(gk.load(save("cube.obj", data)).faces) == 12
+    for data in (ply_text(), ply_text().replace(b"\n", b"\r\n"), ply_text() + b"\nthe end\n"):
+        assert len(gk.load(save("cube.ply", data)).faces) == 12
+
+
+def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.3mf"
+    write_3mf(path, [("a", np.zeros((100_000, 3)), TRIANGLES)])
+    monkeypatch.setattr(loading.headers, "MAX_UNPACKED", 1 << 20)
+    with pytest.raises(ParseError, match="unpacks to"):
+        gk.load(path)
+    monkeypatch.undo()
+    monkeypatch.setattr(loading.headers, "SMALL", 1 << 20)
+    with pytest.raises(ParseError, match=r"unpacks to .* at most 100 times"):
+        gk.load(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("3D/3dmodel.model", TEXT)
+    with pytest.raises(ParseError, match=r"3dmodel.model in it is no XML: it begins with 'abc def"):
+        gk.load(path)
+
+
+def test_compressed_and_quantized_positions_are_refused_not_read_as_zeros(save):
+    tree, _ = gltf_tree(ONE, extensionsRequired=["KHR_draco_mesh_compression"])
+    del tree["accessors"][0]["bufferView"]
+    with pytest.raises(ParseError, match=r"compressed or sparse .*KHR_draco_mesh_compression"):
+        gk.load(save("draco.gltf", json.dumps(tree).encode()))
+    tree, _ = gltf_tree(ONE)
+    tree["accessors"][0]["normalized"] = True
+    with pytest.raises(ParseError, match="quantized"):
+        gk.load(save("quantized.gltf", json.dumps(tree).encode()))
+
+
+def test_a_gltf_reads_buffers_from_its_own_folder_only(tmp_path):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    tree, data = gltf_tree(ONE, uri="my cube.bin")
+    (folder / "my cube.bin").write_bytes(data)
+    (tmp_path / "outside.bin").write_bytes(data)
+    (folder / "link.bin").symlink_to(tmp_path / "outside.bin")
+    path = folder / "cube.gltf"
+    for uri in ("my cube.bin", "my%20cube.bin"):
+        tree["buffers"][0]["uri"] = uri
+        path.write_text(json.dumps(tree))
+        assert gk.load(path).is_watertight
+    for uri in (
+        "../outside.bin",
+        "%2e%2e/outside.bin",
+        str(tmp_path / "outside.bin"),
+        "link.bin",
+        "http://x.invalid/a",
+    ):
+        tree["buffers"][0]["uri"] = uri
+        path.write_text(json.dumps(tree))
+        with pytest.raises(ParseError, match="no file in its folder"):
+            gk.load(path)
+
+
+def test_materials_are_never_opened(save, tmp_path):
+    os.mkfifo(tmp_path / "nowhere.mtl")  # reading it would hang
+    assert gk.load(save("cube.obj", obj())).is_watertight
+
+
+@pytest.mark.parametrize("name", [*CUBES, "two.3mf"])
+def test_damaged_files_raise_parse_error_and_nothing_else(save, tmp_path, name):
+    if name == "two.3mf":
+        write_3mf(tmp_path / "a.3mf", [("cube", CORNERS, TRIANGLES)])
+        data = (tmp_path / "a.3mf").read_bytes()
+    else:
+        data = CUBES[name]
+    rng = np.random.default_rng(len(name))
+    good = bad = 0
+    for trial in range(40):
+        damaged = bytearray(data)
+        if trial % 2:
+            damaged = damaged[: rng.integers(len(data))]
+        else:
+            for _ in range(4):
+                damaged[rng.integers(len(damaged))] = rng.integers(256)
+        try:
+            mesh = gk.load(save(name, bytes(damaged)))
+            good += 1
+            assert np.isfinite(mesh.vertices).all()
+        except ParseError:
+            bad += 1
+    assert good + bad == 40
+    assert bad >= 10
+
+
+def test_a_missing_extra_is_an_import_error_with_the_pip_line(save, monkeypatch):
+    monkeypatch.setattr(loading.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r'needs lxml and networkx, not installed: pip install "gjk3d\[io\]"'):
+        gk.load(save("a.3mf", b"x"))
+    with pytest.raises(ImportError, match="needs cascadio"):
+        gk.load(save("a.step", b"x"))
+
+
+def test_stdout_stays_clean_and_the_log_as_it_was(save, capfd):
+    level = logging.getLogger("trimesh").level
+    for name in ("words.stl", "words.obj"):
+        with pytest.raises(ParseError):
+            gk.load(save(name, b"solid \nendsolid\n" if "stl" in name else b"hello\n"))
+    assert capfd.readouterr() == ("", "")
+    assert logging.getLogger("trimesh").level == level
+
+
+def test_loading_imports_no_pictures_and_no_kernels(save):
+    code = (
+        "import sys, gjk3d as gk; gk.load(sys.argv[1]); "
+        "print([m for m in ('pyvista', 'numba', 'matplotlib') if m in sys.modules])"
+    )
+    path = save("cube.stl", stl_binary())
+    out = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
+def test_a_unit_that_is_said_goes_before_that_of_the_file(tmp_path):
+    path = tmp_path / "cube.glb"
+    path.write_bytes(trimesh.Scene(trimesh.creation.box()).export(file_type="glb"))
+    mesh = gk.load(path, unit="mm")
+    assert (mesh.unit, {part.mesh.unit for part in mesh.parts}) == ("mm", {"mm"})
+    assert mesh.bounds.tolist() == gk.load(path).bounds.tolist()

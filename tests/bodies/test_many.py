@@ -1,0 +1,72 @@
+"""Two meshes at many poses in one call: the same as asked pose by pose; touches of faces by their definition."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+import trimesh
+
+import gjk3d as gk
+from gjk3d.bodies.meeting import APART, HELD, HOLDS, MEET, meet_many, touches
+from gjk3d.bodies.surfaces import meet, one_in_other, relative
+from gjk3d.poses import pose_rows
+
+
+def of(mesh: trimesh.Trimesh) -> gk.Mesh:
+    return gk.Mesh(mesh.vertices, mesh.faces)
+
+
+TORUS = of(trimesh.creation.torus(1.0, 0.4, major_sections=24, minor_sections=12))
+BEAD = of(trimesh.creation.icosphere(radius=0.15))
+OPEN = gk.Mesh(BEAD.vertices, BEAD.faces[1:], solid=False)
+
+
+def rows(seed: int, count: int, spread: float) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    poses = np.tile(np.eye(4), (count, 1, 1))
+    poses[:, :3, :3] = naive.random_rotations(rng, count)
+    poses[:, :3, 3] = rng.uniform(-spread, spread, (count, 3))
+    return pose_rows(poses)[0]
+
+
+@pytest.mark.parametrize("pair", [(TORUS, BEAD), (BEAD, TORUS), (OPEN, TORUS), (OPEN, BEAD), (TORUS, TORUS)])
+def test_many_are_one_by_one(pair):
+    count = 400
+    first, second = rows(1, count, 0.8), rows(2, count, 0.8)
+    found = meet_many(*pair, first, second)
+    expected = []
+    for p, q in zip(first, second, strict=True):
+        m = relative(p, q)
+        expected.append(MEET if meet(*pair, m) else (APART, HOLDS, HELD)[one_in_other(*pair, m)])
+    assert found.tolist() == expected
+    assert 5 < expected.count(MEET) < count
+    assert expected.count(HOLDS) == 0 or pair[0] is TORUS
+    any_first = meet_many(*pair, first, second, first=True)
+    assert np.flatnonzero(any_first == MEET)[0] == expected.index(MEET)
+
+
+def test_held_and_holding():
+    where, inside = pose_rows(np.eye(4)[None])[0], pose_rows(np.array([naive.pose(translation=(1.0, 0.0, 0.0))]))[0]
+    assert meet_many(TORUS, BEAD, where, inside).tolist() == [HOLDS]
+    assert meet_many(BEAD, TORUS, inside, where).tolist() == [HELD]
+    assert meet_many(TORUS, BEAD, where, where).tolist() == [APART]  # in the hole
+    assert meet_many(TORUS, BEAD, where[:0], where[:0]).tolist() == []
+
+
+def test_touches_of_faces_without_area():
+    flat = gk.Mesh([(0, 0, 0), (2, 0, 0), (0, 2, 0)], [(0, 1, 2)])
+    needle = gk.Mesh([(0.5, 0.5, -1), (0.5, 0.5, 1), (0.5, 0.5, 0)], [(0, 1, 2)])
+    speck = gk.Mesh([(0.5, 0.5, 0)] * 3, [(0, 1, 2)])
+    same = pose_rows(None)[0][0, :12]
+    m = relative(same, same)
+    through = touches(flat, needle, m)
+    assert through.faces.tolist() == [[0, 0]]
+    assert through.points[0] == pytest.approx([0.5, 0.5, 0.0], abs=1e-15)
+    assert (through.normals[0].tolist(), through.depths[0]) == ([0.0, 0.0, 1.0], 1.0)
+    turned = touches(needle, flat, m)
+    assert (turned.normals[0].tolist(), turned.depths[0]) == ([0.0, 0.0, -1.0], 1.0)
+    dots = touches(speck, needle, m)
+    assert dots.depths.tolist() == [0.0]
+    assert np.linalg.norm(dots.normals[0]) == 1.0
+    assert len(touches(flat, gk.Mesh([(0, 0, 1), (1, 0, 1), (0, 1, 1)], [(0, 1, 2)]), m).faces) == 0

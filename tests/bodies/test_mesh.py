@@ -1,0 +1,193 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from model_files import CORNERS, TRIANGLES
+
+import gjk3d as gk
+from gjk3d.bodies import Part
+from gjk3d.errors import ShapeError
+
+# an L: a cube with a quarter cut out, volume 3/4, hull 7/8
+L_PROFILE = np.array([[0, 0], [1, 0], [1, 0.5], [0.5, 0.5], [0.5, 1], [0, 1]])
+L_VERTICES = np.array([[x, y, z] for z in (0.0, 1.0) for x, y in L_PROFILE])
+L_SIDES = [[i, j, j + 6, i + 6] for i, j in zip(range(6), [1, 2, 3, 4, 5, 0], strict=True)]
+L_FACES = np.array(
+    [t for a, b, c, d in L_SIDES for t in ([a, b, c], [a, c, d])]
+    + [[0, 3, 1], [1, 3, 2], [0, 5, 3], [3, 5, 4]]
+    + [[6, 7, 9], [7, 8, 9], [6, 9, 11], [9, 10, 11]]
+)
+
+
+def cube(shift=0.0):
+    return gk.Mesh(CORNERS + shift, TRIANGLES)
+
+
+def test_the_numbers_of_a_cube():
+    mesh = cube()
+    assert mesh.volume == pytest.approx(1.0, abs=1e-15)
+    assert mesh.bounds.tolist() == [[0, 0, 0], [1, 1, 1]]
+    assert mesh.is_watertight
+    assert mesh.open_edges == 0
+    assert mesh.is_convex
+    assert mesh.convexity == pytest.approx(1.0, abs=1e-12)
+    assert (mesh.name, mesh.unit, mesh.parts, mesh.source) == (None, None, (), None)
+
+
+def test_a_mesh_with_a_notch_is_not_convex():
+    mesh = gk.Mesh(L_VERTICES, L_FACES)
+    assert mesh.is_watertight
+    assert mesh.volume == pytest.approx(0.75, abs=1e-15)
+    assert mesh.hull().volume == pytest.approx(0.875, abs=1e-12)
+    assert mesh.convexity == pytest.approx(6 / 7, abs=1e-12)
+    assert not mesh.is_convex
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6, -1e8])
+def test_volume_keeps_its_digits_far_from_the_origin(shift):
+    assert gk.Mesh(L_VERTICES + shift, L_FACES).volume == pytest.approx(0.75, rel=1e-7)
+
+
+def test_vertices_of_their_own_for_each_triangle_are_merged_by_place():
+    loose = gk.Mesh(CORNERS[TRIANGLES].reshape(-1, 3), np.arange(36).reshape(-1, 3))
+    assert loose.is_watertight
+    assert loose.is_convex
+    zeros = np.where(loose.vertices == 0.0, -0.0, loose.vertices)
+    zeros[::2] = np.abs(zeros[::2])  # half of the zeros negative
+    assert gk.Mesh(zeros, loose.faces).is_watertight
+
+
+def test_open_edges_are_counted():
+    assert gk.Mesh(CORNERS, TRIANGLES[1:]).open_edges == 3
+    assert gk.Mesh(CORNERS, TRIANGLES[2:]).open_edges == 6
+    turned = TRIANGLES[1:].copy()
+    turned[0] = turned[0, ::-1]  # wound the wrong way: edges run twice one way and never the other
+    assert gk.Mesh(CORNERS, turned).open_edges > 3
+
+
+def test_degenerate_triangles_do_not_open_a_mesh():
+    faces = np.concatenate([TRIANGLES, [[0, 0, 1], [2, 2, 2]]])
+    assert gk.Mesh(CORNERS, faces).is_watertight
+
+
+def test_two_cubes_that_share_a_face_or_an_edge_are_both_closed():
+    for shift in ((1.0, 0.0, 0.0), (1.0, 1.0, 0.0)):
+        both = gk.Mesh(np.concatenate([CORNERS, CORNERS + shift]), np.concatenate([TRIANGLES, TRIANGLES + 8]))
+        assert both.is_watertight
+        assert both.volume == pytest.approx(2.0)
+
+
+def test_inside_out_is_a_negative_volume_and_still_convex():
+    mesh = gk.Mesh(CORNERS, TRIANGLES[:, ::-1])
+    assert mesh.volume == pytest.approx(-1.0)
+    assert mesh.is_convex
+
+
+def test_the_same_cube_twice_is_one_cube():
+    twice = gk.Mesh(CORNERS, np.concatenate([TRIANGLES, TRIANGLES]))
+    assert twice.repairs == ("12 triangles are there more than once and count once",)
+    assert twice.volume == pytest.approx(1.0)
+    assert twice.is_convex
+
+
+def test_convexity_is_nan_where_there_is_no_volume():
+    assert np.isnan(gk.Mesh(CORNERS, TRIANGLES[1:]).convexity)
+    sheet = gk.Mesh(CORNERS, [[0, 1, 2], [0, 2, 1]])
+    assert np.isnan(sheet.convexity)
+    assert not sheet.is_convex
+
+
+def test_unused_vertices_count_for_nothing():
+    mesh = gk.Mesh(np.concatenate([[[50.0, 0, 0]], CORNERS]), TRIANGLES + 1)
+    assert mesh.bounds[1, 0] == 1.0
+    assert mesh.hull().bounds[1, 0] == 1.0
+    assert mesh.is_convex
+
+
+def test_hull_is_built_once_and_holds_the_mesh():
+    mesh = gk.Mesh(L_VERTICES, L_FACES)
+    hull = mesh.hull()
+    assert hull is mesh.hull()
+    assert len(hull.points) == 10
+    assert hull.contains(L_VERTICES).all()
+
+
+def test_a_query_that_takes_no_mesh_names_the_hull():
+    with pytest.raises(gk.errors.UnsupportedPair, match=r"hull\(\)"):
+        gk.contact(cube(), gk.Sphere(1.0))
+    with pytest.raises(gk.errors.UnsupportedPair, match=r"hull\(\)"):
+        gk.Pairs([gk.Sphere(1.0), cube()])
+    assert gk.distance(cube().hull(), cube(3.0).hull()).distance == pytest.approx(np.sqrt(12.0))
+
+
+def test_immutable_and_hashable():
+    mesh = cube()
+    with pytest.raises(AttributeError, match="immutable"):
+        mesh.name = "x"
+    with pytest.raises(AttributeError, match="immutable"):
+        del mesh.faces
+    for array in (mesh.vertices, mesh.faces, mesh.bounds):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 7
+    assert hash(mesh) == hash(cube())
+    assert mesh == cube()
+    assert mesh != cube(1.0)
+    assert mesh != gk.Mesh(CORNERS, TRIANGLES, unit="meters")
+    assert mesh != "cube"
+
+
+def test_takes_its_own_copy():
+    points = CORNERS.copy()
+    mesh = gk.Mesh(points, TRIANGLES)
+    points[:] = 0.0
+    assert mesh.volume == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("way", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, copy.copy])
+def test_pickles_and_copies(way):
+    mesh = gk.Mesh(CORNERS, TRIANGLES, name="cube", unit="meters", parts=[Part("cube", cube())])
+    mesh.hull()
+    again = way(mesh)
+    assert again == mesh
+    assert again.parts[0].name == "cube"
+    assert not again.vertices.flags.writeable
+    assert again.volume == mesh.volume
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8])
+def test_other_real_numbers_are_converted(dtype):
+    mesh = gk.Mesh(CORNERS.astype(dtype), TRIANGLES.astype(np.uint16).tolist())
+    assert mesh.vertices.dtype == np.float64
+    assert mesh.faces.dtype == np.int64
+
+
+BAD = CORNERS.copy()
+BAD[[3, 5], 1] = np.nan, np.inf
+
+
+@pytest.mark.parametrize(
+    ("vertices", "faces", "message"),
+    [
+        (BAD, TRIANGLES, r"vertices\[3\] is \[0, nan, 1\], not finite \(2 of 8 rows\)"),
+        (CORNERS.T, TRIANGLES, r"vertices has shape \(3, 8\), expected \(n, 3\): did you mean vertices.T\?"),
+        (CORNERS[:, :2], TRIANGLES, r"vertices has shape \(8, 2\), expected \(n, 3\)"),
+        (CORNERS, TRIANGLES.T, r"did you mean faces.T\?"),
+        (CORNERS, [[0, 1, 8]], r"faces\[0\] is \[0, 1, 8\], but there are 8 vertices, 0 to 7"),
+        (CORNERS, [[0, 1, 2], [0, -1, 2]], r"faces\[1\] is \[0, -1, 2\]"),
+        (CORNERS, [[0.0, 1.0, 2.0]], "float64: give whole numbers"),
+        (CORNERS, [], "at least one triangle"),
+        ([], TRIANGLES, "vertices"),
+        (CORNERS + 1j, TRIANGLES, "complex128: give real numbers"),
+        (CORNERS.astype(bool), TRIANGLES, "bool: give real numbers"),
+        ([["a", "b", "c"]], TRIANGLES, "give real numbers"),
+        ([[0, 1], [1]], TRIANGLES, "rows of different lengths"),
+    ],
+)
+def test_errors_name_what_where_and_the_cure(vertices, faces, message):
+    with pytest.raises(ShapeError, match=message):
+        gk.Mesh(vertices, faces)
+
+
+def test_repr_is_short():
+    assert repr(gk.Mesh(CORNERS, TRIANGLES, name="cube", unit="mm")) == "<Mesh 'cube': 12 triangles, 8 vertices, in mm>"

@@ -1,0 +1,113 @@
+"""Two triangles: whether they meet, and how far apart they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.meshes.exact_triangles import distance_by_planes, triangles_meet
+
+from gjk3d.bodies import triangles
+
+
+def rows(t: np.ndarray) -> tuple:
+    return tuple(tuple(float(x) for x in v) for v in t)
+
+
+whole = st.integers(-4, 4)
+corner = st.tuples(whole, whole, whole)
+on_grid = st.tuples(corner, corner, corner)
+
+
+def area(t: object) -> float:
+    v = np.array(t, dtype=float)
+    return float(np.linalg.norm(np.cross(v[1] - v[0], v[2] - v[0])))
+
+
+@given(on_grid, on_grid)
+def test_meeting_on_a_grid_is_exact(a: tuple, b: tuple) -> None:
+    """Whole numbers are computed without rounding, so touching corners, edges and planes are decided exactly."""
+    if area(a) == 0.0 or area(b) == 0.0:
+        return
+    assert triangles.meet(rows(np.array(a)), rows(np.array(b)), 1e-13) == triangles_meet(a, b)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-3, 1e-9])
+def test_meeting_at_random(spread: float) -> None:
+    """With spread 1e-3 and less the triangles are needles, or nearly in one plane."""
+    rng = np.random.default_rng(5)
+    met = 0
+    for _ in range(2000):
+        a, b = rng.normal(size=(2, 3, 3)) * rng.permutation([1.0, 1.0, spread])
+        b += rng.normal(size=3) * 0.5 * rng.permutation([1.0, 1.0, spread])
+        truth = triangles_meet(a, b)
+        found = triangles.meet(rows(a), rows(b), 1e-14)
+        if found != truth:  # only where the gap is within the noise
+            assert found
+            assert triangles.nearest(rows(a), rows(b))[0] <= (4e-14) ** 2
+        met += truth
+    assert 50 < met < 1950
+
+
+def test_distance_at_random() -> None:
+    rng = np.random.default_rng(6)
+    for k in range(1500):
+        a, b = rng.normal(size=(2, 3, 3))
+        b += rng.normal(size=3) * 2
+        if k % 3 == 0:
+            b[:2] = a[:2] + rng.normal(size=3)  # parallel edges
+        if triangles_meet(a, b):
+            continue
+        squared, p, q = triangles.nearest(rows(a), rows(b))
+        assert np.sqrt(squared) == pytest.approx(distance_by_planes(a, b), rel=1e-9)
+        assert np.linalg.norm(np.subtract(q, p)) == pytest.approx(np.sqrt(squared), rel=1e-12)
+        for t, x in ((a, p), (b, q)):
+            assert triangles.nearest_on(x, rows(t))[0] <= 1e-28
+
+
+def test_nearly_parallel_edges() -> None:
+    """Their nearest points lie far from where rounding of |u|^2 |v|^2 - (u v)^2 would put them."""
+    for angle in (1e-5, 1e-7, 1e-9, 1e-12):
+        a = np.array([(-1, 0, 0), (1, 0, 0), (0, 0, -5)], dtype=float)
+        b = np.array([(-1, -angle, 1e-3), (1, angle, 1e-3), (0, 0, 5)])
+        squared, _, _ = triangles.nearest(rows(a), rows(b))
+        assert np.sqrt(squared) == pytest.approx(1e-3, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "squared"),
+    [
+        ([(0, 0, 0)] * 3, [(1, 0, 0), (2, 0, 0), (2, 1, 0)], 1.0),
+        ([(0, 0, 0), (1, 0, 0), (0.5, 0, 0)], [(0, 1, 0), (1, 1, 0), (0.5, 1, 0)], 1.0),
+        ([(0, 0, 0), (1, 0, 0), (0.5, 0, 0)], [(3, 0, 0), (4, 0, 0), (5, 0, 0)], 4.0),
+        ([(0, 0, 2), (0, 0, 3), (0, 0, 4)], [(-1, -1, 0), (2, -1, 0), (-1, 2, 0)], 4.0),
+    ],
+    ids=["point", "parallel segments", "segments in line", "segment over a face"],
+)
+def test_flat_ones(a: list, b: list, squared: float) -> None:
+    a, b = rows(np.array(a, dtype=float)), rows(np.array(b, dtype=float))
+    assert triangles.nearest(a, b)[0] == pytest.approx(squared, rel=1e-14)
+    assert not triangles.meet(a, b, 1e-14)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ([(0, 0, 0)] * 3, [(-1, -1, 0), (2, -1, 0), (-1, 2, 0)]),
+        ([(0, 0, -1), (0, 0, 1), (0, 0, 0)], [(-1, -1, 0), (2, -1, 0), (-1, 2, 0)]),
+        ([(0, 0, 0), (2, 0, 0), (1, 0, 0)], [(1, -1, 0), (1, 1, 0), (1, 0, 0)]),
+    ],
+    ids=["point on a face", "segment through a face", "segments that cross"],
+)
+def test_flat_ones_that_meet(a: list, b: list) -> None:
+    assert triangles.meet(rows(np.array(a, dtype=float)), rows(np.array(b, dtype=float)), 1e-14)
+
+
+def test_the_segment_of_a_cut() -> None:
+    a = np.array([(0, 0, 0), (4, 0, 0), (0, 4, 0)], dtype=float)
+    b = np.array([(1, 1, -1), (1, 1, 1), (5, 1, 0)], dtype=float)
+    length, p, q = triangles.crossing_segment(rows(a), rows(b))
+    ends = np.array(sorted([p, q]))
+    assert ends == pytest.approx(np.array([(1, 1, 0), (3, 1, 0)]))
+    assert length == pytest.approx(2.0)

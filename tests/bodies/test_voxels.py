@@ -1,0 +1,150 @@
+"""Grids of voxels, and meshes made into them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import trimesh
+from tests.solids.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError, UnsupportedPair
+
+TORUS = trimesh.creation.torus(0.8, 0.2, major_sections=32, minor_sections=16)
+
+
+def cubes(grid: gk.VoxelGrid) -> list[tuple[gk.Box, Array]]:
+    """The slow twin: every cube a box of its own."""
+    half = 0.5 * grid.pitch
+    where = np.argwhere(grid.occupied) * grid.pitch + grid.origin + half
+    return [(gk.Box((grid.pitch,) * 3), at(*place)) for place in where]
+
+
+def some_grid(rng: np.random.Generator) -> gk.VoxelGrid:
+    occupied = rng.uniform(size=rng.integers(1, 5, 3)) < 0.5
+    occupied[0, 0, 0] = True
+    return gk.VoxelGrid(occupied, 0.3, origin=rng.uniform(-1, 0, 3))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_against_every_cube(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    met = []
+    for k in range(14):
+        grid = some_grid(rng)
+        other = (some_shape(rng), some_compound(rng, 3, 0.5), some_grid(rng))[k % 3]
+        parts = cubes(other) if k % 3 == 2 else other.parts if k % 3 == 1 else [(other, np.eye(4))]
+        met.append(check_against_parts(grid, cubes(grid), other, parts, anywhere(rng, 0.3), anywhere(rng, 1.0)))
+    assert 0.2 < np.mean(met) < 0.9
+
+
+def test_merged_boxes_are_the_cubes() -> None:
+    rng = np.random.default_rng(3)
+    for density in (0.1, 0.5, 0.9):
+        occupied = rng.uniform(size=(9, 7, 8)) < density
+        grid = gk.VoxelGrid(occupied, 0.5)
+        union, seen = grid.union(), np.zeros(occupied.shape, dtype=int)
+        for box in union.boxes(np.arange(union.count)):
+            i, j, k, a, b, c = np.round(box / 0.5).astype(int)
+            seen[i:a, j:b, k:c] += 1
+        assert (seen == occupied).all()
+    assert gk.VoxelGrid(np.ones((30, 30, 30)), 0.1).union().count == 1
+
+
+def test_depth_in_a_solid_block_is_that_of_the_block() -> None:
+    grid = gk.VoxelGrid(np.ones((10, 10, 10)), 0.1, origin=(-0.5, -0.5, -0.5))
+    for place in ((0.1, 0.2, 0.3), (0.55, 0, 0), (0, 0, 0.62)):
+        truth = gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(0.2), None, at(*place))
+        answer = gk.signed_distance(grid, gk.Sphere(0.2), None, at(*place))
+        assert answer.distance == pytest.approx(truth.distance, abs=1e-9)
+        assert answer.lower <= truth.upper
+        assert truth.lower <= answer.upper
+
+
+def test_against_a_mesh() -> None:
+    mesh = gk.Mesh(TORUS.vertices, TORUS.faces)
+    rng = np.random.default_rng(11)
+    met = []
+    for _ in range(12):
+        grid, pose = some_grid(rng), anywhere(rng, 1.2)
+        boxes = cubes(grid)
+        poses = np.array([pose @ place for _, place in boxes])
+        truth = gk.signed_distance(mesh, boxes[0][0], None, poses)
+        answer = gk.signed_distance(grid, mesh, pose)
+        met.append(bool((truth.upper < 0).any()))
+        assert gk.collide(mesh, grid, None, pose) == met[-1]
+        assert answer.lower <= truth.upper.min() + 1e-12
+        if not met[-1]:
+            assert answer.distance == pytest.approx(truth.distance.min(), abs=1e-12)
+    assert 0.2 < np.mean(met) < 0.9
+
+
+@pytest.mark.parametrize("pitch", [0.21, 0.1])
+def test_voxels_of_a_mesh_hold_it_closely(pitch: float) -> None:
+    mesh = gk.Mesh(TORUS.vertices, TORUS.faces)
+    grid = mesh.voxelized(pitch)
+    low = grid.origin + pitch * np.argwhere(grid.occupied)
+    middles = grid.origin + pitch * (np.argwhere(np.ones(grid.occupied.shape)) + 0.5)
+    assert grid.contains(middles[mesh.contains(middles)]).all()
+    poses = np.tile(np.eye(4), (len(middles), 1, 1))
+    poses[:, :3, 3] = middles
+    truth = gk.collide(mesh, gk.Box((pitch,) * 3), None, poses)
+    assert (grid.occupied.ravel() == truth).all()
+    assert (grid.bounds[0] <= mesh.bounds[0] + 1e-12).all()
+    assert (grid.bounds[1] >= mesh.bounds[1] - 1e-12).all()
+    assert len(low) < truth.size
+
+
+def test_voxels_of_cubes_shells_and_sheets() -> None:
+    cube = trimesh.creation.box((1, 1, 1))
+    assert (
+        gk.Mesh(cube.vertices, cube.faces).voxelized(0.5).occupied.tolist() == np.ones((2, 2, 2)).astype(bool).tolist()
+    )
+    inner = trimesh.creation.box((0.6, 0.6, 0.6))
+    shell = gk.Mesh(np.vstack([cube.vertices, inner.vertices]), np.vstack([cube.faces, inner.faces[:, ::-1] + 8]))
+    hollow = shell.voxelized(0.1)
+    assert not hollow.contains((0.02, 0.03, 0.01))
+    assert hollow.contains([(0.42, 0.01, 0.02), (0.02, 0.03, -0.45)]).all()
+    sheet = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]).voxelized(0.25)
+    assert sheet.occupied.shape == (4, 4, 1)
+    assert sheet.occupied[:, :, 0].sum() == 10 + 3  # the long edge passes the corners of three more
+    with pytest.raises(ShapeError, match=r"pitch of 1e-06 makes 1e\+18 cubes.*use one of more than 0.00215"):
+        gk.Mesh(cube.vertices, cube.faces).voxelized(1e-6)
+    with pytest.raises(ShapeError, match="voxelized: pitch is -1"):
+        gk.Mesh(cube.vertices, cube.faces).voxelized(-1)
+
+
+@pytest.mark.parametrize(
+    ("occupied", "message"),
+    [
+        (np.zeros((2, 2, 2)), "none of the 8 cubes is occupied"),
+        (np.ones((2, 2)), r"shape \(2, 2\).*PointCloud"),
+        (np.zeros((0, 2, 2)), "none of the 0 cubes"),
+        ([[[1, np.nan]]], r"occupied\[0, 0, 1\] is nan"),
+        ([["a"]], r"expected \(nx, ny, nz\) booleans"),
+        ([[[1, 0]], [[1]]], "ragged"),
+    ],
+)
+def test_what_is_no_grid_is_refused(occupied: object, message: str) -> None:
+    with pytest.raises(ShapeError, match=message):
+        gk.VoxelGrid(occupied, 1)
+
+
+def test_grids_are_compared_and_pickled() -> None:
+    one = gk.VoxelGrid(np.eye(3)[None], 0.5)
+    again = pickle.loads(pickle.dumps(one))
+    assert again == one
+    assert hash(again) == hash(one)
+    assert one != gk.VoxelGrid(np.eye(3)[None], 0.25)
+    assert one.volume == pytest.approx(3 * 0.125)
+    assert one.hull().bounds == pytest.approx(one.bounds, abs=1e-9)
+    assert gk.collide(one, gk.Point((0.1, 0.1, 0.1)))
+    with pytest.raises(ValueError, match="read-only"):
+        one.occupied[0, 0, 0] = False
+    for bad in (0, -1, np.inf, None):
+        with pytest.raises(ShapeError, match="VoxelGrid: pitch"):
+            gk.VoxelGrid(np.ones((1, 1, 1)), bad)
+    with pytest.raises(UnsupportedPair, match="VoxelGrid"):
+        gk.separating_axis(one, one)

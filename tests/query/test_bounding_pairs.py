@@ -1,0 +1,228 @@
+"""Overlap and distance between volumes of any kinds, held against bounded least squares and closed forms."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import naive
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+
+import gjk3d as gk
+from gjk3d.errors import PoseError, ShapeError
+
+RNG = np.random.default_rng(5)
+
+
+def some(kind, count, spread=0.8):
+    """Random volumes of one kind, flat and tiny ones among them."""
+    middle = RNG.normal(size=(count, 3)) * spread
+    if kind == "sphere":
+        return gk.BoundingSphere(middle, RNG.uniform(0, 1.5, count))
+    lengths = RNG.uniform(0, 3, (count, 3)) * (RNG.random((count, 3)) > 0.1)
+    if kind == "aabb":
+        return gk.AABB(middle - lengths / 2, middle + lengths / 2)
+    poses = np.tile(np.eye(4), (count, 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = naive.random_rotations(RNG, count), middle
+    return gk.OBB(poses, lengths)
+
+
+def parts(volume):
+    """Middle, half axes in columns, and radius of one volume."""
+    if isinstance(volume, gk.BoundingSphere):
+        return volume.center, np.zeros((3, 3)), volume.radius
+    if isinstance(volume, gk.AABB):
+        return (volume.low + volume.high) / 2, np.diag(volume.high - volume.low) / 2, 0.0
+    return volume.pose[:3, 3], volume.pose[:3, :3] * volume.extents / 2, 0.0
+
+
+def slow_distance(a, b):
+    """The least distance of two boxes or balls, as least squares over their coordinates within bounds."""
+    (p, axes_a, r), (q, axes_b, s) = parts(a), parts(b)
+    found = lsq_linear(np.hstack([axes_a, -axes_b]), q - p, (-1.0, 1.0), method="bvls", tol=1e-14, max_iter=500)
+    return max(0.0, float(np.linalg.norm(found.fun)) - r - s)
+
+
+KINDS = ("sphere", "aabb", "obb")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("other", KINDS)
+def test_overlap_and_distance_against_least_squares(kind, other):
+    a, b = some(kind, 120), some(other, 120)
+    hits, far = a.overlaps(b), a.distance(b)
+    truth = np.array([slow_distance(a[k], b[k]) for k in range(120)])
+    assert 0.25 < hits.mean() < 0.75
+    np.testing.assert_allclose(far, truth, rtol=0, atol=2e-8)  # as near as the least squares come
+    np.testing.assert_array_equal(hits, far <= 0.0)
+    assert hits[truth < 1e-12].all()
+    assert not hits[truth > 1e-7].any()
+    np.testing.assert_allclose(b.distance(a), far, rtol=0, atol=1e-13)
+    np.testing.assert_array_equal(b.overlaps(a), hits)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("other", KINDS)
+def test_all_pairs_are_the_rows_one_by_one(kind, other):
+    a, b = some(kind, 7), some(other, 5)
+    hits, far = a.overlaps(b, all_pairs=True), a.distance(b, all_pairs=True)
+    assert hits.shape == far.shape == (7, 5)
+    for i in range(7):
+        np.testing.assert_array_equal(hits[i], a[i].overlaps(b))
+        np.testing.assert_array_equal(far[:, 2], a.distance(b[2]))
+        for j in range(5):
+            assert a[i].overlaps(b[j]) is bool(hits[i, j])
+            assert a[i].distance(b[j]) == far[i, j]
+    assert a[:0].overlaps(b, all_pairs=True).shape == (0, 5)
+    assert a[:0].distance(b[:0]).shape == (0,)
+    assert a[:0].overlaps(b[0]).shape == (0,)
+    assert a[0].overlaps(b[0], all_pairs=True).shape == (1, 1)
+
+
+def test_more_pairs_than_a_block_holds(monkeypatch):
+    a, b = some("obb", 9), some("aabb", 8)
+    hits = a.overlaps(b, all_pairs=True)
+    monkeypatch.setattr("gjk3d.query.volume._BLOCK", 7)
+    np.testing.assert_array_equal(a.overlaps(b, all_pairs=True), hits)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-16, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4])
+def test_nearly_parallel_boxes_that_share_a_point_overlap(angle):
+    """The cross product of nearly parallel edges is mostly rounding, and may prove nothing."""
+    count = 400
+    a = some("obb", count)
+    poses = a.pose.copy()
+    axis = naive.unit_vectors(RNG, count)
+    cross = np.cross(np.eye(3), axis[:, None, :])
+    poses[:, :3, :3] = (np.eye(3) + angle * cross) @ poses[:, :3, :3]
+    extents = a.extents * RNG.uniform(0.5, 2, (count, 3))
+    # a corner of B, or a point of an edge or a face, is put into A, or apart along a face normal
+    inside = RNG.uniform(-1, 1, (count, 3)) * (a.extents / 2) * 0.999999
+    corner = np.sign(RNG.normal(size=(count, 3))) * extents / 2 * RNG.choice([1.0, 0.3], (count, 3)) * 0.999999
+    target = np.einsum("nij,nj->ni", a.pose[:, :3, :3], inside) + a.pose[:, :3, 3]
+    poses[:, :3, 3] = target - np.einsum("nij,nj->ni", poses[:, :3, :3], corner)
+    solid = (a.extents > 0).all(axis=1)  # a flat one holds no point but by rounding
+    assert solid.mean() > 0.5
+    assert gk.OBB(poses, extents).overlaps(a)[solid].all()
+    reach = np.linalg.norm(a.extents, axis=1) / 2 + np.linalg.norm(extents, axis=1) / 2
+    apart = poses.copy()
+    apart[:, :3, 3] = a.pose[:, :3, 3] + a.pose[:, :3, 0] * (a.extents[:, :1] / 2 + 1e-9 + reach[:, None])
+    assert not gk.OBB(apart, extents).overlaps(a).any()
+
+
+def test_touching_counts_and_one_ulp_apart_does_not():
+    one = gk.AABB((0, 0, 0), (1, 1, 1))
+    assert one.overlaps(gk.AABB((1, 1, 1), (2, 2, 2)))
+    above = np.nextafter(1.0, 2.0)
+    assert not one.overlaps(gk.AABB((above, 0, 0), (2, 1, 1)))
+    assert 0 < one.distance(gk.AABB((above, 0, 0), (2, 1, 1))) <= above - 1.0
+    ball = gk.BoundingSphere((0, 0, 0), 1)
+    assert ball.overlaps(gk.BoundingSphere((2, 0, 0), 1))
+    assert not ball.overlaps(gk.BoundingSphere((2 + 1e-14, 0, 0), 1))
+
+
+def test_distances_are_never_more_than_those_of_what_is_held():
+    shapes = [gk.Cone(1, 2), gk.Ellipsoid((0.5, 1, 1.5)), gk.ConvexHull(RNG.normal(size=(40, 3)))]
+    poses = np.tile(np.eye(4), (300, 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = naive.random_rotations(RNG, 300), RNG.normal(size=(300, 3)) * 3
+    for a in shapes:
+        for b in shapes:
+            truth = gk.distance(a, b, None, poses)
+            hits = gk.collide(a, b, None, poses)
+            for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
+                assert (fit(a).distance(fit(b, poses)) <= truth.upper).all()
+                assert fit(a).overlaps(fit(b, poses))[hits].all()
+
+
+def test_contains():
+    for kind in KINDS:
+        stack = some(kind, 40)
+        points = RNG.normal(size=(40, 3)) * 2
+        both = stack.contains(points, all_pairs=True)
+        for k in range(40):
+            middle, axes, radius = parts(stack[k])
+            if kind == "sphere":
+                truth = np.linalg.norm(points - middle, axis=1) <= radius
+            else:
+                local = np.linalg.lstsq(axes, (points - middle).T, rcond=None)[0].T
+                off = np.linalg.norm(local @ axes.T - (points - middle), axis=1)
+                truth = (np.abs(local) <= 1).all(axis=1) & (off < 1e-12)
+            np.testing.assert_array_equal(both[k], truth)
+            np.testing.assert_array_equal(stack[k].contains(points), truth)
+            assert stack[k].contains(points[3]) is bool(truth[3])
+        np.testing.assert_array_equal(stack.contains(points), both.diagonal())
+        if kind != "sphere":
+            corners = stack.corners
+            assert all(stack[k].contains(corners[k]).all() for k in range(40))
+
+
+def test_placed_volumes_hold_the_placed_points():
+    poses = np.tile(np.eye(4), (30, 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = naive.random_rotations(RNG, 30), RNG.normal(size=(30, 3)) * 1e3
+    for kind in KINDS:
+        stack = some(kind, 30)
+        moved = stack.placed(poses)
+        local = np.array([stack[k].shape.support(naive.unit_vectors(RNG, 50)) for k in range(30)
+                          if stack[k].volume > 0])  # fmt: skip
+        full = np.array([k for k in range(30) if stack[k].volume > 0])
+        assert len(full) > 10
+        world = np.einsum(
+            "nij,nkj->nki", poses[full, :3, :3], local * 0.999999 + 0.000001 * local.mean(axis=1)[:, None]
+        )
+        world += poses[full, None, :3, 3]
+        assert all(moved[k].contains(world[n]).all() for n, k in enumerate(full))
+        assert moved[2] == stack[2].placed(poses[2])
+        assert stack.placed(poses[4])[2] == stack[2].placed(poses[4])
+        assert stack[3].placed(poses)[5] == stack[3].placed(poses[5])
+        most = {"sphere": 1.0, "obb": 1.0, "aabb": np.inf}[kind]  # one along the axes grows as its diagonal turns
+        assert (moved.volume[full] <= most * stack.volume[full] * (1 + 1e-6)).all()
+
+
+def test_volumes_are_values():
+    for kind in KINDS:
+        stack = some(kind, 5)
+        for volume in (stack, stack[2], stack[1:3], stack[[0, 4]], stack[np.arange(5) > 2]):
+            for twin in (pickle.loads(pickle.dumps(volume)), copy.deepcopy(volume)):
+                assert twin == volume
+                assert hash(twin) == hash(volume)
+        assert len(stack[1:3]) == 2
+        assert stack[1:3][1] == stack[2]
+        assert stack[0] != stack[1]
+        assert repr(stack) == f"{type(stack).__name__} of 5"
+        with pytest.raises(AttributeError, match="immutable"):
+            stack.volume = 1
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(stack, stack._names[0])[0] = 1
+        with pytest.raises(TypeError, match="no length"):
+            len(stack[0])
+        with pytest.raises(TypeError, match="cannot be indexed"):
+            stack[0][0]
+        with pytest.raises(TypeError, match="stack of 5: take one"):
+            _ = stack.shape
+    assert gk.AABB((0, 0, 0), (1, 2, 3)).volume == 6.0
+    assert gk.BoundingSphere((0, 0, 0), 3.0).volume == pytest.approx(36 * np.pi)
+    assert gk.AABB([(0, 0, 0)], [(1, 2, 3)]).volume.tolist() == [6.0]
+
+
+def test_bad_input_is_named():
+    ball, stack = gk.BoundingSphere((0, 0, 0), 1), gk.BoundingSphere(np.zeros((3, 3)), np.ones(3))
+    for call, kind, said in [
+        (lambda: gk.BoundingSphere((0, 0, 0), -1), ShapeError, "radius is -1, expected at least 0"),
+        (lambda: gk.BoundingSphere((0, 0), 1), ShapeError, r"center has shape \(1, 2\)"),
+        (lambda: gk.BoundingSphere((0, 0, np.nan), 1), ShapeError, "not finite"),
+        (lambda: gk.BoundingSphere(np.zeros((2, 3)), [1, 2, 3]), ShapeError, "3 volumes, center of 2"),
+        (lambda: gk.BoundingSphere(np.zeros((2, 3)), 1), ShapeError, "1 volumes, center of 2"),
+        (lambda: gk.AABB((0, 0, 0), (1, -1, 1)), ShapeError, "low may nowhere be above"),
+        (lambda: gk.OBB(np.eye(4), (1, -1, 1)), ShapeError, "extents is -1"),
+        (lambda: gk.OBB(np.eye(4)[None], (1, 1, 1)), ShapeError, "expected one each"),
+        (lambda: gk.OBB(2 * np.eye(4), (1, 1, 1)), PoseError, "OBB: pose"),
+        (lambda: ball.overlaps(gk.Sphere(1)), ShapeError, "other is a Sphere, expected a bounding volume"),
+        (lambda: stack.distance(stack[:2]), ShapeError, "3 volumes and 2 volumes do not pair up"),
+        (lambda: stack.contains(np.zeros((2, 3))), ShapeError, "3 volumes and 2 points do not pair up"),
+        (lambda: ball.contains((0, 0)), ShapeError, "points has shape"),
+        (lambda: stack.placed(np.tile(np.eye(4), (2, 1, 1))), ShapeError, "2 poses for 3 volumes"),
+    ]:
+        with pytest.raises(kind, match=said):
+            call()

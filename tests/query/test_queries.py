@@ -1,0 +1,325 @@
+"""How the queries are called: stacks, limits, traces, errors, threads and processes."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import naive
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.narrow import solve as narrow
+from gjk3d.poses import IDENTITY, pose_rows
+from gjk3d.query import dispatch as families
+from gjk3d.results import Status
+
+BOX, BALL = gk.Box((1, 1, 1)), gk.Sphere(0.5)
+RNG = np.random.default_rng(3)
+
+
+def at(x, y=0.0, z=0.0):
+    return naive.pose(None, (x, y, z))
+
+
+def stack(count):
+    poses = np.tile(np.eye(4), (count, 1, 1))
+    poses[:, :3, :3] = naive.random_rotations(RNG, count)
+    poses[:, :3, 3] = RNG.normal(size=(count, 3))
+    return poses
+
+
+def test_stacks_on_either_side_and_empty_ones():
+    poses = stack(7)
+    both = gk.signed_distance(BOX, BALL, poses, poses[::-1])
+    assert both.distance.shape == (7,)
+    assert both.point_a.shape == (7, 3)
+    assert len(both) == 7
+    assert [row.distance for row in both] == both.distance.tolist()
+    one = gk.signed_distance(BOX, BALL, poses, at(1))
+    assert one[3].distance == gk.signed_distance(BOX, BALL, poses[3], at(1)).distance
+    assert gk.signed_distance(BOX, BALL, poses[:1], poses).distance.shape == (7,)
+    for pose_a, pose_b in ((poses[:0], None), (None, poses[:0]), (poses[:0], poses[:1])):
+        none = gk.signed_distance(BOX, BALL, pose_a, pose_b)
+        assert none.distance.shape == (0,)
+        assert none.normal.shape == (0, 3)
+        assert gk.collide(BOX, BALL, pose_a, pose_b).shape == (0,)
+        assert repr(none) == "Distance of 0 pairs: none"
+    with pytest.raises(ShapeError, match="pose_a has 7 rows and pose_b 3"):
+        gk.distance(BOX, BALL, poses, poses[:3])
+
+
+def test_max_distance_is_proven_and_stops_early():
+    result = gk.distance(BOX, BALL, None, at(10), max_distance=2)
+    assert result.status is Status.BEYOND
+    assert 2 < result.lower <= 9 <= result.upper
+    assert gk.distance(BOX, BALL, None, at(10), max_distance=9).status is Status.SEPARATED
+
+
+def test_margin_moves_the_answer_of_collide():
+    assert not gk.collide(BOX, BALL, None, at(1.25))
+    assert gk.collide(BOX, BALL, None, at(1.25), margin=0.25)
+    assert not gk.collide(BOX, BALL, None, at(1.25), margin=0.249999)
+    assert gk.collide(BOX, BOX, None, at(0.75), margin=-0.25)
+    assert not gk.collide(BOX, BOX, None, at(0.75), margin=-0.250001)
+    assert type(gk.collide(BOX, BALL)) is bool
+
+
+def test_half_spaces_answer_on_either_side():
+    floor = gk.Halfspace((0, 0, 1), 0)
+    up = gk.signed_distance(floor, BALL, None, at(1, 2, 3))
+    down = gk.signed_distance(BALL, floor, at(1, 2, 3))
+    assert up.distance == down.distance == 2.5
+    assert up.normal.tolist() == [0, 0, 1]
+    assert (down.normal == -up.normal).all()
+    np.testing.assert_allclose([up.point_a, up.point_b], [(1, 2, 0), (1, 2, 2.5)])
+    deep = gk.signed_distance(floor, BOX, None, at(0, 0, -2))
+    assert deep.distance == -2.5
+    assert deep.status is Status.OVERLAPPING
+    assert deep.separation_vector.tolist() == [0, 0, 2.5]
+    assert gk.distance(floor, BOX, None, at(0, 0, -2)).distance == 0
+    assert gk.signed_distance(floor, BOX, None, at(0, 0, 0.5)).status is Status.TOUCHING
+    assert gk.collide(floor, BOX, None, at(0, 0, 0.5))
+    assert not gk.collide(floor, BOX, None, at(0, 0, 0.51))
+    assert gk.distance(floor, BOX, None, at(0, 0, 9), max_distance=1).status is Status.BEYOND
+    with pytest.raises(UnsupportedPair, match="large Box"):
+        gk.collide(floor, floor)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda: gk.collide(BOX, 3), UnsupportedPair, "b is a int, expected a shape"),
+        (lambda: gk.collide(None, BOX), UnsupportedPair, "a is a NoneType"),
+        (lambda: gk.collide(BOX, BALL, margin=float("nan")), ShapeError, "margin is nan"),
+        (lambda: gk.collide(BOX, BALL, margin=float("inf")), ShapeError, "margin is inf"),
+        (lambda: gk.distance(BOX, BALL, max_distance=-1), ShapeError, "max_distance is -1"),
+        (lambda: gk.distance(BOX, BALL, tol=-1), ShapeError, "tol is -1"),
+        (lambda: gk.signed_distance(BOX, BALL, depth="sat"), ShapeError, "expected 'auto', 'epa' or 'facets'"),
+        (lambda: gk.signed_distance(BOX, BALL, stack(2), trace=True), ShapeError, "trace=True is for one pair"),
+        (lambda: gk.signed_distance(BOX, gk.Cone(1, 1), depth="facets"), UnsupportedPair, "b is a Cone"),
+        (lambda: gk.separating_axis(BOX, gk.Sphere(1)), UnsupportedPair, "b is a Sphere"),
+        (
+            lambda: gk.separating_axis(BOX, gk.Halfspace((0, 0, 1))),
+            UnsupportedPair,
+            "axis of a Halfspace is its normal",
+        ),
+    ],
+)
+def test_bad_questions_are_refused_by_name(call, error, said):
+    with pytest.raises(error, match=said):
+        call()
+
+
+def test_where_a_mesh_is_not_taken_it_is_told_of_its_hull():
+    mesh = gk.Mesh(np.vstack([np.zeros(3), np.eye(3)]), [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+    with pytest.raises(UnsupportedPair, match=r"pass its hull\(\)"):
+        gk.separating_axis(mesh, BOX)
+    assert gk.collide(mesh, BOX)
+    assert gk.collide(mesh.hull(), BOX)
+
+
+def test_the_kind_of_an_axis():
+    assert gk.separating_axis(BOX, BOX, None, at(3)).kind is gk.AxisKind.FACE_A
+    skew = naive.pose([[0.5, -np.sqrt(0.75), 0], [np.sqrt(0.75), 0.5, 0], [0, 0, 1]], (0, 0, 0))
+    tip = gk.ConvexHull([(-1, 0, 0), (1, 0, 0), (0, -1, 2), (0, 1, 2)])  # an edge below, an edge above
+    turned = skew.copy()
+    turned[2, 3] = 2.5
+    axis = gk.separating_axis(tip, tip, None, turned)
+    assert axis.kind is gk.AxisKind.EDGES
+    assert axis.gap == pytest.approx(0.5)
+    assert axis.status is Status.SEPARATED
+    below = gk.separating_axis(tip, BOX, None, at(0, 0, -2))
+    assert below.kind is gk.AxisKind.FACE_B
+    assert repr(below) == "Axis: separated, gap 1.5 along (0, 0, -1), a face of B"
+    points = gk.separating_axis(gk.Point((0, 0, 0)), gk.Point((0, 3, 4)))
+    assert points.kind is gk.AxisKind.POINTS
+    assert points.gap == 5
+
+
+def test_trace_shows_every_step_of_a_large_polytope():
+    shell = gk.ConvexHull(naive.unit_vectors(np.random.default_rng(0), 300))
+    deep = gk.signed_distance(shell, shell, None, at(0.05, 0.02, 0.01), trace=True)
+    assert len(deep.trace.epa) > 64  # vertices that the first workspace has room for
+    assert len(deep.trace.gjk) + len(deep.trace.epa) <= deep.iterations
+    assert deep.trace.gjk_end == "origin inside"
+
+
+def test_trace_shows_every_step_of_gjk_and_epa():
+    cube = gk.ConvexHull(BOX.vertices)
+    apart = gk.signed_distance(cube, cube, None, at(2, 0.3, 0.1), trace=True)
+    assert apart.trace.epa == []
+    assert apart.trace.gjk_end in ("converged", "no progress")
+    lower, upper = [s.lower for s in apart.trace.gjk], [s.upper for s in apart.trace.gjk]
+    assert lower == sorted(lower)
+    assert upper == sorted(upper, reverse=True)
+    for step in apart.trace.gjk:
+        assert np.linalg.norm(step.direction) == pytest.approx(1)
+        np.testing.assert_allclose(step.simplex, step.simplex_a - step.simplex_b, atol=1e-15)
+        assert step.weights.sum() == pytest.approx(1)
+        assert np.linalg.norm(step.weights @ step.simplex) == pytest.approx(step.upper)
+        assert step.direction @ (step.support_a - step.support_b) == pytest.approx(-step.bound)
+    turned = naive.pose(naive.random_rotations(RNG, 1)[0], (0.3, 0.2, 0.1))
+    deep = gk.signed_distance(cube, cube, None, turned, trace=True)
+    assert deep.trace.gjk_end in ("origin inside", "origin on the simplex")
+    assert len(deep.trace.epa) > 2
+    for before, after in zip(deep.trace.epa, deep.trace.epa[1:], strict=False):
+        assert len(after.vertices) == len(before.vertices) + 1
+        np.testing.assert_array_equal(after.vertices[-1], before.point)
+        assert len(after.faces) == 2 * len(after.vertices) - 4  # Euler: a closed surface
+        assert len(before.horizon) == len(before.removed) + 2
+        sides = {(int(f[i]), int(f[i - 2])) for f in after.faces for i in range(3)}
+        assert {(j, i) for i, j in sides} == sides
+        assert after.lower >= before.lower
+    assert deep.distance == pytest.approx(deep.trace.epa[-1].lower, abs=1e-12)
+    last = deep.trace.epa[-1]
+    np.testing.assert_allclose(last.vertices, last.vertices_a - last.vertices_b, atol=1e-15)
+    plain = gk.signed_distance(cube, cube, None, turned)
+    assert plain.trace is None
+    assert plain.distance == pytest.approx(deep.distance, abs=1e-12)
+
+
+def test_epa_alone_measures_what_gjk_measures():
+    for pose in stack(20):
+        pose[:3, 3] *= 3
+        alone = gk.signed_distance(BOX, gk.Cone(0.5, 1), None, pose, depth="epa")
+        usual = gk.signed_distance(BOX, gk.Cone(0.5, 1), None, pose)
+        assert alone.distance == pytest.approx(usual.distance, abs=1e-9)
+        assert max(alone.lower, usual.lower) <= min(alone.upper, usual.upper)
+
+
+def test_the_workspace_grows_for_large_concentric_hulls():
+    v = naive.unit_vectors(RNG, 600)
+    ball = gk.ConvexHull(v)
+    result = gk.signed_distance(ball, ball)
+    assert result.iterations > 64
+    assert result.tight
+    many = gk.signed_distance(ball, ball, np.tile(np.eye(4), (5, 1, 1)))
+    assert (many.distance == result.distance).all()
+
+
+def test_results_are_plain_to_print_store_and_index():
+    result = gk.signed_distance(BOX, BALL, None, at(3))
+    assert repr(result) == "Distance: separated, 2 along (1, 0, 0)"
+    document = json.loads(json.dumps(result.to_dict()))
+    assert document["distance"] == 2
+    assert document["status"] == "separated"
+    assert result.depth == 0
+    assert result.separation_vector.tolist() == [0, 0, 0]
+    for twin in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        assert twin.distance == result.distance
+        assert twin.shape_a == BOX
+    with pytest.raises(TypeError, match="one pair"):
+        len(result)
+    many = gk.signed_distance(BOX, BALL, stack(3))
+    assert many.depth.shape == (3,)
+    assert many.separation_vector.shape == (3, 3)
+    with pytest.raises(TypeError, match="take a row"):
+        many.to_dict()
+
+
+def question(pose):
+    return gk.signed_distance(BOX, gk.Cylinder(0.5, 1), None, pose).distance
+
+
+def test_threads_and_processes_get_the_same_bits():
+    poses = stack(64)
+    expected = gk.signed_distance(BOX, gk.Cylinder(0.5, 1), None, poses).distance.tolist()
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(question, poses)) == expected
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        assert list(pool.map(question, poses)) == expected
+
+
+def test_long_batches_are_cut_into_chunks_without_a_seam():
+    poses = np.tile(stack(5000), (2, 1, 1))
+    result = gk.signed_distance(BOX, BOX, None, poses)
+    assert (result.distance[:5000] == result.distance[5000:]).all()
+    hits = gk.collide(BOX, BOX, None, poses)
+    assert (hits == ~(result.lower > 0)).all()
+    assert result[9999].distance == gk.signed_distance(BOX, BOX, None, poses[9999]).distance
+
+
+@pytest.mark.parametrize("unsigned", [True, False])
+def test_rows_wider_than_promised_are_settled_exactly(unsigned):
+    """Marked as loose, every row is answered again in rational arithmetic, and by the same numbers."""
+    a, b = BOX, gk.ConvexHull(naive.unit_vectors(RNG, 12)).inflated(0.1)
+    poses = stack(12)
+    asked = gk.distance(a, b, None, poses) if unsigned else gk.signed_distance(a, b, None, poses)
+    rows = families.Rows(IDENTITY, pose_rows(poses)[0], 12, True)
+    mode = narrow.UNSIGNED if unsigned else narrow.SIGNED
+    out, flags = np.zeros((12, narrow.FLOATS)), np.zeros((12, narrow.INTS), dtype=np.int64)
+    families._settle_exactly(a, b, rows, mode, np.inf, out, flags)
+    assert (flags[:, 2] == 1).all()
+    np.testing.assert_array_equal(flags[:, 0], asked.status)
+    assert (np.maximum(out[:, 1], asked.lower) <= np.minimum(out[:, 2], asked.upper)).all()
+    assert (out[:, 2] - out[:, 1] <= 1e-15 * 4).all()
+    np.testing.assert_allclose(out[:, 0], asked.distance, rtol=0, atol=1e-14)
+    clear = np.abs(asked.distance) > 0
+    np.testing.assert_allclose(out[clear, 3:6], asked.normal[clear], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(out[clear, 6:12], np.hstack([asked.point_a, asked.point_b])[clear], rtol=0, atol=1e-11)
+
+
+def test_needles_a_billionth_thick_are_answered_to_rounding():
+    for _ in range(60):
+        a, b = (gk.ConvexHull(RNG.normal(size=(8, 3)) * (1, 1e-9, 1e-6)) for _ in range(2))
+        poses = stack(10)
+        poses[:, :3, 3] *= 1e-3
+        assert gk.signed_distance(a, b, None, poses).tight.all()
+
+
+def test_parts_of_a_stack_are_stacks():
+    poses = stack(20)
+    many = gk.signed_distance(BOX, BALL, at(0.1), poses)
+    deep = many[many.distance < 0]
+    assert len(deep) == (many.distance < 0).sum() > 0
+    assert (deep.pose_b == poses[many.distance < 0]).all()
+    assert many[2:5].distance.tolist() == many.distance[2:5].tolist()
+    assert many[[7, 3]][1].distance == many[3].distance
+    assert (many[3].pose_b == poses[3]).all()
+    shared = gk.signed_distance(BOX, BALL, poses[:1], poses)
+    assert (shared[5].pose_a == poses[0]).all()
+
+
+def test_an_answer_keeps_its_question_when_the_caller_moves_on():
+    pose = at(3)
+    result = gk.signed_distance(BOX, BALL, None, pose)
+    pose[0, 3] = 9
+    assert result.pose_b[0, 3] == 3
+
+
+def test_what_a_result_is_not():
+    result = gk.distance(BOX, BALL, None, at(3))
+    with pytest.raises(TypeError, match=r"ask gjk3d.collide, or look at .status"):
+        bool(result)
+    assert f"{result.status}" == str(result.status) == "SEPARATED"
+    with pytest.raises(TypeError, match="not a bool"):
+        gk.verify(True, BOX, BALL)
+    with pytest.raises(ShapeError, match="one finite number, for all rows"):
+        gk.collide(BOX, BALL, margin=np.array([1.0, 2.0]))
+    with pytest.raises(ShapeError, match="expected one number"):
+        gk.distance(BOX, BALL, max_distance=[1, 2])
+
+
+def test_the_common_point_of_a_point_is_that_point():
+    """A simplex of a needle a thousand million times longer than thick would miss it by the rounding of its weights."""
+    needle = gk.Box((0.18, 1.3e-7, 2.5e-9))
+    rng = np.random.default_rng(3)
+    seen = 0
+    for _ in range(200):
+        place = rng.uniform(-0.45, 0.45, 3) * needle.extents
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = Rotation.random(rng=rng).as_matrix(), rng.normal(size=3)
+        point = pose[:3, :3] @ place + pose[:3, 3]
+        answer = gk.distance(gk.Point(point), needle, None, pose)
+        if answer.status == gk.Status.OVERLAPPING:
+            assert np.abs(answer.point_a - point).max() <= 4e-16 * 4
+            assert np.array_equal(answer.point_a, answer.point_b)
+            seen += 1
+    assert seen > 100

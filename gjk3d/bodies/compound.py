@@ -48,7 +48,7 @@ class Parts(InTree):
                     f = table.ravel()
                     offsets = np.column_stack([np.zeros(len(table), np.int64), np.arange(len(table)) * table.shape[1]])
                 else:
-                    q, f = thing.packed
+                    q, f = thing._packed
                     offsets = np.zeros((1, 2), dtype=np.int64)
                 known[id(thing)] = room + offsets
                 ints.append(q)
@@ -272,7 +272,7 @@ class Compound(Solid):
             if isinstance(thing, Mesh):
                 yield thing.vertices.tobytes() + thing.faces.tobytes()
             else:
-                yield b"".join(thing.order)
+                yield b"".join(thing._order)
             yield row.tobytes()
 
 

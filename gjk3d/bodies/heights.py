@@ -241,8 +241,8 @@ class HeightField(Solid):
         return f"<HeightField {nx} x {ny}, pitch {self.pitch:g}, from {self.heights.min():g} to {self.heights.max():g}>"
 
     @property
-    def order(self) -> tuple[int, int]:
-        """See `Solid.order`: before all others, so that the kernels work in the frame of its grid."""
+    def _order(self) -> tuple[int, int]:
+        """See `Solid._order`: before all others, so that the kernels work in the frame of its grid."""
         return -1, self.heights.size
 
     @property

@@ -214,14 +214,14 @@ def _arena(corners: Array, b: Shape) -> tuple[Ints, Array, Ints]:
     """Pack triangles and a shape behind them; return ints, floats, and the rows that ask each about the shape."""
     ints, floats = packed_triangles(corners)
     count = len(floats)
-    q, f = b.packed
+    q, f = b._packed
     table = np.zeros((count, PAIR), dtype=np.int64)
     table[:, 1] = np.arange(count) * floats.shape[1]
     table[:, 5], table[:, 6], table[:, 7], table[:, 8] = ints.size, floats.size, 1, 1
     return np.concatenate([ints, q]), np.concatenate([floats.ravel(), f]), table
 
 
-_TRIANGLE = Triangle([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]).packed[0]
+_TRIANGLE = Triangle([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])._packed[0]
 
 
 def _poses(m: Array) -> Array:

@@ -38,7 +38,7 @@ def _matches(a: Any, b: Any) -> bool:
 def _turned(a: Any, b: Any) -> bool:
     """Tell whether the kernels see b first: a solid comes before what is none, of two the lower of their content."""
     if isinstance(a, Solid) and isinstance(b, Solid):
-        return a.order > b.order
+        return a._order > b._order
     return not isinstance(a, Solid)
 
 

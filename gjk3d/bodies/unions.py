@@ -136,7 +136,7 @@ class Solid:
             yield np.asarray(getattr(self, name)).tobytes()
 
     @property
-    def order(self) -> tuple[int, int]:
+    def _order(self) -> tuple[int, int]:
         """What the order of two solids in the kernels is decided by: a subclass has that of its base."""
         if "order" not in self._cache:
             key = crc32(repr(slots_of(type(self))).encode())

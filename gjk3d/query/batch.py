@@ -132,9 +132,9 @@ class Pairs:
         # a half-space has no core; a point lies in its place, and its pairs are answered apart
         cores: list[Shape] = [Point() if isinstance(shape, Halfspace) else shape for shape in distinct]
         self._ints, self._floats, starts = arena(cores)
-        self._keys = sorted({core.order for core in cores})
+        self._keys = sorted({core._order for core in cores})
         ranks = {key: k for k, key in enumerate(self._keys)}
-        rank = np.array([ranks[core.order] for core in cores], dtype=np.int64)
+        rank = np.array([ranks[core._order] for core in cores], dtype=np.int64)
         self._columns = np.column_stack([starts, rank])[which]
 
     @classmethod

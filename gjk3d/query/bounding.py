@@ -153,7 +153,7 @@ def _checked(shape: Any, name: str, fit: Callable[[Shape, Any], Any], at: Array 
 
 def _reach(shape: Shape) -> tuple[float, float]:
     """Return how far the shape reaches from the origin, and how far the kernels' core may be off."""
-    floats = shape.packed[1]
+    floats = shape._packed[1]
     center = floats[layout.CENTER : layout.CENTER + 3]
     reach = float(np.linalg.norm(center)) + float(floats[layout.RHO] + floats[layout.RADIUS])
     return reach, float(floats[layout.SLACK]) + 32.0 * _U * reach
@@ -165,7 +165,7 @@ def _ball(shape: Shape, at: Array | None) -> BoundingSphere:
         center, radius = _round(shape, center, radius)
     if not isinstance(shape, Sphere):
         radius = radius * (1.0 + 8.0 * _U) + 8.0 * _U * float(np.linalg.norm(center))
-        radius += 0.0 if isinstance(shape, Polytope) else float(shape.packed[1][layout.SLACK])
+        radius += 0.0 if isinstance(shape, Polytope) else float(shape._packed[1][layout.SLACK])
     ball = BoundingSphere(center[None], [radius])
     return ball if at is None else ball[np.zeros(len(at), dtype=np.int64)]._placed(at)
 

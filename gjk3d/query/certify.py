@@ -112,7 +112,7 @@ class _Pair:
         self.sign = -1.0 if exchanged else 1.0
         sides = [(result.shape_a, rows.a), (result.shape_b, rows.b)]
         (self.a, row_a), (self.b, row_b) = reversed(sides) if exchanged else sides
-        self.packed = self.a.packed, self.b.packed
+        self.packed = self.a._packed, self.b._packed
         (_, fa), (_, fb) = self.packed
         self.m = relative_pose(row_a, 0, fa, 0, row_b, 0, fb, 0)
         self.turn = row_a[0, :9].reshape(3, 3)

@@ -260,7 +260,7 @@ def _pack(a: Shape, b: Shape) -> _Packed:
     if packed is None:
         if len(_packed) >= _KEPT:
             _packed.clear()
-        (qa, fa), (qb, fb) = (plane_core(s)[1:] if isinstance(s, Halfspace) else s.packed for s in (a, b))
+        (qa, fa), (qb, fb) = (plane_core(s)[1:] if isinstance(s, Halfspace) else s._packed for s in (a, b))
         first, second = (0, 1) if isinstance(a, Halfspace) else (1, 0) if isinstance(b, Halfspace) else ranks(a, b)
         pair = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0]])
         (lq_a, lf_a), (lq_b, lf_b) = faces_of(a), faces_of(b)
@@ -277,7 +277,7 @@ def most_corners(shape: Shape) -> int:
     faces = faces_of(shape)[0]
     if faces[0] > 0:
         return int(np.diff(faces[1 : faces[0] + 2]).max())
-    curved = not isinstance(shape, Halfspace) and shape.packed[0][layout.KIND] != layout.BOX
+    curved = not isinstance(shape, Halfspace) and shape._packed[0][layout.KIND] != layout.BOX
     return features.MOST + 1 if curved else 4
 
 
@@ -379,7 +379,7 @@ def _sharp(shape: Shape, name: str) -> Polytope:
     if isinstance(found, Composed) and found._rounding() == 0.0:
         found = found._polytope()
     if not isinstance(found, Polytope):
-        many = isinstance(shape, Composed) and shape.packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
+        many = isinstance(shape, Composed) and shape._packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
         raise UnsupportedPair(
             f"overlap takes polytopes{', of fewer vertices' if many else ''}, and {name} is a {type(shape).__name__}"
             f"{'' if many else ', which is none'}: "
@@ -392,7 +392,7 @@ def _walls(shape: Polytope) -> Walls:
     """Return the edges and half-spaces of a polytope in its own frame."""
     if "walls" not in shape._cache:
         vertices, hull = np.ascontiguousarray(shape.vertices), shape._hull()
-        normals = bevels(hull.vertices, *shape.gauss_map())
+        normals = bevels(hull.vertices, *shape._gauss_map())
         edges = hull.vertices[hull.edges] if hull.dimension else np.repeat(hull.vertices[:1], 2, axis=0)[None]
         shape._cache["walls"] = Walls(edges, normals, (vertices @ normals.T).max(axis=0))
     walls: Walls = shape._cache["walls"]

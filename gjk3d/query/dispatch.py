@@ -103,17 +103,17 @@ def in_chunks(total: int, workers: int, task: Callable[[int, int], Any]) -> None
 
 
 def _most_points(a: Shape, b: Shape) -> int:
-    return MOST_POINTS[bool(a.packed[0][layout.POLYTOPE] and b.packed[0][layout.POLYTOPE])]
+    return MOST_POINTS[bool(a._packed[0][layout.POLYTOPE] and b._packed[0][layout.POLYTOPE])]
 
 
 def ranks(a: Shape, b: Shape) -> tuple[int, int]:
     """Return the order the kernels see two shapes in: equal where only their poses can tell."""
-    return int(a.order > b.order), int(a.order < b.order)
+    return int(a._order > b._order), int(a._order < b._order)
 
 
 def arena(shapes: Sequence[Shape]) -> tuple[Ints, Array, Ints]:
     """Put shapes behind each other; return ints, floats, and for each shape where it begins in either."""
-    packed = [shape.packed for shape in shapes]
+    packed = [shape._packed for shape in shapes]
     ints = np.concatenate([q for q, _ in packed] or [np.zeros(0, dtype=np.int64)])
     floats = np.concatenate([f for _, f in packed] or [np.zeros(0)])
     starts = np.zeros((len(packed) + 1, 2), dtype=np.int64)
@@ -208,7 +208,7 @@ def _settle_exactly(a: Shape, b: Shape, rows: Rows, mode: int, max_distance: flo
         return
     from gjk3d.exact import exact_pair  # loaded when a row needs it
 
-    slack = float(a.packed[1][layout.SLACK] + b.packed[1][layout.SLACK])
+    slack = float(a._packed[1][layout.SLACK] + b._packed[1][layout.SLACK])
     first, second = ranks(a, b)
     for k in np.flatnonzero((flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND)):
         row_a, row_b = rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]
@@ -264,8 +264,8 @@ def _take(rows: Array, which: Ints) -> Array:
 def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
     """Raise unless both are polytopes, and with ``rounded`` False sharp ones."""
     for name, shape in (("a", a), ("b", b)):
-        sharp = rounded or shape.packed[1][layout.RADIUS] == 0.0
-        if not (shape.packed[0][layout.POLYTOPE] and sharp):
+        sharp = rounded or shape._packed[1][layout.RADIUS] == 0.0
+        if not (shape._packed[0][layout.POLYTOPE] and sharp):
             raise UnsupportedPair(
                 f"{what} takes polytopes{', rounded ones too' if rounded else ''}, and {name} is a "
                 f"{type(shape).__name__}: use signed_distance, whose normal is the best axis of any pair"
@@ -275,9 +275,9 @@ def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
 def facet_axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
     """Run the separating axis test on polytopes."""
     axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
-    gauss_a, gauss_b = a.gauss_map(), b.gauss_map()
+    gauss_a, gauss_b = a._gauss_map(), b._gauss_map()
     turned = np.empty((len(gauss_b[1]), 9))
-    axis_rows(*a.packed, *b.packed, rows.a, rows.b, *gauss_a, *gauss_b, turned, 0, rows.total, axes, kinds)
+    axis_rows(*a._packed, *b._packed, rows.a, rows.b, *gauss_a, *gauss_b, turned, 0, rows.total, axes, kinds)
     return axes, kinds
 
 
@@ -296,7 +296,8 @@ def _solve_facets(
     check_polytopes(a, b, "depth='facets'", True)
     a, b, rows, exchanged = canonical(a, b, rows)
     axes, kinds = facet_axes(a, b, rows)
-    overlap_rows(*a.packed, *b.packed, rows.a, rows.b, axes, kinds, 0, rows.total, scratch(FIRST_POINTS)[2], out, flags)
+    simplex = scratch(FIRST_POINTS)[2]
+    overlap_rows(*a._packed, *b._packed, rows.a, rows.b, axes, kinds, 0, rows.total, simplex, out, flags)
     left = np.flatnonzero(flags[:, 3])
     if len(left):
         few = Rows(_take(rows.a, left), _take(rows.b, left), len(left), True)
@@ -334,7 +335,7 @@ def _solve_plane(
     of_plane, of_shape = (rows.b, rows.a) if flip else (rows.a, rows.b)
     assert isinstance(plane, Halfspace)
     plane_rows(
-        *plane_core(plane), *shape.packed, of_plane, of_shape, flip, mode, max_distance, 0, rows.total, out, flags
+        *plane_core(plane), *shape._packed, of_plane, of_shape, flip, mode, max_distance, 0, rows.total, out, flags
     )
 
 

@@ -168,7 +168,7 @@ def _unique(result: Distance, which: Any, shapes: tuple[Shape, Shape], poses: tu
 def _size(shape: Shape) -> float:
     if isinstance(shape, Halfspace):
         return 0.0
-    floats = shape.packed[1]
+    floats = shape._packed[1]
     return float(floats[0] + floats[4])  # radius and reach of the core
 
 

@@ -227,7 +227,7 @@ class Motion:
 
     def bend(self, shape: Shape) -> float:
         """Bound how fast any point of a body gains speed: the square of the turn times its distance from the axis."""
-        floats = shape.packed[1]
+        floats = shape._packed[1]
         rho = float(floats[layout.RHO] + floats[layout.RADIUS])
         turn, arm = self._rows[:, 15:18], floats[layout.CENTER : layout.CENTER + 3] - self._rows[:, 18:21]
         arm = np.einsum("kij,kj->ki", self._rows[:, :9].reshape(-1, 3, 3), arm)
@@ -461,7 +461,7 @@ def _run(
         if first._rows[:, 15:18].any():
             raise UnsupportedPair("time_of_impact: a Halfspace cannot turn: use a large Box")
         normal, ints_a, floats_a = plane_core(a)
-        ints, floats = np.concatenate([ints_a, b.packed[0]]), np.concatenate([floats_a, b.packed[1]])
+        ints, floats = np.concatenate([ints_a, b._packed[0]]), np.concatenate([floats_a, b._packed[1]])
         start_a, start_b = np.array([[0, 0], [len(ints_a), len(floats_a)]], dtype=np.int64)
     else:
         ints, floats, start_a, start_b = prepared(a, b).arena

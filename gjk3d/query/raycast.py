@@ -195,7 +195,7 @@ def _cast(
         _half_space(shape, poses, starts, units, most, out, codes)
     else:
         with first_call("raycast"):
-            narrow.rays(*shape.packed, _planes(shape), poses, starts, units, most, 0, count, out, codes)
+            narrow.rays(*shape._packed, _planes(shape), poses, starts, units, most, 0, count, out, codes)
         left = np.flatnonzero(codes == narrow.GENERAL)
         if len(left):
             _general(shape, still, poses, starts, units, most, out, codes)
@@ -232,14 +232,14 @@ def _units(ways: Array, many: bool) -> Array:
 
 def _planes(shape: Shape) -> Array:
     """Return the planes of a solid hull, about its core's centre, rows of a unit normal and its limit."""
-    ints, floats = shape.packed
+    ints, floats = shape._packed
     if ints[layout.KIND] != layout.HULL or not isinstance(shape, Polytope):
         return _NO_PLANES
     if "planes" not in shape._cache:
         hull = shape._hull()
         planes = _NO_PLANES
         if hull.dimension == 3:
-            normals = shape.gauss_map()[0]
+            normals = shape._gauss_map()[0]
             corners = shape.vertices - floats[layout.CENTER : layout.CENTER + 3]
             limits = np.concatenate([(part @ corners.T).max(axis=1) for part in np.array_split(normals, 64)])
             planes = np.ascontiguousarray(np.column_stack([normals, limits]))
@@ -268,7 +268,7 @@ def _general(
     shape: Shape, still: Array | None, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any
 ) -> None:
     """Let a point fly along each ray as far as the shape can be."""
-    floats = shape.packed[1]
+    floats = shape._packed[1]
     centers = poses[:, 9:12] + poses[:, :9].reshape(-1, 3, 3) @ floats[layout.CENTER : layout.CENTER + 3]
     reach = np.linalg.norm(starts - centers, axis=1) + floats[layout.RHO] + floats[layout.RADIUS]
     reach = np.broadcast_to(np.minimum(reach * 1.001, most), len(out))

@@ -43,7 +43,7 @@ def bounding_capsule(shape: Shape) -> Array:
     if isinstance(shape, (Cylinder, Capsule)):
         half = 0.5 * shape.height
         return np.array([0.0, 0.0, -half, 0.0, 0.0, half, shape.radius * (1.0 + _ROUNDING)])
-    numbers = shape.packed[1]
+    numbers = shape._packed[1]
     center = numbers[layout.CENTER : layout.CENTER + 3]
     radius = (numbers[layout.RHO] + numbers[layout.RADIUS]) * (1.0 + _ROUNDING)
     return np.array([*center, *center, radius])

@@ -228,17 +228,17 @@ class Shape:
         return None
 
     @property
-    def packed(self) -> tuple[Ints, Array]:
+    def _packed(self) -> tuple[Ints, Array]:
         """The shape as the kernels take it: (ints, floats), see `gjk3d.shapes.layout`."""
         if "packed" not in self._cache:
             self._cache["packed"] = self._pack()
         return cast("tuple[Ints, Array]", self._cache["packed"])
 
     @property
-    def order(self) -> tuple[bytes, bytes]:
+    def _order(self) -> tuple[bytes, bytes]:
         """A total order of shapes by what the kernels see of them, the same in every process."""
         if "order" not in self._cache:
-            ints, floats = self.packed
+            ints, floats = self._packed
             if ints[layout.KIND] == layout.HULL:  # its vertices say all; a graph and a copy follow from them
                 ints, floats = ints[: layout.INT_HEAD], floats[: layout.FLOAT_HEAD + 3 * ints[layout.VERTICES]]
             # bytes that compare as the numbers do, so that scaling by a power of two keeps the order
@@ -274,7 +274,7 @@ class Shape:
         single = np.ndim(directions) == 1  # type: ignore[arg-type]
         d = rows([directions] if single else directions, "support: directions", lengths=False)
         out = np.empty_like(d)
-        ints, floats = self.packed
+        ints, floats = self._packed
         support_rows(ints, floats, d, out)
         return out[0] if single else out
 
@@ -291,9 +291,9 @@ class Shape:
         r = self._rounding()
         return v if r == 0.0 else measure.steiner_volume(v, *self._core_area_and_curvature(), r)
 
-    def gauss_map(self) -> tuple[Array, Array]:
-        """Return face normals and edges of a core that is a polytope; see `Polytope.gauss_map`."""
-        return self._bare().gauss_map()
+    def _gauss_map(self) -> tuple[Array, Array]:
+        """Return face normals and edges of a core that is a polytope; see `Polytope._gauss_map`."""
+        return self._bare()._gauss_map()
 
     def _core_volume(self) -> float:
         return 0.0
@@ -340,7 +340,7 @@ class Shape:
     def _ball(self) -> tuple[Array, float]:
         """Return centre and radius of a small enclosing ball."""
         center = self.bounds.mean(axis=0)
-        floats = self.packed[1]
+        floats = self._packed[1]
         return center, float(floats[layout.RHO] + floats[layout.RADIUS] + np.linalg.norm(center - floats[1:4]))
 
     def _box(self) -> tuple[Array, Array]:
@@ -455,7 +455,7 @@ class Polytope(Shape):
             self._cache["graph"] = support_graph(self._hull())
         return self._cache["graph"]
 
-    def gauss_map(self) -> tuple[Array, Array]:
+    def _gauss_map(self) -> tuple[Array, Array]:
         """Return unit face normals (f, 3), and edges (e, 9): direction, then the normals of the two faces they join.
 
         A flat shape has its edges' in-plane normals among the first, so that no arc is longer than a right angle.

@@ -144,12 +144,12 @@ class Composed(Shape):
             self._cache["polytope"] = _hull_of(self._terms())
         return self._cache["polytope"]
 
-    def gauss_map(self) -> tuple[Array, Array]:
-        """Return face normals and edges of a core that is a polytope; see `Polytope.gauss_map`."""
+    def _gauss_map(self) -> tuple[Array, Array]:
+        """Return face normals and edges of a core that is a polytope; see `Polytope._gauss_map`."""
         hull = self._polytope()
         if hull is None:
             raise ShapeError(f"{self!r} has curved parts, or too many vertices, and no list of its faces")
-        gauss: tuple[Array, Array] = hull.gauss_map()
+        gauss: tuple[Array, Array] = hull._gauss_map()
         return gauss
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:

@@ -27,7 +27,7 @@ def _faces(shape: Shape) -> tuple[Ints, Array]:
     if isinstance(shape, Halfspace):
         return _UNBOUNDED, shape.normal.copy()
     core: Any = shape
-    if core.packed[0][layout.KIND] != layout.HULL:
+    if core._packed[0][layout.KIND] != layout.HULL:
         return _NONE, np.empty(0)
     while not isinstance(core, Polytope):
         core = core._bare()

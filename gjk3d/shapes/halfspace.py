@@ -54,7 +54,7 @@ class Halfspace(Shape):
         return UnboundedShapeError(f"a Halfspace is unbounded and has no {what}; use a large Box where one is needed")
 
     @property
-    def packed(self) -> Any:
+    def _packed(self) -> Any:
         """Not there: a half-space has no core."""
         raise self._unbounded("core")
 

@@ -104,8 +104,8 @@ class Support(Shape):
         return ints, floats
 
     @property
-    def order(self) -> tuple[bytes, bytes]:
-        """See `Shape.order`; the function's name stands for its address, which every process has another of."""
+    def _order(self) -> tuple[bytes, bytes]:
+        """See `Shape._order`; the function's name stands for its address, which every process has another of."""
         name = f"{self.function.__module__}.{getattr(self.function, '__qualname__', '')}"
         return bytes([layout.SUPPORT]) * 8 + name.encode(), np.append(self.center, self.radius).tobytes()
 
@@ -128,7 +128,7 @@ def in_python(shape: Shape) -> Shape:
         return shape
     again: Support = object.__new__(Support)
     again._set(function=shape.function, center=shape.center, radius=shape.radius)
-    ints, floats = shape.packed
+    ints, floats = shape._packed
     ints = ints.copy()
     held = callback(shape.function, interpreted=True)
     ints[layout.VERTICES] = held.address

@@ -40,7 +40,7 @@ class Difference:
                     "there are no steps to explain; viz.show draws the answer"
                 )
         _, rows = question(a, b, result.pose_a, result.pose_b)
-        (_, fa), (_, fb) = self._packed = a.packed, b.packed
+        (_, fa), (_, fb) = self._packed = a._packed, b._packed
         self._m = relative_pose(rows.a, 0, fa, 0, rows.b, 0, fb, 0)
         self.turn: Array = rows.a[0, :9].reshape(3, 3).copy()  #: world from A's axes, in which a trace is written
         self.center: Array = self.turn @ fa[layout.CENTER : layout.CENTER + 3] + rows.a[0, 9:12]
@@ -96,7 +96,7 @@ class Difference:
 
 def _corners(shape: Shape) -> Array | None:
     """Return the vertices whose hull a core is, None where it is curved or has far too many."""
-    ints, floats = shape.packed
+    ints, floats = shape._packed
     if not ints[layout.POLYTOPE]:
         return None
     vertices = getattr(shape, "vertices", None)

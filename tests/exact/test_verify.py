@@ -357,7 +357,7 @@ def test_a_shape_that_the_judge_does_not_know_is_unprovable():
             self._set(inner=inner)
 
         def _pack(self):
-            return self.inner.packed
+            return self.inner._packed
 
     box = gk.Box((1, 1, 1))
     strange = Strange(box)

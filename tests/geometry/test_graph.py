@@ -51,7 +51,7 @@ def directions(hull, count):
 @pytest.mark.parametrize("name", CLOUDS)
 def test_climbing_is_scanning(name):
     hull = gk.ConvexHull(CLOUDS[name])
-    assert hull.packed[0][layout.PARTS] > 0, "is climbed"
+    assert hull._packed[0][layout.PARTS] > 0, "is climbed"
     d = directions(hull, 100_000 // len(CLOUDS))
     reached = np.einsum("ij,ij->i", hull.support(d), d)
     farthest = np.concatenate([(part @ hull.vertices.T).max(axis=1) for part in np.array_split(d, 20)])
@@ -62,20 +62,20 @@ def test_climbing_is_scanning(name):
     assert (reached <= farthest + rounding).all()
     graph = support_graph(hull._hull())
     assert 0 < graph.error <= 2e-13 * rho
-    assert hull.packed[1][layout.SLACK] >= graph.error
+    assert hull._packed[1][layout.SLACK] >= graph.error
 
 
 def test_flat_hulls_and_hulls_with_nearly_straight_outlines_are_scanned():
     circle = np.linspace(0, 2 * np.pi, 4000, endpoint=False)
     disc = np.column_stack([np.cos(circle), np.sin(circle), np.zeros(4000)])
-    assert gk.ConvexHull(disc).packed[0][layout.PARTS] == 0
+    assert gk.ConvexHull(disc)._packed[0][layout.PARTS] == 0
     drum = gk.ConvexHull(np.vstack([disc, disc + (0, 0, 1)]))
-    assert drum.packed[0][layout.PARTS] == 0
-    assert drum.packed[1][layout.SLACK] == drum._hull().defect
+    assert drum._packed[0][layout.PARTS] == 0
+    assert drum._packed[1][layout.SLACK] == drum._hull().defect
 
 
 def test_small_hulls_are_scanned():
-    assert gk.ConvexHull(on_sphere(40)).packed[0][layout.PARTS] == 0
+    assert gk.ConvexHull(on_sphere(40))._packed[0][layout.PARTS] == 0
 
 
 def test_every_cell_of_the_cube_map_is_found_from_its_middle():

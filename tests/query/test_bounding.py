@@ -82,7 +82,7 @@ def test_volumes_hold_every_shape(name, pose, scale):
         pose = naive.pose(pose[:3, :3], pose[:3, 3] * scale)
     shape = strategies.build(spec)
     placed = spec if pose is None else ("placed", spec, pose)
-    size = LONG(shape.packed[1][4] + shape.packed[1][0]) + 4 * np.abs(shape.packed[1][1:4]).max()
+    size = LONG(shape._packed[1][4] + shape._packed[1][0]) + 4 * np.abs(shape._packed[1][1:4]).max()
     size += 0 if pose is None else np.abs(pose[:3, 3]).max()
 
     box = gk.aabb(shape, pose)

@@ -36,7 +36,7 @@ def assert_same_shape(one, other):
     assert type(one) is type(other)
     assert one == other
     if not isinstance(one, gk.Halfspace):
-        for mine, theirs in zip(one.packed, other.packed, strict=True):
+        for mine, theirs in zip(one._packed, other._packed, strict=True):
             np.testing.assert_array_equal(mine, theirs)
 
 
@@ -78,7 +78,7 @@ def test_hulls_of_nasty_points_come_back_bit_for_bit(points):
     shape = gk.ConvexHull(points)
     assert_same_shape(shape, through_json(shape))
     again = through_json(shape)
-    for mine, theirs in zip(shape.gauss_map(), again.gauss_map(), strict=True):
+    for mine, theirs in zip(shape._gauss_map(), again._gauss_map(), strict=True):
         np.testing.assert_array_equal(mine, theirs)
     assert again.volume == pytest.approx(shape.volume, rel=1e-6, abs=1e-9 * np.ptp(points, axis=0).max() ** 3)
 
@@ -158,7 +158,7 @@ def test_facets_traces_and_half_spaces_are_the_same_again(name, tmp_path):
         found = again(gk.signed_distance(*pair, trace=True), tmp_path)
         assert found.sameness is Sameness.SAME
         assert found.now.trace is not None
-    if shape.packed[0][3]:
+    if shape._packed[0][3]:
         found = again(gk.signed_distance(shape, build(SHAPES["hull"]), depth="facets"), tmp_path)
         assert found.sameness is Sameness.SAME
         assert found.case.arguments["depth"] == "facets"

@@ -31,9 +31,9 @@ def test_heights_add_in_sums_and_the_greater_counts_in_unions(one, other):
 
 def test_nested_shapes_are_flattened_and_keep_a_radius_that_all_share():
     ball, box = gk.Sphere(0.5), gk.Box((1, 1, 1))
-    assert gk.MinkowskiSum(ball, box).packed[1][0] == 0.5
-    assert gk.ConvexUnion(ball, box.inflated(0.5)).packed[1][0] == 0.5
-    assert gk.ConvexUnion(ball, box).packed[1][0] == 0.0
+    assert gk.MinkowskiSum(ball, box)._packed[1][0] == 0.5
+    assert gk.ConvexUnion(ball, box.inflated(0.5))._packed[1][0] == 0.5
+    assert gk.ConvexUnion(ball, box)._packed[1][0] == 0.0
     nested = gk.MinkowskiSum(gk.ConvexUnion(ball, box), gk.ConvexUnion(gk.MinkowskiSum(box, box), ball)).scaled(
         (1, 2, 3)
     )

@@ -91,7 +91,7 @@ def test_shapes_are_values(shape):
     twin = pickle.loads(pickle.dumps(shape))
     assert twin == shape
     assert hash(twin) == hash(shape)
-    assert twin.order == shape.order
+    assert twin._order == shape._order
     assert copy.deepcopy(shape) == shape
     assert shape != gk.Sphere(12345.0)
     assert repr(shape).startswith(type(shape).__name__)

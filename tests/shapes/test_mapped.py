@@ -102,7 +102,7 @@ def _no_jit():
 def test_they_are_values(shape):
     again = pickle.loads(pickle.dumps(shape))
     assert again == shape
-    assert again.order == shape.order
+    assert again._order == shape._order
     summed = gk.MinkowskiSum(shape.placed(naive.pose(None, (0, 0, 1))), gk.Sphere(1))
     assert pickle.loads(pickle.dumps(summed)) == summed
     assert gk.distance(pickle.loads(pickle.dumps(summed)), gk.Point((0, 0, 5))).distance == pytest.approx(2.0, abs=1e-9)

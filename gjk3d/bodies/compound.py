@@ -212,9 +212,7 @@ class Compound(Solid):
         self._set(_geometry_error=None, _parts=tuple(flat))
 
     def _measured(self, geometry_error: float) -> Compound:
-        made: Compound = object.__new__(Compound)
-        made._set(_geometry_error=geometry_error, _parts=self._parts)
-        return made
+        return Compound._made(_geometry_error=geometry_error, _parts=self._parts)
 
     @property
     def geometry_error(self) -> float | None:
@@ -240,10 +238,7 @@ class Compound(Solid):
         ShapeError
             Where more curved parts than one shape can have are in it.
         """
-        if "hull" not in self._cache:
-            self._cache["hull"] = hull_of_all(self._parts)
-        hull: Shape = self._cache["hull"]
-        return hull
+        return self._cached("hull", lambda: hull_of_all(self._parts))
 
     def surface(self, resolution: int = 32) -> Surface:
         """Return the triangles of all parts, those inside of others among them.

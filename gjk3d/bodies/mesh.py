@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gjk3d.bodies.mending import Mended, body_numbers, mended
 from gjk3d.errors import Gjk3dWarning, ShapeError
+from gjk3d.frozen import Frozen
 from gjk3d.shapes.layout import in_range
 from gjk3d.typing import Array, FactorsLike, Ints, OnePose, Row, Rows, RowsLike, Unclear
 
@@ -31,7 +32,7 @@ class Part(NamedTuple):
     mesh: Mesh
 
 
-class Mesh:
+class Mesh(Frozen):
     """A triangle mesh: what was loaded, convex or not.
 
     `gjk3d.collide`, `distance` and `signed_distance` take it as it is, hollows and all; other queries take convex
@@ -72,13 +73,12 @@ class Mesh:
     (True, True, 0.166666667)
     """
 
-    __slots__ = ("_cache", "_faces", "_name", "_parts", "_solid", "_source", "_unit", "_vertices")
+    __slots__ = ("_faces", "_name", "_parts", "_solid", "_source", "_unit", "_vertices")
 
     #: the module that answers `gjk3d.collide` and the like for this class
     ANSWERED_BY: ClassVar[str] = "gjk3d.bodies.mesh_queries"
     CAST_BY: ClassVar[str] = "gjk3d.bodies.mesh_rays"
 
-    _cache: dict[str, Any]
     _faces: Ints
     _name: str | None
     _parts: tuple[Part, ...]
@@ -100,23 +100,15 @@ class Mesh:
     ) -> None:
         points = _vertices(vertices)
         triangles = _faces(faces, len(points))
-        for slot, value in (
-            ("_vertices", points),
-            ("_faces", triangles),
-            ("_name", name),
-            ("_unit", unit),
-            ("_parts", tuple(parts)),
-            ("_source", source),
-            ("_solid", bool(solid)),
-            ("_cache", {}),
-        ):
-            object.__setattr__(self, slot, value)
-
-    def __setattr__(self, key: str, value: object) -> None:
-        raise AttributeError(f"a Mesh is immutable, {key} cannot be set: build a new Mesh")
-
-    def __delattr__(self, key: str) -> None:
-        raise AttributeError(f"a Mesh is immutable, {key} cannot be deleted: build a new Mesh")
+        self._set(
+            _vertices=points,
+            _faces=triangles,
+            _name=name,
+            _unit=unit,
+            _parts=tuple(parts),
+            _source=source,
+            _solid=bool(solid),
+        )
 
     @property
     def vertices(self) -> Array:
@@ -151,28 +143,25 @@ class Mesh:
     @property
     def bounds(self) -> Array:
         """Lowest and highest corner of the triangles, (2, 3)."""
-        if "bounds" not in self._cache:
-            used = self._vertices[np.unique(self._faces)]
-            self._cache["bounds"] = _frozen(np.array([used.min(axis=0), used.max(axis=0)]))
-        bounds: Array = self._cache["bounds"]
-        return bounds
+        return self._cached("bounds", self._bounds)
+
+    def _bounds(self) -> Array:
+        used = self._vertices[np.unique(self._faces)]
+        return _frozen(np.array([used.min(axis=0), used.max(axis=0)]))  # type: ignore[no-any-return]
 
     @property
     def volume(self) -> float:
         """Signed volume by the divergence theorem; means something only if `is_watertight`, and is < 0 inside out."""
-        if "volume" not in self._cache:
-            # taken about the middle, so that a far-away mesh loses no digits
-            corners = (self._vertices - self.bounds.mean(axis=0))[self.skin.faces]
-            cross = np.cross(corners[:, 1], corners[:, 2])
-            self._cache["volume"] = float(np.einsum("ij,ij->", corners[:, 0], cross) / 6.0)
-        volume: float = self._cache["volume"]
-        return volume
+        return self._cached("volume", self._volume)
+
+    def _volume(self) -> float:
+        # taken about the middle, so that a far-away mesh loses no digits
+        corners = (self._vertices - self.bounds.mean(axis=0))[self.skin.faces]
+        cross = np.cross(corners[:, 1], corners[:, 2])
+        return float(np.einsum("ij,ij->", corners[:, 0], cross) / 6.0)
 
     def _mended(self) -> Mended:
-        if "mended" not in self._cache:
-            self._cache["mended"] = mended(self._vertices, self._faces)
-        found: Mended = self._cache["mended"]
-        return found
+        return self._cached("mended", lambda: mended(self._vertices, self._faces))
 
     @property
     def open_edges(self) -> int:
@@ -482,9 +471,7 @@ class Mesh:
         Where no vertex lies more than d above the plane of any face, the closed surface stays within d of the hull's,
         so the solid holds the hull shrunk about its middle by d over the radius of the ball within.
         """
-        if "convex slack" not in self._cache:
-            self._cache["convex slack"] = self._convex_slack()
-        slack: float = self._cache["convex slack"]
+        slack = self._cached("convex slack", self._convex_slack)
         return slack
 
     def _convex_slack(self) -> float:
@@ -511,50 +498,20 @@ class Mesh:
 
     def hull(self) -> ConvexHull:
         """Return the convex hull of the triangles, a shape that every query takes."""
-        if "hull" not in self._cache:
-            # scipy is loaded when the first hull is asked for
-            from gjk3d.shapes.convex_hull import ConvexHull
+        # scipy is loaded when the first hull is asked for
+        from gjk3d.shapes.convex_hull import ConvexHull
 
-            self._cache["hull"] = ConvexHull(self._vertices[np.unique(self._faces)])
-        hull: ConvexHull = self._cache["hull"]
-        return hull
+        return self._cached("hull", lambda: ConvexHull(self._vertices[np.unique(self._faces)]))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Mesh):
-            return NotImplemented
-        return self is other or (
-            (self._name, self._unit, self._parts, self._solid) == (other._name, other._unit, other._parts, other._solid)
-            and np.array_equal(self._vertices, other._vertices)
-            and np.array_equal(self._faces, other._faces)
-        )
-
-    def __hash__(self) -> int:
-        if "hash" not in self._cache:
-            self._cache["hash"] = hash((self._vertices.tobytes(), self._faces.tobytes()))
-        value: int = self._cache["hash"]
-        return value
-
-    def __copy__(self) -> Mesh:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Mesh:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), {slot: getattr(self, slot) for slot in Mesh.__slots__ if slot != "_cache"})
+    def _content(self) -> tuple[Any, ...]:
+        name, unit, parts, solid = self._name, self._unit, self._parts, self._solid
+        return name, unit, parts, solid, self._vertices.tobytes(), self._faces.tobytes()
 
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""
         parts = f", {len(self._parts)} parts" if len(self._parts) > 1 else ""
         unit = f", in {self._unit}" if self._unit else ""
         return f"<Mesh{name}: {len(self._faces)} triangles, {len(self._vertices)} vertices{parts}{unit}>"
-
-
-def _rebuild(cls: type[Mesh], values: dict[str, Any]) -> Mesh:
-    mesh: Mesh = object.__new__(cls)
-    for slot, value in {**values, "_cache": {}}.items():
-        object.__setattr__(mesh, slot, _frozen(value) if isinstance(value, np.ndarray) else value)
-    return mesh
 
 
 def _frozen(array: Any) -> Any:

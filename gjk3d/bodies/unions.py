@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from math import inf
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -14,9 +14,10 @@ from gjk3d._kernels.decorators import kernel
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.broad.nodes import BOX, HEIGHT, LEFT, RIGHT, ROOT
 from gjk3d.broad.tree import Tree
+from gjk3d.frozen import Frozen
 from gjk3d.poses import WIDTH
 from gjk3d.query.dispatch import arena
-from gjk3d.shapes.base import Shape, slots_of
+from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
 #: error of a place that went through a pose, in units of the greatest coordinate
@@ -93,75 +94,34 @@ class Union(ABC):
         """Return a point of every connected piece at least, (k, 3)."""
 
 
-class Solid:
-    """The root of what is no convex shape and is built from some: immutable, hashable, picklable."""
+class Solid(Frozen):
+    """The root of what is no convex shape and is built from some."""
 
-    __slots__ = ("_cache",)
-    _cache: dict[str, Any]
+    __slots__ = ()
 
     #: the module that answers `gjk3d.collide` and the like for these classes
     ANSWERED_BY: ClassVar[str] = "gjk3d.bodies.union_queries"
     CAST_BY: ClassVar[str] = "gjk3d.bodies.union_rays"
 
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "_cache", {})
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
-
-    def __reduce__(self) -> Any:
-        return rebuild, (type(self), {name: getattr(self, name) for name in slots_of(type(self))})
-
-    def __copy__(self) -> Solid:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Solid:
-        return self
-
-    def _content(self) -> tuple[Any, ...]:
-        """Return what makes two of a class equal: hashable."""
-        values = (getattr(self, name) for name in slots_of(type(self)))
-        return tuple((x.shape, x.tobytes()) if isinstance(x, np.ndarray) else x for x in values)
-
     def _bytes(self) -> Iterator[bytes]:
         """Yield what is the same in every process."""
-        for name in slots_of(type(self)):
+        for name in self._fields():
             yield np.asarray(getattr(self, name)).tobytes()
 
     @property
     def _order(self) -> tuple[int, int]:
         """What the order of two solids in the kernels is decided by: a subclass has that of its base."""
-        if "order" not in self._cache:
-            key = crc32(repr(slots_of(type(self))).encode())
-            for part in self._bytes():
-                key = crc32(part, key)
-            self._cache["order"] = self.union().count, key
-        order: tuple[int, int] = self._cache["order"]
-        return order
+        return self._cached("order", self._counted)
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, Solid) and type(self) is type(other) and self._content() == other._content()
-        )
-
-    def __hash__(self) -> int:
-        if "hash" not in self._cache:
-            self._cache["hash"] = hash((type(self).__name__, self._content()))
-        return int(self._cache["hash"])
+    def _counted(self) -> tuple[int, int]:
+        key = crc32(repr(self._fields()).encode())
+        for part in self._bytes():
+            key = crc32(part, key)
+        return self.union().count, key
 
     def union(self) -> Union:
         """Return the convex parts, packed once."""
-        if "union" not in self._cache:
-            self._cache["union"] = self._union()
-        union: Union = self._cache["union"]
-        return union
+        return self._cached("union", self._union)
 
     def facing(self, box: Array) -> Union:
         """Return what is asked about against something in a box, in the frame of this solid."""
@@ -175,13 +135,6 @@ class Solid:
     def bounds(self) -> Array:
         """Least and greatest corner of a box round the solid, (2, 3) float."""
         return self.union().box.reshape(2, 3).copy()
-
-
-def rebuild(cls: type[Solid], values: dict[str, Any]) -> Solid:
-    """Make a solid of its slots, for pickle."""
-    solid: Solid = object.__new__(cls)
-    solid._set(**values)
-    return solid
 
 
 def packed_behind(shapes: Sequence[Shape]) -> Packed:

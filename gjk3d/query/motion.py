@@ -12,6 +12,7 @@ import numpy as np
 from gjk3d._kernels.callback import raise_pending
 from gjk3d._kernels.first_call import first_call
 from gjk3d.errors import PoseError, ShapeError, UnsupportedPair
+from gjk3d.frozen import Frozen
 from gjk3d.narrow import toi as narrow
 from gjk3d.narrow.gjk import SIMPLEX
 from gjk3d.narrow.warm import ROW
@@ -57,7 +58,7 @@ class ImpactStatus(IntEnum):
         return self.name
 
 
-class Motion:
+class Motion(Frozen):
     """How a body moves from time 0 to time 1: a point of it straight, and the body round that point, both steadily.
 
     Parameters
@@ -87,8 +88,8 @@ class Motion:
            [ 0.,  0.,  0.,  1.]])
     """
 
-    __slots__ = ("_rows", "stacked")
-    _rows: Array
+    __slots__ = ("_numbers", "stacked")
+    _numbers: Array
     stacked: bool  #: whether it is n motions
 
     def __init__(
@@ -117,7 +118,12 @@ class Motion:
             away = given["center"][0] - rows[:, 9:12]
             rows[:, 18:21] = np.einsum("kji,kj->ki", rows[:, :9].reshape(-1, 3, 3), away)
             rows[:, 9:12] = given["center"][0]
-        self._rows, self.stacked = rows, bool(counts)
+        self._set(_numbers=rows, stacked=bool(counts))
+
+    @property
+    def _rows(self) -> Array:
+        """The numbers as the kernels take them: writable."""
+        return self._cached("rows", self._numbers.copy)
 
     @classmethod
     def translation(cls, pose: PoseLike | None, vector: Rows) -> Motion:
@@ -195,9 +201,7 @@ class Motion:
         """Return one motion of a stack."""
         if not self.stacked:
             raise TypeError("this Motion is one motion and cannot be indexed")
-        one: Motion = object.__new__(Motion)
-        one._rows, one.stacked = self._rows[index].reshape(1, -1), False
-        return one
+        return Motion._made(_numbers=self._numbers[index].reshape(1, -1), stacked=False)
 
     def at(self, time: Number | VectorLike) -> Array:
         """Return the pose at a time.
@@ -225,7 +229,7 @@ class Motion:
         poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12], 1.0
         return poses if many else poses[0]
 
-    def bend(self, shape: Shape) -> float:
+    def _bend(self, shape: Shape) -> float:
         """Bound how fast any point of a body gains speed: the square of the turn times its distance from the axis."""
         floats = shape._packed[1]
         rho = float(floats[layout.RHO] + floats[layout.RADIUS])
@@ -269,10 +273,9 @@ def _as_motion(motion: Any, name: str) -> Motion:
         rows, stacked = pose_rows(motion, name)
     except PoseError as reason:
         raise PoseError(f"{reason}; {name} is a gjk3d.Motion, or a pose for a body that stands still") from None
-    still: Motion = object.__new__(Motion)
-    still._rows, still.stacked = np.zeros((len(rows), narrow.MOTION)), stacked
-    still._rows[:, :12] = rows[:, :12]
-    return still
+    still = np.zeros((len(rows), narrow.MOTION))
+    still[:, :12] = rows[:, :12]
+    return Motion._made(_numbers=still, stacked=stacked)
 
 
 _STILL = Motion()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
 from gjk3d.errors import ShapeError
+from gjk3d.frozen import Frozen
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
 from gjk3d.poses import pose_rows
@@ -21,36 +22,20 @@ _U = layout.UNIT_ROUNDOFF
 _BLOCK = 200_000  #: pairs answered at a time: so many rows for the kernels are kept
 
 
-class Volume:
-    """The root of bounding volumes: one, or a stack of n; immutable."""
+class Volume(Frozen):
+    """The root of bounding volumes: one, or a stack of n."""
 
     __slots__ = ("_single",)
     _single: bool
     _names: ClassVar[tuple[str, ...]] = ()  #: of the fields
 
-    def _set(self, single: bool, **values: Array) -> Self:
-        object.__setattr__(self, "_single", single)
-        for name, value in values.items():
-            value = value[0] if single else value
-            if isinstance(value, np.ndarray):
-                value = np.ascontiguousarray(value)
-                value.setflags(write=False)
-            object.__setattr__(self, name, value if isinstance(value, np.ndarray) else float(value))
-        return self
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
-
-    def __reduce__(self) -> Any:
-        return type(self), tuple(getattr(self, name) for name in self._names)
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in self._names
+    def _fill(self, single: bool, **values: Array) -> Self:
+        """Set the fields, of one volume from stacks of one."""
+        fields = {name: value[0] if single else value for name, value in values.items()}
+        return self._set(
+            _single=single,
+            **{name: np.ascontiguousarray(x) if isinstance(x, np.ndarray) else float(x) for name, x in fields.items()},
         )
-
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, *(np.asarray(getattr(self, name)).tobytes() for name in self._names)))
 
     def _stacked(self) -> tuple[Array, ...]:
         """Return the fields as arrays of n rows, also of a single volume."""
@@ -70,7 +55,7 @@ class Volume:
         taken = [field[index] for field in self._stacked()]
         single = np.ndim(taken[0]) < self._stacked()[0].ndim
         fields = zip(self._names, taken, strict=True)
-        return volume._set(single, **{name: np.asarray(field)[None] if single else field for name, field in fields})
+        return volume._fill(single, **{name: np.asarray(field)[None] if single else field for name, field in fields})
 
     def __repr__(self) -> str:
         if not self._single:

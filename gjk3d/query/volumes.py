@@ -88,7 +88,7 @@ class BoundingSphere(Volume):
     def __init__(self, center: Rows, radius: Number | VectorLike) -> None:
         single, centers, radii = _fields("BoundingSphere", ("center", 3, center), ("radius", 0, radius))
         _not_below(radii, "BoundingSphere: radius")
-        self._set(single, center=centers, radius=radii)
+        self._fill(single, center=centers, radius=radii)
 
     @property
     def volume(self) -> Any:
@@ -152,7 +152,7 @@ class AABB(Volume):
         if (lows > highs).any():
             k = int(np.argmax((lows > highs).any(axis=1)))
             raise ShapeError(f"AABB: low is {lows[k].tolist()} and high {highs[k].tolist()}: low may nowhere be above")
-        self._set(single, low=lows, high=highs)
+        self._fill(single, low=lows, high=highs)
 
     @property
     def extents(self) -> Array:
@@ -233,7 +233,7 @@ class OBB(Volume):
         _not_below(lengths, "OBB: extents")
         # as given: a rotation made more orthonormal once more is another one in its last bits
         given = matrices(at) if pose is None else as_matrices(pose).reshape(-1, 4, 4).copy()
-        self._set(single, pose=given, extents=lengths)
+        self._fill(single, pose=given, extents=lengths)
 
     @property
     def volume(self) -> Any:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from math import isfinite
-from typing import Any, ClassVar, NamedTuple, Protocol, cast, overload
+from typing import Any, ClassVar, NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.errors import ShapeError
+from gjk3d.frozen import Frozen
 from gjk3d.poses import as_matrices, pose_rows
 from gjk3d.shapes import layout, measure, surfaces
 from gjk3d.shapes.layout import in_range
@@ -122,59 +123,10 @@ def factors3(value: Any) -> Array:
     return out
 
 
-def slots_of(cls: type) -> tuple[str, ...]:
-    """Return what an immutable object is made of: the slots of its class and of those that this derives from."""
-    names = (name for base in reversed(cls.__mro__) for name in base.__dict__.get("__slots__", ()))
-    return tuple(name for name in names if name != "_cache")
-
-
-class Shape:
+class Shape(Frozen):
     """The root of all shapes; see the classes that derive from it."""
 
-    __slots__ = ("_cache",)
-
-    _cache: dict[str, Any]
-
-    # --- immutable, hashable, picklable ----------------------------------------------------------------------------
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "_cache", {})
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a {type(self).__name__} is immutable: build a new one")
-
-    def _state(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in slots_of(type(self)))
-
-    def __reduce__(self) -> Any:
-        return _rebuild, (type(self), dict(zip(slots_of(type(self)), self._state(), strict=True)))
-
-    def __copy__(self) -> Shape:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Shape:
-        return self
-
-    def _key(self) -> tuple[Any, ...]:
-        return tuple(
-            (x.shape, x.tobytes()) if isinstance(x, np.ndarray) else tuple(x) if isinstance(x, list) else x
-            for x in self._state()
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Shape) and type(self) is type(other) and self._key() == other._key())
-
-    def __hash__(self) -> int:
-        if "hash" not in self._cache:
-            self._cache["hash"] = hash((type(self).__name__, self._key()))
-        return int(self._cache["hash"])
+    __slots__ = ()
 
     def __repr__(self) -> str:
         def text(value: Any) -> str:
@@ -182,7 +134,7 @@ class Shape:
                 return str(value.tolist()) if value.size <= 12 else f"<{' x '.join(map(str, value.shape))}>"
             return repr(value)
 
-        values = ", ".join(f"{name}={text(getattr(self, name))}" for name in slots_of(type(self)) if name[0] != "_")
+        values = ", ".join(f"{name}={text(getattr(self, name))}" for name in self._fields() if name[0] != "_")
         return f"{type(self).__name__}({values})"
 
     # --- what a class says of itself -------------------------------------------------------------------------------
@@ -230,23 +182,12 @@ class Shape:
     @property
     def _packed(self) -> tuple[Ints, Array]:
         """The shape as the kernels take it: (ints, floats), see `gjk3d.shapes.layout`."""
-        if "packed" not in self._cache:
-            self._cache["packed"] = self._pack()
-        return cast("tuple[Ints, Array]", self._cache["packed"])
+        return self._cached("packed", self._pack)
 
     @property
     def _order(self) -> tuple[bytes, bytes]:
         """A total order of shapes by what the kernels see of them, the same in every process."""
-        if "order" not in self._cache:
-            ints, floats = self._packed
-            if ints[layout.KIND] == layout.HULL:  # its vertices say all; a graph and a copy follow from them
-                ints, floats = ints[: layout.INT_HEAD], floats[: layout.FLOAT_HEAD + 3 * ints[layout.VERTICES]]
-            # bytes that compare as the numbers do, so that scaling by a power of two keeps the order
-            bits = (floats + 0.0).view(np.uint64)
-            negative = bits >> np.uint64(63) == 1
-            bits = bits ^ np.where(negative, np.uint64(2**64 - 1), np.uint64(2**63))
-            self._cache["order"] = (ints.tobytes(), bits.astype(">u8").tobytes())
-        return cast("tuple[bytes, bytes]", self._cache["order"])
+        return self._cached("order", lambda: layout.order(*self._packed))
 
     # --- what every shape can do -----------------------------------------------------------------------------------
 
@@ -442,29 +383,23 @@ class Polytope(Shape):
         return self._with_vertices(self.vertices @ rotation.T + translation)
 
     def _hull(self) -> Any:
-        if "hull" not in self._cache:
-            from gjk3d.geometry.hulls import build_hull
+        from gjk3d.geometry.hulls import build_hull
 
-            self._cache["hull"] = build_hull(np.ascontiguousarray(self.vertices))
-        return self._cache["hull"]
+        return self._cached("hull", lambda: build_hull(np.ascontiguousarray(self.vertices)))
 
     def _graph(self) -> Any:
         from gjk3d.geometry.graph import support_graph
 
-        if "graph" not in self._cache:
-            self._cache["graph"] = support_graph(self._hull())
-        return self._cache["graph"]
+        return self._cached("graph", lambda: support_graph(self._hull()))
 
     def _gauss_map(self) -> tuple[Array, Array]:
         """Return unit face normals (f, 3), and edges (e, 9): direction, then the normals of the two faces they join.
 
         A flat shape has its edges' in-plane normals among the first, so that no arc is longer than a right angle.
         """
-        if "gauss" not in self._cache:
-            from gjk3d.geometry.graph import gauss_map
+        from gjk3d.geometry.graph import gauss_map
 
-            self._cache["gauss"] = gauss_map(self._hull())
-        return cast("tuple[Array, Array]", self._cache["gauss"])
+        return self._cached("gauss", lambda: gauss_map(self._hull()))
 
     def _core_volume(self) -> float:
         return float(self._hull().volume)
@@ -559,9 +494,3 @@ def rigid(pose: Any) -> tuple[Array, Array]:
         raise ShapeError("placed: takes one pose, not a stack")
     row = pose_rows(pose)[0][0]
     return row[:9].reshape(3, 3).copy(), row[9:12].copy()
-
-
-def _rebuild(cls: type, values: dict[str, Any]) -> Shape:
-    shape = cast(Shape, object.__new__(cls))
-    shape._set(**values)
-    return shape

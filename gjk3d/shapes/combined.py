@@ -232,7 +232,7 @@ class Swept(Composed):
             raise ShapeError(f"Swept: pieces is {pieces!r}, expected a whole number of at least 1")
         if motion.stacked:
             raise ShapeError(f"Swept: motion is {len(motion)} motions, expected one: motion[0]")
-        bend = motion.bend(body)
+        bend = motion._bend(body)
         places = motion.at(np.linspace(0.0, 1.0, pieces + 1 if bend > 0.0 else 2))
         terms = [t for p in places for t in moved_terms(body._terms(), p[:3, :3], p[:3, 3])]
         return _flattened(terms, body._rounding() + bend / (8.0 * pieces**2), "Swept")

@@ -66,14 +66,12 @@ class Composed(Shape):
         largest = [float(np.abs(p.matrix).max()) * float(np.abs(p.numbers).max(initial=0.0)) for t in terms for p in t]
         offsets = [float(np.abs(part.offset).max()) for term in terms for part in term]
         in_range(np.array([*largest, *offsets]), "a composed shape")
-        shape: Composed = object.__new__(cls)
-        shape._set(
+        return cls._made(
             _table=np.array(table, dtype=np.int64),
             _numbers=np.concatenate(numbers) + 0.0,
             _radius=float(radius),
             _functions=tuple(functions),
         )
-        return shape
 
     def __repr__(self) -> str:
         names = ("point", "segment", "box", "hull", "cylinder", "cone", "ellipsoid", "", "mapping")
@@ -134,15 +132,11 @@ class Composed(Shape):
             return super().volume
         if len(terms) == 1 and len(terms[0]) == 1 and self._radius == 0.0:
             return self._core_volume()
-        if "volume" not in self._cache:
-            self._cache["volume"] = measured(self.support).volume
-        return float(self._cache["volume"])
+        return self._cached("volume", lambda: measured(self.support).volume)
 
     def _polytope(self) -> Any:
         """Return the core as a `ConvexHull` where all parts are polytopes and few enough, else None."""
-        if "polytope" not in self._cache:
-            self._cache["polytope"] = _hull_of(self._terms())
-        return self._cache["polytope"]
+        return self._cached("polytope", lambda: _hull_of(self._terms()))
 
     def _gauss_map(self) -> tuple[Array, Array]:
         """Return face normals and edges of a core that is a polytope; see `Polytope._gauss_map`."""
@@ -189,10 +183,7 @@ class Composed(Shape):
 
     def _bare_measures(self) -> Measures:
         """Measure the core of several parts, some of them curved."""
-        if "measures" not in self._cache:
-            self._cache["measures"] = measured(Composed._from_terms(self._terms(), 0.0).support)
-        found: Measures = self._cache["measures"]
-        return found
+        return self._cached("measures", lambda: measured(Composed._from_terms(self._terms(), 0.0).support))
 
 
 #: points of which a composed polytope's vertices are found

@@ -218,7 +218,6 @@ class ConvexHull(Polytope):
 
 
 def _restore(cls: type[ConvexHull], vertices: Array, hull: Any) -> ConvexHull:
-    shape: ConvexHull = object.__new__(cls)
-    shape._set(_vertices=vertices)
+    shape = cls._made(_vertices=vertices)
     shape._cache["hull"] = hull
     return shape

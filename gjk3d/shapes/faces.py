@@ -17,10 +17,7 @@ _UNBOUNDED = np.array([-1], dtype=np.int64)
 
 def faces_of(shape: Shape) -> tuple[Ints, Array]:
     """Return the faces of a hull; the normal of a half-space; nothing of what the kernels know by its kind."""
-    if "loops" not in shape._cache:
-        shape._cache["loops"] = _faces(shape)
-    faces: tuple[Ints, Array] = shape._cache["loops"]
-    return faces
+    return shape._cached("loops", lambda: _faces(shape))
 
 
 def _faces(shape: Shape) -> tuple[Ints, Array]:

@@ -17,9 +17,9 @@ each other.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.errors import ShapeError
+from gjk3d.typing import Array, Ints
 
 POINT, SEGMENT, BOX, HULL, CYLINDER, CONE, ELLIPSOID, COMPOSED, SUPPORT = range(9)
 
@@ -37,8 +37,18 @@ UNIT_ROUNDOFF = 2.0**-53
 LEAST, GREATEST = 1e-50, 1e50
 
 
-def in_range(values: NDArray[np.float64], what: str) -> None:
+def in_range(values: Array, what: str) -> None:
     """Raise where the largest of some lengths is outside the range of the kernels; zeros are no lengths."""
     largest = float(np.abs(values).max(initial=0.0))
     if largest > GREATEST or 0.0 < largest < LEAST:
         raise ShapeError(f"{what}: lengths of {largest:g} are outside {LEAST:g} to {GREATEST:g}; use another unit")
+
+
+def order(ints: Ints, floats: Array) -> tuple[bytes, bytes]:
+    """Return what shapes are ordered by: bytes that compare as the numbers do, so that scaling by 2 keeps the order."""
+    if ints[KIND] == HULL:  # its vertices say all; a graph and a copy follow from them
+        ints, floats = ints[:INT_HEAD], floats[: FLOAT_HEAD + 3 * ints[VERTICES]]
+    bits = (floats + 0.0).view(np.uint64)
+    negative = bits >> np.uint64(63) == 1
+    bits = bits ^ np.where(negative, np.uint64(2**64 - 1), np.uint64(2**63))
+    return ints.tobytes(), bits.astype(">u8").tobytes()

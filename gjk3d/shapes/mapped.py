@@ -116,18 +116,14 @@ class Support(Shape):
         return self._measures()[1:]
 
     def _measures(self) -> Measures:
-        if "measures" not in self._cache:
-            self._cache["measures"] = measured(self.support)
-        found: Measures = self._cache["measures"]
-        return found
+        return self._cached("measures", lambda: measured(self.support))
 
 
 def in_python(shape: Shape) -> Shape:
     """Return a stand-in for a shape that calls its function uncompiled, and so keeps what that raises."""
     if not isinstance(shape, Support):
         return shape
-    again: Support = object.__new__(Support)
-    again._set(function=shape.function, center=shape.center, radius=shape.radius)
+    again = Support._made(function=shape.function, center=shape.center, radius=shape.radius)
     ints, floats = shape._packed
     ints = ints.copy()
     held = callback(shape.function, interpreted=True)

@@ -1,0 +1,66 @@
+"""One base makes shapes, bodies, bounding volumes and motions immutable, hashable and picklable."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from strategies import SHAPES, build
+
+import gjk3d as gk
+from gjk3d.frozen import Frozen
+
+SURFACE = gk.Box((1, 2, 1)).surface()
+MAKE = {name: lambda spec=spec: build(spec) for name, spec in SHAPES.items()} | {
+    "halfspace": lambda: gk.Halfspace((0, 0, 1), 0.1),
+    "mesh": lambda: gk.Mesh(SURFACE.vertices, SURFACE.faces, name="part"),
+    "compound": lambda: gk.Compound([(gk.Box((1, 1, 1)), None), (gk.Sphere(1), np.eye(4))]),
+    "voxels": lambda: gk.VoxelGrid(np.ones((2, 3, 2), dtype=bool), 0.5),
+    "cloud": lambda: gk.PointCloud([(0, 0, 0), (1, 2, 3)], 0.1),
+    "heights": lambda: gk.HeightField(np.zeros((5, 5)), 1.0, (-2, -2)),
+    "ball": lambda: gk.BoundingSphere((1, 2, 3), 4),
+    "boxes": lambda: gk.AABB([(0, 0, 0), (1, 1, 1)], [(1, 1, 1), (2, 2, 2)]),
+    "turned box": lambda: gk.OBB(np.eye(4), (1, 2, 3)),
+    "motion": lambda: gk.Motion(np.eye(4), (1, 0, 0), angular=(0, 0, 1)),
+    "motions": lambda: gk.Motion(None, [(1, 0, 0), (2, 0, 0)]),
+}
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_the_law_of_what_is_frozen(name):
+    thing, twin = MAKE[name](), MAKE[name]()
+    assert isinstance(thing, Frozen)
+    assert thing == twin
+    assert hash(thing) == hash(twin)
+    assert len({thing, twin}) == 1
+    again = pickle.loads(pickle.dumps(thing))
+    assert type(again) is type(thing)
+    assert again == thing
+    assert hash(again) == hash(thing)
+    assert copy.copy(thing) is thing
+    assert copy.deepcopy(thing) is thing
+    fields = type(thing)._fields()
+    assert fields
+    for field in (*fields, "color"):
+        with pytest.raises(AttributeError, match="immutable"):
+            setattr(thing, field, 1)
+        with pytest.raises(AttributeError, match="immutable"):
+            delattr(thing, field)
+    for value in (getattr(again, field) for field in fields):
+        assert not isinstance(value, np.ndarray) or not value.flags.writeable
+    assert thing == twin
+
+
+def test_what_differs_is_not_equal():
+    things = [make() for make in MAKE.values()]
+    assert len(set(things)) == len({repr(thing) for thing in things})
+    assert gk.AABB((0, 0, 0), (1, 1, 1)) != gk.AABB([(0, 0, 0)], [(1, 1, 1)])
+    assert gk.Motion(None, (1, 0, 0)) != gk.Motion(None, (1, 0, 1))
+    assert gk.Sphere(1) != gk.BoundingSphere((0, 0, 0), 1)
+    assert gk.Sphere(1) != 1
+
+
+def test_the_sign_of_a_zero_makes_no_difference():
+    plus, minus = (gk.AABB((zero, 0, 0), (1, 1, 1)) for zero in (0.0, -0.0))
+    assert plus == minus
+    assert hash(plus) == hash(minus)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import trimesh
 from scipy.spatial import cKDTree
-from tests.solids.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError
+from tests.bodies.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
 
 
 def balls(cloud: gk.PointCloud) -> list[tuple[gk.Sphere, Array]]:

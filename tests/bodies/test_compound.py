@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import trimesh
 from scipy.spatial.transform import RigidTransform
-from tests.solids.places import anywhere, at, check_against_parts, some_compound, some_shape
 
 import gjk3d as gk
 from gjk3d.errors import PoseError, ShapeError, UnsupportedPair
+from tests.bodies.places import anywhere, at, check_against_parts, some_compound, some_shape
 
 
 def of(mesh: trimesh.Trimesh) -> gk.Mesh:

@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 import trimesh
-from tests.solids.places import anywhere, at
 
 import gjk3d as gk
 from gjk3d.bodies.conversions import geometry_error
 from gjk3d.errors import ShapeError
+from tests.bodies.places import anywhere, at
 
 
 def of(mesh: trimesh.Trimesh) -> gk.Mesh:

@@ -7,10 +7,10 @@ import pickle
 import numpy as np
 import pytest
 import trimesh
-from tests.solids.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError, UnsupportedPair
+from tests.bodies.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
 
 
 def columns(field: gk.HeightField, bottom: float = -50.0) -> list[tuple[gk.ConvexHull, Array]]:

@@ -10,10 +10,10 @@ import trimesh
 from numpy.typing import NDArray
 from pyvista import examples
 from scipy.spatial.transform import Rotation
-from tests.meshes.exact_triangles import distance_by_planes, triangles_meet
 
 import gjk3d as gk
 from gjk3d.bodies.bvh import tree_of
+from tests.bodies.exact_triangles import distance_by_planes, triangles_meet
 
 Array = NDArray[np.float64]
 

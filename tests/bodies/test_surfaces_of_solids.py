@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.solids.places import at
 
 import gjk3d as gk
+from tests.bodies.places import at
 
 
 def test_the_surface_of_voxels_is_closed_and_holds_their_volume() -> None:

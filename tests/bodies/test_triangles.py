@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.meshes.exact_triangles import distance_by_planes, triangles_meet
 
 from gjk3d.bodies import triangles
+from tests.bodies.exact_triangles import distance_by_planes, triangles_meet
 
 
 def rows(t: np.ndarray) -> tuple:

@@ -7,10 +7,10 @@ import pickle
 import numpy as np
 import pytest
 import trimesh
-from tests.solids.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnsupportedPair
+from tests.bodies.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
 
 TORUS = trimesh.creation.torus(0.8, 0.2, major_sections=32, minor_sections=16)
 

@@ -21,6 +21,9 @@ TOLERANCE = 1e-6
 IDENTITY = np.array([[1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]])
 
 GREATEST = 1e50  #: of a translation; beyond, squares of lengths would overflow
+UNIT_ROUNDOFF = 2.0**-53  #: of one operation on floats, relative
+#: error of a place that went through a pose and a few operations, in units of the greatest coordinate
+ROUNDING = 128.0 * UNIT_ROUNDOFF
 
 _OK, _NOT_FINITE, _LAST_ROW, _TRANSPOSED, _NOT_ROTATION, _REFLECTION, _FAR = range(7)
 
@@ -140,6 +143,57 @@ def fill_rows(matrices: Array | None, name: str, rows: Array) -> None:
     bad, what = check_rows(stack if stack.flags.writeable else stack.copy(), rows)
     if bad >= 0:
         raise PoseError(_complaint(stack[bad], f"{name}[{bad}]" if matrices.ndim == 3 else name, what))
+
+
+def parts(rows: Array) -> tuple[Array, Array]:
+    """Return rotations (..., 3, 3) and translations (..., 3) of pose rows (..., 12 or 13)."""
+    return rows[..., :9].reshape(*rows.shape[:-1], 3, 3), rows[..., 9:12]
+
+
+def matrices(rows: Array) -> Array:
+    """Return pose rows (..., 12 or 13) as matrices (..., 4, 4)."""
+    out = np.zeros((*rows.shape[:-1], 4, 4))
+    out[..., :3, :3], out[..., :3, 3] = parts(rows)
+    out[..., 3, 3] = 1.0
+    return out
+
+
+def translations(places: Array) -> Array:
+    """Return pose rows that only translate, (n, 13), to places (n, 3)."""
+    rows = np.zeros((len(places), WIDTH))
+    rows[:, [0, 4, 8]] = 1.0
+    rows[:, 9:12] = places
+    return rows
+
+
+def moved(row: Array, points: Array) -> Array:
+    """Return points (n, 3) moved by one pose."""
+    turn, shift = parts(row)
+    out: Array = points @ turn.T + shift
+    return out
+
+
+def inverse(row: Array) -> Array:
+    """Return the inverse of one pose, (12,)."""
+    turn, shift = parts(row)
+    return np.concatenate([turn.T.ravel(), -(shift @ turn)])
+
+
+def relative(row_a: Array, row_b: Array) -> Array:
+    """Return the pose of B in A's frame, (12,)."""
+    (turn_a, shift_a), (turn_b, shift_b) = parts(row_a), parts(row_b)
+    return np.concatenate([(turn_a.T @ turn_b).ravel(), turn_a.T @ (shift_b - shift_a)])
+
+
+def composed(row: Array, rows: Array) -> Array:
+    """Return pose rows (n, 13) behind one pose."""
+    turn, shift = parts(row)
+    inner, places = parts(rows)
+    out = np.empty((len(rows), WIDTH))
+    turns = turn @ inner
+    out[:, :9], out[:, 9:12] = turns.reshape(-1, 9), places @ turn.T + shift
+    out[:, 12] = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(axis=(1, 2), initial=0.0)
+    return out
 
 
 def _complaint(matrix: Array, name: str, what: int) -> str:

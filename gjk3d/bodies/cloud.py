@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gjk3d.bodies.unions import InTree, Packed, Solid, packed_behind
-from gjk3d.bodies.voxels import moved_rows
 from gjk3d.errors import ShapeError
+from gjk3d.poses import translations
 from gjk3d.shapes.base import Shape, number, rows
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.simplices import Point
@@ -39,7 +39,7 @@ class Balls(InTree):
 
     def rows(self, which: Ints) -> Array:
         """See `Union`."""
-        return moved_rows(self._points[which])
+        return translations(self._points[which])
 
     def shape(self, part: int) -> Shape:
         """See `Union`."""

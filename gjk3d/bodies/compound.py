@@ -9,9 +9,9 @@ import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.surfaces import packed_triangles
-from gjk3d.bodies.unions import InTree, Packed, Solid, composed
+from gjk3d.bodies.unions import InTree, Packed, Solid
 from gjk3d.errors import ShapeError
-from gjk3d.poses import IDENTITY, WIDTH, pose_rows
+from gjk3d.poses import IDENTITY, WIDTH, composed, matrices, pose_rows
 from gjk3d.query.ask import no_shape
 from gjk3d.query.bounding import placed_boxes
 from gjk3d.query.dispatch import is_mapped
@@ -222,7 +222,7 @@ class Compound(Solid):
     @property
     def parts(self) -> tuple[tuple[Shape | Mesh, Array], ...]:
         """The parts, those of nested compounds among them: shapes and their (4, 4) poses."""
-        return tuple((thing, _matrix(row)) for thing, row in self._parts)
+        return tuple((thing, matrices(row)) for thing, row in self._parts)
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -302,10 +302,3 @@ def _frozen(row: Array) -> Array:
     own = np.array(row)
     own.setflags(write=False)
     return own
-
-
-def _matrix(row: Array) -> Array:
-    assert row.shape == (WIDTH,)
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = row[:9].reshape(3, 3), row[9:12]
-    return pose

@@ -19,10 +19,10 @@ from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.surfaces import from_points, holds
 from gjk3d.bodies.triangles import read
-from gjk3d.bodies.unions import ROUNDING
 from gjk3d.bodies.voxels import Bits, VoxelGrid
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
+from gjk3d.poses import ROUNDING
 from gjk3d.shapes.base import number, rows
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array, Bools, RowsLike

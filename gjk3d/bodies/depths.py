@@ -16,8 +16,8 @@ import numpy as np
 from gjk3d.bodies.between import Between
 from gjk3d.bodies.mesh_depths import Depth, distinct, shortest
 from gjk3d.bodies.surfaces import from_points, holds
-from gjk3d.bodies.unions import inverse
 from gjk3d.narrow import solve as narrow
+from gjk3d.poses import inverse
 from gjk3d.query.distance import signed_distance
 from gjk3d.typing import Array, Ints
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.bodies.unions import BLOCK, Packed, Solid, Union
-from gjk3d.bodies.voxels import moved_rows
 from gjk3d.errors import ShapeError, UnboundedShapeError
+from gjk3d.poses import translations
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape, number
 from gjk3d.shapes.convex_hull import ConvexHull
@@ -152,7 +152,7 @@ class Prisms(Union):
 
     def rows(self, which: Ints) -> Array:
         """See `Union`."""
-        return moved_rows(self._middles(self._corners(which)))
+        return translations(self._middles(self._corners(which)))
 
     def shape(self, part: int) -> Shape:
         """See `Union`."""

@@ -14,6 +14,7 @@ from gjk3d.bodies.traversal import STACK, between, boxes_apart, crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
 from gjk3d.geometry.vec3 import Vec3, dot, sub
 from gjk3d.narrow.cores import Rigid
+from gjk3d.poses import ROUNDING, relative
 from gjk3d.typing import Array, Ints
 
 _WIDTH = 7
@@ -174,13 +175,13 @@ def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = Fals
     (boxes_a, links_a, corners_a), (boxes_b, links_b, corners_b) = tree_of(a).arrays, tree_of(b).arrays
     out = np.zeros(len(rows_a), dtype=np.int64)
     meet_rows(
-        rows_a, rows_b, surfaces.ROUNDING, tree_of(a).reach + tree_of(b).reach, first,
+        rows_a, rows_b, ROUNDING, tree_of(a).reach + tree_of(b).reach, first,
         boxes_a, links_a, corners_a, *_of_bodies(a), boxes_b, links_b, corners_b, *_of_bodies(b),
         np.empty((STACK, 2), dtype=np.int64), np.empty((1, 2), dtype=np.int64), out,
     )  # fmt: skip
     if not (first and (out == MEET).any()):
         for k in np.flatnonzero(out == _MAYBE):
-            which = surfaces.one_in_other(a, b, surfaces.relative(rows_a[k], rows_b[k]))
+            which = surfaces.one_in_other(a, b, relative(rows_a[k], rows_b[k]))
             out[k] = (APART, HOLDS, HELD)[which]
     return out
 

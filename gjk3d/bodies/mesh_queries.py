@@ -19,7 +19,7 @@ from gjk3d.bodies.mesh_depths import depth, hull_of
 from gjk3d.bodies.traversal import APART, BOXES_MEET, MEET, NO_POSE_GIVEN, STACK, relation, roots_relation
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
-from gjk3d.poses import WIDTH
+from gjk3d.poses import ROUNDING, WIDTH, relative
 from gjk3d.query.ask import MIXED, family_of, question
 from gjk3d.query.dispatch import Family, Rows, families
 from gjk3d.results import Status
@@ -201,7 +201,7 @@ def _one(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Mesh, Mesh | Shape, 
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
     if isinstance(b, Halfspace):
         raise UnsupportedPair("a half-space has no faces to meet: ask collide or signed_distance")
-    return a, b, surfaces.relative(rows.a[0], rows.b[0]), turned, rows.a[0]
+    return a, b, relative(rows.a[0], rows.b[0]), turned, rows.a[0]
 
 
 # --- the family -----------------------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def _collide(a: Any, b: Any, rows: Rows, margin: float) -> NDArray[np.bool_]:
 def _each(rows: Rows) -> Any:
     """Yield the number of each row and the pose of the second in the first's frame."""
     for k in range(rows.total):
-        yield k, surfaces.relative(rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0])
+        yield k, relative(rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0])
 
 
 def _solve(
@@ -288,7 +288,7 @@ def _solve(
 def _answer(a: Mesh, b: Mesh | Shape, m: Array, mode: int, max_distance: float, out: Array) -> tuple[int, bool]:
     """Write one answer in a's frame; return its status, and whether its interval is as narrow as promised."""
     error = surfaces.noise(a, b, m)
-    size = error / surfaces.ROUNDING
+    size = error / ROUNDING
     if not surfaces.meet(a, b, m) and surfaces.one_in_other(a, b, m) == 0:
         gap = surfaces.gap(a, b, m, max_distance)
         status = Status.SEPARATED
@@ -362,7 +362,7 @@ def _quick(a: Any, b: Any) -> Callable[[Any, Any], bool | None] | None:
     turned = first is not a
     roots = np.zeros((3, BOX))
     roots[0], roots[1] = tree.boxes[0], other.boxes[0]
-    roots[2, :3] = surfaces.ROUNDING, reach, root_of(first)[RADIUS] + root_of(second)[RADIUS]
+    roots[2, :3] = ROUNDING, reach, root_of(first)[RADIUS] + root_of(second)[RADIUS]
 
     def ask(pose_a: Any, pose_b: Any) -> bool | None:
         one, two = _STANDING if pose_a is None else pose_a, _STANDING if pose_b is None else pose_b
@@ -377,10 +377,10 @@ def _quick(a: Any, b: Any) -> Callable[[Any, Any], bool | None] | None:
         if told == NO_POSE_GIVEN:
             return None
         with first_call("mesh"):
-            told = relation(rows, surfaces.ROUNDING, reach, *arrays)
+            told = relation(rows, ROUNDING, reach, *arrays)
         if told != BOXES_MEET:
             return bool(told == MEET)
-        return surfaces.one_in_other(first, second, surfaces.relative(rows[0], rows[1])) != 0
+        return surfaces.one_in_other(first, second, relative(rows[0], rows[1])) != 0
 
     return ask
 

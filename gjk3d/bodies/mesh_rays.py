@@ -10,11 +10,12 @@ from gjk3d._kernels.decorators import kernel
 from gjk3d._kernels.first_call import first_call
 from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.surfaces import ROUNDING, holds
+from gjk3d.bodies.surfaces import holds
 from gjk3d.bodies.traversal import STACK
 from gjk3d.bodies.triangles import Triangle, nearest_on, read
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
+from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Ints
 
 _NEVER = 1e308

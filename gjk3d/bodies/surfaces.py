@@ -17,7 +17,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
-from gjk3d.poses import IDENTITY
+from gjk3d.poses import IDENTITY, ROUNDING, matrices
 from gjk3d.query.batch import Pairs
 from gjk3d.query.bounding import aabb
 from gjk3d.query.dispatch import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, is_mapped, scratch
@@ -26,8 +26,6 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.simplices import Triangle
 from gjk3d.typing import Array, Bools, Ints
 
-#: error of a corner that went through a pose, and of what is computed from it, in units of the greatest coordinate
-ROUNDING = 64.0 * 2.0**-52
 _CHUNK = 4096
 MOST_PAIRS = 2**26  #: of meeting faces that are listed: a gigabyte
 
@@ -40,15 +38,6 @@ class Gap(NamedTuple):
     point_a: Array
     point_b: Array
     faces: tuple[int, int]
-
-
-def relative(row_a: Array, row_b: Array) -> Array:
-    """Return the pose of B in A's frame as twelve numbers."""
-    turn_a, turn_b = row_a[:9].reshape(3, 3), row_b[:9].reshape(3, 3)
-    m = np.empty(12)
-    m[:9] = (turn_a.T @ turn_b).ravel()
-    m[9:] = turn_a.T @ (row_b[9:12] - row_a[9:12])
-    return m
 
 
 def noise(a: Mesh, b: Mesh | Shape, m: Array) -> float:
@@ -232,9 +221,7 @@ def _poses(m: Array) -> Array:
 
 def _matrices(count: int, m: Array) -> Array:
     """Return the identity for each triangle, and the pose of the shape behind them."""
-    poses = np.tile(np.eye(4), (count + 1, 1, 1))
-    poses[-1, :3, :3], poses[-1, :3, 3] = m[:9].reshape(3, 3), m[9:]
-    return poses
+    return np.concatenate([np.tile(np.eye(4), (count, 1, 1)), matrices(m)[None]])
 
 
 def _hits(corners: Array, b: Shape, m: Array) -> Bools:

@@ -14,10 +14,10 @@ from gjk3d.bodies.compound import parts_of
 from gjk3d.bodies.depths import depth
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.surfaces import relative
-from gjk3d.bodies.unions import ROUNDING, Solid, Union
+from gjk3d.bodies.unions import Solid, Union
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
+from gjk3d.poses import ROUNDING, relative
 from gjk3d.query.ask import MIXED, family_of
 from gjk3d.query.dispatch import Family, Rows, families
 from gjk3d.results import Status

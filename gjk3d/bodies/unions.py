@@ -15,13 +15,11 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.broad.nodes import BOX, HEIGHT, LEFT, RIGHT, ROOT
 from gjk3d.broad.tree import Tree
 from gjk3d.frozen import Frozen
-from gjk3d.poses import WIDTH
+from gjk3d.poses import ROUNDING, parts
 from gjk3d.query.dispatch import arena
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
-#: error of a place that went through a pose, in units of the greatest coordinate
-ROUNDING = 64.0 * 2.0**-52
 _BRUTE = 16384  #: pairs of boxes that are compared straight away
 BLOCK = 65536  #: most pairs that a search yields at once
 
@@ -151,27 +149,11 @@ def noise(reach_a: float, reach_b: float, shifts: Array) -> Array:
 
 def turned(boxes: Array, m: Array) -> Array:
     """Return the boxes round boxes at a pose of twelve numbers."""
-    turn, shift = m[:9].reshape(3, 3), m[9:12]
+    turn, shift = parts(m)
     middle, half = 0.5 * (boxes[:, :3] + boxes[:, 3:]), 0.5 * (boxes[:, 3:] - boxes[:, :3])
     middle = middle @ turn.T + shift
     half = half @ np.abs(turn).T + ROUNDING * (np.abs(middle) + half + np.abs(shift))
     return np.hstack([middle - half, middle + half])
-
-
-def composed(m: Array, rows: Array) -> Array:
-    """Return pose rows behind a pose of twelve numbers."""
-    turn, shift = m[:9].reshape(3, 3), m[9:12]
-    out = np.empty((len(rows), WIDTH))
-    turns = turn @ rows[:, :9].reshape(-1, 3, 3)
-    out[:, :9], out[:, 9:12] = turns.reshape(-1, 9), rows[:, 9:12] @ turn.T + shift
-    out[:, 12] = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(axis=(1, 2), initial=0.0)
-    return out
-
-
-def inverse(m: Array) -> Array:
-    """Return the inverse of a pose of twelve numbers."""
-    turn = m[:9].reshape(3, 3)
-    return np.concatenate([turn.T.ravel(), -(m[9:12] @ turn)])
 
 
 def box_gaps(a: Array, b: Array) -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gjk3d._kernels.decorators import kernel
 from gjk3d.bodies.unions import InTree, Packed, Solid, packed_behind
 from gjk3d.errors import ShapeError
-from gjk3d.poses import WIDTH
+from gjk3d.poses import translations
 from gjk3d.shapes.base import Shape, number, rows, vector
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.convex_hull import ConvexHull
@@ -87,7 +87,7 @@ class Voxels(InTree):
 
     def rows(self, which: Ints) -> Array:
         """See `Union`."""
-        return moved_rows(self._middles[which])
+        return translations(self._middles[which])
 
     def shape(self, part: int) -> Shape:
         """See `Union`."""
@@ -103,14 +103,6 @@ class Voxels(InTree):
     def points(self) -> Array:
         """See `Union`."""
         return self._middles
-
-
-def moved_rows(places: Array) -> Array:
-    """Return pose rows that only translate."""
-    out = np.zeros((len(places), WIDTH))
-    out[:, [0, 4, 8]] = 1.0
-    out[:, 9:12] = places
-    return out
 
 
 class VoxelGrid(Solid):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gjk3d.bodies import Mesh, surfaces
 from gjk3d.bodies.mending import merged_places
-from gjk3d.poses import IDENTITY
+from gjk3d.poses import IDENTITY, ROUNDING
 from gjk3d.typing import Array, Ints
 
 
@@ -74,7 +74,6 @@ HERE = IDENTITY[0, :12]  #: parts are in the frame of the whole
 _CHORDS = 64  #: faces of what is shared that chords begin at
 _MOST = 4000  #: points that are looked at
 _LOOKED_AT = 65536  #: pairs of meeting faces that are looked at
-_MARGIN = 64.0 * 2.0**-52
 
 
 def shared_depth(a: Mesh, b: Mesh, both: Overlap | None) -> tuple[float, Array | None]:
@@ -102,7 +101,7 @@ def shared_depth(a: Mesh, b: Mesh, both: Overlap | None) -> tuple[float, Array |
                 points = points[((points >= low) & (points <= high)).all(axis=1)]
                 found = _deepest(a, b, points[surfaces.holds(other, points)], other)
                 best = max(best, found, key=lambda item: item[0])
-    error = _MARGIN * float(max(np.abs(a.bounds).max(), np.abs(b.bounds).max()))
+    error = ROUNDING * float(max(np.abs(a.bounds).max(), np.abs(b.bounds).max()))
     return max(0.0, best[0] - error), best[1]
 
 

@@ -12,6 +12,7 @@ from gjk3d.bodies import surfaces
 from gjk3d.bodies.meeting import HELD, HOLDS, MEET, meet_many, nearest_face, touches
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.compat.objects import CollisionObject, Pairs
+from gjk3d.poses import matrices, parts, relative
 from gjk3d.query.distance import distance, signed_distance
 from gjk3d.results import Distance
 from gjk3d.typing import Array, Ints
@@ -108,14 +109,9 @@ def _holder(a: Mesh, b: Mesh, m: Array, solid: bool) -> bool:
     return which != 0 and (solid or (a, b)[which - 1].is_convex)
 
 
-def _matrix(row: Array) -> Array:
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = row[:9].reshape(3, 3), row[9:12]
-    return matrix
-
-
 def _in_frame(row: Array, point: Array) -> Array:
-    local: Array = (point - row[9:12]) @ row[:9].reshape(3, 3)
+    turn, shift = parts(row)
+    local: Array = (point - shift) @ turn
     return local
 
 
@@ -123,14 +119,14 @@ def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
     """Return the depth: that of the hulls, exact, where both are convex."""
     first: Any = a.mesh.hull() if convex else a.mesh
     second: Any = b.mesh.hull() if convex else b.mesh
-    return signed_distance(first, second, _matrix(a.row), _matrix(b.row))
+    return signed_distance(first, second, matrices(a.row), matrices(b.row))
 
 
 def _common(a: CollisionObject, b: CollisionObject) -> Distance:
     """Return 0 and a point of both."""
     first: Any = a.mesh
     second: Any = b.mesh
-    return distance(first, second, _matrix(a.row), _matrix(b.row))
+    return distance(first, second, matrices(a.row), matrices(b.row))
 
 
 def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: Array) -> tuple[int, int]:
@@ -139,9 +135,9 @@ def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: A
 
 def contacts(a: CollisionObject, b: CollisionObject, names: Names) -> Iterator[ContactData]:
     """Yield the contacts of a pair that meets."""
-    m = surfaces.relative(a.row, b.row)
+    m = relative(a.row, b.row)
     found = touches(a.mesh, b.mesh, m)
-    turn = a.row[:9].reshape(3, 3)
+    turn = parts(a.row)[0]
     points, normals, depths = found.points @ turn.T + a.row[9:12], found.normals @ turn.T, found.depths
     convex = a.mesh.is_convex and b.mesh.is_convex
     if convex or not len(points):
@@ -157,7 +153,7 @@ def contacts(a: CollisionObject, b: CollisionObject, names: Names) -> Iterator[C
 
 def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Nearest | None:
     """Return how far apart two objects are, None where that is more than ``most``."""
-    m = surfaces.relative(a.row, b.row)
+    m = relative(a.row, b.row)
     if surfaces.meet(a.mesh, b.mesh, m) or _holder(a.mesh, b.mesh, m, solid):
         convex = a.mesh.is_convex and b.mesh.is_convex
         deep = _deep(a, b, convex) if convex else _common(a, b)
@@ -166,7 +162,7 @@ def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) ->
     gap = surfaces.gap(a.mesh, b.mesh, m, most)
     if gap is None:
         return None
-    turn = a.row[:9].reshape(3, 3)
+    turn = parts(a.row)[0]
     first, second = turn @ gap.point_a + a.row[9:12], turn @ gap.point_b + a.row[9:12]
     return Nearest(float(np.linalg.norm(second - first)), gap.faces, (first, second))
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.surfaces import ROUNDING
 from gjk3d.broad.tree import Tree
 from gjk3d.errors import PoseError, SceneError, ShapeError
-from gjk3d.poses import TOLERANCE, WIDTH, as_matrices, check_row, pose_rows
+from gjk3d.poses import ROUNDING, TOLERANCE, WIDTH, as_matrices, check_row, parts, pose_rows
 from gjk3d.typing import Array, Ints
 
 _FLAT = 1e-12  #: a transform that shrinks one way by this, next to another way, has no inverse worth the name
@@ -210,7 +209,7 @@ class Objects:
         """Return numbers of objects and the boxes round them at their poses, never too small."""
         numbers = np.array(sorted(which))
         center, half, rows = self._local[numbers, :3], self._local[numbers, 3:], self.rows[numbers]
-        turn, shift = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12]
+        turn, shift = parts(rows)
         size = np.abs(center).max(axis=1) + half.max(axis=1) + np.abs(shift).max(axis=1)
         middle = np.einsum("kij,kj->ki", turn, center) + shift
         reach = np.einsum("kij,kj->ki", np.abs(turn), half) + ROUNDING * size[:, None]

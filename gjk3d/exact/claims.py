@@ -11,8 +11,8 @@ import numpy as np
 from gjk3d.exact.arithmetic import FractionVec, Vec, float_above, negative, sqrt_bounds
 from gjk3d.exact.bodies import Body, Placement, at_point
 from gjk3d.exact.difference import Difference
+from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.results import Distance, Status
-from gjk3d.shapes import layout
 
 UNIT = 1e-12  #: what a normal's length may miss of 1, and the points of the sign law, as a part of the size
 _UNSIGNED = 0  #: the first entry of `Distance.asked` of what `distance` answered
@@ -98,7 +98,7 @@ def allowance(claim: Claim, bodies: list[tuple[Body, Placement]], slack: float) 
     far = max(float(abs(c)) for c in places)
     world = Fraction(8 * ulp(far))
     # squares vanish below 1e-300, and the centres' offset is a sum in twice a float's digits
-    error = 1e-300 + (64 * layout.UNIT_ROUNDOFF + 2 * stretch) * size + slack + 2.0**-93 * far
+    error = 1e-300 + (64 * UNIT_ROUNDOFF + 2 * stretch) * size + slack + 2.0**-93 * far
     promised = Fraction(_PROMISED[any(body.curved for body, _ in bodies)] * size + 2 * error)
     width = claim.upper - claim.lower
     return Allowed(

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from gjk3d.geometry import hull_facets as fc
 from gjk3d.geometry.farthest import farthest
 from gjk3d.geometry.hulls import HullData
+from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.typing import Array, Ints
 
 _FLAT = 1e-12  #: an edge that turns less than this is inside a face
@@ -85,7 +86,6 @@ def _distinct(normals: Array) -> Array:
     return np.ascontiguousarray(normals[np.sort(index)])
 
 
-_UNIT_ROUNDOFF = 2.0**-53
 _COARSEST = 2e-13  #: error of climbing, as a part of rho, above which a hull is scanned
 _BATCH = 1 << 13  #: edges that are looked at in whole numbers at once
 
@@ -165,21 +165,21 @@ def _error(hull: HullData, across: Array, inner: Array) -> float:
         one, two = corners[:, (i + 1) % 3] - corners[:, i], corners[:, (i + 2) % 3] - corners[:, i]
         turn = np.arctan2(np.linalg.norm(np.cross(one, two), axis=1), np.einsum("ij,ij->i", one, two))
         widest = max(widest, 0.5 * float(turn.max()))
-    error = 8.0 * _UNIT_ROUNDOFF * rho / float(np.cos(widest))
+    error = 8.0 * UNIT_ROUNDOFF * rho / float(np.cos(widest))
     if not error <= _COARSEST * rho:
         return inf
     beyond = 0.0
     largest = int((height * lengths).argmax())  # seen from the inner point, as a volume
     if not (_leaves_once(vertices - inner, hull.faces, largest) and _is_convex(vertices, hull.faces)):
         beyond = max(0.0, float((farthest(vertices - inner, normals)[0] - height).max()))
-    defect = beyond + 8.0 * _UNIT_ROUNDOFF * rho  # of the plane itself: normals are rounded too
+    defect = beyond + 8.0 * UNIT_ROUNDOFF * rho  # of the plane itself: normals are rounded too
     return error + defect * rho / inscribed
 
 
 def _leaves_once(points: Array, faces: Ints, through: int) -> bool:
     """Tell whether the ray from the origin, below all triangles, through the middle of one leaves by that one alone."""
     ray = points[faces[through]].mean(axis=0)
-    rounding = 64.0 * _UNIT_ROUNDOFF * float(np.abs(points).max()) ** 2 * float(np.abs(ray).max())
+    rounding = 64.0 * UNIT_ROUNDOFF * float(np.abs(points).max()) ** 2 * float(np.abs(ray).max())
     met, turned = np.ones(len(faces), dtype=bool), np.cross(ray, points)
     for i in range(3):
         met &= np.einsum("ij,ij->i", turned[faces[:, i - 1]], points[faces[:, i]]) >= -rounding

@@ -10,9 +10,10 @@ import numpy as np
 from gjk3d._kernels.decorators import kernel
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.graph import cell_directions
-from gjk3d.poses import pose_rows
+from gjk3d.poses import UNIT_ROUNDOFF as _U
+from gjk3d.poses import matrices, pose_rows
 from gjk3d.query.ask import no_shape
-from gjk3d.query.volumes import AABB, OBB, BoundingSphere, matrices
+from gjk3d.query.volumes import AABB, OBB, BoundingSphere
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.box import Box
@@ -22,7 +23,6 @@ from gjk3d.shapes.sphere import Sphere
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Ints, PoseLike
 
-_U = layout.UNIT_ROUNDOFF
 _KIND, _RADIUS, _CENTER, _RHO, _SLACK = layout.KIND, layout.RADIUS, layout.CENTER, layout.RHO, layout.SLACK
 _BOX, _HEAD = layout.BOX, layout.FLOAT_HEAD
 #: of a shape's size: by more than this two boxes overlap wherever the narrow phase might not prove the shapes apart;

@@ -12,6 +12,7 @@ from gjk3d.exact.bodies import body_of
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.narrow.cores import relative_pose, support_pair
 from gjk3d.narrow.trace import ENDINGS, read_log
+from gjk3d.poses import parts
 from gjk3d.query.dispatch import FACETS, Rows
 from gjk3d.results import Certificate, Distance, Status, Trace
 from gjk3d.shapes import layout
@@ -186,7 +187,7 @@ def _of_plane(result: Distance, rows: Rows) -> Certificate:
     flip = isinstance(result.shape_b, Halfspace)
     plane, shape = (result.shape_b, result.shape_a) if flip else (result.shape_a, result.shape_b)
     of_plane, of_shape = (rows.b[0], rows.a[0]) if flip else (rows.a[0], rows.b[0])
-    turn_plane, turn_shape = of_plane[:9].reshape(3, 3), of_shape[:9].reshape(3, 3)
+    turn_plane, turn_shape = parts(of_plane)[0], parts(of_shape)[0]
     up = turn_plane @ plane.normal
     down = turn_shape.T @ -up
     support = _snapped((shape.support(down) - shape._rounding() * down)[None], shape)[0]

@@ -14,7 +14,7 @@ import numpy as np
 
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import solve as narrow
-from gjk3d.poses import pose_rows
+from gjk3d.poses import matrices, parts, pose_rows
 from gjk3d.query.ask import ask_distance, no_shape
 from gjk3d.results import Distance, Status
 from gjk3d.shapes.base import Polytope, Shape
@@ -152,7 +152,7 @@ def _unique(result: Distance, which: Any, shapes: tuple[Shape, Shape], poses: tu
     unique: Bools = field("tight").astype(bool) & (status <= Status.OVERLAPPING) & (angle <= 0.01)
     dims, axes = [], []
     for shape, row, sign in zip(shapes, rows, (1.0, -1.0), strict=True):
-        turn = row[:, :9].reshape(-1, 3, 3)
+        turn = parts(row)[0]
         dim, axis = _patch(shape, sign * np.einsum("nji,nj->ni", turn, normal), np.minimum(angle, 0.01))
         dims.append(dim)
         axes.append(np.einsum("nij,nj->ni", turn, axis))
@@ -222,12 +222,7 @@ def _one_normal(shapes: tuple[Shape, Shape], rows: list[Array], normal: Array, d
     ways = np.array([way for way in product((-1.0, 0.0, 1.0), repeat=3) if np.count_nonzero(way) in (1, 3)])
     ways /= np.linalg.norm(ways, axis=1)[:, None]
     step = np.maximum(_PROBE * sum(_size(shape) for shape in shapes), 1e4 * width)
-    poses = []
-    for row in rows:
-        matrix = np.zeros((len(row), len(ways), 4, 4))
-        matrix[:, :, :3, :3], matrix[:, :, :3, 3] = row[:, None, :9].reshape(-1, 1, 3, 3), row[:, None, 9:12]
-        matrix[:, :, 3, 3] = 1.0
-        poses.append(matrix)
+    poses = [np.repeat(matrices(row)[:, None], len(ways), axis=1) for row in rows]
     poses[1][:, :, :3, 3] += step[:, None, None] * ways
     at_a, at_b = (pose.reshape(-1, 4, 4) for pose in poses)
     moved = ask_distance(narrow.SIGNED, *shapes, at_a, at_b, float("inf"), None, False)

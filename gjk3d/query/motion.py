@@ -16,7 +16,7 @@ from gjk3d.frozen import Frozen
 from gjk3d.narrow import toi as narrow
 from gjk3d.narrow.gjk import SIMPLEX
 from gjk3d.narrow.warm import ROW
-from gjk3d.poses import GREATEST, WIDTH, pose_rows
+from gjk3d.poses import GREATEST, WIDTH, matrices, parts, pose_rows
 from gjk3d.query.ask import check_convex, check_workers, family_of
 from gjk3d.query.dispatch import in_chunks, plane_core
 from gjk3d.query.distance import signed_distance
@@ -101,12 +101,12 @@ class Motion(Frozen):
         center: Rows | None = None,
     ) -> None:
         poses, stacked = pose_rows(start, "start")
-        parts = {
+        named = {
             "linear": _vectors(linear, "linear", GREATEST),
             "angular": _vectors(angular, "angular", MOST_TURN),
             "center": None if center is None else _vectors(center, "center", GREATEST),
         }
-        given = {"start": (poses, stacked)} | {name: part for name, part in parts.items() if part is not None}
+        given = {"start": (poses, stacked)} | {name: part for name, part in named.items() if part is not None}
         counts = {name: len(rows) for name, (rows, many) in given.items() if many}
         if len(set(counts.values())) > 1:
             said = ", ".join(f"{name} has {count} rows" for name, count in counts.items())
@@ -115,8 +115,8 @@ class Motion(Frozen):
         rows[:, :12] = poses[:, :12]
         rows[:, 12:15], rows[:, 15:18] = given["linear"][0], given["angular"][0]
         if center is not None:
-            away = given["center"][0] - rows[:, 9:12]
-            rows[:, 18:21] = np.einsum("kji,kj->ki", rows[:, :9].reshape(-1, 3, 3), away)
+            rotations, places = parts(rows)
+            rows[:, 18:21] = np.einsum("kji,kj->ki", rotations, given["center"][0] - places)
             rows[:, 9:12] = given["center"][0]
         self._set(_numbers=rows, stacked=bool(counts))
 
@@ -172,7 +172,7 @@ class Motion(Frozen):
         if many and more and len(one) != len(two):
             raise ShapeError(f"Motion.between: first has {len(one)} rows and last {len(two)}: expected one length")
         one, two = np.broadcast_arrays(one, two)
-        turned = two[:, :9].reshape(-1, 3, 3) @ one[:, :9].reshape(-1, 3, 3).transpose(0, 2, 1)
+        turned = parts(two)[0] @ parts(one)[0].transpose(0, 2, 1)
         angular = Rotation.from_matrix(turned).as_rotvec() if len(one) else np.zeros((0, 3))
         way, center = two[:, 9:12] - one[:, 9:12], one[:, 9:12].copy()
         if kind == "screw":
@@ -185,12 +185,8 @@ class Motion(Frozen):
             center[bent] += 0.5 * across + half[:, None] * np.cross(axis, across)
             way[bent] = along
         stack = many or more
-        matrices = np.zeros((len(one), 4, 4))
-        matrices[:, :3, :3], matrices[:, :3, 3] = one[:, :9].reshape(-1, 3, 3), one[:, 9:12]
-        matrices[:, 3, 3] = 1.0
-        if stack:
-            return cls(matrices, way, angular, center=center)
-        return cls(matrices[0], way[0], angular[0], center=center[0])
+        start = matrices(one)
+        return cls(start, way, angular, center=center) if stack else cls(start[0], way[0], angular[0], center=center[0])
 
     def __len__(self) -> int:
         if not self.stacked:
@@ -225,16 +221,14 @@ class Motion(Frozen):
             raise ShapeError(f"Motion.at: {times.size} times for {count} motions: expected one for each, or one")
         rows = np.empty((count, WIDTH))
         narrow.places(self._rows, np.ascontiguousarray(np.broadcast_to(times.ravel(), count)), rows)
-        poses = np.zeros((count, 4, 4))
-        poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12], 1.0
-        return poses if many else poses[0]
+        return matrices(rows if many else rows[0])
 
     def _bend(self, shape: Shape) -> float:
         """Bound how fast any point of a body gains speed: the square of the turn times its distance from the axis."""
         floats = shape._packed[1]
         rho = float(floats[layout.RHO] + floats[layout.RADIUS])
         turn, arm = self._rows[:, 15:18], floats[layout.CENTER : layout.CENTER + 3] - self._rows[:, 18:21]
-        arm = np.einsum("kij,kj->ki", self._rows[:, :9].reshape(-1, 3, 3), arm)
+        arm = np.einsum("kij,kj->ki", parts(self._rows)[0], arm)
         speed = np.linalg.norm(turn, axis=1)
         return float((speed * (np.linalg.norm(np.cross(turn, arm), axis=1) + speed * rho)).max() * (1.0 + 1e-14))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gjk3d._kernels.first_call import first_call
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
-from gjk3d.poses import as_matrices, pose_rows
+from gjk3d.poses import UNIT_ROUNDOFF, as_matrices, matrices, parts, pose_rows
 from gjk3d.query.ask import no_shape
 from gjk3d.query.motion import ImpactStatus, Motion, time_of_impact
 from gjk3d.results import Answer
@@ -180,9 +180,7 @@ def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array,
 
 def cast_rays(shape: Solid, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
     """Answer `raycast` for n checked rays and as many pose rows."""
-    poses = np.zeros((len(rows), 4, 4))
-    poses[:, :3, :3], poses[:, :3, 3], poses[:, 3, 3] = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12], 1.0
-    return _cast(shape, poses, rows, starts, units, max_distance, len(starts), True)
+    return _cast(shape, matrices(rows), rows, starts, units, max_distance, len(starts), True)
 
 
 def _cast(
@@ -251,12 +249,12 @@ def _planes(shape: Shape) -> Array:
 def _half_space(
     plane: Halfspace, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: NDArray[np.int64]
 ) -> None:
-    normals = poses[:, :9].reshape(-1, 3, 3) @ plane.normal
+    normals = parts(poses)[0] @ plane.normal
     above = np.einsum("ij,ij->i", normals, starts - poses[:, 9:12]) - plane.offset
     speed = -np.einsum("ij,ij->i", normals, units)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = above / speed
-    slack = 64.0 * layout.UNIT_ROUNDOFF * (np.abs(starts - poses[:, 9:12]).sum(axis=1) + abs(plane.offset))
+    slack = 64.0 * UNIT_ROUNDOFF * (np.abs(starts - poses[:, 9:12]).sum(axis=1) + abs(plane.offset))
     inside = above <= slack
     hit = inside | ((speed > 0.0) & (t <= most))
     out[:, 0] = np.where(inside, 0.0, np.where(hit, t, inf))
@@ -269,7 +267,8 @@ def _general(
 ) -> None:
     """Let a point fly along each ray as far as the shape can be."""
     floats = shape._packed[1]
-    centers = poses[:, 9:12] + poses[:, :9].reshape(-1, 3, 3) @ floats[layout.CENTER : layout.CENTER + 3]
+    turns, shifts = parts(poses)
+    centers = shifts + turns @ floats[layout.CENTER : layout.CENTER + 3]
     reach = np.linalg.norm(starts - centers, axis=1) + floats[layout.RHO] + floats[layout.RADIUS]
     reach = np.broadcast_to(np.minimum(reach * 1.001, most), len(out))
     flights = np.tile(np.eye(4), (len(out), 1, 1))

@@ -12,13 +12,12 @@ from gjk3d.errors import ShapeError
 from gjk3d.frozen import Frozen
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
-from gjk3d.poses import pose_rows
+from gjk3d.poses import UNIT_ROUNDOFF, pose_rows
 from gjk3d.query.dispatch import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, in_chunks, scratch
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import rows
 from gjk3d.typing import Array, Bools, Ints, PoseLike, Rows
 
-_U = layout.UNIT_ROUNDOFF
 _BLOCK = 200_000  #: pairs answered at a time: so many rows for the kernels are kept
 
 
@@ -225,7 +224,7 @@ def _arena(a: Volume, b: Volume, i: Ints, j: Ints) -> tuple[Ints, Array, Ints, A
         kind, halves, radii, where = volume._cores()
         packed = np.zeros((len(halves), layout.FLOAT_HEAD + 3))
         packed[:, layout.RADIUS] = radii
-        packed[:, layout.RHO] = np.linalg.norm(halves, axis=1) * (1.0 + 4.0 * _U)
+        packed[:, layout.RHO] = np.linalg.norm(halves, axis=1) * (1.0 + 4.0 * UNIT_ROUNDOFF)
         packed[:, layout.FLOAT_HEAD :] = halves
         symmetry = layout.BALL if kind == layout.POINT else layout.NONE
         kinds += [kind, 0, 0, 1, symmetry]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gjk3d.errors import ShapeError
-from gjk3d.poses import WIDTH, as_matrices, pose_rows
+from gjk3d.poses import UNIT_ROUNDOFF as _U
+from gjk3d.poses import as_matrices, matrices, parts, pose_rows, translations
 from gjk3d.query.volume import Volume
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape, rows
@@ -16,7 +17,6 @@ from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.sphere import Sphere
 from gjk3d.typing import Array, Bools, Ints, Number, PoseLike, Rows, VectorLike
 
-_U = layout.UNIT_ROUNDOFF
 _SIGNS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
@@ -27,13 +27,6 @@ def _norm(vectors: Array) -> Array:
 
 def _grown(lengths: Array) -> Array:
     return lengths * (1.0 + 4.0 * _U)
-
-
-def matrices(at: Array) -> Array:
-    """Return the (n, 4, 4) matrices of pose rows."""
-    out = np.zeros((len(at), 4, 4))
-    out[:, :3, :3], out[:, :3, 3], out[:, 3, 3] = at[:, :9].reshape(-1, 3, 3), at[:, 9:12], 1.0
-    return out
 
 
 def _fields(kind: str, *named: tuple[str, int, Any]) -> tuple[Any, ...]:
@@ -54,14 +47,6 @@ def _fields(kind: str, *named: tuple[str, int, Any]) -> tuple[Any, ...]:
 def _not_below(values: Array, what: str) -> None:
     if (values < 0.0).any():
         raise ShapeError(f"{what} is {values.min():g}, expected at least 0")
-
-
-def axis_rows(centers: Array) -> Array:
-    """Return pose rows that only translate."""
-    where = np.zeros((len(centers), WIDTH))
-    where[:, [0, 4, 8]] = 1.0
-    where[:, 9:12] = centers
-    return where
 
 
 class BoundingSphere(Volume):
@@ -104,14 +89,14 @@ class BoundingSphere(Volume):
 
     def _placed(self, at: Array) -> BoundingSphere:
         center, radius = self._stacked()
-        rotation, shift = at[:, :9].reshape(-1, 3, 3), at[:, 9:12]
+        rotation, shift = parts(at)
         moved = np.einsum("nij,nj->ni", rotation, np.broadcast_to(center, shift.shape)) + shift
         fuzz = 8.0 * _U * (_norm(center) + _norm(shift)) + at[:, 12] * radius
         return BoundingSphere(moved, radius * (1.0 + 4.0 * _U) + fuzz)
 
     def _cores(self) -> tuple[int, Array, Array, Array]:
         center, radius = self._stacked()
-        return layout.POINT, np.zeros((len(center), 3)), radius, axis_rows(center)
+        return layout.POINT, np.zeros((len(center), 3)), radius, translations(center)
 
     def _inside(self, which: Ints, points: Array) -> Bools:
         center, radius = self._stacked()
@@ -177,7 +162,7 @@ class AABB(Volume):
     def _placed(self, at: Array) -> AABB:
         _, halves, _, where = self._cores()
         center = where[:, 9:12]
-        rotation, shift = at[:, :9].reshape(-1, 3, 3), at[:, 9:12]
+        rotation, shift = parts(at)
         moved = np.einsum("nij,nj->ni", rotation, np.broadcast_to(center, shift.shape)) + shift
         reach = np.einsum("nij,nj->ni", np.abs(rotation), np.broadcast_to(halves, shift.shape))
         reach = reach + 16.0 * _U * (_norm(center) + _norm(halves) + _norm(shift))[:, None]
@@ -186,7 +171,7 @@ class AABB(Volume):
     def _cores(self) -> tuple[int, Array, Array, Array]:
         low, high = self._stacked()
         center = low + 0.5 * (high - low)
-        return layout.BOX, _grown(np.maximum(high - center, center - low)), np.zeros(len(low)), axis_rows(center)
+        return layout.BOX, _grown(np.maximum(high - center, center - low)), np.zeros(len(low)), translations(center)
 
     def _inside(self, which: Ints, points: Array) -> Bools:
         low, high = self._stacked()

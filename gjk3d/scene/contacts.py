@@ -10,11 +10,12 @@ from gjk3d._kernels.first_call import first_call
 from gjk3d.bodies.between import Between, box_at
 from gjk3d.bodies.compound import parts_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.surfaces import meeting_faces, relative
+from gjk3d.bodies.surfaces import meeting_faces
 from gjk3d.bodies.union_queries import hulls_with_plane, union_of
 from gjk3d.bodies.unions import Solid, Union
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
+from gjk3d.poses import parts, relative
 from gjk3d.query.batch import Pairs
 from gjk3d.query.contact import Contact, most_corners
 from gjk3d.query.dispatch import in_chunks, plane_core
@@ -85,7 +86,7 @@ def _of_parts(a: Any, b: Any, row_a: Array, row_b: Array, within: float) -> Poin
     rest = out[some[_MOST:]]
     points = np.concatenate([points, np.column_stack([rest[:, 6:12], rest[:, 0]])])
     normals = np.concatenate([normals, rest[:, 3:6]])
-    turn = row_a[:9].reshape(3, 3).T
+    turn = parts(row_a)[0].T
     for column in (0, 3):
         points[:, column : column + 3] = points[:, column : column + 3] @ turn + row_a[9:12]
     return points, normals @ turn
@@ -104,7 +105,7 @@ def _of_faces(a: Mesh, b: Mesh | Shape, m: Array) -> tuple[Between, Ints, Array]
     x = Between(first, second, m)
     out, _ = x.solve(pairs, narrow.SIGNED)
     ways = []
-    turn, shift = m[:9].reshape(3, 3), m[9:12]
+    turn, shift = parts(m)
     if a.is_solid:
         n, c = _planes(a, faces[:, 0])
         if isinstance(b, Mesh):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
 from gjk3d.narrow import solve as narrow
+from gjk3d.poses import matrices
 from gjk3d.query.ask import family_of
 from gjk3d.query.batch import PairDistance, pair_distance
 from gjk3d.query.dispatch import Rows
@@ -64,10 +65,7 @@ class PairPoses:
         at = self._at[index]
         if at.ndim == 2:
             return PairPoses(self._rows, at)
-        rows = self._rows[at]
-        poses = np.tile(np.eye(4), (2, 1, 1))
-        poses[:, :3, :3], poses[:, :3, 3] = rows[:, :9].reshape(2, 3, 3), rows[:, 9:12]
-        return poses
+        return matrices(self._rows[at])
 
 
 class Narrow:
@@ -139,7 +137,7 @@ class Narrow:
         """Return which pairs are left to ask, and which are of two meshes whose tilted boxes are apart."""
         from gjk3d.bodies.meeting import root_of, roots_apart  # loaded where there is a mesh or the like
         from gjk3d.bodies.mesh import Mesh
-        from gjk3d.bodies.surfaces import ROUNDING
+        from gjk3d.poses import ROUNDING
 
         shapes = self.shapes(pairs[which])
         numbers, at = np.unique(shapes, return_inverse=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from gjk3d.broad.tree import ALL
 from gjk3d.errors import SceneError, ShapeError
+from gjk3d.poses import matrices
 from gjk3d.query.ask import check_margin, check_workers, no_shape
 from gjk3d.query.contact import Contact, check_patches
 from gjk3d.query.raycast import check_rays
@@ -216,10 +217,7 @@ class Scene:
     @alone
     def pose(self, name: str) -> Array:
         """Return where an object is, (4, 4): the rotation after one polar step, see `gjk3d.poses`."""
-        row = self._objects.rows[self._slot(name)]
-        pose = np.eye(4)
-        pose[:3, :3], pose[:3, 3] = row[:9].reshape(3, 3), row[9:12]
-        return pose
+        return matrices(self._objects.rows[self._slot(name)])
 
     def __repr__(self) -> str:
         return f"Scene of {len(self)} object{'' if len(self) == 1 else 's'}"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gjk3d.errors import ShapeError
 from gjk3d.frozen import Frozen
-from gjk3d.poses import as_matrices, pose_rows
+from gjk3d.poses import UNIT_ROUNDOFF, as_matrices, parts, pose_rows
 from gjk3d.shapes import layout, measure, surfaces
 from gjk3d.shapes.layout import in_range
 from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatrix, Unclear
@@ -424,7 +424,7 @@ class Polytope(Shape):
 
 
 CLIMB = 48  #: vertices from which climbing a hull is faster than scanning it
-_ALIKE = 4.0 * layout.UNIT_ROUNDOFF  #: how much lengths and right angles of a solid of revolution may miss, relative
+_ALIKE = 4.0 * UNIT_ROUNDOFF  #: how much lengths and right angles of a solid of revolution may miss, relative
 
 
 class Solid(Shape):
@@ -492,5 +492,5 @@ def rigid(pose: Any) -> tuple[Array, Array]:
         return np.eye(3), np.zeros(3)
     if as_matrices(pose).ndim != 2:
         raise ShapeError("placed: takes one pose, not a stack")
-    row = pose_rows(pose)[0][0]
-    return row[:9].reshape(3, 3).copy(), row[9:12].copy()
+    turn, shift = parts(pose_rows(pose)[0][0])
+    return turn.copy(), shift.copy()

@@ -10,6 +10,7 @@ from gjk3d._kernels.callback import callback, function_at
 from gjk3d._kernels.decorators import kernel
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
+from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Part, Shape, Term, core_reach, symmetry
 from gjk3d.shapes.layout import in_range
@@ -120,7 +121,7 @@ class Composed(Shape):
         rho *= 1.0 + 1e-14
         largest = float(np.abs([part.offset for term in terms for part in term]).max()) + rho
         # every part adds a few roundings of a matrix product to the support value
-        slack = 16.0 * layout.UNIT_ROUNDOFF * len(self._table) * (rho + min(largest, 4.0 * rho))
+        slack = 16.0 * UNIT_ROUNDOFF * len(self._table) * (rho + min(largest, 4.0 * rho))
         head = np.array([self._radius, *center, rho, slack, *axis])
         return np.array(ints, dtype=np.int64), np.concatenate([head, *floats])
 
@@ -231,7 +232,7 @@ def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
         if part_kind == layout.NONE:
             return layout.NONE, np.zeros(3)
         if part_kind == layout.REVOLVED:
-            if kind == layout.REVOLVED and np.abs(np.cross(axis, part_axis)).max() > 4.0 * layout.UNIT_ROUNDOFF:
+            if kind == layout.REVOLVED and np.abs(np.cross(axis, part_axis)).max() > 4.0 * UNIT_ROUNDOFF:
                 return layout.NONE, np.zeros(3)
             kind, axis = part_kind, part_axis
     return kind, axis

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.errors import ShapeError, UnboundedShapeError
+from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.base import Shape, factors3, number, rows, vector
 from gjk3d.typing import Array, FactorsLike, Rows, VectorLike
@@ -84,7 +85,7 @@ class Halfspace(Shape):
         single = np.ndim(points) == 1  # type: ignore[arg-type]
         p = rows([points] if single else points, "contains: points")
         # within the rounding of the dot product the point counts as on the surface
-        slack = 4.0 * 2.0**-53 * (np.abs(p) @ np.abs(self.normal) + abs(self.offset))
+        slack = 4.0 * UNIT_ROUNDOFF * (np.abs(p) @ np.abs(self.normal) + abs(self.offset))
         inside = p @ self.normal - self.offset <= slack
         return bool(inside[0]) if single else inside
 

@@ -1,15 +1,72 @@
-"""What every self-contained page needs: three.js, a policy without a network, JSON and arrays as text."""
+"""Self-contained pages: templates filled with text, three.js, data and scripts, under a policy without a network."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
+import os
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+
+def write_page(
+    path: str | os.PathLike[str],
+    room: str,
+    names: Iterable[str],
+    *,
+    text: Mapping[str, str],
+    markup: Mapping[str, str],
+) -> Path:
+    """Write one page that needs nothing but a browser, offline, and return its path.
+
+    Nothing in it reaches for the network, and its own policy forbids it.
+
+    Parameters
+    ----------
+    path : path
+        Where to write.
+    room : str
+        The package whose folder ``templates`` has what the page is made of.
+    names : iterable of str
+        Of those files, joined in this order: one .html, the styles and the scripts; three.js goes before them.
+    text, markup : mapping of str
+        What goes where the template names it between two ``@``: words, and what is HTML, CSS or JSON already.
+    """
+    given = list(names)
+    kinds = {ending: [name for name in given if name.endswith(ending)] for ending in (".html", ".css", ".js")}
+    page, style, script = ("".join(template(room, name) for name in kind) for kind in kinds.values())
+    scripts = [three_js(), script]
+    pieces = {
+        **{name: html.escape(words) for name, words in text.items()},
+        **markup,
+        "policy": policy(scripts, style),
+        "style": style,
+        "made": html.escape(made_with()),
+        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
+    }
+    target = Path(path)
+    # a file name that is no text in its system's code has no code in UTF-8 either
+    target.write_bytes(fill(page, pieces).encode("utf-8", "replace"))
+    return target
+
+
+def template(room: str, name: str) -> str:
+    """Return one of the files in the folder ``templates`` of a package."""
+    return files(room).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def color_key(words: str, color: str, box: str = "") -> str:
+    """Return a square of a colour and what it means, as HTML; a policy without inline styles lets it through."""
+    tint = html.escape(color)
+    chip = f'<svg viewBox="0 0 10 10" aria-hidden="true"><rect width="10" height="10" fill="{tint}"></rect></svg>'
+    return f"<label>{box}{chip} {html.escape(words)}</label>"
 
 
 def three_js() -> str:

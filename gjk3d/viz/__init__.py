@@ -8,26 +8,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gjk3d.viz.convert import to_pyvista
-    from gjk3d.viz.dragging import drag
     from gjk3d.viz.explanation import explain
+    from gjk3d.viz.joint_sliders import sliders
+    from gjk3d.viz.manipulator import drag
     from gjk3d.viz.motions import motion
     from gjk3d.viz.page import write_html
-    from gjk3d.viz.picture import plot, show
+    from gjk3d.viz.picture import plot, show, to_pyvista
     from gjk3d.viz.rendering import check_rendering
-    from gjk3d.viz.sliding import sliders
 
 __all__ = ["check_rendering", "drag", "explain", "motion", "plot", "show", "sliders", "to_pyvista", "write_html"]
 
 _HOME = {
     "check_rendering": "rendering",
-    "drag": "dragging",
+    "drag": "manipulator",
     "explain": "explanation",
     "motion": "motions",
     "plot": "picture",
     "show": "picture",
-    "sliders": "sliding",
-    "to_pyvista": "convert",
+    "sliders": "joint_sliders",
+    "to_pyvista": "picture",
     "write_html": "page",
 }
 

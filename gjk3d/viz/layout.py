@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +10,13 @@ import numpy as np
 from gjk3d.results import Distance, Status
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
-from gjk3d.viz.surfacing import solid_surface
+from gjk3d.viz.drawing import BODY, MODEL, Camera, Drawing, Item
+from gjk3d.viz.triangles import across, ball, rod, solid_surface
 from gjk3d.wording import depth, told
 
 UP = np.array([0.0, 0.0, 1.0])
+#: From the front, a little from the right and from above.
+VIEW = np.array([0.42, -0.80, 0.43]) / np.linalg.norm([0.42, -0.80, 0.43])
 #: How much larger than the smaller body the picture may be, before it leaves part of the larger one out.
 _ZOOM = 5.0
 
@@ -73,9 +77,7 @@ def plate(shape: Halfspace, pose: Array | None, center: Array, half: float) -> B
     rotation, shift = (np.eye(3), np.zeros(3)) if pose is None else (np.asarray(pose)[:3, :3], np.asarray(pose)[:3, 3])
     normal = rotation @ shape.normal
     offset = shape.offset + float(normal @ shift)
-    side = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
-    side /= np.linalg.norm(side)
-    axes = np.array([side, np.cross(normal, side), normal])
+    axes = np.array([*across(normal), normal])
     top = center + (offset - float(normal @ center)) * normal
     corners = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-0.04, 0.0)])
     quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
@@ -146,6 +148,33 @@ def stand_back(points: Array, center: Array, radius: float, view: Array, up: Arr
     away = max(float(((high - low) / (plus + minus)).max()), 1.0)
     middle = center + radius * (axes[:2].T @ ((high - plus * away + low + minus * away) / 2))
     return middle, middle + radius * away * view
+
+
+def thickened(items: list[Item], size: float) -> list[Item]:
+    """Make points and segments as thick as can be seen, in a picture of that radius."""
+    out = []
+    for item in items:
+        if item.look in (BODY, MODEL) and not len(item.faces):
+            first, last = item.vertices[0], item.vertices[-1]
+            thin = ball(first, 0.03 * size) if len(item.vertices) == 1 else rod(first, last, 0.015 * size)
+            item = replace(item, vertices=thin[0], faces=thin[1], look=MODEL)
+        out.append(item)
+    return out
+
+
+def camera_of(drawing: Drawing) -> Camera:
+    """Choose where to stand."""
+    if drawing.camera is not None:
+        return drawing.camera
+    center, radius = drawing.ball
+    points = drawing.framed
+    up = UP if drawing.up is None else drawing.up
+    view = upright(up) @ VIEW if drawing.view is None else drawing.view
+    if abs(float(view @ up)) >= 0.99:
+        up = upright(up) @ np.array([0.0, 1.0, 0.0])
+    if not len(points):
+        return Camera(center, center + 4.0 * radius * view, up)
+    return Camera(*stand_back(points, center, radius, view, up), up)
 
 
 def models_of(result: Distance, models: tuple[Any, Any] | None) -> list[Body | None]:

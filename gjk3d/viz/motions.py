@@ -1,56 +1,35 @@
-"""Motions of robots: a picture with ghosts along the way, an animation, or a page to play it in."""
+"""A path of a robot: a picture with ghosts along the way, an animation, or a page to play it in."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.errors import FileError, RobotError
+from gjk3d import webpage
+from gjk3d.errors import FileError
 from gjk3d.robot import Checker
 from gjk3d.typing import Array, Number, Rows, VectorLike
-from gjk3d.viz import robots
-from gjk3d.viz.bodies import evenly
-from gjk3d.viz.drawing import COLORS, Drawing, Style
-from gjk3d.viz.robots import State, state_of
+from gjk3d.viz.drawing import COLORS, INK, LINES, MODEL, Drawing, Item, Style, darker
+from gjk3d.viz.kinds import robots
+from gjk3d.viz.kinds.bodies import add
+from gjk3d.viz.kinds.robots import Travel, travel
+from gjk3d.viz.layout import camera_of
+from gjk3d.viz.page import ROOM, camera_data, mesh_data
+from gjk3d.viz.rendering import check_rendering
+from gjk3d.viz.triangles import surface_of
+from gjk3d.webpage import color_key, to_base64, to_json
 
 if TYPE_CHECKING:
     import pyvista
-
-    from gjk3d.robot import PathCheck
 
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 ANIMATIONS = (".gif",)
 PAGES = (".html", ".htm")
-_GHOSTS = 7
-
-
-class Travel(NamedTuple):
-    """A path as it is shown: evenly, from its first configuration to its last, or to the first that is not free."""
-
-    checker: Checker
-    found: PathCheck
-    edges: int
-    q: Array  #: (frames, dof)
-    edge: NDArray[np.int64]  #: of each frame
-    poses: Array  #: (frames, links, 4, 4)
-    states: tuple[State, ...]
-    trace: Array  #: (frames, 3), the way of one link
-
-    @property
-    def verdict(self) -> str:
-        """What is known of the path, in words."""
-        what = f"{self.edges} edge{'' if self.edges == 1 else 's'}"
-        if self.found.free:
-            return f"Free: {what}"
-        pair = " with ".join(self.found.pair or ())
-        if np.isnan(self.found.hit):
-            return f"Unresolved on edge {self.found.edge}, {pair}"
-        return f"Collision on edge {self.found.edge}, {pair}"
 
 
 def motion(
@@ -105,65 +84,14 @@ def motion(
     there = travel(checker, path, certify=certify, resolution=resolution, frames=frames, link=link)
     heading = title or checker.robot.name or "robot"
     if file is not None and file.suffix.lower() in ANIMATIONS:
-        from gjk3d.viz.animation import write_gif
-
         return write_gif(file, there, heading, fps)
     if file is not None and file.suffix.lower() in PAGES:
-        from gjk3d.viz.motion_page import write_page
+        from gjk3d.viz.motions import write_page
 
         return write_page(file, there, heading, fps)
     from gjk3d.viz.picture import show
 
     return show(there, path=file, off_screen=off_screen, title=title)
-
-
-def travel(
-    checker: Checker,
-    path: Rows,
-    *,
-    certify: bool = False,
-    resolution: Number | VectorLike = 0.05,
-    frames: int = 60,
-    link: str | int | None = None,
-) -> Travel:
-    """Ask about a path, and about configurations along it; see `motion`."""
-    if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 2:
-        raise RobotError(f"frames is {frames!r}, expected a whole number of at least 2")
-    robot = checker.robot
-    points = robot.configurations(path, "path")[0]
-    found = checker.path_free(points, certify=certify, resolution=resolution)
-    edges = max(len(points) - 1, 1)
-    if found.edge is not None:
-        points = np.concatenate([points[: found.edge + 1], np.asarray(found.configuration)[None]])
-    elif len(points) == 1:
-        points = np.repeat(points, 2, axis=0)
-    q, edge = along(points, int(frames))
-    poses = robot.link_poses(q)
-    number = len(robot.links) - 1 if link is None else robot.link_number(link)
-    states = tuple(state_of(checker, each) for each in q)
-    return Travel(checker, found, edges, q, edge, poses, states, poses[:, number, :3, 3].copy())
-
-
-def along(points: Array, count: int) -> tuple[Array, NDArray[np.int64]]:
-    """Return configurations evenly along waypoints, by the joint that moves most, and the edge that each is on."""
-    lengths = np.abs(np.diff(points, axis=0)).max(axis=1) if points.shape[1] else np.zeros(len(points) - 1)
-    ends = np.concatenate([[0.0], np.cumsum(lengths)])
-    at = np.linspace(0.0, ends[-1], count)
-    edge = np.clip(np.searchsorted(ends, at, side="right") - 1, 0, len(lengths) - 1)
-    length = lengths[edge]
-    share = np.where(length > 0.0, (at - ends[edge]) / np.where(length > 0.0, length, 1.0), 0.0)
-    share[-1] = 1.0
-    edge[-1] = len(lengths) - 1
-    return points[edge] + share[:, None] * (points[edge + 1] - points[edge]), edge
-
-
-def draw(x: Travel, style: Style) -> Drawing:
-    """Draw a path as one picture: ghosts, the last configuration solid, the line that a link leaves."""
-    drawing = robots.draw(x.checker, style, q=x.q[evenly(len(x.q), _GHOSTS)])
-    drawing.words = [style.name(0, x.checker.robot.name or "robot"), x.verdict]
-    color = COLORS[1] if x.found.free else robots.HIT
-    drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), color, width=5.0)
-    return drawing
 
 
 def _target(target: Any) -> Path | None:
@@ -176,3 +104,178 @@ def _target(target: Any) -> Path | None:
     if not file.parent.is_dir():
         raise FileError(f"{file}: there is no folder {file.parent}; make it first")
     return file
+
+
+_SIZE = (800, 600)
+_HOLD = 1.5  #: seconds that the last picture stays
+_COLORS = 96  #: of the palette, which is the same in all pictures
+
+
+class Stage:
+    """A plotter with the robot and its surroundings, to be set to one picture of a motion after another."""
+
+    def __init__(self, there: Travel, title: str, size: tuple[int, int] = _SIZE) -> None:
+        from gjk3d.viz.layout import camera_of
+        from gjk3d.viz.paint import add_items, aim
+        from gjk3d.viz.picture import new_plotter
+
+        check_rendering()
+        self.there, self.title = there, title
+        self.plotter = new_plotter(off_screen=True, size=size)
+        self.plotter.set_background("white")  # a gradient would take most of the palette
+        whole = frame(there)
+        checker, camera = there.checker, camera_of(whole)
+        self.size = whole.ball[1]
+        #: by name: the actors of its faces and of its edges, and the colour while it is free
+        self.actors: dict[str, tuple[list[Any], str]] = {}
+        for item in whole.items:
+            if item.name in checker.objects:
+                self.actors[item.name] = add_items(self.plotter, [item], camera.eye), robots.THINGS
+        self.links: list[tuple[int, list[Any]]] = []
+        for k, (vertices, faces) in enumerate(robots.link_surfaces(checker.robot)):
+            if len(vertices):
+                item = Item(vertices, faces, robots.LINKS[k % 2], look=MODEL, outline=False)
+                actors = add_items(self.plotter, [item], None)
+                self.links.append((k, actors))
+                self.actors[checker.robot.links[k]] = actors, item.color
+        for name, link in checker.attached.items():
+            one = Drawing()
+            add(one, checker.shape(name), checker.pose(name), COLORS[1], 1.0, outline=False, name=name)
+            actors = [actor for item in one.items for actor in add_items(self.plotter, [item], None)]
+            self.links.append((checker.robot.link_number(link), actors))
+            self.actors[name] = actors, COLORS[1]
+        self.marks: list[Any] = []
+        aim(self.plotter, camera)
+
+    def set(self, k: int) -> None:
+        """Move everything to where it is in the k-th picture."""
+        from gjk3d.viz.paint import add_items, add_words
+
+        there, state = self.there, self.there.states[k]
+        for number, actors in self.links:
+            for actor in actors:
+                actor.user_matrix = there.poses[k, number]
+        for name, (actors, color) in self.actors.items():
+            now = robots.HIT if name in state.hit else color
+            for n, actor in enumerate(actors):
+                actor.prop.color = now if n == 0 else darker(now)
+        for actor in self.marks:
+            self.plotter.remove_actor(actor, render=False)
+        over = Drawing(focus=(np.zeros(3), self.size))
+        robots.add_state(over, state, labels=False)
+        if k:
+            color = robots.HIT if state.pairs else COLORS[1]
+            over.lines(np.stack([there.trace[:k], there.trace[1 : k + 1]], axis=1), color, width=5.0)
+        self.marks = add_items(self.plotter, over.items, None)
+        where = f"edge {there.edge[k]}, from waypoint {there.edge[k]} to {there.edge[k] + 1} of {there.edges}"
+        words = [self.title, where, robots.words_for(state)]
+        add_words(self.plotter, Drawing(words=words))
+
+    def image(self, k: int) -> NDArray[np.uint8]:
+        """Draw the k-th picture."""
+        self.set(k)
+        self.plotter.reset_camera_clipping_range()
+        self.plotter.render()
+        return np.asarray(self.plotter.screenshot(None, return_img=True))
+
+    def close(self) -> None:
+        """Give the window back."""
+        self.plotter.close()
+
+
+def frame(there: Travel) -> Drawing:
+    """Return a drawing of all that has to be in the picture, wherever the robot goes."""
+    drawing = robots.draw_robot(there.checker, Style(), q=there.q, labels=False)
+    drawing.items = [item for item in drawing.items if item.look != LINES]
+    return drawing
+
+
+def write_gif(file: Path, there: Travel, title: str, fps: float) -> Path:
+    """Write a motion as a GIF that plays again and again."""
+    from PIL import Image
+
+    stage = Stage(there, title)
+    try:
+        pictures = [Image.fromarray(stage.image(k)) for k in range(len(there.q))]
+    finally:
+        stage.close()
+    # one palette for all, of the first, the middle and the last beside each other: no flicker, and every state is in it
+    some = [pictures[0], pictures[len(pictures) // 2], pictures[-1]]
+    beside = Image.new("RGB", (len(some) * some[0].width, some[0].height))
+    for k, each in enumerate(some):
+        beside.paste(each, (k * each.width, 0))
+    palette = Image.new("P", (1, 1))
+    own = [int(color[k : k + 2], 16) for color in (COLORS[1], robots.HIT) for k in (1, 3, 5)]  # of thin lines
+    palette.putpalette([*(beside.quantize(_COLORS).getpalette() or [])[: 3 * _COLORS], *own])
+    frames = [each.quantize(palette=palette, dither=Image.Dither.NONE) for each in pictures]
+    times = [max(20, round(1000.0 / fps))] * (len(frames) - 1) + [round(1000.0 * _HOLD)]
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=False)
+    return file
+
+
+def write_page(file: Path, there: Travel, title: str, fps: float) -> Path:
+    """Write a motion as one self-contained page, to be played and turned.
+
+    Nothing in the page reaches for the network, and its own policy forbids it. ``#12`` behind its address shows the
+    12th configuration, and does not play.
+    """
+    keys = [(title, robots.LINKS[0]), ("who collides", robots.HIT)]
+    if there.checker.objects:
+        keys.insert(1, ("around it", robots.THINGS))
+    files = ("motion.html", "drawing.css", "motion.css", "stage.js", "motion.js")
+    text = {"title": title, "verdict": there.verdict, "last": str(len(there.q) - 1)}
+    markup = {"keys": "\n".join(color_key(*key) for key in keys), "scene": to_json(_scene(there, fps))}
+    return webpage.write_page(file, ROOM, files, text=text, markup=markup)
+
+
+def _scene(there: Travel, fps: float) -> dict[str, Any]:
+    """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
+    checker, whole = there.checker, frame(there)
+    camera, (center, size) = camera_of(whole), whole.ball
+    bodies = [
+        _body(item.name, item.color if item.color != robots.HIT else robots.THINGS, item.vertices - center, item.faces,
+              size, opacity=item.opacity)
+        for item in whole.items
+        if item.name in checker.objects
+    ]  # fmt: skip
+    for k, (vertices, faces) in enumerate(robots.link_surfaces(checker.robot)):
+        if len(vertices):
+            frames = _frames(there.poses[:, k], center, size)
+            bodies.append(_body(checker.robot.links[k], robots.LINKS[k % 2], vertices, faces, size, frames=frames))
+    for name, link in checker.attached.items():
+        vertices, faces = surface_of(checker.shape(name))
+        frames = _frames(there.poses[:, checker.robot.link_number(link)] @ checker.pose(name), center, size)
+        bodies.append(_body(name, COLORS[1], vertices, faces, size, frames=frames))
+    states = [
+        {
+            "words": robots.words_for(state),
+            "hit": sorted(state.hit),
+            "ends": None
+            if state.closest is None or not np.isfinite(state.distance)
+            else [((point - center) / size).tolist() for point in state.points],
+        }
+        for state in there.states
+    ]
+    reach = float(np.linalg.norm(whole.framed - center, axis=1).max()) / size
+    return {
+        "bodies": bodies,
+        "states": states,
+        "trace": to_base64((there.trace - center) / size, "<f4"),
+        "colors": {"hit": robots.HIT, "free": COLORS[1], "ink": INK},
+        "fps": float(fps),
+        **camera_data(camera, center, size, reach),
+    }
+
+
+def _body(
+    name: str, color: str, vertices: Array, faces: Any, size: float, *, frames: str | None = None, opacity: float = 1.0
+) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": name, "color": color, "opacity": opacity, **mesh_data(vertices / size, faces)}
+    return entry if frames is None else entry | {"frames": frames}
+
+
+def _frames(poses: Array, center: Array, size: float) -> str:
+    """Return matrices column after column, as three.js has them."""
+    moved = poses.copy()
+    moved[:, :3, 3] = (poses[:, :3, 3] - center) / size
+    return to_base64(np.swapaxes(moved, 1, 2), "<f4")

@@ -1,4 +1,4 @@
-"""An answer as one HTML page: opens in any browser, offline, and needs no OpenGL to be written."""
+"""Answers and drawings as one HTML page: opens in any browser, offline, and needs no OpenGL to be written."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d import webpage
 from gjk3d.results import Distance, Status
-from gjk3d.typing import Array
-from gjk3d.viz.layout import Body, Layout, called, kind, lay_out, models_of, verdict, way_out
-from gjk3d.viz.marks import shade
-from gjk3d.viz.page_files import read, script_with
-from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
+from gjk3d.typing import Array, Ints
+from gjk3d.viz.drawing import DOTS, LINES, MARK, Camera, Drawing, Item
+from gjk3d.viz.layout import Body, Layout, called, camera_of, kind, lay_out, models_of, thickened, verdict, way_out
+from gjk3d.viz.triangles import shade
+from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, number, told
 
+ROOM = "gjk3d.viz"  #: whose templates the pages of pictures are made of
 _COLORS = ("#E69F00", "#009E73")
 #: Digits that tell a float from its neighbours, rounded either way.
 _EVERY = 18
@@ -61,32 +63,27 @@ def write_html(
     """
     layout = lay_out(result)
     drawn, more = _models(surfaces, result)
-    style, script = read("page.css"), script_with("page.js")
-    three = three_js()
     headline = verdict(result, unit)
     out = "just touches" if result.tight else "is free"
-    parts = {
-        "policy": policy([three, script], style),
-        "title": html.escape(f"{names[0]} and {names[1]}: {headline}"),
-        "style": style,
-        "headline": html.escape(headline[:1].upper() + headline[1:]),
+    text = {
+        "title": f"{names[0]} and {names[1]}: {headline}",
+        "headline": headline[:1].upper() + headline[1:],
         "status": result.status.name.lower(),
         "slide": "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}",
-        "name_a": html.escape(names[0] if names[0] != "A" else _called(result.shape_a)),
-        "name_b": html.escape(names[1] if names[1] != "B" else _called(result.shape_b)),
+        "name_a": names[0] if names[0] != "A" else _called(result.shape_a),
+        "name_b": names[1] if names[1] != "B" else _called(result.shape_b),
+    }
+    markup = {
         "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more)),
         "rows": "\n".join(
-            f"<tr><th>{label}</th><td>{html.escape(text)}</td></tr>" for label, text in _rows(result, unit)
+            f"<tr><th>{name}</th><td>{html.escape(told)}</td></tr>" for name, told in _rows(result, unit)
         ),
         "legend": _legend(result, drawn),
-        "made": html.escape(made_with()),
         "scene": to_json(_scene(result, layout, drawn)),
-        "three": three,
-        "script": script,
     }
-    target = Path(path)
-    target.write_text(fill(read("page.html"), parts), encoding="utf-8", newline="\n")
-    return target
+    return webpage.write_page(
+        path, ROOM, ("distance.html", "distance.css", "stage.js", "distance.js"), text=text, markup=markup
+    )
 
 
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
@@ -162,11 +159,11 @@ def _scene(result: Distance, layout: Layout, models: list[Body | None]) -> dict[
     for body, model, color in zip(layout.bodies, models, _COLORS, strict=True):
         entry: dict[str, Any] = {
             "color": color,
-            "hull": _mesh(Body(local(body.vertices), body.faces)),
+            "hull": mesh_data(local(body.vertices), body.faces),
             "plate": body.plate,
         }
         if model is not None:
-            entry["model"] = _mesh(Body(local(model.vertices), model.faces))
+            entry["model"] = mesh_data(local(model.vertices), model.faces)
         bodies.append(entry)
     reach = max(float(np.linalg.norm(local(body.vertices), axis=1).max()) for body in layout.bodies)
     return {
@@ -175,21 +172,97 @@ def _scene(result: Distance, layout: Layout, models: list[Body | None]) -> dict[
         "b": local(result.point_b).tolist(),
         "normal": result.normal.tolist(),
         "distance": float(result.distance) / size,
-        "center": [0.0, 0.0, 0.0],
-        "eye": local(layout.eye).tolist(),
-        "up": layout.up.tolist(),
-        "angle": layout.angle,
-        "reach": max(2.0, 1.2 * reach),
+        **camera_data(Camera(center, layout.eye, layout.up, layout.angle), center, size, reach),
     }
 
 
-def _mesh(body: Body) -> dict[str, str]:
-    if not len(body.faces):
-        return {"positions": to_base64(body.vertices, "<f4")}
-    shaded = shade(body.vertices, body.faces)
+def mesh_data(vertices: Array, faces: Ints) -> dict[str, str]:
+    """Return a surface, shaded, as the scripts of pages read it; no faces mean a point, or a segment."""
+    if not len(faces):
+        return {"positions": to_base64(vertices, "<f4")}
+    shaded = shade(vertices, faces)
     return {
         "positions": to_base64(shaded.vertices, "<f4"),
         "normals": to_base64(shaded.normals, "<f4"),
         "indices": to_base64(shaded.faces, "<u4"),
         "edges": to_base64(shaded.edges, "<f4"),
     }
+
+
+def camera_data(camera: Camera, center: Array, size: float, reach: float) -> dict[str, Any]:
+    """Return where a page's viewer stands, in units of the picture about its middle.
+
+    ``reach`` is how far the farthest of all that is drawn is from the middle, in those units.
+    """
+    return {
+        "center": ((camera.center - center) / size).tolist(),
+        "eye": ((camera.eye - center) / size).tolist(),
+        "up": camera.up.tolist(),
+        "angle": camera.angle,
+        "reach": max(2.0, 1.2 * reach),
+    }
+
+
+#: Triangles of a page; of more, the last items are left out and the page says so.
+MAX_DRAWN = 1_500_000
+
+
+def write_drawing(drawing: Drawing, path: Path, title: str = "gjk3d") -> Path:
+    """Write a drawing as one self-contained page, in which what is of one colour can be hidden.
+
+    Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from the
+    installed trimesh.
+    """
+    words = list(drawing.words)
+    scene = _scene_of(drawing, words)
+    head, *rest = words or [title]
+    box = '<input type="checkbox" checked value="{}">'
+    markup = {
+        "words": f"<h1>{html.escape(head)}</h1>" + "".join(f"<p>{html.escape(line)}</p>" for line in rest),
+        "keys": "\n".join(color_key(text, color, box.format(html.escape(color))) for text, color in drawing.keys),
+        "scene": to_json(scene),
+    }
+    files = ("drawing.html", "drawing.css", "stage.js", "drawing.js")
+    return webpage.write_page(path, ROOM, files, text={"title": head}, markup=markup)
+
+
+def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
+    """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
+    camera = camera_of(drawing)
+    center, size = drawing.ball
+    items, left, out = [], MAX_DRAWN, 0
+    for item in thickened(drawing.items, size):
+        if len(item.faces) > left:
+            out += 1
+            continue
+        left -= len(item.faces)
+        if len(item.vertices):
+            items.append(_item(item, center, size))
+    if out:
+        words.append(f"{out} of the bodies left out: a page holds {MAX_DRAWN} triangles")
+    reach = max((float(np.linalg.norm(i.vertices - center, axis=1).max()) for i in drawing.items), default=size) / size
+    return {
+        "items": items,
+        "labels": [{"point": ((x.point - center) / size).tolist(), "text": x.text} for x in drawing.labels],
+        "keys": [color for _, color in drawing.keys],
+        "sorted": drawing.sorted,
+        **camera_data(camera, center, size, reach),
+    }
+
+
+def _item(item: Item, center: Array, size: float) -> dict[str, Any]:
+    points = (item.vertices - center) / size
+    entry: dict[str, Any] = {
+        "look": item.look,
+        "color": item.color,
+        "opacity": item.opacity,
+        "width": item.width,
+        "framed": item.framed,
+        "middle": points.mean(axis=0).tolist(),
+    }
+    if item.look in (LINES, DOTS):
+        return entry | {"positions": to_base64(points, "<f4")}
+    entry |= mesh_data(points, item.faces)
+    if item.look == MARK:
+        del entry["edges"]
+    return entry

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from gjk3d.typing import Array
-from gjk3d.viz.convert import polydata
-from gjk3d.viz.convert import wires as wires
 from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, MODEL, Camera, Drawing, Item, darker
-from gjk3d.viz.layout import UP, stand_back, upright
-from gjk3d.viz.marks import Shaded, ball, rod, shade
+from gjk3d.viz.layout import camera_of, thickened
+from gjk3d.viz.triangles import Shaded, shade
 
 if TYPE_CHECKING:
     import pyvista
 
 
-#: From the front, a little from the right and from above.
-VIEW = np.array([0.42, -0.80, 0.43]) / np.linalg.norm([0.42, -0.80, 0.43])
 #: Bodies that get an outline; it costs time in every frame.
 _MOST_OUTLINES = 40
 #: Rows of words, above and below.
@@ -34,16 +29,21 @@ _DRAWN: WeakKeyDictionary[Any, Drawing] = WeakKeyDictionary()
 
 def prepare(plotter: pyvista.Plotter) -> None:
     """Set background, soft lights that follow the camera, and smooth translucent edges."""
+    plotter.set_background("white", top="#E8EDF2")
+    add_lights(plotter, (0.8, 0.4, 0.25))
+    plotter.enable_anti_aliasing("ssaa")
+
+
+def add_lights(plotter: pyvista.Plotter, intensities: tuple[float, float, float]) -> None:
+    """Add lights that follow the camera: from the upper left, from the right, and from below."""
     import pyvista
 
-    plotter.set_background("white", top="#E8EDF2")
-    for azimuth, elevation, intensity in ((-35.0, 45.0, 0.8), (60.0, 10.0, 0.4), (0.0, -50.0, 0.25)):
+    for (azimuth, elevation), intensity in zip(((-35.0, 45.0), (60.0, 10.0), (0.0, -50.0)), intensities, strict=True):
         light = pyvista.Light(light_type="camera light", intensity=intensity)
         a, e = np.radians(azimuth), np.radians(elevation)
         light.position = (np.sin(a) * np.cos(e), np.sin(e), np.cos(a) * np.cos(e))
         light.focal_point = (0.0, 0.0, 0.0)
         plotter.add_light(light)
-    plotter.enable_anti_aliasing("ssaa")
 
 
 def paint(drawing: Drawing, plotter: pyvista.Plotter) -> list[Any]:
@@ -112,33 +112,6 @@ def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
         _write(plotter, "n next, p previous", (0.8, 0.016), 11, "gjk3d help")
     plotter.add_key_event("n", lambda: go(1))
     plotter.add_key_event("p", lambda: go(-1))
-
-
-def thickened(items: list[Item], size: float) -> list[Item]:
-    """Make points and segments as thick as can be seen, in a picture of that radius."""
-    out = []
-    for item in items:
-        if item.look in (BODY, MODEL) and not len(item.faces):
-            first, last = item.vertices[0], item.vertices[-1]
-            thin = ball(first, 0.03 * size) if len(item.vertices) == 1 else rod(first, last, 0.015 * size)
-            item = replace(item, vertices=thin[0], faces=thin[1], look=MODEL)
-        out.append(item)
-    return out
-
-
-def camera_of(drawing: Drawing) -> Camera:
-    """Choose where to stand."""
-    if drawing.camera is not None:
-        return drawing.camera
-    center, radius = drawing.ball
-    points = drawing.framed
-    up = UP if drawing.up is None else drawing.up
-    view = upright(up) @ VIEW if drawing.view is None else drawing.view
-    if abs(float(view @ up)) >= 0.99:
-        up = upright(up) @ np.array([0.0, 1.0, 0.0])
-    if not len(points):
-        return Camera(center, center + 4.0 * radius * view, up)
-    return Camera(*stand_back(points, center, radius, view, up), up)
 
 
 def aim(plotter: pyvista.Plotter, to: Camera) -> None:
@@ -211,11 +184,18 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
 def _add_mark(plotter: pyvista.Plotter, item: Item) -> Any:
     mesh = with_normals(shade(item.vertices, item.faces))
     actor = plotter.add_mesh(mesh, color=item.color, culling="back", **_LOOK)
-    # painted after the bodies and as if before all of them, so that it shows through glass and models alike
-    actor.ForceTranslucentOn()
+    bring_to_front(actor)
+    return actor
+
+
+def bring_to_front(actor: Any, translucent: bool = True) -> None:
+    """Let an actor show through all others: as if before them, and painted after what is opaque."""
+    if translucent:
+        actor.ForceTranslucentOn()
     actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
     actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(0.0, -66000.0)
-    return actor
+    actor.mapper.SetRelativeCoincidentTopologyLineOffsetParameters(0.0, -66000.0)
+    actor.mapper.SetRelativeCoincidentTopologyPointOffsetParameter(-66000.0)
 
 
 def _add_thin(plotter: pyvista.Plotter, item: Item) -> Any:
@@ -314,3 +294,23 @@ def with_normals(shaded: Shaded) -> pyvista.PolyData:
     mesh.point_data["Normals"] = shaded.normals
     mesh.point_data.active_normals_name = "Normals"
     return mesh
+
+
+def wires(ends: Array) -> pyvista.PolyData:
+    """Return segments, (k, 2, 3) float, as lines."""
+    import pyvista
+
+    corners = np.ascontiguousarray(ends).reshape(-1, 3)
+    lines = np.column_stack([np.full(len(corners) // 2, 2), np.arange(len(corners)).reshape(-1, 2)])
+    return pyvista.PolyData(corners, lines=lines.ravel())
+
+
+def polydata(vertices: Array, faces: Any) -> pyvista.PolyData:
+    """Build PolyData from arrays; no faces mean a point, or the segment of the first and last vertex."""
+    import pyvista
+
+    if len(faces):
+        return pyvista.PolyData.from_regular_faces(np.ascontiguousarray(vertices), np.asarray(faces))
+    if len(vertices) == 1:
+        return pyvista.PolyData(np.ascontiguousarray(vertices))
+    return pyvista.PolyData(np.ascontiguousarray(vertices), lines=[len(vertices), *range(len(vertices))])

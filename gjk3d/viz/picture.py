@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gjk3d.bodies import PointCloud
+from gjk3d.clash import Report
 from gjk3d.errors import FileError, RenderingUnavailableError
 from gjk3d.results import Distance
-from gjk3d.viz.drawing import Drawing, Style
-from gjk3d.viz.kinds import drawing_of
+from gjk3d.shapes.base import rigid
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.viz.drawing import DOTS, LINES, Drawing, Style
+from gjk3d.viz.kinds import drawing_of, is_solid
+from gjk3d.viz.layout import placed, plate
+from gjk3d.viz.page import write_drawing, write_html
+from gjk3d.viz.paint import paint, polydata, prepare, wires
 from gjk3d.viz.rendering import check_rendering, has_display
+from gjk3d.viz.triangles import RESOLUTION
 
 if TYPE_CHECKING:
     import pyvista
@@ -89,14 +97,14 @@ def show(
             return own
     drawing = _drawing(x, pose, colors, opacity, title, names, options)
     if target is not None and target.suffix.lower() in _PAGES:
-        return _page(x, drawing, target)
+        return write_drawing(drawing, target, type(x).__name__)
     if plotter is not None:
-        _paint(drawing, plotter)
+        paint(drawing, plotter)
         return plotter if target is None else save(plotter, target)
     check_rendering()
-    windowless = target is not None or off_screen is True or (off_screen is None and not has_display())
+    windowless = has_no_window(target, off_screen)
     fresh = new_plotter(off_screen=windowless)
-    _paint(drawing, fresh)
+    paint(drawing, fresh)
     if target is not None:
         return _closing(fresh, target)
     if off_screen is True:
@@ -141,15 +149,85 @@ def plot(
     if plotter is None:
         check_rendering()
         plotter = new_plotter(off_screen=not has_display() if off_screen is None else off_screen)
-    _paint(drawing, plotter)
+    paint(drawing, plotter)
     return plotter
+
+
+def to_pyvista(
+    x: Any,
+    pose: Any = None,
+    *,
+    resolution: int = RESOLUTION,
+    around: tuple[Any, float] = ((0.0, 0.0, 0.0), 1.0),
+    **options: Any,
+) -> pyvista.PolyData | pyvista.MultiBlock:
+    """Turn anything that can be drawn into what pyvista draws, to go on from there.
+
+    A point becomes a vertex, a segment a line, a flat shape its two sides, a point cloud its points. What is no single
+    solid becomes a `pyvista.MultiBlock` of all that its picture holds: each block has its colour ("#rrggbb") and its
+    opacity as field data of these names.
+
+    Parameters
+    ----------
+    x : shape, Mesh, Compound, VoxelGrid, PointCloud, HeightField, Surface, PolyData, or an answer
+    pose : (4, 4) float, optional
+        Where it is.
+    resolution : int
+        Segments per full turn of curved shapes.
+    around : (center, radius)
+        A half-space becomes a square slab whose top is on its surface, near this ball.
+    **options
+        Those of `show` for this kind of thing, where it is no single solid.
+
+    Raises
+    ------
+    TypeError
+        There is no surface to be had from ``x``, nor a picture.
+    """
+    import pyvista
+
+    if not is_solid(x):
+        return _blocks(drawing_of(x, Style(pose), **options))
+    if options:
+        raise TypeError(f"to_pyvista of a {type(x).__name__} has no option {next(iter(options))!r}")
+    matrix = None
+    if pose is not None:
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = rigid(pose)
+    if isinstance(x, pyvista.PolyData):
+        return x.copy() if matrix is None else x.transform(matrix, inplace=False)
+    if isinstance(x, Halfspace):
+        center, radius = np.asarray(around[0], dtype=np.float64), float(around[1])
+        body = plate(x, matrix, center, 2.5 * radius)
+    elif isinstance(x, PointCloud):
+        return pyvista.PolyData(placed(x.points, np.zeros((0, 3), dtype=np.int64), matrix).vertices)
+    elif hasattr(x, "vertices") and hasattr(x, "faces") and not hasattr(x, "surface"):
+        body = placed(x.vertices, x.faces, matrix)
+    else:
+        surface = x.surface(resolution)
+        body = placed(surface.vertices, surface.faces, matrix)
+    return polydata(body.vertices, body.faces)
+
+
+def _blocks(drawing: Drawing) -> pyvista.MultiBlock:
+    import pyvista
+
+    blocks = pyvista.MultiBlock()
+    for k, item in enumerate(drawing.items):
+        if item.look == LINES:
+            block = wires(item.vertices)
+        elif item.look == DOTS:
+            block = pyvista.PolyData(np.ascontiguousarray(item.vertices))
+        else:
+            block = polydata(item.vertices, item.faces)
+        block.field_data["color"], block.field_data["opacity"] = [item.color], [item.opacity]
+        blocks.append(block, item.name or f"{item.look} {k}")
+    return blocks
 
 
 def new_plotter(*, off_screen: bool, shape: tuple[int, int] = (1, 1), size: tuple[int, int] = _SIZE) -> pyvista.Plotter:
     """Return a plotter with this package's light and background; ask `check_rendering` first."""
     import pyvista
-
-    from gjk3d.viz.paint import prepare
 
     plotter = pyvista.Plotter(off_screen=off_screen, window_size=list(size), lighting="none", shape=shape)
     for row in range(shape[0]):
@@ -178,17 +256,23 @@ def save(plotter: pyvista.Plotter, target: Path) -> Path:
     return target
 
 
+def has_no_window(path: str | os.PathLike[str] | None, off_screen: bool | None) -> bool:
+    """Return whether a picture goes to a file or into memory, as the caller says or as there is no display."""
+    return path is not None or off_screen is True or (off_screen is None and not has_display())
+
+
+def save_start(plotter: pyvista.Plotter, path: str | os.PathLike[str] | None, what: str) -> None:
+    """Save what a window would begin with where none opens; stderr says where, if nobody named the file."""
+    saved = save(plotter, free_name() if path is None else Path(path))
+    if path is None:
+        sys.stderr.write(f"gjk3d: no display to {what} in, so the picture of the start is in {saved}\n")
+
+
 def free_name(suffix: str = ".png") -> Path:
     """Return a name for a picture nobody named, in this folder if it can be written to."""
     if os.access(".", os.W_OK):
         return Path(f"gjk3d{suffix}")
     return Path(tempfile.mkdtemp(prefix="gjk3d-")) / f"gjk3d{suffix}"
-
-
-def _paint(drawing: Drawing, plotter: pyvista.Plotter) -> None:
-    from gjk3d.viz.paint import paint
-
-    paint(drawing, plotter)
 
 
 def _target(path: str | os.PathLike[str] | None) -> Path | None:
@@ -222,19 +306,9 @@ def _drawing(
 def _own_page(x: Any, target: Path, title: str | None, names: Any, options: dict[str, Any]) -> Path | None:
     """Write the page of what has one of its own, with more than a picture."""
     if isinstance(x, Distance):
-        from gjk3d.viz.page import write_html
-
         notes = (title,) if title else ()
         return write_html(target, x, names=names or ("A", "B"), notes=notes, **options)
-    from gjk3d.clash import Report
-
     return x.to_html(target) if isinstance(x, Report) else None
-
-
-def _page(x: Any, drawing: Drawing, target: Path) -> Path:
-    from gjk3d.viz.drawn import write_page
-
-    return write_page(drawing, target, type(x).__name__)
 
 
 def _closing(plotter: pyvista.Plotter, target: Path) -> Path:

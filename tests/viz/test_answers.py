@@ -8,7 +8,7 @@ from test_show import GREEN, ORANGE, color_at, is_shade, picture, pixel_of, shar
 import gjk3d as gk
 from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of
-from gjk3d.viz.volumes import level_boxes
+from gjk3d.viz.kinds.bodies import level_boxes
 
 BLUE, VERMILION = np.array([0, 114, 178]), np.array([213, 94, 0])
 

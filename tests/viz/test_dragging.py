@@ -20,7 +20,7 @@ def at(x, y=0.0, z=0.0):
 @pytest.fixture
 def dragged():
     made = gk.viz.drag(BOX, BALL, None, at(2.0), off_screen=True)
-    made.hold()
+    made._hold()
     made.plotter.show(auto_close=False, interactive=False)
     yield made
     made.plotter.close()
@@ -115,7 +115,7 @@ def test_meshes_and_floors_can_be_dragged_onto():
 
 def test_without_a_display_the_start_is_saved(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gjk3d.viz.dragging.has_display", lambda: False)
+    monkeypatch.setattr("gjk3d.viz.picture.has_display", lambda: False)
     made = gk.viz.drag(BOX, BALL, None, at(2.0))
     assert (tmp_path / "gjk3d.png").stat().st_size > 5000
     assert "no display to drag in" in capsys.readouterr().err

@@ -11,9 +11,9 @@ from test_page import EVIL, Page, array, browse
 
 import gjk3d as gk
 from gjk3d import viz
-from gjk3d.viz import drawn
+from gjk3d.viz import page as pages
 from gjk3d.viz.kinds import drawing_of
-from gjk3d.viz.page_files import read, script_with
+from gjk3d.webpage import policy, template, three_js
 
 BALLS = [(gk.Sphere(0.6), pose(-1.2, 0, 0)), (gk.Box((1, 1, 1)), pose(1.2, 0, 0))]
 
@@ -38,7 +38,7 @@ def test_nothing_in_the_page_comes_from_elsewhere_and_names_do_no_harm(tmp_path)
     for tag, attributes in parsed.tags:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "video", "audio")
         assert not any(name in ("src", "href", "style") or name.startswith("on") for name in attributes)
-    assert "url(" not in read("drawn.css")
+    assert "url(" not in template("gjk3d.viz", "drawing.css")
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -49,7 +49,7 @@ def test_every_shape_has_a_page(tmp_path, name):
 
 
 def test_too_many_triangles_are_left_out_and_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(drawn, "MAX_TRIANGLES", 100)
+    monkeypatch.setattr(pages, "MAX_DRAWN", 100)
     parsed = Page(viz.show(BALLS, path=tmp_path / "a.html"))
     assert len(parsed.scene["items"]) == 1
     assert "1 of the bodies left out: a page holds 100 triangles" in parsed.text
@@ -88,12 +88,10 @@ def test_chromium_draws_the_page_and_hides_what_is_unticked(tmp_path):
     assert 'data-state="drawn"' in dom
     assert dom.count("<span") == 3  # the names of the balls
     # the same page, told to untick the first box: its policy must know the script
-    from gjk3d.webpage import policy, three_js
-
-    script = script_with("drawn.js")
+    script = "".join(template("gjk3d.viz", name) for name in ("stage.js", "drawing.js"))
     pressing = script + "document.querySelector('#keys input').click();"
     source = path.read_text(encoding="utf-8").replace(script, pressing)
-    before, after = (policy([three_js(), text], read("drawn.css")) for text in (script, pressing))
+    before, after = (policy([three_js(), text], template("gjk3d.viz", "drawing.css")) for text in (script, pressing))
     assert before in source
     (tmp_path / "hidden.html").write_text(source.replace(before, after), encoding="utf-8")
     assert vivid(tmp_path / "hidden.html", "hidden.png") < 0.005

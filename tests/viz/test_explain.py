@@ -9,8 +9,8 @@ from PIL import Image
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, UnsupportedPair
-from gjk3d.viz.explain_curve import labels, limits, ticks
-from gjk3d.viz.steps import Names
+from gjk3d.viz.explanation.figure import labels, limits, ticks
+from gjk3d.viz.explanation.steps import Names
 
 A = np.array([(4, 11), (4, 5), (9, 9)])
 B = np.array([(5, 7), (7, 3), (10, 2), (12, 7)])
@@ -292,9 +292,9 @@ def test_the_strip_has_a_row_a_step_and_nothing_is_cut_off(tmp_path):
 
 
 def test_names_stand_at_their_points():
-    from gjk3d.viz.explain_stage import Stage
+    from gjk3d.viz.explanation.stage import Stage
 
-    scene = gk.viz.explain(text_distance(), **ABOVE).scene
+    scene = gk.viz.explain(text_distance(), **ABOVE)._scene
     stage = Stage(scene, (800, 400))
     try:
         pixels = np.asarray(stage.shoot(2)[1])
@@ -322,18 +322,18 @@ def test_bounds_that_are_one_number_are_one_line_and_ticks_differ():
 
 
 def test_frames_of_an_animation_take_no_samples_beyond_their_shrinking(monkeypatch, tmp_path):
-    from gjk3d.viz import explain_files
+    from gjk3d.viz.explanation import files
 
-    stages, make = [], explain_files._stage
-    monkeypatch.setattr(explain_files, "_stage", lambda *given: stages.append(make(*given)) or stages[-1])
+    stages, make = [], files._stage
+    monkeypatch.setattr(files, "_stage", lambda *given: stages.append(make(*given)) or stages[-1])
     samples = []
-    draw = explain_files.page
+    draw = files.page
 
     def page(stage, *given):
         samples.append(stage.plotter.render_window.GetMultiSamples())
         return draw(stage, *given)
 
-    monkeypatch.setattr(explain_files, "page", page)
+    monkeypatch.setattr(files, "page", page)
     viz.explain(apart()).save(tmp_path / "steps.gif")
     assert samples
     assert set(samples) == {0}

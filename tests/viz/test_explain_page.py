@@ -51,7 +51,7 @@ def test_the_page_holds_the_trace(page, explanation):
     assert len(scene["steps"]) == len(explanation.steps)
     for told, step in zip(scene["steps"][1:], explanation.steps[1:], strict=True):
         assert (told["lower"], told["upper"], told["sentence"]) == (step.lower, step.upper, step.sentence)
-    view = explanation.scene.right
+    view = explanation._scene.right
     for told, step in zip(scene["steps"], explanation.steps, strict=True):
         for piece in told["pieces"][1]:
             if piece["kind"] == "label" and piece["text"] == step.point_name:

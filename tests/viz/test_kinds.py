@@ -10,24 +10,14 @@ from test_show import GREEN, ORANGE, picture, pixel_of, share
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
-from gjk3d.viz.kinds import KINDS, drawing_of, module_of
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_line_of_the_table_leads_to_a_class_and_a_function(kind):
-    from importlib import import_module
-
-    module, _, name = kind.rpartition(".")
-    cls = getattr(import_module(module), name)
-    assert f"{cls.__module__}.{cls.__qualname__}" == kind  # where it is defined, not where it is imported to
-    assert callable(import_module(f"gjk3d.viz.{KINDS[kind]}").draw)
+from gjk3d.viz.kinds import drawing_of, function_of
 
 
 def test_subclasses_are_drawn_as_their_base_and_options_are_checked():
     class Ball(gk.Sphere):
         pass
 
-    assert module_of(Ball(1)) is module_of(gk.Sphere(1))
+    assert function_of(Ball(1)) is function_of(gk.Sphere(1))
     with pytest.raises(TypeError, match="Sphere has no option 'levl': it has axes"):
         viz.plot(gk.Sphere(1), levl=1, off_screen=True)
     with pytest.raises(TypeError, match="str cannot be drawn"):

@@ -17,7 +17,7 @@ import gjk3d as gk
 from gjk3d import webpage
 from gjk3d.viz import page, write_html
 from gjk3d.viz.layout import lay_out
-from gjk3d.viz.page_files import read
+from gjk3d.webpage import template
 
 EVIL = "<script>alert(1)</script>"
 
@@ -70,8 +70,8 @@ def test_nothing_in_the_page_comes_from_elsewhere(tmp_path):
         for name in ("src", "href", "action", "srcset", "data", "style"):
             assert name not in attributes
         assert not any(name.startswith("on") for name in attributes)
-    assert "url(" not in read("page.css")
-    assert "@import" not in read("page.css")
+    assert "url(" not in template("gjk3d.viz", "distance.css")
+    assert "@import" not in template("gjk3d.viz", "distance.css")
 
 
 def test_the_policy_allows_these_scripts_only(tmp_path):

@@ -15,10 +15,9 @@ from test_show import color_at, picture, pixel_of, share
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
-from gjk3d.viz import motions, robots
-from gjk3d.viz.animation import frame
 from gjk3d.viz.drawing import LINES, MARK, Style
-from gjk3d.viz.kinds import drawing_of
+from gjk3d.viz.kinds import drawing_of, robots
+from gjk3d.viz.motions import frame
 
 VERMILION, BLUE, GREY = (np.array(c) for c in ((213, 94, 0), (86, 180, 233), (168, 178, 189)))
 
@@ -154,7 +153,7 @@ def test_the_robot_fills_the_picture_and_a_hall_does_not_count(crane):
 
 
 def test_travel_goes_evenly_to_where_it_hits(checker):
-    there = motions.travel(checker, PATH, resolution=0.001, frames=25)
+    there = robots.travel(checker, PATH, resolution=0.001, frames=25)
     found = checker.path_free(PATH, resolution=0.001)
     assert (there.found.edge, there.edges) == (1, 2) == (found.edge, 2)
     np.testing.assert_allclose(there.q[0], PATH[0], atol=1e-12)
@@ -170,25 +169,25 @@ def test_travel_goes_evenly_to_where_it_hits(checker):
 
 
 def test_travel_of_a_free_path_goes_to_its_end(checker):
-    there = motions.travel(checker, PATH[:2], frames=7, link="beam")
+    there = robots.travel(checker, PATH[:2], frames=7, link="beam")
     np.testing.assert_allclose(there.q[-1], PATH[1], atol=1e-12)
     assert there.verdict == "Free: 1 edge"
     np.testing.assert_allclose(there.trace, 0.0, atol=1e-12)  # the beam's origin stays where it is
-    still = motions.travel(checker, [PATH[0], PATH[0]], frames=3)
+    still = robots.travel(checker, [PATH[0], PATH[0]], frames=3)
     np.testing.assert_array_equal(still.q, np.repeat(PATH[:1], 3, axis=0))
-    single = motions.travel(checker, PATH[:1], frames=3)
+    single = robots.travel(checker, PATH[:1], frames=3)
     np.testing.assert_array_equal(single.q, still.q)
 
 
 def test_waypoints_are_not_cut_short():
     points = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 2.0]])
-    q, edge = motions.along(points, 7)
+    q, edge = robots.along(points, 7)
     np.testing.assert_allclose(q, [[0, 0], [0.5, 0], [1, 0], [1, 0.5], [1, 1], [1, 1.5], [1, 2]], atol=1e-12)
     assert edge.tolist() == [0, 0, 2, 2, 2, 2, 2]
 
 
 def test_picture_of_a_motion_has_the_line_of_the_hand(checker, tmp_path):
-    there = motions.travel(checker, PATH, frames=40)
+    there = robots.travel(checker, PATH, frames=40)
     drawing = drawing_of(there, Style())
     (line,) = [item for item in drawing.items if item.look == LINES]
     np.testing.assert_allclose(line.vertices.reshape(-1, 2, 3)[:, 0], there.trace[:-1])
@@ -218,8 +217,8 @@ def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
     for image, after in itertools.pairwise(frames):
         assert np.mean(np.abs(image - after).max(axis=2) > 30) > 0.005
     # the camera stays: the post, which never moves, looks the same while it is free
-    there = motions.travel(checker, PATH, frames=6)
-    from gjk3d.viz.animation import Stage
+    there = robots.travel(checker, PATH, frames=6)
+    from gjk3d.viz.motions import Stage
 
     stage = Stage(there, "A crane")
     stage.set(0)
@@ -231,10 +230,10 @@ def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
 
 
 def test_stage_moves_links_and_attached_objects(checker):
-    from gjk3d.viz.animation import Stage
+    from gjk3d.viz.motions import Stage
 
     checker.attach("load", gk.Box((0.1, 0.1, 0.1)), "hand", pose(0.3, 0, 0), touch_links=["hand"])
-    there = motions.travel(checker, PATH[:2], frames=3)
+    there = robots.travel(checker, PATH[:2], frames=3)
     stage = Stage(there, "")
     try:
         stage.set(2)
@@ -254,7 +253,7 @@ def test_page_has_every_pose_and_reaches_for_nothing(checker, tmp_path):
     assert "<title>&lt;crane&gt;</title>" in text
     assert "default-src 'none'" in text
     scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
-    there = motions.travel(checker, PATH[:2], frames=5)
+    there = robots.travel(checker, PATH[:2], frames=5)
     assert [body["name"] for body in scene["bodies"]] == ["ball", "floor", "post", "beam", "hand", "load"]
     center, size = frame(there).ball
     for name, link, local in (("beam", 1, (0.3, 0.2, 0.1)), ("load", 2, (0.03, 0.02, 0.01))):

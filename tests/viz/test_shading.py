@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.viz.marks import shade
+from gjk3d.viz.triangles import shade
 
 
 @pytest.mark.parametrize("size", [1e-45, 1e-9, 1.0, 1e9])

@@ -10,7 +10,7 @@ import pyvista
 
 import gjk3d as gk
 from gjk3d.errors import RobotError
-from gjk3d.viz.robots import HIT
+from gjk3d.viz.kinds.robots import HIT
 
 ARM = Path(__file__).parents[2] / "data" / "arm"
 
@@ -115,7 +115,7 @@ def test_bad_joints_are_named(checker):
 
 def test_without_a_display_the_start_is_saved(checker, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gjk3d.viz.sliding.has_display", lambda: False)
+    monkeypatch.setattr("gjk3d.viz.picture.has_display", lambda: False)
     gk.viz.sliders(checker).plotter.close()
     assert (tmp_path / "gjk3d.png").stat().st_size > 10_000
     assert "no display to slide in" in capsys.readouterr().err

@@ -6,8 +6,7 @@ from answers import pose
 
 import gjk3d as gk
 from gjk3d.viz.kinds import drawing_of
-from gjk3d.viz.marks import shade
-from gjk3d.viz.surfacing import MOST_BALLS, solid_surface, surface_of
+from gjk3d.viz.triangles import MOST_BALLS, shade, solid_surface, surface_of
 
 RNG = np.random.default_rng(5)
 SOLIDS = {

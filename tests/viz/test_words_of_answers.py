@@ -13,8 +13,7 @@ from words import read
 
 import gjk3d as gk
 from gjk3d.clash import wording
-from gjk3d.viz import robots
-from gjk3d.viz.kinds import drawing_of
+from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.layout import proof, verdict
 
 ARM = Path(__file__).parents[2] / "data" / "arm"

@@ -186,7 +186,7 @@ def _draw(
     if picture is None and animation is None:
         return
     from gjk3d.viz import motion, show
-    from gjk3d.viz.motions import travel
+    from gjk3d.viz.kinds.robots import travel
 
     checker = cell.pictured()
     if picture is not None:

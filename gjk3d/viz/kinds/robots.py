@@ -1,4 +1,4 @@
-"""Robots at a configuration, or at several: who collides is vermilion; where none does, the closest pair is marked."""
+"""Robots at a configuration, or along a path: what collides is vermilion, else the closest pair is marked."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d.robot import Checker, Robot
+from gjk3d.errors import RobotError
+from gjk3d.robot import Checker, PathCheck, Robot
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, Ints, Row
-from gjk3d.viz.bodies import add, evenly
+from gjk3d.typing import Array, Ints, Number, Row, Rows, VectorLike
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Label, Style, darker
-from gjk3d.viz.marks import ball, rod
-from gjk3d.viz.surfacing import surface_of
+from gjk3d.viz.kinds.bodies import add, evenly
+from gjk3d.viz.triangles import ball, rod, surface_of
 from gjk3d.wording import depth, told
 
 Pair = tuple[str, str]
@@ -45,7 +45,7 @@ class State(NamedTuple):
         return frozenset(name for pair in self.pairs for name in pair)
 
 
-def draw(x: Robot | Checker, style: Style, *, q: Row | None = None, labels: bool = True) -> Drawing:
+def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels: bool = True) -> Drawing:
     """Draw a robot, and of a Checker what stands around it.
 
     Parameters
@@ -184,3 +184,80 @@ def add_state(drawing: Drawing, state: State, labels: bool) -> None:
         middle = (a + b) / 2
         text = f"{state.closest[0]} - {state.closest[1]}"
         drawing.labels.append(Label(middle + 0.05 * size * np.array([0.0, 0.0, 1.0]), text, darker(color)))
+
+
+#: Ghosts of a path.
+_MOST_ON_PATH = 7
+
+
+class Travel(NamedTuple):
+    """A path as it is shown: evenly, from its first configuration to its last, or to the first that is not free."""
+
+    checker: Checker
+    found: PathCheck
+    edges: int
+    q: Array  #: (frames, dof)
+    edge: Ints  #: of each frame
+    poses: Array  #: (frames, links, 4, 4)
+    states: tuple[State, ...]
+    trace: Array  #: (frames, 3), the way of one link
+
+    @property
+    def verdict(self) -> str:
+        """What is known of the path, in words."""
+        what = f"{self.edges} edge{'' if self.edges == 1 else 's'}"
+        if self.found.free:
+            return f"Free: {what}"
+        pair = " with ".join(self.found.pair or ())
+        if np.isnan(self.found.hit):
+            return f"Unresolved on edge {self.found.edge}, {pair}"
+        return f"Collision on edge {self.found.edge}, {pair}"
+
+
+def travel(
+    checker: Checker,
+    path: Rows,
+    *,
+    certify: bool = False,
+    resolution: Number | VectorLike = 0.05,
+    frames: int = 60,
+    link: str | int | None = None,
+) -> Travel:
+    """Ask about a path, and about configurations along it; see `gjk3d.viz.motion`."""
+    if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 2:
+        raise RobotError(f"frames is {frames!r}, expected a whole number of at least 2")
+    robot = checker.robot
+    points = robot.configurations(path, "path")[0]
+    found = checker.path_free(points, certify=certify, resolution=resolution)
+    edges = max(len(points) - 1, 1)
+    if found.edge is not None:
+        points = np.concatenate([points[: found.edge + 1], np.asarray(found.configuration)[None]])
+    elif len(points) == 1:
+        points = np.repeat(points, 2, axis=0)
+    q, edge = along(points, int(frames))
+    poses = robot.link_poses(q)
+    number = len(robot.links) - 1 if link is None else robot.link_number(link)
+    states = tuple(state_of(checker, each) for each in q)
+    return Travel(checker, found, edges, q, edge, poses, states, poses[:, number, :3, 3].copy())
+
+
+def along(points: Array, count: int) -> tuple[Array, Ints]:
+    """Return configurations evenly along waypoints, by the joint that moves most, and the edge that each is on."""
+    lengths = np.abs(np.diff(points, axis=0)).max(axis=1) if points.shape[1] else np.zeros(len(points) - 1)
+    ends = np.concatenate([[0.0], np.cumsum(lengths)])
+    at = np.linspace(0.0, ends[-1], count)
+    edge = np.clip(np.searchsorted(ends, at, side="right") - 1, 0, len(lengths) - 1)
+    length = lengths[edge]
+    share = np.where(length > 0.0, (at - ends[edge]) / np.where(length > 0.0, length, 1.0), 0.0)
+    share[-1] = 1.0
+    edge[-1] = len(lengths) - 1
+    return points[edge] + share[:, None] * (points[edge + 1] - points[edge]), edge
+
+
+def draw_travel(x: Travel, style: Style) -> Drawing:
+    """Draw a path as one picture: ghosts, the last configuration solid, the line that a link leaves."""
+    drawing = draw_robot(x.checker, style, q=x.q[evenly(len(x.q), _MOST_ON_PATH)])
+    drawing.words = [style.name(0, x.checker.robot.name or "robot"), x.verdict]
+    color = COLORS[1] if x.found.free else HIT
+    drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), color, width=5.0)
+    return drawing

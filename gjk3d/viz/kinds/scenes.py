@@ -1,4 +1,4 @@
-"""A clash report as a picture: the assembly as a ghost, one finding in colours; n and p lead from one to the next."""
+"""Scenes; assemblies of parts; clash reports, one finding at a time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 
 from gjk3d.clash import wording
+from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.formats.bcf import upward
 from gjk3d.clash.report import Clash, Report
+from gjk3d.errors import Gjk3dError, UnsupportedPair
+from gjk3d.scene import Scene
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import (
     COLORS,
@@ -17,17 +21,175 @@ from gjk3d.viz.drawing import (
     INK,
     MODEL,
     NORMAL,
+    PALETTE,
     SEPARATION,
     Camera,
     Drawing,
     Item,
+    Label,
     Steps,
     Style,
     ball_of,
     darker,
 )
+from gjk3d.viz.kinds.bodies import BOX_FACES, add, add_levels
 from gjk3d.viz.layout import Layout, upright
-from gjk3d.viz.marks import arrow, ball, box_lines, rod
+from gjk3d.viz.triangles import arrow, ball, box_lines, rod
+from gjk3d.wording import number
+
+_FREE = "#9DB4C8"
+#: Objects or parts that have outlines and are drawn one by one; of more, those of one colour are one thing.
+_MOST_SINGLE = 40
+#: Objects, and parts, that are called by their names.
+_MOST_NAMES, _MOST_PARTS = 16, 8
+
+
+def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = True) -> Drawing:
+    """Draw a scene.
+
+    Parameters
+    ----------
+    margin : float
+        As in `Scene.collisions`: pairs this close count.
+    contacts : bool
+        Mark where the pairs touch or overlap, with the normals, where all of them are convex.
+    """
+    drawing = Drawing()
+    names = x.names
+    pairs = x.collisions(margin=margin)
+    hit = {name for pair in pairs for name in pair}
+    single = len(names) <= _MOST_SINGLE
+    planes = []
+    for name in names:
+        shape, pose, met = x.shape(name), x.pose(name), name in hit
+        color = style.color(0, (SEPARATION,)) if met else style.color(1, (_FREE,))
+        if isinstance(shape, Halfspace):
+            planes.append((name, shape, pose, color))
+            continue
+        resolution = 96 if single else 32 if len(names) < 500 else 16
+        add(
+            drawing, shape, pose, color, _alpha(style, met, bool(hit)), outline=single, name=name, resolution=resolution
+        )
+        if len(names) <= _MOST_NAMES and len(drawing.items):
+            top = drawing.items[-1].vertices
+            drawing.labels.append(Label(np.append(ball_of(top)[0][:2], top[:, 2].max()), name))
+    for name, shape, pose, color in planes:
+        add(drawing, shape, pose, color, 1.0, around=drawing.ball, name=name)
+    if not single:
+        drawing.items = merged(drawing.items)
+    if hit:
+        drawing.key("collides", style.color(0, (SEPARATION,)))
+    if len(hit) < len(names):
+        drawing.key("free", style.color(1, (_FREE,)))
+    if contacts and pairs:
+        _add_contacts(drawing, x, margin)
+    drawing.words = _scene_words(pairs, names)
+    return drawing
+
+
+def merged(items: list[Item]) -> list[Item]:
+    """Join bodies of one colour and opacity: a plotter draws few large things far faster than many small ones."""
+    groups: dict[Any, list[Item]] = {}
+    for item in items:
+        groups.setdefault((item.color, item.opacity, item.look, item.framed, item.outline, item.width), []).append(item)
+    out = []
+    for (color, opacity, look, framed, outline, width), members in groups.items():
+        starts = np.cumsum([0, *(len(item.vertices) for item in members)])
+        vertices = np.concatenate([item.vertices for item in members])
+        faces = np.concatenate([item.faces + start for item, start in zip(members, starts[:-1], strict=True)])
+        out.append(Item(vertices, faces, color, opacity, look, width, framed, outline))
+    return out
+
+
+def _alpha(style: Style, met: bool, any_met: bool) -> float:
+    return style.alpha(0, 0.8) if met else style.alpha(1, 0.35 if any_met else 1.0)
+
+
+def _add_contacts(drawing: Drawing, x: Scene, margin: float) -> None:
+    try:
+        found = x.contacts(within=max(margin, 0.0))
+    except UnsupportedPair:
+        return
+    size = drawing.ball[1]
+    for _, _, row in found:
+        if row.count == 0:
+            continue
+        for point in row.points:
+            drawing.marks([ball(point, 0.009 * size, 24)], INK)
+        drawing.marks(arrow(row.points.mean(axis=0), row.normal, 0.12 * size, 0.005 * size), NORMAL)
+    drawing.key("normals, from the first name to the second", NORMAL)
+
+
+def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:
+    if not pairs:
+        return [f"Nothing collides among {len(names)} objects"]
+    told = ", ".join(f"{a} – {b}" for a, b in pairs[:4]) + (", …" if len(pairs) > 4 else "")
+    count = "1 pair collides" if len(pairs) == 1 else f"{len(pairs)} pairs collide"
+    return [f"{count} among {len(names)} objects", told]
+
+
+def draw_assembly(
+    x: Assembly, style: Style, *, hull: bool = False, bodies: bool = False, level: int | None = None
+) -> Drawing:
+    """Draw the parts of an assembly, or one model.
+
+    Parameters
+    ----------
+    hull : bool
+        Put the convex hull of each part round it, as glass.
+    bodies : bool
+        A colour for each body of a part: what hangs together.
+    level : int
+        Draw the boxes at this level of each part's tree too; level 0 is the box round all of it.
+    """
+    drawing = Drawing(up=np.array(upward(x)))
+    meshes = [(part.name, part.mesh) for part in x.parts if part.mesh is not None]
+    things = [
+        (f"{name} {k + 1}" if len(pieces) > 1 else name, piece)
+        for name, mesh in meshes
+        for pieces in [mesh.bodies() if bodies else [mesh]]
+        for k, piece in enumerate(pieces)
+    ]
+    for k, (name, mesh) in enumerate(things):
+        color = style.color(k, PALETTE if level is None else (GREY,))
+        add(drawing, mesh, None, color, style.alpha(k, 1.0), outline=False, name=name)
+        if len(things) <= _MOST_PARTS and level is None:
+            drawing.key(style.name(k, name), color)
+    if len(things) > _MOST_SINGLE:
+        drawing.items = merged(drawing.items)
+    if hull:
+        for k, (_, mesh) in enumerate(things):
+            try:
+                shell = mesh.hull()
+            except Gjk3dError:
+                continue
+            add(drawing, shell, None, style.color(k), 0.25, outline=len(things) <= _MOST_SINGLE)
+    _assembly_words(drawing, x, len(meshes), len(things) if bodies else 0)
+    if level is not None:
+        before = len(drawing.words)
+        for _, mesh in meshes:
+            add_levels(drawing, mesh, np.eye(4), level)
+        if len(meshes) > 1:
+            drawing.words[before:] = [f"level {level} of each part's tree"]
+        drawing.items = merged(drawing.items)
+    return drawing
+
+
+def _assembly_words(drawing: Drawing, x: Assembly, parts: int, bodies: int) -> None:
+    triangles = sum(len(part.mesh.faces) for part in x.parts if part.mesh is not None)
+    words = ["1 part" if parts == 1 else f"{parts} parts"]
+    if bodies:
+        words.append("1 body" if bodies == 1 else f"{bodies} bodies")
+    words.append(f"{triangles} triangles")
+    points = drawing.framed
+    if len(points):
+        sizes = " x ".join(number(float(size), 4) for size in np.ptp(points, axis=0))
+        words.append(f"{sizes}{f' {x.unit}' if x.unit else ''}")
+    drawing.words = [", ".join(words)]
+    broken = sum(bool(part.reason) for part in x.parts)
+    if broken:
+        drawing.words.append(f"{broken} more could not be read")
+
 
 _WORDS = {
     "hard": "overlap",
@@ -44,7 +206,7 @@ _WAYS = np.array([(np.sin(a), -np.cos(a), 0.45) for a in np.radians(28.0 + 45.0 
 _SIGNS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 
 
-def draw(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
+def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     """Draw a report of `gjk3d.clash.check`.
 
     Parameters
@@ -153,8 +315,6 @@ def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
     """Return the triangles of each part; where the report has none, those of its box."""
     if x.assembly is not None:
         return {part.name: (part.mesh.vertices, part.mesh.faces) for part in x.assembly.parts if part.mesh is not None}
-    from gjk3d.viz.volumes import BOX_FACES
-
     return {
         part.name: (np.array(part.bounds)[_SIGNS, np.arange(3)], BOX_FACES)
         for part in x.parts

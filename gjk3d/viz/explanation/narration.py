@@ -13,9 +13,8 @@ import numpy as np
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
 from gjk3d.typing import Array
-from gjk3d.viz.difference import Difference
+from gjk3d.viz.explanation.steps import Difference, Names, Step, listed, part, short
 from gjk3d.viz.layout import kind, verdict
-from gjk3d.viz.steps import Names, Step, listed, part, short
 from gjk3d.wording import depth, number, told
 
 #: nearer than this, in units of the pair's size, the origin is said to lie on a face
@@ -25,7 +24,7 @@ _LEFT = ("simplex", "names", "vertices", "faces", "closest")
 _closest: Any = closest_on_triangle  # a kernel, called with tuples
 
 
-class Telling:
+class Narrator:
     """Turns one trace into steps."""
 
     def __init__(self, result: Distance, trace: Trace, difference: Difference) -> None:
@@ -38,7 +37,7 @@ class Telling:
         self.steps: list[Step] = []
         self._vertices: tuple[str, ...] = ()
 
-    def tell(self) -> list[Step]:
+    def steps_told(self) -> list[Step]:
         """Return the steps, the answer last."""
         self._first()
         for index, step in enumerate(self.trace.gjk):

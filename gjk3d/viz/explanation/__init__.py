@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +15,14 @@ from gjk3d.narrow.solve import EPA_ALWAYS, SIGNED, UNSIGNED
 from gjk3d.query.ask import ask_distance
 from gjk3d.query.dispatch import FACETS
 from gjk3d.results import Distance, Status, Trace
-from gjk3d.viz.difference import Difference
-from gjk3d.viz.explain_scene import Scene, arrange
+from gjk3d.viz.explanation.narration import Narrator
+from gjk3d.viz.explanation.scene import Scene, arrange
+from gjk3d.viz.explanation.steps import Difference, Step
 from gjk3d.viz.rendering import check_rendering, has_display
-from gjk3d.viz.steps import Step
-from gjk3d.viz.telling import Telling
 
 if TYPE_CHECKING:
-    from gjk3d.viz.explain_window import Window
+    from gjk3d.viz.explanation.stage import Window
+
 
 _STRIPS, _ANIMATIONS, _PAGES = (".png", ".jpg", ".jpeg"), (".gif", ".webp"), (".html", ".htm")
 #: how near EPA is let to a depth that has a closed form, in units of the pair's size
@@ -61,7 +62,7 @@ def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequen
     return Explanation(result, view, up)
 
 
-def trace_of(result: Distance) -> Trace:
+def _trace_of(result: Distance) -> Trace:
     """Return the trace of an answer; of asking once more, where it keeps none or none of how deep the two overlap."""
     mode, max_distance, tol, _ = result.asked
     deep = mode != UNSIGNED and result.status == Status.OVERLAPPING
@@ -93,8 +94,14 @@ class Explanation:
     def __init__(self, result: Distance, view: Any = None, up: Any = None) -> None:
         self.result = result
         self._difference = Difference(result)
-        self.steps: list[Step] = Telling(result, trace_of(result), self._difference).tell()
+        self.steps: list[Step] = Narrator(result, _trace_of(result), self._difference).steps_told()
         self._look = view, up
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "scene":
+            warnings.warn("Explanation.scene is internal: it will go", DeprecationWarning, stacklevel=2)
+            return self._scene
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         return f"Explanation of {len(self.steps)} steps: {self.steps[-1].title.lower()}"
@@ -103,7 +110,7 @@ class Explanation:
         return "\n".join(f"{step.number + 1}. {step.title}. {step.sentence}" for step in self.steps)
 
     @cached_property
-    def scene(self) -> Scene:
+    def _scene(self) -> Scene:
         """What is drawn of every step, in both views."""
         return arrange(self.result, self.steps, self._difference, *self._look)
 
@@ -126,7 +133,7 @@ class Explanation:
         RenderingUnavailableError
             There is no OpenGL library to draw with; the message says what to install.
         """
-        from gjk3d.viz.explain_window import Window
+        from gjk3d.viz.explanation.stage import Window
         from gjk3d.viz.picture import free_name
 
         check_rendering()
@@ -134,7 +141,7 @@ class Explanation:
             saved = self.save(free_name())
             sys.stderr.write(f"gjk3d: no display, so the steps are in {saved}\n")
             return saved
-        window = Window(self.steps, self.scene, bool(off_screen))
+        window = Window(self.steps, self._scene, bool(off_screen))
         if not off_screen:
             window.plotter.show()
         return window
@@ -179,17 +186,17 @@ class Explanation:
             raise FileError(f"{target}: there is no folder {target.parent}; make it first")
         kind = target.suffix.lower()
         if kind in _STRIPS:
-            from gjk3d.viz.explain_files import save_strip
+            from gjk3d.viz.explanation.files import save_strip
 
-            save_strip(target, self.steps, self.scene, most or 8)
+            save_strip(target, self.steps, self._scene, most or 8)
         elif kind in _ANIMATIONS:
-            from gjk3d.viz.explain_files import save_animation
+            from gjk3d.viz.explanation.files import save_animation
 
-            save_animation(target, self.steps, self.scene, most or 24, seconds)
+            save_animation(target, self.steps, self._scene, most or 24, seconds)
         elif kind in _PAGES:
-            from gjk3d.viz.explain_page import write_page
+            from gjk3d.viz.explanation.files import write_page
 
-            write_page(target, self.result, self.steps, self.scene, names)
+            write_page(target, self.result, self.steps, self._scene, names)
         else:
             known = " ".join((*_STRIPS, *_ANIMATIONS, *_PAGES))
             raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {known} are written")

@@ -11,9 +11,9 @@ import numpy as np
 
 from gjk3d.results import Distance
 from gjk3d.typing import Array, Ints
-from gjk3d.viz.difference import Difference
+from gjk3d.viz.drawing import darker
+from gjk3d.viz.explanation.steps import Difference, Step
 from gjk3d.viz.layout import lay_out
-from gjk3d.viz.steps import Step
 
 #: What is drawn in which colour: those of Okabe and Ito, which all kinds of colour vision tell apart.
 PALETTE = {
@@ -34,6 +34,11 @@ OVER = ("a", "b", "ink", "direction", "new")
 _BALL, _ROD, _ARROW = 0.026, 0.008, 0.011
 _ASKED, _TOWARDS = 0.26, 0.36  #: lengths of the arrows at the support points, and in A - B
 _NONE, _NO_FACES = np.empty((0, 3)), np.empty((0, 3), np.int64)
+
+
+def rod_color(role: str) -> str:
+    """Return the colour of balls, rods and arrows: darker than the faces that they border."""
+    return darker(PALETTE[role], 0.8) if role in ("simplex", "polytope") else PALETTE[role]
 
 
 class Piece(NamedTuple):

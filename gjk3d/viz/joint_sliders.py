@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +12,13 @@ import numpy as np
 from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot
 from gjk3d.typing import Array, Row
-from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Style
-from gjk3d.viz.paint import add_items, aim, camera_of, panel_of
-from gjk3d.viz.picture import free_name, new_plotter, save
-from gjk3d.viz.rendering import check_rendering, has_display
-from gjk3d.viz.robots import HIT, LINKS, State, draw, link_surfaces, state_of, words_for
+from gjk3d.viz.kinds.bodies import add
+from gjk3d.viz.kinds.robots import HIT, LINKS, State, draw_robot, link_surfaces, state_of, words_for
+from gjk3d.viz.layout import camera_of
+from gjk3d.viz.paint import add_items, aim, bring_to_front, panel_of
+from gjk3d.viz.picture import has_no_window, new_plotter, save_start
+from gjk3d.viz.rendering import check_rendering
 
 if TYPE_CHECKING:
     import pyvista
@@ -94,7 +93,7 @@ class Slid:
         """Draw links, attached objects and surroundings, each as actors of its own."""
         import pyvista
 
-        whole = draw(self._x, style, q=self.q, labels=False)
+        whole = draw_robot(self._x, style, q=self.q, labels=False)
         camera = camera_of(whole)
 
         def actors_of(one: Drawing) -> list[Any]:
@@ -123,9 +122,7 @@ class Slid:
         ]
         for actor in self._signs:  # seen through the links
             actor.visibility = False
-            actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
-            actor.mapper.SetRelativeCoincidentTopologyLineOffsetParameters(0.0, -66000.0)
-            actor.mapper.SetRelativeCoincidentTopologyPointOffsetParameter(-66000.0)
+            bring_to_front(actor, translucent=False)
         aim(self.plotter, camera)
         self.plotter.camera.SetWindowCenter(_ASIDE, 0.0)
 
@@ -220,7 +217,7 @@ def sliders(
             if room >= 0:
                 joints.append(name)
     _numbers(robot, joints)  # refused before anything is drawn
-    windowless = path is not None or off_screen is True or (off_screen is None and not has_display())
+    windowless = has_no_window(path, off_screen)
     given = plotter is not None
     if plotter is None:
         check_rendering()
@@ -233,9 +230,7 @@ def sliders(
     if given or off_screen is True:
         return made
     if windowless:
-        saved = save(plotter, free_name() if path is None else Path(path))
-        if path is None:
-            sys.stderr.write(f"gjk3d: no display to slide in, so the picture of the start is in {saved}\n")
+        save_start(plotter, path, "slide")
         return made
     plotter.show()
     return made

@@ -1,4 +1,4 @@
-"""A time of impact as a picture: where the bodies are when they meet, their ways there as ghosts, and the ways on."""
+"""What a motion meets, and when; what rays meet."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from gjk3d.query.motion import Impact, ImpactStatus, Motion
+from gjk3d.query.raycast import RayHit
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
-from gjk3d.viz.bodies import add
-from gjk3d.viz.drawing import COLORS, INK, NORMAL, Drawing, Style, darker
+from gjk3d.viz.drawing import COLORS, GREY, INK, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
+from gjk3d.viz.kinds.bodies import add
 from gjk3d.viz.layout import called, side_view
-from gjk3d.viz.marks import arrow, ball, rod
+from gjk3d.viz.triangles import arrow, ball, rod
 from gjk3d.wording import below, moment
 
 _BEYOND = "#6B7785"
 
 
-def draw(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
+def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
     """Draw an answer of `gjk3d.time_of_impact` or `shapecast`.
 
     Parameters
@@ -30,7 +31,7 @@ def draw(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
     if x.time.ndim == 2:
         raise TypeError(f"this impact is of {len(x)} motions, and one can be drawn: take a row, impact[0]")
     until = float(x.free_until)
-    drawing = Drawing(words=_words(x))
+    drawing = Drawing(words=_impact_words(x))
     sides = [(x.shape_a, x.motion_a), (x.shape_b, x.motion_b)]
     planes = []
     for k, (shape, motion) in enumerate(sides):
@@ -92,7 +93,7 @@ def _way(x: Impact) -> Array:
     return way / length if length > 0.0 else np.asarray(x.normal)
 
 
-def _words(x: Impact) -> list[str]:
+def _impact_words(x: Impact) -> list[str]:
     if x.status == ImpactStatus.HIT:
         low, high = x.time
         return [f"First contact {moment(low, high)} of the motion", f"proven: first contact {moment(low, high, 10)}"]
@@ -102,3 +103,77 @@ def _words(x: Impact) -> list[str]:
         return ["Too close from the start", "proven: closer than the clearance at time 0"]
     until = below(x.free_until, 8)
     return [f"Free until {until}, then undecided", f"proven: no contact before {until}"]
+
+
+#: Rays drawn as rods with arrows; more are lines.
+_MOST_RODS = 60
+#: Colours of rays that hit, and of where: the first that is not in what they were cast at.
+_HITS, _WHERE = (NORMAL, COLORS[1], PALETTE[3]), (SEPARATION, COLORS[0], INK)
+
+
+def draw_rays(
+    x: RayHit, style: Style, *, origins: Any = None, directions: Any = None, of: Drawing | None = None
+) -> Drawing:
+    """Draw an answer of `gjk3d.raycast` or `Scene.raycast`.
+
+    Parameters
+    ----------
+    origins, directions : (3,) float or (n, 3) float, optional
+        The rays, where they are to be drawn otherwise than they were cast.
+    of : Drawing, optional
+        Of what the rays were cast at.
+    """
+    drawing = Drawing()
+    if of is not None:
+        drawing.take(of)
+        drawing.words = []
+    points = np.reshape(x.point, (-1, 3))
+    given = (x.origin if origins is None else origins, x.direction if directions is None else directions)
+    starts, ways = (np.asarray(rows, dtype=np.float64).reshape(-1, 3) for rows in given)
+    starts, ways = np.broadcast_to(starts, points.shape), np.broadcast_to(ways, points.shape)
+    ways = ways / np.linalg.norm(ways, axis=1)[:, None]
+    hit, inside = np.reshape(x.hit, -1), np.reshape(x.inside, -1)
+    size = ball_of(np.concatenate([drawing.framed, starts, points[hit]]))[1]
+    beyond = 0.6 * size if len(drawing.items) == 0 else _reach(starts, ways, drawing, size)
+    ends = np.where(hit[:, None], points, starts + np.reshape(beyond, (-1, 1)) * ways)
+    taken = {item.color for item in drawing.items}
+    colors = [next((color for color in wished if color not in taken), wished[-1]) for wished in (_HITS, _WHERE)]
+    colors.append("#5F6368" if drawing.keys else GREY)  # what is free in a scene is light
+    _add_rays(drawing, starts, ends, hit, size, colors)
+    for point, normal in zip(points[hit & ~inside], np.reshape(x.normal, (-1, 3))[hit & ~inside], strict=True):
+        if len(points) <= _MOST_RODS:
+            drawing.marks(arrow(point, normal, 0.12 * size, 0.006 * size), colors[1])
+    drawing.words.insert(0, f"{int(hit.sum())} of {len(hit)} rays hit" if len(hit) > 1 else _single(x))
+    drawing.key("rays that hit", colors[0])
+    if not hit.all():
+        drawing.key("rays that miss", colors[2])
+    if hit.any():
+        drawing.key("where, and the normal there", colors[1])
+    return drawing
+
+
+def _add_rays(drawing: Drawing, starts: Any, ends: Any, hit: Any, size: float, colors: list[str]) -> None:
+    few = len(hit) <= _MOST_RODS
+    for a, b, met in zip(starts, ends, hit, strict=True):
+        if few:
+            color = colors[0] if met else colors[2]
+            drawing.marks([rod(a, b, 0.0045 * size, 12)], color, framed=bool(met))
+            drawing.marks([ball(a, 0.009 * size, 16)], color)
+            if met:
+                drawing.marks([ball(b, 0.012 * size, 24)], colors[1])
+    if not few:
+        segments = np.stack([starts, ends], axis=1)
+        drawing.lines(segments[hit], colors[0], width=1.2)
+        drawing.lines(segments[~hit], colors[2], width=1.2, framed=False)
+        drawing.dots(starts, colors[2], width=2.0)
+        drawing.dots(ends[hit], colors[1], width=7.0)
+
+
+def _reach(starts: Any, ways: Any, drawing: Drawing, size: float) -> Any:
+    """Return how far to draw rays that miss: past the middle of what they were cast at."""
+    center = drawing.ball[0]
+    return np.clip(((center - starts) * ways).sum(axis=1) + 0.8 * size, 0.6 * size, 3.0 * size)
+
+
+def _single(x: RayHit) -> str:
+    return repr(x).replace("RayHit: ", "Hit " if bool(np.reshape(x.hit, -1)[0]) else "Hit: ")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +16,12 @@ from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
-from gjk3d.viz.bodies import add
 from gjk3d.viz.drawing import COLORS, INK, NORMAL, SEPARATION, Drawing
-from gjk3d.viz.layout import called, proof, verdict
-from gjk3d.viz.paint import add_items, aim, camera_of, panel_of, thickened
-from gjk3d.viz.picture import free_name, new_plotter, save
-from gjk3d.viz.rendering import check_rendering, has_display
+from gjk3d.viz.kinds.bodies import add
+from gjk3d.viz.layout import called, camera_of, proof, thickened, verdict
+from gjk3d.viz.paint import add_items, aim, bring_to_front, panel_of
+from gjk3d.viz.picture import has_no_window, new_plotter, save_start
+from gjk3d.viz.rendering import check_rendering
 
 if TYPE_CHECKING:
     import pyvista
@@ -67,7 +65,7 @@ class Dragged:
         if self._widget is not None:  # a widget goes on from where it left B
             self._widget.remove()
             self._widget = None
-            self.hold()
+            self._hold()
         return self.result
 
     @staticmethod
@@ -157,22 +155,20 @@ class Dragged:
             self.plotter.add_mesh(self._witness, color=INK, point_size=13, **dots),
         ]
         for actor in tops:  # seen through both shapes
-            actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
-            actor.mapper.SetRelativeCoincidentTopologyLineOffsetParameters(0.0, -66000.0)
-            actor.mapper.SetRelativeCoincidentTopologyPointOffsetParameter(-66000.0)
+            bring_to_front(actor, translucent=False)
         aim(self.plotter, camera)
         kinds = f"A  {called(self._a)}   B  {called(self._b)}   {_HELP}"
         self.plotter.add_text(kinds, position=(0.014, 0.016), viewport=True, font_size=11, color=INK, name="gjk3d key")
         self._ask()
         self._grip.AddObserver("ModifiedEvent", self._follow)
 
-    def hold(self, *_: Any) -> None:
+    def _hold(self, *_: Any) -> None:
         """Put the arrows and rings round where B is now; pyvista leaves them where they began."""
         self.plotter.subplot(*self._panel)
         origin = np.asarray(self._grip.center)
         if self._widget is None:
             self._widget = self.plotter.add_affine_transform_widget(
-                self._grip, origin=tuple(origin), scale=0.45, line_radius=0.02, release_callback=self.hold
+                self._grip, origin=tuple(origin), scale=0.45, line_radius=0.02, release_callback=self._hold
             )
         else:
             self._widget.origin = origin
@@ -240,8 +236,7 @@ def drag(
     if isinstance(b, Halfspace):
         raise UnsupportedPair("a Halfspace cannot be dragged: give it as A")
     first = Dragged._matrix(pose_a, "pose_a") if pose_a is not None else None
-    windowless = path is not None or off_screen is True or (off_screen is None and not has_display())
-    target = None if path is None else Path(path)
+    windowless = has_no_window(path, off_screen)
     given = plotter is not None
     if plotter is None:
         check_rendering()
@@ -254,10 +249,8 @@ def drag(
     if given or off_screen is True:
         return made
     if windowless:
-        saved = save(plotter, target or free_name())
-        if target is None:
-            sys.stderr.write(f"gjk3d: no display to drag in, so the picture of the start is in {saved}\n")
+        save_start(plotter, path, "drag")
         return made
-    made.hold()
+    made._hold()
     plotter.show()
     return made

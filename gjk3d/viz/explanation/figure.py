@@ -1,19 +1,100 @@
-"""The curve of both bounds closing in on the distance, step by step, drawn with Pillow."""
+"""What stands beside the pictures of steps: words, what colours mean, and the curve of both bounds closing in."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gjk3d.viz.explain_fonts import INK, LINE, PAPER, SOFT, font
-from gjk3d.viz.steps import Step
-from gjk3d.wording import number
+from gjk3d.viz.drawing import darker
+from gjk3d.viz.explanation.scene import PALETTE
+from gjk3d.viz.explanation.steps import Step
+from gjk3d.wording import number, told
 
 if TYPE_CHECKING:
-    from PIL import Image
+    from PIL import Image, ImageFont
+
+
+INK, SOFT, LINE, PAPER = "#202124", "#5F6368", "#D8DCE1", "#FFFFFF"
+
+
+@functools.cache
+def font(size: float) -> ImageFont.FreeTypeFont:
+    """Return the font of all words, which Pillow brings."""
+    from PIL import ImageFont
+
+    loaded = ImageFont.load_default(size)
+    if not isinstance(loaded, ImageFont.FreeTypeFont):
+        raise RuntimeError("Pillow was built without FreeType, and words cannot be drawn: pip install -U pillow")
+    return loaded
+
+
+@functools.lru_cache(maxsize=4096)
+def wrapped(text: str, size: float, width: float) -> tuple[str, ...]:
+    """Break a sentence into lines."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        if not lines[-1] or font(size).getlength(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return tuple(lines)
+
+
+HEADINGS = ("The two shapes", "A - B: every point of A minus every point of B")
+
+
+#: what the colours mean, in the order they are told
+MEANING = {
+    "a": "A",
+    "b": "B",
+    "difference": "A - B",
+    "simplex": "simplex",
+    "dropped": "corner to drop",
+    "polytope": "EPA's polytope, inside A - B",
+    "closest": "its face nearest to the origin",
+    "removed": "other faces that give way",
+    "new": "new point, and its horizon",
+    "direction": "direction asked",
+    "ink": "nearest points so far",
+}
+
+
+def legend(step: Step) -> list[tuple[str, str]]:
+    """Return the colours of a step and what they mean."""
+    roles = ["a", "b", "difference"]
+    words = dict(MEANING)
+    if step.phase == "answer":
+        roles += ["new"] if step.upper < 0.0 else ["direction", "ink"]
+        words |= {"new": "way out, for B", "ink": "nearest points", "direction": "normal, from A to B"}
+    elif len(step.faces):
+        roles += ["polytope", "closest", *(["removed"] if len(step.removed) > 1 else []), "new", "direction", "ink"]
+        words["new"] = MEANING["new"] if len(step.horizon) else "point found"
+    else:
+        roles += [*(["simplex"] if len(step.simplex) else []), *(["dropped"] if step.dropped else [])]
+        roles += ["new", "direction", *(["ink"] if step.nearest is not None else [])]
+        words["new"] = "new point" if step.joins else "point found"
+    return [(role, words[role]) for role in roles]
+
+
+def legends(steps: list[Step]) -> list[tuple[str, str]]:
+    """Return the colours of several steps and what they mean in any of them."""
+    roles = {role for step in steps for role, _ in legend(step)}
+    words = dict(MEANING)
+    if not any(len(step.horizon) for step in steps):
+        words["new"] = "point found"
+    return [(role, words[role]) for role in MEANING if role in roles]
+
+
+def bounds(step: Step) -> str:
+    """Write what is known of the distance after a step."""
+    if not (np.isfinite(step.lower) and np.isfinite(step.upper)):
+        return ""
+    return f"distance {told(step.lower, step.upper, 5)}"
 
 
 _SHARP = 2  #: drawn this much larger and shrunk
@@ -105,3 +186,16 @@ def labels(values: list[float]) -> list[str]:
     largest = max((abs(value) for value in values), default=0.0)
     digits = max(4, math.ceil(math.log10(largest / apart)) + 1) if largest > 0.0 else 4
     return ["0" if abs(value) < 1e-9 * apart else number(value, digits) for value in values]
+
+
+def key(image: Image.Image, entries: list[tuple[str, str]], at: tuple[int, int]) -> None:
+    """Write the meaning of colours."""
+    from PIL import Image, ImageDraw
+
+    draw = ImageDraw.Draw(image)
+    for row, (role, words) in enumerate(entries):
+        x, y = at[0], at[1] + 19 * row
+        dot = Image.new("RGB", (56, 56), PAPER)
+        ImageDraw.Draw(dot).ellipse([3, 3, 52, 52], PALETTE[role], darker(PALETTE[role], 0.7), 4)
+        image.paste(dot.resize((14, 14), Image.Resampling.LANCZOS), (x, y + 1))
+        draw.text((x + 20, y), words, INK, font(14))

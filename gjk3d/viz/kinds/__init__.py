@@ -1,0 +1,216 @@
+"""Which function draws what: one line a kind, with those of lists and of what a scene found, which lead to others.
+
+A file a subject: bodies, answers about two of them, impacts, scenes and clash reports, robots. All of them make a
+`Drawing`; none knows pyvista or pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import RigidTransform
+
+from gjk3d.bodies import Mesh
+from gjk3d.bodies.unions import Solid
+from gjk3d.clash.assembly import Assembly
+from gjk3d.clash.report import Clash, Report
+from gjk3d.query.contact import Contact
+from gjk3d.query.gradient import Gradient
+from gjk3d.query.motion import Impact, Motion
+from gjk3d.query.raycast import RayHit
+from gjk3d.query.volume import Volume
+from gjk3d.results import Axis, Distance
+from gjk3d.robot import Checker, Robot
+from gjk3d.scene import Scene
+from gjk3d.scene.results import Clearance, ScenePairs
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.surfaces import Surface
+from gjk3d.viz.drawing import GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style
+from gjk3d.viz.kinds.answers import draw_axis, draw_contact, draw_distance, draw_gradient
+from gjk3d.viz.kinds.bodies import add, draw_body, draw_poses, draw_volume, matrices, words_for
+from gjk3d.viz.kinds.impacts import draw_impact, draw_rays
+from gjk3d.viz.kinds.robots import Travel, draw_robot, draw_travel
+from gjk3d.viz.kinds.scenes import draw_assembly, draw_report, draw_scene
+
+#: Names that are told; of more bodies only the number is.
+MOST_KEYS = 8
+#: Bounding volumes in a row take these in turn: what they bound has those of bodies.
+_VOLUMES = (NORMAL, SEPARATION, *PALETTE[3:])
+#: Pairs of a scene that are drawn.
+_MOST_PAIRS = 12
+
+
+def draw_list(x: Any, style: Style) -> Drawing:
+    """Draw a list of solids, or of pairs of a solid and its pose; of other things one after another."""
+    if type(x) not in (list, tuple):
+        raise TypeError(f"{type(x).__name__} cannot be drawn")  # an answer with fields is no list
+    entries = [_split(entry) for entry in ([x] if _is_pair(x) else x)]
+    if not entries:
+        raise ValueError("there is nothing to draw: the list is empty")
+    drawing = Drawing()
+    named = len(entries) <= MOST_KEYS
+    planes: list[tuple[int, str]] = []
+    volumes = 0
+    for k, (thing, pose) in enumerate(entries):
+        plane = isinstance(thing, Halfspace)
+        color = GREY if plane and style.colors is None else style.color(k - len(planes) if style.colors is None else k)
+        if not is_solid(thing):
+            colors = style.colors
+            if isinstance(thing, Volume):
+                colors = (style.color(volumes, _VOLUMES),)
+                volumes += 1
+            drawing.take(drawing_of(thing, Style(pose, colors, style.opacity)))
+            continue
+        if plane:
+            planes.append((k, color))
+        else:
+            stack = matrices(pose)
+            for i, at in enumerate(stack):
+                fade = 1.0 if i == len(stack) - 1 else 0.3
+                add(drawing, thing, at, color, fade * style.alpha(k, 1.0))
+        if named:
+            drawing.key(style.name(k, words_for(thing)), color)
+    around = drawing.ball
+    for k, color in planes:
+        for at in matrices(entries[k][1]):
+            add(drawing, entries[k][0], at, color, style.alpha(k, 1.0), around=around)
+    if not named:
+        drawing.words.append(f"{len(entries)} bodies")
+    return drawing
+
+
+def _split(entry: Any) -> tuple[Any, Any]:
+    return (entry[0], entry[1]) if _is_pair(entry) else (entry, None)
+
+
+def _is_pair(entry: Any) -> bool:
+    """Tell whether this is a thing and its pose or poses, rather than two things."""
+    if not (type(entry) is tuple and len(entry) == 2):
+        return False
+    pose = entry[1]
+    return pose is None or hasattr(pose, "as_matrix") or (np.ndim(pose) in (2, 3) and np.shape(pose)[-2:] == (4, 4))
+
+
+def draw_clearance(x: Clearance, style: Style) -> Drawing:
+    """Draw an answer of `Scene.clearance`."""
+    if x.result is None or x.pair is None:
+        return Drawing(words=["No pair to be close"])
+    return drawing_of(x.result, _named(style, x.pair))
+
+
+def draw_pairs(x: ScenePairs[Any, Any], style: Style) -> Drawing:
+    """Draw an answer of `Scene.closest` or `contacts`."""
+    if len(x) == 1:
+        a, b, row = x[0]
+        return drawing_of(row, _named(style, (a, b)))
+    more = f", the first {_MOST_PAIRS} of them" if len(x) > _MOST_PAIRS else ""
+    drawing = Drawing(words=[f"{len(x)} pairs{more}"])
+    for k in range(min(len(x), _MOST_PAIRS)):
+        a, b, row = x[k]
+        one = drawing_of(row, _named(style, (a, b)))
+        drawing.items += one.items
+        drawing.keys = one.keys[-1:]
+        if k < 4:
+            drawing.words.append(f"{a} – {b or 'other'}: {one.words[0][:1].lower()}{one.words[0][1:]}")
+    return drawing
+
+
+def _named(style: Style, pair: tuple[str, str | None]) -> Style:
+    return Style(style.pose, style.colors, style.opacity, style.names or (pair[0], pair[1] or "other"))
+
+
+#: A subclass is drawn as its nearest base that has a line.
+KINDS: dict[type, Callable[..., Drawing]] = {
+    Shape: draw_body,
+    Mesh: draw_body,
+    Solid: draw_body,
+    Surface: draw_body,
+    np.ndarray: draw_poses,
+    RigidTransform: draw_poses,
+    Volume: draw_volume,
+    Distance: draw_distance,
+    Contact: draw_contact,
+    Axis: draw_axis,
+    Gradient: draw_gradient,
+    Impact: draw_impact,
+    RayHit: draw_rays,
+    Scene: draw_scene,
+    Clearance: draw_clearance,
+    ScenePairs: draw_pairs,
+    Assembly: draw_assembly,
+    Report: draw_report,
+    Robot: draw_robot,
+    Checker: draw_robot,
+    Travel: draw_travel,
+    list: draw_list,
+    tuple: draw_list,
+}
+
+
+def function_of(x: Any) -> Callable[..., Drawing]:
+    """Return the function that draws a thing.
+
+    Raises
+    ------
+    TypeError
+        None does.
+    """
+    for cls in type(x).__mro__:
+        if cls in KINDS:
+            return KINDS[cls]
+    if hasattr(x, "regular_faces") or (hasattr(x, "vertices") and hasattr(x, "faces")):  # of pyvista, of trimesh
+        return draw_body
+    cure = _cure(x)
+    if cure:
+        raise TypeError(f"a {type(x).__name__} cannot be drawn by itself: {cure}")
+    known = ", ".join(sorted(cls.__name__ for cls in KINDS if cls.__module__.startswith("gjk3d.")))
+    raise TypeError(f"{type(x).__name__} cannot be drawn; these can: {known}, poses, and lists of them")
+
+
+def _cure(x: Any) -> str:
+    """Return what to draw instead of what has no picture by itself."""
+    import trimesh
+
+    if isinstance(x, Clash):
+        return "draw its report, and say which finding: viz.show(report, clash=k), or clash=found.id"
+    if isinstance(x, Motion):
+        return "draw what moves at some of its poses: viz.show(shape, pose=motion.at(times))"
+    if isinstance(x, trimesh.PointCloud):
+        return "draw gjk3d.PointCloud(cloud.vertices, radius)"
+    if isinstance(x, trimesh.Scene):
+        return "draw each mesh of scene.dump(), or load its file with gjk3d.clash.Assembly.load"
+    return ""
+
+
+def is_solid(x: Any) -> bool:
+    """Return whether a thing is a single body with a surface."""
+    return function_of(x) is draw_body
+
+
+def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
+    """Return the drawing of a thing, by the function of its kind.
+
+    What ``of`` names, beside a bounding volume or rays, is drawn first, at the pose of the style.
+
+    Raises
+    ------
+    TypeError
+        It is of no kind that can be drawn, or its kind has no such option.
+    """
+    draw = function_of(x)
+    known = list(signature(draw).parameters)[2:]
+    for name in options:
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none of its own"
+            raise TypeError(f"the picture of a {type(x).__name__} has no option {name!r}: {has}")
+    style = style or Style()
+    if draw is draw_volume and options.get("of") is not None:
+        options["of"] = drawing_of(options["of"], Style(style.pose))
+    elif draw is draw_rays and options.get("of") is not None:
+        faint = 0.45 if style.opacity is None else style.opacity
+        options["of"] = drawing_of(options["of"], Style(style.pose, style.colors, faint))
+    return draw(x, style, **options)

@@ -1,0 +1,255 @@
+"""A distance, a contact, a separating axis and a gradient, each beside the pair that was asked about."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from gjk3d.query.contact import Contact
+from gjk3d.query.gradient import Gradient
+from gjk3d.results import Axis, Distance, Status
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array
+from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Camera, Drawing, Label, Style, darker
+from gjk3d.viz.kinds.bodies import add, matrices
+from gjk3d.viz.layout import Body, Layout, called, lay_out, models_of, plate, proof, side_view, verdict, way_out
+from gjk3d.viz.triangles import across, arrow, ball, rod, turned
+from gjk3d.wording import above, below, depth, number, told
+
+
+def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None = None) -> Drawing:
+    """Draw an answer of `gjk3d.distance` or `signed_distance`.
+
+    A is orange and B green. The blue arrow is the normal, from A to B; the orange one, in overlap, is the shortest
+    move of B that makes the two just touch, or one that does where the legend says "a way out".
+
+    Parameters
+    ----------
+    surfaces : (mesh, mesh), optional
+        The models whose hulls were compared, each a Mesh or None: they are drawn inside their hulls.
+    """
+    layout = lay_out(x)
+    drawing = Drawing(words=[verdict(x).capitalize(), proof(x)], sorted=True)
+    drawing.camera = Camera(layout.center, layout.eye, layout.up, layout.angle)
+    drawing.focus = (layout.center, layout.radius)
+    add_pair(drawing, x, layout, models_of(x, surfaces), style)
+    colors = (style.color(0, COLORS), style.color(1, COLORS))
+    _add_witness(drawing, x, layout, colors)
+    drawing.key("normal, A to B", NORMAL)
+    if x.depth > 0.0:
+        drawing.key(way_out(x), SEPARATION)
+    return drawing
+
+
+def add_pair(
+    drawing: Drawing, x: Distance, layout: Layout, models: list[Body | None], style: Style, opacity: float = 0.5
+) -> None:
+    """Add the two bodies of an answer, from far to near, and what they are called."""
+    # from far to near: the plane between the two, across the normal, has the farther one behind it
+    between = (x.point_a + x.point_b) / 2
+    for i in (0, 1) if float(x.normal @ (layout.eye - between)) >= 0.0 else (1, 0):
+        body, model, color = layout.bodies[i], models[i], style.color(i, COLORS)
+        if model is not None:
+            drawing.body(model.vertices, model.faces, color, look=MODEL)
+        # a half-space, and a hull round its model, are glass
+        alpha = style.alpha(i, opacity) * (0.6 if body.plate else 0.4 if model is not None else 1.0)
+        if len(body.faces):
+            drawing.body(
+                body.vertices, body.faces, color, alpha, framed=not body.plate, outline=not body.plate, name="AB"[i]
+            )
+        else:  # a point or a segment: as thick as can be seen
+            first, last = body.vertices[0], body.vertices[-1]
+            thin = (
+                ball(first, 0.018 * layout.radius)
+                if len(body.vertices) == 1
+                else rod(first, last, 0.012 * layout.radius)
+            )
+            drawing.body(*thin, color, look=MODEL, name="AB"[i])
+    for k, shape in enumerate((x.shape_a, x.shape_b)):
+        drawing.key(f"{'AB'[k]}  {style.name(k, called(shape))}", style.color(k, COLORS))
+
+
+def _add_witness(drawing: Drawing, x: Distance, layout: Layout, colors: tuple[str, str]) -> None:
+    size = layout.radius
+    a, b, n = x.point_a, x.point_b, x.normal
+    gap = float(np.linalg.norm(b - a))
+    if x.distance > 0.0 and gap > 0.0:
+        drawing.marks([rod(a, b, 0.005 * size)], INK)
+    start = a if x.distance <= 0.0 or gap < 0.6 * size else (a + b) / 2 - 0.17 * size * n
+    drawing.marks(arrow(start, n, 0.34 * size, 0.009 * size), NORMAL)
+    if x.depth > 0.0:
+        thickness = min(0.014 * size, 0.2 * x.depth)
+        drawing.marks(arrow(b, n, x.depth, thickness), SEPARATION)
+    radius = min(0.022 * size, max(0.2 * gap, 0.012 * size))
+    for point, color in ((a, colors[0]), (b, colors[1])):
+        drawing.marks([ball(point, radius)], darker(color))
+
+
+#: Points whose gaps are written beside them.
+_MOST_LABELS = 8
+
+
+def draw_contact(x: Contact, style: Style) -> Drawing:
+    """Draw an answer of `gjk3d.contact`."""
+    if x.gaps.ndim == 2:
+        raise TypeError(f"this contact is of {len(x)} pairs, and one can be drawn: take a row, contact[0]")
+    layout = lay_out(x.result)
+    size = layout.radius
+    drawing = Drawing(words=[_headline(x)], sorted=True)
+    drawing.camera = Camera(layout.center, layout.eye, layout.up, layout.angle)
+    drawing.focus = (layout.center, size)
+    none: list[Body | None] = [None, None]
+    add_pair(drawing, x.result, layout, none, style, opacity=0.35)
+    add_points(drawing, x, size, (style.color(0, COLORS), style.color(1, COLORS)))
+    drawing.marks(
+        arrow(x.points.mean(axis=0) if x.count else layout.center, x.normal, 0.3 * size, 0.009 * size), NORMAL
+    )
+    drawing.key("normal, A to B", NORMAL)
+    if x.count:
+        drawing.key("contact points, with their gaps", SEPARATION)
+    return drawing
+
+
+def add_points(drawing: Drawing, x: Contact, size: float, colors: tuple[str, str]) -> None:
+    """Add the points of a patch, on both bodies, its rim, and their gaps."""
+    middles = x.points
+    if x.count > 1:
+        ring = middles if x.count == 2 else np.vstack([middles, middles[:1]])
+        for a, b in itertools.pairwise(ring):
+            drawing.marks([rod(a, b, 0.004 * size, 16)], SEPARATION)
+    for a, b, gap in zip(x.points_a, x.points_b, x.gaps, strict=True):
+        if abs(gap) > 0.02 * size:
+            drawing.marks([rod(a, b, 0.004 * size, 16)], INK)
+            drawing.marks([ball(a, 0.013 * size, 24)], darker(colors[0]))
+            drawing.marks([ball(b, 0.013 * size, 24)], darker(colors[1]))
+        else:
+            drawing.marks([ball((a + b) / 2, 0.018 * size, 24)], SEPARATION)
+    if 0 < x.count <= _MOST_LABELS and np.ptp(x.gaps) > 1e-9 * size:
+        drawing.labels += [Label(p, _gap(g)) for p, g in zip(middles, x.gaps, strict=True)]
+
+
+def _headline(x: Any) -> str:
+    if not x.count:
+        return f"No contact points: more than {below(max(float(x.lower), 0.0))} apart"
+    points = "1 contact point" if x.count == 1 else f"{x.count} contact points"
+    low, high = float(x.gaps.min()), float(x.gaps.max())
+    if x.count == 1 or high - low <= 1e-9 * max(abs(low), abs(high)):
+        return f"{points}, gap {_gap(low)}"
+    return f"{points}, gaps from {_gap(low)} to {_gap(high)}"
+
+
+def _gap(value: float) -> str:
+    return "0" if abs(value) < 1e-13 else number(value, 4)
+
+
+#: by `AxisKind`
+_OF = ("a face of A", "a face of B", "an edge of A and an edge of B", "neither: both are points")
+
+
+def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
+    """Draw an answer of `gjk3d.separating_axis`: the two planes that hold the shapes apart, or how they overlap.
+
+    Parameters
+    ----------
+    of : (a, b, pose_a, pose_b)
+        The pair that was asked about.
+    """
+    drawing, (a, _), poses = _pair(x, x.normal, style, of, 0.85, "an Axis, the answer of separating_axis,", "")
+    center, size = drawing.ball
+    n = np.asarray(x.normal)
+    top = poses[0][:3, :3] @ a.support(poses[0][:3, :3].T @ n) + poses[0][:3, 3]
+    for k, along in enumerate((float(n @ top), float(n @ top) + float(x.gap))):
+        slab = plate(Halfspace(n, along), None, center, 0.5 * size)
+        drawing.body(slab.vertices, slab.faces, style.color(k, COLORS), 0.25, framed=False, outline=False)
+    start = center + (float(n @ top) - float(n @ center)) * n
+    drawing.marks(arrow(start, n, 0.4 * size, 0.009 * size), NORMAL)
+    if x.gap > 0.0:
+        drawing.marks([rod(start, start + x.gap * n, 0.012 * size)], SEPARATION)
+    drawing.words = [
+        f"{_gap_words(x)} along this axis",
+        f"it is the normal of {_OF[int(x.kind)]}; error at most {above(x.error, 2)}",
+    ]
+    drawing.key("normal, A to B; the planes are across it", NORMAL)
+    drawing.view = side_view(n)
+    return drawing
+
+
+def _pair(
+    x: Any, row: Array, style: Style, of: Any, opacity: float, asked: str, also: str
+) -> tuple[Drawing, tuple[Any, Any], list[Array]]:
+    """Draw the pair that an answer is about, which does not carry it; return it and its poses."""
+    if not isinstance(of, (tuple, list)) or not 2 <= len(of) <= 4:
+        raise TypeError(
+            f"{asked} does not carry the shapes it is about: pass them as asked, with their poses, as "
+            f"viz.show(answer, of=(a, b, pose_a, pose_b)); without poses of=(a, b){also}"
+        )
+    a, b, *poses = of
+    poses = [matrices(pose)[0] for pose in (*poses, None, None)[:2]]
+    if row.ndim == 2:
+        raise TypeError(f"this {type(x).__name__} is of many pairs, and one can be drawn: take a row of each field")
+    drawing = Drawing()
+    planes = []
+    for k, shape in enumerate((a, b)):
+        color = style.color(k, COLORS)
+        drawing.key(f"{'AB'[k]}  {style.name(k, called(shape))}", color)
+        if isinstance(shape, Halfspace):
+            planes.append((shape, poses[k], color))
+        else:
+            add(drawing, shape, poses[k], color, style.alpha(k, opacity))
+    for shape, pose, color in planes:
+        add(drawing, shape, pose, color, 1.0, around=drawing.ball)
+    return drawing, (a, b), poses
+
+
+def _gap_words(x: Axis) -> str:
+    lower, upper = x.bounds
+    if x.status == Status.TOUCHING:
+        return "Touching"
+    return f"Apart by {told(lower, upper)}" if lower > 0.0 else f"Overlapping by {depth(lower, upper)}"
+
+
+def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
+    """Draw an answer of `gjk3d.gradient`: at each body's origin, how it moves as the distance grows fastest.
+
+    Parameters
+    ----------
+    of : Distance, or (a, b, pose_a, pose_b)
+        The result it was made from, or the pair that was asked about.
+    """
+    if isinstance(of, Distance):
+        of = (of.shape_a, of.shape_b, of.pose_a, of.pose_b)
+    also = ", or the Distance it was made from: of=result"
+    drawing, _, poses = _pair(x, x.a, style, of, 0.5, "a Gradient", also)
+    size = drawing.ball[1]
+    longest = [max(float(np.linalg.norm(row[part])) for row in (x.a, x.b)) for part in (slice(3), slice(3, 6))]
+    for row, pose in zip((x.a, x.b), poses, strict=True):
+        origin = pose[:3, 3]
+        for part, most, color in ((slice(3), longest[0], NORMAL), (slice(3, 6), longest[1], SEPARATION)):
+            length = float(np.linalg.norm(row[part]))
+            if most > 0.0 and length > 1e-9 * most:
+                way = row[part] / length
+                drawing.marks(arrow(origin, way, 0.45 * size * length / most, 0.011 * size), color)
+                if part.start == 3:
+                    drawing.marks(_turn(origin + 0.22 * size * way * length / most, way, 0.09 * size), color)
+    drawing.words = [
+        "Where the distance grows fastest",
+        "unique" if bool(x.unique) else "one of several slopes: a kink",
+    ]
+    drawing.key(f"moving: {number(float(np.linalg.norm(x.b[:3])), 4)} per unit of length", NORMAL)
+    a, b = (number(float(np.linalg.norm(row[3:])), 4) for row in (x.a, x.b))
+    drawing.key(f"turning about the arrow: {a} (A) and {b} (B) per radian", SEPARATION)
+    return drawing
+
+
+def _turn(center: Array, axis: Array, radius: float) -> list[Any]:
+    """Return three quarters of a circle with an arrow head: anticlockwise about the axis."""
+    from gjk3d.shapes import surfaces
+
+    first, second = across(axis)
+    angles = np.linspace(0.0, 1.5 * np.pi, 28)
+    ring = center + radius * (np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * second)
+    rods = [rod(p, q, 0.06 * radius, 12) for p, q in itertools.pairwise(ring)]
+    end = ring[-1] + (ring[-1] - ring[-2]) * 2.5
+    return [*rods, turned(surfaces.cone(1.0, 1.0, 24), ring[-1], end, 0.2 * radius)]

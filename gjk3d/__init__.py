@@ -38,7 +38,7 @@ _WHERE = {
     "ConvexUnion": "shapes.combined",
     "Swept": "shapes.combined",
     "Support": "shapes.mapped",
-    "Pairs": "query.batch",
+    "Pairs": "convex.pairs",
     "raycast": "query.raycast",
     "RayHit": "query.raycast",
     "Motion": "query.motion",
@@ -68,9 +68,9 @@ _WHERE = {
     "Clearance": "scene",
     "Mesh": "bodies",
     "load": "bodies",
-    "meeting_faces": "bodies.mesh_queries",
-    "nearest_faces": "bodies.mesh_queries",
-    "intersection_curve": "bodies.mesh_queries",
+    "meeting_faces": "query.faces",
+    "nearest_faces": "query.faces",
+    "intersection_curve": "query.faces",
     "Compound": "bodies",
     "HeightField": "bodies",
     "PointCloud": "bodies",
@@ -95,15 +95,12 @@ if TYPE_CHECKING:
     from gjk3d.bodies import VoxelGrid as VoxelGrid
     from gjk3d.bodies import from_implicit as from_implicit
     from gjk3d.bodies import load as load
-    from gjk3d.bodies.mesh_queries import intersection_curve as intersection_curve
-    from gjk3d.bodies.mesh_queries import meeting_faces as meeting_faces
-    from gjk3d.bodies.mesh_queries import nearest_faces as nearest_faces
     from gjk3d.compat import CollisionManager as CollisionManager
     from gjk3d.compat import scene_to_collision as scene_to_collision
     from gjk3d.compiling import warmup as warmup
+    from gjk3d.convex.pairs import Pairs as Pairs
     from gjk3d.exact import Verdict as Verdict
     from gjk3d.exact import verify as verify
-    from gjk3d.query.batch import Pairs as Pairs
     from gjk3d.query.bounding import aabb as aabb
     from gjk3d.query.bounding import bounding_sphere as bounding_sphere
     from gjk3d.query.bounding import obb as obb
@@ -114,6 +111,9 @@ if TYPE_CHECKING:
     from gjk3d.query.distance import distance as distance
     from gjk3d.query.distance import separating_axis as separating_axis
     from gjk3d.query.distance import signed_distance as signed_distance
+    from gjk3d.query.faces import intersection_curve as intersection_curve
+    from gjk3d.query.faces import meeting_faces as meeting_faces
+    from gjk3d.query.faces import nearest_faces as nearest_faces
     from gjk3d.query.gradient import Gradient as Gradient
     from gjk3d.query.gradient import gradient as gradient
     from gjk3d.query.motion import Impact as Impact
@@ -166,8 +166,6 @@ else:  # hidden from type checkers, to which it would make every name right
         where = _WHERE.get(name)
         if where is None:
             raise AttributeError(f"module 'gjk3d' has no attribute {name!r}")
-        if where.startswith("shapes."):
-            import_module("gjk3d.query.distance")  # it gives shapes what they need from above: contains()
         value = getattr(import_module(f"gjk3d.{where}"), name)
         globals()[name] = value
         return value

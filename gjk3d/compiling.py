@@ -12,8 +12,8 @@ import numpy as np
 
 from gjk3d.bodies import Mesh
 from gjk3d.bodies.meeting import meet_many, touches
+from gjk3d.convex.pairs import Pairs
 from gjk3d.poses import pose_rows
-from gjk3d.query.batch import Pairs
 from gjk3d.query.contact import contact
 from gjk3d.query.distance import collide, separating_axis, signed_distance
 from gjk3d.query.motion import time_of_impact

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from enum import IntEnum
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
@@ -435,5 +434,7 @@ class Distance(Answer[N]):
         >>> gk.distance(gk.Sphere(1), gk.Point((3, 0, 0))).to_json().splitlines()[3]
         '"query": "distance",'
         """
-        text: str = import_module("gjk3d.replay").to_json(self, path)  # shapes are above this layer
+        from gjk3d.replay import to_json
+
+        text: str = to_json(self, path)
         return text

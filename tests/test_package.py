@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import graphlib
 import importlib.util
 import os
 import re
@@ -68,6 +70,68 @@ def test_layers():
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def modules() -> dict[str, Path]:
+    """Return every module of the package by its name."""
+    return {
+        ".".join(["gjk3d", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__"): path
+        for path in PACKAGE.rglob("*.py")
+    }
+
+
+def test_nothing_is_imported_by_text_but_lazy_names():
+    """An import that a tool cannot see goes round the layers; only lazy names in an ``__init__`` are looked up so."""
+    by_text = re.compile(r"(import_module|__import__)\(f?[\"']gjk3d")
+    files = {name: path for name, path in modules().items() if path.name not in ("__init__.py", "kinds.py")}
+    found = [name for name, path in files.items() if by_text.search(path.read_text())]
+    assert found == []
+
+
+#: methods for convenience that call what stands on their own class, imported plainly inside the method
+CALLS_UPWARD = {
+    "gjk3d.results": {"gjk3d.replay"},  # Distance.to_json
+    # Shape.contains, inflated, placed, scaled, support
+    "gjk3d.shapes.base": {
+        f"gjk3d.{name}"
+        for name in ("convex.solve", "shapes.combined", "shapes.composed", "shapes.convex_hull", "shapes.table")
+    },
+    # a composed shape that has become a primitive again
+    "gjk3d.shapes.composed": {
+        f"gjk3d.shapes.{name}"
+        for name in ("box", "cone", "convex_hull", "cylinder", "ellipsoid", "mapped", "simplices")
+    },
+    "gjk3d.shapes.ellipsoid": {"gjk3d.shapes.simplices"},  # its core without radius
+    "gjk3d.shapes.sphere": {"gjk3d.shapes.ellipsoid", "gjk3d.shapes.simplices"},  # Sphere.scaled
+    # Mesh.contains, decompose, voxelized, refit
+    "gjk3d.bodies.mesh": {f"gjk3d.bodies.{name}" for name in ("surfaces", "conversions", "bvh")},
+    "gjk3d.clash.report": {"gjk3d.clash.formats", "gjk3d.clash.page"},  # Report.to_csv, to_html and the like
+}
+
+
+def test_no_import_goes_round_in_a_circle_also_inside_functions():
+    known = modules()
+    graph: dict[str, set[str]] = {name: set() for name in known}
+    for name, path in known.items():
+        tree = ast.parse(path.read_text())
+        if path.name == "__init__.py":  # its lazy names are no imports, and its types are for checkers
+            tree.body = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        typing = [n for n in ast.walk(tree) if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
+        unseen = {id(each) for block in typing for each in ast.walk(block)}
+        for node in ast.walk(tree):
+            if id(node) in unseen or not isinstance(node, ast.ImportFrom) or not str(node.module).startswith("gjk3d."):
+                continue
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                graph[name].add(full if full in known else str(node.module))
+        graph[name] -= CALLS_UPWARD.get(name, set())
+    with pytest.raises(graphlib.CycleError):
+        tuple(graphlib.TopologicalSorter({"a": {"b"}, "b": {"a"}}).static_order())
+    try:
+        order = tuple(graphlib.TopologicalSorter(graph).static_order())
+    except graphlib.CycleError as circle:
+        pytest.fail(" -> ".join(circle.args[1]))
+    assert len(order) == len(known) > 100
 
 
 def test_one_signature_a_kernel(tmp_path):

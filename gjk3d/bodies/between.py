@@ -13,11 +13,11 @@ import numpy as np
 
 from gjk3d.bodies.surfaces import holds
 from gjk3d.bodies.unions import Packed, Union, box_gaps, noise, turned
+from gjk3d.convex.pairs import Pairs
+from gjk3d.convex.rows import Rows
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR
 from gjk3d.poses import WIDTH, composed, inverse
-from gjk3d.query.batch import Pairs
-from gjk3d.query.dispatch import Rows
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints

@@ -10,11 +10,11 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.surfaces import packed_triangles
 from gjk3d.bodies.unions import InTree, Packed, Solid
+from gjk3d.convex.boxes import placed_boxes
+from gjk3d.convex.checks import no_shape
+from gjk3d.convex.solve import is_mapped
 from gjk3d.errors import ShapeError
 from gjk3d.poses import IDENTITY, WIDTH, composed, matrices, pose_rows
-from gjk3d.query.ask import no_shape
-from gjk3d.query.bounding import placed_boxes
-from gjk3d.query.dispatch import is_mapped
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.combined import ConvexUnion

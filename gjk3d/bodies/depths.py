@@ -16,9 +16,9 @@ import numpy as np
 from gjk3d.bodies.between import Between
 from gjk3d.bodies.mesh_depths import Depth, distinct, shortest
 from gjk3d.bodies.surfaces import from_points, holds
+from gjk3d.convex.solve import signed
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import inverse
-from gjk3d.query.distance import signed_distance
 from gjk3d.typing import Array, Ints
 
 _WAYS, _FEWER = 16, 4  #: directions that are tried; where many parts are near, each takes long
@@ -92,8 +92,8 @@ def _outer(x: Between) -> tuple[float, Array]:
     if hull_a is not None and hull_b is not None:
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = x.m[:9].reshape(3, 3), x.m[9:12]
-        answer = signed_distance(hull_a, hull_b, None, pose)
-        return max(-float(answer.lower), 0.0) + 4.0 * x.error, np.array(answer.normal)
+        answer = signed(hull_a, hull_b, pose)[0]
+        return max(-float(answer[1]), 0.0) + 4.0 * x.error, answer[3:6]
     most, normal = inf, _EX
     box_a = x.a.box
     own = x.b.boxes_at(np.arange(x.b.count), x.m)

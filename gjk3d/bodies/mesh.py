@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,8 +75,6 @@ class Mesh(Frozen):
     __slots__ = ("_faces", "_name", "_parts", "_solid", "_source", "_unit", "_vertices")
 
     #: the module that answers `gjk3d.collide` and the like for this class
-    ANSWERED_BY: ClassVar[str] = "gjk3d.bodies.mesh_queries"
-    CAST_BY: ClassVar[str] = "gjk3d.bodies.mesh_rays"
 
     _faces: Ints
     _name: str | None
@@ -382,7 +379,9 @@ class Mesh(Frozen):
         >>> made, round(made.geometry_error, 6), gk.collide(made, gk.Sphere(0.4), None, [[1, 0, 0, 1], *np.eye(4)[1:]])
         (<Compound of 2 parts>, 0.0, False)
         """
-        return import_module("gjk3d.bodies.conversions").decompose(self, threshold)
+        from gjk3d.bodies.conversions import decompose
+
+        return decompose(self, threshold)
 
     def voxelized(self, pitch: float) -> Any:
         """Return the mesh as cubes on a grid: all that its surface touches and, of a closed one, all inside.
@@ -409,7 +408,9 @@ class Mesh(Frozen):
         >>> gk.Mesh(ball.vertices, ball.faces).voxelized(0.25)
         <VoxelGrid 8 x 8 x 8, 408 occupied, pitch 0.25>
         """
-        return import_module("gjk3d.bodies.conversions").voxelized(self, pitch)
+        from gjk3d.bodies.conversions import voxelized
+
+        return voxelized(self, pitch)
 
     def scaled(self, factors: FactorsLike, *, unit: str | None = None) -> Mesh:
         """Return a mesh stretched along its axes, by one factor or three; a mirror image keeps its outside outside.

@@ -15,7 +15,7 @@ import numpy as np
 
 from gjk3d.bodies import surfaces
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.query.distance import signed_distance
+from gjk3d.convex.solve import signed
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.simplices import Point
@@ -42,16 +42,16 @@ def depth(a: Mesh, b: Mesh | Shape, m: Array) -> Depth:
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = m[:9].reshape(3, 3), m[9:]
     outer: Shape = b.hull() if isinstance(b, Mesh) else b
-    hulls = signed_distance(a.hull(), outer, None, pose)
-    most, normal = max(-float(hulls.lower), 0.0) + error, np.array(hulls.normal)
+    hulls = signed(a.hull(), outer, pose)[0]
+    most, normal = max(-float(hulls[1]), 0.0) + error, hulls[3:6].copy()
     slack = a.convex_slack + (b.convex_slack if isinstance(b, Mesh) else 0.0) + 2.0 * error
     least, place = _innermost(a, b, m, error)
     if slack < 1e-6 * most:  # both convex, as they mostly are: the hulls' depth is theirs
-        least = max(least, -float(hulls.upper) - slack)
+        least = max(least, -float(hulls[2]) - slack)
     else:
         most, normal = shortest(partial(_free, a, b, m), _ways(a, b, m, normal), most, normal, error)
     if place is None:
-        place = 0.5 * (np.array(hulls.point_a) + np.array(hulls.point_b))
+        place = 0.5 * (hulls[6:9] + hulls[9:12])
         if isinstance(b, Mesh) and len(segments := surfaces.cut(a, b, m, _LOOKED_AT)):
             place = segments.mean(axis=(0, 1))
     return Depth(min(least, most), most, normal, place)
@@ -143,7 +143,7 @@ def _innermost(a: Mesh, b: Mesh | Shape, m: Array, error: float) -> tuple[float,
         points = _drawn(a.vertices[np.unique(a.faces)])
         poses = np.tile(np.eye(4), (len(points), 1, 1))
         poses[:, :3, 3] = (points - shift) @ turn
-        upper = signed_distance(b, Point((0.0, 0.0, 0.0)), None, poses).upper
+        upper = signed(b, Point((0.0, 0.0, 0.0)), poses)[:, 2]
         k = int(np.argmin(upper))
         if upper[k] < -error:
             best = float(-upper[k]) - error, points[k]

@@ -113,7 +113,7 @@ def first_triangles(
         distances[k], which[k] = best, hit
 
 
-def cast(mesh: Mesh, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints) -> None:
+def cast_mesh(mesh: Mesh, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints) -> None:
     """Write what rays in world axes meet of a mesh: distances, normals against the ray, and HIT, MISS or INSIDE."""
     count = len(out)
     turns = np.broadcast_to(poses[:, :9].reshape(-1, 3, 3), (count, 3, 3))

@@ -14,13 +14,14 @@ from gjk3d.bodies import traversal
 from gjk3d.bodies.bvh import Tree, tree_of
 from gjk3d.bodies.inside import inside
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.convex.boxes import box_round
+from gjk3d.convex.pairs import Pairs
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, scratch
+from gjk3d.convex.solve import is_mapped
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
 from gjk3d.poses import IDENTITY, ROUNDING, matrices
-from gjk3d.query.batch import Pairs
-from gjk3d.query.bounding import aabb
-from gjk3d.query.dispatch import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, is_mapped, scratch
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.simplices import Triangle
@@ -159,10 +160,9 @@ _EYE = IDENTITY[0, :12]
 
 def _bounds(b: Shape, m: Array) -> Array:
     """Return the lowest and highest corner of a shape at a pose."""
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = m[:9].reshape(3, 3), m[9:]
-    box = aabb(b, pose)
-    return np.array([box.low, box.high])
+    row = IDENTITY[0].copy()
+    row[:12] = m
+    return box_round(b, row)
 
 
 def _box(b: Shape, m: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Unions of convex parts in the questions about two shapes: the family of pairs that one of them is in."""
+"""Unions of convex parts in the questions about two shapes: pairs that one of them is in."""
 
 from __future__ import annotations
 
@@ -6,33 +6,25 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gjk3d.bodies import mesh_queries as meshes
 from gjk3d.bodies.between import Between, Nearest, Stack, box_at
 from gjk3d.bodies.compound import parts_of
 from gjk3d.bodies.depths import depth
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.unions import Solid, Union
+from gjk3d.convex.rows import Rows, Wanted
+from gjk3d.convex.solve import way
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, relative
-from gjk3d.query.ask import MIXED, family_of
-from gjk3d.query.dispatch import Family, Rows, families
 from gjk3d.results import Status
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Bools, Ints
 
-assert meshes is not None
 _TIGHT = {False: 1e-12, True: 1e-9}  #: width that is promised, by whether a part is curved, in units of the size
 _EX = np.array([1.0, 0.0, 0.0])
-
-
-def _matches(a: Any, b: Any) -> bool:
-    kinds = (Solid, Mesh, Shape)
-    return isinstance(a, kinds) and isinstance(b, kinds) and (isinstance(a, Solid) or isinstance(b, Solid))
 
 
 def _turned(a: Any, b: Any) -> bool:
@@ -77,10 +69,8 @@ def _stack(a: Solid, b: Any) -> Stack | None:
     return stack
 
 
-def hulls_with_plane(a: Any, b: Any) -> tuple[Any, Any] | None:
-    """Return the two with hulls in place of solids where one is a half-space: it is as far from these."""
-    if not isinstance(a, Halfspace) and not isinstance(b, Halfspace):
-        return None
+def hulls_with_plane(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return the two, one of them a half-space, with its hull in place of the solid: it is as far from that."""
     solid = b if isinstance(a, Halfspace) else a
     if isinstance(solid, Mesh):
         hull: Shape | None = solid.hull()
@@ -99,10 +89,34 @@ def _placing(a: Any, b: Any) -> float:
     return ROUNDING * float(solid.union().reach)
 
 
-def _collide(a: Any, b: Any, rows: Rows, margin: float) -> NDArray[np.bool_]:
+def collide_with_plane(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
+    """Tell whether a solid and a half-space meet, by the hull of the solid."""
     hulls = hulls_with_plane(a, b)
-    if hulls is not None:
-        return family_of(*hulls).collide(*hulls, rows, margin + _placing(a, b))
+    return way(*hulls).collide(*hulls, rows, margin + _placing(a, b))
+
+
+def solve_with_plane(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
+    """Answer distances of a solid and a half-space, by the hull of the solid."""
+    _check_no_log(wanted)
+    hulls = hulls_with_plane(a, b)
+    way(*hulls).solve(*hulls, rows, wanted, out, flags)
+    error = _placing(a, b)
+    unsigned = wanted.mode == narrow.UNSIGNED
+    some = out[:, 2] > 0.0 if unsigned else slice(None)  # where they overlap it is 0, and no number
+    out[some, 1], out[some, 2] = out[some, 1] - error, out[some, 2] + error
+    if unsigned:
+        out[:, 1] = np.maximum(out[:, 1], 0.0)
+    apart, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
+    flags[(apart & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING
+
+
+def _check_no_log(wanted: Wanted) -> None:
+    if wanted.log is not None:
+        raise UnsupportedPair("trace and certificate are of convex shapes: ask about the parts, or about the hull")
+
+
+def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
+    """Tell at which rows two meet, one of them a solid, or come within a margin."""
     _, a, b, rows = _ordered(a, b, rows)
     stack = _stack(a, b)
     if stack is not None:
@@ -115,22 +129,10 @@ def _collide(a: Any, b: Any, rows: Rows, margin: float) -> NDArray[np.bool_]:
     return answer
 
 
-def _solve(
-    a: Any, b: Any, rows: Rows, mode: int, max_distance: float, tol: float, out: Array, flags: Ints, log: Any
-) -> None:
-    if log is not None:
-        raise UnsupportedPair("trace and certificate are of convex shapes: ask about the parts, or about the hull")
-    hulls = hulls_with_plane(a, b)
-    if hulls is not None:
-        family_of(*hulls).solve(*hulls, rows, mode, max_distance, tol, out, flags, None)
-        error = _placing(a, b)
-        some = slice(None) if mode != narrow.UNSIGNED else out[:, 2] > 0.0  # where they overlap it is 0, and no number
-        out[some, 1], out[some, 2] = out[some, 1] - error, out[some, 2] + error
-        if mode == narrow.UNSIGNED:
-            out[:, 1] = np.maximum(out[:, 1], 0.0)
-        apart, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
-        flags[(apart & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING
-        return
+def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
+    """Answer distances of two of which one is a solid."""
+    _check_no_log(wanted)
+    mode, max_distance = wanted.mode, wanted.max_distance
     turned, a, b, rows = _ordered(a, b, rows)
     flags[:] = 0
     stack = _stack(a, b)
@@ -196,7 +198,3 @@ def _common_point(x: Between) -> Array:
         row = x.nearest().row if pairs is None else x.solve(pairs[:1], narrow.UNSIGNED)[0][0]
         place = row[6:9]
     return place
-
-
-families.insert(0, Family(_matches, _solve, _collide))
-MIXED.append(Solid)

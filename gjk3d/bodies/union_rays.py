@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,22 +14,29 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.unions import InTree, Solid
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
 from gjk3d.poses import IDENTITY
-from gjk3d.query.raycast import RayHit, cast_rays
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints
 
+Cast = Callable[[Any, Array, Array, Array, float], Any]  #: (shape, pose rows, origins, directions, most) -> hits
 Hits = tuple[Array, Array, NDArray[np.bool_]]  #: distance, infinite of a miss, normal, whether it begins inside
 
 
-def cast(solid: Solid, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints) -> None:
-    """Write what rays in world axes meet of a solid: distances, outward normals, and HIT, MISS or INSIDE."""
+def cast_union(
+    solid: Solid, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints, cast: Cast
+) -> None:
+    """Write what rays in world axes meet of a solid: distances, outward normals, and HIT, MISS or INSIDE.
+
+    ``cast`` answers for the parts: `gjk3d.query.raycast.cast_rays`.
+    """
     count = len(out)
     turns = np.broadcast_to(poses[:, :9].reshape(-1, 3, 3), (count, 3, 3))
     back = turns.transpose(0, 2, 1)
     own = np.ascontiguousarray((back @ np.broadcast_to(starts - poses[:, 9:12], (count, 3))[..., None])[..., 0])
     ways = np.ascontiguousarray((back @ np.broadcast_to(units, (count, 3))[..., None])[..., 0])
     distances, normals, inside = (
-        _on_ground(solid, own, ways) if isinstance(solid, HeightField) else _on_parts(solid, own, ways, most)
+        _on_ground(solid, own, ways, cast)
+        if isinstance(solid, HeightField)
+        else _on_parts(solid, own, ways, most, cast)
     )
     hit = inside | ((distances < np.inf) & (distances <= most))
     out[:, 0] = np.where(inside, 0.0, np.where(hit, distances, np.inf))
@@ -37,14 +44,14 @@ def cast(solid: Solid, poses: Array, starts: Array, units: Array, most: float, o
     codes[:] = np.where(inside, INSIDE, np.where(hit, HIT, MISS))
 
 
-def _on_parts(solid: Solid, starts: Array, ways: Array, most: float) -> Hits:
+def _on_parts(solid: Solid, starts: Array, ways: Array, most: float, cast: Cast) -> Hits:
     union = solid.union()
     assert isinstance(union, InTree)
     best, inside = np.full(len(starts), np.inf), np.zeros(len(starts), dtype=bool)
     normals = -ways
     for block in union.along_rays(starts, ways, most):
         for thing, rays, rows in _things(union, block):
-            hit = cast_rays(thing, rows, starts[rays], ways[rays], most)
+            hit = cast(thing, rows, starts[rays], ways[rays], most)
             _keep(rays, hit, best, normals, inside)
     return best, normals, inside
 
@@ -66,7 +73,7 @@ def _things(union: InTree, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints, Ar
         yield thing, block[some, 0], rows[some]
 
 
-def _keep(rays: Ints, hit: RayHit, best: Array, normals: Array, inside: Any) -> None:
+def _keep(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any) -> None:
     """Take over hits that come before what is known of their ray."""
     inside[rays[hit.inside]] = True
     order = np.lexsort((hit.distance, rays))
@@ -78,13 +85,13 @@ def _keep(rays: Ints, hit: RayHit, best: Array, normals: Array, inside: Any) -> 
 # --- a height field: its surface, and the four walls below its rim --------------------------------------------------
 
 
-def _on_ground(field: HeightField, starts: Array, ways: Array) -> Hits:
+def _on_ground(field: HeightField, starts: Array, ways: Array, cast: Cast) -> Hits:
     if "ground" not in field._cache:
         surface = field.surface()
         field._cache["ground"] = Mesh(surface.vertices, surface.faces)
     count = len(starts)
     rows = np.repeat(IDENTITY, count, axis=0)
-    ground = cast_rays(field._cache["ground"], rows, starts, ways, np.inf)
+    ground = cast(field._cache["ground"], rows, starts, ways, np.inf)
     distances, normals = ground.distance.copy(), np.where(ground.hit[:, None], ground.normal, -ways)
     enter, leave, axis = _footprint(field, starts, ways)
     over = enter <= leave

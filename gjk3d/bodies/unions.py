@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from math import inf
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -14,9 +14,9 @@ from gjk3d._kernels.decorators import kernel
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.broad.nodes import BOX, HEIGHT, LEFT, RIGHT, ROOT
 from gjk3d.broad.tree import Tree
+from gjk3d.convex.rows import arena
 from gjk3d.frozen import Frozen
 from gjk3d.poses import ROUNDING, parts
-from gjk3d.query.dispatch import arena
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
@@ -96,10 +96,6 @@ class Solid(Frozen):
     """The root of what is no convex shape and is built from some."""
 
     __slots__ = ()
-
-    #: the module that answers `gjk3d.collide` and the like for these classes
-    ANSWERED_BY: ClassVar[str] = "gjk3d.bodies.union_queries"
-    CAST_BY: ClassVar[str] = "gjk3d.bodies.union_rays"
 
     def _bytes(self) -> Iterator[bytes]:
         """Yield what is the same in every process."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from gjk3d.bodies import Mesh
 from gjk3d.broad.tree import Tree
+from gjk3d.convex.pairs import Pairs
 from gjk3d.interrupts import Aside
-from gjk3d.query.batch import Pairs
 from gjk3d.results import Distance, Status
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array, Ints

@@ -11,9 +11,9 @@ from gjk3d.clash.baseline import read_baseline
 from gjk3d.clash.report import Clash, Report
 from gjk3d.clash.rules import Rule, read_rules
 from gjk3d.clash.running import Progress, Run
+from gjk3d.convex.checks import check_workers
 from gjk3d.errors import ShapeError
 from gjk3d.interrupts import held
-from gjk3d.query.ask import check_workers
 
 
 def check(

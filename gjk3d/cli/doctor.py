@@ -104,7 +104,9 @@ def _kernels() -> dict[str, Any]:
 def _rendering() -> dict[str, Any]:
     note("asking a subprocess whether pictures can be drawn", "doctor")
     try:
-        window = import_module("gjk3d.viz").check_rendering()
+        from gjk3d.viz import check_rendering
+
+        window = check_rendering()
     except Gjk3dError as error:
         return {"works": False, "window": None, "error": str(error)}
     except Exception as error:

@@ -2,54 +2,26 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from math import inf
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from gjk3d._kernels.first_call import first_call
-from gjk3d.errors import Gjk3dError, ShapeError, UnsupportedPair
-from gjk3d.narrow import solve as narrow
+from gjk3d.convex.checks import check_convex, check_limits, check_margin, check_workers
+from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
+from gjk3d.convex.solve import Way
+from gjk3d.errors import ShapeError
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
 from gjk3d.query.certify import certify, check_certificate
-from gjk3d.query.dispatch import NO_LOG, Family, Rows, canonical, families
+from gjk3d.query.dispatch import way_of
 from gjk3d.results import Distance, pack_marks
-from gjk3d.shapes.base import Shape
-
-MOST_WORKERS = 1024
-MIXED: list[type] = []  #: what is no convex shape and has families all the same
+from gjk3d.shapes.halfspace import Halfspace
 
 
-def family_of(a: Any, b: Any) -> Family:
-    """Return the family of a pair of shapes; raise where there is none."""
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, (Shape, *MIXED)):
-            module = getattr(type(shape), "ANSWERED_BY", None)
-            if not isinstance(module, str):
-                raise no_shape(name, shape)
-            import_module(module)  # adds its families and its type when it is first asked about
-    for family in families:
-        if family.matches(a, b):
-            return family
-    raise UnsupportedPair(
-        f"{type(a).__name__} against {type(b).__name__}: two half-spaces overlap without end; "
-        "use a large Box for one of them"
-    )
-
-
-def check_convex(a: Any, b: Any) -> None:
-    """Raise unless both are convex shapes: not every question is answered for meshes."""
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Shape):
-            raise no_shape(name, shape)
-
-
-def question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, Rows]:
+def question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Way, Rows]:
     """Check shapes and poses; return how they are answered, and the poses as kernel rows."""
-    family = family_of(a, b)
+    way = way_of(a, b)
     first = None if pose_a is None else as_matrices(pose_a, "pose_a")
     second = None if pose_b is None else as_matrices(pose_b, "pose_b")
     stacked_a, stacked_b = (m is not None and m.ndim == 3 for m in (first, second))
@@ -63,55 +35,18 @@ def question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Family, Rows]:
             f"pose_a has {count_a} rows and pose_b {count_b}: stacks must have one length, or be a single pose"
         )
     count = min(count_a, count_b) if 0 in (count_a, count_b) else max(count_a, count_b)
-    return family, Rows(rows_a, rows_b, count, stacked_a or stacked_b)
-
-
-def no_shape(name: str, value: Any) -> Gjk3dError:
-    """Return the error for what is no convex shape."""
-    if callable(getattr(value, "hull", None)):
-        return UnsupportedPair(
-            f"{name} is a {type(value).__name__}, and this takes convex shapes: "
-            "pass its hull() to ask about its convex hull"
-        )
-    if hasattr(value, "vertices") and hasattr(value, "faces"):
-        return UnsupportedPair(
-            f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "
-            "or gjk3d.ConvexHull(mesh.vertices)"
-        )
-    return UnsupportedPair(
-        f"{name} is a {type(value).__name__}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull"
-    )
-
-
-def check_margin(margin: Any) -> None:
-    """Raise unless it is what `collide` takes."""
-    if not isinstance(margin, Real) or not -inf < float(margin) < inf:
-        raise ShapeError(f"margin is {margin!r:.80}, expected one finite number, for all rows")
-
-
-def check_workers(workers: Any) -> None:
-    """Raise unless it is a number of threads."""
-    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
-        raise ShapeError(f"workers is {workers!r}, expected a number of threads from 1 to {MOST_WORKERS}")
+    return way, Rows(rows_a, rows_b, count, stacked_a or stacked_b)
 
 
 def ask_collide(a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1) -> Any:
     """Answer `gjk3d.collide`."""
     check_margin(margin)
     check_workers(workers)
-    family, rows = question(a, b, pose_a, pose_b)
+    way, rows = question(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
     with first_call("collide"):
-        answer = family.collide(a, b, rows, float(margin))
+        answer = way.collide(a, b, rows, float(margin))
     return answer if rows.stacked else bool(answer[0])
-
-
-def check_limits(max_distance: Any, tol: Any) -> None:
-    """Raise unless both are what a distance takes."""
-    if not isinstance(max_distance, Real) or not float(max_distance) >= 0:
-        raise ShapeError(f"max_distance is {max_distance}, expected one number, at least 0")
-    if tol is not None and not (isinstance(tol, Real) and 0 <= float(tol) < inf):
-        raise ShapeError(f"tol is {tol!r}, expected a number, at least 0, relative to the pair's size")
 
 
 def ask_distance(
@@ -121,7 +56,7 @@ def ask_distance(
     """Answer `gjk3d.distance` and `gjk3d.signed_distance`."""
     check_limits(max_distance, tol)
     check_workers(workers)
-    family, rows = question(a, b, pose_a, pose_b)
+    way, rows = question(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
     if trace and rows.stacked:
         raise ShapeError("trace=True is for one pair: pass single poses")
@@ -129,17 +64,17 @@ def ask_distance(
     if certificate:
         check_convex(a, b)
         check_certificate(mode, rows)
-        if not trace and family is not families[-2]:  # its log has the order asked, an answer's bits the canonical one
+        plane = isinstance(a, Halfspace) or isinstance(b, Halfspace)
+        if not trace and not plane:  # its log has the order asked, an answer's bits the canonical one
             first, second, placed, exchanged = canonical(a, b, rows)
-    out = np.empty((rows.total, narrow.FLOATS))
-    flags = np.zeros((rows.total, narrow.INTS), dtype=np.int64)
+    out, flags = empty_answers(rows.total)
     log = [NO_LOG]
-    limits = float(max_distance), 0.0 if tol is None else float(tol)
+    wanted = Wanted(mode, float(max_distance), 0.0 if tol is None else float(tol))
     with first_call("distance"):
         if trace or certificate:
-            family.solve(first, second, placed, mode, *limits, out, flags, log)
+            way.solve(first, second, placed, wanted._replace(log=log), out, flags)
         if not trace:  # a log has every step of GJK and EPA, also where an answer has a closed form
-            family.solve(a, b, rows, mode, *limits, out, flags, None)
+            way.solve(a, b, rows, wanted, out, flags)
     result: Distance = object.__new__(Distance)
     asked = mode, max_distance, tol, trace
     # copies: an answer says what was asked, also after the caller has moved on in the same array

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.convex.checks import FACETS
+from gjk3d.convex.rows import Rows
 from gjk3d.errors import ShapeError
 from gjk3d.exact.bodies import body_of
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.narrow.cores import relative_pose, support_pair
 from gjk3d.narrow.trace import ENDINGS, read_log
 from gjk3d.poses import parts
-from gjk3d.query.dispatch import FACETS, Rows
 from gjk3d.results import Certificate, Distance, Status, Trace
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from gjk3d._kernels.first_call import first_call
+from gjk3d.convex.checks import check_convex, check_workers
+from gjk3d.convex.rows import Rows, in_chunks, ranks
+from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.geometry.intersection import Walls, bevels, corners
 from gjk3d.narrow import features, manifold
 from gjk3d.narrow import solve as narrow
-from gjk3d.query.ask import ask_distance, check_convex, check_workers, question
-from gjk3d.query.dispatch import Rows, in_chunks, plane_core, ranks
+from gjk3d.query.ask import ask_distance, question
 from gjk3d.query.pair import prepared
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes import layout

@@ -9,39 +9,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
+from gjk3d.convex.checks import check_convex, check_polytopes, depth_mode
+from gjk3d.convex.rows import canonical
+from gjk3d.convex.solve import facet_axes
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
-from gjk3d.query.ask import ask_collide, ask_distance, check_convex, question
-from gjk3d.query.dispatch import canonical, check_polytopes, facet_axes, families
-from gjk3d.query.pair import Depth, depth_mode, prepared
+from gjk3d.query.ask import ask_collide, ask_distance, question
+from gjk3d.query.dispatch import Collider
+from gjk3d.query.pair import Depth, prepared
 from gjk3d.results import Axis, AxisKind, Distance, Status
-from gjk3d.shapes.base import Answered, Shape
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 
-Solid = Shape | Answered
-
 
 @overload
 def collide(
-    a: Solid, b: Solid, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, margin: float = 0.0, workers: int = 1
+    a: Collider,
+    b: Collider,
+    pose_a: UnclearPose,
+    pose_b: PoseLike | None = None,
+    *,
+    margin: float = 0.0,
+    workers: int = 1,
 ) -> Any: ...
 @overload
 def collide(
-    a: Solid, b: Solid, pose_a: PoseLike | None, pose_b: UnclearPose, *, margin: float = 0.0, workers: int = 1
+    a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, margin: float = 0.0, workers: int = 1
 ) -> Any: ...
 @overload
 def collide(
-    a: Solid, b: Solid, pose_a: Pose | None = None, pose_b: Pose | None = None, *, margin: float = 0.0,
+    a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, margin: float = 0.0,
     workers: int = 1,
 ) -> bool: ...  # fmt: skip
 @overload
 def collide(
-    a: Solid, b: Solid, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0,
+    a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0,
     workers: int = 1,
 ) -> NDArray[np.bool_]: ...  # fmt: skip
 def collide(
-    a: Solid,
-    b: Solid,
+    a: Collider,
+    b: Collider,
     pose_a: PoseLike | None = None,
     pose_b: PoseLike | None = None,
     *,
@@ -87,27 +95,28 @@ def collide(
 
 @overload
 def distance(
-    a: Solid, b: Solid, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, max_distance: float = inf,
+    a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def distance(
-    a: Solid, b: Solid, pose_a: PoseLike | None, pose_b: UnclearPose, *, max_distance: float = inf,
+    a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def distance(
-    a: Solid, b: Solid, pose_a: Pose | None = None, pose_b: Pose | None = None, *, max_distance: float = inf,
+    a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
 ) -> Distance[float]: ...  # fmt: skip
 @overload
 def distance(
-    a: Solid, b: Solid, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, max_distance: float = inf,
-    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+    a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *,
+    max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
+    workers: int = 1,
 ) -> Distance[Array]: ...  # fmt: skip
 def distance(
-    a: Solid,
-    b: Solid,
+    a: Collider,
+    b: Collider,
     pose_a: PoseLike | None = None,
     pose_b: PoseLike | None = None,
     *,
@@ -166,31 +175,31 @@ def distance(
 
 @overload
 def signed_distance(
-    a: Solid, b: Solid, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, depth: Depth = "auto",
+    a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
     workers: int = 1,
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def signed_distance(
-    a: Solid, b: Solid, pose_a: PoseLike | None, pose_b: UnclearPose, *, depth: Depth = "auto",
+    a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
     workers: int = 1,
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def signed_distance(
-    a: Solid, b: Solid, pose_a: Pose | None = None, pose_b: Pose | None = None, *, depth: Depth = "auto",
+    a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
     workers: int = 1,
 ) -> Distance[float]: ...  # fmt: skip
 @overload
 def signed_distance(
-    a: Solid, b: Solid, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, depth: Depth = "auto",
-    max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
-    workers: int = 1,
+    a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *,
+    depth: Depth = "auto", max_distance: float = inf, tol: float | None = None, trace: bool = False,
+    certificate: bool = False, workers: int = 1,
 ) -> Distance[Array]: ...  # fmt: skip
 def signed_distance(
-    a: Solid,
-    b: Solid,
+    a: Collider,
+    b: Collider,
     pose_a: PoseLike | None = None,
     pose_b: PoseLike | None = None,
     *,
@@ -287,8 +296,8 @@ def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: 
     Axis: overlapping, gap -0.25 along (1, 0, 0), a face of A
     """
     check_convex(a, b)
-    family, rows = question(a, b, pose_a, pose_b)
-    if family is families[-2]:
+    _, rows = question(a, b, pose_a, pose_b)
+    if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
     check_polytopes(a, b, "separating_axis", False)
     with first_call("axes"):

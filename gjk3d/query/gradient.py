@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.convex.checks import no_shape
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import matrices, parts, pose_rows
-from gjk3d.query.ask import ask_distance, no_shape
+from gjk3d.query.ask import ask_distance
 from gjk3d.results import Distance, Status
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.combined import Rounded

@@ -11,14 +11,16 @@ import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
 from gjk3d._kernels.first_call import first_call
+from gjk3d.convex.checks import check_convex, check_workers
+from gjk3d.convex.rows import in_chunks
+from gjk3d.convex.solve import plane_core
 from gjk3d.errors import PoseError, ShapeError, UnsupportedPair
 from gjk3d.frozen import Frozen
 from gjk3d.narrow import toi as narrow
 from gjk3d.narrow.gjk import SIMPLEX
 from gjk3d.narrow.warm import ROW
 from gjk3d.poses import GREATEST, WIDTH, matrices, parts, pose_rows
-from gjk3d.query.ask import check_convex, check_workers, family_of
-from gjk3d.query.dispatch import in_chunks, plane_core
+from gjk3d.query.dispatch import way_of
 from gjk3d.query.distance import signed_distance
 from gjk3d.query.pair import prepared
 from gjk3d.results import Answer, Distance
@@ -431,7 +433,7 @@ def time_of_impact(
     Impact: hit at 0.4998, along (1, 0, 0)
     """
     check_convex(a, b)
-    family_of(a, b)
+    way_of(a, b)
     if not isinstance(clearance, Real) or isinstance(clearance, bool) or not 0.0 <= float(clearance) < inf:
         raise ShapeError(f"time_of_impact: clearance is {clearance!r}, expected one number, at least 0")
     check_workers(workers)

@@ -10,17 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
-from gjk3d.errors import ShapeError
+from gjk3d.convex.checks import FACETS, check_limits, depth_mode
+from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, arena, pair_row
+from gjk3d.convex.solve import is_mapped
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.epa import workspace
 from gjk3d.narrow.gjk import SIMPLEX
 from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.narrow.warm import ROW
 from gjk3d.poses import WIDTH
-from gjk3d.query.ask import ask_collide, ask_distance, check_limits, family_of
-from gjk3d.query.dispatch import FACETS, FIRST_POINTS, NO_LOG, arena, is_mapped, pair_row
+from gjk3d.query.ask import ask_collide, ask_distance
+from gjk3d.query.dispatch import Collider, way_of
 from gjk3d.results import Distance
-from gjk3d.shapes.base import Answered, Shape
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 
@@ -32,7 +34,6 @@ _STANDING = np.eye(4)
 _KEPT = 64  #: pairs that the plain functions keep prepared, a thread
 _new = object.__new__
 _ANSWER = 1, narrow.FLOATS
-_MODES = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
 _local = threading.local()
 
 
@@ -95,10 +96,10 @@ class Pair:
     a: Any
     b: Any
 
-    def __init__(self, a: Shape | Answered, b: Shape | Answered, *, warm: bool = True) -> None:
-        family = family_of(a, b)
+    def __init__(self, a: Collider, b: Collider, *, warm: bool = True) -> None:
+        way = way_of(a, b)
         self.a, self.b = a, b
-        self._quick = None if family.quick is None else family.quick(a, b)
+        self._quick = None if way.prepare is None else way.prepare(a, b)
         self._cache = np.zeros((int(warm), ROW))
         # half-spaces have no core, and what a user's function raises has to be looked for
         self._fast = all(
@@ -260,14 +261,6 @@ class Pair:
                 )  # fmt: skip
                 return result
         return ask_distance(mode, self.a, self.b, pose_a, pose_b, max_distance, tol, trace)
-
-
-def depth_mode(depth: str) -> int:
-    """Return the mode for the name of a way to measure depth."""
-    mode = _MODES.get(depth)
-    if mode is None:
-        raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa' or 'facets'")
-    return mode
 
 
 def prepared(a: Any, b: Any) -> Pair:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
@@ -11,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
+from gjk3d.convex.checks import no_shape
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import UNIT_ROUNDOFF, as_matrices, matrices, parts, pose_rows
-from gjk3d.query.ask import no_shape
+from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
 from gjk3d.query.motion import ImpactStatus, Motion, time_of_impact
 from gjk3d.results import Answer
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Answered, Polytope, Shape
+from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.simplices import Point
 from gjk3d.typing import Array, N, Pose, PoseLike, Row, Rows, Unclear, UnclearPose
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from gjk3d.results import Each
     from gjk3d.typing import Bools
 
-
-Solid = Shape | Answered
 
 _NO_PLANES = np.empty((0, 4))
 
@@ -94,26 +92,26 @@ class RayHit(Answer[N]):
 
 @overload
 def raycast(
-    shape: Solid, origins: Unclear, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
+    shape: Collider, origins: Unclear, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
 ) -> RayHit[Any]: ...
 @overload
 def raycast(
-    shape: Solid, origins: Rows, directions: Unclear, pose: PoseLike | None = None, *, max_distance: float = inf
+    shape: Collider, origins: Rows, directions: Unclear, pose: PoseLike | None = None, *, max_distance: float = inf
 ) -> RayHit[Any]: ...
 @overload
 def raycast(
-    shape: Solid, origins: Rows, directions: Rows, pose: UnclearPose, *, max_distance: float = inf
+    shape: Collider, origins: Rows, directions: Rows, pose: UnclearPose, *, max_distance: float = inf
 ) -> RayHit[Any]: ...
 @overload
 def raycast(  # type: ignore[overload-overlap]
-    shape: Solid, origins: Row, directions: Row, pose: Pose | None = None, *, max_distance: float = inf
+    shape: Collider, origins: Row, directions: Row, pose: Pose | None = None, *, max_distance: float = inf
 ) -> RayHit[float]: ...
 @overload
 def raycast(
-    shape: Solid, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
+    shape: Collider, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
 ) -> RayHit[Array]: ...
 def raycast(
-    shape: Solid, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
+    shape: Collider, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
 ) -> RayHit[Any]:
     """Return where rays first meet a shape.
 
@@ -152,7 +150,7 @@ def raycast(
     >>> gk.raycast(gk.Box((2, 2, 2)), (5, 0.5, 0), (-10, 0, 0))
     RayHit: at 4, on a face towards (1, 0, 0)
     """
-    if not isinstance(shape, Shape) and not hasattr(type(shape), "CAST_BY"):
+    if not is_collider(shape):
         raise no_shape("shape", shape)
     starts, many, ways, more = check_rays(origins, directions, max_distance)
     poses, stacked = pose_rows(pose, "pose")
@@ -178,22 +176,37 @@ def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array,
     return starts, many, _units(ways, more), more
 
 
-def cast_rays(shape: Solid, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
+def cast_rays(shape: Collider, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
     """Answer `raycast` for n checked rays and as many pose rows."""
     return _cast(shape, matrices(rows), rows, starts, units, max_distance, len(starts), True)
 
 
 def _cast(
-    shape: Solid, still: Array | None, poses: Array, starts: Array, units: Array, most: float, count: int, stacked: bool
+    shape: Any,
+    still: Array | None,
+    poses: Array,
+    starts: Array,
+    units: Array,
+    most: float,
+    count: int,
+    stacked: bool,
 ) -> RayHit[Any]:
     out, codes = np.empty((count, 4)), np.empty(count, dtype=np.int64)
-    if not isinstance(shape, Shape):
-        import_module(type(shape).CAST_BY).cast(shape, poses, starts, units, most, out, codes)
+    kind = kind_of(shape)
+    if kind is Kind.MESH:
+        from gjk3d.bodies.mesh_rays import cast_mesh
+
+        cast_mesh(shape, poses, starts, units, most, out, codes)
+    elif kind is Kind.UNION:
+        from gjk3d.bodies.union_rays import cast_union
+
+        cast_union(shape, poses, starts, units, most, out, codes, cast_rays)
     elif isinstance(shape, Halfspace):
         _half_space(shape, poses, starts, units, most, out, codes)
     else:
         with first_call("raycast"):
-            narrow.rays(*shape._packed, _planes(shape), poses, starts, units, most, 0, count, out, codes)
+            ints, floats = shape._packed
+            narrow.rays(ints, floats, _planes(shape), poses, starts, units, most, 0, count, out, codes)
         left = np.flatnonzero(codes == narrow.GENERAL)
         if len(left):
             _general(shape, still, poses, starts, units, most, out, codes)

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, in_chunks, scratch
 from gjk3d.errors import ShapeError
 from gjk3d.frozen import Frozen
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows
-from gjk3d.query.dispatch import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, in_chunks, scratch
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import rows
 from gjk3d.typing import Array, Bools, Ints, PoseLike, Rows

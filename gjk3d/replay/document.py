@@ -6,7 +6,7 @@ import json
 import os
 import platform
 from enum import IntEnum
-from importlib import import_module
+from importlib.metadata import version
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,10 +15,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.convex.checks import FACETS
 from gjk3d.errors import Gjk3dError, ParseError
 from gjk3d.narrow import solve as narrow
 from gjk3d.query import distance as queries
-from gjk3d.query.dispatch import FACETS
 from gjk3d.replay.checks import MAX_BYTES, Value, read_json
 from gjk3d.replay.shapes import read_shape, write_shape
 from gjk3d.results import Certificate, Distance, Status
@@ -169,7 +169,7 @@ class Case(NamedTuple):
 def versions() -> dict[str, str]:
     """Return what an answer's last bits depend on."""
     return {
-        "gjk3d": import_module("gjk3d").__version__,
+        "gjk3d": version("gjk3d"),
         "numpy": np.__version__,
         "numba": numba.__version__,
         "python": platform.python_version(),

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from gjk3d._kernels.first_call import first_call
+from gjk3d.convex.checks import check_workers
+from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow import warm
 from gjk3d.narrow.epa import workspace
-from gjk3d.query.ask import check_workers
-from gjk3d.query.dispatch import FIRST_POINTS, in_chunks, scratch
 from gjk3d.robot.model import Robot
 from gjk3d.robot.outlines import all_far
 from gjk3d.robot.solids import Solids

@@ -9,7 +9,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.query.ask import check_workers
+from gjk3d.convex.checks import check_workers
+from gjk3d.query.dispatch import Collider
 from gjk3d.robot.answers import Answers
 from gjk3d.robot.kinematics import many_point_jacobians
 from gjk3d.robot.model import Robot
@@ -18,7 +19,6 @@ from gjk3d.robot.obstacles import WORLD
 from gjk3d.robot.results import PairName, RobotClearance, RobotCollision, RobotContact, collisions, contacts
 from gjk3d.robot.walk import FREE
 from gjk3d.scene import Scene
-from gjk3d.scene.proxies import Solid
 from gjk3d.typing import Array, Number, PoseLike, Row, Rows, Unclear, VectorLike
 
 
@@ -59,7 +59,7 @@ class Checker(Answers):
     def __init__(
         self,
         robot: Robot,
-        surroundings: Mapping[str, Solid | tuple[Solid, PoseLike | None]] | Scene | None = None,
+        surroundings: Mapping[str, Collider | tuple[Collider, PoseLike | None]] | Scene | None = None,
         *,
         touching: Iterable[tuple[str, str]] = (),
         margin: float = 0.0,

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
+from gjk3d.convex.checks import check_workers
+from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.errors import RobotError
 from gjk3d.narrow import solve as narrow
-from gjk3d.query.ask import check_workers
-from gjk3d.query.dispatch import FIRST_POINTS, in_chunks, scratch
 from gjk3d.robot.motion_bounds import Arms, arms_of
 from gjk3d.robot.motion_certified import HIT, LEVELS, OPEN, PROVEN, certified_many
 from gjk3d.robot.motion_sampled import sampled_many

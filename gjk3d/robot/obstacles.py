@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.convex.checks import no_shape
+from gjk3d.convex.solve import is_mapped
 from gjk3d.errors import RobotError
 from gjk3d.poses import pose_rows
-from gjk3d.query.ask import MIXED, no_shape
-from gjk3d.query.dispatch import is_mapped
+from gjk3d.query.dispatch import is_collider
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
@@ -65,11 +65,8 @@ def thing(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[s
     """Check and return a thing; names are checked by who knows the others."""
     if type(name) is not str or not name:
         raise RobotError(f"the name of an object is {name!r}, expected text")
-    if not isinstance(shape, (Shape, *MIXED)):
-        module = getattr(type(shape), "ANSWERED_BY", None)
-        if not isinstance(module, str):
-            raise RobotError(f"{name!r}: {no_shape('it', shape)}")
-        import_module(module)
+    if not is_collider(shape):
+        raise RobotError(f"{name!r}: {no_shape('it', shape)}")
     if link != WORLD and outline(shape).plane is not None:
         raise RobotError(f"{name!r} is a {type(shape).__name__}, which has no end: it cannot hang on a link")
     rows, stacked = pose_rows(pose, f"pose of {name!r}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjk3d.query.batch import Pairs
+from gjk3d.convex.pairs import Pairs
 from gjk3d.query.bounding import bounding_sphere
 from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING
 from gjk3d.robot.model import Robot

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Self
 
+from gjk3d.convex.checks import check_margin
 from gjk3d.errors import RobotError
-from gjk3d.query.ask import check_margin
+from gjk3d.query.dispatch import Collider
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, Thing, taken_over, thing
 from gjk3d.robot.tables import Base, Rules, Tables, build
-from gjk3d.scene.proxies import Solid
 from gjk3d.typing import Array, OnePose
 
 
@@ -37,7 +37,7 @@ class Surroundings:
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def add(self, name: str, shape: Solid, pose: OnePose = None, *, touching: Iterable[str] = ()) -> None:
+    def add(self, name: str, shape: Collider, pose: OnePose = None, *, touching: Iterable[str] = ()) -> None:
         """Add an object to the surroundings.
 
         Parameters
@@ -54,7 +54,7 @@ class Surroundings:
         self._put(thing(name, shape, pose, WORLD, touching), "touching")
 
     def attach(
-        self, name: str, shape: Solid, link: str | int, pose: OnePose = None, touch_links: Iterable[str] = ()
+        self, name: str, shape: Collider, link: str | int, pose: OnePose = None, touch_links: Iterable[str] = ()
     ) -> None:
         """Fix an object to a link, with which it moves: something that is held.
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.convex.rows import arena
 from gjk3d.narrow import warm
-from gjk3d.query.dispatch import arena
 from gjk3d.robot.capsules import with_capsules
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, Outline, Thing, outline

@@ -13,12 +13,13 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.surfaces import meeting_faces
 from gjk3d.bodies.union_queries import hulls_with_plane, union_of
 from gjk3d.bodies.unions import Solid, Union
+from gjk3d.convex.pairs import Pairs
+from gjk3d.convex.rows import in_chunks
+from gjk3d.convex.solve import plane_core
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import parts, relative
-from gjk3d.query.batch import Pairs
 from gjk3d.query.contact import Contact, most_corners
-from gjk3d.query.dispatch import in_chunks, plane_core
 from gjk3d.scene.narrow import Answers, Narrow
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.faces import faces_of
@@ -287,7 +288,6 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
         return Contact(
             result, *patch_points(narrow.pairs, shapes, table, narrow.rows, answers.out, within, most, narrow.workers)
         )
-    from gjk3d.scene.contacts import meeting_points  # loaded where there is a mesh or the like
 
     count = np.zeros(len(answers), dtype=np.int64)
     shapes, table = narrow.table(answers.pairs[~mixed])

@@ -1,7 +1,7 @@
 """What the narrow phase says about pairs of objects: all, the nearest, and what rays meet first.
 
-Pairs of convex shapes are answered by the kernels of `gjk3d.query.batch.Pairs` in one call; those with a mesh, a
-compound or the like by their own family, see `gjk3d.query.dispatch`, all poses of two such in one call.
+Pairs of convex shapes are answered by the kernels of `gjk3d.convex.pairs.Pairs` in one call; those with a mesh, a
+compound or the like in their own way, see `gjk3d.query.dispatch`, all poses of two such in one call.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
+from gjk3d.convex.pairs import PairDistance, pair_distance
+from gjk3d.convex.rows import Rows, Wanted, empty_answers
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import matrices
-from gjk3d.query.ask import family_of
-from gjk3d.query.batch import PairDistance, pair_distance
-from gjk3d.query.dispatch import Rows
+from gjk3d.query.dispatch import way_of
 from gjk3d.query.raycast import RayHit, cast_rays
 from gjk3d.scene.candidates import Candidates, wider
 from gjk3d.scene.objects import Objects
@@ -129,9 +129,9 @@ class Narrow:
         if len(apart):
             yield apart, np.zeros(len(apart), dtype=bool)
         for a, b, some, rows in self._by_shapes(pairs, which):
-            family = family_of(a, b)
+            way = way_of(a, b)
             with first_call("collide"):
-                yield some, family.collide(a, b, rows, margin)
+                yield some, way.collide(a, b, rows, margin)
 
     def _meshes_apart(self, pairs: Ints, which: Ints, margin: float) -> tuple[Ints, Ints]:
         """Return which pairs are left to ask, and which are of two meshes whose tilted boxes are apart."""
@@ -238,10 +238,10 @@ class Narrow:
 
 
 def _solved(a: Any, b: Any, rows: Rows, max_distance: float) -> tuple[Array, Ints]:
-    out, flags = np.empty((rows.total, narrow.FLOATS)), np.zeros((rows.total, narrow.INTS), dtype=np.int64)
-    family = family_of(a, b)
+    out, flags = empty_answers(rows.total)
+    way = way_of(a, b)
     with first_call("distance"):
-        family.solve(a, b, rows, narrow.SIGNED, max_distance, 0.0, out, flags, None)
+        way.solve(a, b, rows, Wanted(narrow.SIGNED, max_distance), out, flags)
     return out, flags
 
 

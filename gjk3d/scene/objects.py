@@ -14,11 +14,12 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from gjk3d.broad.tree import ALL, Tree
+from gjk3d.convex.boxes import placed_boxes
+from gjk3d.convex.checks import no_shape
 from gjk3d.errors import PoseError, SceneError
 from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
-from gjk3d.query.ask import no_shape
-from gjk3d.query.bounding import placed_boxes
-from gjk3d.scene.proxies import Solid, SolidPairs, is_solid, planes_of
+from gjk3d.query.dispatch import Collider, is_collider
+from gjk3d.scene.proxies import SolidPairs, planes_of
 from gjk3d.typing import Array, Ints
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -75,7 +76,7 @@ class Objects:
     def __init__(self) -> None:
         self.slots: dict[str, int] = {}
         self.names: list[str] = []  #: by slot; of a free one the last that was there
-        self.shapes: dict[Solid, int] = {}  #: each distinct one and its number
+        self.shapes: dict[Collider, int] = {}  #: each distinct one and its number
         self.pairs = SolidPairs([])  #: of the distinct shapes, by number
         self.groups: dict[str, int] = {"default": 0}  #: and the bit of each
         self.allowed: set[tuple[int, int]] = set()  #: slots, the lower one first
@@ -113,7 +114,7 @@ class Objects:
             self._reserve(slot + 1)
         return slot
 
-    def put(self, name: str, shape: Solid, group: int, mask: int) -> None:
+    def put(self, name: str, shape: Collider, group: int, mask: int) -> None:
         """Add an object, checked, whose pose is in the row of the next slot."""
         if self._free:
             slot = self._free.pop()
@@ -125,7 +126,7 @@ class Objects:
         self._fresh[slot] = self.shapes.setdefault(shape, len(self.shapes)), group, mask
         self._ranks = None
 
-    def put_many(self, names: Sequence[str], shapes: Sequence[Solid], rows: Array, group: int, mask: int) -> None:
+    def put_many(self, names: Sequence[str], shapes: Sequence[Collider], rows: Array, group: int, mask: int) -> None:
         """Add objects, all checked."""
         self._reserve(len(self.names) + len(names))
         for name, shape in zip(names, shapes, strict=True):
@@ -211,7 +212,7 @@ class Objects:
         placed_boxes(ints, floats, self.starts, self.wild, self.rows, slots, boxes)
         return boxes
 
-    def guest(self, shape: Solid, row: Array) -> Objects:
+    def guest(self, shape: Collider, row: Array) -> Objects:
         """Return a shape by itself as what this scene can be asked against; the last one is kept, packed."""
         guest = self._guest
         if guest is None or shape not in guest.shapes:
@@ -250,7 +251,7 @@ class Objects:
         normals = [(turn @ n, d) for n, d in planes_of(self.shape(slot))]
         return [(n, d + float(n @ shift)) for n, d in normals]
 
-    def shape(self, slot: int) -> Solid:
+    def shape(self, slot: int) -> Collider:
         """Return the shape of an object."""
         number = self._fresh[slot][0] if slot in self._fresh else int(self.which[slot])
         settled = self.pairs.shapes
@@ -307,7 +308,7 @@ def check_new(slots: dict[str, int], names: Iterable[Any], shapes: Iterable[Any]
         check_name(name)
         if name in slots:
             raise SceneError(f"the scene has an object {name!r} already: move it, remove it, or take another name")
-        if not is_solid(shape):
+        if not is_collider(shape):
             raise no_shape(f"shape of {name!r}", shape)
 
 

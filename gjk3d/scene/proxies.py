@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.convex.pairs import Pairs
 from gjk3d.errors import UnboundedShapeError
-from gjk3d.query.batch import Pairs
-from gjk3d.shapes.base import Answered, Shape
+from gjk3d.query.dispatch import Collider
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.simplices import Point
 from gjk3d.typing import Array
 
-Solid = Shape | Answered
 #: what a question adds to the box of a solid for rounding, in units of its greatest coordinate: more than the error of
 #: a place in either of two solids that nearly touch, see `gjk3d.bodies.surfaces`
 _ROUNDING = 256.0 * 2.0**-52
-
-
-def is_solid(thing: Any) -> TypeGuard[Solid]:
-    """Tell whether a scene takes it as an object: a convex shape, a mesh, a compound and the like."""
-    return isinstance(thing, Shape) or isinstance(getattr(type(thing), "ANSWERED_BY", None), str)
 
 
 class SolidPairs(Pairs):
@@ -38,7 +33,7 @@ class SolidPairs(Pairs):
     mixed: NDArray[np.bool_]  #: which are no convex shapes
     unbounded: NDArray[np.bool_]  #: which have no box
 
-    def __init__(self, shapes: Sequence[Solid]) -> None:
+    def __init__(self, shapes: Sequence[Collider]) -> None:
         super().__init__([stand_in(shape) for shape in shapes])
         self.shapes = tuple(shapes)  # type: ignore[arg-type]
         self.mixed = np.array([not isinstance(shape, Shape) for shape in shapes], dtype=bool)
@@ -59,7 +54,7 @@ class SolidPairs(Pairs):
         return SolidPairs, (self.shapes,)
 
 
-def stand_in(solid: Solid) -> Shape:
+def stand_in(solid: Collider) -> Shape:
     """Return a convex shape that holds a solid; a point where none does."""
     if isinstance(solid, Shape):
         return solid

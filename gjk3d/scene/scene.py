@@ -13,21 +13,21 @@ from typing import Any, Union, cast, overload
 import numpy as np
 
 from gjk3d.broad.tree import ALL
+from gjk3d.convex.checks import check_margin, check_workers, no_shape
 from gjk3d.errors import SceneError, ShapeError
 from gjk3d.poses import matrices
-from gjk3d.query.ask import check_margin, check_workers, no_shape
 from gjk3d.query.contact import Contact, check_patches
+from gjk3d.query.dispatch import Collider, is_collider
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.candidates import Candidates
 from gjk3d.scene.contacts import patches
 from gjk3d.scene.narrow import Answers, Narrow, first_hits, nearest
 from gjk3d.scene.objects import Objects, alone, check_name, check_new, distinct, pose_rows_of, put_pose
-from gjk3d.scene.proxies import Solid, is_solid
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
 
-Other = Union["Scene", Solid, str, None]
+Other = Union["Scene", Collider, str, None]
 _FIRST = 1024  #: pairs asked at once where one hit is enough
 
 
@@ -76,7 +76,7 @@ class Scene:
     def add(
         self,
         name: str,
-        shape: Solid,
+        shape: Collider,
         pose: OnePose = None,
         *,
         group: str = "default",
@@ -103,7 +103,7 @@ class Scene:
             Naming what is wrong; the scene is as before.
         """
         objects = self._objects
-        if type(name) is not str or not name or name in objects.slots or not is_solid(shape):
+        if type(name) is not str or not name or name in objects.slots or not is_collider(shape):
             check_new(objects.slots, [name], [shape])
         bits = (1, ALL) if group == "default" and mask is None else self._bits(group, mask)
         slot = objects.next_slot()
@@ -114,7 +114,7 @@ class Scene:
     def add_many(
         self,
         names: Sequence[str],
-        shapes: Sequence[Solid] | Solid,
+        shapes: Sequence[Collider] | Collider,
         poses: PoseLike | None = None,
         *,
         group: str = "default",
@@ -131,7 +131,7 @@ class Scene:
             Of all of them.
         """
         names = distinct(names)
-        listed = [shapes] * len(names) if is_solid(shapes) else list(cast(Sequence[Solid], shapes))
+        listed = [shapes] * len(names) if is_collider(shapes) else list(cast(Sequence[Collider], shapes))
         if len(listed) != len(names):
             raise SceneError(f"there are {len(names)} names and {len(listed)} shapes, expected as many, or one shape")
         check_new(self._objects.slots, names, listed)
@@ -210,7 +210,7 @@ class Scene:
         return sorted((a, b) for a, b in found)
 
     @alone
-    def shape(self, name: str) -> Solid:
+    def shape(self, name: str) -> Collider:
         """Return the shape of an object."""
         return self._objects.shape(self._slot(name))
 
@@ -377,7 +377,7 @@ class Scene:
     def _question(self, other: Other, pose: Any, workers: int) -> tuple[Candidates, Narrow]:
         check_workers(workers)
         theirs, only = None, None
-        if is_solid(other):
+        if is_collider(other):
             theirs = self._objects.guest(other, pose_rows_of(pose, 1, ["other"], True))
         elif pose is not None:
             raise SceneError("pose is that of a shape to ask against: pass the shape as other")

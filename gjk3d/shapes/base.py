@@ -5,10 +5,8 @@ Shapes sit in their own frame, are immutable and hashable, and carry no pose and
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
 from math import isfinite
-from typing import Any, ClassVar, NamedTuple, Protocol, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +17,6 @@ from gjk3d.poses import UNIT_ROUNDOFF, as_matrices, parts, pose_rows
 from gjk3d.shapes import layout, measure, surfaces
 from gjk3d.shapes.layout import in_range
 from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatrix, Unclear
-
-
-class Answered(Protocol):
-    """What is no convex shape and is asked about all the same, as a mesh is; see `gjk3d.query.ask`."""
-
-    ANSWERED_BY: ClassVar[str]
-    #: the module whose `cast` answers `gjk3d.raycast`
-    CAST_BY: ClassVar[str]
-
-
-#: set by gjk3d.query.dispatch: contains(shape, points) for shapes in general
-contains_hook: list[Callable[[Any, Array], NDArray[np.bool_]]] = []
 
 
 class Part(NamedTuple):
@@ -263,9 +249,9 @@ class Shape(Frozen):
         """
         single = np.ndim(points) == 1
         p = rows([points] if single else points, "contains: points")
-        if not contains_hook:
-            import_module("gjk3d.query.dispatch")
-        inside = contains_hook[0](self, p)
+        from gjk3d.convex.solve import contains
+
+        inside = contains(self, p)
         return bool(inside[0]) if single else inside
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:

@@ -7,7 +7,7 @@ import pytest
 from naive import random_rotations, unit_vectors
 
 import gjk3d as gk
-from gjk3d.query.dispatch import arena
+from gjk3d.convex.rows import arena
 from gjk3d.robot.capsules import SIZE, between_capsules, bounding_capsule, with_capsules
 
 RNG = np.random.default_rng(4)

@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gjk3d.convex.checks import FACETS
 from gjk3d.errors import FileError
 from gjk3d.narrow.solve import EPA_ALWAYS, SIGNED, UNSIGNED
 from gjk3d.query.ask import ask_distance
-from gjk3d.query.dispatch import FACETS
 from gjk3d.results import Distance, Status, Trace
 from gjk3d.viz.explanation.narration import Narrator
 from gjk3d.viz.explanation.scene import Scene, arrange

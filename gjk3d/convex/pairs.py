@@ -11,26 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
-from gjk3d.errors import ShapeError
-from gjk3d.narrow import solve as narrow
-from gjk3d.narrow import warm
-from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
-from gjk3d.poses import pose_rows
-from gjk3d.query.ask import check_limits, check_margin, check_workers, family_of, no_shape
-from gjk3d.query.dispatch import (
-    FACETS,
+from gjk3d.convex.checks import FACETS, check_limits, check_margin, check_workers, depth_mode, no_shape
+from gjk3d.convex.rows import (
     FIRST_POINTS,
     MOST_POINTS,
     NO_CACHE,
     NO_LOG,
     NO_POSE,
     Rows,
+    Wanted,
     arena,
+    empty_answers,
     in_chunks,
-    is_mapped,
     scratch,
 )  # fmt: skip
-from gjk3d.query.pair import depth_mode
+from gjk3d.convex.solve import is_mapped, way
+from gjk3d.errors import ShapeError
+from gjk3d.narrow import solve as narrow
+from gjk3d.narrow import warm
+from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
+from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
@@ -287,7 +287,7 @@ class Pairs:
         memory: Memory | None,
     ) -> tuple[Array, Ints]:  # fmt: skip
         """Answer the distances of what has been checked: rows as those of `gjk3d.narrow.solve`."""
-        out, flags = np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), dtype=np.int64)
+        out, flags = empty_answers(len(pairs))
 
         def run(start: int, stop: int, points: int, again: bool) -> None:
             work, ints, _ = scratch(points)
@@ -312,7 +312,7 @@ class Pairs:
         for k in np.flatnonzero(apart):
             a, b = self.shapes[pairs[k, 0]], self.shapes[pairs[k, 1]]
             one = Rows(rows[table[k, 3]][None], rows[table[k, 8]][None], 1, True)
-            family_of(a, b).solve(a, b, one, mode, max_distance, tol, out[k : k + 1], flags[k : k + 1], None)
+            way(a, b).solve(a, b, one, Wanted(mode, max_distance, tol), out[k : k + 1], flags[k : k + 1])
         return out, flags
 
     def _indices(self, index_pairs: Indices) -> Ints:
@@ -335,7 +335,7 @@ class Pairs:
         pairs = self._indices(index_pairs)
         both = np.flatnonzero(self.planes[pairs].all(axis=1))
         if len(both):
-            family_of(*(self.shapes[i] for i in pairs[both[0]]))  # says that two half-spaces are no pair
+            way(*(self.shapes[i] for i in pairs[both[0]]))  # says that two half-spaces are no pair
         matrices = np.asarray(poses)
         if matrices.ndim == 4 and matrices.shape[1:2] == (2,):
             if len(matrices) != len(pairs):

@@ -1,0 +1,58 @@
+"""Boxes along the axes round placed shapes, for a broad phase: a little larger than need be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gjk3d._kernels.decorators import kernel
+from gjk3d.convex.solve import is_mapped
+from gjk3d.poses import UNIT_ROUNDOFF
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.table import support
+from gjk3d.typing import Array, Ints
+
+_U = UNIT_ROUNDOFF
+_KIND, _RADIUS, _CENTER, _RHO, _SLACK = layout.KIND, layout.RADIUS, layout.CENTER, layout.RHO, layout.SLACK
+_BOX, _HEAD = layout.BOX, layout.FLOAT_HEAD
+#: of a shape's size: by more than this two boxes overlap wherever the narrow phase might not prove the shapes apart;
+#: twice the width that it promises of curved shapes
+SLACK = 1e-9
+
+
+@kernel
+def placed_boxes(q: Ints, f: Array, starts: Ints, balls: Ints, poses: Array, slots: Ints, out: Array) -> None:
+    """Fill row k of ``out`` with the box round object slots[k]: shape starts[slot] at pose row ``slot``.
+
+    Of an object whose ``balls`` is not 0 the ball round it is taken, since its support mapping is not to be called.
+    """
+    for k in range(slots.shape[0]):
+        s = slots[k]
+        i, o = starts[s, 0], starts[s, 1]
+        size = f[o + _RHO] + f[o + _RADIUS]
+        c0, c1, c2 = f[o + _CENTER], f[o + _CENTER + 1], f[o + _CENTER + 2]
+        off = abs(c0) + abs(c1) + abs(c2)
+        # how far from orthonormal the rotation is stretches what it turns
+        grown = f[o + _SLACK] + SLACK * size + (32.0 * _U + 2.0 * poses[s, 12]) * (size + off)
+        for axis in range(3):
+            d = (poses[s, 3 * axis], poses[s, 3 * axis + 1], poses[s, 3 * axis + 2])
+            if balls[s] != 0:
+                high, low = f[o + _RHO], -f[o + _RHO]
+            elif q[i + _KIND] == _BOX:
+                high = abs(d[0]) * f[o + _HEAD] + abs(d[1]) * f[o + _HEAD + 1] + abs(d[2]) * f[o + _HEAD + 2]
+                low = -high
+            else:
+                p = support(q, i, f, o, d)
+                high = p[0] * d[0] + p[1] * d[1] + p[2] * d[2]
+                p = support(q, i, f, o, (-d[0], -d[1], -d[2]))
+                low = p[0] * d[0] + p[1] * d[1] + p[2] * d[2]
+            middle = d[0] * c0 + d[1] * c1 + d[2] * c2 + poses[s, 9 + axis]
+            more = f[o + _RADIUS] + grown + 8.0 * _U * (abs(poses[s, 9 + axis]) + off)
+            out[k, axis], out[k, 3 + axis] = middle + low - more, middle + high + more
+
+
+def box_round(shape: Shape, row: Array) -> Array:
+    """Return the lowest and the highest corner of a shape at a pose row, (2, 3)."""
+    out, one = np.empty((1, 6)), np.zeros(1, dtype=np.int64)
+    placed_boxes(*shape._packed, np.zeros((1, 2), dtype=np.int64), one + is_mapped(shape), row[None], one, out)
+    return out.reshape(2, 3)

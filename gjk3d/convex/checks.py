@@ -1,0 +1,79 @@
+"""What a question is held against before any kernel runs."""
+
+from __future__ import annotations
+
+from math import inf
+from numbers import Real
+from typing import Any
+
+from gjk3d.errors import Gjk3dError, ShapeError, UnsupportedPair
+from gjk3d.narrow import solve as narrow
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Shape
+
+MOST_WORKERS = 1024
+FACETS = 3  #: the separating axis test, beside the modes of `gjk3d.narrow.solve`
+_MODES = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
+
+
+def check_convex(a: Any, b: Any) -> None:
+    """Raise unless both are convex shapes: not every question is answered for meshes."""
+    for name, shape in (("a", a), ("b", b)):
+        if not isinstance(shape, Shape):
+            raise no_shape(name, shape)
+
+
+def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
+    """Raise unless both are polytopes, and with ``rounded`` False sharp ones."""
+    for name, shape in (("a", a), ("b", b)):
+        sharp = rounded or shape._packed[1][layout.RADIUS] == 0.0
+        if not (shape._packed[0][layout.POLYTOPE] and sharp):
+            raise UnsupportedPair(
+                f"{what} takes polytopes{', rounded ones too' if rounded else ''}, and {name} is a "
+                f"{type(shape).__name__}: use signed_distance, whose normal is the best axis of any pair"
+            )
+
+
+def no_shape(name: str, value: Any) -> Gjk3dError:
+    """Return the error for what is no convex shape."""
+    if callable(getattr(value, "hull", None)):
+        return UnsupportedPair(
+            f"{name} is a {type(value).__name__}, and this takes convex shapes: "
+            "pass its hull() to ask about its convex hull"
+        )
+    if hasattr(value, "vertices") and hasattr(value, "faces"):
+        return UnsupportedPair(
+            f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "
+            "or gjk3d.ConvexHull(mesh.vertices)"
+        )
+    return UnsupportedPair(
+        f"{name} is a {type(value).__name__}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull"
+    )
+
+
+def check_margin(margin: Any) -> None:
+    """Raise unless it is what `collide` takes."""
+    if not isinstance(margin, Real) or not -inf < float(margin) < inf:
+        raise ShapeError(f"margin is {margin!r:.80}, expected one finite number, for all rows")
+
+
+def check_workers(workers: Any) -> None:
+    """Raise unless it is a number of threads."""
+    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
+        raise ShapeError(f"workers is {workers!r}, expected a number of threads from 1 to {MOST_WORKERS}")
+
+
+def check_limits(max_distance: Any, tol: Any) -> None:
+    """Raise unless both are what a distance takes."""
+    if not isinstance(max_distance, Real) or not float(max_distance) >= 0:
+        raise ShapeError(f"max_distance is {max_distance}, expected one number, at least 0")
+    if tol is not None and not (isinstance(tol, Real) and 0 <= float(tol) < inf):
+        raise ShapeError(f"tol is {tol!r}, expected a number, at least 0, relative to the pair's size")
+
+
+def depth_mode(depth: str) -> int:
+    """Return the mode for the name of a way to measure depth."""
+    mode = _MODES.get(depth)
+    if mode is None:
+        raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa' or 'facets'")
+    return mode

@@ -1,0 +1,147 @@
+"""What the kernels take: shapes in one arena, poses as rows, scratch, and many rows in chunks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.narrow import warm
+from gjk3d.narrow.epa import workspace
+from gjk3d.narrow.solve import FLOATS, INTS
+from gjk3d.shapes.base import Shape
+from gjk3d.typing import Array, Ints
+
+NO_LOG = np.empty(0)
+NO_CACHE = np.empty((0, warm.ROW))
+NO_POSE = np.empty((0, 4))
+_CHUNK = 4096  #: most rows a call into the kernels, so that Ctrl-C is heard between two
+_LEAST = 64  #: rows that are worth a thread
+FIRST_POINTS = 64  #: vertices of EPA's polytope that the first workspace has room for
+MOST_POINTS = {True: 65536, False: 1024}  #: by whether both are polytopes, where EPA is finite
+_local = threading.local()
+
+
+class Rows(NamedTuple):
+    """A checked question: poses as kernel rows, how many, and whether the caller passed a stack."""
+
+    a: Array
+    b: Array
+    total: int
+    stacked: bool
+    workers: int = 1
+
+    def behind_each_other(self) -> Array:
+        """Return the rows of A, then those of B."""
+        whole = self.a.base
+        if whole is not None and whole is self.b.base and len(whole) == len(self.a) + len(self.b):
+            rows: Array = whole
+            if self.a.ctypes.data == rows.ctypes.data:
+                return rows
+        return np.concatenate([self.a, self.b])
+
+
+class Wanted(NamedTuple):
+    """What is asked of distances: a mode of `gjk3d.narrow.solve` or `FACETS`, and when an answer is good enough."""
+
+    mode: int
+    max_distance: float = inf
+    tol: float = 0.0
+    log: list[Array] | None = None  #: the steps of the solver are put in its place 0
+
+
+def empty_answers(count: int) -> tuple[Array, Ints]:
+    """Return rows for answers and for their flags, see `gjk3d.narrow.solve`."""
+    return np.empty((count, FLOATS)), np.zeros((count, INTS), dtype=np.int64)
+
+
+def scratch(room: int) -> tuple[Array, Ints, Array]:
+    """Return this thread's scratch for polytopes of that many vertices, and for a simplex; large ones are not kept."""
+    kept: dict[int, tuple[Array, Ints, Array]] = _local.__dict__.setdefault("scratch", {})
+    if room not in kept:
+        floats, ints = workspace(room)
+        fresh = (np.empty(floats), np.empty(ints, np.int64), np.empty((6, 10)))
+        if room > 1024:
+            return fresh
+        kept[room] = fresh
+    return kept[room]
+
+
+def in_chunks(total: int, workers: int, task: Callable[[int, int], Any]) -> None:
+    """Call ``task(start, stop)`` over all rows, on several threads where asked; kernels let go of the interpreter."""
+    chunk = max(_LEAST, min(_CHUNK, -(-total // (4 * workers)))) if workers > 1 else _CHUNK
+    spans = [(start, min(start + chunk, total)) for start in range(0, total, chunk)]
+    if workers == 1 or len(spans) <= 1:
+        for span in spans:
+            task(*span)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(workers, len(spans))) as pool:
+        try:
+            for future in [pool.submit(task, *span) for span in spans]:
+                future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def ranks(a: Shape, b: Shape) -> tuple[int, int]:
+    """Return the order the kernels see two shapes in: equal where only their poses can tell."""
+    return int(a._order > b._order), int(a._order < b._order)
+
+
+def arena(shapes: Sequence[Shape]) -> tuple[Ints, Array, Ints]:
+    """Put shapes behind each other; return ints, floats, and for each shape where it begins in either."""
+    packed = [shape._packed for shape in shapes]
+    ints = np.concatenate([q for q, _ in packed] or [np.zeros(0, dtype=np.int64)])
+    floats = np.concatenate([f for _, f in packed] or [np.zeros(0)])
+    starts = np.zeros((len(packed) + 1, 2), dtype=np.int64)
+    np.cumsum([(len(q), len(f)) for q, f in packed], axis=0, out=starts[1:]) if packed else None
+    return ints, floats, starts[:-1]
+
+
+def pair_row(a: Shape, b: Shape, starts: Ints, poses_a: int, poses_b: int) -> Ints:
+    """Return the one row that asks two shapes in an arena at poses that lie behind each other, see `narrow.pairs`."""
+    first, second = ranks(a, b)
+    return np.array(
+        [[*starts[0], first, 0, int(poses_a > 1), *starts[1], second, poses_a, int(poses_b > 1)]], dtype=np.int64
+    )
+
+
+def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
+    """Put every row into the order of `ranks`; return which were exchanged: True, False or a mask."""
+    rank_a, rank_b = ranks(a, b)
+    if rank_a < rank_b:
+        return a, b, rows, False
+    if rank_a > rank_b:
+        return b, a, rows._replace(a=rows.b, b=rows.a), True
+    if rows.total == 1:
+        if rows.a[0].tolist() <= rows.b[0].tolist():
+            return a, b, rows, False
+        return b, a, rows._replace(a=rows.b, b=rows.a), True
+    first, second = np.broadcast_arrays(rows.a, rows.b)
+    differ = first != second
+    column = differ.argmax(axis=1)
+    each = np.arange(rows.total)
+    mask = differ.any(axis=1) & (first[each, column] > second[each, column])
+    low, high = np.where(mask[:, None], second, first), np.where(mask[:, None], first, second)
+    return a, b, rows._replace(a=low, b=high), mask
+
+
+def mirror(out: Array, which: Any) -> None:
+    """Turn answers of (b, a) into answers of (a, b) in the rows exchanged."""
+    if which is False:
+        return
+    chosen = slice(None) if which is True else which
+    out[chosen, 3:6] = 0.0 - out[chosen, 3:6]
+    points = out[chosen, 6:12].copy()
+    out[chosen, 6:9], out[chosen, 9:12] = points[:, 3:], points[:, :3]
+
+
+def take(rows: Array, which: Ints) -> Array:
+    """Return the poses of some questions, where each has its own."""
+    return rows[which] if len(rows) > 1 else rows

@@ -1,0 +1,190 @@
+"""What only meshes can be asked: which faces meet, where surfaces cut each other, which faces are nearest."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from gjk3d.bodies import surfaces
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_queries import turned
+from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.poses import relative
+from gjk3d.query.ask import question
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array, Ints, OnePose
+
+
+def joined(segments: Array, apart: float) -> list[Array]:
+    """Return polylines, (k, 3) each, of segments (n, 2, 3) whose ends lie no farther apart than said.
+
+    A closed one ends where it began; three or more ends at one place end all lines there. Longest first.
+    """
+    if not len(segments):
+        return []
+    place, points = _places(segments.reshape(-1, 3), apart)
+    ends = place.reshape(-1, 2)
+    ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
+    at: dict[int, list[int]] = {}
+    for k, (i, j) in enumerate(ends.tolist()):
+        at.setdefault(i, []).append(k)
+        at.setdefault(j, []).append(k)
+    used = np.zeros(len(ends), dtype=bool)
+    lines = []
+    # lines with ends first; what is left are rings
+    for start in [*(i for i in at if len(at[i]) != 2), *at]:
+        for k in at[start]:
+            if not used[k]:
+                lines.append(points[_walk(start, k, ends, at, used)])
+    return sorted(lines, key=lambda line: -float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum()))
+
+
+def _walk(start: int, k: int, ends: Ints, at: dict[int, list[int]], used: Array) -> list[int]:
+    """Follow segments from a place by its segment k until a junction, an end, or the beginning."""
+    line = [start]
+    while True:
+        used[k] = True
+        i, j = ends[k].tolist()
+        line.append(j if line[-1] == i else i)
+        if line[-1] == start or len(at[line[-1]]) != 2:
+            return line
+        k = next(n for n in at[line[-1]] if n != k)
+
+
+def _places(points: Array, apart: float) -> tuple[Ints, Array]:
+    """Return which place each point is at, and a point of each place."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    near = cKDTree(points).query_pairs(apart, output_type="ndarray")
+    count = len(points)
+    graph = coo_matrix((np.ones(len(near), dtype=np.int8), (near[:, 0], near[:, 1])), shape=(count, count))
+    place = connected_components(graph, directed=False)[1].astype(np.int64)
+    _, first = np.unique(place, return_index=True)
+    return place, points[first]
+
+
+def meeting_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None) -> Ints:
+    """Return which faces of two meshes touch or cross, or which faces of a mesh a shape touches.
+
+    Parameters
+    ----------
+    a, b : Mesh or Shape
+        At least one a mesh.
+    pose_a, pose_b : (4, 4) float, RigidTransform or None
+        World from local; None is the identity.
+
+    Returns
+    -------
+    (k, 2) int
+        A face of each, in ascending order; 0 for the shape.
+
+    Raises
+    ------
+    PoseError, UnsupportedPair
+        Naming what is wrong with the input.
+
+    Notes
+    -----
+    A pair that rounding could have brought together counts, so none that meets is missed; degenerate faces count as
+    the segments or points that they are.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> flat = gk.Mesh([(0, 0, 0), (2, 0, 0), (0, 2, 0)], [(0, 1, 2)])
+    >>> upright = gk.Mesh([(0.5, 0.5, -1), (0.5, 0.5, 1), (0.5, 3, 0)], [(0, 1, 2)])
+    >>> gk.meeting_faces(flat, upright).tolist()
+    [[0, 0]]
+    """
+    first, second, m, swap, _ = _one(a, b, pose_a, pose_b)
+    found = surfaces.meeting_faces(first, second, m)
+    if swap:
+        found = found[:, ::-1]
+        found = found[np.lexsort((found[:, 1], found[:, 0]))]
+    return found
+
+
+@overload
+def intersection_curve(
+    a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: Literal[False] = False
+) -> Array: ...
+@overload
+def intersection_curve(
+    a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: bool
+) -> Array | list[Array]: ...
+def intersection_curve(
+    a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: bool = False
+) -> Array | list[Array]:
+    """Return the segments in which the surfaces of two meshes cut each other.
+
+    Parameters
+    ----------
+    a, b : Mesh
+    pose_a, pose_b : (4, 4) float, RigidTransform or None
+        World from local; None is the identity.
+    join : bool
+        Return polylines instead.
+
+    Returns
+    -------
+    (k, 2, 3) float, or list of (n, 3) float
+        The two ends of each segment, in world axes; faces in one plane cut in none. Joined, the longest line is first,
+        and a closed one ends where it began.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> flat = gk.Mesh([(0, 0, 0), (2, 0, 0), (0, 2, 0)], [(0, 1, 2)])
+    >>> upright = gk.Mesh([(0.5, 0.5, -1), (0.5, 0.5, 1), (0.5, 3, 0)], [(0, 1, 2)])
+    >>> gk.intersection_curve(flat, upright).tolist()
+    [[[0.5, 1.5, 0.0], [0.5, 0.5, 0.0]]]
+    """
+    if not (isinstance(a, Mesh) and isinstance(b, Mesh)):
+        raise UnsupportedPair("intersection_curve is of two meshes: both must be gjk3d.Mesh")
+    first, second, m, _, row = _one(a, b, pose_a, pose_b)
+    assert isinstance(second, Mesh)
+    segments = surfaces.cut(first, second, m)
+    placed: Array = segments @ row[:9].reshape(3, 3).T + row[9:12]
+    if not join:
+        return placed
+    # both faces of an edge compute where it cuts a face, each with its own rounding
+    return joined(placed, 1e4 * surfaces.noise(first, second, m))
+
+
+def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None) -> tuple[int, int]:
+    """Return the faces that the nearest points of two meshes lie on, -1 for a shape; some that meet where any do.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> strip = gk.Mesh([(0, 0, 0), (2, 0, 0), (0, 1, 0), (2, 1, 0)], [(0, 1, 2), (1, 3, 2)])
+    >>> gk.nearest_faces(strip, gk.Sphere(0.5), None, [(1, 0, 0, 3), (0, 1, 0, 1), (0, 0, 1, 0), (0, 0, 0, 1)])
+    (1, -1)
+    """
+    first, second, m, swap, _ = _one(a, b, pose_a, pose_b)
+    met = surfaces.meeting_faces(first, second, m, 64)
+    if len(met):
+        faces = (int(met[0, 0]), int(met[0, 1]) if isinstance(second, Mesh) else -1)
+    else:
+        gap = surfaces.gap(first, second, m)
+        assert gap is not None
+        faces = gap.faces
+    return (faces[1], faces[0]) if swap else faces
+
+
+def _one(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Mesh, Mesh | Shape, Array, bool, Array]:
+    if not isinstance(a, Mesh) and not isinstance(b, Mesh):
+        raise UnsupportedPair(f"neither {type(a).__name__} nor {type(b).__name__} is a mesh: at least one must be")
+    _, rows = question(a, b, pose_a, pose_b)
+    if rows.stacked:
+        raise ShapeError("this is for one pair of poses: pass single ones")
+    swap = turned(a, b)
+    if swap:
+        a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
+    if isinstance(b, Halfspace):
+        raise UnsupportedPair("a half-space has no faces to meet: ask collide or signed_distance")
+    return a, b, relative(rows.a[0], rows.b[0]), swap, rows.a[0]

@@ -66,16 +66,16 @@ _WHERE = {
     "ScenePairs": "scene",
     "SceneHit": "scene",
     "Clearance": "scene",
-    "Mesh": "bodies",
-    "load": "bodies",
+    "Mesh": "bodies.mesh",
+    "load": "bodies.loading",
     "meeting_faces": "query.faces",
     "nearest_faces": "query.faces",
     "intersection_curve": "query.faces",
-    "Compound": "bodies",
-    "HeightField": "bodies",
-    "PointCloud": "bodies",
-    "from_implicit": "bodies",
-    "VoxelGrid": "bodies",
+    "Compound": "bodies.compound",
+    "HeightField": "bodies.heights",
+    "PointCloud": "bodies.cloud",
+    "from_implicit": "bodies.conversions",
+    "VoxelGrid": "bodies.voxels",
     "CollisionManager": "compat",
     "scene_to_collision": "compat",
 }
@@ -88,13 +88,13 @@ if TYPE_CHECKING:
     from gjk3d import replay as replay
     from gjk3d import robot as robot
     from gjk3d import viz as viz
-    from gjk3d.bodies import Compound as Compound
-    from gjk3d.bodies import HeightField as HeightField
-    from gjk3d.bodies import Mesh as Mesh
-    from gjk3d.bodies import PointCloud as PointCloud
-    from gjk3d.bodies import VoxelGrid as VoxelGrid
-    from gjk3d.bodies import from_implicit as from_implicit
-    from gjk3d.bodies import load as load
+    from gjk3d.bodies.cloud import PointCloud as PointCloud
+    from gjk3d.bodies.compound import Compound as Compound
+    from gjk3d.bodies.conversions import from_implicit as from_implicit
+    from gjk3d.bodies.heights import HeightField as HeightField
+    from gjk3d.bodies.loading import load as load
+    from gjk3d.bodies.mesh import Mesh as Mesh
+    from gjk3d.bodies.voxels import VoxelGrid as VoxelGrid
     from gjk3d.compat import CollisionManager as CollisionManager
     from gjk3d.compat import scene_to_collision as scene_to_collision
     from gjk3d.compiling import warmup as warmup

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies import Mesh
 from gjk3d.bodies.meeting import meet_many, touches
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.convex.pairs import Pairs
 from gjk3d.poses import pose_rows
 from gjk3d.query.contact import contact

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gjk3d.bodies import Mesh, loading
+from gjk3d.bodies import loading
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash.report import Input
 from gjk3d.clash.units import conversion, doubt, symbol
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError

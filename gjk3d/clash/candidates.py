@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gjk3d.bodies import Mesh
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.pairs import Pairs
 from gjk3d.interrupts import Aside

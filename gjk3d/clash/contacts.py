@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.bodies import Mesh, surfaces
+from gjk3d.bodies import surfaces
 from gjk3d.bodies.mending import merged_places
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.poses import IDENTITY, ROUNDING
 from gjk3d.typing import Array, Ints
 

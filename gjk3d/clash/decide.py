@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import Mesh, surfaces
+from gjk3d.bodies import surfaces
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_depths import depth
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.contacts import HERE, crossing, shared_depth, touching

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies import Mesh
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
 from gjk3d.clash.baseline import compared, differences, in_unit, known

@@ -12,7 +12,7 @@ from gjk3d.cli.terminal import Table, console, note, print_table, safe, write_js
 from gjk3d.wording import number
 
 if TYPE_CHECKING:
-    from gjk3d.bodies import Mesh
+    from gjk3d.bodies.mesh import Mesh
 
 SCHEMA_VERSION = 1
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gjk3d.cli.arguments import UsageError
 
 if TYPE_CHECKING:
-    from gjk3d.bodies import Mesh
+    from gjk3d.bodies.mesh import Mesh
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def size_notes(meshes: Sequence[Mesh], unit: str | None, said: bool) -> list[str
 
 
 def _scaled(mesh: Mesh, factor: float, unit: str) -> Mesh:
-    from gjk3d.bodies import Mesh
+    from gjk3d.bodies.mesh import Mesh
 
     return Mesh(mesh.vertices * factor, mesh.faces, name=mesh.name, unit=unit, parts=mesh.parts, source=mesh.source)
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import spatial
 
-from gjk3d.bodies import Mesh, load
+from gjk3d.bodies.loading import load
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import Gjk3dError, ParseError, ShapeError
 from gjk3d.robot import files, urdf
 from gjk3d.shapes.base import Shape

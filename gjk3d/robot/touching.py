@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjk3d.bodies import Mesh
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.convex.pairs import Pairs
 from gjk3d.query.bounding import bounding_sphere
 from gjk3d.query.distance import collide

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gjk3d.bodies import PointCloud
+from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
 from gjk3d.errors import FileError, RenderingUnavailableError
 from gjk3d.results import Distance

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from gjk3d.bodies import PointCloud
+from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.mending import merged_places
 from gjk3d.errors import Gjk3dError
 from gjk3d.shapes import surfaces

@@ -6,7 +6,7 @@ import pytest
 from model_files import CORNERS, TRIANGLES
 
 import gjk3d as gk
-from gjk3d.bodies import Part
+from gjk3d.bodies.mesh import Part
 from gjk3d.errors import ShapeError
 
 # an L: a cube with a quarter cut out, volume 3/4, hull 7/8

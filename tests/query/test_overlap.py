@@ -155,7 +155,7 @@ def test_sums_unions_and_sweeps_of_polytopes_have_an_overlap():
         (wide, (1, 1, 1), 0.125),
         (wide.placed(at(0, 0.5, 0)), (1, 1, 1), 0.25),
         (wide.scaled((1, 1, 0.5)).placed(turn), (1, 0, 0.5), 0.25),
-        (gk.shapes.rounded.Rounded(wide, 0.0), (1, 0, 0), 0.5),
+        (gk.Rounded(wide, 0.0), (1, 0, 0), 0.5),
         (gk.Swept(CUBE, (2, 0, 0)), (2, 0, 0.25), 0.75),
         (gk.Swept(CUBE, gk.Motion.translation(None, (2, 0, 0))), (3, 0, 0), 0.0),
         (roof, (0, 0, 1), 7 / 12),

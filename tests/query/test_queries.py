@@ -14,10 +14,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
+from gjk3d.convex import solve as convex
+from gjk3d.convex.rows import Rows, Wanted
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import IDENTITY, pose_rows
-from gjk3d.query import dispatch as families
 from gjk3d.results import Status
 
 BOX, BALL = gk.Box((1, 1, 1)), gk.Sphere(0.5)
@@ -252,10 +253,10 @@ def test_rows_wider_than_promised_are_settled_exactly(unsigned):
     a, b = BOX, gk.ConvexHull(naive.unit_vectors(RNG, 12)).inflated(0.1)
     poses = stack(12)
     asked = gk.distance(a, b, None, poses) if unsigned else gk.signed_distance(a, b, None, poses)
-    rows = families.Rows(IDENTITY, pose_rows(poses)[0], 12, True)
+    rows = Rows(IDENTITY, pose_rows(poses)[0], 12, True)
     mode = narrow.UNSIGNED if unsigned else narrow.SIGNED
     out, flags = np.zeros((12, narrow.FLOATS)), np.zeros((12, narrow.INTS), dtype=np.int64)
-    families._settle_exactly(a, b, rows, mode, np.inf, out, flags)
+    convex._settle_exactly(a, b, rows, Wanted(mode), out, flags)
     assert (flags[:, 2] == 1).all()
     np.testing.assert_array_equal(flags[:, 0], asked.status)
     assert (np.maximum(out[:, 1], asked.lower) <= np.minimum(out[:, 2], asked.upper)).all()

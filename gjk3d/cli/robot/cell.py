@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gjk3d.bodies import Mesh
+    from gjk3d.bodies.mesh import Mesh
 
 UNIT = "m"  # of a URDF, by its standard
 _ROBOT_FILES = (".urdf", ".xml")
@@ -189,7 +189,7 @@ class Cell:
 
     def pictured(self) -> Checker:
         """Return a checker that has each object as one, to be drawn."""
-        from gjk3d.bodies import Compound
+        from gjk3d.bodies.compound import Compound
         from gjk3d.robot import Checker
 
         around = {

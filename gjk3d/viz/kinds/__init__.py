@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import RigidTransform
 
-from gjk3d.bodies import Mesh
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.unions import Solid
 from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.report import Clash, Report

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.bodies import VoxelGrid
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import PoseError
 from gjk3d.query.volume import Volume
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere

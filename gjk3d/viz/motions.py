@@ -86,8 +86,6 @@ def motion(
     if file is not None and file.suffix.lower() in ANIMATIONS:
         return write_gif(file, there, heading, fps)
     if file is not None and file.suffix.lower() in PAGES:
-        from gjk3d.viz.motions import write_page
-
         return write_page(file, there, heading, fps)
     from gjk3d.viz.picture import show
 

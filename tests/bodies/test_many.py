@@ -9,8 +9,8 @@ import trimesh
 
 import gjk3d as gk
 from gjk3d.bodies.meeting import APART, HELD, HOLDS, MEET, meet_many, touches
-from gjk3d.bodies.surfaces import meet, one_in_other, relative
-from gjk3d.poses import pose_rows
+from gjk3d.bodies.surfaces import meet, one_in_other
+from gjk3d.poses import pose_rows, relative
 
 
 def of(mesh: trimesh.Trimesh) -> gk.Mesh:

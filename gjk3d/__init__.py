@@ -31,7 +31,7 @@ _WHERE = {
     "signed_distance": "query.distance",
     "separating_axis": "query.distance",
     "contact": "query.contact",
-    "overlap": "query.contact",
+    "overlap": "query.overlap",
     "warmup": "compiling",
     "Pair": "query.pair",
     "MinkowskiSum": "shapes.combined",
@@ -42,10 +42,10 @@ _WHERE = {
     "raycast": "query.raycast",
     "RayHit": "query.raycast",
     "Motion": "query.motion",
-    "Impact": "query.motion",
-    "ImpactStatus": "query.motion",
-    "time_of_impact": "query.motion",
-    "shapecast": "query.motion",
+    "Impact": "query.time_of_impact",
+    "ImpactStatus": "query.time_of_impact",
+    "time_of_impact": "query.time_of_impact",
+    "shapecast": "query.time_of_impact",
     "bounding_sphere": "query.bounding",
     "aabb": "query.bounding",
     "obb": "query.bounding",
@@ -106,7 +106,6 @@ if TYPE_CHECKING:
     from gjk3d.query.bounding import obb as obb
     from gjk3d.query.contact import Contact as Contact
     from gjk3d.query.contact import contact as contact
-    from gjk3d.query.contact import overlap as overlap
     from gjk3d.query.distance import collide as collide
     from gjk3d.query.distance import distance as distance
     from gjk3d.query.distance import separating_axis as separating_axis
@@ -116,14 +115,15 @@ if TYPE_CHECKING:
     from gjk3d.query.faces import nearest_faces as nearest_faces
     from gjk3d.query.gradient import Gradient as Gradient
     from gjk3d.query.gradient import gradient as gradient
-    from gjk3d.query.motion import Impact as Impact
-    from gjk3d.query.motion import ImpactStatus as ImpactStatus
     from gjk3d.query.motion import Motion as Motion
-    from gjk3d.query.motion import shapecast as shapecast
-    from gjk3d.query.motion import time_of_impact as time_of_impact
+    from gjk3d.query.overlap import overlap as overlap
     from gjk3d.query.pair import Pair as Pair
     from gjk3d.query.raycast import RayHit as RayHit
     from gjk3d.query.raycast import raycast as raycast
+    from gjk3d.query.time_of_impact import Impact as Impact
+    from gjk3d.query.time_of_impact import ImpactStatus as ImpactStatus
+    from gjk3d.query.time_of_impact import shapecast as shapecast
+    from gjk3d.query.time_of_impact import time_of_impact as time_of_impact
     from gjk3d.query.volumes import AABB as AABB
     from gjk3d.query.volumes import OBB as OBB
     from gjk3d.query.volumes import BoundingSphere as BoundingSphere

@@ -16,8 +16,8 @@ from gjk3d.convex.pairs import Pairs
 from gjk3d.poses import pose_rows
 from gjk3d.query.contact import contact
 from gjk3d.query.distance import collide, separating_axis, signed_distance
-from gjk3d.query.motion import time_of_impact
 from gjk3d.query.raycast import raycast
+from gjk3d.query.time_of_impact import time_of_impact
 from gjk3d.scene import Scene
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.halfspace import Halfspace

@@ -6,10 +6,13 @@ from math import inf
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from gjk3d.errors import Gjk3dError, ShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
+from gjk3d.typing import Array
 
 MOST_WORKERS = 1024
 FACETS = 3  #: the separating axis test, beside the modes of `gjk3d.narrow.solve`
@@ -77,3 +80,20 @@ def depth_mode(depth: str) -> int:
     if mode is None:
         raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa' or 'facets'")
     return mode
+
+
+def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:
+    """Return rows of three finite numbers, none larger than ``most``, and whether there was more than one vector."""
+    try:
+        raw = np.asarray(value)
+    except ValueError:
+        raise ShapeError(f"{what} is ragged: expected three numbers, or rows of three") from None
+    if raw.dtype.kind not in "fiu" or raw.ndim not in (1, 2) or raw.shape[-1] != 3:
+        raise ShapeError(f"{what} has shape {raw.shape} and dtype {raw.dtype}, expected (3,) or (n, 3) real numbers")
+    rows = np.array(raw, dtype=np.float64, order="C").reshape(-1, 3)
+    bad = np.flatnonzero(~(np.isfinite(rows) & (np.abs(rows) <= most)).all(axis=1))
+    if len(bad):
+        where = f"{what}[{bad[0]}]" if raw.ndim == 2 else what
+        limit = f" of at most {most:g}" if most < inf else ""
+        raise ShapeError(f"{where} is {rows[bad[0]].tolist()}, expected finite numbers{limit}")
+    return rows, raw.ndim == 2

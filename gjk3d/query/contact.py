@@ -1,4 +1,4 @@
-"""Where two shapes touch, and what of two polytopes overlaps."""
+"""Where two shapes touch: a patch of points on both, along one normal."""
 
 from __future__ import annotations
 
@@ -11,18 +11,14 @@ from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import check_convex, check_workers
 from gjk3d.convex.rows import Rows, in_chunks, ranks
 from gjk3d.convex.solve import plane_core
-from gjk3d.errors import ShapeError, UnsupportedPair
-from gjk3d.geometry.intersection import Walls, bevels, corners
+from gjk3d.errors import ShapeError
 from gjk3d.narrow import features, manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.query.ask import ask_distance, question
 from gjk3d.query.pair import prepared
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Polytope, Shape
-from gjk3d.shapes.combined import Rounded
-from gjk3d.shapes.composed import Composed
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.faces import faces_of
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
@@ -314,105 +310,3 @@ def _patches(
     for start, part in parts.items():
         points[start : start + len(part), : part.shape[1]] = part
     return points, count
-
-
-@overload
-def overlap(a: Shape, b: Shape, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Any: ...
-@overload
-def overlap(a: Shape, b: Shape, pose_a: PoseLike | None, pose_b: UnclearPose) -> Any: ...
-@overload
-def overlap(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> ConvexHull | None: ...
-@overload
-def overlap(
-    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
-) -> list[ConvexHull | None]: ...
-def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Any:
-    """Return what two polytopes have in common.
-
-    Parameters
-    ----------
-    a, b : Shape
-        Boxes, hulls, tetrahedra, triangles, segments, points, and sums, unions and sweeps of such; not rounded, not
-        curved.
-    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
-        As in `collide`.
-
-    Returns
-    -------
-    ConvexHull or None, or a list of such for a stack
-        In world axes, its corners to about 1e-12 of the pair's size; its ``volume``, ``centroid`` and ``polygons`` say
-        the rest. None exactly where the two are proven to be apart, so that it agrees with `collide`. Two that touch
-        have a flat one, a segment or a point in common, and so have two that overlap by less than rounding can tell.
-
-    Raises
-    ------
-    UnsupportedPair
-        For curved and rounded shapes and half-spaces.
-    PoseError, ShapeError
-        Naming what is wrong with the input.
-
-    Examples
-    --------
-    >>> import gjk3d as gk, numpy as np
-    >>> pose = np.eye(4); pose[:3, 3] = (0.5, 0.5, 0.75)
-    >>> both = gk.overlap(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
-    >>> round(both.volume, 12), both.centroid.tolist()
-    (0.0625, [0.25, 0.25, 0.375])
-    """
-    check_convex(a, b)
-    _, rows = question(a, b, pose_a, pose_b)
-    first, second = _sharp(a, "a"), _sharp(b, "b")
-    result = ask_distance(narrow.SIGNED, a, b, pose_a, pose_b, 0.0, None, False)
-    touching = np.atleast_1d(result.lower) <= 0.0
-    middles = 0.5 * (result.point_a + result.point_b).reshape(-1, 3)
-    walls_a, walls_b = _walls(first), _walls(second)
-    found: list[ConvexHull | None] = []
-    for k in range(rows.total):
-        row_a, row_b = rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]
-        found.append(_common(walls_a, row_a, walls_b, row_b, middles[k]) if touching[k] else None)
-    return found if rows.stacked else found[0]
-
-
-def _sharp(shape: Shape, name: str) -> Polytope:
-    """Return the polytope that a shape is, by the vertices of its terms where it is composed."""
-    found: Any = shape
-    while isinstance(found, Rounded) and found.radius == 0.0:
-        found = found.core
-    if isinstance(found, Composed) and found._rounding() == 0.0:
-        found = found._polytope()
-    if not isinstance(found, Polytope):
-        many = isinstance(shape, Composed) and shape._packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
-        raise UnsupportedPair(
-            f"overlap takes polytopes{', of fewer vertices' if many else ''}, and {name} is a {type(shape).__name__}"
-            f"{'' if many else ', which is none'}: "
-            "pass the ConvexHull of its surface().vertices for an approximation from inside"
-        )
-    return found
-
-
-def _walls(shape: Polytope) -> Walls:
-    """Return the edges and half-spaces of a polytope in its own frame."""
-    if "walls" not in shape._cache:
-        vertices, hull = np.ascontiguousarray(shape.vertices), shape._hull()
-        normals = bevels(hull.vertices, *shape._gauss_map())
-        edges = hull.vertices[hull.edges] if hull.dimension else np.repeat(hull.vertices[:1], 2, axis=0)[None]
-        shape._cache["walls"] = Walls(edges, normals, (vertices @ normals.T).max(axis=0))
-    walls: Walls = shape._cache["walls"]
-    return walls
-
-
-def _common(a: Walls, row_a: Array, b: Walls, row_b: Array, middle: Array) -> ConvexHull:
-    """Return the intersection of two placed polytopes that touch or overlap; at the middle where they touch."""
-    # about a round place near by, where numbers are small and simple ones stay so
-    unit = 2.0 ** np.ceil(np.log2(max(np.ptp(a.edges), np.ptp(b.edges), 1e-300)))
-    origin = np.round(middle / unit) * unit
-
-    def moved(walls: Walls, row: Array) -> Walls:
-        rotation, shift = row[:9].reshape(3, 3), row[9:12] - origin
-        normals = walls.normals @ rotation.T
-        return Walls(walls.edges @ rotation.T + shift, normals, walls.offsets + normals @ shift)
-
-    first, second = moved(a, row_a), moved(b, row_b)
-    size = max(float(np.abs(first.edges).max()), float(np.abs(second.edges).max()))
-    points = corners(first, second, manifold.SAME * size)
-    return ConvexHull(points + origin if len(points) else middle[None])

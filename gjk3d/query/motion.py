@@ -1,63 +1,28 @@
-"""Motions of rigid bodies, and when two moving shapes first touch."""
+"""Motions of rigid bodies: a start, a velocity and a rotation about a point, for one body or n."""
 
 from __future__ import annotations
 
-from enum import IntEnum
-from math import inf
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 
-from gjk3d._kernels.callback import raise_pending
-from gjk3d._kernels.first_call import first_call
-from gjk3d.convex.checks import check_convex, check_workers
-from gjk3d.convex.rows import in_chunks
-from gjk3d.convex.solve import plane_core
-from gjk3d.errors import PoseError, ShapeError, UnsupportedPair
+from gjk3d.convex.checks import vectors
+from gjk3d.errors import PoseError, ShapeError
 from gjk3d.frozen import Frozen
 from gjk3d.narrow import toi as narrow
-from gjk3d.narrow.gjk import SIMPLEX
-from gjk3d.narrow.warm import ROW
 from gjk3d.poses import GREATEST, WIDTH, matrices, parts, pose_rows
-from gjk3d.query.dispatch import way_of
-from gjk3d.query.distance import signed_distance
-from gjk3d.query.pair import prepared
-from gjk3d.results import Answer, Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, N, Number, PoseLike, Rows, VectorLike
-from gjk3d.wording import below, moment
+from gjk3d.typing import Array, Number, PoseLike, Rows, VectorLike
 
 if TYPE_CHECKING:
-    from gjk3d.results import Each
-    from gjk3d.typing import Ints
+    pass
 
 
 #: of a rotation vector: a thousand turns
 MOST_TURN = 6283.2
 #: below this angle a screw's axis is farther away than its way is long, by as much: it is a straight line
 _STRAIGHT = 1e-8
-
-
-class ImpactStatus(IntEnum):
-    """What is proven about a motion.
-
-    Examples
-    --------
-    >>> import gjk3d as gk
-    >>> gk.time_of_impact(gk.Sphere(1), gk.Sphere(1)).status
-    <ImpactStatus.OVERLAPPING: 3>
-    """
-
-    FREE = 0  #: never closer than the clearance, proven for the whole motion
-    HIT = 1  #: the first contact is in the bracket ``time``
-    UNRESOLVED = 2  #: proven free up to ``free_until``; there it is too close to tell
-    OVERLAPPING = 3  #: closer than the clearance at the start already
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class Motion(Frozen):
@@ -104,9 +69,9 @@ class Motion(Frozen):
     ) -> None:
         poses, stacked = pose_rows(start, "start")
         named = {
-            "linear": _vectors(linear, "linear", GREATEST),
-            "angular": _vectors(angular, "angular", MOST_TURN),
-            "center": None if center is None else _vectors(center, "center", GREATEST),
+            "linear": vectors(linear, "Motion: linear", GREATEST),
+            "angular": vectors(angular, "Motion: angular", MOST_TURN),
+            "center": None if center is None else vectors(center, "Motion: center", GREATEST),
         }
         given = {"start": (poses, stacked)} | {name: part for name, part in named.items() if part is not None}
         counts = {name: len(rows) for name, (rows, many) in given.items() if many}
@@ -242,25 +207,8 @@ class Motion(Frozen):
         return f"Motion: along ({way}), turning by ({turn}) rad"
 
 
-def _vectors(value: Any, name: str, most: float) -> tuple[Array, bool]:
-    try:
-        raw = np.asarray(value)
-    except ValueError:
-        raise ShapeError(f"Motion: {name} is ragged: expected three numbers, or rows of three") from None
-    if raw.dtype.kind not in "fiu" or raw.ndim not in (1, 2) or raw.shape[-1] != 3:
-        raise ShapeError(
-            f"Motion: {name} has shape {raw.shape} and dtype {raw.dtype}, expected (3,) or (n, 3) real numbers"
-        )
-    rows = np.ascontiguousarray(raw, dtype=np.float64).reshape(-1, 3)
-    bad = np.argwhere(~(np.abs(rows) <= most))
-    if len(bad):
-        k = int(bad[0, 0])
-        where = f"{name}[{k}]" if raw.ndim == 2 else name
-        raise ShapeError(f"Motion: {where} is {rows[k].tolist()}, expected finite numbers of at most {most:g}")
-    return rows, raw.ndim == 2
-
-
-def _as_motion(motion: Any, name: str) -> Motion:
+def as_motion(motion: Any, name: str) -> Motion:
+    """Return a motion; that of what stands still where a pose or None is given."""
     if isinstance(motion, Motion):
         return motion
     if motion is None:
@@ -275,275 +223,3 @@ def _as_motion(motion: Any, name: str) -> Motion:
 
 
 _STILL = Motion()
-
-
-_UP = np.array([0.0, 0.0, 1.0])
-#: by the kernel's code; what is too close at the start may be deeper than touching
-_STATUSES = (ImpactStatus.FREE, ImpactStatus.HIT, ImpactStatus.UNRESOLVED, ImpactStatus.HIT)
-
-
-class Impact(Answer[N]):
-    """Answer of `time_of_impact`, for one pair of motions or for n. Times are from 0, the start, to 1, the end.
-
-    Attributes
-    ----------
-    status : ImpactStatus or (n,) int
-        What is proven.
-    free_until : float or (n,) float
-        The pair is proven to be apart by more than the clearance at every time before this; 1 for a free motion.
-    time : (2,) float or (n, 2) float
-        Bracket of the first contact: it is not before the first number, and there is one at the second. Of a free
-        motion both are infinite, of an unresolved one the second.
-    closest : Distance
-        The signed distance at ``free_until``, with its normal and witness points: just before a contact, or at the end.
-        ``normal``, ``point_a`` and ``point_b`` are its own.
-    shape_a, shape_b, motion_a, motion_b
-        The question.
-    iterations : int or (n,) int
-        Steps of the advancement.
-    """
-
-    if TYPE_CHECKING:
-        status: Each[ImpactStatus, Ints] = Each()
-        iterations: Each[int, Ints] = Each()
-    else:  # a slot would not be a descriptor to type checkers
-        __slots__ = (
-            "_closest",
-            "free_until",
-            "iterations",
-            "motion_a",
-            "motion_b",
-            "shape_a",
-            "shape_b",
-            "status",
-            "time",
-        )
-    free_until: N
-    time: Array
-    shape_a: Shape
-    shape_b: Shape
-    motion_a: Motion
-    motion_b: Motion
-    _closest: Distance[N]
-
-    @property
-    def closest(self) -> Distance[N]:
-        """The signed distance at ``free_until``, measured when it is first asked for."""
-        try:
-            return self._closest
-        except AttributeError:
-            until: Any = self.free_until
-            poses = [motion.at(until) for motion in (self.motion_a, self.motion_b)]
-            self._closest = signed_distance(self.shape_a, self.shape_b, *poses)
-            return self._closest
-
-    @property
-    def normal(self) -> Array:
-        """Unit vector from A to B at ``free_until``, in world axes."""
-        return self.closest.normal
-
-    @property
-    def point_a(self) -> Array:
-        """A's witness point at ``free_until``."""
-        return self.closest.point_a
-
-    @property
-    def point_b(self) -> Array:
-        """B's witness point at ``free_until``."""
-        return self.closest.point_b
-
-    def __len__(self) -> int:
-        if self.time.ndim == 1:
-            raise TypeError("this Impact is of one pair of motions and has no length")
-        return len(self.time)
-
-    def __bool__(self) -> bool:
-        raise TypeError("an Impact is neither true nor false: compare .status with gjk3d.ImpactStatus.FREE")
-
-    def __getitem__(self: Impact[Any], index: SupportsIndex) -> Impact[float]:
-        """Return one row of a stack."""
-        if self.time.ndim == 1:
-            raise TypeError("this Impact is of one pair of motions and cannot be indexed")
-        row: Impact[float] = object.__new__(Impact)
-        row.status, row.free_until = ImpactStatus(int(self.status[index])), float(self.free_until[index])
-        row.time, row.iterations = self.time[index], int(self.iterations[index])
-        row.shape_a, row.shape_b = self.shape_a, self.shape_b
-        row.motion_a, row.motion_b = (m[index] if m.stacked else m for m in (self.motion_a, self.motion_b))
-        return row
-
-    def __repr__(self) -> str:
-        if self.time.ndim == 2:
-            names, counts = np.unique(self.status, return_counts=True)
-            parts = ", ".join(f"{n} {ImpactStatus(int(s)).name.lower()}" for s, n in zip(names, counts, strict=True))
-            return f"Impact of {len(self)} motions: {parts or 'none'}"
-        if self.status == ImpactStatus.HIT:
-            x, y, z = self.normal
-            start, end = self.time
-            return f"Impact: hit {moment(start, end, 9)}, along ({x:.4g}, {y:.4g}, {z:.4g})"
-        return f"Impact: {self.status.name.lower()}, free until {below(self.free_until, 9)}"
-
-
-def time_of_impact(
-    a: Shape,
-    b: Shape,
-    motion_a: Motion | PoseLike | None = None,
-    motion_b: Motion | PoseLike | None = None,
-    *,
-    clearance: float = 0.0,
-    workers: int = 1,
-) -> Impact[Any]:
-    """Return when two moving shapes first touch, and prove that they do not before.
-
-    Parameters
-    ----------
-    a, b : Shape
-        Convex shapes. A half-space may move but not turn.
-    motion_a, motion_b : Motion, or a pose for a body that stands still, or None
-        A stack of either, or stacks of one length of both, are n questions.
-    clearance : float
-        In the caller's unit, at least 0: how close counts as contact.
-    workers : int
-        Threads for a stack; the answers are the same bits for any number.
-
-    Returns
-    -------
-    Impact
-        HIT with a bracket of the first contact, of rounding's width unless they graze; FREE, which is a proof for the
-        whole motion; OVERLAPPING where they are closer than the clearance to begin with; and touching to begin with is
-        HIT at 0, wherever they move. UNRESOLVED, with the time up to which they are free, where they glide along each
-        other closer than floats can tell, or turn so often that the steps run out (hundreds of turns in one motion:
-        cut it into shorter ones): never a false FREE.
-
-    Raises
-    ------
-    ShapeError, PoseError, UnsupportedPair
-        Naming what is wrong.
-
-    Notes
-    -----
-    Conservative advancement, of second order and with proven steps; see `gjk3d.narrow.toi`.
-
-    Examples
-    --------
-    >>> import gjk3d as gk
-    >>> bullet, plate = gk.Sphere(0.01), gk.Box((0.02, 1, 1))
-    >>> hit = gk.time_of_impact(bullet, plate, gk.Motion.translation(None, (100, 0, 0)), [[1, 0, 0, 50],
-    ...     [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
-    >>> hit
-    Impact: hit at 0.4998, along (1, 0, 0)
-    """
-    check_convex(a, b)
-    way_of(a, b)
-    if not isinstance(clearance, Real) or isinstance(clearance, bool) or not 0.0 <= float(clearance) < inf:
-        raise ShapeError(f"time_of_impact: clearance is {clearance!r}, expected one number, at least 0")
-    check_workers(workers)
-    first, second = _as_motion(motion_a, "motion_a"), _as_motion(motion_b, "motion_b")
-    stacked = first.stacked or second.stacked
-    if first.stacked and second.stacked and len(first) != len(second):
-        raise ShapeError(
-            f"motion_a has {len(first)} rows and motion_b {len(second)}: stacks must have one length, or be one motion"
-        )
-    count = len(second) if second.stacked else len(first._rows)
-    out, flags = np.empty((count, 2)), np.empty((count, 2), dtype=np.int64)
-    _run(a, b, first, second, float(clearance), workers, out, flags)
-    return _answer(a, b, first, second, float(clearance), stacked, out, flags)
-
-
-def _run(
-    a: Shape, b: Shape, first: Motion, second: Motion, clearance: float, workers: int, out: Array, flags: Any
-) -> None:
-    normal = _UP
-    if isinstance(b, Halfspace):
-        a, b, first, second = b, a, second, first
-    solid = not isinstance(a, Halfspace)
-    if isinstance(a, Halfspace):
-        if first._rows[:, 15:18].any():
-            raise UnsupportedPair("time_of_impact: a Halfspace cannot turn: use a large Box")
-        normal, ints_a, floats_a = plane_core(a)
-        ints, floats = np.concatenate([ints_a, b._packed[0]]), np.concatenate([floats_a, b._packed[1]])
-        start_a, start_b = np.array([[0, 0], [len(ints_a), len(floats_a)]], dtype=np.int64)
-    else:
-        ints, floats, start_a, start_b = prepared(a, b).arena
-
-    def task(start: int, stop: int) -> None:
-        narrow.impact_many(
-            ints, floats, start_a, start_b, solid, normal, first._rows, second._rows, clearance, start, stop,
-            np.empty((2, WIDTH)), np.empty((1, ROW)), np.empty((6, SIMPLEX // 6)), out, flags,
-        )  # fmt: skip
-
-    with first_call("impact"):
-        in_chunks(len(out), workers, task)
-    raise_pending()
-
-
-def _answer(
-    a: Shape, b: Shape, first: Motion, second: Motion, clearance: float, stacked: bool, out: Array, flags: Any
-) -> Impact[Any]:
-    result: Impact[Any] = object.__new__(Impact)
-    result.shape_a, result.shape_b, result.motion_a, result.motion_b = a, b, first, second
-    if not stacked:
-        code, result.iterations = flags[0].tolist()
-        result.time = out[0]
-        result.free_until = out.item(0)
-        result.status = _STATUSES[code]
-        if code == narrow.STARTED and result.closest.upper < clearance:
-            result.status = ImpactStatus.OVERLAPPING
-        if code in (narrow.FREE, narrow.UNRESOLVED):
-            result.time = np.array([inf if code == narrow.FREE else result.free_until, inf])
-        return result
-    code = flags[:, 0]
-    result.free_until, result.time, result.iterations = out[:, 0].copy(), out, flags[:, 1]
-    result.status = np.array(_STATUSES, dtype=np.int64)[code]
-    started = np.flatnonzero(code == narrow.STARTED)
-    if len(started):
-        start_a, start_b = (m.at(0.0)[started] if m.stacked else m.at(0.0) for m in (first, second))
-        deep = np.broadcast_to(signed_distance(a, b, start_a, start_b).upper < clearance, len(started))
-        result.status[started[deep]] = ImpactStatus.OVERLAPPING
-    out[code == narrow.FREE] = inf
-    out[code == narrow.UNRESOLVED, 1] = inf
-    return result
-
-
-def shapecast(
-    a: Shape,
-    b: Shape,
-    translation: Rows,
-    pose_a: PoseLike | None = None,
-    pose_b: PoseLike | None = None,
-    *,
-    clearance: float = 0.0,
-) -> Impact[Any]:
-    """Return when a shape that moves straight first touches another that stands still; see `time_of_impact`.
-
-    Parameters
-    ----------
-    a, b : Shape
-        A moves, B stands.
-    translation : (3,) or (n, 3) float
-        A's whole way, in world axes; n of them are n questions. Zero is an error.
-    pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
-        World from local, at time 0.
-    clearance : float
-        In the caller's unit, at least 0: how close counts as contact.
-
-    Returns
-    -------
-    Impact
-
-    Raises
-    ------
-    ShapeError, PoseError, UnsupportedPair
-        Naming what is wrong.
-
-    Examples
-    --------
-    >>> import gjk3d as gk
-    >>> gk.shapecast(gk.Sphere(1), gk.Point((5, 0, 0)), (8, 0, 0))
-    Impact: hit at 0.5, along (1, 0, 0)
-    """
-    rows, many = _vectors(translation, "translation", GREATEST)
-    still = np.flatnonzero(~rows.any(axis=1))
-    if len(still):
-        where = f"translation[{still[0]}]" if many else "translation"
-        raise ShapeError(f"shapecast: {where} is zero: it says no direction; use gjk3d.collide for bodies at rest")
-    return time_of_impact(a, b, Motion(pose_a, translation), pose_b, clearance=clearance)

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
-from gjk3d.convex.checks import no_shape
+from gjk3d.convex.checks import no_shape, vectors
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import UNIT_ROUNDOFF, as_matrices, matrices, parts, pose_rows
 from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
-from gjk3d.query.motion import ImpactStatus, Motion, time_of_impact
+from gjk3d.query.motion import Motion
+from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
 from gjk3d.results import Answer
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
@@ -171,8 +172,8 @@ def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array,
     """Raise unless these are rays; return rows of origins and of unit directions, and whether each was a stack."""
     if isinstance(max_distance, bool) or not isinstance(max_distance, Real) or not float(max_distance) >= 0.0:
         raise ShapeError(f"raycast: max_distance is {max_distance!r}, expected one number, at least 0")
-    starts, many = _rows(origins, "origins")
-    ways, more = _rows(directions, "directions")
+    starts, many = vectors(origins, "raycast: origins")
+    ways, more = vectors(directions, "raycast: directions")
     return starts, many, _units(ways, more), more
 
 
@@ -211,23 +212,6 @@ def _cast(
         if len(left):
             _general(shape, still, poses, starts, units, most, out, codes)
     return _answer(out, codes, starts, units, stacked)
-
-
-def _rows(value: Any, name: str) -> tuple[Array, bool]:
-    try:
-        raw = np.asarray(value)
-    except ValueError:
-        raise ShapeError(f"raycast: {name} is ragged: expected three numbers, or rows of three") from None
-    if raw.dtype.kind not in "fiu" or raw.ndim not in (1, 2) or raw.shape[-1] != 3:
-        raise ShapeError(
-            f"raycast: {name} has shape {raw.shape} and dtype {raw.dtype}, expected (3,) or (n, 3) real numbers"
-        )
-    rows = np.array(raw, dtype=np.float64, order="C").reshape(-1, 3)
-    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-    if len(bad):
-        where = f"{name}[{bad[0]}]" if raw.ndim == 2 else name
-        raise ShapeError(f"raycast: {where} is {rows[bad[0]].tolist()}, expected finite numbers")
-    return rows, raw.ndim == 2
 
 
 def _units(ways: Array, many: bool) -> Array:

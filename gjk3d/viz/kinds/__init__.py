@@ -19,8 +19,9 @@ from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.report import Clash, Report
 from gjk3d.query.contact import Contact
 from gjk3d.query.gradient import Gradient
-from gjk3d.query.motion import Impact, Motion
+from gjk3d.query.motion import Motion
 from gjk3d.query.raycast import RayHit
+from gjk3d.query.time_of_impact import Impact
 from gjk3d.query.volume import Volume
 from gjk3d.results import Axis, Distance
 from gjk3d.robot import Checker, Robot

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.query.motion import Impact, ImpactStatus, Motion
+from gjk3d.query.motion import Motion
 from gjk3d.query.raycast import RayHit
+from gjk3d.query.time_of_impact import Impact, ImpactStatus
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, GREY, INK, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PACKAGE = Path(__file__).parents[1]
@@ -113,3 +114,13 @@ def cache_info() -> dict[str, Any]:
         "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR"),
         "folders": folders,
     }
+
+
+@inlined
+def plain(number: int) -> int:
+    """Return an integer as it is, for calls with a literal: numba takes a literal for a type of its own.
+
+    So ``f(0)`` compiles f, and all that it calls, once more than ``f(k)`` has. What is written into a NamedTuple, or
+    assigned again in a branch or a loop, loses its literal type by itself.
+    """
+    return int(np.int64(number))

@@ -393,7 +393,7 @@ def roots_relation(ma: Array, mb: Array, roots: Array, rows: Array) -> int:
     """
     if not take_poses(ma, mb, rows):
         return NO_POSE_GIVEN
-    m = relative_pose(rows, 0, _ORIGIN, 0, rows, 1, _ORIGIN, 0)
+    m = relative_pose(rows[0], _ORIGIN, rows[1], _ORIGIN)
     noise = roots[2, 0] * (roots[2, 1] + max(abs(m[9]), abs(m[10]), abs(m[11])))
     to = between(m, roots, 0, roots, 1)
     far = roots[2, 2] + 2.0 * noise
@@ -412,7 +412,7 @@ def relation(
 
     ``pa`` and ``pb`` are points of each body.
     """
-    m = relative_pose(rows, 0, _ORIGIN, 0, rows, 1, _ORIGIN, 0)
+    m = relative_pose(rows[0], _ORIGIN, rows[1], _ORIGIN)
     noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
     if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, found) > 0:
         return MEET

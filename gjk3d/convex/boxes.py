@@ -9,6 +9,7 @@ from gjk3d.convex.solve import is_mapped
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
+from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Ints
 
@@ -28,26 +29,27 @@ def placed_boxes(q: Ints, f: Array, starts: Ints, balls: Ints, poses: Array, slo
     """
     for k in range(slots.shape[0]):
         s = slots[k]
-        i, o = starts[s, 0], starts[s, 1]
-        size = f[o + _RHO] + f[o + _RADIUS]
-        c0, c1, c2 = f[o + _CENTER], f[o + _CENTER + 1], f[o + _CENTER + 2]
+        core = Core(q[starts[s, 0] :], f[starts[s, 1] :])
+        g = core.floats
+        size = g[_RHO] + g[_RADIUS]
+        c0, c1, c2 = g[_CENTER], g[_CENTER + 1], g[_CENTER + 2]
         off = abs(c0) + abs(c1) + abs(c2)
         # how far from orthonormal the rotation is stretches what it turns
-        grown = f[o + _SLACK] + SLACK * size + (32.0 * _U + 2.0 * poses[s, 12]) * (size + off)
+        grown = g[_SLACK] + SLACK * size + (32.0 * _U + 2.0 * poses[s, 12]) * (size + off)
         for axis in range(3):
             d = (poses[s, 3 * axis], poses[s, 3 * axis + 1], poses[s, 3 * axis + 2])
             if balls[s] != 0:
-                high, low = f[o + _RHO], -f[o + _RHO]
-            elif q[i + _KIND] == _BOX:
-                high = abs(d[0]) * f[o + _HEAD] + abs(d[1]) * f[o + _HEAD + 1] + abs(d[2]) * f[o + _HEAD + 2]
+                high, low = g[_RHO], -g[_RHO]
+            elif core.ints[_KIND] == _BOX:
+                high = abs(d[0]) * g[_HEAD] + abs(d[1]) * g[_HEAD + 1] + abs(d[2]) * g[_HEAD + 2]
                 low = -high
             else:
-                p = support(q, i, f, o, d)
+                p = support(core, d)
                 high = p[0] * d[0] + p[1] * d[1] + p[2] * d[2]
-                p = support(q, i, f, o, (-d[0], -d[1], -d[2]))
+                p = support(core, (-d[0], -d[1], -d[2]))
                 low = p[0] * d[0] + p[1] * d[1] + p[2] * d[2]
             middle = d[0] * c0 + d[1] * c1 + d[2] * c2 + poses[s, 9 + axis]
-            more = f[o + _RADIUS] + grown + 8.0 * _U * (abs(poses[s, 9 + axis]) + off)
+            more = g[_RADIUS] + grown + 8.0 * _U * (abs(poses[s, 9 + axis]) + off)
             out[k, axis], out[k, 3 + axis] = middle + low - more, middle + high + more
 
 

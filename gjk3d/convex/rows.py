@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.narrow import warm
-from gjk3d.narrow.epa import workspace
+from gjk3d.narrow.room import workspace
 from gjk3d.narrow.solve import FLOATS, INTS
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints

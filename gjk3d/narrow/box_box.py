@@ -12,8 +12,9 @@ from math import sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.vec3 import Vec3, dot
-from gjk3d.narrow.cores import Rigid
-from gjk3d.typing import Array
+from gjk3d.narrow.cores import Cores, Rigid
+from gjk3d.shapes.layout import FLOAT_HEAD as _HEAD
+from gjk3d.shapes.layout import Core
 
 #: sines of the angle between two edges
 PARALLEL, CLEAR_CUT = 1e-14, 0.02
@@ -34,16 +35,22 @@ def edge_gap(p: float, q: float, t: float, reach: float) -> tuple[float, float]:
     return (abs(t) - reach) / length, length
 
 
+@inlined
+def half_extents(a: Core) -> Vec3:
+    """Return those of a box."""
+    return (a.floats[_HEAD], a.floats[_HEAD + 1], a.floats[_HEAD + 2])
+
+
 @kernel
-def best_axis(fa: Array, a: int, fb: Array, b: int, m: Rigid, enough: float) -> tuple[float, int, float, bool]:
+def best_axis(c: Cores, enough: float) -> tuple[float, int, float, bool]:
     """Return the widest gap, which axis it is along, the widest of all, and whether they are the signed distance.
 
     An axis is 0-2 a face of A, 3-5 a face of B, 6 + 3 i + j A's edge i and B's edge j. A gap of more than ``enough``
     ends the search. Edges win over faces only by more than rounding.
     """
-    h0, h1, h2 = fa[a], fa[a + 1], fa[a + 2]
-    g0, g1, g2 = fb[b], fb[b + 1], fb[b + 2]
-    r00, r01, r02, r10, r11, r12, r20, r21, r22, t0, t1, t2 = m
+    h0, h1, h2 = half_extents(c.a)
+    g0, g1, g2 = half_extents(c.b)
+    r00, r01, r02, r10, r11, r12, r20, r21, r22, t0, t1, t2 = c.m
     a00, a01, a02 = abs(r00), abs(r01), abs(r02)
     a10, a11, a12 = abs(r10), abs(r11), abs(r12)
     a20, a21, a22 = abs(r20), abs(r21), abs(r22)
@@ -192,17 +199,16 @@ def turned(m: Rigid, v: Vec3) -> Vec3:
 
 
 @kernel
-def overlapping_boxes(
-    fa: Array, a: int, fb: Array, b: int, m: Rigid, size: float, error: float
-) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
+def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
     """Return whether that settles it; then the gap, an upper bound of it, normal, A's and B's point in A's frame."""
-    gap, which, widest, sure = best_axis(fa, a, fb, b, m, 0.0)
-    upper = widest + WIDTH * size + error
+    m = c.m
+    gap, which, widest, sure = best_axis(c, 0.0)
+    upper = widest + WIDTH * c.size + c.error
     n = (1.0, 0.0, 0.0)
     if not sure or not upper < 0.0:
         return False, gap, upper, n, n, n
-    h, g = (fa[a], fa[a + 1], fa[a + 2]), (fb[b], fb[b + 1], fb[b + 2])
-    tol = 16.0 * WIDTH * size
+    h, g = half_extents(c.a), half_extents(c.b)
+    tol = 16.0 * WIDTH * c.size
     if which < FACE_B:
         found, n, p, q = on_face(h, g, m, which, tol)
     elif which < EDGES:

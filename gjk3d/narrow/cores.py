@@ -7,19 +7,39 @@ along d less the one of B along -d, and that is all GJK and EPA ever ask.
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, exact_product
+from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Ints
 
 Rigid = tuple[float, float, float, float, float, float, float, float, float, float, float, float]
 SupportPair = tuple[Vec3, Vec3, Vec3]
 
-_RHO, _SLACK, _CENTER = layout.RHO, layout.SLACK, layout.CENTER
-_ROUNDING = 64.0 * layout.UNIT_ROUNDOFF
-_TWICE = 256.0 * layout.UNIT_ROUNDOFF**2
+_RADIUS, _RHO, _SLACK, _CENTER = layout.RADIUS, layout.RHO, layout.SLACK, layout.CENTER
+_ROUNDING = 64.0 * UNIT_ROUNDOFF  #: see `rounding_error`
+_TWICE = 256.0 * UNIT_ROUNDOFF**2  #: see `center_error`
+_TINY = 16.0 * UNIT_ROUNDOFF  #: of the pair's size: a difference of two support points this long is rounding
+
+
+class Cores(NamedTuple):
+    """Two cores and how they lie: what all kernels between the entries and the support mappings take.
+
+    Made in the first lines of an entry, by `cores_at`; a pose is one row of numbers, see `gjk3d.poses`.
+    """
+
+    a: Core
+    b: Core
+    m: Rigid  #: the pose of B in A, both about their centres
+    pose: Array  #: of A in the world
+    size: float  #: the length that errors are relative to, see `pair_size`
+    error: float  #: of any support value, witness or plane distance, see `rounding_error`
+    tiny: float  #: a length that is nothing but rounding
+    radii: float  #: of both together, which are added to what is known of the cores
 
 
 @kernel
@@ -42,79 +62,75 @@ def _add_products(s: Vec3, a: float, x: float, b: float, y: float, c: float, z: 
 
 
 @kernel
-def _add_centers(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: Array, ob: int) -> Vec3:
+def _add_centers(p: Array, fa: Array, q: Array, fb: Array) -> Vec3:
     """Return (R_B c_B + t_B) - (R_A c_A + t_A), rounded once: far from the origin the terms cancel."""
-    a0, a1, a2 = -fa[oa + _CENTER], -fa[oa + _CENTER + 1], -fa[oa + _CENTER + 2]
-    b0, b1, b2 = fb[ob + _CENTER], fb[ob + _CENTER + 1], fb[ob + _CENTER + 2]
-    s = _add_products(_add_exact(pb[j, 9], 0.0, -pa[i, 9]), pb[j, 0], b0, pb[j, 1], b1, pb[j, 2], b2)
-    x = _add_products(s, pa[i, 0], a0, pa[i, 1], a1, pa[i, 2], a2)
-    s = _add_products(_add_exact(pb[j, 10], 0.0, -pa[i, 10]), pb[j, 3], b0, pb[j, 4], b1, pb[j, 5], b2)
-    y = _add_products(s, pa[i, 3], a0, pa[i, 4], a1, pa[i, 5], a2)
-    s = _add_products(_add_exact(pb[j, 11], 0.0, -pa[i, 11]), pb[j, 6], b0, pb[j, 7], b1, pb[j, 8], b2)
-    z = _add_products(s, pa[i, 6], a0, pa[i, 7], a1, pa[i, 8], a2)
+    a0, a1, a2 = -fa[_CENTER], -fa[_CENTER + 1], -fa[_CENTER + 2]
+    b0, b1, b2 = fb[_CENTER], fb[_CENTER + 1], fb[_CENTER + 2]
+    s = _add_products(_add_exact(q[9], 0.0, -p[9]), q[0], b0, q[1], b1, q[2], b2)
+    x = _add_products(s, p[0], a0, p[1], a1, p[2], a2)
+    s = _add_products(_add_exact(q[10], 0.0, -p[10]), q[3], b0, q[4], b1, q[5], b2)
+    y = _add_products(s, p[3], a0, p[4], a1, p[5], a2)
+    s = _add_products(_add_exact(q[11], 0.0, -p[11]), q[6], b0, q[7], b1, q[8], b2)
+    z = _add_products(s, p[6], a0, p[7], a1, p[8], a2)
     return (x[0] + x[1], y[0] + y[1], z[0] + z[1])
 
 
 @kernel
-def world_center(p: Array, i: int, f: Array, o: int) -> Vec3:
+def _centered(f: Array) -> bool:
+    """Tell whether a core's centre is the origin of its shape."""
+    return bool(f[_CENTER] == 0.0 and f[_CENTER + 1] == 0.0 and f[_CENTER + 2] == 0.0)
+
+
+@kernel
+def world_center(p: Array, f: Array) -> Vec3:
     """Return R c + t, rounded once."""
-    c0, c1, c2 = f[o + _CENTER], f[o + _CENTER + 1], f[o + _CENTER + 2]
-    if c0 == 0.0 and c1 == 0.0 and c2 == 0.0:
-        return (p[i, 9], p[i, 10], p[i, 11])
-    x = _add_products((p[i, 9], 0.0, 0.0), p[i, 0], c0, p[i, 1], c1, p[i, 2], c2)
-    y = _add_products((p[i, 10], 0.0, 0.0), p[i, 3], c0, p[i, 4], c1, p[i, 5], c2)
-    z = _add_products((p[i, 11], 0.0, 0.0), p[i, 6], c0, p[i, 7], c1, p[i, 8], c2)
+    if _centered(f):
+        return (p[9], p[10], p[11])
+    c0, c1, c2 = f[_CENTER], f[_CENTER + 1], f[_CENTER + 2]
+    x = _add_products((p[9], 0.0, 0.0), p[0], c0, p[1], c1, p[2], c2)
+    y = _add_products((p[10], 0.0, 0.0), p[3], c0, p[4], c1, p[5], c2)
+    z = _add_products((p[11], 0.0, 0.0), p[6], c0, p[7], c1, p[8], c2)
     return (x[0] + x[1], y[0] + y[1], z[0] + z[1])
 
 
 @kernel
-def relative_pose(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: Array, ob: int) -> Rigid:
-    """Return the pose of B's core in A's, both about their centres: a rotation by rows, then a translation."""
-    centered = (
-        fa[oa + _CENTER] == 0.0
-        and fa[oa + _CENTER + 1] == 0.0
-        and fa[oa + _CENTER + 2] == 0.0
-        and fb[ob + _CENTER] == 0.0
-        and fb[ob + _CENTER + 1] == 0.0
-        and fb[ob + _CENTER + 2] == 0.0
-    )
-    if centered:
-        x, y, z = pb[j, 9] - pa[i, 9], pb[j, 10] - pa[i, 10], pb[j, 11] - pa[i, 11]
+def relative_pose(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
+    """Return the pose q of B's core in A's at p, both about their centres: a rotation by rows, then a translation."""
+    if _centered(fa) and _centered(fb):
+        x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
     else:
-        x, y, z = _add_centers(pa, i, fa, oa, pb, j, fb, ob)
-    a0, a1, a2, a3, a4, a5, a6, a7, a8 = (
-        pa[i, 0], pa[i, 1], pa[i, 2], pa[i, 3], pa[i, 4], pa[i, 5], pa[i, 6], pa[i, 7], pa[i, 8],
-    )  # fmt: skip
-    b0, b1, b2, b3, b4, b5, b6, b7, b8 = (
-        pb[j, 0], pb[j, 1], pb[j, 2], pb[j, 3], pb[j, 4], pb[j, 5], pb[j, 6], pb[j, 7], pb[j, 8],
-    )  # fmt: skip
+        x, y, z = _add_centers(p, fa, q, fb)
     return (
-        a0 * b0 + a3 * b3 + a6 * b6, a0 * b1 + a3 * b4 + a6 * b7, a0 * b2 + a3 * b5 + a6 * b8,
-        a1 * b0 + a4 * b3 + a7 * b6, a1 * b1 + a4 * b4 + a7 * b7, a1 * b2 + a4 * b5 + a7 * b8,
-        a2 * b0 + a5 * b3 + a8 * b6, a2 * b1 + a5 * b4 + a8 * b7, a2 * b2 + a5 * b5 + a8 * b8,
-        a0 * x + a3 * y + a6 * z, a1 * x + a4 * y + a7 * z, a2 * x + a5 * y + a8 * z,
+        p[0] * q[0] + p[3] * q[3] + p[6] * q[6], p[0] * q[1] + p[3] * q[4] + p[6] * q[7],
+        p[0] * q[2] + p[3] * q[5] + p[6] * q[8],
+        p[1] * q[0] + p[4] * q[3] + p[7] * q[6], p[1] * q[1] + p[4] * q[4] + p[7] * q[7],
+        p[1] * q[2] + p[4] * q[5] + p[7] * q[8],
+        p[2] * q[0] + p[5] * q[3] + p[8] * q[6], p[2] * q[1] + p[5] * q[4] + p[8] * q[7],
+        p[2] * q[2] + p[5] * q[5] + p[8] * q[8],
+        p[0] * x + p[3] * y + p[6] * z, p[1] * x + p[4] * y + p[7] * z, p[2] * x + p[5] * y + p[8] * z,
     )  # fmt: skip
 
 
 @kernel
-def pair_size(fa: Array, oa: int, fb: Array, ob: int, m: Rigid) -> float:
+def pair_size(a: Core, b: Core, m: Rigid) -> float:
     """Return L: the reach of both cores from their centres, their radii, and the distance of the centres."""
-    return float(fa[oa] + fb[ob] + fa[oa + _RHO] + fb[ob + _RHO]) + sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11])
+    f, g = a.floats, b.floats
+    return float(f[_RADIUS] + g[_RADIUS] + f[_RHO] + g[_RHO]) + sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11])
 
 
 @kernel
-def rounding_error(size: float, fa: Array, oa: int, fb: Array, ob: int, residual: float) -> float:
+def rounding_error(size: float, a: Core, b: Core, residual: float) -> float:
     """Bound the error of any support value, witness distance or plane distance of this pair.
 
     In units of u L: storing vertices about a centre 1, composing the rotations 9 and applying the result 7, the
     translation 5, the difference 1, a dot product and its normalisation 6, a curved support point 10, the radius 1;
     A's frame is an isometry to 4 u and what its rotation misses of orthonormal. Together under 50; 64 is used.
     """
-    return 1e-300 + (_ROUNDING + 2.0 * residual) * size + float(fa[oa + _SLACK] + fb[ob + _SLACK])
+    return 1e-300 + (_ROUNDING + 2.0 * residual) * size + float(a.floats[_SLACK] + b.floats[_SLACK])
 
 
 @kernel
-def center_error(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: Array, ob: int) -> float:
+def center_error(p: Array, fa: Array, q: Array, fb: Array) -> float:
     """Bound what `relative_pose` misses of the centres' offset: all there is where two points meet far from the origin.
 
     The offset is a sum of eight terms an axis in twice the digits: 14 roundings of its lower half, which is at most
@@ -122,25 +138,69 @@ def center_error(pa: Array, i: int, fa: Array, oa: int, pb: Array, j: int, fb: A
     """
     total = 0.0
     for k in range(3):
-        total += abs(pa[i, 9 + k]) + abs(pb[j, 9 + k]) + 2.0 * (abs(fa[oa + _CENTER + k]) + abs(fb[ob + _CENTER + k]))
+        total += abs(p[9 + k]) + abs(q[9 + k]) + 2.0 * (abs(fa[_CENTER + k]) + abs(fb[_CENTER + k]))
     return _TWICE * total
 
 
 @kernel
-def support_pair(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid, d: Vec3
-) -> SupportPair:
+def cores_at(a: Core, pose_a: Array, b: Core, pose_b: Array) -> Cores:
+    """Return two cores at their poses."""
+    m = relative_pose(pose_a, a.floats, pose_b, b.floats)
+    size = pair_size(a, b, m)
+    error = rounding_error(size, a, b, pose_a[12]) + center_error(pose_a, a.floats, pose_b, b.floats)
+    return Cores(a, b, m, pose_a, size, error, _TINY * size, a.floats[_RADIUS] + b.floats[_RADIUS])
+
+
+@kernel
+def cores_of(ints: Ints, floats: Array, starts: Ints, poses: Array, a: int, b: int) -> Cores:
+    """Return two of many shapes that lie behind each other, each beginning at its row of starts, at its own pose."""
+    core_a = Core(ints[starts[a, 0] :], floats[starts[a, 1] :])
+    return cores_at(core_a, poses[a], Core(ints[starts[b, 0] :], floats[starts[b, 1] :]), poses[b])
+
+
+@kernel
+def moved(c: Cores, d: Vec3, t: float) -> Cores:
+    """Return the same cores with B moved by t d, as large and as uncertain as before."""
+    m = c.m
+    x, y, z = m[9] + t * d[0], m[10] + t * d[1], m[11] + t * d[2]
+    near = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], x, y, z)
+    return Cores(c.a, c.b, near, c.pose, c.size, c.error, c.tiny, c.radii)
+
+
+@kernel
+def is_curved(c: Cores) -> bool:
+    """Tell whether one of the cores is no polytope."""
+    return bool(c.a.ints[layout.POLYTOPE] == 0 or c.b.ints[layout.POLYTOPE] == 0)
+
+
+@kernel
+def direction_between(m: Rigid) -> Vec3:
+    """Return the direction from A's centre to B's, the x axis where they coincide."""
+    if m[9] == 0.0 and m[10] == 0.0 and m[11] == 0.0:
+        return (1.0, 0.0, 0.0)
+    return (m[9], m[10], m[11])
+
+
+@kernel
+def support_pair(c: Cores, d: Vec3) -> SupportPair:
     """Return the support point of A - B along d, and the points of A and B it is made of, in A's frame."""
-    a = support(qa, ia, fa, oa, d)
+    m = c.m
+    a = support(c.a, d)
     e = (
         -(m[0] * d[0] + m[3] * d[1] + m[6] * d[2]),
         -(m[1] * d[0] + m[4] * d[1] + m[7] * d[2]),
         -(m[2] * d[0] + m[5] * d[1] + m[8] * d[2]),
     )
-    p = support(qb, ib, fb, ob, e)
+    p = support(c.b, e)
     b = (
         m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[9],
         m[3] * p[0] + m[4] * p[1] + m[5] * p[2] + m[10],
         m[6] * p[0] + m[7] * p[1] + m[8] * p[2] + m[11],
     )
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2]), a, b
+
+
+@kernel
+def support_once(qa: Ints, fa: Array, qb: Ints, fb: Array, m: Rigid, d: Vec3) -> SupportPair:
+    """Do as `support_pair` does, for callers in Python."""
+    return support_pair(Cores(Core(qa, fa), Core(qb, fb), m, fa, 0.0, 0.0, 0.0, 0.0), d)

@@ -9,6 +9,7 @@ of shapes only support points are known, and their features are found by trying.
 from __future__ import annotations
 
 from math import cos, pi, radians, sin, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular, unit
 from gjk3d.shapes import layout
 from gjk3d.shapes.composed import place, pull_back
+from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Ints
 
@@ -30,6 +32,7 @@ _CLOSE = 1e-12  #: of the core's size: support points by less than this count as
 #: directions, and by how much they are tilted; of the core's size: how much lower and how close points may be
 TILTS, _TILT, _DROP, _BLUR = 16, 1e-8, 1e-9, 1e-5
 _ALIGNED = 1e-7  #: radians
+_RIGID = 1e-12  #: what a placement may miss of orthonormal
 _RIM = 1e-13  #: of the radius: how much lower than the rim the corners on it may be
 
 #: number of corners of a feature without bounds, through the core's centre
@@ -45,6 +48,16 @@ _RADIUS, _PARTS, _INT_HEAD = layout.RADIUS, layout.PARTS, layout.INT_HEAD
 Feature = tuple[int, float, float, float, float]
 
 
+class Loops(NamedTuple):
+    """The faces of a hull, or the plane of a half-space: how many, where each begins, its corners; and their normals.
+
+    In ints and floats, see `gjk3d.geometry.polygon.face_loops`.
+    """
+
+    ints: Ints
+    floats: Array
+
+
 @kernel
 def put_row(v: Array, k: int, x: float, y: float, z: float) -> None:
     """Write a row."""
@@ -52,16 +65,16 @@ def put_row(v: Array, k: int, x: float, y: float, z: float) -> None:
 
 
 @kernel
-def box_feature(f: Array, o: int, d: Vec3, v: Array) -> Feature:
-    """Return the feature of the box with half extents f[o:o+3]."""
+def box_feature(f: Array, d: Vec3, v: Array) -> Feature:
+    """Return the feature of the box with half extents f[:3]."""
     for k in range(3):
         if abs(d[k]) >= _COS:
             i, j = (k + 1) % 3, (k + 2) % 3
             s = 1.0 if d[k] > 0.0 else -1.0
             for c in range(4):
-                v[c, i] = f[o + i] if c == 1 or c == 2 else -f[o + i]
-                v[c, j] = s * (f[o + j] if c >= 2 else -f[o + j])  # counter-clockwise seen from outside
-                v[c, k] = s * f[o + k]
+                v[c, i] = f[i] if c == 1 or c == 2 else -f[i]
+                v[c, j] = s * (f[j] if c >= 2 else -f[j])  # counter-clockwise seen from outside
+                v[c, k] = s * f[k]
             return (4, s if k == 0 else 0.0, s if k == 1 else 0.0, s if k == 2 else 0.0, 0.0)
     along = 0
     for k in range(1, 3):
@@ -70,28 +83,28 @@ def box_feature(f: Array, o: int, d: Vec3, v: Array) -> Feature:
     if abs(d[along]) > _SIN:
         return (1, 0.0, 0.0, 0.0, 0.0)
     for k in range(3):
-        x = f[o + k] if d[k] >= 0.0 else -f[o + k]
-        v[0, k] = -f[o + k] if k == along else x
-        v[1, k] = f[o + k] if k == along else x
+        x = f[k] if d[k] >= 0.0 else -f[k]
+        v[0, k] = -f[k] if k == along else x
+        v[1, k] = f[k] if k == along else x
     return (2, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
-def hull_feature(
-    f: Array, o: int, n: int, reach: float, lq: Ints, li: int, lf: Array, lo: int, d: Vec3, v: Array
-) -> Feature:
-    """Return the feature of the hull with n vertices at f[o:] and its faces at lq[li:], lf[lo:]."""
-    x, y, z = f[o : o + n], f[o + n : o + 2 * n], f[o + 2 * n : o + 3 * n]
+def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
+    """Return the feature of a hull."""
+    n, f = core.ints[_VERTICES], core.floats[_HEAD:]
+    x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
+    lq, lf = loops
     top = x[0] * d[0] + y[0] * d[1] + z[0] * d[2]
     for k in range(1, n):
         top = max(top, x[k] * d[0] + y[k] * d[1] + z[k] * d[2])
-    top -= _CLOSE * reach
-    faces = lq[li]
-    start = li + 1
+    top -= _CLOSE * core.floats[_RHO]
+    faces = lq[0]
+    start = 1
     corners = start + faces + 1
     best, most = -1, _COS
     for k in range(faces):
-        c = lf[lo + 3 * k] * d[0] + lf[lo + 3 * k + 1] * d[1] + lf[lo + 3 * k + 2] * d[2]
+        c = lf[3 * k] * d[0] + lf[3 * k + 1] * d[1] + lf[3 * k + 2] * d[2]
         if c > most:
             for r in range(lq[start + k], lq[start + k + 1]):
                 j = lq[corners + r]
@@ -104,7 +117,7 @@ def hull_feature(
         for r in range(count):
             j = lq[corners + first + r]
             put_row(v, r, x[j], y[j], z[j])
-        at = lo + 3 * best
+        at = 3 * best
         return (count, lf[at], lf[at + 1], lf[at + 2], 0.0)
     best, least = 1, _SIN
     for k in range(faces):
@@ -163,24 +176,24 @@ def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Fea
 
 
 @kernel
-def primitive_feature(kind: int, f: Array, o: int, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a primitive that is no hull, with its numbers at f[o:]."""
+def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
+    """Return the feature of a primitive that is no hull, with these numbers."""
     if kind == _BOX:
-        return box_feature(f, o, d, v)
+        return box_feature(f, d, v)
     if kind == _SEGMENT:
-        x, y, z = f[o], f[o + 1], f[o + 2]
+        x, y, z = f[0], f[1], f[2]
         if abs(x * d[0] + y * d[1] + z * d[2]) <= _SIN * sqrt(x * x + y * y + z * z):
             put_row(v, 0, -x, -y, -z)
             put_row(v, 1, x, y, z)
             return (2, 0.0, 0.0, 0.0, 0.0)
     elif kind == _CYLINDER:
-        r, h = f[o], f[o + 1]
+        r, h = f[0], f[1]
         if abs(d[2]) >= _COS:
             return cap_feature(r, h if d[2] > 0.0 else -h, d, v)
         if abs(d[2]) <= _SIN:
             return side_feature(r, r, h, d, v)
     elif kind == _CONE:
-        r, h = f[o], f[o + 1]
+        r, h = f[0], f[1]
         flat = sqrt(d[0] * d[0] + d[1] * d[1])
         if d[2] <= -_COS:
             return cap_feature(r, -h, d, v)
@@ -190,13 +203,15 @@ def primitive_feature(kind: int, f: Array, o: int, d: Vec3, v: Array) -> Feature
 
 
 @kernel
-def placed_feature(kind: int, f: Array, o: int, at: int, radius: float, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a primitive that is stretched or moved by the placement at f[at:].
+def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
+    """Return the feature of the only part of a composed core: a primitive that is stretched or moved.
 
     One that leans is only known where the placement is rigid, or where there is no radius to add.
     """
+    q, f = core
+    at = q[_INT_HEAD + 4]
     local = unit(pull_back(f, at, d))
-    g = primitive_feature(kind, f, o, local, v)
+    g = primitive_feature(q[_INT_HEAD + 1], f[q[_INT_HEAD + 3] :], local, v)
     if g[0] < 2:
         return g
     rows = g[0] + (1 if g[4] > 0.0 else 0)
@@ -206,7 +221,7 @@ def placed_feature(kind: int, f: Array, o: int, at: int, radius: float, d: Vec3,
     a, b, c = (f[at], f[at + 3], f[at + 6]), (f[at + 1], f[at + 4], f[at + 7]), (f[at + 2], f[at + 5], f[at + 8])
     off = max(abs(dot(a, a) - 1.0), abs(dot(b, b) - 1.0), abs(dot(c, c) - 1.0))
     off = max(off, abs(dot(a, b)), abs(dot(b, c)), abs(dot(c, a)))
-    rigid = off < 1e-12
+    rigid = off < _RIGID
     if g[0] == 2:
         e = unit((v[1, 0] - v[0, 0], v[1, 1] - v[0, 1], v[1, 2] - v[0, 2]))
         lean = abs(dot(e, d))
@@ -225,13 +240,13 @@ def placed_feature(kind: int, f: Array, o: int, at: int, radius: float, d: Vec3,
         normal = (s * normal[0], s * normal[1], s * normal[2])
         x = cross(normal, d)
         lean = sqrt(dot(x, x))
-    if lean > _SIN or (radius > 0.0 and not rigid and lean > _ALIGNED):
+    if lean > _SIN or (f[_RADIUS] > 0.0 and not rigid and lean > _ALIGNED):
         return (1, 0.0, 0.0, 0.0, 0.0)
     return (g[0], normal[0], normal[1], normal[2], g[4] if rigid else 0.0)
 
 
 @kernel
-def sampled_feature(q: Ints, i: int, f: Array, o: int, d: Vec3, v: Array) -> Feature:
+def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
     """Return what a handful of slightly tilted directions find of the flat part that faces d: an approximation.
 
     Points that are lower than the highest are not on that part; those close together are one, on a curved part. It is
@@ -239,13 +254,11 @@ def sampled_feature(q: Ints, i: int, f: Array, o: int, d: Vec3, v: Array) -> Fea
     """
     x = perpendicular(d)
     y = cross(d, x)
-    reach = f[o + _RHO]
+    reach = core.floats[_RHO]
     top = 0.0
     for k in range(TILTS):
         s, c = _TILT * _CIRCLE[k * (CORNERS // TILTS), 0], _TILT * _CIRCLE[k * (CORNERS // TILTS), 1]
-        p = support(
-            q, i, f, o, (d[0] + s * x[0] + c * y[0], d[1] + s * x[1] + c * y[1], d[2] + s * x[2] + c * y[2])
-        )  # fmt: skip
+        p = support(core, (d[0] + s * x[0] + c * y[0], d[1] + s * x[1] + c * y[1], d[2] + s * x[2] + c * y[2]))
         put_row(v, k, p[0], p[1], p[2])
         height = dot(p, d)
         top = height if k == 0 else max(top, height)
@@ -265,20 +278,19 @@ def sampled_feature(q: Ints, i: int, f: Array, o: int, d: Vec3, v: Array) -> Fea
 
 
 @kernel
-def feature(q: Ints, i: int, f: Array, o: int, lq: Ints, li: int, lf: Array, lo: int, d: Vec3, v: Array) -> Feature:
-    """Return the feature of the core at q[i:], f[o:] in the unit direction d, relative to its centre.
+def feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
+    """Return the feature of a core in the unit direction d, relative to its centre.
 
     Corners go to ``v``, but for a lone one, which is the support point.
     """
-    if lq[li] == PLANE:
+    if loops.ints[0] == PLANE:
         put_row(v, 0, 0.0, 0.0, 0.0)
-        return (PLANE, lf[lo], lf[lo + 1], lf[lo + 2], 0.0)
-    kind = q[i + _KIND]
+        return (PLANE, loops.floats[0], loops.floats[1], loops.floats[2], 0.0)
+    kind = core.ints[_KIND]
     if kind == _HULL:
-        return hull_feature(f, o + _HEAD, q[i + _VERTICES], f[o + _RHO], lq, li, lf, lo, d, v)
+        return hull_feature(core, loops, d, v)
     if kind != _COMPOSED:
-        return primitive_feature(kind, f, o + _HEAD, d, v)
-    p = i + _INT_HEAD
-    if q[i + _PARTS] == 1 and q[p + 1] != _HULL:
-        return placed_feature(q[p + 1], f, o + q[p + 3], o + q[p + 4], f[o + _RADIUS], d, v)
-    return sampled_feature(q, i, f, o, d, v)
+        return primitive_feature(kind, core.floats[_HEAD:], d, v)
+    if core.ints[_PARTS] == 1 and core.ints[_INT_HEAD + 1] != _HULL:
+        return placed_feature(core, d, v)
+    return sampled_feature(core, d, v)

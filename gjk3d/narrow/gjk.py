@@ -16,8 +16,7 @@ Time Collision Detection, 2005, sec. 9.5.
 from __future__ import annotations
 
 from math import sqrt
-
-import numpy as np
+from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.simplex import (
@@ -30,15 +29,35 @@ from gjk3d.geometry.simplex import (
     closest_on_triangle,
 )
 from gjk3d.geometry.vec3 import Vec3, dot, unit
-from gjk3d.narrow.cores import Rigid, support_pair
-from gjk3d.narrow.trace import put, put3
-from gjk3d.typing import Array, Ints
+from gjk3d.narrow.cores import Cores, support_pair
+from gjk3d.narrow.room import GJK_STEP, put, put3, put_rows
+from gjk3d.typing import Array
 
 CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7)
 MAX_STEPS = 256
+#: in units of a pair's ``tiny``: a simplex this near to the origin touches it; directions whose bounds differ by less
+#: than that are as good as each other
+TOUCHING, AS_GOOD = 4.0, 64.0
+#: a vertex may leave |v| as it is, or longer by this factor, and mend v's direction all the same; so many times
+_LONGER, _PATIENCE = 1.0 + 1e-15, 8
 
-# a simplex row: w of A - B (3), its point on A (3), on B (3), barycentric coordinate
-SIMPLEX = 60  #: floats of its scratch: six rows
+
+class Start(NamedTuple):
+    """Where GJK starts: its first direction, and how many rows of the simplex hold points of A - B already."""
+
+    axis: Vec3
+    given: int
+
+
+class Walk(NamedTuple):
+    """What GJK found."""
+
+    code: int  #: why it stopped
+    rows: int  #: of the simplex
+    v: Vec3  #: the simplex' point nearest to the origin
+    lower: float  #: the greatest lower bound that a direction proved
+    axis: Vec3  #: that direction, from A to B
+    steps: int
 
 
 @kernel
@@ -62,6 +81,12 @@ def set_row(s: Array, i: int, w: Vec3, a: Vec3, b: Vec3) -> None:
     s[i, 0], s[i, 1], s[i, 2] = w
     s[i, 3], s[i, 4], s[i, 5] = a
     s[i, 6], s[i, 7], s[i, 8] = b
+
+
+@kernel
+def set_weights(s: Array, l4: Vec4) -> None:
+    """Store the barycentric coordinates of four rows."""
+    s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
 
 
 @kernel
@@ -91,120 +116,115 @@ def witnesses(s: Array, count: int) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def gjk(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid, start: Vec3,
-    error: float, tiny: float, width: float, radii: float, far: float, near: float, given: int, s: Array, log: Array,
-    at: int,
-) -> tuple[int, int, Vec3, float, Vec3, int, int]:  # fmt: skip
-    """Return why it stopped, simplex size, v, lower bound and its direction (from A to B), steps, and the log's end.
+def known(rows: Array, count: int, w: Vec3) -> bool:
+    """Tell whether w is one of the first vertices already."""
+    for i in range(count):  # noqa: SIM110, a generator does not compile
+        if rows[i, 0] == w[0] and rows[i, 1] == w[1] and rows[i, 2] == w[2]:
+            return True
+    return False
 
-    ``far`` and ``near`` stop it early: once the bounds of the cores' distance, less ``radii``, prove more than
-    ``far`` or at most ``near``. ``width`` is the gap between the bounds at which it is done. The simplex stays in
-    ``s``, and where ``given`` is not 0 begins with that many rows there, points of A - B whatever they once were.
+
+@kernel
+def nearest(s: Array, count: int, tiny: float) -> tuple[Vec3, Vec4, int]:
+    """Return the simplex' point nearest to the origin, its coordinates, and where the origin is."""
+    p0, p1, p2, p3 = first_four(s)
+    if count == 4:
+        return closest_on_tetrahedron(p0, p1, p2, p3, tiny)
+    p, l4 = p0, (1.0, 0.0, 0.0, 0.0)
+    if count == 2:
+        p, l4 = closest_on_segment(p0, p1, tiny)
+    elif count == 3:
+        p, l4 = closest_on_triangle(p0, p1, p2, tiny)
+    return p, l4, OUTSIDE
+
+
+@kernel
+def log_step(log: Array, d: Vec3, a: Vec3, b: Vec3, bounds: Vec3, s: Array, count: int) -> None:
+    """Write a step: the direction asked, its support points, its bound, both bounds so far, the simplex before it."""
+    put(log, GJK_STEP)
+    put3(log, d)
+    put3(log, a)
+    put3(log, b)
+    put3(log, bounds)
+    put(log, float(count))
+    put_rows(log, s, count)
+
+
+@kernel
+def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array, log: Array) -> Walk:
+    """Walk to the point of A - B nearest to the origin; the simplex stays in ``s``.
+
+    ``far`` and ``near`` stop it early: once the bounds of the distance, radii taken off, prove more than ``far`` or at
+    most ``near``. ``width`` is the gap between the bounds at which it is done.
     """
-    axis = unit(start)
-    count = given
-    w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, axis)
+    axis = unit(start.axis)
+    count = start.given
+    w, a, b = support_pair(c, axis)
     lower = -dot(axis, w)
     code = LIMIT
     steps = 1
     level = 0
     v = w
-    if count > 0:
-        p0, p1, p2, p3 = first_four(s)
-        where = OUTSIDE
-        l4 = (1.0, 0.0, 0.0, 0.0)
-        v = p0
-        if count == 2:
-            v, l4 = closest_on_segment(p0, p1, tiny)
-        elif count == 3:
-            v, l4 = closest_on_triangle(p0, p1, p2, tiny)
-        elif count == 4:
-            v, l4, where = closest_on_tetrahedron(p0, p1, p2, p3, tiny)
+    if count > 0:  # from points remembered, unless the new one is nearer than all of them
+        v, l4, where = nearest(s, count, c.tiny)
         if where == INSIDE:
-            s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
-            return INSIDE_SIMPLEX, count, v, lower, axis, steps, at
+            set_weights(s, l4)
+            return Walk(INSIDE_SIMPLEX, count, v, lower, axis, steps)
         count = keep(s, count, l4)
         if not dot(v, v) < dot(w, w):
-            count = int(np.int64(0))
+            count = 0
     if count == 0:
         set_row(s, count, w, a, b)
         s[0, 9] = 1.0
         count += 1
         v = w
-    if lower - error - radii > far:
-        return FAR, count, v, lower, axis, steps, at
+    if lower - c.error - c.radii > far:
+        return Walk(FAR, count, v, lower, axis, steps)
     while steps < MAX_STEPS:
         square = dot(v, v)
         length = sqrt(square)
-        if length <= 4.0 * tiny:
+        if length <= TOUCHING * c.tiny:
             code = AT_ORIGIN
             break
-        if length + error - radii <= near:
+        if length + c.error - c.radii <= near:
             code = NEAR_ENOUGH
             break
         d = (-v[0] / length, -v[1] / length, -v[2] / length)
-        w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
+        w, a, b = support_pair(c, d)
         steps += 1
         bound = -dot(d, w)
-        if bound > lower - tiny:  # the latest of equals: their bounds differ by rounding, their angles by its root
+        if bound > lower - c.tiny:  # the latest of equals: their bounds differ by rounding, their angles by its root
             lower = max(lower, bound)
             axis = d
         if log.shape[0] > 0:
-            at = put(log, at, 1.0)
-            at = put3(log, at, d)
-            at = put3(log, at, a)
-            at = put3(log, at, b)
-            at = put(log, at, bound)
-            at = put(log, at, lower)
-            at = put(log, at, length)
-            at = put(log, at, float(count))
-            for i in range(4):
-                for j in range(10):
-                    at = put(log, at, s[i, j] if i < count else 0.0)
-        if lower - error - radii > far:
+            log_step(log, d, a, b, (bound, lower, length), s, count)
+        if lower - c.error - c.radii > far:
             code = FAR
             break
         if length - bound <= width:  # this direction's own bound: then v / |v| is as good a normal as |v| a distance
-            if bound > lower - 64.0 * tiny:  # not where a loose width lets it end: EPA goes on from the best axis
+            if bound > lower - AS_GOOD * c.tiny:  # not where a loose width lets it end: EPA goes on from the best axis
                 axis = d
             code = CONVERGED
             break
-        seen = False
-        for i in range(count):
-            if s[i, 0] == w[0] and s[i, 1] == w[1] and s[i, 2] == w[2]:
-                seen = True
-        if seen:
+        if known(s, count, w):
             code = CONVERGED
             break
         set_row(s, count, w, a, b)
         count += 1
-        p0, p1, p2, p3 = first_four(s)
-        if count == 2:
-            p, l4 = closest_on_segment(p0, p1, tiny)
-        elif count == 3:
-            p, l4 = closest_on_triangle(p0, p1, p2, tiny)
-        else:
-            p, l4, where = closest_on_tetrahedron(p0, p1, p2, p3, tiny)
-            if where == INSIDE:
-                s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
-                v = p
-                code = INSIDE_SIMPLEX
-                break
-            if where == UNSURE and sqrt(dot(p, p)) <= 4.0 * tiny:
-                s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
-                v = p
-                code = AT_ORIGIN
-                break
+        p, l4, where = nearest(s, count, c.tiny)
+        if where == INSIDE or (where == UNSURE and sqrt(dot(p, p)) <= TOUCHING * c.tiny):
+            set_weights(s, l4)
+            v = p
+            code = INSIDE_SIMPLEX if where == INSIDE else AT_ORIGIN
+            break
         if not dot(p, p) < square:
             # a new vertex may mend the direction by more than the length can show; a few such steps, never a cycle
             level += 1
-            if (
-                level > 8 or not l4[count - 1] > 0.0 or not dot(p, p) <= (1.0 + 1e-15) * square
-            ):  # worse, or NaN: what is there stays
+            # worse, or NaN: what is there stays
+            if level > _PATIENCE or not l4[count - 1] > 0.0 or not dot(p, p) <= _LONGER * square:
                 count -= 1
                 code = STALLED
                 break
         count = keep(s, count, l4)
         v = p
-    return code, count, v, lower, axis, steps, at
+    return Walk(code, count, v, lower, axis, steps)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.narrow.cores import pair_size, relative_pose, rounding_error, support_pair, world_center
-from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED
+from gjk3d.narrow.cores import cores_at, rounding_error, support_pair
+from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, write_in_world
+from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Ints
 
 
@@ -21,12 +22,10 @@ def plane_rows(
     nl = (normal[0], normal[1], normal[2])
     opposite = (-nl[0], -nl[1], -nl[2])
     for k in range(start, stop):
-        i = k if poses_plane.shape[0] > 1 else 0
-        j = k if poses.shape[0] > 1 else 0
-        m = relative_pose(poses_plane, i, fp, 0, poses, j, f, 0)
-        size = pair_size(fp, 0, f, 0, m)
-        error = rounding_error(size, fp, 0, f, 0, poses_plane[i, 12])
-        _, _, b = support_pair(qp, 0, fp, 0, q, 0, f, 0, m, nl)
+        pose = poses_plane[k if poses_plane.shape[0] > 1 else 0]
+        c = cores_at(Core(qp, fp), pose, Core(q, f), poses[k if poses.shape[0] > 1 else 0])
+        error = rounding_error(c.size, c.a, c.b, pose[12])
+        _, _, b = support_pair(c, nl)
         distance = nl[0] * b[0] + nl[1] * b[1] + nl[2] * b[2] - f[0]
         lower, upper = distance - error, distance + error
         b = (b[0] - f[0] * nl[0], b[1] - f[0] * nl[1], b[2] - f[0] * nl[2])
@@ -47,11 +46,5 @@ def plane_rows(
             a, b = b, a
             n = opposite
         out[k, 0], out[k, 1], out[k, 2] = distance, lower, upper
-        center = world_center(poses_plane, i, fp, 0)
-        for r in range(3):
-            x, y, z = poses_plane[i, 3 * r], poses_plane[i, 3 * r + 1], poses_plane[i, 3 * r + 2]
-            t = center[r]
-            out[k, 3 + r] = x * n[0] + y * n[1] + z * n[2]
-            out[k, 6 + r] = x * a[0] + y * a[1] + z * a[2] + t
-            out[k, 9 + r] = x * b[0] + y * b[1] + z * b[2] + t
+        write_in_world(c, n, a, b, out, k)
         flags[k, 0], flags[k, 1], flags[k, 2], flags[k, 3] = status, 1, 1, 0

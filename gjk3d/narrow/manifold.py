@@ -9,13 +9,15 @@ GDC 2015 clips one against the sides of the other instead.
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy
 from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
-from gjk3d.narrow.cores import Rigid, pair_size, relative_pose, world_center
-from gjk3d.narrow.features import PLANE, Feature, feature
-from gjk3d.narrow.pairs import exchanged, pose_of
+from gjk3d.narrow.cores import Cores, Rigid, world_center
+from gjk3d.narrow.features import PLANE, Feature, Loops, feature
+from gjk3d.narrow.pairs import cores_of_row
+from gjk3d.narrow.toi import in_frame
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
 
@@ -23,10 +25,29 @@ from gjk3d.typing import Array, Ints
 SAME, FLUSH = 1e-12, 1e-9
 
 _RADIUS = layout.RADIUS
-_NEWTON = 30
+_NEWTON = 30  #: steps of Newton's method, which take one or two but where the surface bends away
 
 # floats of a point in the answer: on A, on B, gap
 POINT = 7
+
+
+class Sheets(NamedTuple):
+    """Scratch: the corners of both features, and polygons in the plane."""
+
+    va: Array
+    vb: Array
+    plane: Array
+
+
+class Flat(NamedTuple):
+    """Two features seen along the normal."""
+
+    u: Vec3  #: the axes of the plane
+    w: Vec3
+    ga: Feature
+    gb: Feature
+    ha: Vec3  #: their heights along the normal, see `heights`
+    hb: Vec3
 
 
 @kernel
@@ -227,13 +248,80 @@ def across(n: Vec3) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def put_point(points: Array, k: int, r: int, a: Vec3, n: Vec3, gap: float, turned: bool) -> None:
-    """Write point r of row k, in world axes: a on the first shape, and the one ``gap`` further along n."""
+def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool) -> None:
+    """Write point r, in world axes: a on the first shape, and the one ``gap`` further along n."""
     b = (a[0] + gap * n[0], a[1] + gap * n[1], a[2] + gap * n[2])
     for c in range(3):
-        points[k, r, c] = b[c] if turned else a[c]
-        points[k, r, 3 + c] = a[c] if turned else b[c]
-    points[k, r, 6] = gap
+        points[r, c] = b[c] if turned else a[c]
+        points[r, 3 + c] = a[c] if turned else b[c]
+    points[r, 6] = gap
+
+
+@kernel
+def common_part(
+    c: Cores, loops_a: Loops, loops_b: Loops, n: Vec3, within: float, most: int, sheets: Sheets
+) -> tuple[Flat, int, Array]:
+    """Return both features as seen along n, how many corners the part where both lie over each other has, and these.
+
+    But for where their gap is wider than ``within``, and at most ``most``; none where one is a lone point.
+    """
+    va, vb, plane = sheets
+    m, tol = c.m, SAME * c.size
+    d = (
+        -(m[0] * n[0] + m[3] * n[1] + m[6] * n[2]),
+        -(m[1] * n[0] + m[4] * n[1] + m[7] * n[2]),
+        -(m[2] * n[0] + m[5] * n[1] + m[8] * n[2]),
+    )
+    ga, gb = feature(c.a, loops_a, n, va), feature(c.b, loops_b, d, vb)
+    u, w = across(n)
+    p = plane[0]
+    zero = (0.0, 0.0, 0.0)
+    if ga[0] == 1 or gb[0] == 1:
+        return Flat(u, w, ga, gb, zero, zero), 0, p
+    gb = to_frame(m, vb, gb)
+    found = overlay(ga, va, gb, vb, u, w, tol, plane)
+    ha, hb = heights(ga, va, n, u, w), heights(gb, vb, n, u, w)
+    gap = (hb[0] - ha[0], hb[1] - ha[1], hb[2] - ha[2])
+    widest = within + c.radii
+    flush = True
+    for r in range(found):
+        flush = flush and gap[0] + gap[1] * p[r, 0] + gap[2] * p[r, 1] <= widest + FLUSH * c.size
+    if not flush:
+        p = plane[1]
+        found = cut(plane[0], found, gap[1], gap[2], widest - gap[0], tol, p)
+    found = tidy(p, found, tol)
+    if found > most:
+        found = thinned(p, found, most, gap, tol)
+    return Flat(u, w, ga, gb, ha, hb), found, p
+
+
+@kernel
+def lift(
+    c: Cores, flat: Flat, n: Vec3, p: Array, found: int, sheets: Sheets, world: Vec3, turned: bool, points: Array
+) -> float:
+    """Write the points of both shapes over each corner, in world axes; return the least gap."""
+    u, w, pose = flat.u, flat.w, c.pose
+    ra, rb = c.a.floats[_RADIUS], c.b.floats[_RADIUS]
+    center = world_center(pose, c.a.floats)
+    least = 0.0
+    for r in range(found):
+        x, y = p[r, 0], p[r, 1]
+        t = flat.ha[0] + flat.ha[1] * x + flat.ha[2] * y
+        e = flat.hb[0] + flat.hb[1] * x + flat.hb[2] * y
+        x, y, z = x * u[0] + y * w[0], x * u[1] + y * w[1], x * u[2] + y * w[2]
+        if c.radii > 0.0:
+            away = (-n[0], -n[1], -n[2])
+            e -= skin(flat.gb, sheets.vb, (x + e * n[0], y + e * n[1], z + e * n[2]), away, rb)
+            t += skin(flat.ga, sheets.va, (x + t * n[0], y + t * n[1], z + t * n[2]), n, ra)
+        least = e - t if r == 0 else min(least, e - t)
+        x, y, z = x + t * n[0], y + t * n[1], z + t * n[2]
+        on_a = (
+            pose[0] * x + pose[1] * y + pose[2] * z + center[0],
+            pose[3] * x + pose[4] * y + pose[5] * z + center[1],
+            pose[6] * x + pose[7] * y + pose[8] * z + center[2],
+        )
+        put_point(points, r, on_a, world, e - t, turned)
+    return least
 
 
 @kernel
@@ -246,78 +334,27 @@ def contact_rows(
     ``loops`` says for each pair row where the faces of A begin in ``lq`` and ``lf``, and in the next row those of B;
     ``corners`` and ``plane`` are scratch, (2, room, 3) and (3, room, 2). Rows of points are counted from ``start``.
     """
-    va, vb = corners[0], corners[1]
     for k in range(start, stop):
         count[k] = 0
         if out[k, 1] > within:
             continue
+        c, turned = cores_of_row(q, f, pairs, poses, k)
         row = k if pairs.shape[0] > 1 else 0
-        turned = exchanged(pairs, row, k, poses)
-        a, b = (5, 0) if turned else (0, 5)
-        ia, oa, ib, ob = pairs[row, a], pairs[row, a + 1], pairs[row, b], pairs[row, b + 1]
-        i, j = pose_of(pairs, row, a, k), pose_of(pairs, row, b, k)
-        m = relative_pose(poses, i, f, oa, poses, j, f, ob)
-        size = pair_size(f, oa, f, ob, m)
-        tol = SAME * size
+        la, lb = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
+        loops_a = Loops(lq[loops[la, 0] :], lf[loops[la, 1] :])
+        loops_b = Loops(lq[loops[lb, 0] :], lf[loops[lb, 1] :])
         s = -1.0 if turned else 1.0
         world = (s * out[k, 3], s * out[k, 4], s * out[k, 5])
-        n = (
-            poses[i, 0] * world[0] + poses[i, 3] * world[1] + poses[i, 6] * world[2],
-            poses[i, 1] * world[0] + poses[i, 4] * world[1] + poses[i, 7] * world[2],
-            poses[i, 2] * world[0] + poses[i, 5] * world[1] + poses[i, 8] * world[2],
-        )
-        d = (
-            -(m[0] * n[0] + m[3] * n[1] + m[6] * n[2]),
-            -(m[1] * n[0] + m[4] * n[1] + m[7] * n[2]),
-            -(m[2] * n[0] + m[5] * n[1] + m[8] * n[2]),
-        )
-        la, lb = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
-        ga = feature(q, ia, f, oa, lq, loops[la, 0], lf, loops[la, 1], n, va)
-        gb = feature(q, ib, f, ob, lq, loops[lb, 0], lf, loops[lb, 1], d, vb)
-        found = 0
-        distance = out[k, 0]
-        if ga[0] != 1 and gb[0] != 1:
-            gb = to_frame(m, vb, gb)
-            u, w = across(n)
-            found = overlay(ga, va, gb, vb, u, w, tol, plane)
-            ha, hb = heights(ga, va, n, u, w), heights(gb, vb, n, u, w)
-            gap = (hb[0] - ha[0], hb[1] - ha[1], hb[2] - ha[2])
-            radii = f[oa + _RADIUS] + f[ob + _RADIUS]
-            p = plane[0]
-            widest = max(within, distance) + radii
-            flush = True
-            for r in range(found):
-                flush = flush and gap[0] + gap[1] * p[r, 0] + gap[2] * p[r, 1] <= widest + FLUSH * size
-            if not flush:
-                p = plane[1]
-                found = cut(plane[0], found, gap[1], gap[2], widest - gap[0], tol, p)
-            found = tidy(p, found, tol)
-            if found > most:
-                found = thinned(p, found, most, gap, tol)
-            center = world_center(poses, i, f, oa)
-            least = 0.0
-            for r in range(found):
-                x, y = p[r, 0], p[r, 1]
-                t = ha[0] + ha[1] * x + ha[2] * y
-                e = hb[0] + hb[1] * x + hb[2] * y
-                x, y, z = x * u[0] + y * w[0], x * u[1] + y * w[1], x * u[2] + y * w[2]
-                if radii > 0.0:
-                    away = (-n[0], -n[1], -n[2])
-                    e -= skin(gb, vb, (x + e * n[0], y + e * n[1], z + e * n[2]), away, f[ob + _RADIUS])
-                    t += skin(ga, va, (x + t * n[0], y + t * n[1], z + t * n[2]), n, f[oa + _RADIUS])
-                least = e - t if r == 0 else min(least, e - t)
-                x, y, z = x + t * n[0], y + t * n[1], z + t * n[2]
-                on_a = (
-                    poses[i, 0] * x + poses[i, 1] * y + poses[i, 2] * z + center[0],
-                    poses[i, 3] * x + poses[i, 4] * y + poses[i, 5] * z + center[1],
-                    poses[i, 6] * x + poses[i, 7] * y + poses[i, 8] * z + center[2],
-                )
-                put_point(points, k - start, r, on_a, world, e - t, turned)
-            if found > 0 and least <= max(distance, out[k, 2]) + tol:
-                count[k] = found
-                continue
+        n = in_frame(c.pose, world[0], world[1], world[2])
+        sheets = Sheets(corners[0], corners[1], plane)
+        flat, found, p = common_part(c, loops_a, loops_b, n, max(within, out[k, 0]), most, sheets)
+        least = lift(c, flat, n, p, found, sheets, world, turned, points[k - start])
+        if found > 0 and least <= max(out[k, 0], out[k, 2]) + SAME * c.size:
+            count[k] = found
+            continue
         # the nearest points, where nothing else is as near
-        c = 9 if turned else 6
+        side = 9 if turned else 6
         r = min(found, most - 1)
-        put_point(points, k - start, r, (out[k, c], out[k, c + 1], out[k, c + 2]), world, distance, turned)
+        a = (out[k, side], out[k, side + 1], out[k, side + 2])
+        put_point(points[k - start], r, a, world, out[k, 0], turned)
         count[k] = r + 1

@@ -7,8 +7,11 @@ compiled with everything below it.
 from __future__ import annotations
 
 from gjk3d._kernels.decorators import kernel
+from gjk3d.narrow.cores import Cores, cores_at
+from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.poses import check_row
+from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Ints
 
 # Shapes lie behind each other in an array of ints and one of floats; see `gjk3d.shapes.layout`. A pair is a row of
@@ -53,6 +56,22 @@ def exchanged(pairs: Ints, r: int, k: int, poses: Array) -> bool:
 
 
 @kernel
+def side_of(pairs: Ints, r: int, side: int, q: Ints, f: Array) -> Core:
+    """Return the shape of one side of pair row r."""
+    return Core(q[pairs[r, side] :], f[pairs[r, side + 1] :])
+
+
+@kernel
+def cores_of_row(q: Ints, f: Array, pairs: Ints, poses: Array, k: int) -> tuple[Cores, bool]:
+    """Return the cores of question k in the order the kernels see them, and whether that is turned round."""
+    r = k if pairs.shape[0] > 1 else 0
+    turned = exchanged(pairs, r, k, poses)
+    a, b = (5, 0) if turned else (0, 5)
+    core_a, core_b = side_of(pairs, r, a, q, f), side_of(pairs, r, b, q, f)
+    return cores_at(core_a, poses[pose_of(pairs, r, a, k)], core_b, poses[pose_of(pairs, r, b, k)]), turned
+
+
+@kernel
 def take_poses(ma: Array, mb: Array, poses: Array) -> bool:
     """Turn two matrices into the first two pose rows, where there are any; False where one is no pose."""
     if ma.shape[0] == 0:
@@ -63,7 +82,7 @@ def take_poses(ma: Array, mb: Array, poses: Array) -> bool:
 @kernel
 def solve_many(
     q: Ints, f: Array, pairs: Ints, ma: Array, mb: Array, poses: Array, mode: int, max_distance: float, tol: float,
-    start: int, stop: int, again: bool, work: Array, table: Ints, room: int, out: Array, flags: Ints, cache: Array,
+    start: int, stop: int, again: bool, work: Array, table: Ints, points: int, out: Array, flags: Ints, cache: Array,
     log: Array,
 ) -> int:  # fmt: skip
     """Answer questions start to stop; with ``again`` only those that ran out of workspace.
@@ -73,24 +92,20 @@ def solve_many(
     """
     if not take_poses(ma, mb, poses):
         return -1
-    used = 0
+    room = room_in(work, table, points, log)
     for k in range(start, stop):
         if again and flags[k, 3] == 0:
             continue
-        r = k if pairs.shape[0] > 1 else 0
-        turned = exchanged(pairs, r, k, poses)
-        a, b = (5, 0) if turned else (0, 5)
-        used = solve(
-            q, pairs[r, a], f, pairs[r, a + 1], q, pairs[r, b], f, pairs[r, b + 1],
-            poses, pose_of(pairs, r, a, k), poses, pose_of(pairs, r, b, k), mode, max_distance, tol,
-            work, table, room, out, flags, k, cache, log,
-        )  # fmt: skip
+        c, turned = cores_of_row(q, f, pairs, poses, k)
+        solve(c, mode, max_distance, tol, room, cache, out, flags, k)
         if turned:
             mirror(out, k)
-    if log.shape[0] == 0 and stop > start:
-        k = stop - 1
-        used = flags[k, 0] + 8 * flags[k, 2] + 16 * flags[k, 3] + 32 * flags[k, 1]
-    return used
+    if log.shape[0] > 0:
+        return int(log[0])
+    if stop == start:
+        return 0
+    k = stop - 1
+    return int(flags[k, 0] + 8 * flags[k, 2] + 16 * flags[k, 3] + 32 * flags[k, 1])
 
 
 @kernel
@@ -103,11 +118,7 @@ def collide_many(
         return -1
     last = 0
     for k in range(start, stop):
-        r = k if pairs.shape[0] > 1 else 0
-        a, b = (5, 0) if exchanged(pairs, r, k, poses) else (0, 5)
-        last = quick_collide(
-            q, pairs[r, a], f, pairs[r, a + 1], q, pairs[r, b], f, pairs[r, b + 1],
-            poses, pose_of(pairs, r, a, k), poses, pose_of(pairs, r, b, k), margin, simplex, cache, k, simplex[0, :0],
-        )  # fmt: skip
+        c, _ = cores_of_row(q, f, pairs, poses, k)
+        last = quick_collide(c, margin, simplex, cache, k)
         answer[k] = last
     return last

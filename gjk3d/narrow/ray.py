@@ -12,12 +12,13 @@ from math import inf, sqrt
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, dot
+from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
 
 MISS, HIT, INSIDE, GENERAL = range(4)
 #: rounding of a ray's place, in units of how far it comes and of the body's size
-_SLACK = 64.0 * layout.UNIT_ROUNDOFF
+_SLACK = 64.0 * UNIT_ROUNDOFF
 _KIND, _HEAD, _RADIUS, _CENTER, _RHO = layout.KIND, layout.FLOAT_HEAD, layout.RADIUS, layout.CENTER, layout.RHO
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
 _CYLINDER, _CONE, _ELLIPSOID = layout.CYLINDER, layout.CONE, layout.ELLIPSOID

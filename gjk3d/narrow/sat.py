@@ -14,21 +14,41 @@ RR-8730, 2015.
 from __future__ import annotations
 
 from math import inf, sqrt
-
-import numpy as np
+from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3, cross, dot, product_difference
-from gjk3d.narrow.cores import Rigid, center_error, pair_size, relative_pose, rounding_error, support_pair
-from gjk3d.narrow.gjk import INSIDE_SIMPLEX, gjk, witnesses
-from gjk3d.narrow.solve import SIGNED, WIDTH_POLYTOPE, direction_between, finish
-from gjk3d.shapes import layout
+from gjk3d.geometry.vec3 import Vec3, cross, dot, product_difference, unit
+from gjk3d.narrow.cores import Cores, Rigid, cores_at, direction_between, moved, support_pair
+from gjk3d.narrow.gjk import INSIDE_SIMPLEX, Start, gjk, witnesses
+from gjk3d.narrow.solve import SIGNED, WIDTH_POLYTOPE, Asked, Known, report
+from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Ints
 
-_U = layout.UNIT_ROUNDOFF
 FACE_A, FACE_B, EDGES, POINTS = range(4)
+_SURE = 1e-12  #: products of unit vectors above this have a sign
+#: squares of the sine of an angle between edges: below the first the products are taken exactly, below the second there
+#: is no facet to miss
+_NEARLY_PARALLEL, _PARALLEL = 1e-8, 1e-28
 
-# An edge row: direction (3), then the outward normals of its two faces (3 + 3).
+
+class Facet(NamedTuple):
+    """A facet of A - B."""
+
+    least: float  #: h(n)
+    normal: Vec3  #: from A to B
+    kind: int
+    first: int  #: the face, or A's edge
+    second: int  #: B's edge
+    tried: int  #: candidates
+
+
+@kernel
+def triple(rows: Array, i: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Return an edge's direction, and the outward normals of its two faces."""
+    return (
+        (rows[i, 0], rows[i, 1], rows[i, 2]), (rows[i, 3], rows[i, 4], rows[i, 5]),
+        (rows[i, 6], rows[i, 7], rows[i, 8]),
+    )  # fmt: skip
 
 
 @kernel
@@ -38,17 +58,9 @@ def turn(m: Rigid, x: float, y: float, z: float) -> Vec3:
 
 
 @kernel
-def facet_depth(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
-    normals_a: Array, edges_a: Array, normals_b: Array, edges_b: Array, turned: Array,
-) -> tuple[float, Vec3, int, int, int, int]:  # fmt: skip
-    """Return the least h(n), its n from A to B, what it is a facet of, its face or edges, and the number of candidates.
-
-    ``turned`` is room for B's edges in A's frame, (edges, 9).
-    """
-    least = inf
-    best = (1.0, 0.0, 0.0)
-    kind, first, second = FACE_A, -1, -1
+def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
+    """Try the faces of A, and those of B reversed."""
+    found = Facet(inf, (1.0, 0.0, 0.0), FACE_A, -1, -1, 0)
     tried = 0
     for k in range(normals_a.shape[0] + normals_b.shape[0]):
         on_a = k < normals_a.shape[0]
@@ -56,72 +68,80 @@ def facet_depth(
         if on_a:
             n = (normals_a[j, 0], normals_a[j, 1], normals_a[j, 2])
         else:
-            n = turn(m, -normals_b[j, 0], -normals_b[j, 1], -normals_b[j, 2])
-        w, _, _ = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, n)
+            n = turn(c.m, -normals_b[j, 0], -normals_b[j, 1], -normals_b[j, 2])
+        w, _, _ = support_pair(c, n)
         h = dot(n, w) / sqrt(dot(n, n))
         tried += 1
-        if h < least:
-            least, best = h, n
-            kind, first, second = (FACE_A if on_a else FACE_B), j, -1
+        if h < found.least:
+            found = Facet(h, n, FACE_A if on_a else FACE_B, j, -1, tried)
+    return Facet(found.least, found.normal, found.kind, found.first, found.second, tried)
+
+
+@kernel
+def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tuple[int, Vec3]:
+    """Return how many sides of the plane along two edges may be a facet, and the first one's normal.
+
+    Each edge comes with the normals of its faces, the ends of an arc on the sphere of directions. Signs are believed
+    where they are clear of rounding; the other side's normal is the opposite.
+    """
+    n = (1.0, 0.0, 0.0)
+    u1, u2 = dot(a1, eb), dot(a2, eb)
+    if u1 * u2 > 0.0 and min(abs(u1), abs(u2)) > _SURE:
+        return 0, n  # both ends of A's arc on one side of B's great circle
+    w1, w2 = dot(b1, ea), dot(b2, ea)
+    if w1 * w2 > 0.0 and min(abs(w1), abs(w2)) > _SURE:
+        return 0, n
+    n = cross(ea, eb)
+    square = dot(n, n)
+    if square < _NEARLY_PARALLEL:
+        n = (
+            product_difference(ea[1], eb[2], ea[2], eb[1]),
+            product_difference(ea[2], eb[0], ea[0], eb[2]),
+            product_difference(ea[0], eb[1], ea[1], eb[0]),
+        )
+        square = dot(n, n)
+        if square < _PARALLEL:
+            return 0, n
+    length = sqrt(square)
+    n = (n[0] / length, n[1] / length, n[2] / length)
+    # the crossing is on both arcs or opposite to them: the side that faces both pairs of normals, both where unsure
+    over_a = dot(n, a1) + dot(n, a2)
+    over_b = dot(n, b1) + dot(n, b2)
+    clear = min(abs(over_a), abs(over_b)) > _SURE
+    if over_a * over_b < 0.0 and clear:
+        return 0, n  # one arc crosses the other's antipode
+    if over_a < 0.0:
+        n = (-n[0], -n[1], -n[2])
+    return 1 if clear else 2, n
+
+
+@kernel
+def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, edges_b: Array, turned: Array) -> Facet:
+    """Return the facet of A - B with the least h(n); ``turned`` is room for B's edges in A's frame, (edges, 9)."""
+    found = least_face(c, normals_a, normals_b)
+    tried = found.tried
     for j in range(edges_b.shape[0]):
-        for c in range(3):
-            s = 1.0 if c == 0 else -1.0  # the faces of -B
-            e = turn(m, s * edges_b[j, 3 * c], s * edges_b[j, 3 * c + 1], s * edges_b[j, 3 * c + 2])
-            turned[j, 3 * c], turned[j, 3 * c + 1], turned[j, 3 * c + 2] = e
+        for k in range(3):
+            s = 1.0 if k == 0 else -1.0  # the faces of -B
+            e = turn(c.m, s * edges_b[j, 3 * k], s * edges_b[j, 3 * k + 1], s * edges_b[j, 3 * k + 2])
+            turned[j, 3 * k], turned[j, 3 * k + 1], turned[j, 3 * k + 2] = e
     for i in range(edges_a.shape[0]):
-        ea = (edges_a[i, 0], edges_a[i, 1], edges_a[i, 2])
-        a1 = (edges_a[i, 3], edges_a[i, 4], edges_a[i, 5])
-        a2 = (edges_a[i, 6], edges_a[i, 7], edges_a[i, 8])
+        ea, a1, a2 = triple(edges_a, i)
         for j in range(edges_b.shape[0]):
-            eb = (turned[j, 0], turned[j, 1], turned[j, 2])
-            u1, u2 = dot(a1, eb), dot(a2, eb)
-            if u1 * u2 > 0.0 and min(abs(u1), abs(u2)) > 1e-12:
-                continue  # both ends of A's arc on one side of B's great circle
-            b1 = (turned[j, 3], turned[j, 4], turned[j, 5])
-            b2 = (turned[j, 6], turned[j, 7], turned[j, 8])
-            w1, w2 = dot(b1, ea), dot(b2, ea)
-            if w1 * w2 > 0.0 and min(abs(w1), abs(w2)) > 1e-12:
-                continue
-            n = cross(ea, eb)
-            square = dot(n, n)
-            if square < 1e-8:
-                n = (
-                    product_difference(ea[1], eb[2], ea[2], eb[1]),
-                    product_difference(ea[2], eb[0], ea[0], eb[2]),
-                    product_difference(ea[0], eb[1], ea[1], eb[0]),
-                )
-                square = dot(n, n)
-                if square < 1e-28:
-                    continue
-            length = sqrt(square)
-            n = (n[0] / length, n[1] / length, n[2] / length)
-            # the crossing is on both arcs or opposite to them: the side that faces both pairs of normals, both where
-            # unsure
-            over_a = dot(n, a1) + dot(n, a2)
-            over_b = dot(n, b1) + dot(n, b2)
-            if over_a * over_b < 0.0 and min(abs(over_a), abs(over_b)) > 1e-12:
-                continue  # one arc crosses the other's antipode
-            sure = min(abs(over_a), abs(over_b)) > 1e-12
-            for side in range(2):
-                if side == 1:
-                    if sure:
-                        break
-                    n = (-n[0], -n[1], -n[2])
-                elif over_a < 0.0:
-                    n = (-n[0], -n[1], -n[2])
-                w, _, _ = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, n)
+            eb, b1, b2 = triple(turned, j)
+            sides, n = crossing(ea, a1, a2, eb, b1, b2)
+            for _ in range(sides):
+                w, _, _ = support_pair(c, n)
                 h = dot(n, w)
                 tried += 1
-                if h < least:
-                    least, best = h, n
-                    kind, first, second = EDGES, i, j
+                if h < found.least:
+                    found = Facet(h, n, EDGES, i, j, tried)
+                n = (-n[0], -n[1], -n[2])
     if tried == 0:  # two points: the line between them
-        best = direction_between(m)
-        w, _, _ = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, best)
-        least = dot(best, w) / sqrt(dot(best, best))
-        kind = POINTS
-    length = sqrt(dot(best, best))
-    return least, (best[0] / length, best[1] / length, best[2] / length), kind, first, second, tried
+        n = direction_between(c.m)
+        w, _, _ = support_pair(c, n)
+        found = Facet(dot(n, w) / sqrt(dot(n, n)), n, POINTS, -1, -1, 0)
+    return Facet(found.least, unit(found.normal), found.kind, found.first, found.second, tried)
 
 
 @kernel
@@ -132,22 +152,19 @@ def axis_rows(
 ) -> None:  # fmt: skip
     """Fill rows start to stop.
 
-    Out with the gap, its error, n in A's frame and in world axes; kinds as in `facet_depth`.
+    Out with the gap, its error, n in A's frame and in world axes; kinds as in `Facet`.
     """
     for k in range(start, stop):
-        i = k if pa.shape[0] > 1 else 0
-        j = k if pb.shape[0] > 1 else 0
-        m = relative_pose(pa, i, fa, 0, pb, j, fb, 0)
-        size = pair_size(fa, 0, fb, 0, m)
-        least, n, kind, first, second, tried = facet_depth(
-            qa, 0, fa, 0, qb, 0, fb, 0, m, normals_a, edges_a, normals_b, edges_b, turned
-        )
-        out[k, 0] = -least - fa[0] - fb[0]
-        out[k, 1] = rounding_error(size, fa, 0, fb, 0, pa[i, 12]) + center_error(pa, i, fa, 0, pb, j, fb, 0)
+        pose = pa[k if pa.shape[0] > 1 else 0]
+        c = cores_at(Core(qa, fa), pose, Core(qb, fb), pb[k if pb.shape[0] > 1 else 0])
+        found = facet_depth(c, normals_a, edges_a, normals_b, edges_b, turned)
+        n = found.normal
+        out[k, 0] = -found.least - fa[0] - fb[0]
+        out[k, 1] = c.error
         for r in range(3):
             out[k, 2 + r] = n[r]
-            out[k, 5 + r] = pa[i, 3 * r] * n[0] + pa[i, 3 * r + 1] * n[1] + pa[i, 3 * r + 2] * n[2]
-        kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3] = kind, first, second, tried
+            out[k, 5 + r] = pose[3 * r] * n[0] + pose[3 * r + 1] * n[1] + pose[3 * r + 2] * n[2]
+        kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3] = found.kind, found.first, found.second, found.tried
 
 
 @kernel
@@ -155,7 +172,7 @@ def overlap_rows(
     qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, axes: Array, kinds: Ints, start: int, stop: int,
     simplex: Array, out: Array, flags: Ints,
 ) -> None:  # fmt: skip
-    """Answer the rows whose cores certainly overlap, from their axes; flags[k, 3] is 1 for those left to `solve_rows`.
+    """Answer the rows whose cores certainly overlap, from their axes; flags[k, 3] is 1 for those left to `solve_many`.
 
     The witnesses are where the two touch once B is moved out by the depth: GJK's nearest points there.
     """
@@ -165,22 +182,14 @@ def overlap_rows(
         flags[k, 3] = 1
         if not least > 2.0 * error:
             continue
-        i = k if pa.shape[0] > 1 else 0
-        j = k if pb.shape[0] > 1 else 0
-        m = relative_pose(pa, i, fa, 0, pb, j, fb, 0)
-        size = pair_size(fa, 0, fb, 0, m)
+        c = cores_at(Core(qa, fa), pa[k if pa.shape[0] > 1 else 0], Core(qb, fb), pb[k if pb.shape[0] > 1 else 0])
         n = (axes[k, 2], axes[k, 3], axes[k, 4])
-        x, y, z = m[9] + least * n[0], m[10] + least * n[1], m[11] + least * n[2]
-        moved = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], x, y, z)
-        code, count, v, _, _, steps, _ = gjk(
-            qa, 0, fa, 0, qb, 0, fb, 0, moved, n, error, 16.0 * _U * size, 0.0, 0.0, inf, -inf,
-            int(np.int64(0)), simplex, simplex[0, :0], int(np.int64(0)),
-        )  # fmt: skip
-        if code == INSIDE_SIMPLEX or dot(v, v) > error * error:
+        walk = gjk(moved(c, n, least), Start(n, 0), 0.0, inf, -inf, simplex, simplex[0, :0])
+        if walk.code == INSIDE_SIMPLEX or dot(walk.v, walk.v) > error * error:
             continue
-        a, b = witnesses(simplex, count)
+        a, b = witnesses(simplex, walk.rows)
         # the enumeration misses no facet by more than a few roundings, given the faces and edges of the hulls
-        finish(
-            pa, i, fa, 0, n, a, b, -least, -least - error, -least + 4.0 * error, True, fa[0], fb[0],
-            WIDTH_POLYTOPE * size + 5.0 * error, size, SIGNED, inf, 0, steps + kinds[k, 3], out, flags, k,
-        )  # fmt: skip
+        asked = Asked(SIGNED, inf, 0.0, False, WIDTH_POLYTOPE * c.size + 5.0 * error)
+        steps = walk.steps + kinds[k, 3]
+        known = Known(-least, -least - error, -least + 4.0 * error, True, walk.v, n, a, b, steps, False)
+        report(c, asked, known, out, flags, k)

@@ -6,27 +6,19 @@ GJK on the cores, EPA where that leaves a question, then the radii, and the inte
 from __future__ import annotations
 
 from math import inf, sqrt
+from typing import NamedTuple
 
-import numpy as np
-
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import kernel, plain
 from gjk3d.geometry.simplex import INSIDE, closest_on_tetrahedron, closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, dot
 from gjk3d.narrow.box_box import WIDTH as BOX_WIDTH
 from gjk3d.narrow.box_box import best_axis, overlapping_boxes
-from gjk3d.narrow.cores import (
-    Rigid,
-    center_error,
-    pair_size,
-    relative_pose,
-    rounding_error,
-    support_pair,
-    world_center,
-)
-from gjk3d.narrow.epa import CLOSED, FLAT, FULL, epa
-from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, SIMPLEX, first_four, gjk, witnesses
+from gjk3d.narrow.cores import Cores, direction_between, is_curved, moved, support_pair, world_center
+from gjk3d.narrow.epa import CLOSED, FLAT, FULL, Depth, epa
+from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, Start, Walk, first_four, gjk, set_weights, witnesses
+from gjk3d.narrow.gjk import TOUCHING as TOUCHED
+from gjk3d.narrow.room import GJK_END, Room, put, put_rows
 from gjk3d.narrow.ties import concentric, meridian
-from gjk3d.narrow.trace import put
 from gjk3d.narrow.warm import recall, remember
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
@@ -37,254 +29,289 @@ UNSIGNED, SIGNED, EPA_ALWAYS = range(3)
 # out rows: distance, lower, upper, normal, point a, point b; and status, steps, tight, workspace was full
 FLOATS, INTS = 12, 4
 
-_RADIUS, _RHO, _POLYTOPE = layout.RADIUS, layout.RHO, layout.POLYTOPE
-_U = layout.UNIT_ROUNDOFF
-_POINT, _BOX, _HEAD = layout.POINT, layout.BOX, layout.FLOAT_HEAD
-#: promised widths, in units of the pair's size
-WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10
-#: of polytopes' witnesses, in those units: how far they may be off the normal, how far apart they are asked again
-OFF_AXIS, CLOSE = 5e-13, 1e-11
-#: up to here nearly parallel axes cost less than the tie that EPA meets; in the same units
-ASKEW = 1e-6
+_RADIUS, _RHO, _KIND = layout.RADIUS, layout.RHO, layout.KIND
+_POINT, _BOX = layout.POINT, layout.BOX
+# in units of the pair's size:
+WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10  #: promised widths
+#: at which GJK and EPA leave off where a core is curved. Polytopes end where no support point is new: there the normal
+#: is good too, not only the distance
+_GJK_WIDTH, _EPA_WIDTH = 1e-13, 1e-11
+OFF_AXIS, CLOSE = 5e-13, 1e-11  #: of polytopes' witnesses: how far off the normal, how far apart they are asked again
+ASKEW = 1e-6  #: up to here nearly parallel axes cost less than the tie that EPA meets
 
 
-@kernel
-def direction_between(m: tuple[float, ...]) -> Vec3:
-    """Return the direction from A's centre to B's, the x axis where they coincide."""
-    if m[9] == 0.0 and m[10] == 0.0 and m[11] == 0.0:
-        return (1.0, 0.0, 0.0)
-    return (m[9], m[10], m[11])
+class Asked(NamedTuple):
+    """A question about two cores."""
+
+    mode: int
+    max_distance: float  #: farther apart than that need only be proven
+    tol: float  #: of the pair's size: an interval as wide as that will do
+    curved: bool
+    promised: float  #: how wide a tight interval is at most
+
+
+class Known(NamedTuple):
+    """What is known of two cores, in A's frame; distances are signed, and without the radii."""
+
+    distance: float
+    lower: float
+    upper: float
+    proven: bool  #: that they have a common point
+    v: Vec3  #: A's witness less B's, as GJK and EPA found them
+    normal: Vec3  #: what proved the lower bound: near contact v is all rounding, even its sign
+    a: Vec3  #: the witnesses
+    b: Vec3
+    steps: int
+    full: bool  #: the room was
 
 
 @kernel
 def solve(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, pa: Array, i: int, pb: Array, j: int,
-    mode: int, max_distance: float, tol: float, work: Array, table: Ints, room: int,
-    out: Array, flags: Ints, k: int, cache: Array, log: Array,
-) -> int:  # fmt: skip
-    """Answer one pair into row k of ``out`` and ``flags``; return how many floats the log takes.
+    c: Cores, mode: int, max_distance: float, tol: float, room: Room, cache: Array, out: Array, flags: Ints, k: int
+) -> None:
+    """Answer one pair into row k of ``out`` and ``flags``.
 
     A ``cache`` of any rows is where to start from, and is left for the next time.
     """
-    m = relative_pose(pa, i, fa, oa, pb, j, fb, ob)
-    size = pair_size(fa, oa, fb, ob, m)
-    error = rounding_error(size, fa, oa, fb, ob, pa[i, 12]) + center_error(pa, i, fa, oa, pb, j, fb, ob)
-    tiny = 16.0 * _U * size
-    ra, rb = fa[oa + _RADIUS], fb[ob + _RADIUS]
-    radii = ra + rb
-    curved = qa[ia + _POLYTOPE] == 0 or qb[ib + _POLYTOPE] == 0
-    promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * size + 2.0 * error
-    if qa[ia] == _BOX and qb[ib] == _BOX and mode == SIGNED and log.shape[0] == 0:
-        settled, distance, upper, n, a, b = overlapping_boxes(fa, oa + _HEAD, fb, ob + _HEAD, m, size, error)
+    curved = is_curved(c)
+    promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * c.size + 2.0 * c.error
+    asked = Asked(mode, max_distance, tol, curved, promised)
+    if mode == SIGNED and room.log.shape[0] == 0 and c.a.ints[_KIND] == _BOX and c.b.ints[_KIND] == _BOX:
+        settled, gap, upper, n, a, b = overlapping_boxes(c)
         if settled:
-            finish(
-                pa, i, fa, oa, n, a, b, distance, distance - error, upper, True, ra, rb, promised, size, mode,
-                max_distance, int(np.int64(0)), int(np.int64(1)), out, flags, k,
-            )  # fmt: skip
-            return int(np.int64(0))
-    # polytopes end where no support point is new: there the normal is good too, not only the distance
-    width = max(1e-13 * size if curved else 0.0, tol * size - 2.0 * error)
-    s = work[:SIMPLEX].reshape(6, 10)
-    start = direction_between(m)
-    given = int(np.int64(0))
-    warm = cache.shape[0] > 0
-    if warm and cache[k, 0] > 0.0:
-        given = recall(cache, k, m, s)
-        start = (cache[k, 1], cache[k, 2], cache[k, 3])
-    code, count, v, low, axis, steps, at = gjk(
-        qa, ia, fa, oa, qb, ib, fb, ob, m, start, error, tiny, width, radii, max_distance, -inf, given,
-        s, log, int(np.int64(0)),
-    )  # fmt: skip
-    if warm:
-        remember(cache, k, m, s, count, axis, given)
-    if log.shape[0] > 0:
-        at = put(log, at, 4.0)
-        at = put(log, at, float(code))
-        at = put(log, at, float(count))
-        for r in range(4):
-            for c in range(10):
-                at = put(log, at, s[r, c] if r < count else 0.0)
-    # the cores' signed distance lies in [lower, upper]; v is A's witness less B's
-    length = sqrt(dot(v, v))
-    lower = low - error
-    upper = length + error
-    a, b = witnesses(s, count)
-    distance = length
-    proven = code == INSIDE_SIMPLEX
-    three = int(np.int64(3))
-    full = 0
-    loose = tol * size > promised and upper - lower <= tol * size
-    unsure = proven or not (loose or (upper - lower <= promised and lower > 0.0))
-    far = lower - radii > max_distance
-    wanted = mode != UNSIGNED or not proven
-    touching = unsure and mode == UNSIGNED and not proven and upper - radii <= 0.0
-    if (mode == EPA_ALWAYS or (unsure and wanted and not touching)) and not far:
-        ecode = CLOSED
-        settled = False
-        near = max(width, tiny if not curved else 1e-11 * size)
-        esteps, least, outer, front, back = 0, -low, inf, -1.0, -1.0
-        gjk_axis = axis
-        if curved and mode != EPA_ALWAYS:  # families of ties
-            settled, esteps, least, axis, outer, front, back = concentric(
-                qa, ia, fa, oa, qb, ib, fb, ob, m, 0.25 * promised, least, axis, work
-            )
-            if not settled:
-                settled, esteps, least, axis, outer, front, back = meridian(
-                    qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, near, ASKEW * size, least, axis, work
-                )
-        wide = settled and least + outer > promised - 2.0 * error  # axes only nearly parallel: EPA may know better
-        section = (least, axis, outer, front, witnesses(s, three))
-        if wide and -low < least:  # GJK's direction, which is none of the section's plane, is better
-            least, axis = -low, gjk_axis
-        if not settled or wide:
-            steps += esteps
-            ecode, esteps, least, axis, outer, front, back, at = epa(
-                qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, near, mode == UNSIGNED,
-                count if proven and not wide else int(np.int64(0)), least, axis, work, table, room, log, at,
-            )  # fmt: skip
-        steps += esteps
-        full = 1 if ecode == FULL else 0
-        back_to_section = (
-            wide and mode != UNSIGNED and section[0] + section[2] < (least - front if front >= 0.0 else inf)
-        )
-        if back_to_section:  # what it shows is narrower than what EPA's points show
-            least, axis, outer, front, _ = section
-            lower = -least - error  # what another direction proves is no bound along this one
-        elif wide and front >= 0.0:
-            outer = max(min(outer, section[2]), -front)
-        lower = max(lower, -least - error)
-        if outer < inf:
-            upper = min(upper, outer + error)
-        if front >= 0.0:  # the origin is inside: overlap
-            if mode != UNSIGNED:
-                distance = -front
-                a, b = section[4] if back_to_section else witnesses(s, three)
-            elif not (proven or length <= 4.0 * tiny):
-                for r in range(6):  # one common point: the origin, between where the ray enters and leaves
-                    s[r, 9] *= (back if r < 3 else front) / (front + back)
-                a, b = witnesses(s, three + 3)
-            proven = True
-        elif ecode != FLAT:
-            p0, p1, p2, _ = first_four(s)
-            p, l4 = closest_on_triangle(p0, p1, p2, tiny)
-            reach = sqrt(dot(p, p))
-            if reach < length or (mode == EPA_ALWAYS and reach <= length + tiny):
-                length = reach
-                distance = length
-                upper = min(upper, length + error)
-                v = p
-                s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
-                a, b = witnesses(s, three)
-    n = axis  # what proved the lower bound: near contact v is all rounding, even its sign
-    if not proven and length > 4.0 * tiny and not (mode == UNSIGNED and upper <= radii):
-        wide = upper - lower > promised
-        d = (-v[0] / length, -v[1] / length, -v[2] / length)
-        x = (v[0] + length * n[0], v[1] + length * n[1], v[2] + length * n[2])
-        askew = sqrt(dot(x, x))  # as far is a witness off its shape
-        if wide and (tol > 0.0 or lower - radii > max_distance):
-            n = d  # stopped early: the witnesses are what is known
-        elif (curved or wide) and askew > 0.25 * promised:
-            w, _, _ = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
-            if length + dot(d, w) <= (upper - lower if wide else 0.5 * promised):
-                n = d  # as good a normal, to what is known, and the witnesses' own
-            elif wide:
-                a = (a[0] - 0.5 * x[0], a[1] - 0.5 * x[1], a[2] - 0.5 * x[2])  # half of it for each
-        elif askew > OFF_AXIS * size and length > CLOSE * size and not curved:
-            a, b = closer_up(qa, ia, fa, oa, qb, ib, fb, ob, m, error, tiny, size, length, n, a, b, s, log)
-    if proven:
-        upper = min(upper, 0.0)
-    if proven and mode == UNSIGNED:
-        distance = 0.0
-        # a point has no other common point; a simplex of a needle's would miss it by the rounding of its weights
-        if qa[ia] == _POINT:
-            a = b = (0.0, 0.0, 0.0)
-        elif qb[ib] == _POINT:
-            a = b = (m[9], m[10], m[11])
-    finish(
-        pa, i, fa, oa, n, a, b, distance, lower, upper, proven, ra, rb, promised, size, mode, max_distance,
-        full, steps, out, flags, k,
-    )  # fmt: skip
-    return at
+            report(c, asked, Known(gap, gap - c.error, upper, True, n, n, a, b, 1, False), out, flags, k)
+            return
+    width = max(_GJK_WIDTH * c.size if curved else 0.0, tol * c.size - 2.0 * c.error)
+    walk = seed(c, width, max_distance, room, cache, k)
+    known = separate(c, walk, room)
+    if is_open(c, asked, known):
+        known = penetrate(c, asked, walk, known, width, room)
+    known = align(c, asked, known, room)
+    report(c, asked, known, out, flags, k)
 
 
 @kernel
-def closer_up(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
-    error: float, tiny: float, size: float, length: float, n: Vec3, a: Vec3, b: Vec3, s: Array, log: Array,
-) -> tuple[Vec3, Vec3]:  # fmt: skip
-    """Return the witnesses of polytopes whose axis n is known better than v, which are a and b.
+def seed(c: Cores, width: float, far: float, room: Room, cache: Array, k: int) -> Walk:
+    """Run GJK from what row k of the cache remembers, else from the direction between the centres."""
+    s, log = room.simplex, room.log
+    if log.shape[0] > 0:
+        log[0] = 1.0
+    start = recall(cache, k, c.m, s)
+    walk = gjk(c, start, width, far, -inf, s, log)
+    remember(cache, k, c.m, s, start, walk)
+    if log.shape[0] > 0:
+        put(log, GJK_END)
+        put(log, float(walk.code))
+        put(log, float(walk.rows))
+        put_rows(log, s, walk.rows)
+    return walk
+
+
+@kernel
+def separate(c: Cores, walk: Walk, room: Room) -> Known:
+    """Return what GJK proves: the cores' signed distance lies between its bounds."""
+    length = sqrt(dot(walk.v, walk.v))
+    a, b = witnesses(room.simplex, walk.rows)
+    inside = walk.code == INSIDE_SIMPLEX
+    return Known(length, walk.lower - c.error, length + c.error, inside, walk.v, walk.axis, a, b, walk.steps, False)
+
+
+@kernel
+def is_open(c: Cores, asked: Asked, known: Known) -> bool:
+    """Tell whether GJK left a question that EPA answers."""
+    if known.lower - c.radii > asked.max_distance:
+        return False
+    if asked.mode == EPA_ALWAYS:
+        return True
+    if not known.proven:
+        width, allowed = known.upper - known.lower, asked.tol * c.size
+        if allowed > asked.promised and width <= allowed:
+            return False
+        if width <= asked.promised and known.lower > 0.0:
+            return False
+    # of what overlaps a distance asks no more: be it that the cores do, or that their radii bridge what is between
+    return asked.mode != UNSIGNED or not (known.proven or known.upper - c.radii <= 0.0)
+
+
+@kernel
+def deepest(c: Cores, asked: Asked, walk: Walk, width: float, room: Room) -> tuple[Depth, bool, Vec3, Vec3]:
+    """Return the depth by a family of ties or by EPA; whether it is EPA's in vain; and witnesses for that case."""
+    signed = asked.mode != UNSIGNED
+    width = max(width, _EPA_WIDTH * c.size if asked.curved else c.tiny)
+    tied = Depth(CLOSED, 0, -walk.lower, walk.axis, inf, -1.0, -1.0)
+    settled = False
+    if asked.curved and asked.mode != EPA_ALWAYS:
+        settled, tied = concentric(c, 0.25 * asked.promised, tied.least, tied.normal, room)
+        if not settled:
+            settled, tied = meridian(c, width, ASKEW * c.size, tied.least, tied.normal, room)
+    a, b = first_face(room.simplex)
+    if settled and not tied.least + tied.outer > asked.promised - 2.0 * c.error:
+        return tied, False, a, b
+    # a settled one is wide where axes are only nearly parallel: EPA may know better
+    least, axis = tied.least, tied.normal
+    if settled and -walk.lower < least:  # GJK's direction, which is none of the section's plane, is better
+        least, axis = -walk.lower, walk.axis
+    seeded = walk.code == INSIDE_SIMPLEX and not settled
+    found = epa(c, width, not signed, seeded, least, axis, room)
+    steps, outer = tied.steps + found.steps, found.outer
+    if settled and signed and tied.least + tied.outer < (found.least - found.front if found.front >= 0.0 else inf):
+        # what the section shows is narrower than what EPA's points show
+        return Depth(found.code, steps, tied.least, tied.normal, tied.outer, tied.front, tied.back), True, a, b
+    if settled and found.front >= 0.0:
+        outer = max(min(outer, tied.outer), -found.front)
+    return Depth(found.code, steps, found.least, found.normal, outer, found.front, found.back), False, a, b
+
+
+@kernel
+def penetrate(c: Cores, asked: Asked, walk: Walk, known: Known, width: float, room: Room) -> Known:
+    """Return what families of ties and EPA know better than GJK."""
+    s = room.simplex
+    depth, by_section, section_a, section_b = deepest(c, asked, walk, width, room)
+    distance, proven, v, a, b = known.distance, known.proven, known.v, known.a, known.b
+    lower, upper = -depth.least - c.error, known.upper
+    if not by_section:  # what another direction proves is no bound along the section's
+        lower = max(lower, known.lower)
+    if depth.outer < inf:
+        upper = min(upper, depth.outer + c.error)
+    if depth.front >= 0.0:  # the origin is inside: overlap
+        if asked.mode != UNSIGNED:
+            distance = -depth.front
+            a, b = (section_a, section_b) if by_section else first_face(s)
+        elif not (proven or distance <= TOUCHED * c.tiny):
+            a, b = common_point(s, depth.front, depth.back)
+        proven = True
+    elif depth.code != FLAT:
+        p0, p1, p2, _ = first_four(s)
+        p, l4 = closest_on_triangle(p0, p1, p2, c.tiny)
+        reach = sqrt(dot(p, p))
+        if reach < distance or (asked.mode == EPA_ALWAYS and reach <= distance + c.tiny):
+            distance, v = reach, p
+            upper = min(upper, reach + c.error)
+            set_weights(s, l4)
+            a, b = first_face(s)
+    return Known(distance, lower, upper, proven, v, depth.normal, a, b, known.steps + depth.steps, depth.code == FULL)
+
+
+@kernel
+def first_face(s: Array) -> tuple[Vec3, Vec3]:
+    """Return the weighted point of the first three rows as a point of A and one of B."""
+    return witnesses(s, plain(3))
+
+
+@kernel
+def common_point(s: Array, front: float, back: float) -> tuple[Vec3, Vec3]:
+    """Return the origin as a point of A and one of B: between where the ray through it enters and leaves."""
+    for r in range(6):
+        s[r, 9] *= (back if r < 3 else front) / (front + back)
+    return witnesses(s, plain(6))
+
+
+@kernel
+def align(c: Cores, asked: Asked, known: Known, room: Room) -> Known:
+    """Return what is known with the better normal: the witnesses' own, or the one that proved the lower bound."""
+    if known.proven:
+        return meet(c, asked, known)
+    n, v, a, b, length = known.normal, known.v, known.a, known.b, known.distance
+    if not length > TOUCHED * c.tiny or (asked.mode == UNSIGNED and known.upper <= c.radii):
+        return known
+    width = known.upper - known.lower
+    wide = width > asked.promised
+    d = (-v[0] / length, -v[1] / length, -v[2] / length)
+    x = (v[0] + length * n[0], v[1] + length * n[1], v[2] + length * n[2])
+    askew = sqrt(dot(x, x))  # as far is a witness off its shape
+    if wide and (asked.tol > 0.0 or known.lower - c.radii > asked.max_distance):
+        n = d  # stopped early: the witnesses are what is known
+    elif (asked.curved or wide) and askew > 0.25 * asked.promised:
+        w, _, _ = support_pair(c, d)
+        if length + dot(d, w) <= (width if wide else 0.5 * asked.promised):
+            n = d  # as good a normal, to what is known, and the witnesses' own
+        elif wide:
+            a = (a[0] - 0.5 * x[0], a[1] - 0.5 * x[1], a[2] - 0.5 * x[2])  # half of it for each
+    elif askew > OFF_AXIS * c.size and length > CLOSE * c.size and not asked.curved:
+        a, b = closer_up(c, known, room)
+    return Known(length, known.lower, known.upper, False, v, n, a, b, known.steps, known.full)
+
+
+@kernel
+def meet(c: Cores, asked: Asked, known: Known) -> Known:
+    """Return what is known of cores with a common point; a distance asks for one such point, and is 0."""
+    a, b, distance = known.a, known.b, known.distance
+    if asked.mode == UNSIGNED:
+        distance = 0.0
+        # a point has no other common point; a simplex of a needle's would miss it by the rounding of its weights
+        if c.a.ints[_KIND] == _POINT:
+            a = b = (0.0, 0.0, 0.0)
+        elif c.b.ints[_KIND] == _POINT:
+            a = b = (c.m[9], c.m[10], c.m[11])
+    upper = min(known.upper, 0.0)
+    return Known(distance, known.lower, upper, True, known.v, known.normal, a, b, known.steps, known.full)
+
+
+@kernel
+def closer_up(c: Cores, known: Known, room: Room) -> tuple[Vec3, Vec3]:
+    """Return the witnesses of polytopes whose normal is known better than v.
 
     Between faces far apart GJK ends where |v| is least to rounding, and v is still askew by the root of that. So the
     gap is closed along n, and GJK run again: near contact the same rounding leaves v askew by next to nothing.
     """
-    t = length - CLOSE * size
-    near = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9] - t * n[0], m[10] - t * n[1], m[11] - t * n[2])
-    code, count, v, _, _, _, _ = gjk(
-        qa, ia, fa, oa, qb, ib, fb, ob, near, n, error, tiny, 0.0, 0.0, inf, -inf, int(np.int64(0)), s, log[:0],
-        int(np.int64(0)),
-    )  # fmt: skip
-    if code == INSIDE_SIMPLEX or dot(v, v) > (4.0 * CLOSE * size) ** 2:
-        return a, b
-    a, b = witnesses(s, count)
+    n, t = known.normal, known.distance - CLOSE * c.size
+    walk = gjk(moved(c, n, -t), Start(n, 0), 0.0, inf, -inf, room.simplex, room.log[:0])
+    most = 4.0 * CLOSE * c.size
+    if walk.code == INSIDE_SIMPLEX or dot(walk.v, walk.v) > most * most:
+        return known.a, known.b
+    a, b = witnesses(room.simplex, walk.rows)
     return a, (b[0] + t * n[0], b[1] + t * n[1], b[2] + t * n[2])
 
 
 @kernel
-def finish(
-    pa: Array, i: int, fa: Array, oa: int, n: Vec3, a: Vec3, b: Vec3, distance: float,
-    lower: float, upper: float, proven: bool,
-    ra: float, rb: float, promised: float, size: float, mode: int, max_distance: float, full: int, steps: int,
-    out: Array, flags: Ints, k: int,
-) -> None:  # fmt: skip
+def report(c: Cores, asked: Asked, known: Known, out: Array, flags: Ints, k: int) -> None:
     """Add the radii to the cores' answer, name its status, and write it in world axes."""
-    radii = ra + rb
-    lower -= radii
-    upper -= radii
-    distance -= radii
-    if mode == UNSIGNED and (proven or upper <= 0.0):
+    n, a, b, proven = known.normal, known.a, known.b, known.proven
+    ra = c.a.floats[_RADIUS]
+    lower, upper, distance = known.lower - c.radii, known.upper - c.radii, known.distance - c.radii
+    if asked.mode == UNSIGNED and (proven or upper <= 0.0):
         # one common point: on the segment between the cores' witnesses, within ra of one and rb of the other
         proven = True
-        t = ra / radii if radii > 0.0 else 0.5
+        t = ra / c.radii if c.radii > 0.0 else 0.5
         a = (a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]), a[2] + t * (b[2] - a[2]))
         b = a
         distance, lower, upper = 0.0, 0.0, 0.0
     else:
         a = (a[0] + ra * n[0], a[1] + ra * n[1], a[2] + ra * n[2])
-        if mode == UNSIGNED:
-            lower = max(lower, 0.0)
-            upper = max(upper, 0.0)
-            distance = max(distance, 0.0)
+        if asked.mode == UNSIGNED:
+            lower, upper, distance = max(lower, 0.0), max(upper, 0.0), max(distance, 0.0)
         distance = min(max(distance, lower), upper)
         b = (a[0] + distance * n[0], a[1] + distance * n[1], a[2] + distance * n[2])
     if lower > 0.0:
-        status = BEYOND if lower > max_distance else SEPARATED
+        status = BEYOND if lower > asked.max_distance else SEPARATED
     elif upper < 0.0 or proven:
         status = OVERLAPPING
-    elif upper - lower <= promised:
+    elif upper - lower <= asked.promised:
         status = TOUCHING
     else:
         status = UNDECIDED
-    out[k, 0] = distance
-    out[k, 1] = lower
-    out[k, 2] = upper
-    center = world_center(pa, i, fa, oa)
+    out[k, 0], out[k, 1], out[k, 2] = distance, lower, upper
+    write_in_world(c, n, a, b, out, k)
+    flags[k, 0] = status
+    flags[k, 1] = known.steps
+    flags[k, 2] = 1 if upper - lower <= asked.promised else 0
+    flags[k, 3] = 1 if known.full else 0
+
+
+@kernel
+def write_in_world(c: Cores, n: Vec3, a: Vec3, b: Vec3, out: Array, k: int) -> None:
+    """Write a normal and two points, in A's frame, to row k in world axes."""
+    center = world_center(c.pose, c.a.floats)
     for r in range(3):
-        x, y, z = pa[i, 3 * r], pa[i, 3 * r + 1], pa[i, 3 * r + 2]
+        x, y, z = c.pose[3 * r], c.pose[3 * r + 1], c.pose[3 * r + 2]
         t = center[r]
         out[k, 3 + r] = x * n[0] + y * n[1] + z * n[2]
         out[k, 6 + r] = x * a[0] + y * a[1] + z * a[2] + t
         out[k, 9 + r] = x * b[0] + y * b[1] + z * b[2] + t
-    flags[k, 0] = status
-    flags[k, 1] = steps
-    flags[k, 2] = 1 if upper - lower <= promised else 0
-    flags[k, 3] = full
 
 
 @kernel
-def quick_collide(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, pa: Array, i: int, pb: Array, j: int,
-    margin: float, simplex: Array, cache: Array, k: int, log: Array,
-) -> int:  # fmt: skip
+def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int) -> int:
     """Return 0 where sd > margin is proven, 1 where sd <= margin is, 2 where only `solve` can tell.
 
     The same GJK with early exits. Its bounds are among those of `solve`, so the boolean and the interval never
@@ -292,43 +319,34 @@ def quick_collide(
     by more than the width of an answer, or four points are round the origin, the long way has no other answer left.
     It is taken cold.
     """
-    m = relative_pose(pa, i, fa, oa, pb, j, fb, ob)
-    size = pair_size(fa, oa, fb, ob, m)
-    error = rounding_error(size, fa, oa, fb, ob, pa[i, 12]) + center_error(pa, i, fa, oa, pb, j, fb, ob)
-    radii = fa[oa + _RADIUS] + fb[ob + _RADIUS]
-    tiny = 16.0 * _U * size
-    clear = margin + radii + 4.0 * error + WIDTH_CURVED * size
-    if sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11]) - fa[oa + _RHO] - fb[ob + _RHO] > clear:
+    m, fa, fb = c.m, c.a.floats, c.b.floats
+    clear = margin + c.radii + 4.0 * c.error + WIDTH_CURVED * c.size
+    if sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11]) - fa[_RHO] - fb[_RHO] > clear:
         return 0
-    if qa[ia] == _BOX and qb[ib] == _BOX:
-        gap, _, widest, sure = best_axis(fa, oa + _HEAD, fb, ob + _HEAD, m, clear)
+    if c.a.ints[_KIND] == _BOX and c.b.ints[_KIND] == _BOX:
+        gap, _, widest, sure = best_axis(c, clear)
         if gap > clear:
             return 0
-        depth = -widest - BOX_WIDTH * size - error
-        if sure and depth > 0.0 and -depth - radii <= margin:
+        depth = -widest - BOX_WIDTH * c.size - c.error
+        if sure and depth > 0.0 and -depth - c.radii <= margin:
             return 1
-    warm = cache.shape[0] > 0
-    if warm and cache[k, 0] > 0.0:
+    if cache.shape[0] > 0 and cache[k, 0] > 0.0:
         axis = (cache[k, 1], cache[k, 2], cache[k, 3])
-        w, _, _ = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, axis)
+        w, _, _ = support_pair(c, axis)
         if -dot(axis, w) > clear:
             return 0
-        if cache[k, 0] == 4.0 and -radii <= margin and margin >= 0.0:
+        if cache[k, 0] == 4.0 and -c.radii <= margin and margin >= 0.0:
             recall(cache, k, m, simplex)
             p0, p1, p2, p3 = first_four(simplex)
-            _, _, where = closest_on_tetrahedron(p0, p1, p2, p3, tiny)
+            _, _, where = closest_on_tetrahedron(p0, p1, p2, p3, c.tiny)
             if where == INSIDE:
                 return 1
-    curved = qa[ia + _POLYTOPE] == 0 or qb[ib + _POLYTOPE] == 0
-    width = 1e-13 * size if curved else 0.0
-    code, count, _, _, axis, _, _ = gjk(
-        qa, ia, fa, oa, qb, ib, fb, ob, m, direction_between(m), error, tiny, width, radii, margin, margin,
-        int(np.int64(0)), simplex, log, int(np.int64(0)),
-    )  # fmt: skip
-    if warm:
-        remember(cache, k, m, simplex, count, axis, int(np.int64(0)))
-    if code == FAR:
+    width = _GJK_WIDTH * c.size if is_curved(c) else 0.0
+    start = Start(direction_between(m), 0)
+    walk = gjk(c, start, width, margin, margin, simplex, simplex[0, :0])
+    remember(cache, k, m, simplex, start, walk)
+    if walk.code == FAR:
         return 0
-    if code == NEAR_ENOUGH or (code == INSIDE_SIMPLEX and -radii <= margin):
+    if walk.code == NEAR_ENOUGH or (walk.code == INSIDE_SIMPLEX and -c.radii <= margin):
         return 1
     return 2

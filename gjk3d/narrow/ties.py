@@ -20,75 +20,83 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-import numpy as np
-
 from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular, unit
-from gjk3d.narrow.cores import Rigid, support_pair
-from gjk3d.narrow.gjk import SIMPLEX, set_row
+from gjk3d.narrow.cores import Cores, support_pair
+from gjk3d.narrow.epa import CLOSED, EIGHT, Depth
+from gjk3d.narrow.gjk import set_row
+from gjk3d.narrow.room import SIMPLEX, Room
 from gjk3d.shapes import layout
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array
 
-_HEAD, _KIND = layout.FLOAT_HEAD, layout.KIND
-_POINT, _ELLIPSOID = layout.POINT, layout.ELLIPSOID
+_HEAD, _KIND, _ELLIPSOID = layout.FLOAT_HEAD, layout.KIND, layout.ELLIPSOID
+_AXIS, _RHO, _SYMMETRY = layout.AXIS, layout.RHO, layout.SYMMETRY
+_REVOLVED, _BALL = layout.REVOLVED, layout.BALL
 
-
-@kernel
-def row_squares(f: Array, o: int, x: float, y: float, z: float) -> float:
-    """Return the square of the half width along (x, y, z) of the ellipsoid with radii f[o:]."""
-    a, b, c = f[o] * x, f[o + 1] * y, f[o + 2] * z
-    return float(a * a + b * b + c * c)
+#: polygon rows: the point of A across and along the axis, that of B, and of the edge to the next: normal and key
+_ROW = 7
+_MOST = 120  #: vertices; the scratch of EPA's smallest workspace has room for them
 
 
 @kernel
-def mixed(f: Array, o: int, r: Vec3, s: Vec3) -> float:
-    """Return how much the ellipsoid with radii f[o:] is skew to two axes, as a squared length."""
-    a, b, c = f[o], f[o + 1], f[o + 2]
+def unknown(steps: int, least: float, best: Vec3) -> Depth:
+    """Return the depth of a pair that is none of the family, or none whose section tells it."""
+    return Depth(CLOSED, steps, least, best, inf, -1.0, -1.0)
+
+
+@kernel
+def half_width(radii: Array, d: Vec3) -> float:
+    """Return how far an ellipsoid reaches along d."""
+    a, b, c = radii[0] * d[0], radii[1] * d[1], radii[2] * d[2]
+    return sqrt(a * a + b * b + c * c)
+
+
+@kernel
+def mixed(radii: Array, r: Vec3, s: Vec3) -> float:
+    """Return how much an ellipsoid is skew to two axes, as a squared length."""
+    a, b, c = radii[0], radii[1], radii[2]
     return float(abs(a * a * r[0] * s[0] + b * b * r[1] * s[1] + c * c * r[2] * s[2]))
 
 
 @kernel
-def concentric(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
-    allowed: float, least: float, best: Vec3, work: Array,
-) -> tuple[bool, int, float, Vec3, float, float, float]:  # fmt: skip
-    """Return whether the pair is of this family to ``allowed``, and then what `epa` returns, as `meridian` does."""
+def skewness(radii: Array, axes: tuple[Vec3, Vec3, Vec3]) -> float:
+    """Return how much an ellipsoid is skew to three axes, as a squared length."""
+    return mixed(radii, axes[0], axes[1]) + mixed(radii, axes[1], axes[2]) + mixed(radii, axes[2], axes[0])
+
+
+@kernel
+def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -> tuple[bool, Depth]:
+    """Return whether the pair is of this family to ``allowed``, and then how deep it is, as `epa` does."""
+    m, fa, fb = c.m, c.a.floats[_HEAD:], c.b.floats[_HEAD:]
     off = sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11])
-    if qa[ia + _KIND] != _ELLIPSOID or qb[ib + _KIND] != _ELLIPSOID or off > allowed:
-        return False, 0, least, best, inf, -1.0, -1.0
-    a, b = oa + _HEAD, ob + _HEAD
+    if c.a.ints[_KIND] != _ELLIPSOID or c.b.ints[_KIND] != _ELLIPSOID or off > allowed:
+        return False, unknown(0, least, best)
     rows = ((m[0], m[1], m[2]), (m[3], m[4], m[5]), (m[6], m[7], m[8]))
     columns = ((m[0], m[3], m[6]), (m[1], m[4], m[7]), (m[2], m[5], m[8]))
     # a spheroid takes its axes from the other one: each is tried in the other's frame
-    skew_b = mixed(fb, b, rows[0], rows[1]) + mixed(fb, b, rows[1], rows[2]) + mixed(fb, b, rows[2], rows[0])
-    skew_a = (
-        mixed(fa, a, columns[0], columns[1])
-        + mixed(fa, a, columns[1], columns[2])
-        + mixed(fa, a, columns[2], columns[0])
-    )
-    thin_a = min(fa[a], fa[a + 1], fa[a + 2])
-    thin_b = min(fb[b], fb[b + 1], fb[b + 2])
-    in_a = skew_b / thin_b <= skew_a / thin_a
-    extra = off + (skew_b / thin_b if in_a else skew_a / thin_a)
+    skew_b = skewness(fb, rows) / min(fb[0], fb[1], fb[2])
+    skew_a = skewness(fa, columns) / min(fa[0], fa[1], fa[2])
+    in_a = skew_b <= skew_a
+    extra = off + (skew_b if in_a else skew_a)
     if not extra <= allowed:
-        return False, 0, least, best, inf, -1.0, -1.0
+        return False, unknown(0, least, best)
     depth = inf
     n = best
     for k in range(3):
         if in_a:
             d = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
-            reach = fa[a + k] + sqrt(row_squares(fb, b, rows[k][0], rows[k][1], rows[k][2]))
+            reach = fa[k] + half_width(fb, rows[k])
         else:
             d = columns[k]
-            reach = fb[b + k] + sqrt(row_squares(fa, a, columns[k][0], columns[k][1], columns[k][2]))
+            reach = fb[k] + half_width(fa, columns[k])
         if reach < depth:
             depth, n = reach, d
-    s = work[:SIMPLEX].reshape(6, 10)
+    s = room.simplex
     front, back = 0.0, 0.0
     for i in range(6):
         sign = 1.0 if i < 3 else -1.0
         d = (sign * n[0], sign * n[1], sign * n[2])
-        w, p, q = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
+        w, p, q = support_pair(c, d)
         # the foot on the axis, to which the support point is bent by no more than the skew
         along = dot(d, p), dot(d, q)
         p = (along[0] * d[0], along[0] * d[1], along[0] * d[2])
@@ -99,50 +107,38 @@ def concentric(
             front = dot(d, w)
         if i == 3:
             back = dot(d, w)
-    return True, int(np.int64(6)), front, n, extra - depth, front, back
-
-
-_AXIS, _RHO, _SYMMETRY = layout.AXIS, layout.RHO, layout.SYMMETRY
-_REVOLVED, _BALL = layout.REVOLVED, layout.BALL
-
-#: polygon rows: the point of A across and along the axis, that of B, and of the edge to the next: normal and key
-_ROW = 7
-_MOST = 120  #: vertices; the scratch of EPA's smallest workspace has room for them
-_DIAGONAL = 0.7071067811865476
+    return True, Depth(CLOSED, 6, front, n, extra - depth, front, back)
 
 
 @kernel
-def shared_axis(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid
-) -> tuple[bool, Vec3, float]:
+def shared_axis(c: Cores) -> tuple[bool, Vec3, float]:
     """Return whether A - B is a solid of revolution, the axis' direction, and how far B is from that, as a length."""
-    sa, sb = qa[ia + _SYMMETRY], qb[ib + _SYMMETRY]
-    u = (fa[oa + _AXIS], fa[oa + _AXIS + 1], fa[oa + _AXIS + 2])
-    p = (fb[ob + _AXIS], fb[ob + _AXIS + 1], fb[ob + _AXIS + 2])
+    m, fa, fb = c.m, c.a.floats, c.b.floats
+    sa, sb = c.a.ints[_SYMMETRY], c.b.ints[_SYMMETRY]
+    u = (fa[_AXIS], fa[_AXIS + 1], fa[_AXIS + 2])
+    p = (fb[_AXIS], fb[_AXIS + 1], fb[_AXIS + 2])
     w = (
         m[0] * p[0] + m[1] * p[1] + m[2] * p[2],
         m[3] * p[0] + m[4] * p[1] + m[5] * p[2],
         m[6] * p[0] + m[7] * p[1] + m[8] * p[2],
     )
     if sa == _REVOLVED and sb == _REVOLVED:
-        c = cross(u, w)
-        return True, u, 1.01 * sqrt(dot(c, c)) * fb[ob + _RHO]
+        sine = cross(u, w)
+        return True, u, 1.01 * sqrt(dot(sine, sine)) * fb[_RHO]  # a hundredth for the rounding of short sines
     if sa == _REVOLVED and sb == _BALL:
         return True, u, 0.0
     return sa == _BALL and sb == _REVOLVED, w, 0.0
 
 
 @kernel
-def section_point(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
-    e: Vec3, u: Vec3, x: float, y: float, p: Array, k: int,
-) -> tuple[float, Vec3]:  # fmt: skip
+def section_point(c: Cores, e: Vec3, u: Vec3, x: float, y: float, p: Array, k: int) -> tuple[float, Vec3]:
     """Put the support point along x e + y u into row k, both points turned into the plane; return its h and direction.
 
     Where the direction is along the axis a whole disc ties, and the support mappings choose any of its points.
     """
+    m = c.m
     d = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
-    w, a, b = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, d)
+    w, a, b = support_pair(c, d)
     t = (m[9], m[10], m[11])
     side = 1.0 if x >= 0.0 else -1.0
     along_a = dot(a, u)
@@ -204,79 +200,92 @@ def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array
 
 
 @kernel
-def meridian(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid,
-    error: float, tiny: float, width: float, allowed: float, least: float, best: Vec3, work: Array,
-) -> tuple[bool, int, float, Vec3, float, float, float]:  # fmt: skip
-    """Return whether the depth was found here, and then what `epa` returns: steps, least, best, outer, front, back.
+def first_polygon(c: Cores, e: Vec3, u: Vec3, least: float, best: Vec3, p: Array) -> tuple[int, float, Vec3]:
+    """Put the distinct support points of eight directions into rows; return how many, the least h seen, its n."""
+    count = 0
+    for k in range(8):
+        x, y = EIGHT[k]
+        h, d = section_point(c, e, u, x, y, p, count)
+        if h < least:
+            least, best = h, d
+        if count == 0 or not same_point(p, count, count - 1, c.tiny):
+            count += 1
+    if count > 1 and same_point(p, count - 1, 0, c.tiny):
+        count -= 1
+    if count > 2:
+        for k in range(count):
+            set_edge(p, k, k + 1 if k + 1 < count else 0)
+    return count, least, best
+
+
+@kernel
+def split_edge(p: Array, count: int, near: int) -> None:
+    """Put row ``count`` between row ``near`` and the next."""
+    new = (p[count, 0], p[count, 1], p[count, 2], p[count, 3])
+    for k in range(count, near + 1, -1):
+        for j in range(_ROW):
+            p[k, j] = p[k - 1, j]
+    p[near + 1, 0], p[near + 1, 1], p[near + 1, 2], p[near + 1, 3] = new
+    set_edge(p, near, near + 1)
+    set_edge(p, near + 1, near + 2 if near + 1 < count else 0)
+
+
+@kernel
+def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, room: Room) -> tuple[bool, Depth]:
+    """Return whether the depth was found in the plane through both axes, and then what it is, as `epa` does.
 
     False where the axes are askew by more than ``allowed``, as a length, or the origin is not well inside. Axes that
     are only nearly parallel widen the bounds, and leave B's witness as far from its surface as these are wide.
     """
-    fits, u, askew = shared_axis(qa, ia, fa, oa, qb, ib, fb, ob, m)
+    m = c.m
+    fits, u, askew = shared_axis(c)
     if not fits or askew > allowed:
-        return False, 0, least, best, inf, -1.0, -1.0
+        return False, unknown(0, least, best)
     along = m[9] * u[0] + m[10] * u[1] + m[11] * u[2]
     across = (m[9] - along * u[0], m[10] - along * u[1], m[11] - along * u[2])
     off = sqrt(dot(across, across))
     e = perpendicular(u)
-    if off > tiny:
+    if off > c.tiny:
         e = (across[0] / off, across[1] / off, across[2] / off)
         e = unit(cross(u, cross(e, u)))  # short vectors are less at right angles to u than floats allow
         off = 0.0
     extra = 2.0 * askew + off
-    simplex = work[:SIMPLEX].reshape(6, 10)
-    p = work[SIMPLEX : SIMPLEX + _ROW * (_MOST + 1)].reshape(_MOST + 1, _ROW)
-    count = int(np.int64(0))
-    for k in range(8):
-        x = (1.0, _DIAGONAL, 0.0, -_DIAGONAL, -1.0, -_DIAGONAL, 0.0, _DIAGONAL)[k]
-        y = (0.0, _DIAGONAL, 1.0, _DIAGONAL, 0.0, -_DIAGONAL, -1.0, -_DIAGONAL)[k]
-        h, d = section_point(qa, ia, fa, oa, qb, ib, fb, ob, m, e, u, x, y, p, count)
-        if h < least:
-            least, best = h, d
-        if count == 0 or not same_point(p, count, count - 1, tiny):
-            count += 1
-    if count > 1 and same_point(p, count - 1, int(np.int64(0)), tiny):
-        count -= 1
-    if count < 3:
-        return False, 8, least, best, inf, -1.0, -1.0
-    for k in range(count):
-        set_edge(p, k, k + 1 if k + 1 < count else 0)
+    p = room.work[SIMPLEX : SIMPLEX + _ROW * (_MOST + 1)].reshape(_MOST + 1, _ROW)
+    count, least, best = first_polygon(c, e, u, least, best, p)
     steps = 8
+    if count < 3:
+        return False, unknown(steps, least, best)
     while True:
         near = 0
         for k in range(1, count):
             if p[k, 6] < p[near, 6]:
                 near = k
         key = p[near, 6]
-        h, d = section_point(qa, ia, fa, oa, qb, ib, fb, ob, m, e, u, p[near, 4], p[near, 5], p, count)
+        h, d = section_point(c, e, u, p[near, 4], p[near, 5], p, count)
         steps += 1
         if h < least:
             least, best = h, d
-        if least <= error or steps == 2 * _MOST:
-            return False, steps, least, best, inf, -1.0, -1.0
+        if least <= c.error or steps == 2 * _MOST:
+            return False, unknown(steps, least, best)
         after = near + 1 if near + 1 < count else 0
         if h - key <= width or count == _MOST:
             break
-        if same_point(p, count, near, tiny) or same_point(p, count, after, tiny):
+        if same_point(p, count, near, c.tiny) or same_point(p, count, after, c.tiny):
             break
-        new = (p[count, 0], p[count, 1], p[count, 2], p[count, 3])
-        for k in range(count, near + 1, -1):
-            for j in range(_ROW):
-                p[k, j] = p[k - 1, j]
-        p[near + 1, 0], p[near + 1, 1], p[near + 1, 2], p[near + 1, 3] = new
+        split_edge(p, count, near)
         count += 1
-        set_edge(p, near, near + 1)
-        set_edge(p, near + 1, near + 2 if near + 2 < count else 0)
-    if not key > error + extra:  # else what the section shows need not hold beside it
-        return False, steps, least, best, inf, -1.0, -1.0
+    if not key > c.error + extra:  # else what the section shows need not hold beside it
+        return False, unknown(steps, least, best)
     x, y = dot(best, e), dot(best, u)
     if abs(x * x + y * y - 1.0) > 1e-12:  # GJK's own direction was as good, and is none of the plane
         x, y = p[near, 4], p[near, 5]
         best = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
-        w, _, _ = support_pair(qa, ia, fa, oa, qb, ib, fb, ob, m, best)
+        w, _, _ = support_pair(c, best)
         least = dot(best, w)
-    top = int(np.int64(0))
-    front = crossed(p, count, x, y, e, u, simplex, top)
-    back = crossed(p, count, -x, -y, e, u, simplex, top + 3)
-    return True, steps, least, best, extra - key, front, back
+    front, back = 0.0, 0.0
+    for side in range(2):
+        if side == 0:
+            front = crossed(p, count, x, y, e, u, room.simplex, 3 * side)
+        else:
+            back = crossed(p, count, -x, -y, e, u, room.simplex, 3 * side)
+    return True, Depth(CLOSED, steps, least, best, extra - key, front, back)

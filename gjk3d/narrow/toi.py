@@ -16,16 +16,17 @@ order form is Mirtich's (Impulse-based Dynamic Simulation, 1996, sec. 2.3).
 from __future__ import annotations
 
 from math import cos, inf, sin, sqrt
+from typing import NamedTuple
 
-import numpy as np
-
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import kernel, plain
 from gjk3d.geometry.vec3 import Vec3, cross, dot
-from gjk3d.narrow.cores import Rigid, pair_size, relative_pose, rounding_error
+from gjk3d.narrow.box_box import turned
+from gjk3d.narrow.cores import Cores, cores_at, rounding_error
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, gjk, witnesses
-from gjk3d.narrow.solve import direction_between
 from gjk3d.narrow.warm import recall, remember
+from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Ints
 
@@ -39,17 +40,57 @@ MAX_STEPS = 2000
 #: of a step, how well its end is known
 CLOSE_ENOUGH = 0.05
 _RADIUS, _RHO, _CENTER = layout.RADIUS, layout.RHO, layout.CENTER
-_U = layout.UNIT_ROUNDOFF
+_U = UNIT_ROUNDOFF
+_LEAST_WIDTH = 1e-13  #: of the pair's size, between GJK's bounds
+
+
+class Flight(NamedTuple):
+    """Two cores, their motion rows, and what is asked of them."""
+
+    a: Core
+    b: Core
+    solid: bool  #: or A is the half-space below the plane through its centre, and does not turn
+    normal: Vec3  #: of that plane
+    ma: Array
+    mb: Array
+    target: float  #: how far apart the cores are to stay
+    turn: float  #: bound of the angles of both turns
+    lost: float  #: what the motions' own rounding may miss
+    poses: Array
+    cache: Array
+    simplex: Array
+
+
+class Gap(NamedTuple):
+    """How far apart two cores are at a time."""
+
+    apart: bool  #: proven, by more than the target
+    low: float
+    high: float
+    normal: Vec3
+    a: Vec3  #: their witness points, which a half-space has none of
+    b: Vec3
+
+
+class Way(NamedTuple):
+    """How two cores move along n: all that phi takes beside the support points."""
+
+    normal: Vec3
+    tilt_a: Vec3
+    tilt_b: Vec3
+    fixed: float
+    rate: float
+    k: float  #: K
 
 
 @kernel
-def place(motions: Array, k: int, t: float, poses: Array, i: int) -> None:
-    """Write where a body is at time t into pose row i."""
-    x, y, z = t * motions[k, _TURN], t * motions[k, _TURN + 1], t * motions[k, _TURN + 2]
+def place(motion: Array, t: float, pose: Array) -> None:
+    """Write where a body is at time t into a pose row."""
+    x, y, z = t * motion[_TURN], t * motion[_TURN + 1], t * motion[_TURN + 2]
     angle = sqrt(x * x + y * y + z * z)
     if angle == 0.0:
         for j in range(9):
-            poses[i, j] = motions[k, j]
+            pose[j] = motion[j]
     else:
         x, y, z = x / angle, y / angle, z / angle
         c, s = cos(angle), sin(angle)
@@ -58,41 +99,41 @@ def place(motions: Array, k: int, t: float, poses: Array, i: int) -> None:
         t10, t11, t12 = v * x * y + s * z, c + v * y * y, v * y * z - s * x
         t20, t21, t22 = v * x * z - s * y, v * y * z + s * x, c + v * z * z
         for j in range(3):
-            p, q, r = motions[k, j], motions[k, 3 + j], motions[k, 6 + j]
-            poses[i, j] = t00 * p + t01 * q + t02 * r
-            poses[i, 3 + j] = t10 * p + t11 * q + t12 * r
-            poses[i, 6 + j] = t20 * p + t21 * q + t22 * r
-    x, y, z = motions[k, _REFERENCE], motions[k, _REFERENCE + 1], motions[k, _REFERENCE + 2]
+            p, q, r = motion[j], motion[3 + j], motion[6 + j]
+            pose[j] = t00 * p + t01 * q + t02 * r
+            pose[3 + j] = t10 * p + t11 * q + t12 * r
+            pose[6 + j] = t20 * p + t21 * q + t22 * r
+    x, y, z = motion[_REFERENCE], motion[_REFERENCE + 1], motion[_REFERENCE + 2]
     for j in range(3):
-        turned = poses[i, 3 * j] * x + poses[i, 3 * j + 1] * y + poses[i, 3 * j + 2] * z
-        poses[i, 9 + j] = motions[k, _START + j] + t * motions[k, _WAY + j] - turned
-    poses[i, 12] = 8.0 * _U
+        turned = pose[3 * j] * x + pose[3 * j + 1] * y + pose[3 * j + 2] * z
+        pose[9 + j] = motion[_START + j] + t * motion[_WAY + j] - turned
+    pose[12] = 8.0 * _U
 
 
 @kernel
 def places(motions: Array, times: Array, poses: Array) -> None:
     """Write where each body is at its time."""
     for k in range(times.shape[0]):
-        place(motions, k if motions.shape[0] > 1 else 0, times[k], poses, k)
+        place(motions[k if motions.shape[0] > 1 else 0], times[k], poses[k])
 
 
 @kernel
-def in_frame(poses: Array, i: int, x: float, y: float, z: float) -> Vec3:
+def in_frame(pose: Array, x: float, y: float, z: float) -> Vec3:
     """Return a vector of the world in the frame of a pose row."""
     return (
-        poses[i, 0] * x + poses[i, 3] * y + poses[i, 6] * z,
-        poses[i, 1] * x + poses[i, 4] * y + poses[i, 7] * z,
-        poses[i, 2] * x + poses[i, 5] * y + poses[i, 8] * z,
+        pose[0] * x + pose[3] * y + pose[6] * z,
+        pose[1] * x + pose[4] * y + pose[7] * z,
+        pose[2] * x + pose[5] * y + pose[8] * z,
     )
 
 
 @kernel
-def arm(motions: Array, k: int, f: Array, o: int) -> Vec3:
+def arm(motion: Array, f: Array) -> Vec3:
     """Return the core's centre from the reference point, in the body's frame."""
     return (
-        f[o + _CENTER] - motions[k, _REFERENCE],
-        f[o + _CENTER + 1] - motions[k, _REFERENCE + 1],
-        f[o + _CENTER + 2] - motions[k, _REFERENCE + 2],
+        f[_CENTER] - motion[_REFERENCE],
+        f[_CENTER + 1] - motion[_REFERENCE + 1],
+        f[_CENTER + 2] - motion[_REFERENCE + 2],
     )
 
 
@@ -107,30 +148,23 @@ def bend(n: Vec3, w: Vec3, r: Vec3, rho: float) -> float:
 
 
 @kernel
-def phi(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid, solid: bool, n: Vec3,
-    tilt_a: Vec3, tilt_b: Vec3, fixed: float, rate: float, k: float, s: float,
-) -> tuple[float, float]:  # fmt: skip
-    """Return phi(s) and its slope; ``fixed`` and ``rate`` are of all that is no support point."""
-    da = (n[0] + s * tilt_a[0], n[1] + s * tilt_a[1], n[2] + s * tilt_a[2])
-    db = (n[0] + s * tilt_b[0], n[1] + s * tilt_b[1], n[2] + s * tilt_b[2])
-    value, slope = fixed + s * rate - 0.5 * k * s * s, rate - k * s
+def phi(c: Cores, solid: bool, way: Way, s: float) -> tuple[float, float]:
+    """Return phi(s) and its slope."""
+    m, n, ta, tb = c.m, way.normal, way.tilt_a, way.tilt_b
+    da = (n[0] + s * ta[0], n[1] + s * ta[1], n[2] + s * ta[2])
+    db = (n[0] + s * tb[0], n[1] + s * tb[1], n[2] + s * tb[2])
+    value, slope = way.fixed + s * way.rate - 0.5 * way.k * s * s, way.rate - way.k * s
     if solid:
-        a = support(qa, ia, fa, oa, da)
+        a = support(c.a, da)
         value -= dot(a, da)
-        slope -= dot(a, tilt_a)
+        slope -= dot(a, ta)
     e = (
         -(m[0] * db[0] + m[3] * db[1] + m[6] * db[2]),
         -(m[1] * db[0] + m[4] * db[1] + m[7] * db[2]),
         -(m[2] * db[0] + m[5] * db[1] + m[8] * db[2]),
     )
-    p = support(qb, ib, fb, ob, e)
-    b = (
-        m[0] * p[0] + m[1] * p[1] + m[2] * p[2],
-        m[3] * p[0] + m[4] * p[1] + m[5] * p[2],
-        m[6] * p[0] + m[7] * p[1] + m[8] * p[2],
-    )
-    return value + dot(b, db), slope + dot(b, tilt_b)
+    b = turned(m, support(c.b, e))
+    return value + dot(b, db), slope + dot(b, tb)
 
 
 @kernel
@@ -143,17 +177,14 @@ def root(spare: float, slope: float, k: float) -> float:
 
 
 @kernel
-def farthest(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, m: Rigid, solid: bool, n: Vec3,
-    tilt_a: Vec3, tilt_b: Vec3, fixed: float, rate: float, k: float, enough: float, aim: float, most: float,
-) -> tuple[float, float]:  # fmt: skip
+def farthest(c: Cores, solid: bool, way: Way, enough: float, aim: float, most: float) -> tuple[float, float]:
     """Return the longest step found with phi >= enough all along, at most ``most``; and phi's slope at its beginning.
 
     All but the square is concave: tangents of it bound phi's root from the right, chords from the left. They go for
     ``aim``, which is more than enough by the rounding of phi.
     """
-    left, right = 0.0, 0.0
-    low, first = phi(qa, ia, fa, oa, qb, ib, fb, ob, m, solid, n, tilt_a, tilt_b, fixed, rate, k, left)
+    left, right, k = 0.0, 0.0, way.k
+    low, first = phi(c, solid, way, left)
     if not low > aim:
         return 0.0, first
     value, slope = low, first
@@ -162,7 +193,7 @@ def farthest(
         if right > 0.0 and not left < tangent < right:
             break
         right = tangent if tangent < most else most
-        value, slope = phi(qa, ia, fa, oa, qb, ib, fb, ob, m, solid, n, tilt_a, tilt_b, fixed, rate, k, right)
+        value, slope = phi(c, solid, way, right)
         if value >= enough:
             return right, first
         chord = (value + 0.5 * k * right * right - low - 0.5 * k * left * left) / (right - left) - k * left
@@ -177,127 +208,99 @@ def farthest(
 
 
 @kernel
-def drift(motions: Array, k: int) -> float:
+def drift(motion: Array) -> float:
     """Bound by how much a body is not quite where `place` says, but for what its size makes of its turn's rounding."""
     still = True
     total = 0.0
     for c in range(3):
-        still = still and motions[k, _WAY + c] == 0.0 and motions[k, _TURN + c] == 0.0
-        total += abs(motions[k, _START + c]) + abs(motions[k, _WAY + c]) + 2.0 * abs(motions[k, _REFERENCE + c])
+        still = still and motion[_WAY + c] == 0.0 and motion[_TURN + c] == 0.0
+        total += abs(motion[_START + c]) + abs(motion[_WAY + c]) + 2.0 * abs(motion[_REFERENCE + c])
     return 0.0 if still else 8.0 * _U * total
 
 
 @kernel
-def turning(motions: Array, k: int) -> float:
+def turning(motion: Array) -> float:
     """Bound the angle of a body's whole turn."""
-    return float(abs(motions[k, _TURN]) + abs(motions[k, _TURN + 1]) + abs(motions[k, _TURN + 2]))
+    return float(abs(motion[_TURN]) + abs(motion[_TURN + 1]) + abs(motion[_TURN + 2]))
 
 
 @kernel
-def probe(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, solid: bool, normal: Vec3,
-    ma: Array, i: int, mb: Array, j: int, t: float, target: float, lost: float, turn: float, near: float,
-    poses: Array, cache: Array, simplex: Array, log: Array,
-) -> tuple[bool, float, float, Vec3, Vec3, Vec3, Rigid, float]:  # fmt: skip
-    """Return whether the cores are proven apart by more than ``target`` at time t, bounds of how far, and along what.
+def cores_in_flight(x: Flight, t: float) -> Cores:
+    """Return the cores where they are at time t, with the error of how they got there."""
+    place(x.ma, t, x.poses[0])
+    place(x.mb, t, x.poses[1])
+    c = cores_at(x.a, x.poses[0], x.b, x.poses[1])
+    error = rounding_error(c.size, c.a, c.b, c.pose[12]) + 8.0 * _U * x.turn * c.size + x.lost
+    return Cores(c.a, c.b, c.m, c.pose, c.size, error, c.tiny, c.radii)
 
-    And there their witness points, which a half-space has none of, the pose of B in A, and the error of it all.
-    """
-    place(ma, i, t, poses, 0)
-    place(mb, j, t, poses, 1)
-    m = relative_pose(poses, 0, fa, oa, poses, 1, fb, ob)
-    size = pair_size(fa, oa, fb, ob, m)
-    error = rounding_error(size, fa, oa, fb, ob, poses[0, 12]) + 8.0 * _U * turn * size + lost
-    n, low = normal, 0.0
+
+@kernel
+def probe(x: Flight, c: Cores, near: float) -> Gap:
+    """Return how far apart the cores are; ``near`` says how far they were last."""
     zero = (0.0, 0.0, 0.0)
-    if not solid:
-        low, _ = phi(
-            qa, ia, fa, oa, qb, ib, fb, ob, m, solid, n, zero, zero, dot(n, (m[9], m[10], m[11])), 0.0, 0.0, 0.0
-        )
-        return low - error > target, low, low, n, zero, zero, m, error
-    least = 1e-13 * size
+    if not x.solid:
+        n, m = x.normal, c.m
+        low, _ = phi(c, x.solid, Way(n, zero, zero, dot(n, (m[9], m[10], m[11])), 0.0, 0.0), 0.0)
+        return Gap(low - c.error > x.target, low, low, n, zero, zero)
+    least = _LEAST_WIDTH * c.size
     width = max(least, 1e-2 * near)
     while True:
-        given = int(np.int64(0))
-        start = direction_between(m)
-        if cache[0, 0] > 0.0:
-            given = recall(cache, 0, m, simplex)
-            start = (cache[0, 1], cache[0, 2], cache[0, 3])
-        code, count, u, low, n, _, _ = gjk(
-            qa, ia, fa, oa, qb, ib, fb, ob, m, start, error, 16.0 * _U * size, width, 0.0, inf, -inf, given,
-            simplex, log, int(np.int64(0)),
-        )  # fmt: skip
-        remember(cache, 0, m, simplex, count, n, given)
-        if code == INSIDE_SIMPLEX:
-            return False, low, low, n, zero, zero, m, error
-        high = sqrt(dot(u, u))
-        apart = low - error > target
+        start = recall(x.cache, plain(0), c.m, x.simplex)
+        walk = gjk(c, start, width, inf, -inf, x.simplex, x.simplex[0, :0])
+        remember(x.cache, plain(0), c.m, x.simplex, start, walk)
+        low = walk.lower
+        if walk.code == INSIDE_SIMPLEX:
+            return Gap(False, low, low, walk.axis, zero, zero)
+        high = sqrt(dot(walk.v, walk.v))
+        apart = low - c.error > x.target
         # a loose width is for what is far, by the bounds it leaves
-        if (apart and high - low <= 0.1 * (high - target)) or width <= least:
-            a, b = witnesses(simplex, count)
-            return apart, low, high, n, a, b, m, error
-        width = max(least, min(0.1 * width, 1e-2 * (high - target)))
+        if (apart and high - low <= 0.1 * (high - x.target)) or width <= least:
+            a, b = witnesses(x.simplex, walk.rows)
+            return Gap(apart, low, high, walk.axis, a, b)
+        width = max(least, min(0.1 * width, 1e-2 * (high - x.target)))
 
 
 @kernel
-def impact(
-    qa: Ints, ia: int, fa: Array, oa: int, qb: Ints, ib: int, fb: Array, ob: int, solid: bool, normal: Vec3,
-    ma: Array, i: int, mb: Array, j: int, clearance: float,
-    poses: Array, cache: Array, simplex: Array, log: Array,
-) -> tuple[int, float, float, int]:  # fmt: skip
-    """Return what happens, the time up to which it is proven not to, a time at which it does, and the steps taken.
+def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Way, Vec3, Vec3, Vec3]:
+    """Return how the two move along n from now on; the reference points' arms, and their speed, in A's frame."""
+    pose, ma, mb = c.pose, x.ma, x.mb
+    wa = in_frame(pose, ma[_TURN], ma[_TURN + 1], ma[_TURN + 2])
+    wb = in_frame(pose, mb[_TURN], mb[_TURN + 1], mb[_TURN + 2])
+    v = in_frame(pose, mb[_WAY] - ma[_WAY], mb[_WAY + 1] - ma[_WAY + 1], mb[_WAY + 2] - ma[_WAY + 2])
+    ra, rb = arm(ma, c.a.floats), turned(c.m, arm(mb, c.b.floats))
+    tilt_a, tilt_b = cross(n, wa), cross(n, wb)
+    k = bend(n, wa, ra, c.a.floats[_RHO]) + bend(n, wb, rb, c.b.floats[_RHO])
+    rate = dot(rb, tilt_b) - dot(ra, tilt_a) + dot(n, v)
+    return Way(n, tilt_a, tilt_b, dot(n, (c.m[9], c.m[10], c.m[11])), rate, k), ra, rb, v
 
-    Not ``solid``: A is the half-space below the plane through its centre with that normal, and does not turn.
-    """
-    target = clearance + fa[oa + _RADIUS] + fb[ob + _RADIUS]
-    va = (mb[j, _WAY] - ma[i, _WAY], mb[j, _WAY + 1] - ma[i, _WAY + 1], mb[j, _WAY + 2] - ma[i, _WAY + 2])
-    turn = turning(ma, i) + turning(mb, j)
-    lost = drift(ma, i) + drift(mb, j) + 2.0 * _U * clearance
-    cache[0, 0] = 0.0
+
+@kernel
+def impact(x: Flight) -> tuple[int, float, float, int]:
+    """Return what happens, the time up to which it is proven not to, a time at which it does, and the steps taken."""
     near = inf
     t = 0.0
     for step in range(1, MAX_STEPS):
-        apart, low, high, n, at_a, at_b, m, error = probe(
-            qa, ia, fa, oa, qb, ib, fb, ob, solid, normal, ma, i, mb, j, t, target, lost, turn, near,
-            poses, cache, simplex, log,
-        )  # fmt: skip
-        if not apart:
+        c = cores_in_flight(x, t)
+        gap = probe(x, c, near)
+        if not gap.apart:
             return STARTED if t == 0.0 else HIT, t, t, step
-        near = low - error - target
-        wa = in_frame(poses, 0, ma[i, _TURN], ma[i, _TURN + 1], ma[i, _TURN + 2])
-        wb = in_frame(poses, 0, mb[j, _TURN], mb[j, _TURN + 1], mb[j, _TURN + 2])
-        v = in_frame(poses, 0, va[0], va[1], va[2])
-        ra = arm(ma, i, fa, oa)
-        r = arm(mb, j, fb, ob)
-        rb = (
-            m[0] * r[0] + m[1] * r[1] + m[2] * r[2],
-            m[3] * r[0] + m[4] * r[1] + m[5] * r[2],
-            m[6] * r[0] + m[7] * r[1] + m[8] * r[2],
-        )
-        tilt_a, tilt_b = cross(n, wa), cross(n, wb)
-        k = bend(n, wa, ra, fa[oa + _RHO]) + bend(n, wb, rb, fb[ob + _RHO])
-        rate = dot(rb, tilt_b) - dot(ra, tilt_a) + dot(n, v)
-        ahead, slope = farthest(
-            qa, ia, fa, oa, qb, ib, fb, ob, m, solid, n, tilt_a, tilt_b, dot(n, (m[9], m[10], m[11])), rate, k,
-            target + 2.0 * error, target + 3.0 * error, 1.0 - t,
-        )  # fmt: skip
+        near = gap.low - c.error - x.target
+        way, ra, rb, v = ahead_of(x, c, gap.normal)
+        ahead, slope = farthest(c, x.solid, way, x.target + 2.0 * c.error, x.target + 3.0 * c.error, 1.0 - t)
         if t + ahead >= 1.0:
             return FREE, 1.0, 1.0, step
-        if near <= 8.0 * error or not t + ahead > t:
+        if near <= 8.0 * c.error or not t + ahead > t:
             # as close as floats can tell: a proof of contact is looked for, past where it should be by as much
-            if solid:  # how fast the witness points close in; phi has to fear for whole faces
-                pa = (at_a[0] + ra[0], at_a[1] + ra[1], at_a[2] + ra[2])
-                pb = (at_b[0] - m[9] + rb[0], at_b[1] - m[10] + rb[1], at_b[2] - m[11] + rb[2])
-                slope = dot(n, v) + dot(tilt_b, pb) - dot(tilt_a, pa)
-            rest = high - target
-            rest = max(2.0 * ahead, rest / max(-slope, sqrt(k * rest)))
+            if x.solid:  # how fast the witness points close in; phi has to fear for whole faces
+                a, b, m = gap.a, gap.b, c.m
+                pa = (a[0] + ra[0], a[1] + ra[1], a[2] + ra[2])
+                pb = (b[0] - m[9] + rb[0], b[1] - m[10] + rb[1], b[2] - m[11] + rb[2])
+                slope = dot(gap.normal, v) + dot(way.tilt_b, pb) - dot(way.tilt_a, pa)
+            rest = gap.high - x.target
+            rest = max(2.0 * ahead, rest / max(-slope, sqrt(way.k * rest)))
             for tries in range(2):  # what is flat or thin may be through it by then
                 later = min(t + rest * (1.0 + tries), 1.0)
-                apart, _, _, _, _, _, _, _ = probe(
-                    qa, ia, fa, oa, qb, ib, fb, ob, solid, normal, ma, i, mb, j, later, target, lost, turn, near,
-                    poses, cache, simplex, log,
-                )  # fmt: skip
-                if not apart:
+                if not probe(x, cores_in_flight(x, later), near).apart:
                     return HIT, t + ahead, later, step
             if not t + ahead > t:
                 return UNRESOLVED, t, t, step
@@ -310,12 +313,19 @@ def impact_many(
     q: Ints, f: Array, oa: Ints, ob: Ints, solid: bool, normal: Array, ma: Array, mb: Array, clearance: float,
     start: int, stop: int, poses: Array, cache: Array, simplex: Array, out: Array, flags: Ints,
 ) -> None:  # fmt: skip
-    """Answer motions start to stop; where shapes begin among ints and floats is in ``oa`` and ``ob``."""
+    """Answer motions start to stop; where shapes begin among ints and floats is in ``oa`` and ``ob``.
+
+    Not ``solid``: A is the half-space below the plane through its centre with that normal, and does not turn.
+    """
+    a, b = Core(q[oa[0] :], f[oa[1] :]), Core(q[ob[0] :], f[ob[1] :])
     n = (normal[0], normal[1], normal[2])
+    target = clearance + a.floats[_RADIUS] + b.floats[_RADIUS]
     for k in range(start, stop):
-        code, free, hit, steps = impact(
-            q, oa[0], f, oa[1], q, ob[0], f, ob[1], solid, n, ma, k if ma.shape[0] > 1 else 0,
-            mb, k if mb.shape[0] > 1 else 0, clearance, poses, cache, simplex, simplex[0, :0],
-        )  # fmt: skip
+        row_a, row_b = ma[k if ma.shape[0] > 1 else 0], mb[k if mb.shape[0] > 1 else 0]
+        turn = turning(row_a) + turning(row_b)
+        lost = drift(row_a) + drift(row_b) + 2.0 * _U * clearance
+        cache[0, 0] = 0.0
+        x = Flight(a, b, solid, n, row_a, row_b, target, turn, lost, poses, cache, simplex)
+        code, free, hit, steps = impact(x)
         out[k, 0], out[k, 1] = free, hit
         flags[k, 0], flags[k, 1] = code, steps

@@ -1,45 +1,21 @@
-"""The log a kernel writes of its steps, in one flat array of floats, and its reading.
-
-A zero-length log means no trace. A record that does not fit is counted, not written: the caller sees the length
-needed and asks again.
-"""
+"""The reading of the log that kernels write of their steps, one flat array of floats; see `gjk3d.narrow.room`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3
+from gjk3d.narrow.room import EPA_START, GJK_END, GJK_STEP
 from gjk3d.results import EpaStep, GjkStep, Trace
 from gjk3d.typing import Array
 
-GJK_STEP, EPA_START, EPA_STEP, GJK_END = 1.0, 2.0, 3.0, 4.0
 #: why GJK stopped, by the codes of `gjk3d.narrow.gjk`
 ENDINGS = ("converged", "beyond", "near enough", "origin inside", "origin on the simplex", "no progress", "step limit")
-
-
-@kernel
-def put(log: Array, at: int, x: float) -> int:
-    """Write one float where there is room; return the next place."""
-    if at < log.shape[0]:
-        log[at] = x
-    return at + 1
-
-
-@kernel
-def put3(log: Array, at: int, p: Vec3) -> int:
-    """Write a vector."""
-    if at + 3 <= log.shape[0]:
-        log[at] = p[0]
-        log[at + 1] = p[1]
-        log[at + 2] = p[2]
-    return at + 3
 
 
 def read_log(log: Array) -> Trace:
     """Turn a log into steps."""
     trace = Trace()
-    at = 0
+    at = 1
     vertices: list[Array] = []
     alive: dict[int, tuple[int, int, int]] = {}
     born = 0

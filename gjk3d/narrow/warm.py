@@ -7,11 +7,9 @@ points are only where GJK starts.
 
 from __future__ import annotations
 
-import numpy as np
-
 from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3
-from gjk3d.narrow.cores import Rigid
+from gjk3d.narrow.cores import Rigid, direction_between
+from gjk3d.narrow.gjk import Start, Walk
 from gjk3d.typing import Array
 
 #: a row: number of points (0: nothing yet), the axis in A's frame, then each point of A and of B in its own frame
@@ -19,9 +17,11 @@ ROW = 28
 
 
 @kernel
-def recall(cache: Array, k: int, m: Rigid, s: Array) -> int:
-    """Put the points remembered in row k into the simplex, B's moved to where it is now; return how many."""
-    count = int(np.int64(cache[k, 0]))
+def recall(cache: Array, k: int, m: Rigid, s: Array) -> Start:
+    """Put the points remembered in row k into the simplex, B's moved to where it is now."""
+    if cache.shape[0] == 0 or not cache[k, 0] > 0.0:
+        return Start(direction_between(m), 0)
+    count = int(cache[k, 0])
     for i in range(count):
         c = 4 + 6 * i
         ax, ay, az = cache[k, c], cache[k, c + 1], cache[k, c + 2]
@@ -32,23 +32,25 @@ def recall(cache: Array, k: int, m: Rigid, s: Array) -> int:
         s[i, 0], s[i, 1], s[i, 2] = ax - bx, ay - by, az - bz
         s[i, 3], s[i, 4], s[i, 5] = ax, ay, az
         s[i, 6], s[i, 7], s[i, 8] = bx, by, bz
-    return count
+    return Start((cache[k, 1], cache[k, 2], cache[k, 3]), count)
 
 
 @kernel
-def remember(cache: Array, k: int, m: Rigid, s: Array, count: int, axis: Vec3, given: int) -> None:
-    """Keep the axis and the simplex in row k, which holds the ``given`` points that it began with.
+def remember(cache: Array, k: int, m: Rigid, s: Array, start: Start, walk: Walk) -> None:
+    """Keep the axis and the simplex in row k, if there is one, which holds the points that it began with.
 
     A point that is remembered again keeps its numbers: turned there and back each time, it would wander off.
     """
-    cache[k, 0] = float(count)
-    cache[k, 1], cache[k, 2], cache[k, 3] = axis
+    if cache.shape[0] == 0:
+        return
+    cache[k, 0] = float(walk.rows)
+    cache[k, 1], cache[k, 2], cache[k, 3] = walk.axis
     old = 0  # the points kept are in the order they were given, and new ones come after them
-    for i in range(count):
+    for i in range(walk.rows):
         c = 4 + 6 * i
         x, y, z = s[i, 6] - m[9], s[i, 7] - m[10], s[i, 8] - m[11]
         x, y, z = m[0] * x + m[3] * y + m[6] * z, m[1] * x + m[4] * y + m[7] * z, m[2] * x + m[5] * y + m[8] * z
-        for h in range(old, given):
+        for h in range(old, start.given):
             g = 4 + 6 * h
             u, v, w = cache[k, g + 3], cache[k, g + 4], cache[k, g + 5]
             if (

@@ -12,7 +12,7 @@ from gjk3d.convex.rows import Rows
 from gjk3d.errors import ShapeError
 from gjk3d.exact.bodies import body_of
 from gjk3d.geometry.simplex import closest_on_triangle
-from gjk3d.narrow.cores import relative_pose, support_pair
+from gjk3d.narrow.cores import relative_pose, support_once
 from gjk3d.narrow.trace import ENDINGS, read_log
 from gjk3d.poses import parts
 from gjk3d.results import Certificate, Distance, Status, Trace
@@ -25,7 +25,7 @@ _TETRAHEDRON = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)], dtype=np.i
 _INSIDE = ENDINGS[3]
 _NONE, _NO_WEIGHTS, _NO_FACES = np.empty((0, 3)), np.empty(0), np.empty((0, 3), dtype=np.int64)
 _closest: Any = closest_on_triangle  # kernels, called with tuples
-_support: Any = support_pair
+_support: Any = support_once
 
 
 def check_certificate(mode: int, rows: Rows) -> None:
@@ -116,7 +116,7 @@ class _Pair:
         (self.a, row_a), (self.b, row_b) = reversed(sides) if exchanged else sides
         self.packed = self.a._packed, self.b._packed
         (_, fa), (_, fb) = self.packed
-        self.m = relative_pose(row_a, 0, fa, 0, row_b, 0, fb, 0)
+        self.m = relative_pose(row_a[0], fa, row_b[0], fb)
         self.turn = row_a[0, :9].reshape(3, 3)
         self.radii = float(fa[layout.RADIUS] + fb[layout.RADIUS])
         self.curved = not all(ints[layout.POLYTOPE] for ints, _ in self.packed)
@@ -145,7 +145,7 @@ class _Pair:
     def support(self, d: Array) -> tuple[Array, Array, Array]:
         """Return the support point of A - B along d, and the points it is made of, as the kernels saw them."""
         (qa, fa), (qb, fb) = self.packed
-        w, p, q = _support(qa, 0, fa, 0, qb, 0, fb, 0, self.m, (d[0], d[1], d[2]))
+        w, p, q = _support(qa, fa, qb, fb, self.m, (d[0], d[1], d[2]))
         return np.array(w), np.array(p), np.array(q)
 
     def directions(self, upper: _Upper, trace: Trace) -> Array:

@@ -14,9 +14,8 @@ from gjk3d.convex.checks import FACETS, check_limits, depth_mode
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, arena, pair_row
 from gjk3d.convex.solve import is_mapped
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.epa import workspace
-from gjk3d.narrow.gjk import SIMPLEX
 from gjk3d.narrow.pairs import collide_many, solve_many
+from gjk3d.narrow.room import SIMPLEX, workspace
 from gjk3d.narrow.warm import ROW
 from gjk3d.poses import WIDTH
 from gjk3d.query.ask import ask_collide, ask_distance

@@ -16,7 +16,7 @@ from gjk3d.convex.rows import in_chunks
 from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import toi as narrow
-from gjk3d.narrow.gjk import SIMPLEX
+from gjk3d.narrow.room import SIMPLEX
 from gjk3d.narrow.warm import ROW
 from gjk3d.poses import GREATEST, WIDTH
 from gjk3d.query.dispatch import way_of

@@ -15,7 +15,7 @@ from gjk3d.convex.checks import check_workers
 from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow import warm
-from gjk3d.narrow.epa import workspace
+from gjk3d.narrow.room import workspace
 from gjk3d.robot.model import Robot
 from gjk3d.robot.outlines import all_far
 from gjk3d.robot.solids import Solids

@@ -17,6 +17,7 @@ from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular
 from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, plane_axes
 from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Ints
 
@@ -39,7 +40,7 @@ def _height(exact: bool, s: Array, ints: Ints, i: int, floats: Array, o: int, d:
             s[1] * d[0] + s[4] * d[1] + s[7] * d[2],
             s[2] * d[0] + s[5] * d[1] + s[8] * d[2],
         )
-        p = support(ints, i, floats, o, e)
+        p = support(Core(ints[i:], floats[o:]), e)
         center = (floats[o + _CENTER], floats[o + _CENTER + 1], floats[o + _CENTER + 2])
         return float(
             dot(e, p) + dot(e, center) + dot(d, (s[9], s[10], s[11])) + floats[o + _RADIUS] + floats[o + _SLACK]

@@ -33,6 +33,8 @@ from math import inf, nan, sqrt
 from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.cores import cores_of
+from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import solve
 from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.kinematics import link_poses, plane_axes
@@ -40,6 +42,7 @@ from gjk3d.robot.motion_bounds import PLANE
 from gjk3d.robot.motion_sampled import along
 from gjk3d.robot.walk import between_balls, place
 from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Ints
 
@@ -191,7 +194,7 @@ def lowest(ints: Ints, i: int, floats: Array, o: int, rows: Array, k: int, d: Ve
         -(rows[k, 2] * d[0] + rows[k, 5] * d[1] + rows[k, 8] * d[2]),
     )
     r = sqrt(dot(d, d))
-    return float(-dot(e, support(ints, i, floats, o, e)) - (floats[o + _RADIUS] + floats[o + _SLACK]) * r)
+    return float(-dot(e, support(Core(ints[i:], floats[o:]), e)) - (floats[o + _RADIUS] + floats[o + _SLACK]) * r)
 
 
 @kernel
@@ -288,11 +291,9 @@ def cover(
                 loose = 0.1 * gap / (sqrt(dot(n, n)) + balls[a, 3] + balls[b, 3])
         if not (so_back >= back and so_forth >= forth):
             line = pairs.shape[0] + r if sub else p
-            solve(
-                ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a, rows, b,
-                narrow.UNSIGNED if several and not sub else mode, enough, loose, work, table, room, one, marks, zero,
-                cache[line : line + 1], one[0, :0],
-            )  # fmt: skip
+            cores, scratch = cores_of(ints, floats, starts, rows, a, b), room_in(work, table, room, one[0, :0])
+            asked = narrow.UNSIGNED if several and not sub else mode
+            solve(cores, asked, enough, loose, scratch, cache[line : line + 1], one, marks, zero)
             if (sub or not several) and one[0, 2] <= margin:
                 return 0.0, 0.0, True
             gap = one[0, 1] - floor

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.cores import cores_of
+from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.kinematics import link_poses
 from gjk3d.robot.walk import between_balls, place
 from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Ints
 
@@ -34,7 +37,7 @@ def above_plane(
         -(rows[a, 1] * u + rows[a, 4] * v + rows[a, 7] * w),
         -(rows[a, 2] * u + rows[a, 5] * v + rows[a, 8] * w),
     )
-    s = support(ints, i, floats, o, d)
+    s = support(Core(ints[i:], floats[o:]), d)
     height = u * balls[a, 0] + v * balls[a, 1] + w * balls[a, 2] - (s[0] * d[0] + s[1] * d[1] + s[2] * d[2])
     return float(height - floats[o + _RADIUS] - offset - 1e-10 * size)
 
@@ -52,6 +55,7 @@ def outlines_many(
     ``MEET`` where there is none. With ``closely`` False only whether it is more than ``most`` of the pair is found out.
     """
     row = 0 * start  # a literal would be a type of its own, and compile everything again
+    scratch = room_in(work, table, room, one[0, :0])
     for k in range(start, stop):
         link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], matrix, links)
         for p in range(pairs.shape[0]):
@@ -73,16 +77,11 @@ def outlines_many(
                 continue
             out[at, p] = MEET
             if closely:
-                solve(
-                    ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a, rows,
-                    b, narrow.UNSIGNED, max(most[p], 0.0), 0.0, work, table, room, one, marks, row, nothing, one[0, :0],
-                )  # fmt: skip
+                cores = cores_of(ints, floats, starts, rows, a, b)
+                solve(cores, narrow.UNSIGNED, max(most[p], 0.0), 0.0, scratch, nothing, one, marks, row)
                 if one[0, 1] > 0.0:
                     out[at, p] = one[0, 1]
-            elif quick_collide(
-                ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a, rows, b,
-                most[p], simplex, nothing, row, simplex[0, :0],
-            ) == 0:  # fmt: skip
+            elif quick_collide(cores_of(ints, floats, starts, rows, a, b), most[p], simplex, nothing, row) == 0:
                 out[at, p] = -MEET
 
 

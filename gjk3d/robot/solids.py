@@ -16,7 +16,7 @@ from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.rows import FIRST_POINTS, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow import warm
-from gjk3d.narrow.epa import workspace
+from gjk3d.narrow.room import workspace
 from gjk3d.query.distance import collide, signed_distance
 from gjk3d.results import Distance
 from gjk3d.robot.model import Robot

@@ -11,6 +11,8 @@ from math import sqrt
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.cores import cores_of
+from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.kinematics import link_poses
@@ -80,10 +82,7 @@ def free_many(
             a, b = pairs[p, 0], pairs[p, 1]
             if between_balls(balls, a, b) > margin or between_capsules(rows, floats, starts, a, b) > margin:
                 continue
-            told = quick_collide(
-                ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a, rows, b,
-                margin, simplex, cache, p, simplex[0, :0],
-            )  # fmt: skip
+            told = quick_collide(cores_of(ints, floats, starts, rows, a, b), margin, simplex, cache, p)
             if told == 0:
                 continue
             if pairs[p, 3] > pairs[p, 2]:
@@ -97,10 +96,8 @@ def free_many(
                     a, b = subs[r, 0], subs[r, 1]
                     if between_capsules(rows, floats, starts, a, b) > margin:
                         continue
-                    told = quick_collide(
-                        ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1],
-                        rows, a, rows, b, margin, simplex, cache, pairs.shape[0] + r, simplex[0, :0],
-                    )  # fmt: skip
+                    cores = cores_of(ints, floats, starts, rows, a, b)
+                    told = quick_collide(cores, margin, simplex, cache, pairs.shape[0] + r)
                     if told != 0:
                         break
                 if told == 0:
@@ -127,6 +124,7 @@ def clearance_many(
     sub-pairs, once the hulls round them are found near; ``gaps`` has room for both. A slot is placed when it is needed.
     """
     row = 0 * start  # a literal would be a type of its own, and compile everything again
+    scratch = room_in(work, table, room, one[0, :0])
     for k in range(start, stop):
         link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], matrix, links)
         for s in range(link.shape[0]):
@@ -167,11 +165,8 @@ def clearance_many(
                     gaps[base + r] = between_capsules(rows, floats, starts, subs[r, 0], subs[r, 1])
                     few += 1 if gaps[base + r] <= best else 0
                 if few > _FEW:
-                    solve(
-                        ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a,
-                        rows, b, narrow.UNSIGNED, max(best, 0.0), 0.0, work, table, room, one, marks, row,
-                        cache[p : p + 1], one[0, :0],
-                    )  # fmt: skip
+                    cores = cores_of(ints, floats, starts, rows, a, b)
+                    solve(cores, narrow.UNSIGNED, max(best, 0.0), 0.0, scratch, cache[p : p + 1], one, marks, row)
                     if one[0, 1] > max(best, 0.0):
                         continue  # the hulls are farther apart than the nearest, so are all the bodies in them
                 while True:
@@ -180,19 +175,13 @@ def clearance_many(
                         break
                     gaps[r] = 1e308
                     a, b = subs[r - base, 0], subs[r - base, 1]
-                    solve(
-                        ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a,
-                        rows, b, narrow.SIGNED, max(best, 0.0), 0.0, work, table, room, one, marks, row,
-                        cache[r : r + 1], one[0, :0],
-                    )  # fmt: skip
+                    cores = cores_of(ints, floats, starts, rows, a, b)
+                    solve(cores, narrow.SIGNED, max(best, 0.0), 0.0, scratch, cache[r : r + 1], one, marks, row)
                     lower = min(lower, one[0, 1])
                     best = take(one, best, p, r - base, k, out, which)
             else:
-                solve(
-                    ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a, rows,
-                    b, narrow.SIGNED, max(best, 0.0), 0.0, work, table, room, one, marks, row, cache[p : p + 1],
-                    one[0, :0],
-                )  # fmt: skip
+                cores = cores_of(ints, floats, starts, rows, a, b)
+                solve(cores, narrow.SIGNED, max(best, 0.0), 0.0, scratch, cache[p : p + 1], one, marks, row)
                 lower = min(lower, one[0, 1])
                 best = take(one, best, p, first * 0 - 1, k, out, which)
         if which[k, 0] >= 0:
@@ -261,6 +250,7 @@ def every_many(
     ``which`` have a row for each configuration from ``start`` on, and in it one for each pair.
     """
     row = 0 * start  # a literal would be a type of its own, and compile everything again
+    scratch = room_in(work, table, room, one[0, :0])
     for k in range(start, stop):
         link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], matrix, links)
         for s in range(link.shape[0]):
@@ -287,10 +277,8 @@ def every_many(
                         lower = min(lower, apart)
                         continue
                 mode = narrow.UNSIGNED if several and not sub else narrow.SIGNED
-                solve(
-                    ints, starts[a, 0], floats, starts[a, 1], ints, starts[b, 0], floats, starts[b, 1], rows, a, rows,
-                    b, mode, max(most[p], 0.0), 0.0, work, table, room, one, marks, row, nothing, one[0, :0],
-                )  # fmt: skip
+                cores = cores_of(ints, floats, starts, rows, a, b)
+                solve(cores, mode, max(most[p], 0.0), 0.0, scratch, nothing, one, marks, row)
                 if several and not sub:
                     if one[0, 1] > max(most[p], 0.0):
                         lower = one[0, 1]

@@ -16,12 +16,12 @@ from gjk3d.typing import Array, FactorsLike, VectorLike
 
 
 @inlined
-def support_box(f: Array, o: int, d: Vec3) -> Vec3:
-    """Return the corner along d of the box with half extents f[o:o+3]."""
+def support_box(f: Array, d: Vec3) -> Vec3:
+    """Return the corner along d of the box with half extents f[:3]."""
     return (
-        f[o] if d[0] >= 0.0 else -f[o],
-        f[o + 1] if d[1] >= 0.0 else -f[o + 1],
-        f[o + 2] if d[2] >= 0.0 else -f[o + 2],
+        f[0] if d[0] >= 0.0 else -f[0],
+        f[1] if d[1] >= 0.0 else -f[1],
+        f[2] if d[2] >= 0.0 else -f[2],
     )
 
 

@@ -15,15 +15,15 @@ from gjk3d.typing import Array, FactorsLike
 
 
 @inlined
-def support_cone(f: Array, o: int, d: Vec3) -> Vec3:
-    """Return the apex, or the rim point along d, of the cone with radius f[o] and half height f[o+1]."""
+def support_cone(f: Array, d: Vec3) -> Vec3:
+    """Return the apex, or the rim point along d, of the cone with radius f[0] and half height f[1]."""
     r = sqrt(d[0] * d[0] + d[1] * d[1])
-    if 2.0 * f[o + 1] * d[2] >= f[o] * r:
-        return (0.0, 0.0, f[o + 1])
+    if 2.0 * f[1] * d[2] >= f[0] * r:
+        return (0.0, 0.0, f[1])
     if not r > 0.0:
-        return (0.0, 0.0, -f[o + 1])
-    s = f[o] / r
-    return (s * d[0], s * d[1], -f[o + 1])
+        return (0.0, 0.0, -f[1])
+    s = f[0] / r
+    return (s * d[0], s * d[1], -f[1])
 
 
 class Cone(Solid):

@@ -17,13 +17,13 @@ from gjk3d.typing import Array, Ints, RowsLike
 
 
 @kernel
-def support_hull(f: Array, o: int, n: int, d: Vec3) -> Vec3:
-    """Return the vertex farthest along d of the n vertices at f[o:].
+def support_hull(f: Array, n: int, d: Vec3) -> Vec3:
+    """Return the farthest along d of n vertices.
 
     All x, then all y, then all z; the lowest index wins ties.
     """
     dx, dy, dz = d
-    x, y, z = f[o : o + n], f[o + n : o + 2 * n], f[o + 2 * n : o + 3 * n]
+    x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
     best = 0
     most = x[0] * dx + y[0] * dy + z[0] * dz
     for i in range(1, n):
@@ -53,16 +53,16 @@ def cell_of(d: Vec3, grid: int) -> int:
 
 
 @kernel
-def climb_hull(q: Ints, i: int, f: Array, o: int, n: int, grid: int, d: Vec3) -> Vec3:
-    """Return a vertex none of whose neighbours is farther along d, of the hull with its graph at q[i:].
+def climb_hull(graph: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
+    """Return a vertex none of whose neighbours is farther along d, of a hull with its graph; see `layout`.
 
     Neighbours are compared by the edge between, whose rounding is that of a short vector.
     """
     cells = 6 * grid * grid
-    start = q[i : i + cells]
-    offsets = q[i + cells : i + cells + n + 1]
-    neighbours = q[i + cells + n + 1 : i + cells + n + 1 + offsets[n]]
-    v = f[o + 3 * n : o + 6 * n].reshape(n, 3)
+    start = graph[:cells]
+    offsets = graph[cells : cells + n + 1]
+    neighbours = graph[cells + n + 1 :]
+    v = f[3 * n : 6 * n].reshape(n, 3)
     at = start[cell_of(d, grid)]
     x, y, z = v[at, 0], v[at, 1], v[at, 2]
     for _ in range(n):

@@ -15,16 +15,16 @@ from gjk3d.typing import Array, FactorsLike
 
 
 @inlined
-def support_cylinder(f: Array, o: int, d: Vec3) -> Vec3:
-    """Return the rim point along d of the cylinder with radius f[o], half height f[o+1].
+def support_cylinder(f: Array, d: Vec3) -> Vec3:
+    """Return the rim point along d of the cylinder with radius f[0], half height f[1].
 
     The cap's centre where all of it ties.
     """
-    z = f[o + 1] if d[2] >= 0.0 else -f[o + 1]
+    z = f[1] if d[2] >= 0.0 else -f[1]
     r = sqrt(d[0] * d[0] + d[1] * d[1])
     if not r > 0.0:
         return (0.0, 0.0, z)
-    s = f[o] / r
+    s = f[0] / r
     return (s * d[0], s * d[1], z)
 
 

@@ -16,13 +16,13 @@ from gjk3d.typing import Array, FactorsLike, VectorLike
 
 
 @inlined
-def support_ellipsoid(f: Array, o: int, d: Vec3) -> Vec3:
-    """Return the surface point with outward normal d of the ellipsoid with radii f[o:o+3]."""
-    x, y, z = f[o] * d[0], f[o + 1] * d[1], f[o + 2] * d[2]
+def support_ellipsoid(f: Array, d: Vec3) -> Vec3:
+    """Return the surface point with outward normal d of the ellipsoid with radii f[:3]."""
+    x, y, z = f[0] * d[0], f[1] * d[1], f[2] * d[2]
     n = sqrt(x * x + y * y + z * z)
     if not n > 0.0:
-        return (f[o], 0.0, 0.0)
-    return (f[o] * (x / n), f[o + 1] * (y / n), f[o + 2] * (z / n))
+        return (f[0], 0.0, 0.0)
+    return (f[0] * (x / n), f[1] * (y / n), f[2] * (z / n))
 
 
 class Ellipsoid(Solid):

@@ -16,10 +16,11 @@ each other.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gjk3d.errors import ShapeError
-from gjk3d.poses import UNIT_ROUNDOFF as UNIT_ROUNDOFF
 from gjk3d.typing import Array, Ints
 
 POINT, SEGMENT, BOX, HULL, CYLINDER, CONE, ELLIPSOID, COMPOSED, SUPPORT = range(9)
@@ -30,6 +31,14 @@ RADIUS, CENTER, RHO, SLACK, AXIS, FLOAT_HEAD = 0, 1, 4, 5, 6, 9
 #: symmetry: none, about the axis, about every line through the centre
 NONE, REVOLVED, BALL = range(3)
 PLACEMENT = 12  #: floats of a placement: a (3, 3) matrix by rows, then a translation
+
+
+class Core(NamedTuple):
+    """One shape to the kernels: the two arrays, from where it begins in them. Made in kernels only."""
+
+    ints: Ints
+    floats: Array
+
 
 #: sizes within which squares and cubes of lengths neither overflow nor vanish in the kernels
 LEAST, GREATEST = 1e-50, 1e50

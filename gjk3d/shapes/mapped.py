@@ -24,13 +24,13 @@ _CLOSE, _SLACK = 1e-7, 1e-13
 
 
 @kernel
-def support_mapped(address: int, f: Array, o: int, d: Vec3) -> Vec3:
-    """Return what the function at an address says of the direction d, from its centre at f[o:o+3]."""
+def support_mapped(address: int, f: Array, d: Vec3) -> Vec3:
+    """Return what the function at an address says of the direction d, from its centre at f[:3]."""
     length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
     if not length > 0.0:
         length = 1.0
     p = call(address, d[0] / length, d[1] / length, d[2] / length)
-    return (p[0] - f[o], p[1] - f[o + 1], p[2] - f[o + 2])
+    return (p[0] - f[0], p[1] - f[1], p[2] - f[2])
 
 
 class Support(Shape):

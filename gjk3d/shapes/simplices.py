@@ -49,9 +49,9 @@ class Point(Polytope):
 
 
 @inlined
-def support_segment(f: Array, o: int, d: Vec3) -> Vec3:
-    """Return the end of the half vector f[o:o+3] that lies along d."""
-    x, y, z = f[o], f[o + 1], f[o + 2]
+def support_segment(f: Array, d: Vec3) -> Vec3:
+    """Return the end of the half vector f[:3] that lies along d."""
+    x, y, z = f[0], f[1], f[2]
     if x * d[0] + y * d[1] + z * d[2] < 0.0:
         return (-x, -y, -z)
     return (x, y, z)

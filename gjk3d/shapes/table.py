@@ -17,6 +17,7 @@ from gjk3d.shapes.convex_hull import ConvexHull, climb_hull, support_hull
 from gjk3d.shapes.cylinder import Cylinder, support_cylinder
 from gjk3d.shapes.ellipsoid import Ellipsoid, support_ellipsoid
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.layout import Core
 from gjk3d.shapes.mapped import support_mapped
 from gjk3d.shapes.simplices import Point, Segment, Tetrahedron, Triangle, support_segment
 from gjk3d.shapes.sphere import Sphere
@@ -53,39 +54,40 @@ _CYLINDER, _CONE, _COMPOSED, _SUPPORT = layout.CYLINDER, layout.CONE, layout.COM
 
 
 @inlined
-def support_primitive(kind: int, count: int, f: Array, o: int, d: Vec3) -> Vec3:
-    """Return the farthest point along d of the primitive with its numbers at f[o:]."""
+def support_primitive(kind: int, count: int, f: Array, d: Vec3) -> Vec3:
+    """Return the farthest point along d of the primitive with these numbers."""
     if kind == _BOX:
-        return support_box(f, o, d)
+        return support_box(f, d)
     if kind == _HULL:
-        return support_hull(f, o, count, d)
+        return support_hull(f, count, d)
     if kind == _POINT:
         return (0.0, 0.0, 0.0)
     if kind == _SEGMENT:
-        return support_segment(f, o, d)
+        return support_segment(f, d)
     if kind == _CYLINDER:
-        return support_cylinder(f, o, d)
+        return support_cylinder(f, d)
     if kind == _CONE:
-        return support_cone(f, o, d)
+        return support_cone(f, d)
     if kind == _SUPPORT:
-        return support_mapped(count, f, o, d)
-    return support_ellipsoid(f, o, d)
+        return support_mapped(count, f, d)
+    return support_ellipsoid(f, d)
 
 
 @kernel
-def support_composed(q: Ints, i: int, f: Array, o: int, d: Vec3) -> Vec3:
+def support_composed(core: Core, d: Vec3) -> Vec3:
     """Return the best over terms of the sum over parts of each part's farthest point along d."""
+    q, f = core
     best = (0.0, 0.0, 0.0)
     most = 0.0
     first = True
-    p = i + _INT_HEAD
-    end = p + _PART_INTS * q[i + _PARTS]
+    p = _INT_HEAD
+    end = p + _PART_INTS * q[_PARTS]
     while p < end:
         term = q[p]
         x, y, z = 0.0, 0.0, 0.0
         while p < end and q[p] == term:
-            at = o + q[p + 4]
-            s = place(f, at, support_primitive(q[p + 1], q[p + 2], f, o + q[p + 3], pull_back(f, at, d)))
+            at = q[p + 4]
+            s = place(f, at, support_primitive(q[p + 1], q[p + 2], f[q[p + 3] :], pull_back(f, at, d)))
             x, y, z = x + s[0], y + s[1], z + s[2]
             p += _PART_INTS
         value = x * d[0] + y * d[1] + z * d[2]
@@ -97,14 +99,15 @@ def support_composed(q: Ints, i: int, f: Array, o: int, d: Vec3) -> Vec3:
 
 
 @inlined
-def support(q: Ints, i: int, f: Array, o: int, d: Vec3) -> Vec3:
-    """Return the farthest point along d of the core at q[i:], f[o:], relative to its centre."""
-    kind = q[i + _KIND]
-    if kind == _HULL and q[i + _PARTS] > 0:
-        return climb_hull(q, i + _INT_HEAD, f, o + _HEAD, q[i + _VERTICES], q[i + _PARTS], d)
+def support(core: Core, d: Vec3) -> Vec3:
+    """Return the farthest point of a core along d, relative to its centre."""
+    q, f = core
+    kind = q[_KIND]
+    if kind == _HULL and q[_PARTS] > 0:
+        return climb_hull(q[_INT_HEAD:], f[_HEAD:], q[_VERTICES], q[_PARTS], d)
     if kind == _COMPOSED:
-        return support_composed(q, i, f, o, d)
-    return support_primitive(kind, q[i + _VERTICES], f, o + _HEAD, d)
+        return support_composed(core, d)
+    return support_primitive(kind, q[_VERTICES], f[_HEAD:], d)
 
 
 @kernel
@@ -115,7 +118,7 @@ def support_rows(q: Ints, f: Array, directions: Array, out: Array) -> None:
         largest = max(abs(d[0]), abs(d[1]), abs(d[2]))
         if largest > 0.0:  # so that squares neither overflow nor vanish
             d = (d[0] / largest, d[1] / largest, d[2] / largest)
-        p = support(q, 0, f, 0, d)
+        p = support(Core(q, f), d)
         length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
         s = f[0] / length if length > 0.0 else 0.0
         for j in range(3):

@@ -9,7 +9,7 @@ import numpy as np
 
 from gjk3d.errors import UnsupportedPair
 from gjk3d.exact.bodies import body_of
-from gjk3d.narrow.cores import relative_pose, support_pair
+from gjk3d.narrow.cores import relative_pose, support_once
 from gjk3d.query.ask import question
 from gjk3d.results import Distance
 from gjk3d.shapes import layout
@@ -115,7 +115,7 @@ def short(x: float) -> str:
 #: differences of vertices that are all taken; of more, those farthest in SAMPLES directions
 MOST = 50_000
 SAMPLES = 1500
-_support: Any = support_pair  # a kernel, called from Python
+_support: Any = support_once  # a kernel, called from Python
 
 
 class Difference:
@@ -136,7 +136,7 @@ class Difference:
                 )
         _, rows = question(a, b, result.pose_a, result.pose_b)
         (_, fa), (_, fb) = self._packed = a._packed, b._packed
-        self._m = relative_pose(rows.a, 0, fa, 0, rows.b, 0, fb, 0)
+        self._m = relative_pose(rows.a[0], fa, rows.b[0], fb)
         self.turn: Array = rows.a[0, :9].reshape(3, 3).copy()  #: world from A's axes, in which a trace is written
         self.center: Array = self.turn @ fa[layout.CENTER : layout.CENTER + 3] + rows.a[0, 9:12]
         self.radii = float(fa[layout.RADIUS]), float(fb[layout.RADIUS])
@@ -158,7 +158,7 @@ class Difference:
         """Return the farthest point along a direction of the world, and the two points of the world it is made of."""
         d = self.turn.T @ direction
         (qa, fa), (qb, fb) = self._packed
-        w, p, q = _support(qa, 0, fa, 0, qb, 0, fb, 0, self._m, (float(d[0]), float(d[1]), float(d[2])))
+        w, p, q = _support(qa, fa, qb, fb, self._m, (float(d[0]), float(d[1]), float(d[2])))
         return self.axes(np.array(w)), self.place(np.array(p)), self.place(np.array(q))
 
     def between(self) -> tuple[Array, str]:

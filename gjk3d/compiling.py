@@ -26,7 +26,24 @@ from gjk3d.shapes.sphere import Sphere
 
 
 def warmup(report: Callable[[str, float], None] | None = None) -> list[tuple[str, float]]:
-    """Compile every kernel that a first query of any kind needs, and return what took how many seconds."""
+    """Compile every kernel that a first query of any kind needs: minutes where nothing is compiled yet.
+
+    Parameters
+    ----------
+    report : callable, optional
+        Called after each step with its name and its seconds.
+
+    Returns
+    -------
+    list of (str, float)
+        What took how many seconds.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> [name for name, seconds in gk.warmup()][:2]
+    ['poses', 'support']
+    """
     point, box, far = Point((0.0, 0.0, 0.0)), Box((1.0, 1.0, 1.0)), np.eye(4)
     far[0, 3] = 3.0
     steps: list[tuple[str, Callable[[], Any]]] = [

@@ -82,6 +82,16 @@ class Axis(NamedTuple, Generic[N]):
         What the normal is a normal of.
     status : Status or (n,) int
         SEPARATED, TOUCHING or OVERLAPPING; proven but for TOUCHING, which is within the error.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> axis = gk.separating_axis(gk.Box((2, 2, 2)), gk.Point((3, 0, 0)))
+    >>> axis
+    Axis: separated, gap 2 along (1, 0, 0), a face of A
+    >>> low, high = axis.bounds
+    >>> bool(low <= 2 <= high)
+    True
     """
 
     normal: Array
@@ -92,7 +102,7 @@ class Axis(NamedTuple, Generic[N]):
 
     @property
     def bounds(self: Axis[Any]) -> tuple[Any, Any]:
-        """The least and the greatest gap that the error leaves."""
+        """The least and the greatest gap that the error leaves: two of float or (n,) float."""
         return np.nextafter(self.gap - self.error, -np.inf), np.nextafter(self.gap + self.error, np.inf)
 
     def __repr__(self) -> str:
@@ -193,6 +203,12 @@ class Certificate(NamedTuple):
     directions : (k, 3) float
         From A to B in world axes, in which each pair was asked for, 0 where that was not noted. They prove nothing,
         and save time where curved cores have to be shown to hold their points.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.distance(gk.Sphere(1), gk.Point((3, 0, 0)), certificate=True).certificate
+    Certificate: normal (1, 0, 0), weights of 1 pairs of points
     """
 
     kind: str
@@ -276,6 +292,17 @@ class Distance(Answer[N]):
         What proves the bounds, where ``certificate=True`` asked for it.
     shape_a, shape_b, pose_a, pose_b
         The question, so that an answer can be drawn and replayed.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> deep = gk.signed_distance(gk.Sphere(1), gk.Point((0.75, 0, 0)))
+    >>> deep
+    Distance: overlapping, -0.25 along (1, 0, 0)
+    >>> deep.depth, deep.separation_vector.tolist()
+    (0.25, [0.25, 0.0, 0.0])
+    >>> deep.to_dict()["status"]
+    'overlapping'
     """
 
     distance: N
@@ -334,14 +361,14 @@ class Distance(Answer[N]):
 
     @property
     def depth(self) -> N:
-        """How deep the pair overlaps, and 0 where it does not: ``max(0, -distance)``."""
+        """How deep the pair overlaps, 0 where it does not: ``max(0, -distance)``, float or (n,) float."""
         distance: Any = self.distance
         depth: Any = np.maximum(0.0, -distance) if isinstance(distance, np.ndarray) else max(0.0, -distance)
         return cast("N", depth)
 
     @property
     def separation_vector(self: Distance[Any]) -> Array:
-        """The shortest translation of B that makes the two just touch: ``depth * normal``, zero when apart."""
+        """The shortest translation of B that makes the two just touch, (3,) float or (n, 3) float; zero when apart."""
         vector: Array = (
             np.asarray(self.depth)[..., None] * self.normal if self.normal.ndim == 2 else self.depth * self.normal
         )

@@ -19,27 +19,14 @@ from gjk3d.errors import Gjk3dError
 
 MODULES = ["gjk3d", *(f"gjk3d.{name}" for name in ("clash", "compat", "errors", "replay", "robot", "viz"))]
 #: rooms whose docstrings are not all written yet
-WAITING = {
-    "bodies",
-    "clash",
-    "compat",
-    "compiling",
-    "exact",
-    "query",
-    "replay",
-    "results",
-    "robot",
-    "scene",
-    "shapes",
-    "viz",
-}
+WAITING = {"bodies", "clash", "compat", "query", "replay", "robot", "viz"}
 #: what arrays are annotated as: an entry of such a parameter says its shape
 ARRAYS = re.compile(
     r"\b(Array|Ints|Bools|Rows|RowsLike|Row|VectorLike|PoseLike|PosesLike|Pose|OnePose|FactorsLike|Indices)\b"
 )
-SHAPE = re.compile(r"\(\w*[n\d]\w*,[^)]*\)|\bshape\b|as many|one each")
+SHAPE = re.compile(r"\(\w{1,5},(?: \w{1,5},?)*\)|\bshape\b|as many|one each")
 #: a name between backticks in a sentence that sends the reader on
-REFERENCE = re.compile(r"(?:[Ss]ee|as in|as|of|by|what) `([\w.]+)`")
+REFERENCE = re.compile(r"(?:[Ss]ee|[Aa]s in|as|of|by|what) `([\w.]+)`")
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 
 
@@ -55,13 +42,13 @@ class Docstring:
 
     @cached_property
     def entries(self) -> dict[str, str]:
-        """By name of a parameter, or a field, what is said of its type."""
+        """By name of a parameter, or a field, what is said of it."""
         found = {}
         for section in ("Parameters", "Attributes"):
-            for line in self.sections.get(section, "").splitlines():
-                if line and not line.startswith(" "):
-                    names, _, kind = line.partition(" : ")
-                    found |= {name.strip().lstrip("*"): kind for name in names.split(",")}
+            for entry in re.split(r"\n(?! )", self.sections.get(section, "")):
+                head, _, rest = entry.partition("\n")
+                names, _, kind = head.partition(" : ")
+                found |= {name.strip().lstrip("*"): f"{kind}\n{rest}" for name in names.split(",") if name.strip()}
         return found
 
     @cached_property
@@ -104,7 +91,8 @@ class Thing:
         for base in self.value.__mro__:
             made = base.__dict__.get("__init__") or base.__dict__.get("__new__")
             if made is not None and base.__module__.startswith("gjk3d."):
-                return None if issubclass(base, tuple) else getattr(made, "__func__", made)
+                is_answer = issubclass(base, tuple) or self.doc.first.startswith("Answer")  # no user makes one
+                return None if is_answer else getattr(made, "__func__", made)
         return None
 
     @cached_property
@@ -176,7 +164,8 @@ def raised(function: Callable[..., Any], owner: Any, depth: int = 2) -> set[str]
         return set()
     world = getattr(function, "__globals__", {})
     found = set()
-    for node in ast.walk(tree):
+    later = {id(node) for each in ast.walk(tree) if isinstance(each, ast.Lambda) for node in ast.walk(each)}
+    for node in (node for node in ast.walk(tree) if id(node) not in later):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and isinstance(node.exc.func, ast.Name):
             error = world.get(node.exc.func.id)
             if isinstance(error, type) and issubclass(error, Gjk3dError):
@@ -222,12 +211,12 @@ def flaws(thing: Thing) -> Iterator[str]:
         kinds = [each.entries[name] for each in (doc, *others) if name in each.entries]
         if not kinds:
             yield f"parameter {name}"
-        elif ARRAYS.search(annotation) and not any(SHAPE.search(kind) or "`" in kind for kind in kinds):
+        elif ARRAYS.search(annotation) and not any(SHAPE.search(kind) or REFERENCE.search(kind) for kind in kinds):
             yield f"shape of {name}"
     annotation = str(getattr(thing.value, "__annotations__", {}).get("return", ""))
     if not thing.is_class and annotation not in ("None", ""):
         told = doc.sections.get("Returns", "") or doc.sections.get("Yields", "")
-        if not (told or thing.is_property or re.match(r"(Return|Yield|Tell|Read|Load|Open)\b", doc.first)):
+        if not (told or thing.is_property or re.match(r"(Return|Yield|Tell|Read|Load|Raise)\b", doc.first)):
             yield "returns"
         elif annotation in ("Array", "Ints", "Bools") and not SHAPE.search(
             "\n".join([told or doc.head, *(each.text for each in others)])

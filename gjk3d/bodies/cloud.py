@@ -7,7 +7,8 @@ import numpy as np
 from gjk3d.bodies.unions import InTree, Packed, Solid, packed_behind
 from gjk3d.errors import ShapeError
 from gjk3d.poses import translations
-from gjk3d.shapes.base import Shape, number, rows
+from gjk3d.shapes.arguments import number, rows
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.simplices import Point
 from gjk3d.shapes.sphere import Sphere

@@ -23,7 +23,7 @@ from gjk3d.bodies.voxels import Bits, VoxelGrid
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.poses import ROUNDING
-from gjk3d.shapes.base import number, rows
+from gjk3d.shapes.arguments import number, rows
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array, Bools, RowsLike
 

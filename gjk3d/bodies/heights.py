@@ -12,7 +12,8 @@ from gjk3d.bodies.unions import BLOCK, Packed, Solid, Union
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import translations
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape, number
+from gjk3d.shapes.arguments import number
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.layout import in_range
 from gjk3d.shapes.surfaces import Surface

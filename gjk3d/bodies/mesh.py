@@ -335,7 +335,7 @@ class Mesh(Frozen):
         [True, False]
         """
         from gjk3d.bodies.surfaces import holds
-        from gjk3d.shapes.base import rows
+        from gjk3d.shapes.arguments import rows
 
         if not self.is_watertight:
             raise ShapeError(f"{self._name or 'the mesh'} has {self.open_edges} open edges, so nothing is inside it")
@@ -446,7 +446,7 @@ class Mesh(Frozen):
         >>> gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]).placed(pose).bounds[0].tolist()
         [5.0, 0.0, 0.0]
         """
-        from gjk3d.shapes.base import rigid
+        from gjk3d.shapes.arguments import rigid
 
         rotation, shift = rigid(pose)
         return self._like(self._vertices @ rotation.T + shift, self._faces)

@@ -11,7 +11,8 @@ from gjk3d._kernels.decorators import kernel
 from gjk3d.bodies.unions import InTree, Packed, Solid, packed_behind
 from gjk3d.errors import ShapeError
 from gjk3d.poses import translations
-from gjk3d.shapes.base import Shape, number, rows, vector
+from gjk3d.shapes.arguments import number, points_of, vector
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.surfaces import Surface
@@ -176,8 +177,7 @@ class VoxelGrid(Solid):
 
     def contains(self, points: Any) -> Any:
         """Tell which points, (3,) or (n, 3), lie in an occupied cube; points on its surface may come out either way."""
-        single = np.ndim(points) == 1
-        p = rows([points] if single else points, "contains: points")
+        p, single = points_of(points, "contains: points")
         cells = np.floor((p - self.origin) / self.pitch)
         size = np.array(self._occupied.shape)
         inside = ((cells >= 0) & (cells < size)).all(axis=1)

@@ -98,6 +98,11 @@ class Pairs:
     shapes : sequence of Shape
         Convex shapes; one may be there many times, once for each place it is at.
 
+    Raises
+    ------
+    ShapeError, UnsupportedPair
+        Where this is no sequence, or has what is no convex shape.
+
     Examples
     --------
     >>> import gjk3d as gk, numpy as np
@@ -180,7 +185,30 @@ class Pairs:
         return Pairs, (self.shapes,)
 
     def memory(self, index_pairs: Indices) -> Memory:
-        """Return an empty `Memory` for these pairs."""
+        """Return an empty `Memory` for these pairs, to be handed to their questions one after the other.
+
+        Parameters
+        ----------
+        index_pairs : (m, 2) int
+            Which shapes.
+
+        Raises
+        ------
+        ShapeError
+            Where these are no pairs of indices.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> pairs, which = gk.Pairs([gk.Sphere(1), gk.Sphere(2)]), [(0, 1)]
+        >>> memory, poses = pairs.memory(which), np.tile(np.eye(4), (2, 1, 1))
+        >>> for x in (2.0, 3.0, 4.0):
+        ...     poses[1, 0, 3] = x
+        ...     print(pairs.collide(which, poses, memory=memory))
+        [ True]
+        [ True]
+        [False]
+        """
         return Memory(len(self._indices(index_pairs)))
 
     def collide(
@@ -252,7 +280,32 @@ class Pairs:
         workers: int = 1,
         memory: Memory | None = None,
     ) -> Distance[Array]:
-        """Return how far apart each pair is; see `gjk3d.distance`, and `collide` for the arguments."""
+        """Return how far apart each pair is.
+
+        Parameters
+        ----------
+        index_pairs, poses, workers, memory
+            As in `collide`.
+        max_distance, tol
+            As in `gjk3d.distance`.
+
+        Returns
+        -------
+        Distance
+            Of m rows; a row knows its own two shapes and poses.
+
+        Raises
+        ------
+        ShapeError, PoseError
+            Naming what is wrong.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> pairs = gk.Pairs([gk.Sphere(1), gk.Sphere(2)])
+        >>> pairs.distance([(0, 1)], [[np.eye(4), np.eye(4)]]).distance.tolist()
+        [0.0]
+        """
         return self._ask(narrow.UNSIGNED, index_pairs, poses, max_distance, tol, workers, memory)
 
     def signed_distance(
@@ -266,7 +319,25 @@ class Pairs:
         workers: int = 1,
         memory: Memory | None = None,
     ) -> Distance[Array]:
-        """Return how far apart each pair is, or how deep it overlaps; see `gjk3d.signed_distance` and `collide`."""
+        """Return how far apart each pair is, or how deep it overlaps.
+
+        Parameters
+        ----------
+        index_pairs, poses, max_distance, tol, workers, memory
+            As in `distance`.
+        depth : str
+            "auto" or "epa", as in `gjk3d.signed_distance`.
+
+        Returns
+        -------
+        Distance
+            Of m rows.
+
+        Raises
+        ------
+        ShapeError, PoseError
+            Naming what is wrong.
+        """
         mode = depth_mode(depth)
         if mode == FACETS:
             raise ShapeError("Pairs: depth='facets' is for one pair of shapes at a time; use 'auto' or 'epa'")

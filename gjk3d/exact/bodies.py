@@ -22,7 +22,7 @@ import numpy as np
 
 from gjk3d.exact.arithmetic import FractionVec, Vec, dot, in_integers
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Part, Shape
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.capsule import Capsule
 from gjk3d.shapes.combined import Rounded
@@ -33,6 +33,7 @@ from gjk3d.shapes.cylinder import Cylinder
 from gjk3d.shapes.ellipsoid import Ellipsoid
 from gjk3d.shapes.simplices import Point, Segment, Tetrahedron, Triangle
 from gjk3d.shapes.sphere import Sphere
+from gjk3d.shapes.terms import Part
 from gjk3d.typing import Array
 
 Matrix = tuple[Vec, Vec, Vec]  #: by rows

@@ -54,6 +54,14 @@ class Verdict(NamedTuple):
     normal_error : float
         Along the normal the shapes are proven to be apart by the distance less this, at least. Infinite where nothing
         is proven of the normal: with a common point, and where a search stopped early, it has unit length and no more.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> ball, point = gk.Sphere(1), gk.Point((3, 0, 0))
+    >>> verdict = gk.verify(gk.distance(ball, point), ball, point)
+    >>> verdict.ok, verdict.reasons, verdict.tolerances
+    (True, (), 'witness points to 0, normal to 0')
     """
 
     proven: bool

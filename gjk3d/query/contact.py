@@ -19,7 +19,6 @@ from gjk3d.query.pair import prepared
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.faces import faces_of
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
 
@@ -53,6 +52,11 @@ class Contact(Answer[N]):
     >>> touch = gk.contact(gk.Box((2, 2, 2)), gk.Sphere(0.5), None, poses)
     >>> touch.count.tolist(), touch[1].points.tolist()
     ([1, 1, 0], [[0.0, 0.0, 1.0]])
+    >>> first = touch[0]
+    >>> first.status, first.normal.tolist(), first.normals.shape
+    (<Status.OVERLAPPING: 2>, [0.0, 0.0, 1.0], (1, 3))
+    >>> first.lower <= first.distance <= first.upper
+    True
     """
 
     _normals: Array | None
@@ -71,12 +75,12 @@ class Contact(Answer[N]):
 
     @property
     def normal(self) -> Array:
-        """Unit vector from A to B in world axes."""
+        """Unit vector from A to B in world axes, (3,) float or (n, 3) float."""
         return self.result.normal
 
     @property
     def normals(self) -> Array:
-        """Unit vector from A to B of each point; NaN behind the last one of a row."""
+        """Unit vector from A to B of each point, (count, 3) float or (n, most, 3) float; NaN behind a row's last."""
         if self._normals is None:
             alike = np.broadcast_to(self.normal[..., None, :], self.points_a.shape)
             return np.where(np.isnan(self.points_a), np.nan, alike)
@@ -84,7 +88,7 @@ class Contact(Answer[N]):
 
     @property
     def points(self) -> Array:
-        """The middles between the points on A and on B."""
+        """The middles between the points on A and on B, (count, 3) float or (n, most, 3) float."""
         return 0.5 * (self.points_a + self.points_b)
 
     @property
@@ -261,7 +265,7 @@ def _pack(a: Shape, b: Shape) -> _Packed:
         (qa, fa), (qb, fb) = (plane_core(s)[1:] if isinstance(s, Halfspace) else s._packed for s in (a, b))
         first, second = (0, 1) if isinstance(a, Halfspace) else (1, 0) if isinstance(b, Halfspace) else ranks(a, b)
         pair = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0]])
-        (lq_a, lf_a), (lq_b, lf_b) = faces_of(a), faces_of(b)
+        (lq_a, lf_a), (lq_b, lf_b) = a._faces(), b._faces()
         corners = most_corners(a), most_corners(b)
         packed = _packed[key] = _Packed(
             (a, b), np.concatenate([qa, qb]), np.concatenate([fa, fb]), pair, np.concatenate([lq_a, lq_b]),
@@ -272,7 +276,7 @@ def _pack(a: Shape, b: Shape) -> _Packed:
 
 def most_corners(shape: Shape) -> int:
     """Return the most corners that a feature has, the centre of a cap with them."""
-    faces = faces_of(shape)[0]
+    faces = shape._faces()[0]
     if faces[0] > 0:
         return int(np.diff(faces[1 : faces[0] + 2]).max())
     curved = not isinstance(shape, Halfspace) and shape._packed[0][layout.KIND] != layout.BOX

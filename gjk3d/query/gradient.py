@@ -42,6 +42,13 @@ class Gradient(NamedTuple):
     unique : bool or (n,) bool
         True where normal and points are unique, so that this is the derivative. False on ties, and where one is too
         near to be told from one: faces or edges that lie flat on each other, a depth reached along two normals.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> change = gk.gradient(gk.distance(gk.Sphere(1), gk.Point((3, 0, 0))))
+    >>> change.a[:3].tolist(), change.unique
+    ([-1.0, 0.0, 0.0], True)
     """
 
     a: Array

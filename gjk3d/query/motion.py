@@ -96,6 +96,13 @@ class Motion(Frozen):
     def translation(cls, pose: PoseLike | None, vector: Rows) -> Motion:
         """Return the motion from a pose along a vector, without a turn.
 
+        Parameters
+        ----------
+        pose : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+            Where it starts; None is the identity.
+        vector : (3,) float or (n, 3) float
+            The whole way, in world axes.
+
         Examples
         --------
         >>> import gjk3d as gk
@@ -120,8 +127,8 @@ class Motion(Frozen):
 
         Raises
         ------
-        ShapeError
-            Where the kind is another.
+        PoseError, ShapeError
+            Where a pose is not rigid, the stacks differ in length, or the kind is another.
 
         Examples
         --------
@@ -178,6 +185,11 @@ class Motion(Frozen):
         -------
         (4, 4) float or (n, 4, 4) float
             A stack where the motion or the time is one.
+
+        Raises
+        ------
+        ShapeError
+            Where a time is not finite, or the times are not as many as the motions.
         """
         times = np.asarray(time, dtype=np.float64)
         if times.ndim > 1 or not np.isfinite(times).all():

@@ -129,7 +129,16 @@ class Pair:
         return ints, floats, row[0, 0:2], row[0, 5:7]
 
     def forget(self) -> None:
-        """Drop what is remembered: the next question is asked afresh."""
+        """Drop what is remembered: the next question is asked afresh.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> pair = gk.Pair(gk.Sphere(1), gk.Point((3, 0, 0)))
+        >>> pair.distance().distance
+        2.0
+        >>> pair.forget()
+        """
         self._cache[:, 0] = 0.0
 
     @overload

@@ -49,6 +49,15 @@ class RayHit(Answer[N]):
         Whether the origin is in the shape or on its surface: then the distance is 0.
     origin, direction : (3,) float or (n, 3) float
         Of the ray that was cast; the direction is a unit vector.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> rays = gk.raycast(gk.Sphere(1), (0, 0, 3), [(0, 0, -1), (0, 0, 1)])
+    >>> rays, rays[0]
+    (RayHit of 2 rays: 1 hit, RayHit: at 2, on a face towards (0, 0, 1))
+    >>> rays.hit.tolist(), rays.distance.tolist()
+    ([True, False], [2.0, inf])
     """
 
     if TYPE_CHECKING:

@@ -78,6 +78,17 @@ class Impact(Answer[N]):
         The question.
     iterations : int or (n,) int
         Steps of the advancement.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> impact = gk.shapecast(gk.Sphere(1), gk.Point((5, 0, 0)), (8, 0, 0))
+    >>> impact.status, impact.time.round(6).tolist()
+    (<ImpactStatus.HIT: 1>, [0.5, 0.5])
+    >>> round(impact.closest.distance, 9), impact.normal.tolist()
+    (0.0, [1.0, 0.0, 0.0])
+    >>> (impact.point_b - impact.point_a).round(9).tolist()
+    [0.0, 0.0, 0.0]
     """
 
     if TYPE_CHECKING:
@@ -116,17 +127,17 @@ class Impact(Answer[N]):
 
     @property
     def normal(self) -> Array:
-        """Unit vector from A to B at ``free_until``, in world axes."""
+        """Unit vector from A to B at ``free_until``, in world axes, (3,) float or (n, 3) float."""
         return self.closest.normal
 
     @property
     def point_a(self) -> Array:
-        """A's witness point at ``free_until``."""
+        """A's witness point at ``free_until``, (3,) float or (n, 3) float."""
         return self.closest.point_a
 
     @property
     def point_b(self) -> Array:
-        """B's witness point at ``free_until``."""
+        """B's witness point at ``free_until``, (3,) float or (n, 3) float."""
         return self.closest.point_b
 
     def __len__(self) -> int:
@@ -175,8 +186,9 @@ def time_of_impact(
     ----------
     a, b : Shape
         Convex shapes. A half-space may move but not turn.
-    motion_a, motion_b : Motion, or a pose for a body that stands still, or None
-        A stack of either, or stacks of one length of both, are n questions.
+    motion_a, motion_b : Motion, (4, 4) float, (n, 4, 4) float, RigidTransform or None
+        A pose is for a body that stands still, None for one at the identity. A stack of either, or stacks of one
+        length of both, are n questions.
     clearance : float
         In the caller's unit, at least 0: how close counts as contact.
     workers : int

@@ -15,7 +15,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import rows
+from gjk3d.shapes.arguments import points_of
 from gjk3d.typing import Array, Bools, Ints, PoseLike, Rows
 
 _BLOCK = 200_000  #: pairs answered at a time: so many rows for the kernels are kept
@@ -96,6 +96,11 @@ class Volume(Frozen):
         -------
         bool or (n,) bool, or (n, m) bool for all pairs
             Touching counts.
+
+        Raises
+        ------
+        ShapeError
+            Where ``other`` is no bounding volume, or the stacks do not pair up.
         """
         return self._answer(other, all_pairs, distances=False)
 
@@ -110,6 +115,18 @@ class Volume(Frozen):
         ----------
         pose : (4, 4) float or (n, 4, 4) float
             For a stack of n volumes one pose for all, or one each; a box along the axes grows round the turned one.
+
+        Raises
+        ------
+        PoseError, ShapeError
+            Where a pose is not rigid, or the poses are not as many as the volumes.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> quarter = np.array([[0, -1, 0, 5], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+        >>> gk.AABB((0, 0, 0), (1, 2, 3)).placed(quarter).extents.round(9).tolist()
+        [2.0, 1.0, 3.0]
         """
         at, stacked = pose_rows(pose)
         count = 1 if self._single else len(self)
@@ -131,11 +148,26 @@ class Volume(Frozen):
         Parameters
         ----------
         points : (3,) float or (m, 3) float
+            In the axes of the volume's center or corners.
         all_pairs : bool
             Every volume of a stack against every point, (n, m), instead of row by row.
+
+        Returns
+        -------
+        bool or (n,) bool, or (n, m) bool for all pairs
+
+        Raises
+        ------
+        ShapeError
+            Where the points are not finite rows of three, or do not pair up with the volumes.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.AABB((0, 0, 0), (1, 1, 1)).contains([(0.5, 0.5, 1), (0.5, 0.5, 2)]).tolist()
+        [True, False]
         """
-        single = np.ndim(points) == 1  # type: ignore[arg-type]
-        p = rows([points] if single else points, "contains: points")
+        p, single = points_of(points, "contains: points")
         count = 1 if self._single else len(self)
         i, j, shape = _paired(count, len(p), self._single, single, all_pairs, "points")
         inside = self._inside(i, p[j])

@@ -12,7 +12,8 @@ from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.poses import as_matrices, matrices, parts, pose_rows, translations
 from gjk3d.query.volume import Volume
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape, rows
+from gjk3d.shapes.arguments import rows
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.sphere import Sphere
 from gjk3d.typing import Array, Bools, Ints, Number, PoseLike, Rows, VectorLike
@@ -55,12 +56,21 @@ class BoundingSphere(Volume):
     Parameters
     ----------
     center : (3,) float or (n, 3) float
+        In world axes.
     radius : float or (n,) float
+        At least 0.
+
+    Raises
+    ------
+    ShapeError
+        Where a number is not finite, a radius is negative, or there are not as many radii as centers.
 
     Examples
     --------
     >>> import gjk3d as gk
     >>> ball = gk.BoundingSphere((0, 0, 0), 1)
+    >>> ball.shape
+    Sphere(radius=1.0)
     >>> ball.distance(gk.BoundingSphere([(3, 0, 0), (1, 1, 0)], [1, 1])).round(9).tolist()
     [1.0, 0.0]
     """
@@ -82,7 +92,7 @@ class BoundingSphere(Volume):
 
     @property
     def shape(self) -> Shape:
-        """The ball as a `Sphere` in its place (a single one)."""
+        """The ball as a convex shape in its place; a stack has none (TypeError)."""
         pose = np.eye(4)
         pose[:3, 3] = self._one().center
         return Sphere(self.radius).placed(pose)
@@ -119,10 +129,17 @@ class AABB(Volume):
     low, high : (3,) float or (n, 3) float
         Least and greatest corner.
 
+    Raises
+    ------
+    ShapeError
+        Where a number is not finite, or ``low`` is above ``high``.
+
     Examples
     --------
     >>> import gjk3d as gk
     >>> box = gk.AABB((0, 0, 0), (1, 1, 1))
+    >>> box.extents.tolist(), box.corners.shape, box.shape
+    ([1.0, 1.0, 1.0], (8, 3), ConvexHull(<8 vertices>))
     >>> box.overlaps(gk.AABB([(1, 1, 1), (1, 0, 1.5)], [(2, 2, 2), (2, 2, 2)])).tolist()
     [True, False]
     """
@@ -156,7 +173,7 @@ class AABB(Volume):
 
     @property
     def shape(self) -> Shape:
-        """The box as a `ConvexHull` (a single one)."""
+        """The box as a `ConvexHull`; a stack has none (TypeError)."""
         return ConvexHull(self._one().corners)
 
     def _placed(self, at: Array) -> AABB:
@@ -197,10 +214,17 @@ class OBB(Volume):
     extents : (3,) float or (n, 3) float
         Full lengths along its axes.
 
+    Raises
+    ------
+    PoseError, ShapeError
+        Where a pose is not rigid, a length is negative or not finite, or there are not as many of both.
+
     Examples
     --------
     >>> import gjk3d as gk
     >>> box = gk.obb(gk.Box((2, 2, 2)))
+    >>> box.extents.tolist(), box.corners.shape, box.shape
+    ([2.0, 2.0, 2.0], (8, 3), ConvexHull(<8 vertices>))
     >>> box.overlaps(gk.aabb(gk.Box((1, 1, 1)))), box.volume
     (True, 8.0)
     """
@@ -234,7 +258,7 @@ class OBB(Volume):
 
     @property
     def shape(self) -> Shape:
-        """The box as a `ConvexHull` (a single one)."""
+        """The box as a `ConvexHull`; a stack has none (TypeError)."""
         return ConvexHull(self._one().corners)
 
     def _placed(self, at: Array) -> OBB:

@@ -22,7 +22,6 @@ from gjk3d.poses import parts, relative
 from gjk3d.query.contact import Contact, most_corners
 from gjk3d.scene.narrow import Answers, Narrow
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.faces import faces_of
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 
@@ -220,7 +219,7 @@ class _Faces(NamedTuple):
 
 def _faces(pairs: Pairs) -> _Faces:
     if "faces" not in pairs._cache:
-        parts = [faces_of(shape) if isinstance(shape, Shape) else _NO_FACES for shape in pairs.shapes]
+        parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in pairs.shapes]
         starts = np.zeros((len(parts), 2), dtype=np.int64)
         starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
         ints, floats = ([array] for array in pairs.arena)

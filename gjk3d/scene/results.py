@@ -41,6 +41,19 @@ class ScenePairs(Generic[All, Row]):
         Names.
     result : Distance or Contact
         The numbers of all pairs in arrays, in the same order.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> scene = gk.Scene()
+    >>> scene.add("ball", gk.Sphere(1))
+    >>> scene.add("point", gk.Point((0, 0, 3)))
+    >>> found = scene.closest()
+    >>> found.pairs, found.result.distance.tolist()
+    ([('ball', 'point')], [2.0])
+    >>> for name_a, name_b, row in scene.contacts(within=5.0):
+    ...     print(name_a, name_b, row.gaps.tolist())
+    ball point [2.0]
     """
 
     __slots__ = ("_named", "_names", "_slots", "result")
@@ -53,7 +66,7 @@ class ScenePairs(Generic[All, Row]):
 
     @property
     def pairs(self) -> list[NamePair]:
-        """The names of each pair."""
+        """The names of each pair; the second is None of a shape that the scene was asked against."""
         if self._named is None:
             self._named = named(self._slots, self._names)
         return self._named
@@ -84,6 +97,14 @@ class Clearance(NamedTuple):
         Names; the second is None of a shape that the scene was asked against.
     result : Distance or None
         Bounds, points and normal of that pair.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> scene = gk.Scene()
+    >>> scene.add("ball", gk.Sphere(1))
+    >>> scene.clearance(gk.Point((0, 0, 3))).distance, scene.clearance().pair
+    (2.0, None)
     """
 
     distance: float = inf
@@ -98,6 +119,14 @@ class SceneHit(RayHit[N]):
     ----------
     name : str or None, or list of such
         The object that a ray meets first; None where it meets none.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> scene = gk.Scene()
+    >>> scene.add("ball", gk.Sphere(1))
+    >>> scene.raycast((0, 0, 3), [(0, 0, -1), (0, 0, 1)]).name
+    ['ball', None]
     """
 
     if TYPE_CHECKING:

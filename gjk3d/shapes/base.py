@@ -5,112 +5,27 @@ Shapes sit in their own frame, are immutable and hashable, and carry no pose and
 
 from __future__ import annotations
 
-from math import isfinite
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.errors import ShapeError
 from gjk3d.frozen import Frozen
-from gjk3d.poses import UNIT_ROUNDOFF, as_matrices, parts, pose_rows
 from gjk3d.shapes import layout, measure, surfaces
-from gjk3d.shapes.layout import in_range
+from gjk3d.shapes.arguments import factors3, number, points_of, rigid
+from gjk3d.shapes.terms import Part, Term, core_reach, moved_terms, scaled_terms, symmetry
 from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatrix, Unclear
 
 
-class Part(NamedTuple):
-    """A primitive, affinely placed: one summand of a composed shape."""
-
-    kind: int
-    vertices: int
-    numbers: Array
-    matrix: Array
-    offset: Array
-
-
-Term = list[Part]
-
-
-def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, cure: str = "") -> float:
-    """Return one finite float, or raise naming ``what``."""
-    if isinstance(value, (str, bytes, bool, np.bool_, complex)):
-        raise ShapeError(f"{what} is {value!r}, expected a real number")
-    try:
-        x = float(value)
-    except OverflowError:
-        raise ShapeError(f"{what} is a whole number too large for a float") from None
-    except (TypeError, ValueError):
-        raise ShapeError(f"{what} is {value!r}, expected a real number") from None
-    if not isfinite(x):
-        raise ShapeError(f"{what} is {x}, expected a finite number")
-    if positive and not (x > 0.0 or (zero and x == 0.0)):
-        raise ShapeError(f"{what} is {x:g}, expected {'at least 0' if zero else 'more than 0'}{cure}")
-    in_range(np.array(x), what)
-    return x + 0.0  # no negative zero
-
-
-def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True) -> Array:
-    """Return a finite (n, 3) float array of its own, or raise naming ``what`` and the row."""
-    try:
-        raw = np.asarray(value)
-    except ValueError:
-        raise ShapeError(f"{what} is ragged: {_odd_one(value, columns)}") from None
-    if raw.size == 0 and raw.ndim < 2:
-        raise ShapeError(f"{what} is empty, expected (n, {columns}) with at least one row")
-    if raw.dtype.kind not in "fiu":
-        raise ShapeError(f"{what} has dtype {raw.dtype}, expected real numbers")
-    if raw.ndim != 2 or raw.shape[1] != columns:
-        hint = f": did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""
-        raise ShapeError(f"{what} has shape {raw.shape}, expected (n, {columns}){hint}")
-    out = np.array(raw, dtype=np.float64, order="C") + 0.0
-    bad = ~np.isfinite(out).all(axis=1)
-    if bad.any():
-        i = int(np.argmax(bad))
-        raise ShapeError(f"{what}[{i}] is {out[i].tolist()} ({int(bad.sum())} of {len(out)} rows not finite)")
-    if lengths:
-        in_range(out, what)
-    return out
-
-
-def _odd_one(value: Any, columns: int) -> str:
-    """Say which row is not like the others."""
-    for i, row in enumerate(value):
-        if np.shape(row) != (columns,):
-            return f"row {i} is {row!r:.60}, expected {columns} numbers"
-    return f"expected rows of {columns} numbers"
-
-
-def vector(value: Any, what: str, *, lengths: bool = True) -> Array:
-    """Return a finite (3,) float array of its own, or raise naming ``what``."""
-    try:
-        raw = np.asarray(value)
-    except ValueError as reason:
-        raise ShapeError(f"{what} is ragged: {reason}") from None
-    if raw.dtype.kind not in "fiu" or raw.shape != (3,):
-        raise ShapeError(f"{what} is {value!r}, expected three real numbers")
-    out = np.array(raw, dtype=np.float64) + 0.0
-    if not np.isfinite(out).all():
-        raise ShapeError(f"{what} is {out.tolist()}, expected finite numbers")
-    if lengths:
-        in_range(out, what)
-    return out
-
-
-def factors3(value: Any) -> Array:
-    """Return three finite factors, none zero, from one number or three."""
-    if np.ndim(value) == 0:
-        value = (number(value, "scaled: factors", positive=False),) * 3
-    out = vector(value, "scaled: factors", lengths=False)
-    if not out.all():
-        raise ShapeError(
-            f"scaled: factors are {out.tolist()}, none may be 0: a flat shape is a ConvexHull of its points"
-        )
-    return out
-
-
 class Shape(Frozen):
-    """The root of all shapes; see the classes that derive from it."""
+    """The root of convex shapes: in their own frame, immutable, hashable, with no pose and no color.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> issubclass(gk.Box, gk.Shape), gk.Box((1, 2, 3)) == gk.Box((1, 2, 3))
+    (True, True)
+    """
 
     __slots__ = ()
 
@@ -190,6 +105,11 @@ class Shape(Frozen):
         (3,) float or (n, 3) float
             On ties any of the farthest points.
 
+        Raises
+        ------
+        ShapeError
+            Where the directions are not finite numbers in rows of three.
+
         Examples
         --------
         >>> import gjk3d as gk
@@ -198,8 +118,7 @@ class Shape(Frozen):
         """
         from gjk3d.shapes.table import support_rows
 
-        single = np.ndim(directions) == 1  # type: ignore[arg-type]
-        d = rows([directions] if single else directions, "support: directions", lengths=False)
+        d, single = points_of(directions, "support: directions", lengths=False)
         out = np.empty_like(d)
         ints, floats = self._packed
         support_rows(ints, floats, d, out)
@@ -213,7 +132,7 @@ class Shape(Frozen):
 
     @property
     def volume(self) -> float:
-        """Volume; 0 for flat shapes."""
+        """Volume, 0 for flat shapes."""
         v = self._core_volume()
         r = self._rounding()
         return v if r == 0.0 else measure.steiner_volume(v, *self._core_area_and_curvature(), r)
@@ -241,16 +160,27 @@ class Shape(Frozen):
         Parameters
         ----------
         points : (3,) float or (n, 3) float
+            In the frame of the shape.
 
         Returns
         -------
         bool or (n,) bool
             False only where being outside is proven, as in `gjk3d.collide`.
+
+        Raises
+        ------
+        ShapeError
+            Where the points are not finite numbers in rows of three.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.Sphere(1).contains([(0, 0, 1), (0, 0, 1.1)]).tolist()
+        [True, False]
         """
-        single = np.ndim(points) == 1
-        p = rows([points] if single else points, "contains: points")
         from gjk3d.convex.solve import contains
 
+        p, single = points_of(points, "contains: points")
         inside = contains(self, p)
         return bool(inside[0]) if single else inside
 
@@ -260,7 +190,23 @@ class Shape(Frozen):
         Parameters
         ----------
         resolution : int
-            Segments per full turn of curved parts.
+            Segments per full turn of curved parts, 3 to 4096.
+
+        Returns
+        -------
+        Surface
+            ``vertices`` (n, 3) float and ``faces`` (m, 3) int.
+
+        Raises
+        ------
+        ShapeError
+            Where the resolution is no such number.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.Box((1, 1, 1)).surface().faces.shape
+        (12, 3)
         """
         return surfaces.from_support(self.support, resolution)
 
@@ -284,12 +230,28 @@ class Shape(Frozen):
         assert best is not None
         return best
 
+    def _faces(self) -> tuple[Ints, Array]:
+        """Return the faces of the core for contacts, see `face_loops`; none where the kernels know them by its kind."""
+        if self._packed[0][layout.KIND] != layout.HULL:
+            return np.zeros(1, dtype=np.int64), np.empty(0)
+        return self._bare()._faces()
+
     def _own_axes(self) -> list[Array]:
         """Return rotations that a small box may well be aligned with."""
         return []
 
     def inflated(self, radius: float) -> Shape:
         """Return the shape grown by ``radius`` on all sides: its sum with a ball.
+
+        Parameters
+        ----------
+        radius : float
+            At least 0.
+
+        Raises
+        ------
+        ShapeError
+            Where the radius is negative or not finite.
 
         Examples
         --------
@@ -309,8 +271,19 @@ class Shape(Frozen):
         ----------
         factors : float or (3,) float
             None may be zero.
+
+        Raises
+        ------
+        ShapeError
+            Where a factor is zero or not finite.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.Sphere(1).scaled((1, 2, 3))
+        Ellipsoid(radii=[1.0, 2.0, 3.0])
         """
-        from gjk3d.shapes.composed import Composed, scaled_terms
+        from gjk3d.shapes.composed import Composed
 
         f = factors3(factors)
         if np.all(f == f[0]) and self._rounding() > 0:
@@ -324,7 +297,19 @@ class Shape(Frozen):
         return Composed._from_terms(self._terms(), 0.0)
 
     def placed(self, pose: Pose | SupportsMatrix | None) -> Shape:
-        """Return the shape moved within its own frame by a rigid pose (4, 4).
+        """Return the shape moved within its own frame.
+
+        Parameters
+        ----------
+        pose : (4, 4) float, RigidTransform or None
+            A rigid transform; None leaves the shape as it is.
+
+        Raises
+        ------
+        PoseError
+            Where the pose is no rigid transform.
+        ShapeError
+            Where it is a stack of poses.
 
         Examples
         --------
@@ -339,7 +324,7 @@ class Shape(Frozen):
         return self._moved(rotation, translation)
 
     def _moved(self, rotation: Array, translation: Array) -> Shape:
-        from gjk3d.shapes.composed import Composed, moved_terms
+        from gjk3d.shapes.composed import Composed
 
         if self._rounding() > 0.0:
             return self._bare()._moved(rotation, translation).inflated(self._rounding())
@@ -387,6 +372,19 @@ class Polytope(Shape):
 
         return self._cached("gauss", lambda: gauss_map(self._hull()))
 
+    def _faces(self) -> tuple[Ints, Array]:
+        hull = self._packed[0][layout.KIND] == layout.HULL
+        return self._cached("loops", self._face_loops) if hull else super()._faces()
+
+    def _face_loops(self) -> tuple[Ints, Array]:
+        from gjk3d.geometry.polygon import face_loops
+
+        hull = self._hull()
+        ints, normals = face_loops(hull)
+        if not np.array_equal(hull.vertices, self.vertices):  # of a degenerate tetrahedron only some are corners
+            ints[2 + ints[0] :] = hull.indices[ints[2 + ints[0] :]]
+        return ints, normals
+
     def _core_volume(self) -> float:
         return float(self._hull().volume)
 
@@ -410,10 +408,9 @@ class Polytope(Shape):
 
 
 CLIMB = 48  #: vertices from which climbing a hull is faster than scanning it
-_ALIKE = 4.0 * UNIT_ROUNDOFF  #: how much lengths and right angles of a solid of revolution may miss, relative
 
 
-class Solid(Shape):
+class Curved(Shape):
     """A curved primitive: centred, along z."""
 
     __slots__ = ()
@@ -427,56 +424,3 @@ class Solid(Shape):
         pose = np.eye(4)
         pose[:3, 3] = (low + high) / 2
         return pose, high - low
-
-
-def core_reach(kind: int, numbers: Array) -> float:
-    """Bound the distance of a primitive core from its centre, rounded up."""
-    if kind == layout.POINT:
-        return 0.0
-    if kind == layout.HULL:
-        reach = float(np.sqrt((numbers.reshape(3, -1) ** 2).sum(axis=0).max()))
-    elif kind == layout.ELLIPSOID:
-        reach = float(np.max(numbers))
-    elif kind == layout.SUPPORT:
-        reach = float(numbers[3])
-    else:  # segment: half vector; box: half extents; cylinder and cone: radius, half height
-        reach = float(np.sqrt((numbers**2).sum()))
-    return reach * (1.0 + 1e-15)
-
-
-def symmetry(part: Part) -> tuple[int, Array]:
-    """Return whether a part is a solid of revolution about a line through its centre, and that line's direction."""
-    none = layout.NONE, np.zeros(3)
-    m, n = part.matrix, part.numbers
-    if part.kind in (layout.POINT, layout.SEGMENT) or (part.kind == layout.HULL and part.vertices <= 2):
-        ends = m @ (n.reshape(3, -1) if part.kind == layout.HULL else n.reshape(3, 1) if len(n) else np.zeros((3, 1)))
-        far = ends[:, np.linalg.norm(ends, axis=0).argmax()]
-        length = float(np.linalg.norm(far))
-        if length == 0.0:
-            return layout.BALL, np.zeros(3)
-        axis = far / length
-        off = np.linalg.norm(np.cross(axis, ends, axisa=0, axisb=0), axis=1).max()
-        return (layout.REVOLVED, axis) if off <= _ALIKE * length else none
-    if part.kind in (layout.CYLINDER, layout.CONE, layout.ELLIPSOID):
-        # the images of the half axes: at right angles, and two of one length
-        radii = n if part.kind == layout.ELLIPSOID else np.array([n[0], n[0], 2.0 * n[0]])
-        ends = m * radii if part.kind == layout.ELLIPSOID else m
-        lengths = np.linalg.norm(ends, axis=0)
-        products = ends.T @ ends
-        if np.abs(products - np.diag(np.diag(products))).max() > _ALIKE * lengths.max() * lengths.min():
-            return none
-        for k in (2, 1, 0) if part.kind == layout.ELLIPSOID else (2,):
-            i, j = (k + 1) % 3, (k + 2) % 3
-            if abs(lengths[i] - lengths[j]) <= _ALIKE * lengths[i]:
-                return layout.REVOLVED, ends[:, k] / lengths[k]
-    return none
-
-
-def rigid(pose: Any) -> tuple[Array, Array]:
-    """Return rotation and translation of one checked pose."""
-    if pose is None:
-        return np.eye(3), np.zeros(3)
-    if as_matrices(pose).ndim != 2:
-        raise ShapeError("placed: takes one pose, not a stack")
-    turn, shift = parts(pose_rows(pose)[0][0])
-    return turn.copy(), shift.copy()

@@ -11,7 +11,8 @@ from gjk3d._kernels.decorators import inlined
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Polytope, Shape, factors3, vector
+from gjk3d.shapes.arguments import factors3, vector
+from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.typing import Array, FactorsLike, VectorLike
 
 
@@ -32,6 +33,11 @@ class Box(Polytope):
     ----------
     extents : (3,) float
         Full edge lengths, not half ones.
+
+    Raises
+    ------
+    ShapeError
+        Where the extents are not three finite numbers above 0.
 
     Examples
     --------
@@ -83,5 +89,5 @@ class Box(Polytope):
         return surfaces.box(self.extents)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the box with its extents multiplied."""
+        """Return the box with its extents multiplied; see `Shape.scaled`."""
         return Box(self.extents * np.abs(factors3(factors)))

@@ -8,19 +8,26 @@ from typing import Any
 import numpy as np
 
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Shape, Solid, factors3, number
+from gjk3d.shapes.arguments import factors3, number
+from gjk3d.shapes.base import Curved, Shape
 from gjk3d.shapes.simplices import Point, Segment
 from gjk3d.typing import Array, FactorsLike
 
 
-class Capsule(Solid):
+class Capsule(Curved):
     """All points within ``radius`` of a segment along z.
 
     Parameters
     ----------
     radius : float
+        More than 0.
     height : float
-        0 for a ball. Between the centres of the caps, as in FCL and trimesh; tip to tip is ``height + 2 radius``.
+        At least 0. Between the centres of the caps, as in FCL and trimesh; tip to tip is ``height + 2 radius``.
+
+    Raises
+    ------
+    ShapeError
+        Where the radius is not a finite number above 0, or the height not one of at least 0.
 
     Examples
     --------
@@ -60,11 +67,11 @@ class Capsule(Solid):
         return surfaces.capsule(self.radius, self.height, resolution)
 
     def inflated(self, radius: float) -> Shape:
-        """Return the thicker capsule."""
+        """Return the thicker capsule; see `Shape.inflated`."""
         return Capsule(self.radius + number(radius, "inflated: radius", zero=True), self.height)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a capsule for factors of equal size, else the sum of a segment and an ellipsoid."""
+        """Return a capsule for factors of one size, else a segment plus an ellipsoid; see `Shape.scaled`."""
         f = np.abs(factors3(factors))
         return Capsule(self.radius * f[0], self.height * f[0]) if np.all(f == f[0]) else super().scaled(f)
 

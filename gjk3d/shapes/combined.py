@@ -8,10 +8,12 @@ import numpy as np
 
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Part, Shape, Term, factors3, number, vector
-from gjk3d.shapes.composed import Composed, moved_terms
+from gjk3d.shapes.arguments import factors3, number, vector
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.composed import Composed
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.simplices import Segment
+from gjk3d.shapes.terms import Part, Term, moved_terms
 from gjk3d.typing import Array, FactorsLike
 
 
@@ -26,6 +28,11 @@ class Rounded(Shape):
         A bounded shape; its own rounding, if it has one, is added to.
     radius : float
         At least 0.
+
+    Raises
+    ------
+    ShapeError
+        Where the core is no convex shape, or the radius not a finite number of at least 0.
 
     Examples
     --------
@@ -58,8 +65,6 @@ class Rounded(Shape):
         return self.core._slack()
 
     def _pack(self) -> Any:
-        from gjk3d.shapes import layout
-
         ints, floats = self.core._pack()
         floats[layout.RADIUS] = self._rounding()
         return ints, floats
@@ -79,11 +84,11 @@ class Rounded(Shape):
         return pose, extents + 2 * self.radius
 
     def inflated(self, radius: float) -> Shape:
-        """Return the shape grown further."""
+        """Return the shape grown further; see `Shape.inflated`."""
         return Rounded(self.core, self.radius + number(radius, "inflated: radius", zero=True))
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a rounded shape for factors of equal size, else the sum of the scaled core and an ellipsoid."""
+        """Return a rounded shape for factors of one size, else a sum with an ellipsoid; see `Shape.scaled`."""
         f = factors3(factors)
         if abs(f[0]) == abs(f[1]) == abs(f[2]):
             return Rounded(self.core.scaled(f), self.radius * abs(float(f[0])))

@@ -12,9 +12,10 @@ from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Part, Shape, Term, core_reach, symmetry
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.layout import in_range
 from gjk3d.shapes.measure import Measures, measured
+from gjk3d.shapes.terms import Part, Term, common_symmetry, core_reach, corners
 from gjk3d.typing import Array, Ints
 
 
@@ -43,6 +44,12 @@ class Composed(Shape):
 
     Its core is the convex hull of terms, each term a sum of affinely placed primitives; whatever was nested is
     flattened.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.Cylinder(1, 2).scaled((1, 2, 1))
+    Composed(cylinder)
     """
 
     __slots__ = ("_functions", "_numbers", "_radius", "_table")
@@ -208,60 +215,6 @@ def _hull_of(terms: list[Term]) -> Any:
         clouds.append(cloud)
     points = np.concatenate(clouds)
     return None if len(points) > MOST_POINTS else ConvexHull(points)
-
-
-def corners(part: Part) -> Array:
-    """Return the vertices of a part that is a polytope, before its placement."""
-    n = part.numbers
-    if part.kind == layout.POINT:
-        return np.zeros((1, 3))
-    if part.kind == layout.SEGMENT:
-        return np.array([-n, n])
-    if part.kind == layout.BOX:
-        return np.array([[x, y, z] for x in (-n[0], n[0]) for y in (-n[1], n[1]) for z in (-n[2], n[2])])
-    return np.ascontiguousarray(n.reshape(3, -1).T)
-
-
-def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
-    """Return the symmetry of a sum of parts that revolve about parallel lines; a hull of several terms has none."""
-    kind, axis = layout.BALL, np.zeros(3)
-    if len(terms) > 1:
-        return layout.NONE, axis
-    for part in terms[0]:
-        part_kind, part_axis = symmetry(part)
-        if part_kind == layout.NONE:
-            return layout.NONE, np.zeros(3)
-        if part_kind == layout.REVOLVED:
-            if kind == layout.REVOLVED and np.abs(np.cross(axis, part_axis)).max() > 4.0 * UNIT_ROUNDOFF:
-                return layout.NONE, np.zeros(3)
-            kind, axis = part_kind, part_axis
-    return kind, axis
-
-
-def scaled_terms(terms: list[Term], radius: float, factors: Array) -> tuple[list[Term], float]:
-    """Stretch terms; a ball round them becomes an ellipsoid in each."""
-    matrix = np.diag(factors)
-    out = [
-        [part._replace(matrix=matrix @ part.matrix, offset=factors * part.offset) for part in term] for term in terms
-    ]
-    if radius > 0.0:
-        ball = Part(layout.ELLIPSOID, 0, np.abs(factors) * radius, np.eye(3), np.zeros(3))
-        out = [[*term, ball] for term in out]
-    return out, 0.0
-
-
-def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[Term]:
-    """Move terms rigidly; the translation goes to the first part of each."""
-    zero = np.zeros(3)
-    return [
-        [
-            part._replace(
-                matrix=rotation @ part.matrix, offset=rotation @ part.offset + (translation if i == 0 else zero)
-            )
-            for i, part in enumerate(term)
-        ]
-        for term in terms
-    ]
 
 
 def _primitive(part: Part) -> Shape:

@@ -10,7 +10,8 @@ import numpy as np
 from gjk3d._kernels.decorators import inlined
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Shape, Solid, factors3, number
+from gjk3d.shapes.arguments import factors3, number
+from gjk3d.shapes.base import Curved, Shape
 from gjk3d.typing import Array, FactorsLike
 
 
@@ -26,7 +27,7 @@ def support_cone(f: Array, d: Vec3) -> Vec3:
     return (s * d[0], s * d[1], -f[1])
 
 
-class Cone(Solid):
+class Cone(Curved):
     """The solid cone round the z axis: base at ``-height/2``, apex at ``+height/2``, as in FCL.
 
     Parameters
@@ -35,6 +36,11 @@ class Cone(Solid):
         Of the base.
     height : float
         From base to apex.
+
+    Raises
+    ------
+    ShapeError
+        Where the radius or the height is not a finite number above 0.
 
     Examples
     --------
@@ -72,7 +78,7 @@ class Cone(Solid):
         return surfaces.cone(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a cone where x and y have factors of one size and z a positive one, else a composed shape."""
+        """Return a cone where x and y have factors of one size and z a positive one; see `Shape.scaled`."""
         f = factors3(factors)
         if abs(f[0]) == abs(f[1]) and f[2] > 0:
             return Cone(self.radius * abs(f[0]), self.height * f[2])

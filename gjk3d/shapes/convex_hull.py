@@ -12,7 +12,8 @@ from gjk3d.geometry.hulls import build_hull
 from gjk3d.geometry.polygon import face_loops
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Polytope, Shape, rows
+from gjk3d.shapes.arguments import rows
+from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.typing import Array, Ints, RowsLike
 
 
@@ -135,8 +136,10 @@ class ConvexHull(Polytope):
     --------
     >>> import gjk3d as gk
     >>> square = gk.ConvexHull([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0.5, 0.5, 0)])
-    >>> square.dimension, len(square.vertices)
-    (2, 4)
+    >>> square.dimension, len(square.points), len(square.faces), square.centroid.tolist()
+    (2, 4, 4, [0.5, 0.5, 0.0])
+    >>> [outline.tolist() for outline in gk.ConvexHull([(0, 0, 0), (1, 0, 0), (0, 1, 0)]).polygons]
+    [[1, 2, 0], [2, 1, 0]]
     """
 
     __slots__ = ("_vertices",)
@@ -155,17 +158,17 @@ class ConvexHull(Polytope):
 
     @property
     def vertices(self) -> Array:
-        """The extreme points, (k, 3) float."""
+        """The extreme points, (k, 3) float, as given and in the order given."""
         return self._vertices
 
     @property
     def points(self) -> Array:
-        """The same as ``vertices``."""
+        """The same as ``vertices``, (k, 3) float."""
         return self._vertices
 
     @property
     def faces(self) -> Ints:
-        """Triangles wound outward, (m, 3) int."""
+        """Triangles wound outward, (m, 3) int; none of a segment or a point, both sides of a flat hull."""
         faces: Ints = self._hull().faces
         return faces
 
@@ -192,7 +195,7 @@ class ConvexHull(Polytope):
 
     @property
     def polygons(self) -> list[Ints]:
-        """The corners of each face in order, indices into ``vertices``, counter-clockwise from outside.
+        """The corners of each face, a list of (c,) int: indices into ``vertices``, counter-clockwise from outside.
 
         Triangles in one plane are one face; a flat hull has its outline, once from each side.
         """

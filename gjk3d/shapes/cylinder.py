@@ -10,7 +10,8 @@ import numpy as np
 from gjk3d._kernels.decorators import inlined
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Shape, Solid, factors3, number
+from gjk3d.shapes.arguments import factors3, number
+from gjk3d.shapes.base import Curved, Shape
 from gjk3d.typing import Array, FactorsLike
 
 
@@ -28,14 +29,20 @@ def support_cylinder(f: Array, d: Vec3) -> Vec3:
     return (s * d[0], s * d[1], z)
 
 
-class Cylinder(Solid):
+class Cylinder(Curved):
     """The solid cylinder round the z axis, centred.
 
     Parameters
     ----------
     radius : float
+        More than 0.
     height : float
         Full length along z; 0 for a disc, which is flat and has two sides.
+
+    Raises
+    ------
+    ShapeError
+        Where the radius is not a finite number above 0, or the height not one of at least 0.
 
     Examples
     --------
@@ -68,6 +75,6 @@ class Cylinder(Solid):
         return surfaces.cylinder(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a cylinder where x and y have factors of one size, else an elliptic one."""
+        """Return a cylinder where x and y have factors of one size, else an elliptic one; see `Shape.scaled`."""
         f = np.abs(factors3(factors))
         return Cylinder(self.radius * f[0], self.height * f[2]) if f[0] == f[1] else super().scaled(f)

@@ -11,7 +11,8 @@ from gjk3d._kernels.decorators import inlined
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Shape, Solid, factors3, vector
+from gjk3d.shapes.arguments import factors3, vector
+from gjk3d.shapes.base import Curved, Shape
 from gjk3d.typing import Array, FactorsLike, VectorLike
 
 
@@ -25,13 +26,18 @@ def support_ellipsoid(f: Array, d: Vec3) -> Vec3:
     return (f[0] * (x / n), f[1] * (y / n), f[2] * (z / n))
 
 
-class Ellipsoid(Solid):
+class Ellipsoid(Curved):
     """The solid ellipsoid round the origin.
 
     Parameters
     ----------
     radii : (3,) float
         Half axes along x, y, z.
+
+    Raises
+    ------
+    ShapeError
+        Where the radii are not three finite numbers above 0.
 
     Examples
     --------
@@ -70,9 +76,8 @@ class Ellipsoid(Solid):
     def _core_area_and_curvature(self) -> tuple[float, float]:
         if self._rounding() > 0.0:
             return 0.0, 0.0
-        from scipy.special import (
-            elliprg,
-        )  # Carlson's R_G is the mean of a square root of a quadratic form over the sphere
+        # Carlson's R_G is the mean of the square root of a quadratic form over the sphere
+        from scipy.special import elliprg
 
         a, b, c = self.radii**2
         return float(4 * pi * elliprg(a * b, b * c, c * a)), float(4 * pi * elliprg(a, b, c))
@@ -85,5 +90,5 @@ class Ellipsoid(Solid):
         return surfaces.ellipsoid(self.radii, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the ellipsoid with its radii multiplied."""
+        """Return the ellipsoid with its radii multiplied; see `Shape.scaled`."""
         return Ellipsoid(self.radii * np.abs(factors3(factors)))

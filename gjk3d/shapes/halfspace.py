@@ -10,8 +10,9 @@ import numpy as np
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import surfaces
-from gjk3d.shapes.base import Shape, factors3, number, rows, vector
-from gjk3d.typing import Array, FactorsLike, Rows, VectorLike
+from gjk3d.shapes.arguments import factors3, number, points_of, vector
+from gjk3d.shapes.base import Shape
+from gjk3d.typing import Array, FactorsLike, Ints, Rows, VectorLike
 
 
 class Halfspace(Shape):
@@ -26,6 +27,8 @@ class Halfspace(Shape):
 
     Raises
     ------
+    ShapeError
+        Where the normal is zero, or a number is not finite.
     UnboundedShapeError
         By what only bounded shapes have: surface, bounding sphere, oriented box, support.
 
@@ -59,13 +62,17 @@ class Halfspace(Shape):
         """Not there: a half-space has no core."""
         raise self._unbounded("core")
 
+    def _faces(self) -> tuple[Ints, Array]:
+        """Return the normal."""
+        return np.array([-1], dtype=np.int64), self.normal.copy()
+
     def support(self, directions: Rows) -> Array:
-        """Raise UnboundedShapeError: along most directions there is no farthest point."""
+        """Raise UnboundedShapeError, whatever the directions: there is no farthest point; see `Shape.support`."""
         raise self._unbounded("support points")
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner: infinite but where the normal is an axis."""
+        """Least and greatest corner, (2, 3) float: infinite but where the normal is an axis."""
         low, high = np.full(3, -inf), np.full(3, inf)
         if np.count_nonzero(self.normal) == 1:
             axis = int(np.argmax(np.abs(self.normal)))
@@ -82,15 +89,14 @@ class Halfspace(Shape):
 
     def contains(self, points: Rows) -> Any:
         """Tell which points lie in the half-space, its surface included; see `Shape.contains`."""
-        single = np.ndim(points) == 1  # type: ignore[arg-type]
-        p = rows([points] if single else points, "contains: points")
+        p, single = points_of(points, "contains: points")
         # within the rounding of the dot product the point counts as on the surface
         slack = 4.0 * UNIT_ROUNDOFF * (np.abs(p) @ np.abs(self.normal) + abs(self.offset))
         inside = p @ self.normal - self.offset <= slack
         return bool(inside[0]) if single else inside
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Raise UnboundedShapeError."""
+        """Raise UnboundedShapeError: the surface has no end; see `Shape.surface`."""
         raise self._unbounded("surface mesh")
 
     def _ball(self) -> tuple[Array, float]:
@@ -100,11 +106,11 @@ class Halfspace(Shape):
         raise self._unbounded("oriented box")
 
     def inflated(self, radius: float) -> Shape:
-        """Return the half-space with its surface moved out."""
+        """Return the half-space with its surface moved out; see `Shape.inflated`."""
         return Halfspace(self.normal, self.offset + number(radius, "inflated: radius", zero=True))
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the half-space of the scaled points."""
+        """Return the half-space of the scaled points; see `Shape.scaled`."""
         return Halfspace(self.normal / factors3(factors), self.offset)
 
     def _moved(self, rotation: Array, translation: Array) -> Shape:

@@ -13,8 +13,10 @@ from gjk3d._kernels.decorators import kernel
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Part, Shape, Term, number, vector
+from gjk3d.shapes.arguments import number, vector
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.measure import Measures, measured
+from gjk3d.shapes.terms import Part, Term
 from gjk3d.typing import Array, Ints, VectorLike
 
 #: directions in which a new mapping is looked at: the axes and these

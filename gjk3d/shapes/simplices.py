@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from gjk3d._kernels.decorators import inlined
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Polytope, Shape, rows, vector
+from gjk3d.shapes.arguments import rows, vector
+from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.convex_hull import vertex_core
 from gjk3d.typing import Array, RowsLike, VectorLike
 
@@ -22,6 +23,11 @@ class Point(Polytope):
     ----------
     p : (3,) float
         Where it is, in the shape's own frame.
+
+    Raises
+    ------
+    ShapeError
+        Where ``p`` is not three finite numbers.
 
     Examples
     --------
@@ -63,6 +69,12 @@ class Segment(Polytope):
     Parameters
     ----------
     a, b : (3,) float
+        The two ends.
+
+    Raises
+    ------
+    ShapeError
+        Where an end is not three finite numbers.
 
     Examples
     --------
@@ -90,12 +102,46 @@ class Segment(Polytope):
         return Segment(vertices[0], vertices[1])
 
 
-class Triangle(Polytope):
+class _Simplex(Polytope):
+    """A shape with a fixed number of vertices."""
+
+    __slots__ = ("_vertices",)
+    _vertices: Array
+    _COUNT: ClassVar[int]
+
+    def __init__(self, vertices: RowsLike) -> None:
+        kind = type(self).__name__
+        v = rows(vertices, f"{kind}: vertices")
+        if len(v) != self._COUNT:
+            raise ShapeError(
+                f"{kind}: vertices has {len(v)} rows, expected {self._COUNT}; gk.ConvexHull takes any number"
+            )
+        self._set(_vertices=v)
+
+    @property
+    def vertices(self) -> Array:
+        """The vertices as given, (3, 3) or (4, 3) float."""
+        return self._vertices
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(vertices={self._vertices.tolist()})"
+
+    def _core(self) -> tuple[int, Any, Any]:
+        return vertex_core(self._vertices)
+
+
+class Triangle(_Simplex):
     """The triangle with these three vertices; they may coincide or lie on a line.
 
     Parameters
     ----------
     vertices : (3, 3) float
+        One corner a row.
+
+    Raises
+    ------
+    ShapeError
+        Where the vertices are not three rows of three finite numbers.
 
     Examples
     --------
@@ -104,36 +150,25 @@ class Triangle(Polytope):
     1.0
     """
 
-    __slots__ = ("_vertices",)
-    _vertices: Array
-
-    def __init__(self, vertices: RowsLike) -> None:
-        v = rows(vertices, "Triangle: vertices")
-        if len(v) != 3:
-            raise ShapeError(f"Triangle: vertices has {len(v)} rows, expected 3; gk.ConvexHull takes any number")
-        self._set(_vertices=np.ascontiguousarray(v))
-
-    @property
-    def vertices(self) -> Array:
-        """The three vertices, (3, 3) float."""
-        return self._vertices
-
-    def __repr__(self) -> str:
-        return f"Triangle(vertices={self._vertices.tolist()})"
-
-    def _core(self) -> tuple[int, Any, Any]:
-        return vertex_core(self._vertices)
+    __slots__ = ()
+    _COUNT = 3
 
     def _with_vertices(self, vertices: Array) -> Shape:
         return Triangle(vertices)
 
 
-class Tetrahedron(Polytope):
+class Tetrahedron(_Simplex):
     """The tetrahedron with these four vertices, in any order; it may be flat.
 
     Parameters
     ----------
     vertices : (4, 3) float
+        One corner a row.
+
+    Raises
+    ------
+    ShapeError
+        Where the vertices are not four rows of three finite numbers.
 
     Examples
     --------
@@ -142,25 +177,8 @@ class Tetrahedron(Polytope):
     0.166666666667
     """
 
-    __slots__ = ("_vertices",)
-    _vertices: Array
-
-    def __init__(self, vertices: RowsLike) -> None:
-        v = rows(vertices, "Tetrahedron: vertices")
-        if len(v) != 4:
-            raise ShapeError(f"Tetrahedron: vertices has {len(v)} rows, expected 4; gk.ConvexHull takes any number")
-        self._set(_vertices=np.ascontiguousarray(v))
-
-    @property
-    def vertices(self) -> Array:
-        """The four vertices, (4, 3) float."""
-        return self._vertices
-
-    def __repr__(self) -> str:
-        return f"Tetrahedron(vertices={self._vertices.tolist()})"
-
-    def _core(self) -> tuple[int, Any, Any]:
-        return vertex_core(self._vertices)
+    __slots__ = ()
+    _COUNT = 4
 
     def _with_vertices(self, vertices: Array) -> Shape:
         return Tetrahedron(vertices)

@@ -8,16 +8,23 @@ from typing import Any
 import numpy as np
 
 from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.base import Shape, Solid, factors3, number
+from gjk3d.shapes.arguments import factors3, number
+from gjk3d.shapes.base import Curved, Shape
 from gjk3d.typing import Array, FactorsLike
 
 
-class Sphere(Solid):
+class Sphere(Curved):
     """The solid ball round the origin.
 
     Parameters
     ----------
     radius : float
+        More than 0; in the unit of all lengths.
+
+    Raises
+    ------
+    ShapeError
+        Where the radius is not a finite number above 0.
 
     Examples
     --------
@@ -55,21 +62,17 @@ class Sphere(Solid):
         return surfaces.sphere(self.radius, resolution)
 
     def inflated(self, radius: float) -> Shape:
-        """Return the larger ball."""
+        """Return the larger ball; see `Shape.inflated`."""
         return Sphere(self.radius + number(radius, "inflated: radius", zero=True))
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a sphere for equal factors, else an ellipsoid."""
+        """Return a sphere for equal factors, else an ellipsoid; see `Shape.scaled`."""
+        from gjk3d.shapes.ellipsoid import Ellipsoid
+
         f = np.abs(factors3(factors))
-        return Sphere(self.radius * f[0]) if np.all(f == f[0]) else _ellipsoid(self.radius * f)
+        return Sphere(self.radius * f[0]) if np.all(f == f[0]) else Ellipsoid(self.radius * f)
 
     def _bare(self) -> Shape:
         from gjk3d.shapes.simplices import Point
 
         return Point()
-
-
-def _ellipsoid(radii: Array) -> Shape:
-    from gjk3d.shapes.ellipsoid import Ellipsoid
-
-    return Ellipsoid(radii)

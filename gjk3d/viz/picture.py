@@ -15,7 +15,7 @@ from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
 from gjk3d.errors import FileError, RenderingUnavailableError
 from gjk3d.results import Distance
-from gjk3d.shapes.base import rigid
+from gjk3d.shapes.arguments import rigid
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.viz.drawing import DOTS, LINES, Drawing, Style
 from gjk3d.viz.kinds import drawing_of, is_solid

@@ -12,7 +12,7 @@ from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import PoseError
 from gjk3d.query.volume import Volume
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere
-from gjk3d.shapes.base import rigid
+from gjk3d.shapes.arguments import rigid
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import AXES, GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker

@@ -1,0 +1,106 @@
+"""Checks of the numbers that shapes are built from; every error names the argument, the value seen and the cure."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from gjk3d.errors import ShapeError
+from gjk3d.poses import as_matrices, parts, pose_rows
+from gjk3d.shapes.layout import in_range
+from gjk3d.typing import Array
+
+
+def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, cure: str = "") -> float:
+    """Return one finite float, or raise naming ``what``."""
+    if isinstance(value, (str, bytes, bool, np.bool_, complex)):
+        raise ShapeError(f"{what} is {value!r}, expected a real number")
+    try:
+        x = float(value)
+    except OverflowError:
+        raise ShapeError(f"{what} is a whole number too large for a float") from None
+    except (TypeError, ValueError):
+        raise ShapeError(f"{what} is {value!r}, expected a real number") from None
+    if not isfinite(x):
+        raise ShapeError(f"{what} is {x}, expected a finite number")
+    if positive and not (x > 0.0 or (zero and x == 0.0)):
+        raise ShapeError(f"{what} is {x:g}, expected {'at least 0' if zero else 'more than 0'}{cure}")
+    in_range(np.array(x), what)
+    return x + 0.0  # no negative zero
+
+
+def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True) -> Array:
+    """Return a finite (n, 3) float array of its own, or raise naming ``what`` and the row."""
+    try:
+        raw = np.asarray(value)
+    except ValueError:
+        raise ShapeError(f"{what} is ragged: {_odd_one(value, columns)}") from None
+    if raw.size == 0 and raw.ndim < 2:
+        raise ShapeError(f"{what} is empty, expected (n, {columns}) with at least one row")
+    if raw.dtype.kind not in "fiu":
+        raise ShapeError(f"{what} has dtype {raw.dtype}, expected real numbers")
+    if raw.ndim != 2 or raw.shape[1] != columns:
+        hint = f": did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""
+        raise ShapeError(f"{what} has shape {raw.shape}, expected (n, {columns}){hint}")
+    out = np.array(raw, dtype=np.float64, order="C") + 0.0
+    bad = ~np.isfinite(out).all(axis=1)
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ShapeError(f"{what}[{i}] is {out[i].tolist()} ({int(bad.sum())} of {len(out)} rows not finite)")
+    if lengths:
+        in_range(out, what)
+    return out
+
+
+def points_of(value: Any, what: str, *, lengths: bool = True) -> tuple[Array, bool]:
+    """Return one row (3,) or many (n, 3) as `rows` does, and whether it was one."""
+    single = np.ndim(value) == 1
+    return rows([value] if single else value, what, lengths=lengths), single
+
+
+def _odd_one(value: Any, columns: int) -> str:
+    """Say which row is not like the others."""
+    for i, row in enumerate(value):
+        if np.shape(row) != (columns,):
+            return f"row {i} is {row!r:.60}, expected {columns} numbers"
+    return f"expected rows of {columns} numbers"
+
+
+def vector(value: Any, what: str, *, lengths: bool = True) -> Array:
+    """Return a finite (3,) float array of its own, or raise naming ``what``."""
+    try:
+        raw = np.asarray(value)
+    except ValueError as reason:
+        raise ShapeError(f"{what} is ragged: {reason}") from None
+    if raw.dtype.kind not in "fiu" or raw.shape != (3,):
+        raise ShapeError(f"{what} is {value!r}, expected three real numbers")
+    out = np.array(raw, dtype=np.float64) + 0.0
+    if not np.isfinite(out).all():
+        raise ShapeError(f"{what} is {out.tolist()}, expected finite numbers")
+    if lengths:
+        in_range(out, what)
+    return out
+
+
+def factors3(value: Any) -> Array:
+    """Return three finite factors, none zero, from one number or three."""
+    if np.ndim(value) == 0:
+        value = (number(value, "scaled: factors", positive=False),) * 3
+    out = vector(value, "scaled: factors", lengths=False)
+    if not out.all():
+        raise ShapeError(
+            f"scaled: factors are {out.tolist()}, none may be 0: a flat shape is a ConvexHull of its points"
+        )
+    return out
+
+
+def rigid(pose: Any) -> tuple[Array, Array]:
+    """Return rotation and translation of one checked pose."""
+    if pose is None:
+        return np.eye(3), np.zeros(3)
+    if as_matrices(pose).ndim != 2:
+        raise ShapeError("placed: takes one pose, not a stack")
+    turn, shift = parts(pose_rows(pose)[0][0])
+    return turn.copy(), shift.copy()

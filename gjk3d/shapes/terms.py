@@ -1,0 +1,123 @@
+"""Terms: the core of a composed shape is the hull of terms, each a sum of affinely placed primitives."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d.poses import UNIT_ROUNDOFF
+from gjk3d.shapes import layout
+from gjk3d.typing import Array
+
+_ALIKE = 4.0 * UNIT_ROUNDOFF  #: how much lengths and right angles of a solid of revolution may miss, relative
+
+
+class Part(NamedTuple):
+    """A primitive, affinely placed: one summand of a composed shape."""
+
+    kind: int
+    vertices: int
+    numbers: Array
+    matrix: Array
+    offset: Array
+
+
+Term = list[Part]
+
+
+def corners(part: Part) -> Array:
+    """Return the vertices of a part that is a polytope, before its placement."""
+    n = part.numbers
+    if part.kind == layout.POINT:
+        return np.zeros((1, 3))
+    if part.kind == layout.SEGMENT:
+        return np.array([-n, n])
+    if part.kind == layout.BOX:
+        return np.array([[x, y, z] for x in (-n[0], n[0]) for y in (-n[1], n[1]) for z in (-n[2], n[2])])
+    return np.ascontiguousarray(n.reshape(3, -1).T)
+
+
+def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
+    """Return the symmetry of a sum of parts that revolve about parallel lines; a hull of several terms has none."""
+    kind, axis = layout.BALL, np.zeros(3)
+    if len(terms) > 1:
+        return layout.NONE, axis
+    for part in terms[0]:
+        part_kind, part_axis = symmetry(part)
+        if part_kind == layout.NONE:
+            return layout.NONE, np.zeros(3)
+        if part_kind == layout.REVOLVED:
+            if kind == layout.REVOLVED and np.abs(np.cross(axis, part_axis)).max() > 4.0 * UNIT_ROUNDOFF:
+                return layout.NONE, np.zeros(3)
+            kind, axis = part_kind, part_axis
+    return kind, axis
+
+
+def scaled_terms(terms: list[Term], radius: float, factors: Array) -> tuple[list[Term], float]:
+    """Stretch terms; a ball round them becomes an ellipsoid in each."""
+    matrix = np.diag(factors)
+    out = [
+        [part._replace(matrix=matrix @ part.matrix, offset=factors * part.offset) for part in term] for term in terms
+    ]
+    if radius > 0.0:
+        ball = Part(layout.ELLIPSOID, 0, np.abs(factors) * radius, np.eye(3), np.zeros(3))
+        out = [[*term, ball] for term in out]
+    return out, 0.0
+
+
+def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[Term]:
+    """Move terms rigidly; the translation goes to the first part of each."""
+    zero = np.zeros(3)
+    return [
+        [
+            part._replace(
+                matrix=rotation @ part.matrix, offset=rotation @ part.offset + (translation if i == 0 else zero)
+            )
+            for i, part in enumerate(term)
+        ]
+        for term in terms
+    ]
+
+
+def core_reach(kind: int, numbers: Array) -> float:
+    """Bound the distance of a primitive core from its centre, rounded up."""
+    if kind == layout.POINT:
+        return 0.0
+    if kind == layout.HULL:
+        reach = float(np.sqrt((numbers.reshape(3, -1) ** 2).sum(axis=0).max()))
+    elif kind == layout.ELLIPSOID:
+        reach = float(np.max(numbers))
+    elif kind == layout.SUPPORT:
+        reach = float(numbers[3])
+    else:  # segment: half vector; box: half extents; cylinder and cone: radius, half height
+        reach = float(np.sqrt((numbers**2).sum()))
+    return reach * (1.0 + 1e-15)
+
+
+def symmetry(part: Part) -> tuple[int, Array]:
+    """Return whether a part is a solid of revolution about a line through its centre, and that line's direction."""
+    none = layout.NONE, np.zeros(3)
+    m, n = part.matrix, part.numbers
+    if part.kind in (layout.POINT, layout.SEGMENT) or (part.kind == layout.HULL and part.vertices <= 2):
+        ends = m @ (n.reshape(3, -1) if part.kind == layout.HULL else n.reshape(3, 1) if len(n) else np.zeros((3, 1)))
+        far = ends[:, np.linalg.norm(ends, axis=0).argmax()]
+        length = float(np.linalg.norm(far))
+        if length == 0.0:
+            return layout.BALL, np.zeros(3)
+        axis = far / length
+        off = np.linalg.norm(np.cross(axis, ends, axisa=0, axisb=0), axis=1).max()
+        return (layout.REVOLVED, axis) if off <= _ALIKE * length else none
+    if part.kind in (layout.CYLINDER, layout.CONE, layout.ELLIPSOID):
+        # the images of the half axes: at right angles, and two of one length
+        radii = n if part.kind == layout.ELLIPSOID else np.array([n[0], n[0], 2.0 * n[0]])
+        ends = m * radii if part.kind == layout.ELLIPSOID else m
+        lengths = np.linalg.norm(ends, axis=0)
+        products = ends.T @ ends
+        if np.abs(products - np.diag(np.diag(products))).max() > _ALIKE * lengths.max() * lengths.min():
+            return none
+        for k in (2, 1, 0) if part.kind == layout.ELLIPSOID else (2,):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            if abs(lengths[i] - lengths[j]) <= _ALIKE * lengths[i]:
+                return layout.REVOLVED, ends[:, k] / lengths[k]
+    return none

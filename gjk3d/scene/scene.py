@@ -286,3 +286,234 @@ class Scene:
     @alone
     def shape(self, name: str) -> Collider:
         """Return the shape of an object; see `remove` for ``name``, and for what is raised."""
+        return self._objects.shape(self._slot(name))
+
+    @alone
+    def pose(self, name: str) -> Array:
+        """Return where an object is, (4, 4) float: the rotation after one polar step; see `remove` for ``name``."""
+        return matrices(self._objects.rows[self._slot(name)])
+
+    def __repr__(self) -> str:
+        return f"Scene of {len(self)} object{'' if len(self) == 1 else 's'}"
+
+    # --- questions -----------------------------------------------------------------------------------------------
+
+    @alone
+    def collides(self, other: Other = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1) -> bool:
+        """Tell whether any pair touches or overlaps; stops at the first.
+
+        Parameters
+        ----------
+        other : Scene, Shape, Mesh and the like, or str, optional
+            What to ask against, instead of all pairs of this scene: another scene, a shape, an object of this one.
+        pose : (4, 4) float, RigidTransform or None
+            Of a shape.
+        margin : float
+            As in `gjk3d.collide`.
+        workers : int
+            Threads; the answers are the same bits for any number.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        SceneError, PoseError, ShapeError, UnsupportedPair
+            Naming what is wrong with the question.
+        """
+        check_margin(margin)
+        candidates, narrow = self._question(other, pose, workers)
+        blocks = candidates.blocks(margin, _FIRST)
+        return any(narrow.any_collides(block, float(margin)) for block in blocks)
+
+    @alone
+    def collisions(
+        self, other: Other = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1
+    ) -> list[NamePair]:
+        """Return the names of all pairs that touch or overlap, in order; see `collides` for the arguments.
+
+        Returns
+        -------
+        list of (str, str)
+            The second name is None of a shape that was asked against.
+        """
+        check_margin(margin)
+        candidates, narrow = self._question(other, pose, workers)
+        hits = [block[narrow.collide(block, float(margin))] for block in candidates.blocks(margin)]
+        pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *hits])
+        return named(pairs[_by_name(candidates, pairs)], candidates.names)
+
+    @alone
+    def closest(
+        self, other: Other = None, pose: OnePose = None, *, within: float = inf, k: int | None = None, workers: int = 1
+    ) -> ScenePairs[Distance[Array], Distance[float]]:
+        """Return the pairs that are closest, the nearest first.
+
+        Parameters
+        ----------
+        other, pose, workers
+            As in `collides`.
+        within : float
+            Pairs that are proven to be farther apart are left out; may be negative.
+        k : int, optional
+            At most so many. Without ``within`` it is 1.
+
+        Returns
+        -------
+        ScenePairs
+            Pairs of names and their signed distances, see `gjk3d.signed_distance`; of equal ones the first by name
+            comes first.
+
+        Raises
+        ------
+        SceneError, PoseError, ShapeError, UnsupportedPair
+            Naming what is wrong with the question.
+        """
+        if isinstance(within, bool) or not isinstance(within, Real) or not float(within) > -inf:
+            raise SceneError(f"closest: within is {within!r}, expected one number")
+        if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or k < 1):
+            raise SceneError(f"closest: k is {k!r}, expected at least 1, or None for all within a distance")
+        most = 1 if k is None and within == inf else k
+        candidates, narrow = self._question(other, pose, workers)
+        answers = nearest(candidates, narrow, None if most is None else int(most), float(within))
+        rank_a, rank_b = _ranks(candidates, answers.pairs)
+        answers = answers[np.lexsort((rank_b, rank_a, answers.out[:, 0]))[:most]]
+        answers = narrow.settled(answers, float(within))
+        return ScenePairs(answers.pairs, candidates.names, narrow.result(answers, max(float(within), 0.0)))
+
+    @alone
+    def clearance(self, other: Other = None, pose: OnePose = None, *, workers: int = 1) -> Clearance:
+        """Return the least signed distance of all pairs, and which pair has it; see `collides` for the arguments."""
+        found = self.closest(other, pose, k=1, workers=workers)
+        if not len(found):
+            return Clearance()
+        a, b, result = found[0]
+        return Clearance(float(result.distance), (a, b), result)
+
+    @alone
+    def contacts(
+        self,
+        other: Other = None,
+        pose: OnePose = None,
+        *,
+        within: float = 0.0,
+        max_points: int | None = 4,
+        workers: int = 1,
+    ) -> ScenePairs[Contact[Array], Contact[float]]:
+        """Return where all pairs touch or overlap; see `gjk3d.contact`.
+
+        Of solids that are not convex each pair of parts that touch, the faces of a mesh among them, has the points of
+        these two, with their own ``normals``; points that are one are told once, the deepest first. The distance is
+        still that of the whole, so no gap need be as deep.
+
+        Parameters
+        ----------
+        other, pose, workers
+            As in `collides`.
+        within : float
+            At least 0: pairs up to this far apart have their points too.
+        max_points : int or None
+            Most points of a pair; None keeps all.
+
+        Returns
+        -------
+        ScenePairs
+            Pairs of names, in order, and their contacts.
+
+        Raises
+        ------
+        SceneError, PoseError, ShapeError, UnsupportedPair
+            Naming what is wrong with the question.
+        """
+        check_patches(within, max_points)
+        candidates, narrow = self._question(other, pose, workers)
+        parts = [narrow.distances_within(block, float(within)) for block in candidates.blocks(float(within))]
+        answers = Answers.joined(parts)
+        answers = answers[_by_name(candidates, answers.pairs)]
+        most = None if max_points is None else int(max_points)
+        found = patches(narrow, answers, float(within), most)
+        return ScenePairs(answers.pairs, candidates.names, found)
+
+    @overload
+    def raycast(self, origins: Unclear, directions: Rows, *, max_distance: float = inf) -> SceneHit[Any]: ...
+    @overload
+    def raycast(self, origins: Rows, directions: Unclear, *, max_distance: float = inf) -> SceneHit[Any]: ...
+    @overload
+    def raycast(self, origins: Row, directions: Row, *, max_distance: float = inf) -> SceneHit[float]: ...  # type: ignore[overload-overlap]
+    @overload
+    def raycast(self, origins: Rows, directions: Rows, *, max_distance: float = inf) -> SceneHit[Array]: ...
+    @alone
+    def raycast(self, origins: Rows, directions: Rows, *, max_distance: float = inf) -> SceneHit[Any]:
+        """Return what rays meet first; see `gjk3d.raycast` for the arguments.
+
+        Returns
+        -------
+        SceneHit
+            A `RayHit` with the ``name`` of what was hit; of several at one distance it is the first by name.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> scene = gk.Scene()
+        >>> scene.add("ball", gk.Sphere(1))
+        >>> scene.raycast((0, 0, 3), (0, 0, -1))
+        RayHit: at 2, on a face towards (0, 0, 1) of 'ball'
+        """
+        starts, many, units, more = check_rays(origins, directions, max_distance)
+        if many and more and len(starts) != len(units) and 1 not in (len(starts), len(units)):
+            raise ShapeError(f"raycast: origins has {len(starts)}, directions has {len(units)} rows, expected as many")
+        starts, units = (np.ascontiguousarray(part) for part in np.broadcast_arrays(starts, units))
+        return first_hits(self._objects, starts, units, float(max_distance), many or more)
+
+    # --- within --------------------------------------------------------------------------------------------------
+
+    def _question(self, other: Other, pose: Any, workers: int) -> tuple[Candidates, Narrow]:
+        check_workers(workers)
+        theirs, only = None, None
+        if is_collider(other):
+            theirs = self._objects.guest(other, pose_rows_of(pose, 1, ["other"], True))
+        elif pose is not None:
+            raise SceneError("pose is that of a shape to ask against: pass the shape as other")
+        elif isinstance(other, Scene):
+            theirs = None if other is self else other._objects
+        elif isinstance(other, str):
+            only = self._slot(other)
+        elif other is not None:
+            raise no_shape("other", other)
+        candidates = Candidates(self._objects, theirs, only)
+        return candidates, Narrow(candidates, workers)
+
+    def _slot(self, name: Any) -> int:
+        check_name(name)
+        slot = self._objects.slots.get(name)
+        if slot is None:
+            near = get_close_matches(name, self._objects.slots, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f" of its {len(self)}"
+            raise SceneError(f"the scene has no object {name!r}{hint}")
+        return slot
+
+    def _pair(self, a: str, b: str) -> None:
+        if self._slot(a) == self._slot(b):
+            raise SceneError(f"{a!r} is both objects of the pair, expected two different ones")
+
+    def _bits(self, group: Any, mask: Any) -> tuple[int, int]:
+        if not isinstance(group, str) or not group:
+            raise SceneError(f"group is {group!r}, expected a text that is not empty")
+        if isinstance(mask, str):
+            raise SceneError(f"mask is the text {mask!r}, expected a list of groups: [{mask!r}]")
+        named = None if mask is None else list(mask)
+        for one in named or ():
+            if not isinstance(one, str) or not one:
+                raise SceneError(f"mask has {one!r}, expected names of groups")
+        bits = ALL if named is None else sum({self._objects.bit(one) for one in named})
+        return self._objects.bit(group), bits
+
+
+def _ranks(candidates: Candidates, pairs: Any) -> tuple[Any, Any]:
+    return candidates.mine.ranks[pairs[:, 0]], candidates.theirs.ranks[pairs[:, 1]]
+
+
+def _by_name(candidates: Candidates, pairs: Any) -> Any:
+    first, second = _ranks(candidates, pairs)
+    return np.argsort((first << 31) | second, kind="stable")

@@ -1,19 +1,28 @@
-"""Integer vectors, signed square roots of fractions, rounding to floats outward, and what is proven of a distance."""
+"""Vectors of integers or fractions, signed square roots, rounding outward to floats, and bounds with their proofs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import inf, isqrt, lcm, nextafter
+from typing import Any, TypeVar, overload
 
 Vec = tuple[int, int, int]
 FractionVec = tuple[Fraction, Fraction, Fraction]
+Matrix = tuple[Vec, Vec, Vec]  #: by rows
+_T = TypeVar("_T", int, Fraction)
+ZERO = Fraction(0)
+ORIGIN: FractionVec = (ZERO, ZERO, ZERO)
 
 _DIGITS = 256  #: binary digits of a square root that is bracketed by fractions
 _GREATEST = float.fromhex("0x1.fffffffffffffp+1023")
 
 
-def dot(a: Vec, b: Vec) -> int:
+@overload
+def dot(a: Vec, b: Vec) -> int: ...
+@overload
+def dot(a: Vec | FractionVec, b: FractionVec) -> Fraction: ...
+def dot(a: Any, b: Any) -> Any:
     """Return a.b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
@@ -23,7 +32,7 @@ def cross(a: Vec, b: Vec) -> Vec:
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-def sub(a: Vec, b: Vec) -> Vec:
+def sub(a: tuple[_T, _T, _T], b: tuple[_T, _T, _T]) -> tuple[_T, _T, _T]:
     """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
@@ -33,11 +42,43 @@ def negative(a: Vec) -> Vec:
     return -a[0], -a[1], -a[2]
 
 
+def stretched(p: Vec, by: int) -> Vec:
+    """Return p times a number."""
+    return p[0] * by, p[1] * by, p[2] * by
+
+
+def columns(matrix: Sequence[tuple[_T, _T, _T]]) -> tuple[tuple[_T, _T, _T], ...]:
+    """Return the columns of a matrix, which is its transpose."""
+    return tuple((row[0], row[1], row[2]) for row in zip(*matrix, strict=True))
+
+
+def turned(matrix: Sequence[tuple[_T, _T, _T]], p: tuple[_T, _T, _T]) -> tuple[_T, _T, _T]:
+    """Return the matrix times p."""
+    x, y, z = (row[0] * p[0] + row[1] * p[1] + row[2] * p[2] for row in matrix)
+    return x, y, z
+
+
+def fractions(row: Any) -> FractionVec:
+    """Return three numbers, floats of numpy among them, as the fractions they are."""
+    x, y, z = row.tolist() if hasattr(row, "tolist") else row
+    return Fraction(x), Fraction(y), Fraction(z)
+
+
+def common_scale(points: Iterable[Iterable[Fraction]]) -> int:
+    """Return the least common denominator of all coordinates."""
+    return lcm(*(c.denominator for p in points for c in p))
+
+
+def scaled_vector(p: FractionVec, scale: int) -> Vec:
+    """Return p times scale, a multiple of its denominators."""
+    x, y, z = (c.numerator * (scale // c.denominator) for c in p)
+    return x, y, z
+
+
 def in_integers(p: FractionVec) -> tuple[Vec, int]:
     """Return p times a common denominator, and that."""
-    scale = lcm(*(c.denominator for c in p))
-    x, y, z = (c.numerator * (scale // c.denominator) for c in p)
-    return (x, y, z), scale
+    scale = common_scale([p])
+    return scaled_vector(p, scale), scale
 
 
 def combine(weights: Iterable[int], points: Iterable[Vec]) -> Vec:
@@ -65,6 +106,12 @@ class Root:
         """Return a rational number as a root."""
         p, q = value.as_integer_ratio()
         return cls(p, q * q)
+
+    @classmethod
+    def sqrt(cls, square: Fraction) -> Root:
+        """Return the square root of a rational number, at least 0."""
+        p, q = square.numerator, square.denominator
+        return cls(p, p * q) if p else cls(0)
 
     def __lt__(self, other: Root) -> bool:
         a, b = self.num, other.num
@@ -121,7 +168,7 @@ def sqrt_bounds(x: Fraction) -> tuple[float, float]:
     >>> sqrt_bounds(Fraction(9, 4))
     (1.5, 1.5)
     """
-    low, high = Root(x.numerator, x.numerator * x.denominator).bracket() if x else (Fraction(0), Fraction(0))
+    low, high = Root.sqrt(x).bracket()
     return float_below(low), float_above(high)
 
 

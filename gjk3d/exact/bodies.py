@@ -12,7 +12,7 @@ unit ball is in the set, whatever it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import product
 from math import lcm
@@ -20,7 +20,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.exact.arithmetic import FractionVec, Vec, dot, in_integers
+from gjk3d.exact.arithmetic import (
+    ZERO,
+    FractionVec,
+    Matrix,
+    Vec,
+    columns,
+    common_scale,
+    dot,
+    fractions,
+    in_integers,
+    scaled_vector,
+    stretched,
+    turned,
+)
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box
@@ -35,8 +48,6 @@ from gjk3d.shapes.simplices import Point, Segment, Tetrahedron, Triangle
 from gjk3d.shapes.sphere import Sphere
 from gjk3d.shapes.terms import Part
 from gjk3d.typing import Array
-
-Matrix = tuple[Vec, Vec, Vec]  #: by rows
 
 
 class Term(NamedTuple):
@@ -65,23 +76,17 @@ class Body(NamedTuple):
 
 # --- from shapes ------------------------------------------------------------------------------------------------------
 
-_Number = Fraction
 _Set = list[FractionVec]
 _Ball = tuple[FractionVec, FractionVec, FractionVec]
 _RawTerm = tuple[list[_Set], list[_Ball]]
-_ZERO = Fraction(0)
-
-
-def _fractions(rows: Any) -> _Set:
-    return [(Fraction(x), Fraction(y), Fraction(z)) for x, y, z in np.asarray(rows, dtype=float).tolist()]
 
 
 def _diagonal(x: Fraction, y: Fraction, z: Fraction) -> _Ball:
-    return (x, _ZERO, _ZERO), (_ZERO, y, _ZERO), (_ZERO, _ZERO, z)
+    return (x, ZERO, ZERO), (ZERO, y, ZERO), (ZERO, ZERO, z)
 
 
 def _on_axis(*heights: Fraction) -> _Set:
-    return [(_ZERO, _ZERO, z) for z in heights]
+    return [(ZERO, ZERO, z) for z in heights]
 
 
 def _corners(x: Fraction, y: Fraction, z: Fraction) -> _Set:
@@ -89,15 +94,15 @@ def _corners(x: Fraction, y: Fraction, z: Fraction) -> _Set:
 
 
 def _cylinder(radius: Fraction, half: Fraction) -> list[_RawTerm]:
-    return [([_on_axis(-half, half)], [_diagonal(radius, radius, _ZERO)])]
+    return [([_on_axis(-half, half)], [_diagonal(radius, radius, ZERO)])]
 
 
 def _cone(radius: Fraction, half: Fraction) -> list[_RawTerm]:
-    return [([_on_axis(half)], []), ([_on_axis(-half)], [_diagonal(radius, radius, _ZERO)])]
+    return [([_on_axis(half)], []), ([_on_axis(-half)], [_diagonal(radius, radius, ZERO)])]
 
 
 def _ellipsoid(x: Fraction, y: Fraction, z: Fraction) -> list[_RawTerm]:
-    return [([_on_axis(_ZERO)], [_diagonal(x, y, z)])]
+    return [([_on_axis(ZERO)], [_diagonal(x, y, z)])]
 
 
 def _primitive(kind: int, numbers: Any) -> list[_RawTerm]:
@@ -107,7 +112,7 @@ def _primitive(kind: int, numbers: Any) -> list[_RawTerm]:
         third = len(n) // 3
         return [([list(zip(n[:third], n[third : 2 * third], n[2 * third :], strict=True))], [])]
     if kind == layout.POINT:
-        return [([_on_axis(_ZERO)], [])]
+        return [([_on_axis(ZERO)], [])]
     if kind == layout.SEGMENT:
         return [([[(-n[0], -n[1], -n[2]), (n[0], n[1], n[2])]], [])]
     if kind == layout.BOX:
@@ -117,22 +122,14 @@ def _primitive(kind: int, numbers: Any) -> list[_RawTerm]:
     return _cone(*n) if kind == layout.CONE else _ellipsoid(*n)
 
 
-def _times(matrix: Sequence[FractionVec], p: FractionVec) -> FractionVec:
-    x, y, z = (row[0] * p[0] + row[1] * p[1] + row[2] * p[2] for row in matrix)
-    return x, y, z
-
-
 def _placed_part(part: Part) -> list[_RawTerm]:
-    matrix, offset = _fractions(part.matrix), _fractions([part.offset])[0]
-    terms = []
+    matrix, offset = [fractions(row) for row in part.matrix], fractions(part.offset)
+    terms: list[_RawTerm] = []
     for sets, balls in _primitive(part.kind, part.numbers):
-        moved = [[_times(matrix, p) for p in points] for points in sets]
-        turned = []
-        for ball in balls:
-            columns = [_times(matrix, (ball[0][j], ball[1][j], ball[2][j])) for j in range(3)]
-            turned.append((*zip(*columns, strict=True),))
-        terms.append(([*moved, [offset]], turned))
-    return terms  # type: ignore[return-value]  # three rows of three
+        moved = [[turned(matrix, p) for p in points] for points in sets]
+        images = [columns([turned(matrix, column) for column in columns(ball)]) for ball in balls]
+        terms.append(([*moved, [offset]], [(x, y, z) for x, y, z in images]))
+    return terms
 
 
 def _composed(shape: Composed) -> list[_RawTerm]:
@@ -145,26 +142,28 @@ def _composed(shape: Composed) -> list[_RawTerm]:
 
 
 def _ball_or_ellipsoid(x: Fraction, y: Fraction, z: Fraction) -> tuple[list[_RawTerm], Fraction]:
-    return ([([_on_axis(_ZERO)], [])], x) if x == y == z else (_ellipsoid(x, y, z), _ZERO)
+    return ([([_on_axis(ZERO)], [])], x) if x == y == z else (_ellipsoid(x, y, z), ZERO)
+
+
+def _of_vertices(shape: Any) -> tuple[list[_RawTerm], Fraction]:
+    return [([[fractions(v) for v in shape.vertices]], [])], ZERO
 
 
 #: what each class of shapes is, by its own numbers: its terms and its radius
 _MODELS: dict[type, Callable[[Any], tuple[list[_RawTerm], Fraction]]] = {
-    Box: lambda s: ([([_corners(*(Fraction(x) / 2 for x in s.extents.tolist()))], [])], _ZERO),
-    Sphere: lambda s: ([([_on_axis(_ZERO)], [])], Fraction(s.radius)),
+    Box: lambda s: ([([_corners(*(Fraction(x) / 2 for x in s.extents.tolist()))], [])], ZERO),
+    Sphere: lambda s: ([([_on_axis(ZERO)], [])], Fraction(s.radius)),
     Capsule: lambda s: ([([_on_axis(-Fraction(s.height) / 2, Fraction(s.height) / 2)], [])], Fraction(s.radius)),
-    Cylinder: lambda s: (_cylinder(Fraction(s.radius), Fraction(s.height) / 2), _ZERO),
-    Cone: lambda s: (_cone(Fraction(s.radius), Fraction(s.height) / 2), _ZERO),
+    Cylinder: lambda s: (_cylinder(Fraction(s.radius), Fraction(s.height) / 2), ZERO),
+    Cone: lambda s: (_cone(Fraction(s.radius), Fraction(s.height) / 2), ZERO),
     Ellipsoid: lambda s: _ball_or_ellipsoid(*(Fraction(x) for x in s.radii.tolist())),
     Composed: lambda s: (_composed(s), Fraction(s._rounding())),
-    **dict.fromkeys(
-        (Point, Segment, Triangle, Tetrahedron, ConvexHull), lambda s: ([([_fractions(s.vertices)], [])], _ZERO)
-    ),
+    **dict.fromkeys((Point, Segment, Triangle, Tetrahedron, ConvexHull), _of_vertices),
 }
 
 
 def _raw(shape: Shape) -> tuple[list[_RawTerm], Fraction] | None:
-    radius = _ZERO
+    radius = ZERO
     while isinstance(shape, Rounded):
         radius += Fraction(shape.radius)
         shape = shape.core
@@ -179,16 +178,14 @@ def _raw(shape: Shape) -> tuple[list[_RawTerm], Fraction] | None:
 
 def body_of(shape: Shape) -> Body | None:
     """Return a shape as an exact set in its own frame, None where it is none of those known here."""
-    if "exact" not in shape._cache:
-        raw = _raw(shape)
-        shape._cache["exact"] = None if raw is None else _to_integers(*raw)
-    body: Body | None = shape._cache["exact"]
-    return body
+    return shape._cached("exact", lambda: _to_integers(_raw(shape)))
 
 
-def _to_integers(terms: list[_RawTerm], radius: Fraction) -> Body:
-    vectors = [v for sets, balls in terms for group in (*sets, *balls) for v in group]
-    scale = lcm(*(x.denominator for v in vectors for x in v))
+def _to_integers(raw: tuple[list[_RawTerm], Fraction] | None) -> Body | None:
+    if raw is None:
+        return None
+    terms, radius = raw
+    scale = common_scale(v for sets, balls in terms for group in (*sets, *balls) for v in group)
     scaled = tuple(
         Term(
             tuple(tuple(scaled_vector(p, scale) for p in points) for points in sets),
@@ -197,12 +194,6 @@ def _to_integers(terms: list[_RawTerm], radius: Fraction) -> Body:
         for sets, balls in terms
     )
     return Body(scaled, scale, radius, radius)
-
-
-def scaled_vector(p: FractionVec, scale: int) -> Vec:
-    """Return p times scale, a multiple of its denominators."""
-    x, y, z = (c.numerator * (scale // c.denominator) for c in p)
-    return x, y, z
 
 
 def same_set(one: Shape, other: object) -> bool:
@@ -220,11 +211,6 @@ def same_set(one: Shape, other: object) -> bool:
         and [stretched_matrix(m, up_a) for m in t.balls] == [stretched_matrix(m, up_b) for m in u.balls]
         for t, u in zip(a.terms, b.terms, strict=True)
     )
-
-
-def stretched(p: Vec, by: int) -> Vec:
-    """Return p times a number."""
-    return p[0] * by, p[1] * by, p[2] * by
 
 
 def stretched_matrix(matrix: Matrix, by: int) -> Matrix:
@@ -252,17 +238,11 @@ def placement(row: Array) -> Placement:
     shift = lcm(*(x.denominator for x in values[9:]))
     r = [x.numerator * (turn // x.denominator) for x in values[:9]]
     rows: Matrix = (r[0], r[1], r[2]), (r[3], r[4], r[5]), (r[6], r[7], r[8])
-    columns: list[Vec] = [(r[j], r[3 + j], r[6 + j]) for j in range(3)]
     one = turn * turn
     # singular values s have |s^2 - 1| <= the greatest row sum of |R'R - 1|, and |s - 1| <= |s^2 - 1|
-    worst = max(sum(abs(dot(p, q) - (one if p is q else 0)) for q in columns) for p in columns)
-    x, y, z = (v.numerator * (shift // v.denominator) for v in values[9:])
-    return Placement(rows, turn, (x, y, z), shift, Fraction(worst, one))
-
-
-def turned(matrix: Matrix, p: Vec) -> Vec:
-    """Return the matrix times p."""
-    return dot(matrix[0], p), dot(matrix[1], p), dot(matrix[2], p)
+    worst = max(sum(abs(dot(p, q) - (one if p is q else 0)) for q in columns(rows)) for p in columns(rows))
+    moved = scaled_vector((values[9], values[10], values[11]), shift)
+    return Placement(rows, turn, moved, shift, Fraction(worst, one))
 
 
 def place(body: Body, at: Placement) -> Body:
@@ -281,12 +261,40 @@ def place(body: Body, at: Placement) -> Body:
 
 
 def _product(r: Matrix, ball: Matrix) -> Matrix:
-    columns = [turned(r, (ball[0][j], ball[1][j], ball[2][j])) for j in range(3)]
-    x, y, z = zip(*columns, strict=True)
+    x, y, z = columns([turned(r, column) for column in columns(ball)])
     return x, y, z
 
 
 def at_point(p: FractionVec) -> Body:
     """Return a point as a body."""
     point, scale = in_integers(p)
-    return Body((Term(((point,),), ()),), scale, _ZERO, _ZERO)
+    return Body((Term(((point,),), ()),), scale, ZERO, ZERO)
+
+
+def of_points(vertices: Iterable[Sequence[Fraction | float]]) -> Body:
+    """Return the hull of points as a body."""
+    rows = [fractions(p) for p in vertices]
+    scale = common_scale(rows)
+    return Body((Term((tuple(scaled_vector(p, scale) for p in rows),), ()),), scale, ZERO, ZERO)
+
+
+class Side(NamedTuple):
+    """One of the two shapes asked about: its core in its own frame, where it is, and how it is called."""
+
+    name: str
+    body: Body
+    at: Placement
+
+    def towards(self, direction: Any) -> Vec:
+        """Return a direction from A to B in world axes as one out of this shape in its own frame."""
+        d, _ = in_integers(fractions(direction if self.name == "a" else -direction))
+        return turned(columns(self.at.rotation), d)
+
+    def placed(self, p: FractionVec) -> FractionVec:
+        """Return a point of its frame in world axes."""
+        point, scale = in_integers(p)
+        x, y, z = (
+            Fraction(dot(row, point), scale * self.at.turn) + Fraction(t, self.at.shift)
+            for row, t in zip(self.at.rotation, self.at.translation, strict=True)
+        )
+        return x, y, z

@@ -13,15 +13,30 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations, count
-from math import lcm, ulp
+from math import ulp
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.exact.arithmetic import Enclosure, FractionVec, Root, Vec, cross, dot, in_integers, negative
-from gjk3d.exact.bodies import Body, Placement, at_point, scaled_vector, stretched
+from gjk3d.exact.arithmetic import (
+    ORIGIN,
+    Enclosure,
+    FractionVec,
+    Root,
+    Vec,
+    common_scale,
+    cross,
+    dot,
+    fractions,
+    in_integers,
+    negative,
+    scaled_vector,
+    stretched,
+    sub,
+)
+from gjk3d.exact.bodies import Body, Side, at_point
 from gjk3d.exact.difference import Difference
-from gjk3d.exact.distance import foot
+from gjk3d.exact.gjk_epa import foot
 from gjk3d.exact.signed import bracket_outside
 from gjk3d.results import Certificate
 
@@ -44,12 +59,6 @@ class Proof(NamedTuple):
     flaw: str = ""
 
 
-def _integers(points: Iterable[Sequence[Number]]) -> tuple[list[Vec], int]:
-    rows = [(Fraction(x), Fraction(y), Fraction(z)) for x, y, z in points]
-    scale = lcm(*(x.denominator for row in rows for x in row))
-    return [scaled_vector(row, scale) for row in rows], scale
-
-
 def weights_proof(points: Iterable[Sequence[Number]], weights: Iterable[Number]) -> Proof:
     """Return the distance of a convex combination of points of A - B from the origin: apart, it bounds theirs.
 
@@ -60,7 +69,7 @@ def weights_proof(points: Iterable[Sequence[Number]], weights: Iterable[Number])
     >>> weights_proof([(3, 0, 0), (1, 2, 0)], (1.5, -0.5)).flaw
     'weight 1 is negative: -1/2'
     """
-    rows = [(Fraction(x), Fraction(y), Fraction(z)) for x, y, z in points]
+    rows = [fractions(p) for p in points]
     shares = [Fraction(w) for w in weights]
     if len(rows) != len(shares):
         return Proof(None, f"{len(rows)} points have {len(shares)} weights")
@@ -72,9 +81,7 @@ def weights_proof(points: Iterable[Sequence[Number]], weights: Iterable[Number])
         return Proof(None, "the weights sum to 0")
     # floats seldom sum to 1 exactly: what they are parts of is their sum
     mean = [sum((w * row[k] for w, row in zip(shares, rows, strict=True)), Fraction(0)) / total for k in range(3)]
-    square = sum((c * c for c in mean), Fraction(0))
-    p, q = square.numerator, square.denominator
-    return Proof(Root(p, p * q) if p else Root(0))
+    return Proof(Root.sqrt(sum((c * c for c in mean), Fraction(0))))
 
 
 def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[int]]) -> Proof:
@@ -89,7 +96,9 @@ def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[i
     faces : iterable of three ints
         Triangles, all wound one way.
     """
-    vertices, scale = _integers(points)
+    rows = [fractions(p) for p in points]
+    scale = common_scale(rows)
+    vertices = [scaled_vector(p, scale) for p in rows]
     triangles = [(int(i), int(j), int(k)) for i, j, k in faces]
     for face in triangles:
         if not all(0 <= i < len(vertices) for i in face):
@@ -138,48 +147,10 @@ def winding(corners: list[tuple[Vec, Vec, Vec]]) -> int:
 _NEAR = 16  #: a point that is outside by less than a part of the tolerance is asked no more exactly
 
 
-class Side(NamedTuple):
-    """One of the two shapes: its core in its own frame, where it is, and how it is called."""
-
-    name: str
-    body: Body
-    at: Placement
-
-    def towards(self, direction: Any) -> Vec:
-        """Return a direction from A to B in world axes as one out of this shape in its own frame."""
-        d, _ = in_integers(_fractions(direction if self.name == "a" else -direction))
-        x, y, z = (dot(column, d) for column in zip(*self.at.rotation, strict=True))
-        return x, y, z
-
-
-class Carried(NamedTuple):
-    """What a certificate says of the cores' signed distance.
-
-    Attributes
-    ----------
-    low, high : Root or None
-        Bounds that it proves.
-    normal : three ints
-        That proves ``low``.
-    flaws : tuple of str
-        What is wrong with it; then it proves nothing.
-    """
-
-    low: Root | None
-    high: Root | None
-    normal: Vec
-    flaws: tuple[str, ...]
-
-    def add_to(self, proof: Enclosure) -> None:
-        """Take note of what it proves."""
-        if self.low is not None:
-            proof.raise_low(self.low, self.normal)
-        if self.high is not None:
-            proof.drop_high(self.high)
-
-
-def judge_carried(certificate: Any, a: Side, b: Side, difference: Difference, tolerance: Fraction) -> Carried:
-    """Check a certificate about the cores of two bounded shapes.
+def judge_carried(
+    certificate: Any, a: Side, b: Side, difference: Difference, tolerance: Fraction, proof: Enclosure
+) -> list[str]:
+    """Return what is wrong with a certificate about two bounded cores; where nothing is, ``proof`` has its bounds.
 
     Parameters
     ----------
@@ -192,12 +163,12 @@ def judge_carried(certificate: Any, a: Side, b: Side, difference: Difference, to
     """
     flaw = _form(certificate, "weights", "surface", "section")
     if flaw:
-        return Carried(None, None, (1, 0, 0), (flaw,))
+        return [flaw]
     flaws: list[str] = []
     supports, points, outside, farthest = [], [], Fraction(0), 4 * tolerance
     for side in (a, b):
-        support = _fractions(getattr(certificate, f"support_{side.name}"))
-        rows = [_fractions(row) for row in getattr(certificate, f"points_{side.name}")]
+        support = fractions(getattr(certificate, f"support_{side.name}"))
+        rows = [fractions(row) for row in getattr(certificate, f"points_{side.name}")]
         hints = {p: side.towards(d) for p, d in zip(rows, certificate.directions, strict=True) if any(d)}
         hints.setdefault(support, side.towards(certificate.normal))
         named = {f"support_{side.name}": support, **{f"points_{side.name}[{i}]": row for i, row in enumerate(rows)}}
@@ -208,16 +179,20 @@ def judge_carried(certificate: Any, a: Side, b: Side, difference: Difference, to
         ]
         outside += max(off.values()) * (1 + side.at.stretch)
         farthest += 2 * _grain([support])
-        supports.append(_placed(support, side.at))
-        points.append([_placed(row, side.at) for row in rows])
-    normal, _ = in_integers(_fractions(certificate.normal))
+        supports.append(side.placed(support))
+        points.append([side.placed(row) for row in rows])
+    normal, _ = in_integers(fractions(certificate.normal))
     top = difference.height(normal)
-    if not _reaches(_minus(*supports), normal, top, farthest):
+    if not _reaches(sub(*supports), normal, top, farthest):
         flaws.append("support_a and support_b are not the farthest points along the normal")
-    high, flaw = _upper(certificate, [_minus(p, q) for p, q in zip(*points, strict=True)], outside)
+    high, flaw = _upper(certificate, [sub(p, q) for p, q in zip(*points, strict=True)], outside)
     if flaw:
         flaws.append(flaw)
-    return Carried(None, None, normal, tuple(flaws)) if flaws else Carried(Root(-top.num, top.den), high, normal, ())
+    if not flaws:
+        proof.raise_low(Root(-top.num, top.den), normal)
+        if high is not None:
+            proof.drop_high(high)
+    return flaws
 
 
 def judge_foot(certificate: Any, side: Side, up: Vec, placed: Body, tolerance: Fraction) -> list[str]:
@@ -226,21 +201,21 @@ def judge_foot(certificate: Any, side: Side, up: Vec, placed: Body, tolerance: F
     if flaw:
         return [flaw]
     name = f"support_{side.name}"
-    point = _fractions(getattr(certificate, name))
+    point = fractions(getattr(certificate, name))
     allowed = tolerance + _grain([point])
     away = _outside(point, side.body, allowed)
     if away > allowed:
         return [f"{name} is outside its shape by {float(away):.3g}"]
     down = negative(up)
-    top = Difference(placed, at_point((Fraction(0),) * 3)).height(down)
-    if not _reaches(_placed(point, side.at), down, top, 4 * allowed):
+    top = Difference(placed, at_point(ORIGIN)).height(down)
+    if not _reaches(side.placed(point), down, top, 4 * allowed):
         return [f"{name} is not the point nearest to the half-space"]
     return []
 
 
 def _reaches(point: FractionVec, n: Vec, top: Root, tolerance: Fraction) -> bool:
     """Tell whether a point is as far along n as the support value says, but for rounding."""
-    reached = sum((c * x for c, x in zip(n, point, strict=True)), Fraction(0))
+    reached = dot(n, point)
     root = Root(reached.numerator, reached.denominator**2 * dot(n, n))
     return not root.bracket()[1] < top.bracket()[0] - tolerance
 
@@ -268,28 +243,9 @@ def _form(certificate: Any, *kinds: str) -> str:
     return "" if certificate.normal.any() else "its normal is 0"
 
 
-def _fractions(row: Any) -> FractionVec:
-    """Return three floats as the fractions they are."""
-    x, y, z = np.asarray(row, dtype=float).tolist()
-    return Fraction(x), Fraction(y), Fraction(z)
-
-
 def _grain(points: Iterable[FractionVec]) -> Fraction:
     """Return what the floats of points so far from the origin of their frame are rounded to, and some."""
     return Fraction(8 * ulp(max(float(abs(c)) for p in points for c in p)))
-
-
-def _minus(p: FractionVec, q: FractionVec) -> FractionVec:
-    return p[0] - q[0], p[1] - q[1], p[2] - q[2]
-
-
-def _placed(p: FractionVec, at: Placement) -> FractionVec:
-    point, scale = in_integers(p)
-    x, y, z = (
-        Fraction(dot(row, point), scale * at.turn) + Fraction(t, at.shift)
-        for row, t in zip(at.rotation, at.translation, strict=True)
-    )
-    return x, y, z
 
 
 def _outside(point: FractionVec, body: Body, tolerance: Fraction, hint: Vec | None = None) -> Fraction:

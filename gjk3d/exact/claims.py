@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d.exact.arithmetic import FractionVec, Vec, float_above, negative, sqrt_bounds
+from gjk3d.exact.arithmetic import ORIGIN, FractionVec, Vec, dot, float_above, fractions, negative, sqrt_bounds
 from gjk3d.exact.bodies import Body, Placement, at_point
 from gjk3d.exact.difference import Difference
 from gjk3d.poses import UNIT_ROUNDOFF
@@ -20,7 +20,6 @@ _PROMISED = {True: 1e-9, False: 1e-12}  #: widths of curved and of flat or round
 _LOOSE = 100  #: widths that the normal of an answer that is not tight may miss: its bound may be another normal's
 _ROUGH = (Status.BEYOND, Status.UNDECIDED)  #: stopped early: their normals are on the way and prove nothing
 _AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-_ORIGIN = (Fraction(0),) * 3
 
 
 class Claim(NamedTuple):
@@ -55,7 +54,7 @@ def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
     if not all(isfinite(x) for x in (*numbers, *(x for v in vectors for x in v))):
         return None, ["a number in it is not finite"]
     distance, lower, upper = (Fraction(x) for x in numbers)
-    normal, point_a, point_b = ((Fraction(v[0]), Fraction(v[1]), Fraction(v[2])) for v in vectors)
+    normal, point_a, point_b = (fractions(v) for v in vectors)
     mode, most, _, _ = result.asked
     status, tight, unsigned = Status(int(result.status)), bool(result.tight), mode == _UNSIGNED
     claim = Claim(distance, lower, upper, normal, point_a, point_b, status, tight, unsigned)
@@ -63,7 +62,7 @@ def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
         wrong.append(f"distance() is max(0, signed distance), and lower is {numbers[1]!r}")
     if not lower <= distance <= upper:
         wrong.append(f"lower <= distance <= upper does not hold: {numbers[1]!r}, {numbers[0]!r}, {numbers[2]!r}")
-    length2 = sum((c * c for c in normal), Fraction(0))
+    length2 = dot(normal, normal)
     if abs(length2 - 1) > Fraction(2 * UNIT):
         wrong.append(f"the normal has length {sqrt_bounds(length2)[0]!r}")
     fits = {
@@ -114,7 +113,7 @@ def _size(bodies: list[tuple[Body, Placement]]) -> tuple[float, float]:
     """Return the pair's size, nearly as `gjk3d.narrow` defines it, and how far from rigid the poses are."""
     size, centers, stretch = 0.0, [], 0.0
     for body, at in bodies:
-        alone = Difference(body, at_point(_ORIGIN))
+        alone = Difference(body, at_point(ORIGIN))
         origin = [Fraction(x, at.shift) for x in at.translation]
         # the box round it, as seen from its frame's origin
         ends = [[Fraction(alone.support(s)[2], alone.scale) for s in (axis, negative(axis))] for axis in _AXES]

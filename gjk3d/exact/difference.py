@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from math import isqrt, lcm
 
-from gjk3d.exact.arithmetic import Root, Vec, dot
-from gjk3d.exact.bodies import Body, Matrix, Term, stretched, stretched_matrix
+from gjk3d.exact.arithmetic import Enclosure, Matrix, Root, Vec, columns, dot, stretched, turned
+from gjk3d.exact.bodies import Body, Term, stretched_matrix
 
 _GRID = 64  #: a point of the unit ball is a multiple of 2**-64, rounded towards the centre
 _LONG, _SHORT = 112, 80  #: binary digits beyond which a direction is shortened where there are balls, and to how many
 
 Picks = tuple[int, ...]
+Vertex = tuple[Vec, Picks]  #: a point of A - B, and the vertices it is made of
 
 
 class Difference:
@@ -64,11 +65,7 @@ class Difference:
             high = low
             turns = []
             for ball in term.balls:
-                q = (
-                    ball[0][0] * n[0] + ball[1][0] * n[1] + ball[2][0] * n[2],
-                    ball[0][1] * n[0] + ball[1][1] * n[1] + ball[2][1] * n[2],
-                    ball[0][2] * n[0] + ball[1][2] * n[1] + ball[2][2] * n[2],
-                )
+                q = turned(columns(ball), n)
                 square = dot(q, q)
                 root = isqrt(square)
                 up = root if root * root == square else root + 1
@@ -92,6 +89,12 @@ class Difference:
                 z + (dot(ball[2], u) >> _GRID),
             )  # the balls are multiples of the grid, so nothing is lost
         return (x, y, z), tuple(picks), max(tops)
+
+    def look(self, n: Vec, proof: Enclosure) -> Vertex:
+        """Return a point of the set far along n; the lower bound that n proves goes into ``proof``."""
+        point, picks, top = self.support(n)
+        proof.raise_low(Root(-top, dot(n, n) * self.square), n)
+        return point, picks
 
     def height(self, n: Vec) -> Root:
         """Return an upper bound of the support value along n / |n|; less it is a lower bound of the distance."""

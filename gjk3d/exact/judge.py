@@ -14,17 +14,18 @@ from gjk3d.exact.arithmetic import (
     Enclosure,
     FractionVec,
     Vec,
+    dot,
     float_above,
     float_below,
     in_integers,
     negative,
     sqrt_bounds,
 )
-from gjk3d.exact.bodies import Body, Placement, at_point, body_of, place, placement, same_set
-from gjk3d.exact.certificates import Side, judge_carried, judge_foot
+from gjk3d.exact.bodies import Body, Placement, Side, at_point, body_of, place, placement, same_set
+from gjk3d.exact.certificates import judge_carried, judge_foot
 from gjk3d.exact.claims import UNIT, Allowed, Claim, allowance, claim_of
 from gjk3d.exact.difference import Difference
-from gjk3d.exact.revolved import Placed, prove_depth
+from gjk3d.exact.revolved import prove_depth
 from gjk3d.exact.signed import bracket_outside, enclose, heights, place_plane
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance
@@ -251,13 +252,13 @@ def _judge_cores(
     own_a, own_b = body_of(a), body_of(b)
     assert own_a is not None
     assert own_b is not None
+    side_a, side_b = Side("a", own_a, at_a), Side("b", own_b, at_b)
     if certificate is not None:
-        carried = judge_carried(certificate, Side("a", own_a, at_a), Side("b", own_b, at_b), difference, allowed.error)
-        case.wrong += [f"its certificate is none: {flaw}" for flaw in carried.flaws]
-        carried.add_to(proof)
+        flaws = judge_carried(certificate, side_a, side_b, difference, allowed.error, proof)
+        case.wrong += [f"its certificate is none: {flaw}" for flaw in flaws]
     # what is not carried, or not enough, is found anew
     if claim.upper < 0 and not difference.exact and not proof.done:
-        prove_depth(Placed(own_a, at_a), Placed(own_b, at_b), proof)
+        prove_depth(side_a, side_b, proof)
     if not proof.done:
         enclose(difference, n, proof)
     case.judge_bounds(claim, proof, difference.radius_low, difference.radius_high)
@@ -344,8 +345,7 @@ def _judge_plane(
         case.wrong.append("the normal is not the half-space's")
     elif claim.of_surfaces:
         case.normal_error = max(0.0, float_above(claim.distance - Fraction(case.lower)))
-    beyond = sum((c * p for c, p in zip(plane.normal, on_solid[1], strict=True)), Fraction(0))
-    inside, outside = plane.height(beyond).bracket()
+    inside, outside = plane.height(dot(plane.normal, on_solid[1])).bracket()
     if outside > allowed.points:
         case.wrong.append(f"{on_solid[0]} is outside the half-space")
     off = max(-inside, outside) if claim.of_surfaces else max(Fraction(0), outside)

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import permutations
-from typing import NamedTuple
 
-from gjk3d.exact.arithmetic import Enclosure, Root, Vec, cross, dot
-from gjk3d.exact.bodies import Body, Matrix, Placement, Term, place
+from gjk3d.exact.arithmetic import ZERO, Enclosure, FractionVec, Matrix, Root, Vec, columns, cross, dot
+from gjk3d.exact.bodies import Body, Placement, Side, Term, place
 from gjk3d.exact.difference import Difference
 
 _STEPS = 400  #: vertices of a polygon
@@ -23,14 +22,7 @@ _IDENTITY: Matrix = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 _Plane = tuple[int, int]
 
 
-class Placed(NamedTuple):
-    """A body in its own frame, and where it is."""
-
-    body: Body
-    at: Placement
-
-
-def prove_depth(a: Placed, b: Placed, proof: Enclosure) -> None:
+def prove_depth(a: Side, b: Side, proof: Enclosure) -> None:
     """Lower the upper bound of the signed distance as far as the symmetry of the pair proves, if it has one."""
     for family in (_concentric, _revolved):
         if not proof.high_proven:
@@ -40,28 +32,28 @@ def prove_depth(a: Placed, b: Placed, proof: Enclosure) -> None:
 # --- solids of revolution ---------------------------------------------------------------------------------------------
 
 
-def _revolved(a: Placed, b: Placed, proof: Enclosure) -> None:
+def _revolved(a: Side, b: Side, proof: Enclosure) -> None:
     axes_a, axes_b = _axes(a.body), _axes(b.body)
     if not axes_a or not axes_b or (len(axes_a) == 3 and len(axes_b) == 3):
         return
     k, j = (axes_a[0], axes_b[0])
-    u, w = _column(a.at, k), _column(b.at, j)
+    u, w = columns(a.at.rotation)[k], columns(b.at.rotation)[j]
     if len(axes_a) == 3:
         u = w
     elif len(axes_b) == 3:
         w = u
     off = cross(u, w)
-    askew = Root(dot(off, off), dot(off, off) * dot(u, u) * dot(w, w)).bracket()[1] if any(off) else Fraction(0)
+    askew = Root(dot(off, off), dot(off, off) * dot(u, u) * dot(w, w)).bracket()[1] if any(off) else ZERO
     if askew > Fraction(1, 100):
         return
     angle = askew * (1 + askew)
     error = 4 * a.at.stretch * _reach(a.body) + (4 * b.at.stretch + angle) * _reach(b.body)
     # where B's centre is, along the axis and across it
     o = _offset(a.at, b.at)
-    along2 = sum((c * x for c, x in zip(o, u, strict=True)), Fraction(0))
+    along2 = dot(u, o)
     low, high = Root(along2.numerator, dot(u, u) * along2.denominator**2).bracket()
-    square = sum((c * c for c in o), Fraction(0)) - along2**2 / dot(u, u)
-    near, far = _sqrt(square)
+    square = dot(o, o) - along2**2 / dot(u, u)
+    near, far = Root.sqrt(max(square, ZERO)).bracket()
     error += (high - low) + (far - near)
     turned_b = _axis_to_z(b.body, j, -1 if dot(u, w) < 0 else 1)
     moved = place(turned_b, _shift(near, low))
@@ -86,10 +78,6 @@ def _diagonal(ball: Matrix) -> bool:
     return all(ball[i][j] == 0 for i in range(3) for j in range(3) if i != j)
 
 
-def _column(at: Placement, k: int) -> Vec:
-    return at.rotation[0][k], at.rotation[1][k], at.rotation[2][k]
-
-
 def _reach(body: Body) -> Fraction:
     """Bound how far a body goes from the origin of its frame."""
     squares = []
@@ -97,21 +85,17 @@ def _reach(body: Body) -> Fraction:
         boxes = [tuple(max(abs(p[i]) for p in points) for i in range(3)) for points in term.sets]
         boxes += [tuple(sum(map(abs, row)) for row in ball) for ball in term.balls]
         squares.append(sum(sum(box[i] for box in boxes) ** 2 for i in range(3)))
-    return _sqrt(Fraction(max(squares), body.scale**2))[1]
+    return Root.sqrt(Fraction(max(squares), body.scale**2)).bracket()[1]
 
 
-def _offset(a: Placement, b: Placement) -> tuple[Fraction, Fraction, Fraction]:
+def _offset(a: Placement, b: Placement) -> FractionVec:
     x, y, z = (Fraction(q, b.shift) - Fraction(p, a.shift) for p, q in zip(a.translation, b.translation, strict=True))
     return x, y, z
 
 
-def _sqrt(x: Fraction) -> tuple[Fraction, Fraction]:
-    return Root(x.numerator, x.numerator * x.denominator).bracket() if x > 0 else (Fraction(0), Fraction(0))
-
-
 def _shift(x: Fraction, z: Fraction) -> Placement:
     shift = x.denominator * z.denominator
-    return Placement(_IDENTITY, 1, (int(x * shift), 0, int(z * shift)), shift, Fraction(0))
+    return Placement(_IDENTITY, 1, (int(x * shift), 0, int(z * shift)), shift, ZERO)
 
 
 def _axis_to_z(body: Body, k: int, sign: int) -> Body:
@@ -150,7 +134,7 @@ def _inscribe(difference: Difference, error: Fraction, proof: Enclosure) -> None
         edges = list(zip(hull, [*hull[1:], hull[0]], strict=True))
         radii = [Root(_turn(p, q, (0, 0)), ((q[0] - p[0]) ** 2 + (q[1] - p[1]) ** 2) * difference.square)
                  for p, q in edges]  # fmt: skip
-        least = min(range(len(edges)), key=lambda i: _OfRoot(radii[i]))
+        least = radii.index(min(radii))
         if radii[least].num > 0:
             proof.drop_high(Root.of(error - radii[least].bracket()[0]))
         if proof.high_proven:
@@ -160,18 +144,6 @@ def _inscribe(difference: Difference, error: Fraction, proof: Enclosure) -> None
         if new in points or _turn(p, q, new) >= 0:
             return
         points.add(new)
-
-
-class _OfRoot:
-    """A key that sorts by `Root`'s own order."""
-
-    __slots__ = ("root",)
-
-    def __init__(self, root: Root) -> None:
-        self.root = root
-
-    def __lt__(self, other: _OfRoot) -> bool:
-        return self.root < other.root
 
 
 def _turn(p: _Plane, q: _Plane, r: _Plane) -> int:
@@ -195,22 +167,22 @@ def _convex_hull(points: list[_Plane]) -> list[_Plane]:
 # --- ellipsoids round one centre --------------------------------------------------------------------------------------
 
 
-def _concentric(a: Placed, b: Placed, proof: Enclosure) -> None:
+def _concentric(a: Side, b: Side, proof: Enclosure) -> None:
     radii = [_radii(p.body) for p in (a, b)]
     if radii[0] is None or radii[1] is None:
         return
     turn = a.at.turn * b.at.turn
-    relative = [[Fraction(dot(_column(a.at, i), _column(b.at, j)), turn) for j in range(3)] for i in range(3)]
+    relative = [[Fraction(dot(p, q), turn) for q in columns(b.at.rotation)] for p in columns(a.at.rotation)]
     order = max(permutations(range(3)), key=lambda p: sum(abs(relative[i][p[i]]) for i in range(3)))
     off = sum(abs(abs(relative[i][j]) - (j == order[i])) for i in range(3) for j in range(3))
     o = _offset(a.at, b.at)
-    moved = sum(map(abs, o), Fraction(0)) + 4 * a.at.stretch * max(radii[0])
+    moved = sum(map(abs, o), ZERO) + 4 * a.at.stretch * max(radii[0])
     error = moved + (off + 4 * a.at.stretch + 4 * b.at.stretch) * max(radii[1])
     depth = min(radii[0][i] + radii[1][order[i]] for i in range(3))
     proof.drop_high(Root.of(error - depth))
 
 
-def _radii(body: Body) -> tuple[Fraction, Fraction, Fraction] | None:
+def _radii(body: Body) -> FractionVec | None:
     """Return the half axes of an ellipsoid round the origin of its frame, None where it is something else."""
     term = body.terms[0]
     centered = all(len(points) == 1 and not any(points[0]) for points in term.sets)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import isqrt, lcm
+from math import isqrt
 from typing import NamedTuple
 
 from gjk3d.exact.arithmetic import (
+    ORIGIN,
     Enclosure,
     FractionVec,
     Root,
@@ -16,13 +17,16 @@ from gjk3d.exact.arithmetic import (
     dot,
     float_above,
     float_below,
+    fractions,
     in_integers,
     negative,
+    stretched,
+    sub,
+    turned,
 )
-from gjk3d.exact.bodies import Body, Placement, Term, at_point, body_of, place, placement, scaled_vector, turned
-from gjk3d.exact.depth import Flat, epa
-from gjk3d.exact.difference import Difference
-from gjk3d.exact.distance import Vertex, gjk
+from gjk3d.exact.bodies import Body, Placement, at_point, body_of, of_points, place, placement
+from gjk3d.exact.difference import Difference, Vertex
+from gjk3d.exact.gjk_epa import Flat, epa, gjk
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
@@ -48,8 +52,7 @@ class Plane(NamedTuple):
 
 def place_plane(plane: Halfspace, at: Placement) -> Plane:
     """Return the half-space in world coordinates; normals turn by the inverse transposed."""
-    x, y, z = (Fraction(c) for c in plane.normal.tolist())
-    n, scale = in_integers((x, y, z))
+    n, scale = in_integers(fractions(plane.normal))
     r = at.rotation
     cofactors = cross(r[1], r[2]), cross(r[2], r[0]), cross(r[0], r[1])
     normal = turned(cofactors, n)
@@ -62,7 +65,7 @@ def place_plane(plane: Halfspace, at: Placement) -> Plane:
 def heights(plane: Plane, body: Body) -> tuple[Root, Root]:
     """Return bounds of the signed distance of the body, without its radius, from the half-space."""
     down = negative(plane.normal)
-    alone = Difference(body, at_point((Fraction(0),) * 3))
+    alone = Difference(body, at_point(ORIGIN))
     point, _, top = alone.support(down)
     return plane.height(Fraction(-top, alone.scale)), plane.height(Fraction(-dot(down, point), alone.scale))
 
@@ -97,8 +100,8 @@ class ExactDistance(NamedTuple):
     @property
     def root(self) -> Root:
         """The signed distance as an exact number."""
-        p, q = self.square.numerator, self.square.denominator
-        return Root(self.sign * p, p * q) if p else Root(0)
+        root = Root.sqrt(self.square)
+        return Root(self.sign * root.num, root.den)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -137,15 +140,12 @@ def exact_signed_distance(
     >>> found.sign, found.square
     (1, Fraction(6, 1))
     """
-    bodies = [_from_points(v) for v in (vertices_a, vertices_b)]
+    bodies = [of_points(v) for v in (vertices_a, vertices_b)]
     difference = Difference(*bodies)
     (points_a,), (points_b,) = (body.terms[0].sets for body in bodies)
     scale_a, scale_b = bodies[0].scale, bodies[1].scale
     up_a, up_b = difference.scale // scale_a, difference.scale // scale_b
-    starts: list[Vertex] = []
-    for i, j in start:
-        a, b = points_a[i], points_b[j]
-        starts.append(((a[0] * up_a - b[0] * up_b, a[1] * up_a - b[1] * up_b, a[2] * up_a - b[2] * up_b), (i, j)))
+    starts: list[Vertex] = [(sub(stretched(points_a[i], up_a), stretched(points_b[j], up_b)), (i, j)) for i, j in start]
     proof = Enclosure(stop=False)
     simplex = gjk(difference, starts, proof)
     nearest = simplex.nearest
@@ -164,18 +164,11 @@ def exact_signed_distance(
     return ExactDistance(
         (root.num > 0) - (root.num < 0),
         abs(signed_square),
-        (Fraction(normal[0]), Fraction(normal[1]), Fraction(normal[2])),
+        fractions(normal),
         _mean([(points_a[i], w) for i, _, w in kept], scale_a),
         _mean([(points_b[j], w) for _, j, w in kept], scale_b),
         tuple(kept),
     )
-
-
-def _from_points(vertices: Iterable[Sequence[Fraction | float]]) -> Body:
-    rows = [(Fraction(x), Fraction(y), Fraction(z)) for x, y, z in vertices]
-    scale = lcm(*(x.denominator for row in rows for x in row))
-    points = tuple(scaled_vector(row, scale) for row in rows)
-    return Body((Term((points,), ()),), scale, Fraction(0), Fraction(0))
 
 
 def _mean(weighted: list[tuple[Vec, Fraction]], scale: int) -> FractionVec:
@@ -206,14 +199,8 @@ def exact_pair(
     if any(len(body.terms) != 1 or len(body.terms[0].sets) != 1 for body in (of_a, of_b)):
         return None  # a composed shape: a sum of several polytopes
     bodies = place(of_a, placement(row_a)), place(of_b, placement(row_b))
-    vertices_a, vertices_b = (
-        [
-            (Fraction(x, body.scale), Fraction(y, body.scale), Fraction(z, body.scale))
-            for x, y, z in body.terms[0].sets[0]
-        ]
-        for body in bodies
-    )
-    core = exact_signed_distance(vertices_a, vertices_b, start)
+    vertices = [[[Fraction(c, body.scale) for c in p] for p in body.terms[0].sets[0]] for body in bodies]
+    core = exact_signed_distance(vertices[0], vertices[1], start)
     low, high = core.root.bracket()
     n = unit_vector(core.normal)
     points = []
@@ -243,9 +230,7 @@ def enclose(difference: Difference, hint: Vec, proof: Enclosure) -> None:
 
     ``hint`` is a direction along which the farthest point is likely to be near the answer.
     """
-    point, picks, top = difference.support(hint)
-    proof.raise_low(Root(-top, dot(hint, hint) * difference.square), hint)
-    simplex = gjk(difference, [(point, picks)], proof)
+    simplex = gjk(difference, [difference.look(hint, proof)], proof)
     if not proof.done and not any(simplex.nearest.direction):
         epa(difference, simplex.vertices, proof)
 

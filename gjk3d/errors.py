@@ -14,7 +14,7 @@ class UnboundedShapeError(ShapeError):
 
 
 class PoseError(Gjk3dError, ValueError):
-    """A pose is no rigid (4, 4) transform."""
+    """A pose is not a rigid (4, 4) transform."""
 
 
 class SceneError(Gjk3dError, ValueError):
@@ -22,15 +22,15 @@ class SceneError(Gjk3dError, ValueError):
 
 
 class RobotError(Gjk3dError, ValueError):
-    """A robot has no such link or joint, or a configuration is none of its own."""
+    """A robot lacks the link or joint named, or a configuration does not fit it."""
 
 
 class ParseError(Gjk3dError, ValueError):
-    """A file exists, and what it says makes no sense."""
+    """A file exists, but its content is not what the format says."""
 
 
 class FileError(Gjk3dError, FileNotFoundError):
-    """A file is not there, or is no file."""
+    """A path does not exist, or is not a file."""
 
 
 class UnsupportedPair(Gjk3dError, TypeError):

@@ -1,4 +1,4 @@
-"""What queries answer with, and the laws every answer obeys.
+"""What queries return, and the laws that every answer obeys.
 
 The sign law: ``normal`` is a unit vector from A to B, also in overlap; ``point_b - point_a == distance * normal``;
 ``distance < 0`` means overlap by that depth, and moving B by ``depth * normal`` makes the two just touch.

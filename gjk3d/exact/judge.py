@@ -150,7 +150,7 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
-        Where the question is none that has an answer.
+        Where a pose is not one rigid transform, a shape is not convex, or both are half-spaces.
 
     Notes
     -----

@@ -61,7 +61,7 @@ def collide(
     Parameters
     ----------
     a, b : Shape or Mesh
-        Of two half-spaces nothing can be asked.
+        Two half-spaces are refused: they overlap without end.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         World from local; None is the identity. A stack on either side, or stacks of one length on both, asks n pairs
         at once.

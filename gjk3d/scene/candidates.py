@@ -124,7 +124,7 @@ class Candidates:
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
-        """By slot, of either side."""
+        """Names by slot, of both sides."""
         return self.mine.names, self.theirs.names
 
     @property

@@ -231,7 +231,7 @@ class Objects:
 
     @property
     def ranks(self) -> Ints:
-        """By slot the place of its name in their order."""
+        """Rank of each slot among the names in order."""
         if self._ranks is None:
             ordered = [self.slots[name] for name in sorted(self.slots)]
             self._ranks = np.zeros(self._room, dtype=np.int64)
@@ -240,7 +240,7 @@ class Objects:
 
     @property
     def keys(self) -> Ints:
-        """Of the allowed pairs one number each, upwards; see `key`."""
+        """One number for each allowed pair, in ascending order; see `key`."""
         if self._keys is None:
             self._keys = np.sort(np.array([(i << 31) | j for i, j in self.allowed], dtype=np.int64))
         return self._keys

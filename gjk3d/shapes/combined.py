@@ -209,7 +209,7 @@ class Swept(Composed):
     Raises
     ------
     ShapeError
-        Where the shape is none or unbounded, or the motion is no vector and no single motion.
+        Where the shape is not convex or is unbounded, or the motion is neither a vector nor a single motion.
 
     Notes
     -----

@@ -240,7 +240,8 @@ def placement(row: Array) -> Placement:
     rows: Matrix = (r[0], r[1], r[2]), (r[3], r[4], r[5]), (r[6], r[7], r[8])
     one = turn * turn
     # singular values s have |s^2 - 1| <= the greatest row sum of |R'R - 1|, and |s - 1| <= |s^2 - 1|
-    worst = max(sum(abs(dot(p, q) - (one if p is q else 0)) for q in columns(rows)) for p in columns(rows))
+    turns = columns(rows)
+    worst = max(sum(abs(dot(p, q) - (one if p is q else 0)) for q in turns) for p in turns)
     moved = scaled_vector((values[9], values[10], values[11]), shift)
     return Placement(rows, turn, moved, shift, Fraction(worst, one))
 

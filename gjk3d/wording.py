@@ -20,6 +20,27 @@ def number(value: Any, digits: int = 6) -> str:
     return f"{float(value) + 0.0:.{digits}g}"
 
 
+def count(number: int, noun: str, mark: str = "") -> str:
+    """Return a number and what it counts: "1 part", "2 parts"; with ``mark`` "," thousands are told apart."""
+    return f"{number:{mark}} {noun}{'' if number == 1 else 's'}"
+
+
+def with_unit(text: str, unit: str | None) -> str:
+    """Return a length as text with its unit behind it, if it has one."""
+    return f"{text} {unit}" if unit else text
+
+
+def json_ready(value: Any) -> Any:
+    """Return a value as JSON has it: lists for tuples, None for a float that is not finite."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): json_ready(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_ready(item) for item in value]
+    return value
+
+
 def below(value: Any, digits: int = 6) -> str:
     """Return a lower bound: a decimal of so many significant digits that is not above it."""
     return _rounded(float(value), Context(prec=digits, rounding=ROUND_FLOOR))
@@ -58,16 +79,15 @@ def told(lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, le
     """
     low = least if isnan(lower) else float(lower)
     high = inf if isnan(upper) else float(upper)
-    length = f" {unit}" if unit else ""
     if number(low, digits) == number(high, digits):
-        return f"{number(low, digits)}{length}"
+        return with_unit(number(low, digits), unit)
     if low <= least:
-        return "not bounded" if high == inf else f"at most {above(high, digits)}{length}"
+        return "not bounded" if high == inf else with_unit(f"at most {above(high, digits)}", unit)
     if high == inf:
-        return f"at least {below(low, digits)}{length}"
+        return with_unit(f"at least {below(low, digits)}", unit)
     if low < 0.0 < high:
         digits = min(digits, _ROUND_ZERO)
-    return f"between {below(low, digits)} and {above(high, digits)}{length}"
+    return with_unit(f"between {below(low, digits)} and {above(high, digits)}", unit)
 
 
 def depth(lower: Any, upper: Any, digits: int = 6, unit: str | None = None) -> str:

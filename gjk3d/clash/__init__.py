@@ -1,10 +1,14 @@
-"""Which parts of an assembly clash, touch or come too close, by how much, and where."""
+"""Which parts of an assembly clash, touch or come too close, by how much, and where.
+
+Here are assemblies and units, the run (boxes, hulls, triangles), what is ignored or known from before, the report and
+its forms (formats, page). Distance and depth of two meshes are in `bodies`, pictures in `viz`, `gjk3d clash` in `cli`.
+"""
 
 from gjk3d.clash import formats, page
 from gjk3d.clash.assembly import Assembly, AssemblyPart
-from gjk3d.clash.check import check
 from gjk3d.clash.report import Clash, Input, PartRow, Report
 from gjk3d.clash.rules import Rule, read_rules
+from gjk3d.clash.run import check
 
 __all__ = [
     "Assembly",

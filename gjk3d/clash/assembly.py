@@ -12,8 +12,8 @@ import numpy as np
 
 from gjk3d.bodies import loading
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.clash.report import Input
-from gjk3d.clash.units import conversion, doubt, symbol
+from gjk3d.clash.report import Input, Report, Vector
+from gjk3d.clash.units import converted, doubt, one_unit, symbol
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
 
 #: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
@@ -37,6 +37,13 @@ class AssemblyPart:
         None where it could not be loaded.
     reason : str
         Why it could not be loaded, else empty.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> part = gk.clash.AssemblyPart("lid", "lid.stl", gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]))
+    >>> part.name, len(part.mesh.faces)
+    ('lid', 1)
     """
 
     name: str
@@ -76,7 +83,23 @@ class Assembly:
 
     @classmethod
     def of(cls, meshes: dict[str, Mesh], unit: str | None = None) -> Assembly:
-        """Return an assembly of meshes that are there already, by name, all in one frame and one unit."""
+        """Return an assembly of meshes that are there already, all in one frame and one unit.
+
+        Parameters
+        ----------
+        meshes : dict of str to Mesh
+            By the name of each part.
+        unit : str, optional
+            Of their lengths: "mm", "m", "in" and the like.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> cube = gk.Box((1, 1, 1)).surface()
+        >>> pair = gk.clash.Assembly.of({"b": gk.Mesh(cube.vertices + 2, cube.faces), "a": gk.Mesh(*cube[:2])}, "mm")
+        >>> [part.name for part in pair.parts], pair.unit
+        (['a', 'b'], 'mm')
+        """
         names = sorted(meshes, key=order)
         parts = tuple(AssemblyPart(name, str(meshes[name].source or ""), meshes[name]) for name in names)
         return cls(parts, unit, notes=_doubts(parts, unit, said=True))
@@ -127,6 +150,12 @@ class Assembly:
 def order(name: str) -> tuple[list[tuple[int, str]], str]:
     """Return what names are sorted by: 'bolt 2' before 'bolt 10'."""
     return loading.natural(name), name
+
+
+def upward(whole: Assembly | Report) -> Vector:
+    """Return which way is up: y in glTF, as its standard says, else z."""
+    suffixes = {Path(item.path).suffix.lower() for item in whole.inputs}
+    return (0.0, 1.0, 0.0) if suffixes and suffixes <= {".glb", ".gltf"} else (0.0, 0.0, 1.0)
 
 
 class _File:
@@ -234,33 +263,11 @@ def _holds_files(path: Path) -> bool:
 
 def _one_unit(files: list[_File], said: str | None) -> tuple[str | None, list[str]]:
     """Bring all parts into the unit of the first file that states one; return it and what was done."""
-    said = symbol(said)
-    if said is not None and conversion(said, "m") is None:
-        raise ParseError(f"{said!r} is no unit of length: give mm, cm, m, in or the like")
     read = [file for file in files if any(part.mesh for part in file.parts)]
-    notes = []
-    if said is not None and all(file.unit is not None for file in read):
-        for file in read:
-            if file.unit != said:
-                notes.append(f"{file.path}: its numbers are taken for {said}, though it is in {file.unit}")
-                file.parts = [_scaled(part, 1.0, said) for part in file.parts]
-        return said, notes
-    own = next((file.unit for file in read if file.unit is not None), said)
-    for file in read:
-        if said is not None and file.unit is not None and file.unit != said:
-            notes.append(f"{file.path} keeps the unit that it states, {file.unit}: {said} is that of the files without")
-        unit = file.unit or said
-        if unit is None and own is not None:
-            raise ParseError(
-                f"{file.path} has no unit of length, and other files are in {own}: say which it is in (unit='mm' in"
-                " Python, --unit mm on the command line)"
-            )
-        factor = 1.0 if unit is None or own is None else conversion(unit, own)
-        if factor is None:
-            raise ParseError(f"{file.path} is in {unit} and other files in {own}: one of these is no unit of length")
-        if factor != 1.0:
+    own, factors, notes = one_unit([(str(file.path), file.unit) for file in read], symbol(said))
+    for file, factor in zip(read, factors, strict=True):
+        if factor != 1.0 or file.unit not in (None, own):
             file.parts = [_scaled(part, factor, str(own)) for part in file.parts]
-            notes.append(f"{file.path} is in {unit}: its lengths are multiplied by {factor:g}")
     return own, notes
 
 
@@ -278,7 +285,7 @@ def _scaled(part: AssemblyPart, factor: float, unit: str) -> AssemblyPart:
     if part.mesh is None:
         return part
     try:
-        mesh = Mesh(part.mesh.vertices * factor, part.mesh.faces, name=part.name, unit=unit, source=part.mesh.source)
+        mesh = converted(part.mesh, factor, unit, part.name)
     except ShapeError as error:  # too large or too small to compute with in that unit
         return replace(part, mesh=None, reason=str(error))
     return replace(part, mesh=mesh)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -12,6 +11,8 @@ from dataclasses import dataclass, field, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from gjk3d.wording import json_ready, with_unit
 
 if TYPE_CHECKING:
     from gjk3d.clash.assembly import Assembly
@@ -80,6 +81,20 @@ class Clash:
         Name of the group of findings that it belongs to.
     note : str
         What a reader should know besides.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = {name: gk.Mesh(cube.vertices + shift, cube.faces) for name, shift in (("a", 0), ("b", 0.75), ("c", 3))}
+    >>> report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), clearance=2.5)
+    >>> worst = report.clashes[0]
+    >>> worst.kind, worst.a, worst.b, worst.depth, worst.evidence
+    ('hard', 'a', 'b', 0.25, 'epa, exact')
+    >>> worst.is_open, worst.fails(("hard",), only_new=True)
+    (True, True)
+    >>> gk.clash.Clash.from_dict(worst.to_dict()) == worst
+    True
     """
 
     id: str
@@ -123,16 +138,30 @@ class Clash:
         return self.status in OPEN
 
     def fails(self, kinds: Collection[str], only_new: bool) -> bool:
-        """Tell whether a gate fails by it that looks for these kinds, ``only_new`` at those the baseline lacks."""
+        """Tell whether a gate fails by it.
+
+        Parameters
+        ----------
+        kinds : collection of str
+            The kinds that a gate looks for.
+        only_new : bool
+            Whether it looks at those alone that the baseline lacks.
+        """
         return self.kind in kinds and self.status in (("new",) if only_new else OPEN)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON has them: lists for vectors, None for what is not finite."""
-        return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+        return _record(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Clash:
-        """Return the finding that `to_dict` wrote; fields that this version does not know are left out."""
+        """Return the finding that `to_dict` wrote.
+
+        Parameters
+        ----------
+        values : dict
+            By the name of each field; those that this version does not know are left out.
+        """
         return cls(**{item.name: _tuples(values[item.name]) for item in fields(cls) if item.name in values})
 
 
@@ -152,6 +181,15 @@ class PartRow:
         Lowest and highest corner.
     reason : str
         Why it could not be checked; empty where it could.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = {"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + 2, cube.faces)}
+    >>> row = gk.clash.check(gk.clash.Assembly.of(parts)).parts[0]
+    >>> row.name, row.triangles, row.closed, row.convex, row.bounds
+    ('a', 12, True, True, ((-0.5, -0.5, -0.5), (0.5, 0.5, 0.5)))
     """
 
     name: str
@@ -165,7 +203,25 @@ class PartRow:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One file that was read: its path as it was given, its hash, and the unit it states."""
+    """One file that was read.
+
+    Attributes
+    ----------
+    path : str
+        As it was given.
+    sha256 : str or None
+        Its hash; None where it could not be read.
+    unit : str or None
+        The unit of length that it states.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> from pyvista import examples  # models that come with it
+    >>> nut = gk.clash.Assembly.load(examples.nutfile, unit="mm").inputs[0]
+    >>> nut.path == examples.nutfile, len(nut.sha256), nut.unit
+    (True, 64, None)
+    """
 
     path: str
     sha256: str | None
@@ -174,7 +230,7 @@ class Input:
 
 @dataclass
 class Report:
-    """What `gjk3d.clash.check` found.
+    r"""What `gjk3d.clash.check` found.
 
     Attributes
     ----------
@@ -203,6 +259,27 @@ class Report:
         How many findings there were besides `clashes`, by status and kind; see ``keep`` of `gjk3d.clash.check`.
     assembly : Assembly or None
         The parts themselves, for pictures; not written to files.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = {name: gk.Mesh(cube.vertices + shift, cube.faces) for name, shift in (("a", 0), ("b", 0.75), ("c", 3))}
+    >>> report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), clearance=2.5)
+    >>> report
+    <Report: 3 parts, 3 pairs tested, 1 hard, 1 clearance>
+    >>> report.counts["hard"], report.statuses["new"], report.total, report.failures(("hard",))
+    (1, 2, 2, 1)
+    >>> report.limits
+    'clearance 2.5 mm, tolerance up to 2.75e-06 mm'
+    >>> report.unchecked, list(report.groups)
+    ((), ['a', 'b'])
+    >>> report.to_dict()["pairs_total"], report.to_json()[:25], report.to_csv()[:16]
+    (3, '{\n "schema_version": 1,\n ', 'id,kind,severity')
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report.to_html(pathlib.Path(folder) / "report.html").name
+    'report.html'
     """
 
     clashes: tuple[Clash, ...] = ()
@@ -237,7 +314,15 @@ class Report:
         return {status: found[status] for status in STATUSES}
 
     def failures(self, kinds: Collection[str], only_new: bool = False) -> int:
-        """Return how many findings a gate fails by, also of those left out; see `Clash.fails`."""
+        """Return how many findings a gate fails by, also of those left out.
+
+        Parameters
+        ----------
+        kinds : collection of str
+            The kinds that the gate looks for.
+        only_new : bool
+            Whether it looks at those alone that the baseline lacks.
+        """
         rest = (self.left_out.get(status, {}) for status in (("new",) if only_new else OPEN))
         counted = sum(each.get(kind, 0) for each in rest for kind in kinds)
         return counted + sum(clash.fails(kinds, only_new) for clash in self.clashes)
@@ -250,9 +335,9 @@ class Report:
     @property
     def limits(self) -> str:
         """Clearance and tolerance in words, with their unit."""
-        unit = f" {self.unit}" if self.unit else ""
         most = "up to " if self.settings.get("tolerance_from") == BY_DEFAULT else ""
-        return f"clearance {self.clearance:.6g}{unit}, tolerance {most}{self.tolerance:.3g}{unit}"
+        gap, play = with_unit(f"{self.clearance:.6g}", self.unit), with_unit(f"{self.tolerance:.3g}", self.unit)
+        return f"clearance {gap}, tolerance {most}{play}"
 
     @property
     def unchecked(self) -> tuple[PartRow, ...]:
@@ -277,7 +362,7 @@ class Report:
             "unit": self.unit,
             "clearance": self.clearance,
             "tolerance": self.tolerance,
-            "settings": _plain(self.settings),
+            "settings": json_ready(self.settings),
             "inputs": [_record(item) for item in self.inputs],
             "counts": self.counts,
             "statuses": self.statuses,
@@ -287,21 +372,33 @@ class Report:
             "notes": list(self.notes),
             "groups": [{"name": name, "count": len(members)} for name, members in self.groups.items()],
             "parts": [_record(part) for part in self.parts],
-            "left_out": _plain(self.left_out),
+            "left_out": json_ready(self.left_out),
             "clashes": [clash.to_dict() for clash in self.clashes],
-            "versions": {name: version(name) for name in ("gjk3d", "numpy", "scipy", "numba", "trimesh")},
+            "versions": versions(),
             "elapsed": self.elapsed,
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the report as one JSON document, and write it where a path is given."""
+        """Return the report as one JSON document; its form is that of `gjk3d.clash.formats.json_schema`.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it, too.
+        """
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the findings as CSV, and write it where a path is given; `gjk3d.clash.formats` has more forms."""
+        """Return the findings as CSV; `gjk3d.clash.formats` has more forms.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it, too.
+        """
         from gjk3d.clash.formats import to_csv
 
         text = to_csv(self)
@@ -310,7 +407,18 @@ class Report:
         return text
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
-        """Write the report as one offline HTML page; see `gjk3d.clash.page.write_page`."""
+        """Write the report as one offline HTML page; see `gjk3d.clash.page.write_page`.
+
+        Parameters
+        ----------
+        path : path
+            Where to write.
+
+        Returns
+        -------
+        Path
+            The file written.
+        """
         from gjk3d.clash.page import write_page
 
         return write_page(self, path)
@@ -321,6 +429,11 @@ class Report:
         return f"<Report: {len(self.parts)} parts, {self.pairs_tested} pairs tested, {found}{stopped}>"
 
 
+def versions() -> dict[str, str]:
+    """Return the versions that an answer depends on."""
+    return {name: version(name) for name in ("gjk3d", "numpy", "scipy", "numba", "trimesh")}
+
+
 def clash_id(kind: str, a: str, b: str) -> str:
     """Return the id of a finding: a hash of its kind and the two names, in either order."""
     first, second = sorted((a, b))
@@ -329,17 +442,7 @@ def clash_id(kind: str, a: str, b: str) -> str:
 
 
 def _record(item: Any) -> dict[str, Any]:
-    return {entry.name: _plain(getattr(item, entry.name)) for entry in fields(item)}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
+    return {entry.name: json_ready(getattr(item, entry.name)) for entry in fields(item)}
 
 
 def _tuples(value: Any) -> Any:

@@ -30,6 +30,20 @@ class Rule:
         Why; it goes into the report.
     kinds : tuple of str
         Only these kinds; all if empty.
+
+    Raises
+    ------
+    ParseError
+        It has no reason, or names a kind that is none.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = {"bolt 1": gk.Mesh(*cube[:2]), "plate": gk.Mesh(cube.vertices + 0.75, cube.faces)}
+    >>> rule = gk.clash.Rule("bolt*", "plate", "threads are drawn through")
+    >>> gk.clash.check(gk.clash.Assembly.of(parts), ignore=[rule]).clashes[0].status
+    'ignored'
     """
 
     a: str
@@ -67,9 +81,34 @@ def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
 
 
 def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[Rule, ...]:
-    """Return the rules, read from a TOML file where a path is given.
+    r"""Read rules of what to ignore from a TOML file.
 
     Such a file has tables ``[[ignore]]`` with ``a``, ``b``, ``reason`` and, if they are not for every kind, ``kinds``.
+
+    Parameters
+    ----------
+    given : path, or rules
+        Rules are returned as they are, none for None.
+
+    Returns
+    -------
+    tuple of Rule
+
+    Raises
+    ------
+    FileError
+        The file is not there.
+    ParseError
+        It is no TOML, or has other keys than these.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "ignore.toml"
+    ...     _ = file.write_text('[[ignore]]\na = "bolt*"\nb = "plate"\nreason = "threads"\n')
+    ...     gk.clash.read_rules(file)
+    (Rule(a='bolt*', b='plate', reason='threads', kinds=()),)
     """
     if given is None:
         return ()
@@ -109,7 +148,7 @@ def _rule(row: Any, where: str) -> Rule:
         raise ParseError(f"{where}: {error}") from None
 
 
-class Ignoring:
+class RuleBook:
     """Rules ready to be held against findings, each counted."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:

@@ -1,4 +1,4 @@
-"""Units of length by their symbols, and lengths that carry one."""
+"""Units of length by their symbols, lengths that carry one, and models brought to one."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ import re
 from collections.abc import Sequence
 from statistics import median
 
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import ParseError
 
-_METRES = {"um": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3, "in": 0.0254, "ft": 0.3048}
+_METRES = {
+    "nm": 1e-9, "um": 1e-6, "mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0, "km": 1e3,
+    "mil": 2.54e-5, "in": 0.0254, "ft": 0.3048, "yd": 0.9144, "mi": 1609.344,
+}  # fmt: skip
 _NAMES = {
+    "nanometer": "nm", "nanometre": "nm", "decimeter": "dm", "decimetre": "dm", "yard": "yd", "mile": "mi",
     "micron": "um", "micrometer": "um", "micrometre": "um", "µm": "um",
     "millimeter": "mm", "millimetre": "mm", "centimeter": "cm", "centimetre": "cm", "meter": "m", "metre": "m",
     "kilometer": "km", "kilometre": "km", "inch": "in", "inche": "in", "foot": "ft", "feet": "ft",
@@ -29,11 +34,81 @@ def conversion(unit: str, other: str) -> float | None:
     """Return the factor that takes lengths from one unit to another; None where one of them is none."""
     if unit == other:
         return 1.0
-    if unit not in _METRES or other not in _METRES:
+    one, two = _METRES.get(symbol(unit) or ""), _METRES.get(symbol(other) or "")
+    if one is None or two is None:
         return None
     # the quotient that is a whole number is the exact one: m to mm is 1000, mm to m divides by it
-    up, down = _METRES[unit] / _METRES[other], _METRES[other] / _METRES[unit]
+    up, down = one / two, two / one
     return float(f"{up:.12g}") if up >= 1.0 else 1.0 / float(f"{down:.12g}")
+
+
+def check_unit(said: str | None) -> None:
+    """Refuse what is no unit of length.
+
+    Raises
+    ------
+    ParseError
+        It is called as no unit is.
+    """
+    if said is not None and conversion(said, "m") is None:
+        raise ParseError(f"{said!r} is no unit of length: mm, cm, m, in, ft and the like are")
+
+
+def one_unit(files: Sequence[tuple[str, str | None]], said: str | None) -> tuple[str | None, list[float], list[str]]:
+    """Bring files to the unit of the first one that states one.
+
+    What the user says is the unit of those that state none; where all state one it goes before theirs. A file of
+    unknown size beside one of known size is refused: taking it for the other's unit is wrong by 1000 where metres meet
+    millimetres.
+
+    Parameters
+    ----------
+    files : sequence of (str, str or None)
+        What each is called, and the unit that it states.
+    said : str, optional
+        The unit that the user says.
+
+    Returns
+    -------
+    unit, factors, notes
+        The unit of all, what the lengths of each are to be multiplied by, and what was done, for the user.
+
+    Raises
+    ------
+    ParseError
+        One of the units is none of length, or only some of the files have one.
+    """
+    check_unit(said)
+    stated = [unit for _, unit in files]
+    if said is not None and None not in stated:
+        told = [(name, unit) for name, unit in dict.fromkeys(files) if conversion(str(unit), said) != 1.0]
+        notes = [f"{name}: its numbers are taken for {said}, though it is in {unit}" for name, unit in told]
+        return said, [1.0] * len(files), notes
+    own = next((unit for unit in stated if unit is not None), said)
+    factors, notes = [], []
+    for name, unit in files:
+        if said is not None and unit is not None and conversion(unit, said) != 1.0:
+            notes.append(f"{name} keeps the unit that it states, {unit}: {said} is that of the files without")
+        given = unit or said
+        if given is None and own is not None:
+            raise ParseError(
+                f"{name} has no unit of length, and other files are in {own}: say which it is in (unit='mm' in Python,"
+                " --unit mm on the command line)"
+            )
+        factor = 1.0 if given is None or own is None else conversion(given, own)
+        if factor is None:
+            raise ParseError(f"{name} is in {given} and other files in {own}: one of these is no unit of length")
+        factors.append(factor)
+        if factor != 1.0:
+            notes.append(f"{name} is in {given}: its lengths are multiplied by {factor:g}")
+    return own, factors, notes
+
+
+def converted(mesh: Mesh, factor: float, unit: str, name: str | None = None) -> Mesh:
+    """Return a mesh with its lengths multiplied, in another unit."""
+    return Mesh(
+        mesh.vertices * factor, mesh.faces, name=name or mesh.name, unit=unit, parts=mesh.parts, source=mesh.source
+    )
 
 
 #: Metres: a whole larger than the first (the second where the user said the unit), a middling part larger than the

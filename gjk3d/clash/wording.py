@@ -26,7 +26,9 @@ def distance(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
     if clash.distance is None:
         return ""
     known = bounds(clash)
-    return wording.told(*known, digits, unit) if known else f"about {_plain(clash.distance, digits, unit)}"
+    if known:
+        return wording.told(*known, digits, unit)
+    return f"about {wording.with_unit(wording.number(clash.distance, digits), unit)}"
 
 
 def depth(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
@@ -34,7 +36,9 @@ def depth(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
     if not clash.depth:
         return ""
     known = bounds(clash)
-    return wording.depth(*known, digits, unit) if known else f"about {_plain(clash.depth, digits, unit)}"
+    if known:
+        return wording.depth(*known, digits, unit)
+    return f"about {wording.with_unit(wording.number(clash.depth, digits), unit)}"
 
 
 def brief(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
@@ -44,20 +48,14 @@ def brief(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
     """
     if clash.distance is None:
         return ""
-    if clash.distance_kind != "bound":
-        return _plain(clash.distance, digits, unit)
-    return f"{wording.below(clash.distance, digits)}{f' {unit}' if unit else ''}"
+    rounded = wording.below if clash.distance_kind == "bound" else wording.number
+    return wording.with_unit(rounded(clash.distance, digits), unit)
 
 
 def way_out(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
     """Return how far B moves to be free; of a bound rounded up."""
-    if clash.distance_kind != "bound":
-        return _plain(clash.depth or 0.0, digits, unit)
-    return f"{wording.above(clash.depth, digits)}{f' {unit}' if unit else ''}"
-
-
-def _plain(value: float, digits: int, unit: str | None) -> str:
-    return f"{wording.number(value, digits)}{f' {unit}' if unit else ''}"
+    rounded = wording.above if clash.distance_kind == "bound" else wording.number
+    return wording.with_unit(rounded(clash.depth or 0.0, digits), unit)
 
 
 #: What each kind means, for the reader of a page.
@@ -124,16 +122,13 @@ def headline(report: Report) -> str:
 
 def facts(report: Report) -> str:
     """Say how much was asked and how, in one line."""
+    pairs = wording.count(report.pairs_total, "pair", ",")
     return " · ".join(
         [
-            f"{_count(len(report.parts), 'part')}",
-            f"{_count(report.pairs_total, 'pair')}, {report.pairs_close:,} close, {report.pairs_tested:,} tested",
+            wording.count(len(report.parts), "part", ","),
+            f"{pairs}, {report.pairs_close:,} close, {report.pairs_tested:,} tested",
             report.limits.replace(", ", " · "),
             f"lengths in {report.unit}" if report.unit else "the files state no unit",
             f"{report.elapsed:.3g} s",
         ]
     )
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""Arguments checked before any long work: poses as text or files, and places to write to."""
+"""What the command line names, checked before any long work: models, poses, units, and places to write to."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import json
 import math
 import os
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from gjk3d.errors import FileError, Gjk3dError, PoseError
 
@@ -15,6 +19,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gjk3d.bodies.mesh import Mesh
+
+
+#: a text whose minus signs are no options
+PoseText = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 POSE_FILES = (".json", ".txt", ".npy")
 _LARGEST_POSE_FILE = 65536
 _FORMS = (
@@ -115,6 +124,19 @@ def _rotation(vector: list[float]) -> NDArray[np.float64]:
     return nearest if np.abs(matrix - nearest).max() < 1e-15 else matrix
 
 
+def read_direction(text: str | None, option: str) -> tuple[float, float, float] | None:
+    """Return the direction that a text of three numbers stands for."""
+    if text is None:
+        return None
+    try:
+        x, y, z = (float(word) for word in re.split(r"[\s,]+", text.strip()))
+    except ValueError:
+        raise UsageError(f"{option} {text!r}: expected three numbers, a direction towards the viewer") from None
+    if not 0.0 < abs(x) + abs(y) + abs(z) < float("inf"):
+        raise UsageError(f"{option} {text!r} is no direction")
+    return x, y, z
+
+
 def check_output(
     path: Path | None, option: str, endings: tuple[str, ...], inputs: tuple[Path, ...], cure: str = ""
 ) -> None:
@@ -135,3 +157,120 @@ def check_output(
     for other in inputs:
         if path.exists() and other.exists() and path.samefile(other):
             raise UsageError(f"{option} {str(path)!r} is an input; name another file")
+
+
+def output_form(said: str | None, output: Path | None, endings: dict[str, str], inputs: tuple[Path, ...]) -> str:
+    """Return the form of an output: that which is said, or that its name ends in; a table is for the terminal."""
+    ends = () if said else tuple(f".{ending}" for ending in endings)
+    check_output(output, "--output", ends, inputs, ", or -f say the form")
+    form = said or ("table" if output is None else endings[output.suffix.lower()[1:]])
+    if form == "table" and output is not None:
+        raise UsageError("a table is for the terminal: leave -f out, and what -o ends in says the form")
+    return form
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model of the command line."""
+
+    path: Path
+    part: str | None
+    mesh: Mesh
+
+    @property
+    def name(self) -> str:
+        """File name, and the part where one was chosen."""
+        return self.path.name if self.part is None else f"{self.path.name}#{self.part}"
+
+
+def split_name(text: str) -> tuple[Path, str | None]:
+    """Split ``FILE#PART`` behind the first ``FILE`` that is there; a ``#`` may be part of either name."""
+    pieces = text.split("#")
+    splits = [(Path("#".join(pieces[:k])), "#".join(pieces[k:])) for k in range(1, len(pieces))]
+    if not Path(text).is_file():
+        for path, part in splits:
+            if path.is_file():
+                return path, part
+        for path, part in splits:
+            if path.suffix:
+                return path, part
+    return Path(text), None
+
+
+def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
+    """Load each file once, and take the parts that were asked for."""
+    import gjk3d as gk
+
+    # a file that is not there comes first, to be complained about before the other one is read
+    meshes = {path: gk.load(path) for path in sorted({path for path, _ in names}, key=Path.is_file)}
+    models = []
+    for path, part in names:
+        mesh = meshes[path]
+        if part is not None:
+            found = dict(mesh.parts).get(part)
+            mesh = gk.load(path, part=part) if found is None else found  # raises, naming the parts that are there
+        models.append(Model(path, part, mesh))
+    return models
+
+
+def in_one_unit(models: list[Model], said: str | None) -> tuple[list[Model], str | None, list[str]]:
+    """Return models in one unit, the unit, and what was done to get there; see `gjk3d.clash.units.one_unit`."""
+    from gjk3d.clash.units import converted, one_unit
+
+    unit, factors, notes = one_unit([(model.path.name, model.mesh.unit) for model in models], said)
+    return (
+        [
+            model
+            if factor == 1.0 and model.mesh.unit in (None, unit)
+            else replace(model, mesh=converted(model.mesh, factor, str(unit)))
+            for model, factor in zip(models, factors, strict=True)
+        ],
+        unit,
+        notes,
+    )
+
+
+def size_notes(meshes: Sequence[Mesh], unit: str | None, said: bool) -> list[str]:
+    """Return the remark on sizes that suggest another unit, if there is one."""
+    from gjk3d.clash.units import doubt
+
+    sizes = [float((mesh.bounds[1] - mesh.bounds[0]).max()) for mesh in meshes]
+    text = doubt(unit, sizes, max(sizes), said)
+    return [] if text is None else [text]
+
+
+def convexity_facts(mesh: Mesh) -> dict[str, Any]:
+    """Return whether the mesh is closed and convex, by the hull's volume over its own; None where that says nothing."""
+    ratio = mesh.convexity
+    known = math.isfinite(ratio)
+    return {
+        "watertight": mesh.is_watertight,
+        "open_edges": mesh.open_edges,
+        "convex": mesh.is_convex if known else None,
+        "hull_volume_ratio": 1.0 / ratio if known and ratio > 0.0 else None,
+    }
+
+
+def hull_notes(model: Model) -> list[str]:
+    """Say in what the compared hull may differ from the model."""
+    notes = []
+    if model.part is None and len(model.mesh.parts) > 1:
+        notes.append(
+            f"{model.name} has {len(model.mesh.parts)} parts, and the hull of all together is compared; "
+            f"{model.name}#NAME takes one (gjk3d info lists them)"
+        )
+    facts = convexity_facts(model.mesh)
+    if not facts["watertight"]:
+        count = facts["open_edges"]
+        notes.append(
+            f"{model.name} is not closed ({count} open edges), so it may be hollower than the hull that is compared"
+        )
+    elif facts["convex"] is False:
+        notes.append(f"{model.name} is not convex: the hull that is compared has {_more(facts['hull_volume_ratio'])}")
+    return notes
+
+
+def _more(ratio: float | None) -> str:
+    if ratio is None:  # the mesh has no volume at all
+        return "more volume"
+    return f"{ratio:.3g} times its volume" if ratio >= 1.1 else f"{100.0 * (ratio - 1.0):.2g} % more volume"

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from gjk3d.cli.arguments import UsageError, check_output, read_pose
-from gjk3d.cli.models import (
+from gjk3d.cli.arguments import (
     Model,
+    PoseText,
+    UsageError,
+    check_output,
     convexity_facts,
     hull_notes,
     in_one_unit,
     read_models,
-    sha256,
+    read_pose,
     size_notes,
     split_name,
-    versions,
 )
-from gjk3d.cli.terminal import console, note, print_labelled, safe, vector, write_json
+from gjk3d.cli.terminal import note, print_labelled, safe, say, vector, write_json
 from gjk3d.wording import above, below, depth, told
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 IMAGES = (".png", ".jpg", ".jpeg")
 PAGES = (".html", ".htm")
-_Pose = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 
 
 def check(
@@ -36,8 +36,8 @@ def check(
     b: str,
     /,
     *,
-    pose_a: _Pose = None,
-    pose_b: _Pose = None,
+    pose_a: PoseText = None,
+    pose_b: PoseText = None,
     tol: float | None = None,
     depth: Literal["auto", "epa", "facets"] = "auto",
     unit: str | None = None,
@@ -84,12 +84,9 @@ def check(
     poses = read_pose(pose_a, "--pose-a"), read_pose(pose_b, "--pose-b")
     import gjk3d as gk
 
-    models = read_models(names)
     said = unit is not None
-    first_model, second_model, unit, unit_notes = in_one_unit(models[0], models[1], unit)
-    models = [first_model, second_model]
-    notes = [
-        *unit_notes,
+    models, unit, notes = in_one_unit(read_models(names), unit)
+    notes += [
         *size_notes([model.mesh for model in models], unit, said),
         *dict.fromkeys(hull_notes(models[0]) + hull_notes(models[1])),
     ]
@@ -119,6 +116,9 @@ def check(
 
 
 def _document(models: list[Model], poses: Any, unit: str | None, notes: list[str], result: Distance) -> dict[str, Any]:
+    from gjk3d.clash.assembly import sha256
+    from gjk3d.clash.report import versions
+
     inputs = [
         {
             "path": str(model.path),
@@ -145,8 +145,6 @@ def _document(models: list[Model], poses: Any, unit: str | None, notes: list[str
 
 
 def _print(models: list[Model], unit: str | None, result: Distance) -> None:
-    from rich.text import Text
-
     status = result.status.name
     length = safe(unit) if unit else None
     between = result.lower, result.upper
@@ -177,6 +175,5 @@ def _print(models: list[Model], unit: str | None, result: Distance) -> None:
         ("normal", f"{vector(result.normal, 9)} from A to B"),
         *([] if status in ("TOUCHING", "BEYOND", "UNDECIDED") else [move]),
     ]
-    out = console()
-    out.print(Text.assemble((verdict, style), f" {measure}"))
+    say((verdict, style), f" {measure}")
     print_labelled(rows)

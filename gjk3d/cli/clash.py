@@ -6,14 +6,14 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
-from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.terminal import Bar, Table, console, note, print_table, safe
+from gjk3d.cli.arguments import PoseText, UsageError, check_output, output_form
+from gjk3d.cli.terminal import Bar, Table, note, print_table, safe, say, say_more, write_text
 from gjk3d.interrupts import aside, held, unbroken
-from gjk3d.wording import number
+from gjk3d.wording import count, number
 
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
@@ -39,15 +39,12 @@ def _named(kind: Any, tokens: Sequence[Token]) -> Path:
     return Path(tokens[0].value)
 
 
-_Length = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
-
-
 def clash(
     *inputs: Annotated[Path, Parameter(converter=_named)],
     a: str | None = None,
     b: str | None = None,
-    clearance: _Length = None,
-    tolerance: _Length = None,
+    clearance: PoseText = None,
+    tolerance: PoseText = None,
     unit: str | None = None,
     ignore: Path | None = None,
     baseline: Path | None = None,
@@ -111,18 +108,16 @@ def clash(
     quiet
         No progress and no notes.
     """
-    form = _form(format, output)
     if not inputs:
         raise UsageError("name an assembly, several files or a folder")
     if top < 1:
         raise UsageError(f"--top {top}: expected 1 or more")
     files = tuple(path for path in (*inputs, baseline, ignore) if path is not None)
-    endings = () if format else tuple(f".{ending}" for ending in _ENDINGS)  # what is said goes before the ending
-    check_output(output, "--output", endings, files, ", or -f say the form")
+    form = output_form(format, output, _ENDINGS, files)
+    if form == "glb" and output is None:
+        raise UsageError("-f glb is no text: name a file with -o")
     check_output(html, "--html", (".html", ".htm"), files)
     check_output(bcf, "--bcf", (".bcf", ".bcfzip"), files)
-    if form == "table" and output is not None:
-        raise UsageError("a table is for the terminal: leave -f out, and what -o ends in says the form")
     with unbroken():
         from gjk3d.clash.units import length
 
@@ -156,14 +151,6 @@ def clash(
     return int(report.failures(_FATAL[fail_on], only_new) > 0)
 
 
-def _form(said: Format | None, output: Path | None) -> Format:
-    ending = output.suffix.lower().removeprefix(".") if output is not None else ""
-    form = said or _ENDINGS.get(ending) or "table"
-    if form == "glb" and output is None:
-        raise UsageError("-f glb is no text: name a file with -o")
-    return next(known for known in get_args(Format) if known == form)
-
-
 def _checked(
     inputs: tuple[Path, ...],
     a: str | None,
@@ -172,7 +159,7 @@ def _checked(
     unit: str | None,
     ignore: Path | None,
     baseline: Path | None,
-    form: Format,
+    form: str,
     output: Path | None,
     keep: int | None,
     jobs: int,
@@ -180,7 +167,7 @@ def _checked(
 ) -> Report:
     with unbroken():
         from gjk3d.clash import Assembly, check, read_rules
-        from gjk3d.clash.baseline import read_baseline
+        from gjk3d.clash.findings import read_baseline
         from gjk3d.clash.formats import LineWriter
         from gjk3d.clash.units import length
 
@@ -235,7 +222,7 @@ def _remarks(report: Report) -> None:
         note(f"{part.name}: {part.reason}", "not checked")
 
 
-def _write(report: Report, form: Format, output: Path | None, top: int, gate: tuple[tuple[str, ...], bool]) -> None:
+def _write(report: Report, form: str, output: Path | None, top: int, gate: tuple[tuple[str, ...], bool]) -> None:
     from gjk3d.clash import formats
 
     if form == "glb":
@@ -253,27 +240,21 @@ def _write(report: Report, form: Format, output: Path | None, top: int, gate: tu
         text = formats.to_junit(report, *gate)
     else:
         text = formats.to_markdown(report, top)
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        output.write_text(text, encoding="utf-8", newline="")
+    write_text(text, output)
 
 
 def _print(report: Report, top: int) -> None:
-    from rich.text import Text
-
     unit = f" {safe(report.unit)}" if report.unit else ""
-    out = console()
-    found = ", ".join(f"{count} {kind}" for kind, count in report.counts.items() if count) or "no clashes"
-    out.print(Text(f"{_counted(len(report.parts), 'part')}, {_counted(report.pairs_tested, 'pair')} tested: {found}"))
-    out.print(Text(f"{safe(report.limits)}{'' if unit else ', unitless'}"))
+    found = ", ".join(f"{many} {kind}" for kind, many in report.counts.items() if many) or "no clashes"
+    say(f"{count(len(report.parts), 'part')}, {count(report.pairs_tested, 'pair')} tested: {found}")
+    say(f"{safe(report.limits)}{'' if unit else ', unitless'}")
     more = ", ".join(f"{n} {status}" for status, n in report.statuses.items() if n and status != "new")
     if more:
-        out.print(Text(f"beside the baseline and the rules: {more}"))
+        say(f"beside the baseline and the rules: {more}")
     rows = [item for item in report.clashes if item.is_open]
     if not rows:
         return
-    out.print()
+    say()
     known = any(item.status != "new" for item in report.clashes)  # without a baseline all is new: no need to say so
     distance, volume = f"distance{unit}", f"volume{f'{unit}³' if unit else ''}"
     table = Table(
@@ -285,12 +266,7 @@ def _print(report: Report, top: int) -> None:
     for item in rows[:top]:
         table.add(*_cells(item, known))
     print_table(table)
-    if len(rows) > top:
-        out.print(Text(f"... {len(rows) - top} more, --top {len(rows)} shows them"))
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    say_more(len(rows), top)
 
 
 def _cells(item: Clash, known: bool) -> tuple[str, ...]:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.terminal import Table, console, json_text, note, print_table, safe
+from gjk3d.cli.arguments import UsageError, output_form
+from gjk3d.cli.terminal import Table, json_text, note, print_table, safe, say, say_more, write_text
 
 if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
 
 SCHEMA_VERSION = 1
 Format = Literal["table", "json", "junit"]
-_ENDINGS: dict[str, Format] = {"json": "json", "xml": "junit"}
+_ENDINGS = {"json": "json", "xml": "junit"}
 
 
 def diff(
@@ -51,15 +50,11 @@ def diff(
     top
         Most rows of the table.
     """
-    from gjk3d.clash.baseline import differences, in_unit, read_baseline
+    from gjk3d.clash.findings import differences, in_unit, read_baseline
 
-    endings = () if format or json else tuple(f".{ending}" for ending in _ENDINGS)
-    check_output(output, "--output", endings, (old, new), ", or -f say the form")
-    form = "json" if json else format or (_ENDINGS[output.suffix.lower()[1:]] if output is not None else "table")
     if json and format not in (None, "json"):
         raise UsageError(f"--json and -f {format} are two forms: leave one out")
-    if form == "table" and output is not None:
-        raise UsageError("a table is for the terminal: leave -f out, and what -o ends in says the form")
+    form = output_form("json" if json else format, output, _ENDINGS, (old, new))
     before, after = read_baseline(old), read_baseline(new)
     assert before is not None
     assert after is not None
@@ -77,10 +72,8 @@ def diff(
         _print(rows, counts, after.unit, top)
     else:
         text = _junit(rows, after) if form == "junit" else json_text(_document(old, new, after.unit, counts, rows))
-        if output is None:
-            sys.stdout.write(text)
-        else:
-            output.write_text(text, encoding="utf-8", newline="")
+        write_text(text, output)
+        if output is not None:
             note(output, "wrote")
     return int(counts["new"] > 0)
 
@@ -149,16 +142,13 @@ def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]
 
 
 def _print(rows: list[Row], counts: dict[str, int], unit: str | None, top: int) -> None:
-    from rich.text import Text
-
     from gjk3d.clash.wording import brief
 
-    out = console()
-    out.print(Text(", ".join(f"{count} {change}" for change, count in counts.items())))
+    say(", ".join(f"{count} {change}" for change, count in counts.items()))
     shown = [row for row in rows if row[0] != "same"]
     if not shown:
         return
-    out.print()
+    say()
     length = f" {safe(unit)}" if unit else ""
     lengths = f"distance before{length}", f"now{length}"
     table = Table(["change", "kind", "A", "B", *lengths], right=lengths, names=("A", "B"), spare=("kind",))
@@ -167,5 +157,4 @@ def _print(rows: list[Row], counts: dict[str, int], unit: str | None, top: int) 
         distances = ("-" if clash is None else brief(clash) or "-" for clash in (old, new))
         table.add(change, record["kind"], safe(record["a"]), safe(record["b"]), *distances)
     print_table(table)
-    if len(shown) > top:
-        out.print(Text(f"... {len(shown) - top} more, --top {len(shown)} shows them"))
+    say_more(len(shown), top)

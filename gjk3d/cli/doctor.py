@@ -1,4 +1,4 @@
-"""``gjk3d doctor``: what is installed, whether it works, and what to do where it does not."""
+"""``gjk3d doctor`` and ``gjk3d warmup``: what is installed and works, what to do where it does not; kernels ahead."""
 
 from __future__ import annotations
 
@@ -104,9 +104,9 @@ def _kernels() -> dict[str, Any]:
 def _rendering() -> dict[str, Any]:
     note("asking a subprocess whether pictures can be drawn", "doctor")
     try:
-        from gjk3d.viz import check_rendering
+        from gjk3d import viz
 
-        window = check_rendering()
+        window = viz.check_rendering()
     except Gjk3dError as error:
         return {"works": False, "window": None, "error": str(error)}
     except Exception as error:
@@ -161,3 +161,17 @@ def _print_kernels(kernels: dict[str, Any], line: Any) -> None:
         line("kernels", "not compiled yet: the first query takes longer; gjk3d warmup does it now", None)
     for folder in folders:
         line("", folder["path"] + ("" if folder["writable"] else " (read-only)"), True if folder["writable"] else None)
+
+
+def warmup() -> int:
+    """Compile the kernels ahead, so that the first query is fast; once a machine and version."""
+    note("compiling all kernels, a minute or two where none are kept yet", "warmup")
+    from gjk3d import compiling
+
+    steps = compiling.warmup(lambda what, seconds: note(f"{seconds:7.2f} s  {what}", "warmup"))
+    from gjk3d._kernels.decorators import cache_info
+
+    if not cache_info()["enabled"]:
+        note("nothing is kept on disk: each process compiles again; gjk3d doctor says why")
+    print(f"ready in {sum(seconds for _, seconds in steps):.2f} s")
+    return 0

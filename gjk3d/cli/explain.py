@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
-from gjk3d.cli.arguments import UsageError, check_output, read_pose
-from gjk3d.cli.models import hull_notes, in_one_unit, read_models, split_name
-from gjk3d.cli.terminal import console, note, safe
+from gjk3d.cli.arguments import (
+    PoseText,
+    UsageError,
+    check_output,
+    hull_notes,
+    in_one_unit,
+    read_direction,
+    read_models,
+    read_pose,
+    split_name,
+)
+from gjk3d.cli.terminal import note, safe, say
 
 if TYPE_CHECKING:
     from gjk3d.shapes.base import Shape
 
-_Pose = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 #: shapes by name: how many numbers each takes, and what they are
 _SPECS = {
     "point": ("Point", 3, "x,y,z"),
@@ -33,12 +39,12 @@ def explain(
     b: str,
     /,
     *,
-    pose_a: _Pose = None,
-    pose_b: _Pose = None,
+    pose_a: PoseText = None,
+    pose_b: PoseText = None,
     html: Path | None = None,
     gif: Path | None = None,
     png: Path | None = None,
-    view: _Pose = None,
+    view: PoseText = None,
     unit: str | None = None,
 ) -> int:
     """Explain how GJK and EPA find the distance of two models or the depth of their overlap, step by step.
@@ -78,7 +84,7 @@ def explain(
     check_output(gif, "--gif", (".gif", ".webp"), paths)
     check_output(png, "--png", (".png", ".jpg", ".jpeg"), paths)
     poses = read_pose(pose_a, "--pose-a"), read_pose(pose_b, "--pose-b")
-    toward = _vector(view)
+    toward = read_direction(view, "--view")
     if unit is not None and len(inputs) < 2:
         raise UsageError(f"--unit {unit}: shapes written as numbers are in the unit of the other side; leave it out")
     import gjk3d as gk
@@ -86,7 +92,7 @@ def explain(
     models = read_models(inputs)
     notes: list[str] = []
     if len(models) == 2:
-        models[0], models[1], unit, notes = in_one_unit(models[0], models[1], unit)
+        models, unit, notes = in_one_unit(models, unit)
     for text in [*notes, *dict.fromkeys(line for model in models for line in hull_notes(model))]:
         note(text)
     hulls = iter(models)
@@ -99,9 +105,8 @@ def explain(
     first, second = pair
     result = gk.signed_distance(first, second, *poses, trace=True)
     explanation = gk.viz.explain(result, view=toward)
-    out = console()
     for line in str(explanation).splitlines():
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(line)
     for path in (html, gif, png):
         if path is not None:
             explanation.save(path, names=(names[0], names[1]))
@@ -126,15 +131,3 @@ def _shape(text: str) -> Any:
     import gjk3d as gk
 
     return getattr(gk, name)(numbers if count == 3 else numbers[0], *(numbers[1:] if count == 2 else ()))
-
-
-def _vector(text: str | None) -> tuple[float, float, float] | None:
-    if text is None:
-        return None
-    try:
-        x, y, z = (float(word) for word in re.split(r"[\s,]+", text.strip()))
-    except ValueError:
-        raise UsageError(f"--view {text!r}: expected three numbers, a direction towards the viewer") from None
-    if not 0.0 < abs(x) + abs(y) + abs(z) < float("inf"):
-        raise UsageError(f"--view {text!r} is no direction")
-    return x, y, z

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from gjk3d.cli.models import check_unit, convexity_facts, sha256, size_notes, versions
-from gjk3d.cli.terminal import Table, console, note, print_table, safe, write_json
-from gjk3d.wording import number
+from gjk3d.cli.arguments import convexity_facts, size_notes
+from gjk3d.cli.terminal import Table, note, print_table, safe, say, write_json
+from gjk3d.wording import count, number
 
 if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
@@ -30,6 +30,9 @@ def info(file: Path, /, *, unit: str | None = None, json: Annotated[bool, Parame
         Print one JSON document.
     """
     import gjk3d as gk
+    from gjk3d.clash.assembly import sha256
+    from gjk3d.clash.report import versions
+    from gjk3d.clash.units import check_unit
 
     check_unit(unit)
     mesh = gk.load(file, unit=unit)
@@ -73,11 +76,8 @@ def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
 
 
 def _print(document: dict[str, Any]) -> None:
-    from rich.text import Text
-
     unit = safe(document["unit"]) if document["unit"] else "unitless"
-    count = len(document["parts"])
-    console().print(Text(f"{safe(document['path'])}: {count} part{'s' if count != 1 else ''}, {unit}"))
+    say(f"{safe(document['path'])}: {count(len(document['parts']), 'part')}, {unit}")
     ratio_title = "hull / volume"
     table = Table(
         ["part", "triangles", "extents", "volume", "closed", "convex", ratio_title],
@@ -100,4 +100,4 @@ def _print(document: dict[str, Any]) -> None:
     print_table(table)
     for row in document["parts"]:
         for repair in row["repairs"]:
-            console().print(Text(f"{safe(row['name'])}: {repair}"))
+            say(f"{safe(row['name'])}: {repair}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from gjk3d.cli.terminal import console, print_labelled, safe, write_json
+from gjk3d.cli.terminal import print_labelled, safe, say, write_json
 
 if TYPE_CHECKING:
     from gjk3d.replay import Replay
@@ -107,14 +107,11 @@ def _verdict(verdict: Any) -> dict[str, Any]:
 
 
 def _print(file: Path, found: Replay, rows: list[int], verdicts: list[tuple[Any, Any]]) -> None:
-    from rich.text import Text
-
     from gjk3d.replay import Sameness, versions
 
-    out = console()
     case = found.case
     word, why, style = _HEADLINES[found.sameness.name]
-    out.print(Text.assemble((word, style), f" {why}"))
+    say((word, style), f" {why}")
     settings = ", ".join(f"{name}={value!r}" for name, value in case.arguments.items())
     question = f"{case.query} of a {type(case.a).__name__} and a {type(case.b).__name__}, {settings}"
     lines = [("file", safe(file.name)), ("question", question)]

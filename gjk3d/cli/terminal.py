@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import textwrap
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from gjk3d.wording import number
+from gjk3d.wording import json_ready, number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,17 +36,15 @@ def write_json(document: dict[str, Any]) -> None:
 
 def json_text(document: dict[str, Any]) -> str:
     """Return a document as JSON; NaN and the infinities, which JSON lacks, become null."""
-    return json.dumps(_finite(document), indent=2, allow_nan=False) + "\n"
+    return json.dumps(json_ready(document), indent=2, allow_nan=False) + "\n"
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value
+def write_text(text: str, output: Path | None) -> None:
+    """Write a whole text to a file, or to stdout where none is named."""
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.write_text(text, encoding="utf-8", newline="")
 
 
 def vector(values: Iterable[float], digits: int = 6) -> str:
@@ -61,6 +59,19 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def say(*pieces: str | tuple[str, str]) -> None:
+    """Print a line; a pair is a text and its style."""
+    from rich.text import Text
+
+    console().print(Text.assemble(*pieces))
+
+
+def say_more(many: int, top: int) -> None:
+    """Say what a table left out."""
+    if many > top:
+        say(f"... {many - top} more, --top {many} shows them")
 
 
 def print_table(table: Table) -> None:

@@ -1,7 +1,44 @@
-"""What other libraries call it: the same work under their names, so that scripts go on with another import."""
+"""What other libraries call it: the same work under their names, so that scripts go on with another import.
+
+Here is the manager of `trimesh.collision`. What it asks is in `bodies`; gjk3d's own way to many objects is `scene`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
 
 from gjk3d.compat.answers import ContactData, DistanceData
-from gjk3d.compat.manager import CollisionManager, scene_to_collision
+from gjk3d.compat.manager import CollisionManager
 from gjk3d.compat.objects import CollisionObject
 
 __all__ = ["CollisionManager", "CollisionObject", "ContactData", "DistanceData", "scene_to_collision"]
+
+
+def scene_to_collision(scene: Any) -> tuple[CollisionManager, dict[str, CollisionObject]]:
+    """Return a manager of all meshes of a scene of trimesh, as `trimesh.collision.scene_to_collision` does.
+
+    Parameters
+    ----------
+    scene : trimesh.Scene
+
+    Returns
+    -------
+    manager : CollisionManager
+        Of its nodes by their names; scale in the graph is baked into the meshes.
+    objects : dict
+        What ``add_object`` returned for each node.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, trimesh
+    >>> scene = trimesh.Scene({"a": trimesh.creation.box(), "b": trimesh.creation.icosphere()})
+    >>> manager, objects = gk.scene_to_collision(scene)
+    >>> manager.in_collision_internal(return_names=True), sorted(objects)
+    ((True, {('a', 'b')}), ['a', 'b'])
+    """
+    manager = CollisionManager()
+    objects = {}
+    for node in scene.graph.nodes_geometry:
+        transform, geometry = scene.graph[node]
+        objects[node] = manager.add_object(node, scene.geometry[geometry], transform)
+    return manager, objects

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from gjk3d.bodies import surfaces
 from gjk3d.bodies.meeting import HELD, HOLDS, MEET, meet_many, nearest_face, touches
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.compat.objects import CollisionObject, Pairs
+from gjk3d.compat.objects import CollisionObject, Pairs, in_order
 from gjk3d.poses import matrices, parts, relative
 from gjk3d.query.distance import distance, signed_distance
 from gjk3d.results import Distance
@@ -21,7 +22,31 @@ Names = Sequence[Hashable]
 
 
 class ContactData:
-    """Where one face of an object meets one of another; see `CollisionManager` for what its numbers mean."""
+    """Where one face of an object meets one of another; see `CollisionManager` for what its numbers mean.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the two objects.
+    faces : sequence of int
+        The face of each.
+    normal, point : (3,) float
+        From the first object to the second; a point of both faces.
+    depth : float
+        How far moving the second along the normal parts them.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, trimesh
+    >>> manager = gk.CollisionManager()
+    >>> _ = manager.add_object("block", trimesh.creation.box())
+    >>> at = trimesh.transformations.translation_matrix((0, 0, 0.75))
+    >>> data = manager.in_collision_single(trimesh.creation.box(), at, return_names=True, return_data=True)[2][0]
+    >>> sorted(data.names), data.normal.tolist(), round(data.depth, 12)
+    (['__external', 'block'], [0.0, 0.0, 1.0], 0.25)
+    >>> data.point.shape, data.index("block") in range(12)
+    ((3,), True)
+    """
 
     def __init__(self, names: Names, faces: Sequence[int], normal: Array, point: Array, depth: float) -> None:
         self.names = set(names)
@@ -44,12 +69,40 @@ class ContactData:
         return self._depth
 
     def index(self, name: Hashable) -> int:
-        """Return which face of the object of that name it is."""
+        """Return which face of the object of that name it is.
+
+        Parameters
+        ----------
+        name : str
+            One of ``names``.
+        """
         return self._inds[name]
 
 
 class DistanceData:
-    """The nearest points of two objects; see `CollisionManager` for what the distance is where they overlap."""
+    """The nearest points of two objects; see `CollisionManager` for what the distance is where they overlap.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the two objects.
+    faces : sequence of int
+        The face of each that its point is on.
+    points : sequence of (3,) float
+        The nearest points.
+    distance : float
+        How far apart they are.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, trimesh
+    >>> manager = gk.CollisionManager()
+    >>> _ = manager.add_object("block", trimesh.creation.box())
+    >>> at = trimesh.transformations.translation_matrix((0, 0, 3))
+    >>> _, _, data = manager.min_distance_single(trimesh.creation.box(), at, return_name=True, return_data=True)
+    >>> data.distance, data.point("block").shape, data.index("block") in range(12)
+    (2.0, (3,), True)
+    """
 
     def __init__(self, names: Names, faces: Sequence[int], points: Sequence[Array | None], distance: float) -> None:
         self.names = set(names)
@@ -63,11 +116,23 @@ class DistanceData:
         return self._distance
 
     def index(self, name: Hashable) -> int:
-        """Return the face of the object of that name that its nearest point is on."""
+        """Return the face of the object of that name that its nearest point is on.
+
+        Parameters
+        ----------
+        name : str
+            One of ``names``.
+        """
         return self._inds[name]
 
     def point(self, name: Hashable) -> Array | None:
-        """Return the point, (3,), of the object of that name that is nearest to the other one."""
+        """Return the point, (3,), of the object of that name that is nearest to the other one.
+
+        Parameters
+        ----------
+        name : str
+            One of ``names``.
+        """
         return self._points[name]
 
 
@@ -103,6 +168,34 @@ def meeting(pairs: Pairs, solid: bool, first: bool) -> Iterator[Ints]:
             yield pairs.numbers[some[hit]]
 
 
+def collisions(
+    pairs: Pairs, solid: bool, all_names: bool, all_data: bool, ordered: bool
+) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
+    """Return whether any pair meets, which do, and where; the first that does is enough for the first alone.
+
+    The names of each pair are in ascending order if ``ordered``.
+    """
+    if not (all_names or all_data):
+        return any(True for _ in meeting(pairs, solid, True)), set(), []
+    found: set[tuple[Hashable, Hashable]] = set()
+    data: list[ContactData] = []
+    hits = [*meeting(pairs, solid, False), np.zeros((0, 2), dtype=np.int64)]
+    for a, b in replace(pairs, numbers=in_order(np.concatenate(hits))):
+        if ordered and b.name < a.name:  # type: ignore[operator]
+            a, b = b, a
+        names = a.name, b.name
+        found.add(names)
+        if all_data:
+            data.extend(contacts(a, b, names))
+    return len(found) > 0, found, data
+
+
+def as_asked(first: Any, names: Any, with_names: bool, data: Any, with_data: bool) -> Any:
+    """Return what was asked for: the first alone, or a tuple of it and more."""
+    more = ([names] if with_names else []) + ([data] if with_data else [])
+    return (first, *more) if more else first
+
+
 def _holder(a: Mesh, b: Mesh, m: Array, solid: bool) -> bool:
     """Tell whether one holds the other, where their surfaces do not meet."""
     which = surfaces.one_in_other(a, b, m)
@@ -119,26 +212,26 @@ def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
     """Return the depth: that of the hulls, exact, where both are convex."""
     first: Any = a.mesh.hull() if convex else a.mesh
     second: Any = b.mesh.hull() if convex else b.mesh
-    return signed_distance(first, second, matrices(a.row), matrices(b.row))
+    return signed_distance(first, second, matrices(a._row), matrices(b._row))
 
 
 def _common(a: CollisionObject, b: CollisionObject) -> Distance:
     """Return 0 and a point of both."""
     first: Any = a.mesh
     second: Any = b.mesh
-    return distance(first, second, matrices(a.row), matrices(b.row))
+    return distance(first, second, matrices(a._row), matrices(b._row))
 
 
 def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: Array) -> tuple[int, int]:
-    return nearest_face(a.mesh, _in_frame(a.row, point_a)), nearest_face(b.mesh, _in_frame(b.row, point_b))
+    return nearest_face(a.mesh, _in_frame(a._row, point_a)), nearest_face(b.mesh, _in_frame(b._row, point_b))
 
 
 def contacts(a: CollisionObject, b: CollisionObject, names: Names) -> Iterator[ContactData]:
     """Yield the contacts of a pair that meets."""
-    m = relative(a.row, b.row)
+    m = relative(a._row, b._row)
     found = touches(a.mesh, b.mesh, m)
-    turn = parts(a.row)[0]
-    points, normals, depths = found.points @ turn.T + a.row[9:12], found.normals @ turn.T, found.depths
+    turn = parts(a._row)[0]
+    points, normals, depths = found.points @ turn.T + a._row[9:12], found.normals @ turn.T, found.depths
     convex = a.mesh.is_convex and b.mesh.is_convex
     if convex or not len(points):
         deep = _deep(a, b, convex)
@@ -153,7 +246,7 @@ def contacts(a: CollisionObject, b: CollisionObject, names: Names) -> Iterator[C
 
 def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Nearest | None:
     """Return how far apart two objects are, None where that is more than ``most``."""
-    m = relative(a.row, b.row)
+    m = relative(a._row, b._row)
     if surfaces.meet(a.mesh, b.mesh, m) or _holder(a.mesh, b.mesh, m, solid):
         convex = a.mesh.is_convex and b.mesh.is_convex
         deep = _deep(a, b, convex) if convex else _common(a, b)
@@ -162,8 +255,8 @@ def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) ->
     gap = surfaces.gap(a.mesh, b.mesh, m, most)
     if gap is None:
         return None
-    turn = parts(a.row)[0]
-    first, second = turn @ gap.point_a + a.row[9:12], turn @ gap.point_b + a.row[9:12]
+    turn = parts(a._row)[0]
+    first, second = turn @ gap.point_a + a._row[9:12], turn @ gap.point_b + a._row[9:12]
     return Nearest(float(np.linalg.norm(second - first)), gap.faces, (first, second))
 
 
@@ -176,6 +269,11 @@ class Closest(NamedTuple):
     nearest: Nearest
     a: CollisionObject
     b: CollisionObject
+
+    @property
+    def data(self) -> DistanceData:
+        """The same as trimesh has it."""
+        return DistanceData((self.a.name, self.b.name), self.nearest.faces, self.nearest.points, self.nearest.distance)
 
 
 def closest(find: Callable[[float], Pairs], size: float, solid: bool) -> Closest:

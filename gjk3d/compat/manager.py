@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from typing import Any, Literal, overload
 
-import numpy as np
-
-from gjk3d.compat.answers import NONE, Closest, ContactData, DistanceData, closest, contacts, meeting
-from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects, Pairs, in_order
-from gjk3d.typing import Array, OnePose
+from gjk3d.compat.answers import NONE, Closest, ContactData, DistanceData, as_asked, closest, collisions
+from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects
+from gjk3d.typing import OnePose
 
 Name = Any  #: what `CollisionManager.add_object` was given
 Names = tuple[Name, Name]
@@ -68,6 +65,18 @@ class CollisionManager:
     (False, (True, {'table'}))
     >>> round(manager.min_distance_single(cup, above), 12)
     0.1
+    >>> _ = manager.add_object("cup", cup, above)
+    >>> manager.in_collision_internal(), round(manager.min_distance_internal(), 12)
+    (False, 0.1)
+    >>> manager.set_transform("cup", through)
+    >>> hit, names, contacts = manager.in_collision_internal(return_names=True, return_data=True)
+    >>> hit, names, round(contacts[0].depth, 12)
+    (True, {('cup', 'table')}, 0.01)
+    >>> other = gk.CollisionManager()
+    >>> _ = other.add_object("tray", trimesh.creation.box((1, 1, 0.1)), above)
+    >>> manager.in_collision_other(other), round(manager.min_distance_other(other), 12)
+    (False, 0.01)
+    >>> manager.remove_object("cup")
     """
 
     def __init__(self, *, solid: bool = True) -> None:
@@ -105,6 +114,11 @@ class CollisionManager:
     def remove_object(self, name: Hashable) -> None:
         """Take an object away.
 
+        Parameters
+        ----------
+        name : str
+            Of the object.
+
         Raises
         ------
         SceneError
@@ -114,6 +128,13 @@ class CollisionManager:
 
     def set_transform(self, name: Hashable, transform: OnePose) -> None:
         """Give an object another transform instead of the one it has.
+
+        Parameters
+        ----------
+        name : str
+            Of the object.
+        transform : (4, 4) float
+            World from local.
 
         Raises
         ------
@@ -160,8 +181,8 @@ class CollisionManager:
             With ``return_data``: where; the mesh itself is called ``"__external"``.
         """
         pairs = self._objects.pairs_with(self._objects.guest(mesh, transform), 0.0)
-        hit, names, data = self._collisions(pairs, return_names, return_data, False)
-        return _answer(hit, {a for a, _ in names}, return_names, data, return_data)
+        hit, names, data = collisions(pairs, self._solid, return_names, return_data, False)
+        return as_asked(hit, {a for a, _ in names}, return_names, data, return_data)
 
     @overload
     def in_collision_internal(self) -> bool: ...
@@ -190,8 +211,8 @@ class CollisionManager:
             With ``return_data``: where.
         """
         pairs = self._objects.pairs(0.0)
-        hit, names, data = self._collisions(pairs, return_names, return_data, True)
-        return _answer(hit, names, return_names, data, return_data)
+        hit, names, data = collisions(pairs, self._solid, return_names, return_data, True)
+        return as_asked(hit, names, return_names, data, return_data)
 
     @overload
     def in_collision_other(self, other_manager: CollisionManager) -> bool: ...
@@ -227,26 +248,8 @@ class CollisionManager:
             With ``return_data``: where.
         """
         pairs = self._objects.pairs_with(_objects_of(other_manager), 0.0)
-        hit, names, data = self._collisions(pairs, return_names, return_data, False)
-        return _answer(hit, names, return_names, data, return_data)
-
-    def _collisions(
-        self, pairs: Pairs, all_names: bool, all_data: bool, ordered: bool
-    ) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
-        """Return whether any pair meets, which do, and where; the first that does is enough for the first alone."""
-        if not (all_names or all_data):
-            return any(True for _ in meeting(pairs, self._solid, True)), set(), []
-        found: set[tuple[Hashable, Hashable]] = set()
-        data: list[ContactData] = []
-        hits = [*meeting(pairs, self._solid, False), np.zeros((0, 2), dtype=np.int64)]
-        for a, b in replace(pairs, numbers=in_order(np.concatenate(hits))):
-            if ordered and b.name < a.name:  # type: ignore[operator]
-                a, b = b, a
-            names = a.name, b.name
-            found.add(names)
-            if all_data:
-                data.extend(contacts(a, b, names))
-        return len(found) > 0, found, data
+        hit, names, data = collisions(pairs, self._solid, return_names, return_data, False)
+        return as_asked(hit, names, return_names, data, return_data)
 
     # --- distances -----------------------------------------------------------------------------------------------
 
@@ -289,8 +292,8 @@ class CollisionManager:
         found = self._closest_with(self._objects.guest(mesh, transform))
         if found is None:
             data = DistanceData((None, EXTERNAL), NONE.faces, NONE.points, NONE.distance)
-            return _answer(NONE.distance, None, return_name, data, return_data)
-        return _answer(found.nearest.distance, found.a.name, return_name, _data(found), return_data)
+            return as_asked(NONE.distance, None, return_name, data, return_data)
+        return as_asked(found.nearest.distance, found.a.name, return_name, found.data, return_data)
 
     @overload
     def min_distance_internal(self, name: Hashable | None = None) -> float: ...
@@ -338,11 +341,11 @@ class CollisionManager:
             if len(self._objects) > 1:
                 found = closest(lambda _: pairs, 0.0, self._solid)
         elif len(self._objects) > 1:
-            found = closest(self._objects.pairs, self._size(), self._solid)
+            found = closest(self._objects.pairs, self._objects.span(), self._solid)
         if found is None:
-            return _answer(NONE.distance, None, return_names, None, return_data)
+            return as_asked(NONE.distance, None, return_names, None, return_data)
         names: Any = tuple(sorted((found.a.name, found.b.name))) if return_names else None
-        return _answer(found.nearest.distance, names, return_names, _data(found), return_data)
+        return as_asked(found.nearest.distance, names, return_names, found.data, return_data)
 
     @overload
     def min_distance_other(self, other_manager: CollisionManager) -> float: ...
@@ -381,52 +384,13 @@ class CollisionManager:
         found = self._closest_with(_objects_of(other_manager))
         if found is None:
             data = DistanceData((None, None), NONE.faces, NONE.points, NONE.distance)
-            return _answer(NONE.distance, (None, None), return_names, data, return_data)
-        return _answer(found.nearest.distance, (found.a.name, found.b.name), return_names, _data(found), return_data)
-
-    def _size(self, other: Objects | None = None) -> float:
-        return _span(self._objects.bounds if other is None else _union(self._objects.bounds, other.bounds))
+            return as_asked(NONE.distance, (None, None), return_names, data, return_data)
+        return as_asked(found.nearest.distance, (found.a.name, found.b.name), return_names, found.data, return_data)
 
     def _closest_with(self, other: Objects) -> Closest | None:
         if not len(self._objects) or not len(other):
             return None
-        return closest(lambda within: self._objects.pairs_with(other, within), self._size(other), self._solid)
-
-
-def scene_to_collision(scene: Any) -> tuple[CollisionManager, dict[str, CollisionObject]]:
-    """Return a manager of all meshes of a scene of trimesh, as `trimesh.collision.scene_to_collision` does.
-
-    Parameters
-    ----------
-    scene : trimesh.Scene
-
-    Returns
-    -------
-    manager : CollisionManager
-        Of its nodes by their names; scale in the graph is baked into the meshes.
-    objects : dict
-        What ``add_object`` returned for each node.
-
-    Examples
-    --------
-    >>> import gjk3d as gk, trimesh
-    >>> scene = trimesh.Scene({"a": trimesh.creation.box(), "b": trimesh.creation.icosphere()})
-    >>> manager, objects = gk.scene_to_collision(scene)
-    >>> manager.in_collision_internal(return_names=True), sorted(objects)
-    ((True, {('a', 'b')}), ['a', 'b'])
-    """
-    manager = CollisionManager()
-    objects = {}
-    for node in scene.graph.nodes_geometry:
-        transform, geometry = scene.graph[node]
-        objects[node] = manager.add_object(node, scene.geometry[geometry], transform)
-    return manager, objects
-
-
-def _answer(first: Any, names: Any, with_names: bool, data: Any, with_data: bool) -> Any:
-    """Return what was asked for: the first alone, or a tuple of it and more."""
-    more = ([names] if with_names else []) + ([data] if with_data else [])
-    return (first, *more) if more else first
+        return closest(lambda within: self._objects.pairs_with(other, within), self._objects.span(other), self._solid)
 
 
 def _objects_of(manager: Any) -> Objects:
@@ -434,16 +398,3 @@ def _objects_of(manager: Any) -> Objects:
         kind = f"{type(manager).__module__}.{type(manager).__name__}"
         raise TypeError(f"other_manager is a {kind}, expected a gjk3d.CollisionManager: build it by gjk3d too")
     return manager._objects
-
-
-def _data(found: Closest) -> DistanceData:
-    return DistanceData((found.a.name, found.b.name), found.nearest.faces, found.nearest.points, found.nearest.distance)
-
-
-def _union(a: Array, b: Array) -> Array:
-    return np.concatenate([np.minimum(a[:3], b[:3]), np.maximum(a[3:], b[3:])])
-
-
-def _span(box: Array) -> float:
-    """Return a length that no two boxes inside are apart by, and never 0."""
-    return float((box[3:] - box[:3]).max()) + 1e-300

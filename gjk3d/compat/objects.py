@@ -31,23 +31,36 @@ class CollisionObject:
         What is asked about, with any scale of its transform baked in.
     transform : (4, 4) float
         As given last.
+
+    Parameters
+    ----------
+    name, number
+        What it is called, and where it is kept; the manager makes these.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, trimesh
+    >>> shift = trimesh.transformations.translation_matrix((1, 2, 3))
+    >>> block = gk.CollisionManager().add_object("block", trimesh.creation.box(), shift)
+    >>> block.name, block.getTranslation().tolist(), block.getRotation().shape
+    ('block', [1.0, 2.0, 3.0], (3, 3))
     """
 
-    __slots__ = ("_keys", "mesh", "name", "number", "row", "transform")
+    __slots__ = ("_keys", "_number", "_row", "mesh", "name", "transform")
     mesh: Mesh
-    row: Array  #: the pose, as twelve numbers
+    _row: Array  #: the pose, as twelve numbers
     transform: Array
     _keys: tuple[Key, ...]  #: of the mesh as it was given, and of what its transform made of it where that is another
 
     def __init__(self, name: Hashable, number: int) -> None:
-        self.name, self.number = name, number
+        self.name, self._number = name, number
 
     def getRotation(self) -> Array:
-        """Return the upper left 3 x 3 part of the transform, as fcl's object does."""
+        """Return the upper left part of the transform, (3, 3), as fcl's object does."""
         return self.transform[:3, :3].copy()
 
     def getTranslation(self) -> Array:
-        """Return the translation, as fcl's object does."""
+        """Return the translation, (3,), as fcl's object does."""
         return self.transform[:3, 3].copy()
 
     def __repr__(self) -> str:
@@ -105,16 +118,16 @@ class Objects:
         self._reserve(number + 1)
         new = self.at[number] = self.named[name] = CollisionObject(name, number)
         new._keys, new.transform = keys, matrix
-        self.rows[number], new.row = row[0], row[0, :12]
+        self.rows[number], new._row = row[0], row[0, :12]
         self._shape(new, taken)
         self._fresh.add(number)
         return new
 
     def _shape(self, placed: CollisionObject, mesh: Mesh) -> None:
         placed.mesh = mesh
-        self.which[placed.number] = self._meshes[placed._keys[-1]][2]
+        self.which[placed._number] = self._meshes[placed._keys[-1]][2]
         low, high = mesh.bounds
-        self._local[placed.number] = *(0.5 * low + 0.5 * high), *(0.5 * high - 0.5 * low)
+        self._local[placed._number] = *(0.5 * low + 0.5 * high), *(0.5 * high - 0.5 * low)
 
     def _reserve(self, room: int) -> None:
         if room <= len(self.rows):
@@ -129,14 +142,14 @@ class Objects:
         """Take an object away."""
         old = self.find(name)
         del self.named[name]
-        del self.at[old.number]
-        if old.number not in self._fresh:
-            self._tree.remove(np.array([old.number]))
-        self._fresh.discard(old.number)
-        self._moved.discard(old.number)
+        del self.at[old._number]
+        if old._number not in self._fresh:
+            self._tree.remove(np.array([old._number]))
+        self._fresh.discard(old._number)
+        self._moved.discard(old._number)
         for key in old._keys:
             self._drop(key)
-        self._free.append(old.number)
+        self._free.append(old._number)
 
     def move(self, name: Hashable, transform: Any) -> None:
         """Give an object a new transform."""
@@ -149,9 +162,9 @@ class Objects:
                 self._drop(key)
             moved._keys = keys
             self._shape(moved, taken)
-        self.rows[moved.number], moved.row = row[0], row[0, :12]
+        self.rows[moved._number], moved._row = row[0], row[0, :12]
         moved.transform = matrix
-        self._moved.add(moved.number)
+        self._moved.add(moved._number)
 
     def guest(self, mesh: Any, transform: Any) -> Objects:
         """Return a mesh by itself as what these can be asked against; the last one is kept."""
@@ -230,14 +243,19 @@ class Objects:
     def pairs_of(self, one: CollisionObject) -> Pairs:
         """Return all pairs of one object and another."""
         self.settle()
-        others = np.array(sorted(self.at.keys() - {one.number}), dtype=np.int64)
-        return Pairs(self, self, np.column_stack([np.full(len(others), one.number), others]))
+        others = np.array(sorted(self.at.keys() - {one._number}), dtype=np.int64)
+        return Pairs(self, self, np.column_stack([np.full(len(others), one._number), others]))
 
     @property
     def bounds(self) -> Array:
         """The box round everything, (6,); without objects from infinity to minus infinity."""
         self.settle()
         return self._tree.bounds
+
+    def span(self, other: Objects | None = None) -> float:
+        """Return a length that no two boxes are apart by, here or in both, and never 0."""
+        here, there = self.bounds, (other or self).bounds
+        return float((np.maximum(here[3:], there[3:]) - np.minimum(here[:3], there[:3])).max()) + 1e-300
 
 
 def _joined(blocks: Iterator[Ints]) -> Ints:

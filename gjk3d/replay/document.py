@@ -48,6 +48,17 @@ class Replay(NamedTuple):
         The answer of now.
     rows : (n,) int
         `Sameness` of each row, of one pair one.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> result = gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "case.json"
+    ...     text = gk.replay.to_json(result, file)
+    ...     replay = gk.replay.run(file)
+    >>> replay.sameness.name, replay.rows.tolist(), replay.now.distance == replay.case.answer.distance
+    ('SAME', [0], True)
     """
 
     case: Case
@@ -65,6 +76,16 @@ class Replay(NamedTuple):
 
 def run(path: str | os.PathLike[str]) -> Replay:
     """Ask again what is in a file that `Distance.to_json` wrote, and compare the answers.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    Replay
+        The case, the answer of now, and how the two go together.
 
     Raises
     ------
@@ -154,6 +175,17 @@ class Case(NamedTuple):
         What was seen.
     versions : dict
         Of gjk3d and of what it runs on, then.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> result = gk.signed_distance(gk.Box((1, 1, 1)), gk.Sphere(1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "case.json"
+    ...     text = gk.replay.to_json(result, file)
+    ...     case = gk.replay.read(file)
+    >>> case.query, case.arguments["depth"], case.b, case.answer.status.name
+    ('signed_distance', 'auto', Sphere(radius=1.0), 'OVERLAPPING')
     """
 
     query: str
@@ -167,7 +199,14 @@ class Case(NamedTuple):
 
 
 def versions() -> dict[str, str]:
-    """Return what an answer's last bits depend on."""
+    """Return what an answer's last bits depend on: versions by name, and the platform.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> sorted(gk.replay.versions())
+    ['gjk3d', 'numba', 'numpy', 'platform', 'python']
+    """
     return {
         "gjk3d": version("gjk3d"),
         "numpy": np.__version__,
@@ -181,7 +220,31 @@ def versions() -> dict[str, str]:
 
 
 def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str:
-    """Return the document of an answer, and write it to a file where one is named; see `Distance.to_json`."""
+    r"""Return the document of an answer, and write it to a file where one is named; see `Distance.to_json`.
+
+    Parameters
+    ----------
+    result : Distance
+        Of two shapes, of one pair of poses or of many.
+    path : path, optional
+        Where to write it.
+
+    Returns
+    -------
+    str
+        One JSON document.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is of many pairs of shapes; it has more rows than are read back.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.replay.to_json(gk.distance(gk.Sphere(1), gk.Point((3, 0, 0))))[:28]
+    '{\n"format": "gjk3d-replay",\n'
+    """
     if result.shape_a is None:
         raise TypeError("to_json() is of two shapes: of many pairs take a row, result[i].to_json()")
     query, arguments = _asked(result)
@@ -250,12 +313,26 @@ def _plain(value: Any) -> Any:
 
 
 def read(path: str | os.PathLike[str]) -> Case:
-    """Return the case in a file that `Distance.to_json` wrote.
+    """Return the case in a file that `Distance.to_json` wrote; see `Case` for an example.
+
+    Parameters
+    ----------
+    path : path
+        The file.
 
     Raises
     ------
     FileError, ParseError
         In one line: the file, the place in it, what was found there and what was expected.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "case.json"
+    ...     text = gk.distance(gk.Sphere(1), gk.Point((3, 0, 0))).to_json(file)
+    ...     gk.replay.read(file).b
+    Point(p=[3.0, 0.0, 0.0])
     """
     document = read_json(path)
     if document.peek("format").raw != FORMAT:

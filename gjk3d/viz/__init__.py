@@ -1,6 +1,7 @@
 """Pictures of answers: on screen, as files where there is no screen, and as pages that need neither.
 
-Importing this loads nothing; pyvista comes with the first picture, and `write_html` needs no pyvista at all.
+kinds/ makes a drawing of each kind of thing; paint.py gives it to pyvista, page.py to a browser; explanation/ shows the
+steps of GJK and EPA. Nothing is computed here. Importing this loads nothing; pyvista comes with the first picture.
 """
 
 from __future__ import annotations

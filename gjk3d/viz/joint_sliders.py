@@ -174,7 +174,7 @@ def sliders(
     ----------
     x : Robot or Checker
         A Checker also has surroundings, and says who collides (vermilion) or is closest.
-    q : (dof,) float, optional
+    q : (dof,) float, one each, optional
         The configuration at first; all 0 by default.
     joints : sequence of str, optional
         Who gets a slider; by default the first whose sliders fit.

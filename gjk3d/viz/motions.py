@@ -50,13 +50,16 @@ def motion(
     Parameters
     ----------
     checker : Checker
-    path : (m, dof) float
+        The robot and its surroundings.
+    path : (n, dof) float
         Waypoints, joined by straight lines in joint space.
     target : path, optional
         An image, with ghosts along the way; a .gif, which moves; or an .html page to play it in, in 3D, which needs no
         OpenGL to be written. Without one the picture with ghosts is shown, as by `show`.
-    certify, resolution
-        As in `Checker.path_free`, which is asked first.
+    certify : bool
+        Whether the path is proven between samples too; as in `Checker.path_free`, which is asked first.
+    resolution : float, or (dof,) float, one each
+        Between samples, as there.
     frames : int
         Configurations of an animation, at least 2.
     fps : float
@@ -79,6 +82,15 @@ def motion(
         The folder of ``target`` is not there, or its ending is unknown.
     RobotError
         There is no path, no such link, or too few frames.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> arm = gk.robot.Robot.from_urdf("data/arm/arm.urdf", "data/arm/arm.srdf")
+    >>> path = [[0, 0, 0, 0, 0, 0], [0.5, 0.2, 0, 0, 0, 0]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gk.viz.motion(gk.robot.Checker(arm), path, pathlib.Path(folder) / "arm.html", frames=2).name
+    'arm.html'
     """
     file = _target(target)
     there = travel(checker, path, certify=certify, resolution=resolution, frames=frames, link=link)

@@ -60,6 +60,20 @@ def write_html(
     -------
     Path
         The file written.
+
+    Raises
+    ------
+    TypeError
+        It is no answer of one pair.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> result = gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0, 0)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = gk.viz.write_html(pathlib.Path(folder) / "a.html", result, unit="mm")
+    ...     "Apart by 1.5 mm" in page.read_text()
+    True
     """
     layout = lay_out(result)
     drawn, more = _models(surfaces, result)

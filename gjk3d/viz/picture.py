@@ -73,8 +73,10 @@ def show(
     names : str or sequence of str, optional
         What the bodies are called; by default what they are.
     **options
-        Those of the kind of ``x``, see its module in `gjk3d.viz`; of a Distance ``surfaces``, a pair of meshes or None:
-        the models whose hulls were compared, drawn inside their hulls.
+        Those of the kind of ``x``: ``axes`` and ``level`` of a body, ``surfaces`` of a Distance (a pair of meshes or
+        None: the models whose hulls were compared), ``of`` of rays, bounding volumes, axes and gradients, ``ghosts`` of
+        an Impact, ``margin`` and ``contacts`` of a Scene, ``hull``, ``bodies`` and ``level`` of an Assembly, ``clash``
+        of a Report, ``q`` and ``labels`` of a Robot or Checker. Another is refused by an error that names these.
 
     Returns
     -------
@@ -88,7 +90,15 @@ def show(
     FileError
         The folder of ``path`` is not there.
     TypeError
-        Nothing knows how to draw ``x``.
+        Nothing knows how to draw ``x``, or its kind has no such option.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> result = gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0, 0)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gk.viz.show(result, path=pathlib.Path(folder) / "distance.html").name
+    'distance.html'
     """
     target = _target(path)
     if target is not None and target.suffix.lower() in _PAGES:
@@ -144,6 +154,14 @@ def plot(
     -------
     pyvista.Plotter
         With the camera on all that was drawn into it by this and by `show`.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> plotter = gk.viz.plot(gk.Sphere(1), off_screen=True)
+    >>> plotter is gk.viz.plot(gk.Point((2, 0, 0)), plotter)
+    True
+    >>> plotter.close()
     """
     drawing = _drawing(x, pose, colors, opacity, title, names, options)
     if plotter is None:
@@ -179,10 +197,25 @@ def to_pyvista(
     **options
         Those of `show` for this kind of thing, where it is no single solid.
 
+    Returns
+    -------
+    pyvista.PolyData or pyvista.MultiBlock
+        The second where ``x`` is no single solid.
+
     Raises
     ------
     TypeError
-        There is no surface to be had from ``x``, nor a picture.
+        There is no surface to be had from ``x``, nor a picture, or no such option.
+    PoseError
+        The pose is none.
+    ShapeError
+        A curved shape is asked for with too few segments.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.viz.to_pyvista(gk.Box((1, 2, 3))).bounds[:4]
+    (-0.5, 0.5, -1.0, 1.0)
     """
     import pyvista
 

@@ -51,6 +51,12 @@ def check_rendering() -> str:
         No OpenGL library works; the message says what to install.
     ImportError
         pyvista, which draws, is not installed or does not load.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.viz.check_rendering().startswith("vtk")
+    True
     """
     window = _probed()
     if window in (_EGL, _OSMESA):

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from reports import ENDING, EVIL, cube, part_row, three_cubes
 
-from gjk3d.clash import Report, formats
-from gjk3d.clash.page import page, write_page
-from gjk3d.clash.page import page as geometry
+from gjk3d.clash import Report, formats, page
+from gjk3d.clash.page import write_page
 from gjk3d.clash.report import PartRow
 from gjk3d.clash.wording import decided
+from gjk3d.webpage import template
 
 
 class Parsed(HTMLParser):
@@ -56,8 +56,8 @@ def test_nothing_in_the_page_comes_from_elsewhere(tmp_path):
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form", "video", "audio")
         assert not {"src", "href", "action", "srcset", "style"} & set(attributes)
         assert not any(name.startswith("on") for name in attributes)
-    assert "url(" not in page._text("page.css")
-    assert "@import" not in page._text("page.css")
+    assert "url(" not in template("gjk3d.clash", "page.css")
+    assert "@import" not in template("gjk3d.clash", "page.css")
 
 
 def test_the_policy_allows_these_scripts_only(tmp_path):
@@ -95,13 +95,13 @@ def test_any_scale_is_drawn(tmp_path, size):
 def test_corners_that_a_file_repeats_are_stored_once():
     mesh = cube()
     soup = type(mesh)(mesh.vertices[mesh.faces.ravel()], np.arange(mesh.faces.size).reshape(-1, 3))
-    points, faces = geometry._lean(soup)
+    points, faces = page._lean(soup)
     assert len(points) == 8
     np.testing.assert_array_equal(points[faces], soup.vertices[soup.faces])
 
 
 def test_what_is_too_large_is_left_out_and_said_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(geometry, "MAX_BYTES", 2 * (12 * 8 + 4 * 36))
+    monkeypatch.setattr(page, "MAX_BYTES", 2 * (12 * 8 + 4 * 36))
     parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
     assert [part["range"] is None for part in parsed.data["parts"]] == [False, False, True]
     assert all(part["box"] for part in parsed.data["parts"])

@@ -209,14 +209,14 @@ def test_findings_come_in_one_order_with_any_number_of_workers(lattice):
 
 
 def test_ctrl_c_while_the_report_is_put_in_order_loses_nothing(lattice, monkeypatch):
-    from gjk3d.clash import running
+    from gjk3d.clash import run
 
     def grouped(*arguments):
         signal.raise_signal(signal.SIGINT)
         return regroup(*arguments)
 
-    regroup = running.grouped
-    monkeypatch.setattr(running, "grouped", grouped)
+    regroup = run.grouped
+    monkeypatch.setattr(run, "grouped", grouped)
     report = check(lattice)
     assert not report.complete
     assert report.pairs_tested == report.pairs_total
@@ -236,9 +236,9 @@ def test_ctrl_c_that_makes_a_child_fail_is_ctrl_c():
 
 def test_ctrl_c_is_not_lost_to_who_catches_everything(lattice, monkeypatch):
     """As packages do that import others on trial."""
-    from gjk3d.clash import running
+    from gjk3d.clash import run
 
-    boxes = running.boxes_close
+    boxes = run.boxes_close
 
     def swallowing(*arguments):
         try:
@@ -247,6 +247,6 @@ def test_ctrl_c_is_not_lost_to_who_catches_everything(lattice, monkeypatch):
             pytest.fail("it comes in between only")
         return boxes(*arguments)
 
-    monkeypatch.setattr(running, "boxes_close", swallowing)
+    monkeypatch.setattr(run, "boxes_close", swallowing)
     report = check(lattice)
     assert (report.complete, report.pairs_tested < report.pairs_total) == (False, True)

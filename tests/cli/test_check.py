@@ -246,7 +246,7 @@ def test_two_units_are_brought_to_one(run, assembly, tmp_path, box):
     bare = box("bare.stl", (9, 0, 0))
     said = run("check", f"{assembly}#plate", bare)
     assert (said.code, said.out) == (2, "")
-    assert "bare.stl has no unit of length, and the other model is in meters" in said.err
+    assert "bare.stl has no unit of length, and other files are in meters" in said.err
     assert "--unit mm" in said.err
     assert "APART by 7 meters" in run("check", f"{assembly}#plate", bare, "--unit", "m").out
     assert "OVERLAPPING" in run("check", f"{assembly}#plate", bare, "--unit", "mm").out

@@ -7,6 +7,7 @@ import io
 import json
 import shlex
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ import pytest
 from PIL import Image
 
 import gjk3d as gk
-from gjk3d.cli.robot import check
+
+check = import_module("gjk3d.cli.robot.check")
 
 ARM = Path(__file__).parents[2] / "data" / "arm"
 URDF, SRDF, CELL = ARM / "arm.urdf", ARM / "arm.srdf", ARM / "cell.urdf"

@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.clash import wording
-from gjk3d.clash.assembly import Assembly
-from gjk3d.clash.formats.junit import document, legal
+from gjk3d.clash.assembly import upward
+from gjk3d.clash.formats.text import document, legal
 from gjk3d.clash.report import KINDS, STATUSES, Clash, Report, Vector
 from gjk3d.clash.units import conversion
 
-_Y_UP = (".glb", ".gltf")
 _HEIGHT = 0.45  #: of the camera above the horizon, as a slope
 _ROOM = 1.3  #: times the sphere that must be seen
 
@@ -32,12 +31,6 @@ class Camera(NamedTuple):
     eye: Vector
     direction: Vector
     up: Vector
-
-
-def upward(report: Report | Assembly) -> Vector:
-    """Return which way is up: y in glTF, as its standard says, else z."""
-    suffixes = {Path(item.path).suffix.lower() for item in report.inputs}
-    return (0.0, 1.0, 0.0) if suffixes and suffixes <= set(_Y_UP) else (0.0, 0.0, 1.0)
 
 
 def looking_at(clash: Clash, report: Report, field_of_view: float) -> Camera | None:
@@ -113,6 +106,15 @@ def to_bcf(report: Report, path: str | os.PathLike[str], created: datetime | Non
         Where to write: .bcf or .bcfzip.
     created : datetime, optional
         When the topics were made; now by default.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile, zipfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "clashes.bcf"
+    ...     gk.clash.formats.to_bcf(gk.clash.Report(), file)
+    ...     zipfile.ZipFile(file).namelist()
+    ['bcf.version', 'project.bcfp', 'extensions.xsd']
     """
     scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
     now = (created or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -9,11 +9,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.robot import printing
-from gjk3d.cli.robot.configurations import beyond_limits, columns, draw, read_configurations
-from gjk3d.cli.robot.options import ALONE, IMAGES, INTERRUPTED, MODEL, RUN, Flag, Model, Run, Surroundings, at_least
-from gjk3d.cli.terminal import Bar, Table, print_table, write_json
-from gjk3d.wording import told
+from gjk3d.cli.robot.cell import beyond_limits, random_configurations, read_configurations
+from gjk3d.cli.robot.options import (
+    ALONE,
+    IMAGES,
+    INTERRUPTED,
+    MODEL,
+    RUN,
+    Document,
+    Flag,
+    Model,
+    Run,
+    Surroundings,
+    at_least,
+    document,
+    new_table,
+    notes,
+    pair_words,
+    save_picture,
+    title,
+    write_csv,
+)
+from gjk3d.cli.terminal import Bar, Table, print_table, say, say_more, write_json
+from gjk3d.wording import count, told
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +91,7 @@ def check(
         cell = Cell(urdf, model, around, output.jobs)
         found = _ask(cell, _read(cell.robot, configurations, random, seed), clearance, bar)
     if not output.quiet:
-        printing.notes(cell, _beyond(found), hit=found.complete and found.hits > 0)
+        notes(cell, _beyond(found), hit=found.complete and found.hits > 0)
     if output.json:
         asked = {"random": random, "seed": seed} if configurations is None else {"file": configurations}
         write_json(_document(cell, found, asked))
@@ -83,7 +101,7 @@ def check(
         _print(cell, found, configurations is not None, top)
     if picture is not None and found.rows:
         row = _worst(cell, found)
-        printing.draw(cell, row.q, f"{cell.robot.name}, row {row.number}", picture, output.quiet)
+        save_picture(cell, row.q, f"{cell.robot.name}, row {row.number}", picture, output.quiet)
     return int(found.hits > 0) if found.complete else INTERRUPTED
 
 
@@ -135,7 +153,7 @@ class Rows:
 
 
 def _read(robot: Robot, file: str | None, random: int | None, seed: int) -> NDArray[np.float64]:
-    return draw(robot, random or 0, seed) if file is None else read_configurations(file, robot)
+    return random_configurations(robot, random or 0, seed) if file is None else read_configurations(file, robot)
 
 
 def _ask(cell: Cell, q: NDArray[np.float64], clearance: bool, bar: Bar) -> Rows:
@@ -203,7 +221,7 @@ def _beyond(found: Rows) -> list[str]:
     ]
 
 
-def _document(cell: Cell, found: Rows, asked: printing.Document) -> printing.Document:
+def _document(cell: Cell, found: Rows, asked: Document) -> Document:
     rows = [
         {
             "row": row.number,
@@ -218,13 +236,13 @@ def _document(cell: Cell, found: Rows, asked: printing.Document) -> printing.Doc
         }
         for row in found.rows
     ]
-    return printing.document(
+    return document(
         cell,
         asked={**asked, "configurations": found.total},
         complete=found.complete,
         free=len(rows) - found.hits,
         hits=found.hits,
-        pairs_that_hit=[{"pair": pair, "configurations": count} for pair, count in found.pairs()],
+        pairs_that_hit=[{"pair": pair, "configurations": many} for pair, many in found.pairs()],
         rows=rows,
     )
 
@@ -232,48 +250,48 @@ def _document(cell: Cell, found: Rows, asked: printing.Document) -> printing.Doc
 def _write_csv(cell: Cell, found: Rows) -> None:
     near = any(row.nearest is not None for row in found.rows)
     distances = ["clearance", "lower", "upper", "nearest_a", "nearest_b"] if near else []
-    lines: list[list[object]] = [["row", "state", "a", "b", *distances, *columns(cell.robot)]]
+    lines: list[list[object]] = [["row", "state", "a", "b", *distances, *cell.columns]]
     for row in found.rows:
         line = [row.number, "free" if row.free else "hit", *(("", "") if row.free else row.meetings[0].pair)]
         if row.nearest is not None:
             line += [*map(repr, row.nearest[:3]), *(row.nearest.pair or ("", ""))]
         lines.append([*line, *map(repr, row.q.tolist())])
-    printing.write_csv(lines)
+    write_csv(lines)
 
 
 def _print(cell: Cell, found: Rows, each: bool, top: int) -> None:
     """Print counts, a row for each configuration unless they are random ones, and the pairs that collide."""
     done = len(found.rows)
-    printing.say(printing.title(cell))
+    say(title(cell))
     part = "" if found.complete else f" (of {found.total}: interrupted)"
     counts = f"{done - found.hits} free, {found.hits} in collision"
-    printing.say(f"{printing.count(done, 'configuration')}{part}: {counts}")
+    say(f"{count(done, 'configuration')}{part}: {counts}")
     near = [(row.nearest, row.number) for row in found.rows if row.nearest is not None and row.nearest.pair is not None]
     if near:
         least, number = min(near, key=lambda one: one[0].distance)
         gap = told(least.lower, least.upper, unit="m")
-        printing.say(f"least clearance {gap}, {printing.pair_words(least.pair)}, row {number}")
+        say(f"least clearance {gap}, {pair_words(least.pair)}, row {number}")
     if each and done:
-        printing.say("")
+        say()
         print_table(_table(found.rows[:top], bool(near)))
-        printing.say_more(done, top)
+        say_more(done, top)
     if found.hits and (not each or done > 1):
-        printing.say("")
-        table = printing.table("in collision", "configurations")
-        for pair, count in found.pairs()[:top]:
-            table.add(printing.pair_words(pair), str(count))
+        say()
+        table = new_table("in collision", "configurations")
+        for pair, many in found.pairs()[:top]:
+            table.add(pair_words(pair), str(many))
         print_table(table)
 
 
 def _table(rows: list[Row], near: bool) -> Table:
     beyond = any(row.beyond for row in rows)
     titles = ["#", "state", "in collision", *(["clearance m", "closest"] if near else [])]
-    table = printing.table(*titles, *(["outside its limits"] if beyond else []))
+    table = new_table(*titles, *(["outside its limits"] if beyond else []))
     for row in rows:
         cells = [str(row.number), "free" if row.free else "HIT", _met(row)]
         if near:
             found = row.nearest
-            cells += ["-", "-"] if found is None else [told(found.lower, found.upper), printing.pair_words(found.pair)]
+            cells += ["-", "-"] if found is None else [told(found.lower, found.upper), pair_words(found.pair)]
         table.add(*cells, *([", ".join(row.beyond) or "-"] if beyond else []))
     return table
 
@@ -282,4 +300,4 @@ def _met(row: Row) -> str:
     if row.free:
         return "-"
     more = f" and {len(row.meetings) - _SHOWN} more" if len(row.meetings) > _SHOWN else ""
-    return "; ".join(printing.pair_words(each.pair) for each in row.meetings[:_SHOWN]) + more
+    return "; ".join(pair_words(each.pair) for each in row.meetings[:_SHOWN]) + more

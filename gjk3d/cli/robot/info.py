@@ -6,10 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gjk3d.cli.arguments import check_output
-from gjk3d.cli.robot import printing
-from gjk3d.cli.robot.options import ALONE, IMAGES, MODEL, OUTPUT, Model, Output, Surroundings
-from gjk3d.cli.terminal import Bar, print_table, safe, write_json
-from gjk3d.wording import number
+from gjk3d.cli.robot.options import (
+    ALONE,
+    IMAGES,
+    MODEL,
+    OUTPUT,
+    Document,
+    Model,
+    Output,
+    Surroundings,
+    document,
+    new_table,
+    notes,
+    save_picture,
+)
+from gjk3d.cli.terminal import Bar, print_table, safe, say, write_json
+from gjk3d.wording import count, number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,13 +61,13 @@ def info(
         bar("reading")
         cell = Cell(urdf, model, around)
     if not output.quiet:
-        printing.notes(cell, _oddities(cell))
+        notes(cell, _oddities(cell))
     if output.json:
-        write_json(printing.document(cell, **_overview(cell.robot)))
+        write_json(document(cell, **_overview(cell.robot)))
     else:
         _print(cell)
     if picture is not None:
-        printing.draw(cell, _zero(cell.robot), cell.robot.name, picture, output.quiet)
+        save_picture(cell, _zero(cell.robot), cell.robot.name, picture, output.quiet)
     return 0
 
 
@@ -146,10 +158,10 @@ def _listed(pairs: list[Pair]) -> str:
 
 def _print(cell: Cell) -> None:
     robot = cell.robot
-    links, numbers = printing.count(len(robot.links), "link"), printing.count(robot.dof, "joint number")
-    printing.say(f"{safe(robot.name)}: {links}, {numbers}, lengths in m")
-    printing.say("")
-    table = printing.table("joint", "type", "from", "to", "parent", "child")
+    links, numbers = count(len(robot.links), "link"), count(robot.dof, "joint number")
+    say(f"{safe(robot.name)}: {links}, {numbers}, lengths in m")
+    say()
+    table = new_table("joint", "type", "from", "to", "parent", "child")
     for joint in (each for each in robot.joints if each is not None):
         own = robot.columns.get(joint.name)
         ends = ("-", "-")
@@ -158,20 +170,20 @@ def _print(cell: Cell) -> None:
         kind = f"{joint.type}, mimics {safe(joint.mimic.joint)}" if joint.mimic else joint.type
         table.add(safe(joint.name), kind, *ends, safe(joint.parent), safe(joint.child))
     print_table(table)
-    printing.say("")
-    table = printing.table("link or object", "bodies", "geometry", "file")
+    say()
+    table = new_table("link or object", "bodies", "geometry", "file")
     for cells in _solids(cell):
         table.add(*cells)
     print_table(table)
-    printing.say("")
-    of_links, with_objects = printing.pair_counts(cell)
+    say()
+    of_links, with_objects = cell.pair_counts()
     counts = ", ".join(f"{many} {safe(reason)}" for reason, many in robot.allowed.counts().items()) or "none"
-    printing.say(f"pairs of links: {of_links} checked, left unchecked: {counts}")
+    say(f"pairs of links: {of_links} checked, left unchecked: {counts}")
     if cell.things:
         unchecked = len({*cell.still, *cell.touching})
-        printing.say(f"pairs with objects: {with_objects} checked, {unchecked} left unchecked")
+        say(f"pairs with objects: {with_objects} checked, {unchecked} left unchecked")
     if robot.states:
-        printing.say(f"poses: {', '.join(map(safe, robot.states))}")
+        say(f"poses: {', '.join(map(safe, robot.states))}")
 
 
 def _solids(cell: Cell) -> list[tuple[str, str, str, str]]:
@@ -187,7 +199,7 @@ def _solids(cell: Cell) -> list[tuple[str, str, str, str]]:
     return found
 
 
-def _overview(robot: Robot) -> printing.Document:
+def _overview(robot: Robot) -> Document:
     joints = [
         {
             "name": joint.name,

@@ -6,10 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gjk3d.cli.arguments import check_output
-from gjk3d.cli.models import versions
-from gjk3d.cli.robot import printing
-from gjk3d.cli.robot.options import MODEL, OUTPUT, Model, Output, at_least
-from gjk3d.cli.terminal import Bar, note, print_table, safe, write_json
+from gjk3d.cli.robot.options import (
+    MODEL,
+    OUTPUT,
+    SCHEMA_VERSION,
+    Document,
+    Model,
+    Output,
+    at_least,
+    new_table,
+    pair_words,
+)
+from gjk3d.cli.terminal import Bar, note, print_table, safe, say, say_more, write_json
 
 if TYPE_CHECKING:
     from gjk3d.robot import Robot
@@ -62,10 +70,12 @@ def pairs(
     return 0
 
 
-def _document(robot: Robot, target: Path | None) -> printing.Document:
+def _document(robot: Robot, target: Path | None) -> Document:
+    from gjk3d.clash.report import versions
+
     proven = set(robot.allowed.proven)
     return {
-        "schema_version": printing.SCHEMA_VERSION,
+        "schema_version": SCHEMA_VERSION,
         "command": "robot",
         "robot": {"name": robot.name, "path": str(robot.source)},
         "srdf": None if target is None else str(target),
@@ -80,13 +90,13 @@ def _document(robot: Robot, target: Path | None) -> printing.Document:
 def _print(robot: Robot, top: int) -> None:
     allowed, proven = robot.allowed, set(robot.allowed.proven)
     counts = ", ".join(f"{count} {reason}" for reason, count in allowed.counts().items()) or "none"
-    printing.say(f"{safe(robot.name)}: {len(allowed)} pairs of links need no check ({counts}), {len(robot.pairs)} do")
-    printing.say("")
-    table = printing.table("pair", "reason")
+    say(f"{safe(robot.name)}: {len(allowed)} pairs of links need no check ({counts}), {len(robot.pairs)} do")
+    say()
+    table = new_table("pair", "reason")
     for each in list(allowed)[:top]:
         reason = f"{each.reason}, proven" if tuple(each[:2]) in proven else safe(each.reason)
-        table.add(printing.pair_words(each[:2]), reason)
+        table.add(pair_words(each[:2]), reason)
     print_table(table)
-    printing.say_more(len(allowed), top)
-    printing.say("")
-    printing.say(allowed.evidence)
+    say_more(len(allowed), top)
+    say()
+    say(allowed.evidence)

@@ -11,11 +11,26 @@ from typing import TYPE_CHECKING, NamedTuple
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import check_output
-from gjk3d.cli.robot import printing
-from gjk3d.cli.robot.configurations import columns, read_configurations
-from gjk3d.cli.robot.options import ALONE, IMAGES, INTERRUPTED, MODEL, RUN, Flag, Model, Run, Surroundings
-from gjk3d.cli.terminal import Bar, safe, write_json
-from gjk3d.wording import above, below, number
+from gjk3d.cli.robot.cell import read_configurations
+from gjk3d.cli.robot.options import (
+    ALONE,
+    IMAGES,
+    INTERRUPTED,
+    MODEL,
+    RUN,
+    Flag,
+    Model,
+    Run,
+    Surroundings,
+    document,
+    notes,
+    pair_words,
+    title,
+    write_csv,
+    wrote,
+)
+from gjk3d.cli.terminal import Bar, safe, say, write_json
+from gjk3d.wording import above, below, count, number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,14 +110,14 @@ def path(
         points = read_configurations(waypoints, cell.robot)
         way = _ask(cell, points, look, bar)
     if not output.quiet:
-        printing.notes(cell, [], hit=way.complete and way.status != "FREE")
+        notes(cell, [], hit=way.complete and way.status != "FREE")
     if output.json:
         found = {**way._asdict(), "q": None if way.q is None else way.q.tolist(), "free": way.status == "FREE"}
-        write_json(printing.document(cell, asked={"path": waypoints, **asdict(look)}, **found))
+        write_json(document(cell, asked={"path": waypoints, **asdict(look)}, **found))
     elif output.csv:
         _write_csv(cell, way)
     else:
-        _print(cell, way, f"{safe(waypoints)}: {printing.count(way.edges, 'edge')}, {look}", look.certify)
+        _print(cell, way, f"{safe(waypoints)}: {count(way.edges, 'edge')}, {look}", look.certify)
     if not way.complete:
         return INTERRUPTED
     _draw(cell, points, look, picture, animation, output.quiet)
@@ -157,26 +172,26 @@ def _write_csv(cell: Cell, way: Way) -> None:
     numbers = ["" if way.edge is None else repr(x) for x in (way.safe, way.hit)]
     q = [""] * cell.robot.dof if way.q is None else list(map(repr, way.q.tolist()))
     edge = "" if way.edge is None else way.edge
-    head = ["status", "edges", "edge", "safe", "hit", "a", "b", *columns(cell.robot)]
-    printing.write_csv([head, [way.status, way.edges, edge, *numbers, *(way.pair or ("", "")), *q]])
+    head = ["status", "edges", "edge", "safe", "hit", "a", "b", *cell.columns]
+    write_csv([head, [way.status, way.edges, edge, *numbers, *(way.pair or ("", "")), *q]])
 
 
 def _print(cell: Cell, way: Way, asked: str, certify: bool) -> None:
-    printing.say(printing.title(cell))
-    printing.say(asked)
+    say(title(cell))
+    say(asked)
     if not way.complete:
-        printing.say(f"interrupted: {way.looked_at} of {way.edges} edges were free, the rest was not looked at")
+        say(f"interrupted: {way.looked_at} of {way.edges} edges were free, the rest was not looked at")
         return
     if way.edge is None:
-        printing.say("FREE, proven all the way" if certify else "FREE at every sample")
+        say("FREE, proven all the way" if certify else "FREE at every sample")
         return
     where = f"edge {way.edge}, from row {way.edge} to row {way.edge + 1}"
     words = {"HIT": "collide", "UNRESOLVED": "are too close to tell"}[way.status]
-    printing.say(f"{way.status} on {where}: {printing.pair_words(way.pair)} {words}")
+    say(f"{way.status} on {where}: {pair_words(way.pair)} {words}")
     end = "" if math.isnan(way.hit) else f", in collision at {above(way.hit)}"
-    printing.say(f"free up to {below(way.safe)} of it{end}")
+    say(f"free up to {below(way.safe)} of it{end}")
     if way.q is not None:
-        printing.say(f"q = {', '.join(number(value, 4) for value in way.q)}")
+        say(f"q = {', '.join(number(value, 4) for value in way.q)}")
 
 
 def _draw(
@@ -191,7 +206,7 @@ def _draw(
     checker = cell.pictured()
     if picture is not None:
         show(travel(checker, points, certify=look.certify, resolution=look.resolution), path=picture)
-        printing.wrote(picture, quiet)
+        wrote(picture, quiet)
     if animation is not None:
         motion(checker, points, animation, certify=look.certify, resolution=look.resolution)
-        printing.wrote(animation, quiet)
+        wrote(animation, quiet)

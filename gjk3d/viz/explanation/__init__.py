@@ -54,6 +54,14 @@ def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequen
         It is no answer of one pair.
     UnsupportedPair
         Its steps are none of GJK and EPA: one is a half-space or is not convex.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> result = gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0, 0)), trace=True)
+    >>> explanation = gk.viz.explain(result)
+    >>> explanation.steps[-1].title
+    'Answer: apart by 1.5'
     """
     if not isinstance(result, Distance):
         raise TypeError(f"expected the answer of gjk3d.distance or signed_distance, got {type(result).__name__}")
@@ -87,6 +95,7 @@ class Explanation:
     Attributes
     ----------
     result : Distance
+        The answer.
     steps : list of Step
         Each with its ``sentence`` and what it was about: simplex, direction, point, polytope, bounds.
     """

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.clash import wording
-from gjk3d.clash.assembly import Assembly
-from gjk3d.clash.formats.bcf import upward
+from gjk3d.clash.assembly import Assembly, upward
 from gjk3d.clash.report import Clash, Report
 from gjk3d.errors import Gjk3dError, UnsupportedPair
 from gjk3d.scene import Scene

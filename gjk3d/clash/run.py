@@ -1,8 +1,10 @@
-"""One run of a check, from the parts to the report; it can be stopped at any pair."""
+"""One run of a check: every pair of parts by boxes, then hulls, then triangles; it can be stopped at any pair."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -10,17 +12,109 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.broad.tree import Tree
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
-from gjk3d.clash.baseline import compared, differences, in_unit, known
-from gjk3d.clash.candidates import boxes_close, hulls_close, reaches
 from gjk3d.clash.decide import Decider, Verdict, unchecked
-from gjk3d.clash.findings import Findings, grouped, ranked
+from gjk3d.clash.findings import Findings, compared, differences, grouped, in_unit, known, ranked, read_baseline
 from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
-from gjk3d.clash.rules import Ignoring, Rule, chosen
+from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
+from gjk3d.convex.checks import check_workers
+from gjk3d.convex.pairs import Pairs
 from gjk3d.errors import ShapeError
 from gjk3d.interrupts import Aside, aside, held
+from gjk3d.results import Distance, Status
+from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array, Ints
+
+
+def check(
+    assembly: Assembly,
+    clearance: float = 0.0,
+    tolerance: float | None = None,
+    *,
+    a: str | None = None,
+    b: str | None = None,
+    ignore: str | os.PathLike[str] | Iterable[Rule] | None = None,
+    baseline: str | os.PathLike[str] | Report | None = None,
+    workers: int = 1,
+    keep: int | None = None,
+    progress: Progress | None = None,
+    found: Callable[[Clash], None] | None = None,
+) -> Report:
+    """Tell which parts clash, touch or come too close.
+
+    Boxes and convex hulls only prove pairs free; what they leave is decided by the parts themselves.
+
+    Parameters
+    ----------
+    assembly : Assembly
+        The parts.
+    clearance : float
+        The gap that parts should keep; closer ones are reported as "clearance".
+    tolerance : float, optional
+        Up to which overlap, and up to which gap, two surfaces count as touching. By default each pair has its own, a
+        millionth of how far its parts reach, along any axis, from the middle of the assembly (the median of its
+        parts): 16 times what float32 files round there, so that faces drawn on one plane touch. Curved parts that were
+        meshed apart from each other need more: the error of their facets.
+    a, b : str, optional
+        Patterns of names, ``*`` and ``?`` as in file names: only pairs with one part of each are looked at; held
+        against the whole name of a part, and its last step.
+    ignore : path or sequence of Rule, optional
+        What is not to be counted; see `gjk3d.clash.read_rules`.
+    baseline : path or Report, optional
+        An earlier report: what was in it is "active" instead of "new", what is gone is "resolved".
+    workers : int
+        Threads; the answers do not depend on them.
+    keep : int, optional
+        The report keeps so many findings, the worst, and counts the others; ``found`` is told of them all. By default
+        it keeps all: some 2 kB each.
+    progress : callable, optional
+        Called with the stage ("boxes", "pairs"), how many of how many are done, and findings so far.
+    found : callable, optional
+        Called with each finding as it is made, before it is ranked, grouped and compared with the baseline; in the
+        same order with any ``workers``.
+
+    Returns
+    -------
+    Report
+        After Ctrl-C what was found by then, ``complete`` being False. The pair at hand is not waited for: it goes on
+        unheard on its thread.
+
+    Raises
+    ------
+    ShapeError
+        A length or a number is out of range, or two parts have one name.
+    ParseError
+        A pattern fits no part, or ``ignore`` or ``baseline`` are none.
+    FileError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = {name: gk.Mesh(cube.vertices + shift, cube.faces) for name, shift in (("a", 0), ("b", 0.75), ("c", 3))}
+    >>> report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"))
+    >>> [(clash.kind, clash.a, clash.b, clash.depth) for clash in report.clashes]
+    [('hard', 'a', 'b', 0.25)]
+    """
+    start = time.perf_counter()
+    check_workers(workers)
+    if keep is not None and keep < 0:
+        raise ShapeError(f"keep is {keep}, expected a number of findings, 0 or more")
+    run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline), keep, found)
+    complete = run.go(workers, progress or _silent)
+    with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
+        report = run.report(complete, time.perf_counter() - start)
+    if waiting:
+        report.complete = False
+    return report
+
+
+def _silent(stage: str, done: int, total: int, found: int) -> None:
+    """Show nothing."""
+
 
 #: The default tolerance of a pair in units of how far its parts reach; float32 files round coordinates by 6e-8 of them.
 TOLERANCE = 1e-6
@@ -68,7 +162,7 @@ class Run:
             "b": selection[1],
             "ignore": [[rule.a, rule.b, rule.reason, list(rule.kinds)] for rule in rules],
         }
-        self.ignoring = Ignoring(rules)
+        self.ignoring = RuleBook(rules)
         self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this")
         self.unit_before = None if before is None else before.unit
         self.known = known(before)
@@ -265,3 +359,56 @@ def _row(part: AssemblyPart, known: bool) -> PartRow:
     low, high = (tuple(corner) for corner in mesh.bounds.tolist())
     closed, convex = (mesh.is_watertight, mesh.is_convex) if known else (None, None)
     return PartRow(part.name, part.file, len(mesh.faces), closed, convex, (low, high))
+
+
+#: Pairs a call: few at first, so that the first findings come soon, then twice as many each time.
+_FIRST, _MOST = 4, 1024
+
+
+def reaches(clearance: float, tolerances: Array, pairs: Ints) -> Array:
+    """Return how far apart the two of each pair may be and still be of interest, (n,) float."""
+    reach: Array = np.maximum(clearance, tolerances[pairs].max(axis=1))
+    return reach
+
+
+def boxes_close(meshes: Sequence[Mesh], clearance: float, tolerances: Array) -> Ints:
+    """Return the pairs (i < j), in ascending order, whose boxes come as close as the clearance or their tolerance."""
+    bounds = np.array([mesh.bounds.ravel() for mesh in meshes]).reshape(-1, 6)
+    # each box with its own tolerance round it, so that a far part with a large one leaves the others apart
+    wide = bounds + tolerances[:, None] * np.repeat((-1.0, 1.0), 3)
+    tree = Tree(len(meshes))
+    tree.insert(np.arange(len(meshes)), wide)
+    rounding = 1e-15 * float(np.abs(wide).max(initial=0.0))  # the boxes are exact, the sum of a corner and a gap is not
+    found = [np.zeros((0, 2), dtype=np.int64)]
+    for block in tree.pairs(clearance * (1.0 + 1e-12) + rounding):
+        a, b = bounds[block[:, 0]], bounds[block[:, 1]]
+        gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]).max(axis=1)
+        reach = reaches(clearance, tolerances, block) * (1.0 + 1e-12) + rounding
+        found.append(np.sort(block[gaps <= reach], axis=1))
+    pairs = np.concatenate(found)
+    result: Ints = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return result
+
+
+def hulls_close(
+    meshes: Sequence[Mesh], pairs: Ints, reach: Array, workers: int, threads: Aside
+) -> Iterator[tuple[Ints, Distance, int]]:
+    """Yield the pairs that hulls do not prove farther apart than their reach, with the hulls' distances.
+
+    They come in lots, each with how many pairs were asked for it. Only parts that are in a pair get a hull, and get
+    it when their first pair is due.
+    """
+
+    def asked(numbers: Ints, shapes: list[ConvexHull]) -> Distance:
+        poses = np.tile(np.eye(4), (len(shapes), 1, 1))
+        return Pairs(shapes).signed_distance(numbers, poses, max_distance=float(reach.max()), workers=workers)
+
+    start, count = 0, _FIRST
+    while start < len(pairs):
+        some, within = pairs[start : start + count], reach[start : start + count]
+        used, numbers = np.unique(some, return_inverse=True)
+        shapes = [hull for _, hull in threads.map(lambda k: meshes[k].hull(), used)]
+        answer = threads.run(asked, numbers.reshape(-1, 2), shapes)
+        near = np.flatnonzero((answer.status != Status.BEYOND) & ~(answer.lower > within))
+        yield some[near], answer[near], len(some)
+        start, count = start + count, min(2 * count, _MOST)

@@ -31,10 +31,28 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
     A part has the colour of its worst open finding. Each finding is a node of its own, named by its rank, kind and
     parts: what two parts share where they overlap, an octahedron at the place elsewhere.
 
+    Parameters
+    ----------
+    report : Report
+        What was found, with its assembly.
+    path : path
+        Where to write.
+
     Raises
     ------
     ShapeError
         The report has no assembly, being read from a file.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = {"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + 0.75, cube.faces)}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "marked.glb"
+    ...     gk.clash.formats.to_glb(gk.clash.check(gk.clash.Assembly.of(parts)), file)
+    ...     file.read_bytes()[:4]
+    b'glTF'
     """
     import trimesh
 

@@ -7,21 +7,21 @@ import json
 import math
 import os
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d import webpage
 from gjk3d.bodies.mending import merged_places
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.clash.formats.bcf import upward
+from gjk3d.clash.assembly import upward
 from gjk3d.clash.report import KINDS, Clash, Report
 from gjk3d.clash.wording import MEANING, brief, decided, depth, distance, facts, headline, way_out
 from gjk3d.typing import Array
-from gjk3d.webpage import fill, made_with, policy, three_js, to_base64, to_json
-from gjk3d.wording import above
+from gjk3d.webpage import to_base64, to_json
+from gjk3d.wording import above, with_unit
 
 #: Bytes of triangles that one page may hold; as text they take a third more, and browsers get slow beyond.
 MAX_BYTES = 48_000_000
@@ -116,7 +116,7 @@ def _lean(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
 
 #: Findings that one page may list, the worst first.
 MAX_ROWS = 50_000
-_SCRIPTS = ("table", "stage", "view", "page")
+_FILES = ("page.html", "page.css", "table.js", "stage.js", "view.js", "page.js")
 
 
 def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
@@ -137,33 +137,27 @@ def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
     -------
     Path
         The file written.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gk.clash.page.write_page(gk.clash.Report(), pathlib.Path(folder) / "report.html").name
+    'report.html'
     """
     drawn = gather(report)
-    style, scripts = _text("page.css"), [three_js(), *(_text(f"{name}.js") for name in _SCRIPTS)]
-    pieces = {
-        "policy": policy(scripts, style),
-        "style": style,
-        "title": html.escape(headline(report)),
-        "facts": html.escape(facts(report)),
+    markup = {
         "tiles": "\n".join(_tile(report, kind) for kind in KINDS),
         "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in _notes(report, drawn)),
         "unchecked": _unchecked(report),
         "inputs": _inputs(report),
         "settings": _settings(report),
-        "made": html.escape(made_with()),
         "data": to_json(_data(report, drawn)),
         "positions": drawn.positions,
         "indices": drawn.indices,
-        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
-    target = Path(path)
-    # a file name that is no text in its system's code has no code in UTF-8 either
-    target.write_bytes(fill(_text("page.html"), pieces).encode("utf-8", "replace"))
-    return target
-
-
-def _text(name: str) -> str:
-    return files("gjk3d.clash.page").joinpath(name).read_text(encoding="utf-8")
+    text = {"title": headline(report), "facts": facts(report)}
+    return webpage.write_page(path, "gjk3d.clash", _FILES, text=text, markup=markup)
 
 
 def _tile(report: Report, kind: str) -> str:
@@ -276,7 +270,7 @@ def _row(clash: Clash, names: dict[str, int], sentence: int, unit: str | None) -
 def _told(clash: Clash, unit: str | None) -> dict[str, str]:
     """Return the numbers that have bounds as the page writes them: its scripts round none of these."""
     way = way_out(clash, unit=unit) if clash.depth else ""
-    error = "" if clash.error_bound is None else f"{above(clash.error_bound, 2)}{f' {unit}' if unit else ''}"
+    error = "" if clash.error_bound is None else with_unit(above(clash.error_bound, 2), unit)
     return {
         "brief": brief(clash, 5, unit),
         "distance": distance(clash, unit=unit) + (", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""),

@@ -14,7 +14,7 @@ from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import features, manifold
 from gjk3d.narrow import solve as narrow
-from gjk3d.query.ask import ask_distance, question
+from gjk3d.query.ask import question
 from gjk3d.query.pair import prepared
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes import layout
@@ -218,10 +218,7 @@ def contact(
     _, rows = question(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
     within = float(within)
-    if rows.stacked:
-        result = ask_distance(narrow.SIGNED, a, b, pose_a, pose_b, within, None, False, workers)
-    else:
-        result = prepared(a, b).ask(narrow.SIGNED, pose_a, pose_b, within, None, False)
+    result = prepared(a, b)._ask(narrow.SIGNED, pose_a, pose_b, within, None, False, workers)
     with first_call("contact"):
         points, count = _patches(a, b, rows, result, within, max_points)
     return Contact(result, points, count) if rows.stacked else Contact(result, points[0], int(count[0]))

@@ -14,7 +14,7 @@ from gjk3d.convex.rows import canonical
 from gjk3d.convex.solve import facet_axes
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
-from gjk3d.query.ask import ask_collide, ask_distance, question
+from gjk3d.query.ask import question
 from gjk3d.query.dispatch import Collider
 from gjk3d.query.pair import Depth, prepared
 from gjk3d.results import Axis, AxisKind, Distance, Status
@@ -88,9 +88,7 @@ def collide(
     >>> gk.collide(gk.Box((1, 1, 1)), gk.Sphere(1), None, pose)
     True
     """
-    if workers != 1:
-        return ask_collide(a, b, pose_a, pose_b, margin, workers)
-    return prepared(a, b).collide(pose_a, pose_b, margin=margin)
+    return prepared(a, b)._collide(pose_a, pose_b, margin, workers)
 
 
 @overload
@@ -168,9 +166,7 @@ def distance(
     >>> gk.distance(gk.Sphere(1), gk.Box((2, 2, 2)), None, pose).distance
     2.0
     """
-    if workers != 1 or certificate:
-        return ask_distance(narrow.UNSIGNED, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
-    return prepared(a, b).ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
+    return prepared(a, b)._ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 @overload
@@ -246,10 +242,8 @@ def signed_distance(
     >>> result.distance, result.normal.tolist()
     (-0.25, [1.0, 0.0, 0.0])
     """
-    if workers != 1 or certificate:
-        mode = depth_mode(depth)
-        return ask_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
-    return prepared(a, b).ask(depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
+    mode = depth_mode(depth)
+    return prepared(a, b)._ask(mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 @overload

@@ -123,7 +123,7 @@ class Pair:
         return _again, (self.a, self.b, len(self._cache) > 0)
 
     @property
-    def arena(self) -> tuple[Any, Array, Any, Any]:
+    def _cores(self) -> tuple[Any, Array, Any, Any]:
         """The two shapes for the kernels, behind each other: ints, floats, and where A and B begin in either."""
         ints, floats, row = self._arena
         return ints, floats, row[0, 0:2], row[0, 5:7]
@@ -153,8 +153,13 @@ class Pair:
     ) -> NDArray[np.bool_]: ...
     def collide(self, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0) -> Any:
         """Tell whether the two touch or overlap, or come within a margin; see `gjk3d.collide`."""
+        return self._collide(pose_a, pose_b, margin)
+
+    def _collide(self, pose_a: Any, pose_b: Any, margin: float, workers: int = 1) -> Any:
+        """Answer at once what is one question of two plain matrices; all else is checked and answered by rows."""
         if (
             self._fast
+            and workers == 1
             and type(margin) is float
             and -inf < margin < inf
             and (pose_a is None or _is_pose(pose_a))
@@ -167,11 +172,11 @@ class Pair:
                 return False
             if code == 1:
                 return True
-        elif self._quick is not None and type(margin) is float and margin == 0.0:
+        elif self._quick is not None and workers == 1 and type(margin) is float and margin == 0.0:
             told = self._quick(pose_a, pose_b)
             if told is not None:
                 return told
-        return ask_collide(self.a, self.b, pose_a, pose_b, margin)
+        return ask_collide(self.a, self.b, pose_a, pose_b, margin, workers)
 
     @overload
     def distance(
@@ -203,7 +208,7 @@ class Pair:
         trace: bool = False,
     ) -> Distance[Any]:
         """Return how far apart the two are; see `gjk3d.distance`."""
-        return self.ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
+        return self._ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace)
 
     @overload
     def signed_distance(
@@ -236,17 +241,19 @@ class Pair:
         trace: bool = False,
     ) -> Distance[Any]:
         """Return how far apart the two are, or how deep they overlap; see `gjk3d.signed_distance`."""
-        return self.ask(depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
+        return self._ask(depth_mode(depth), pose_a, pose_b, max_distance, tol, trace)
 
-    def ask(
-        self, mode: int, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool
-    ) -> Distance[Any]:
-        """Answer in a mode of `gjk3d.narrow.solve`."""
+    def _ask(
+        self, mode: int, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool,
+        workers: int = 1, certificate: bool = False,
+    ) -> Distance[Any]:  # fmt: skip
+        """Answer distances in a mode of `gjk3d.narrow.solve`, as `_collide` does."""
         ma = _STANDING if pose_a is None else pose_a
         mb = _STANDING if pose_b is None else pose_b
         if (
             self._fast
-            and not trace
+            and workers == 1
+            and not (trace or certificate)
             and mode != FACETS
             and (ma is _STANDING or _is_pose(ma))
             and (mb is _STANDING or _is_pose(mb))
@@ -268,7 +275,7 @@ class Pair:
                     None if pose_a is None else pose_a.tobytes(), None if pose_b is None else pose_b.tobytes(),
                 )  # fmt: skip
                 return result
-        return ask_distance(mode, self.a, self.b, pose_a, pose_b, max_distance, tol, trace)
+        return ask_distance(mode, self.a, self.b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 def prepared(a: Any, b: Any) -> Pair:

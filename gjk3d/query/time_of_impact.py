@@ -252,7 +252,7 @@ def _run(
         ints, floats = np.concatenate([ints_a, b._packed[0]]), np.concatenate([floats_a, b._packed[1]])
         start_a, start_b = np.array([[0, 0], [len(ints_a), len(floats_a)]], dtype=np.int64)
     else:
-        ints, floats, start_a, start_b = prepared(a, b).arena
+        ints, floats, start_a, start_b = prepared(a, b)._cores
 
     def task(start: int, stop: int) -> None:
         narrow.impact_many(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular, unit
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, perpendicular, row3, scale, sub, unit
 from gjk3d.shapes import layout
 from gjk3d.shapes.composed import place, pull_back
 from gjk3d.shapes.layout import Core
@@ -216,14 +216,14 @@ def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
         return g
     rows = g[0] + (1 if g[4] > 0.0 else 0)
     for k in range(rows):
-        p = place(f, at, (v[k, 0], v[k, 1], v[k, 2]))
+        p = place(f, at, row3(v, k))
         put_row(v, k, p[0], p[1], p[2])
     a, b, c = (f[at], f[at + 3], f[at + 6]), (f[at + 1], f[at + 4], f[at + 7]), (f[at + 2], f[at + 5], f[at + 8])
     off = max(abs(dot(a, a) - 1.0), abs(dot(b, b) - 1.0), abs(dot(c, c) - 1.0))
     off = max(off, abs(dot(a, b)), abs(dot(b, c)), abs(dot(c, a)))
     rigid = off < _RIGID
     if g[0] == 2:
-        e = unit((v[1, 0] - v[0, 0], v[1, 1] - v[0, 1], v[1, 2] - v[0, 2]))
+        e = unit(sub(row3(v, 1), row3(v, 0)))
         lean = abs(dot(e, d))
         normal = (0.0, 0.0, 0.0)
     else:
@@ -237,7 +237,7 @@ def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
             )
         )
         s = 1.0 if dot(normal, d) >= 0.0 else -1.0
-        normal = (s * normal[0], s * normal[1], s * normal[2])
+        normal = scale(s, normal)
         x = cross(normal, d)
         lean = sqrt(dot(x, x))
     if lean > _SIN or (f[_RADIUS] > 0.0 and not rigid and lean > _ALIGNED):
@@ -258,13 +258,13 @@ def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
     top = 0.0
     for k in range(TILTS):
         s, c = _TILT * _CIRCLE[k * (CORNERS // TILTS), 0], _TILT * _CIRCLE[k * (CORNERS // TILTS), 1]
-        p = support(core, (d[0] + s * x[0] + c * y[0], d[1] + s * x[1] + c * y[1], d[2] + s * x[2] + c * y[2]))
+        p = support(core, along(along(d, x, s), y, c))
         put_row(v, k, p[0], p[1], p[2])
         height = dot(p, d)
         top = height if k == 0 else max(top, height)
     count = 0
     for k in range(TILTS):
-        p = (v[k, 0], v[k, 1], v[k, 2])
+        p = row3(v, k)
         fresh = dot(p, d) >= top - _DROP * reach
         for j in range(count):
             a, b, c = v[j, 0] - p[0], v[j, 1] - p[1], v[j, 2] - p[2]

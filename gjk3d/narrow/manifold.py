@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy
-from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
-from gjk3d.narrow.cores import Cores, Rigid, world_center
+from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, place, row3, scale, sub, turn, turn_back, unit
+from gjk3d.narrow.cores import Cores, world_center
 from gjk3d.narrow.features import PLANE, Feature, Loops, feature
 from gjk3d.narrow.pairs import cores_of_row
-from gjk3d.narrow.toi import in_frame
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
 
@@ -54,14 +53,9 @@ class Flat(NamedTuple):
 def to_frame(m: Rigid, v: Array, g: Feature) -> Feature:
     """Move the corners of B's feature, and its normal, to A's frame."""
     for k in range(max(g[0], 1) + (1 if g[4] > 0.0 else 0)):
-        x, y, z = v[k, 0], v[k, 1], v[k, 2]
-        v[k, 0] = m[0] * x + m[1] * y + m[2] * z + m[9]
-        v[k, 1] = m[3] * x + m[4] * y + m[5] * z + m[10]
-        v[k, 2] = m[6] * x + m[7] * y + m[8] * z + m[11]
-    x, y, z = g[1], g[2], g[3]
-    return (
-        g[0], m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z, g[4],
-    )  # fmt: skip
+        v[k, 0], v[k, 1], v[k, 2] = place(m, row3(v, k))
+    n = turn(m, (g[1], g[2], g[3]))
+    return (g[0], n[0], n[1], n[2], g[4])
 
 
 @kernel
@@ -84,9 +78,9 @@ def flatten(v: Array, n: int, u: Vec3, w: Vec3, p: Array) -> None:
 @kernel
 def heights(g: Feature, v: Array, n: Vec3, u: Vec3, w: Vec3) -> Vec3:
     """Return (c, a, b): over the point (x, y) the feature is at height c + a x + b y along n."""
-    p = (v[0, 0], v[0, 1], v[0, 2])
+    p = row3(v, 0)
     if g[0] == 2:
-        e = (v[1, 0] - p[0], v[1, 1] - p[1], v[1, 2] - p[2])
+        e = sub(row3(v, 1), p)
         x, y = dot(e, u), dot(e, w)
         slope = dot(e, n) / (x * x + y * y)
     else:
@@ -102,16 +96,16 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
     """Return the point of a feature nearest to q."""
     if g[0] == PLANE:
         return q
-    p = (v[0, 0], v[0, 1], v[0, 2])
+    p = row3(v, 0)
     normal = (g[1], g[2], g[3])
     if g[0] > 2:
-        h = (q[0] - p[0]) * normal[0] + (q[1] - p[1]) * normal[1] + (q[2] - p[2]) * normal[2]
-        foot = (q[0] - h * normal[0], q[1] - h * normal[1], q[2] - h * normal[2])
+        h = dot(sub(q, p), normal)
+        foot = along(q, normal, -h)
         if g[4] > 0.0:
-            c = (v[g[0], 0], v[g[0], 1], v[g[0], 2])
-            e = (foot[0] - c[0], foot[1] - c[1], foot[2] - c[2])
+            c = row3(v, g[0])
+            e = sub(foot, c)
             s = min(1.0, g[4] / max(sqrt(dot(e, e)), 1e-300))
-            return (c[0] + s * e[0], c[1] + s * e[1], c[2] + s * e[2])
+            return along(c, e, s)
         inside = True
     else:
         foot = q
@@ -120,9 +114,9 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
     least = -1.0
     last = g[0] - 1
     for k in range(g[0]):
-        p = (v[last, 0], v[last, 1], v[last, 2])
-        e = (v[k, 0] - p[0], v[k, 1] - p[1], v[k, 2] - p[2])
-        r = (foot[0] - p[0], foot[1] - p[1], foot[2] - p[2])
+        p = row3(v, last)
+        e = sub(row3(v, k), p)
+        r = sub(foot, p)
         last = k
         if inside and g[0] > 2 and dot(cross(e, r), normal) >= 0.0:
             continue
@@ -145,14 +139,13 @@ def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
     if radius == 0.0:
         return 0.0
     if g[0] == 2:
-        e = unit((v[1, 0] - v[0, 0], v[1, 1] - v[0, 1], v[1, 2] - v[0, 2]))
+        e = unit(sub(row3(v, 1), row3(v, 0)))
         t = radius / sqrt(1.0 - dot(e, n) * dot(e, n))
     else:
         t = radius / abs(g[1] * n[0] + g[2] * n[1] + g[3] * n[2])
     for _ in range(_NEWTON):
-        q = (p[0] + t * n[0], p[1] + t * n[1], p[2] + t * n[2])
-        r = nearest_on(g, v, q)
-        r = (q[0] - r[0], q[1] - r[1], q[2] - r[2])
+        q = along(p, n, t)
+        r = sub(q, nearest_on(g, v, q))
         away = sqrt(dot(r, r))
         step = (away - radius) * away / dot(r, n)
         t -= step
@@ -164,14 +157,14 @@ def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
 @kernel
 def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) -> int:
     """Write the ends of what two parallel edges share, seen along the normal; return 0 where they are not parallel."""
-    ax, ay = dot((va[0, 0], va[0, 1], va[0, 2]), u), dot((va[0, 0], va[0, 1], va[0, 2]), w)
-    ex, ey = dot((va[1, 0], va[1, 1], va[1, 2]), u) - ax, dot((va[1, 0], va[1, 1], va[1, 2]), w) - ay
+    ax, ay = dot(row3(va, 0), u), dot(row3(va, 0), w)
+    ex, ey = dot(row3(va, 1), u) - ax, dot(row3(va, 1), w) - ay
     length = sqrt(ex * ex + ey * ey)
     ex, ey = ex / length, ey / length
     low, high = 0.0, length
     ends = (0.0, 0.0, 0.0)
     for k in range(2):
-        x, y = dot((vb[k, 0], vb[k, 1], vb[k, 2]), u) - ax, dot((vb[k, 0], vb[k, 1], vb[k, 2]), w) - ay
+        x, y = dot(row3(vb, k), u) - ax, dot(row3(vb, k), w) - ay
         ends = (ends[1], x * ex + y * ey, max(ends[2], abs(x * ey - y * ex)))
     if ends[2] > tol:
         return 0
@@ -250,7 +243,7 @@ def across(n: Vec3) -> tuple[Vec3, Vec3]:
 @kernel
 def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool) -> None:
     """Write point r, in world axes: a on the first shape, and the one ``gap`` further along n."""
-    b = (a[0] + gap * n[0], a[1] + gap * n[1], a[2] + gap * n[2])
+    b = along(a, n, gap)
     for c in range(3):
         points[r, c] = b[c] if turned else a[c]
         points[r, 3 + c] = a[c] if turned else b[c]
@@ -266,19 +259,15 @@ def common_part(
     But for where their gap is wider than ``within``, and at most ``most``; none where one is a lone point.
     """
     va, vb, plane = sheets
-    m, tol = c.m, SAME * c.size
-    d = (
-        -(m[0] * n[0] + m[3] * n[1] + m[6] * n[2]),
-        -(m[1] * n[0] + m[4] * n[1] + m[7] * n[2]),
-        -(m[2] * n[0] + m[5] * n[1] + m[8] * n[2]),
-    )
+    tol = SAME * c.size
+    d = neg(turn_back(c.m, n))
     ga, gb = feature(c.a, loops_a, n, va), feature(c.b, loops_b, d, vb)
     u, w = across(n)
     p = plane[0]
     zero = (0.0, 0.0, 0.0)
     if ga[0] == 1 or gb[0] == 1:
         return Flat(u, w, ga, gb, zero, zero), 0, p
-    gb = to_frame(m, vb, gb)
+    gb = to_frame(c.m, vb, gb)
     found = overlay(ga, va, gb, vb, u, w, tol, plane)
     ha, hb = heights(ga, va, n, u, w), heights(gb, vb, n, u, w)
     gap = (hb[0] - ha[0], hb[1] - ha[1], hb[2] - ha[2])
@@ -308,18 +297,12 @@ def lift(
         x, y = p[r, 0], p[r, 1]
         t = flat.ha[0] + flat.ha[1] * x + flat.ha[2] * y
         e = flat.hb[0] + flat.hb[1] * x + flat.hb[2] * y
-        x, y, z = x * u[0] + y * w[0], x * u[1] + y * w[1], x * u[2] + y * w[2]
+        foot = along(scale(x, u), w, y)
         if c.radii > 0.0:
-            away = (-n[0], -n[1], -n[2])
-            e -= skin(flat.gb, sheets.vb, (x + e * n[0], y + e * n[1], z + e * n[2]), away, rb)
-            t += skin(flat.ga, sheets.va, (x + t * n[0], y + t * n[1], z + t * n[2]), n, ra)
+            e -= skin(flat.gb, sheets.vb, along(foot, n, e), neg(n), rb)
+            t += skin(flat.ga, sheets.va, along(foot, n, t), n, ra)
         least = e - t if r == 0 else min(least, e - t)
-        x, y, z = x + t * n[0], y + t * n[1], z + t * n[2]
-        on_a = (
-            pose[0] * x + pose[1] * y + pose[2] * z + center[0],
-            pose[3] * x + pose[4] * y + pose[5] * z + center[1],
-            pose[6] * x + pose[7] * y + pose[8] * z + center[2],
-        )
+        on_a = add(turn(pose, along(foot, n, t)), center)
         put_point(points, r, on_a, world, e - t, turned)
     return least
 
@@ -345,7 +328,7 @@ def contact_rows(
         loops_b = Loops(lq[loops[lb, 0] :], lf[loops[lb, 1] :])
         s = -1.0 if turned else 1.0
         world = (s * out[k, 3], s * out[k, 4], s * out[k, 5])
-        n = in_frame(c.pose, world[0], world[1], world[2])
+        n = turn_back(c.pose, world)
         sheets = Sheets(corners[0], corners[1], plane)
         flat, found, p = common_part(c, loops_a, loops_b, n, max(within, out[k, 0]), most, sheets)
         least = lift(c, flat, n, p, found, sheets, world, turned, points[k - start])

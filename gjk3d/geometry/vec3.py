@@ -11,6 +11,9 @@ Vec3 = tuple[float, float, float]
 #: a rotation by rows, then a translation; a pose row begins with the same twelve numbers
 Rigid = tuple[float, float, float, float, float, float, float, float, float, float, float, float]
 
+#: square of a sine: below it a cross product has lost half of its digits, and its products are taken exactly
+NEARLY_PARALLEL = 1e-8
+
 
 @inlined
 def add(a: Vec3, b: Vec3) -> Vec3:
@@ -144,6 +147,19 @@ def product_difference(a: float, b: float, c: float, d: float) -> float:
 
 
 @kernel
+def careful_cross(p: Vec3, q: Vec3, limit: float) -> Vec3:
+    """Return p x q; where its square is below a limit, the products are taken exactly."""
+    n = cross(p, q)
+    if dot(n, n) < limit:
+        n = (
+            product_difference(p[1], q[2], p[2], q[1]),
+            product_difference(p[2], q[0], p[0], q[2]),
+            product_difference(p[0], q[1], p[1], q[0]),
+        )
+    return n
+
+
+@kernel
 def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Return (b - a) x (c - a), from the two shortest edges (Catto, "Troublesome Triangle", 2014).
 
@@ -155,18 +171,8 @@ def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     l_ab = dot(ab, ab)
     l_ac = dot(ac, ac)
     l_bc = dot(bc, bc)
-    p, q = ab, ac
-    lp, lq = l_ab, l_ac
     if l_ac >= l_ab and l_ac >= l_bc:
-        q, lq = bc, l_bc
-    elif l_ab >= l_ac and l_ab >= l_bc:
-        p, lp = ac, l_ac
-        q, lq = bc, l_bc
-    n = cross(p, q)
-    if dot(n, n) < 1e-8 * lp * lq:
-        n = (
-            product_difference(p[1], q[2], p[2], q[1]),
-            product_difference(p[2], q[0], p[0], q[2]),
-            product_difference(p[0], q[1], p[1], q[0]),
-        )
-    return n
+        return careful_cross(ab, bc, NEARLY_PARALLEL * l_ab * l_bc)
+    if l_ab >= l_ac and l_ab >= l_bc:
+        return careful_cross(ac, bc, NEARLY_PARALLEL * l_ac * l_bc)
+    return careful_cross(ab, ac, NEARLY_PARALLEL * l_ab * l_ac)

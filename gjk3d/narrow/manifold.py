@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, place, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, world_center
@@ -24,6 +24,7 @@ from gjk3d.typing import Array, Ints
 SAME, FLUSH = 1e-12, 1e-9
 
 _RADIUS = layout.RADIUS
+_STILL = 1e-15  #: of the radius: a step of Newton's method that ends it
 _NEWTON = 30  #: steps of Newton's method, which take one or two but where the surface bends away
 
 # floats of a point in the answer: on A, on B, gap
@@ -52,10 +53,9 @@ class Flat(NamedTuple):
 @kernel
 def to_frame(m: Rigid, v: Array, g: Feature) -> Feature:
     """Move the corners of B's feature, and its normal, to A's frame."""
-    for k in range(max(g[0], 1) + (1 if g[4] > 0.0 else 0)):
+    for k in range(max(g.corners, 1) + (1 if g.cap > 0.0 else 0)):
         v[k, 0], v[k, 1], v[k, 2] = place(m, row3(v, k))
-    n = turn(m, (g[1], g[2], g[3]))
-    return (g[0], n[0], n[1], n[2], g[4])
+    return Feature(g.corners, turn(m, g.normal), g.cap)
 
 
 @kernel
@@ -79,32 +79,38 @@ def flatten(v: Array, n: int, u: Vec3, w: Vec3, p: Array) -> None:
 def heights(g: Feature, v: Array, n: Vec3, u: Vec3, w: Vec3) -> Vec3:
     """Return (c, a, b): over the point (x, y) the feature is at height c + a x + b y along n."""
     p = row3(v, 0)
-    if g[0] == 2:
+    if g.corners == 2:
         e = sub(row3(v, 1), p)
         x, y = dot(e, u), dot(e, w)
         slope = dot(e, n) / (x * x + y * y)
     else:
-        e = (g[1], g[2], g[3])
+        e = g.normal
         x, y = dot(e, u), dot(e, w)
         slope = -1.0 / dot(e, n)
     a, b = slope * x, slope * y
     return (dot(p, n) - a * dot(p, u) - b * dot(p, w), a, b)
 
 
+@inlined
+def height_at(h: Vec3, x: float, y: float) -> float:
+    """Return what `heights` says of a point."""
+    return h[0] + h[1] * x + h[2] * y
+
+
 @kernel
 def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
     """Return the point of a feature nearest to q."""
-    if g[0] == PLANE:
+    if g.corners == PLANE:
         return q
     p = row3(v, 0)
-    normal = (g[1], g[2], g[3])
-    if g[0] > 2:
+    normal = g.normal
+    if g.corners > 2:
         h = dot(sub(q, p), normal)
         foot = along(q, normal, -h)
-        if g[4] > 0.0:
-            c = row3(v, g[0])
+        if g.cap > 0.0:
+            c = row3(v, g.corners)
             e = sub(foot, c)
-            s = min(1.0, g[4] / max(sqrt(dot(e, e)), 1e-300))
+            s = min(1.0, g.cap / max(sqrt(dot(e, e)), 1e-300))
             return along(c, e, s)
         inside = True
     else:
@@ -112,13 +118,13 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
         inside = False
     best = foot
     least = -1.0
-    last = g[0] - 1
-    for k in range(g[0]):
+    last = g.corners - 1
+    for k in range(g.corners):
         p = row3(v, last)
         e = sub(row3(v, k), p)
         r = sub(foot, p)
         last = k
-        if inside and g[0] > 2 and dot(cross(e, r), normal) >= 0.0:
+        if inside and g.corners > 2 and dot(cross(e, r), normal) >= 0.0:
             continue
         inside = False
         square = dot(e, e)
@@ -138,18 +144,18 @@ def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
     """
     if radius == 0.0:
         return 0.0
-    if g[0] == 2:
+    if g.corners == 2:
         e = unit(sub(row3(v, 1), row3(v, 0)))
         t = radius / sqrt(1.0 - dot(e, n) * dot(e, n))
     else:
-        t = radius / abs(g[1] * n[0] + g[2] * n[1] + g[3] * n[2])
+        t = radius / abs(dot(g.normal, n))
     for _ in range(_NEWTON):
         q = along(p, n, t)
         r = sub(q, nearest_on(g, v, q))
         away = sqrt(dot(r, r))
         step = (away - radius) * away / dot(r, n)
         t -= step
-        if not step > 1e-15 * radius:
+        if not step > _STILL * radius:
             break
     return t
 
@@ -180,11 +186,11 @@ def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) ->
 def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol: float, plane: Array) -> int:
     """Write to plane[0] where two features lie over each other, seen along the normal; return how many corners."""
     p, q, ring = plane[0], plane[1], plane[2]
-    if a[0] == 2 and b[0] == 2:
+    if a.corners == 2 and b.corners == 2:
         return shared_line(va, vb, u, w, tol, p)
     # an edge is cut by the face, not the face by the edge
-    turned = b[0] == 2 or a[0] == PLANE
-    n, m = (b[0], a[0]) if turned else (a[0], b[0])
+    turned = b.corners == 2 or a.corners == PLANE
+    n, m = (b.corners, a.corners) if turned else (a.corners, b.corners)
     flatten(vb if turned else va, n, u, w, p)
     if m == PLANE:
         return n
@@ -209,11 +215,11 @@ def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol:
 @kernel
 def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
     """Leave at most ``most`` of n corners, with one of the least gap g[0] + g[1] x + g[2] y; return how many."""
-    least = g[0] + g[1] * p[0, 0] + g[2] * p[0, 1]
+    least = height_at(g, p[0, 0], p[0, 1])
     for k in range(1, n):
-        least = min(least, g[0] + g[1] * p[k, 0] + g[2] * p[k, 1])
+        least = min(least, height_at(g, p[k, 0], p[k, 1]))
     deepest = 0
-    while g[0] + g[1] * p[deepest, 0] + g[2] * p[deepest, 1] > least + tol:
+    while height_at(g, p[deepest, 0], p[deepest, 1]) > least + tol:
         deepest += 1
     x, y = p[deepest, 0], p[deepest, 1]
     if most <= 2:
@@ -223,7 +229,7 @@ def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
         return most
     n = thin(p, n, most)
     for k in range(n):
-        if g[0] + g[1] * p[k, 0] + g[2] * p[k, 1] <= least + tol:
+        if height_at(g, p[k, 0], p[k, 1]) <= least + tol:
             return n
     k = nearest_row(p, n, x, y)
     p[k, 0], p[k, 1] = x, y
@@ -234,7 +240,7 @@ def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
 def across(n: Vec3) -> tuple[Vec3, Vec3]:
     """Return unit vectors u, w with u x w = n; axes of the frame where n is one, so that numbers stay round."""
     u = (1.0 - n[0] * n[0], -n[0] * n[1], -n[0] * n[2])
-    if abs(n[0]) > 0.8:
+    if abs(n[0]) > 0.8:  # any bound well below 1 keeps u from vanishing
         u = (-n[1] * n[0], 1.0 - n[1] * n[1], -n[1] * n[2])
     u = unit(u)
     return u, cross(n, u)
@@ -265,7 +271,7 @@ def common_part(
     u, w = across(n)
     p = plane[0]
     zero = (0.0, 0.0, 0.0)
-    if ga[0] == 1 or gb[0] == 1:
+    if ga.corners == 1 or gb.corners == 1:
         return Flat(u, w, ga, gb, zero, zero), 0, p
     gb = to_frame(c.m, vb, gb)
     found = overlay(ga, va, gb, vb, u, w, tol, plane)
@@ -274,7 +280,7 @@ def common_part(
     widest = within + c.radii
     flush = True
     for r in range(found):
-        flush = flush and gap[0] + gap[1] * p[r, 0] + gap[2] * p[r, 1] <= widest + FLUSH * c.size
+        flush = flush and height_at(gap, p[r, 0], p[r, 1]) <= widest + FLUSH * c.size
     if not flush:
         p = plane[1]
         found = cut(plane[0], found, gap[1], gap[2], widest - gap[0], tol, p)
@@ -295,8 +301,8 @@ def lift(
     least = 0.0
     for r in range(found):
         x, y = p[r, 0], p[r, 1]
-        t = flat.ha[0] + flat.ha[1] * x + flat.ha[2] * y
-        e = flat.hb[0] + flat.hb[1] * x + flat.hb[2] * y
+        t = height_at(flat.ha, x, y)
+        e = height_at(flat.hb, x, y)
         foot = along(scale(x, u), w, y)
         if c.radii > 0.0:
             e -= skin(flat.gb, sheets.vb, along(foot, n, e), neg(n), rb)

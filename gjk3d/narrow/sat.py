@@ -17,7 +17,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3, cross, divide, dot, neg, product_difference, row3, turn, unit
+from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, divide, dot, neg, row3, turn, unit
 from gjk3d.narrow.cores import Cores, cores_at, direction_between, moved, support_pair
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, Start, gjk, witnesses
 from gjk3d.narrow.solve import SIGNED, WIDTH_POLYTOPE, Asked, Known, report
@@ -26,9 +26,7 @@ from gjk3d.typing import Array, Ints
 
 FACE_A, FACE_B, EDGES, POINTS = range(4)
 _SURE = 1e-12  #: products of unit vectors above this have a sign
-#: squares of the sine of an angle between edges: below the first the products are taken exactly, below the second there
-#: is no facet to miss
-_NEARLY_PARALLEL, _PARALLEL = 1e-8, 1e-28
+_PARALLEL = 1e-28  #: square of the sine of an angle between edges, below which there is no facet to miss
 
 
 class Facet(NamedTuple):
@@ -85,19 +83,11 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
     w1, w2 = dot(b1, ea), dot(b2, ea)
     if w1 * w2 > 0.0 and min(abs(w1), abs(w2)) > _SURE:
         return 0, n
-    n = cross(ea, eb)
+    n = careful_cross(ea, eb, NEARLY_PARALLEL)
     square = dot(n, n)
-    if square < _NEARLY_PARALLEL:
-        n = (
-            product_difference(ea[1], eb[2], ea[2], eb[1]),
-            product_difference(ea[2], eb[0], ea[0], eb[2]),
-            product_difference(ea[0], eb[1], ea[1], eb[0]),
-        )
-        square = dot(n, n)
-        if square < _PARALLEL:
-            return 0, n
-    length = sqrt(square)
-    n = divide(n, length)
+    if square < _PARALLEL:
+        return 0, n
+    n = divide(n, sqrt(square))
     # the crossing is on both arcs or opposite to them: the side that faces both pairs of normals, both where unsure
     over_a = dot(n, a1) + dot(n, a2)
     over_b = dot(n, b1) + dot(n, b2)

@@ -35,6 +35,7 @@ _REVOLVED, _BALL = layout.REVOLVED, layout.BALL
 
 #: polygon rows: the point of A across and along the axis, that of B, and of the edge to the next: normal and key
 _ROW = 7
+_OUT_OF_PLANE = 1e-12  #: what a unit vector's square loses in the plane, if it is none of it
 _MOST = 120  #: vertices; the scratch of EPA's smallest workspace has room for them
 
 
@@ -267,7 +268,7 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
     if not key > c.error + extra:  # else what the section shows need not hold beside it
         return False, unknown(steps, least, best)
     x, y = dot(best, e), dot(best, u)
-    if abs(x * x + y * y - 1.0) > 1e-12:  # GJK's own direction was as good, and is none of the plane
+    if abs(x * x + y * y - 1.0) > _OUT_OF_PLANE:  # GJK's own direction was as good, and is none of the plane
         x, y = p[near, 4], p[near, 5]
         best = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
         w, _, _ = support_pair(c, best)

@@ -39,6 +39,8 @@ MAX_STEPS = 2000
 CLOSE_ENOUGH = 0.05
 _RADIUS, _RHO, _CENTER = layout.RADIUS, layout.RHO, layout.CENTER
 _U = UNIT_ROUNDOFF
+#: of the gap: at which width GJK may leave off, and which its bounds must show in the end
+_LOOSE, _GOOD = 1e-2, 0.1
 _LEAST_WIDTH = 1e-13  #: of the pair's size, between GJK's bounds
 
 
@@ -225,7 +227,7 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
         low, _ = phi(c, x.solid, Way(n, zero, zero, dot(n, offset(c.m)), 0.0, 0.0), 0.0)
         return Gap(low - c.error > x.target, low, low, n, zero, zero)
     least = _LEAST_WIDTH * c.size
-    width = max(least, 1e-2 * near)
+    width = max(least, _LOOSE * near)
     while True:
         start = recall(x.cache, plain(0), c.m, x.simplex)
         walk = gjk(c, start, width, inf, -inf, x.simplex, x.simplex[0, :0])
@@ -236,10 +238,10 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
         high = sqrt(dot(walk.v, walk.v))
         apart = low - c.error > x.target
         # a loose width is for what is far, by the bounds it leaves
-        if (apart and high - low <= 0.1 * (high - x.target)) or width <= least:
+        if (apart and high - low <= _GOOD * (high - x.target)) or width <= least:
             a, b = witnesses(x.simplex, walk.rows)
             return Gap(apart, low, high, walk.axis, a, b)
-        width = max(least, min(0.1 * width, 1e-2 * (high - x.target)))
+        width = max(least, min(0.1 * width, _LOOSE * (high - x.target)))
 
 
 @kernel

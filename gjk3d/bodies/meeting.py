@@ -12,8 +12,7 @@ from gjk3d.bodies.bvh import BOX, tree_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.traversal import STACK, between, boxes_apart, crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
-from gjk3d.geometry.vec3 import Vec3, dot, sub
-from gjk3d.narrow.cores import Rigid
+from gjk3d.geometry.vec3 import Rigid, Vec3, dot, sub
 from gjk3d.poses import ROUNDING, relative
 from gjk3d.typing import Array, Ints
 

@@ -9,8 +9,8 @@ import numpy as np
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.bvh import DEEPEST
 from gjk3d.bodies.triangles import crossing_segment, gap_along, meet, nearest, nearest_on, place, read
-from gjk3d.geometry.vec3 import Vec3, sub
-from gjk3d.narrow.cores import Rigid, relative_pose
+from gjk3d.geometry.vec3 import Rigid, Vec3, sub
+from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.pairs import take_poses
 from gjk3d.typing import Array, Ints
 

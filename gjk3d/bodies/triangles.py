@@ -10,8 +10,7 @@ from __future__ import annotations
 from math import sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.geometry.vec3 import Vec3, cross, dot, scale, sub
-from gjk3d.narrow.cores import Rigid
+from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, scale, sub
 from gjk3d.typing import Array
 
 Triangle = tuple[Vec3, Vec3, Vec3]

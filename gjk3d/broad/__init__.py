@@ -1,1 +1,4 @@
-"""Boxes along the axes -> pairs that may meet; knows no shapes."""
+"""Boxes along the axes -> pairs that may meet: a tree that changes leaf by leaf, or is built at once, and its searches.
+
+Knows no shapes: who makes the boxes is in `gjk3d.convex.boxes`, and the trees inside meshes are in `gjk3d.bodies`.
+"""

@@ -58,7 +58,7 @@ def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Ar
     half = start + (stop - start) // 2
     if stop - start == 2 or not spread > 0.0 or not spread < inf:
         return half
-    scale = BINS * (1.0 - 1e-9) / spread
+    scale = BINS * (1.0 - 1e-9) / spread  # a little less, so that the farthest leaf is in the last bin
     if not scale < inf:
         return half
     for k in range(BINS):

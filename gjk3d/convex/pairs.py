@@ -28,7 +28,7 @@ from gjk3d.convex.rows import (
 from gjk3d.convex.solve import is_mapped, way
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow import warm
+from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
@@ -50,7 +50,7 @@ class Memory:
     _rows: Array
 
     def __init__(self, count: int) -> None:
-        self._rows = np.zeros((count, warm.ROW))
+        self._rows = np.zeros((count, MEMORY))
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.narrow import warm
+from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import workspace
 from gjk3d.narrow.solve import FLOATS, INTS
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints
 
 NO_LOG = np.empty(0)
-NO_CACHE = np.empty((0, warm.ROW))
+NO_CACHE = np.empty((0, MEMORY))
 NO_POSE = np.empty((0, 4))
 _CHUNK = 4096  #: most rows a call into the kernels, so that Ctrl-C is heard between two
 _LEAST = 64  #: rows that are worth a thread

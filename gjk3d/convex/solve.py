@@ -34,8 +34,7 @@ from gjk3d.convex.rows import (
 )  # fmt: skip
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.halfspace import plane_rows
-from gjk3d.narrow.pairs import collide_many, solve_many
+from gjk3d.narrow.pairs import collide_many, plane_rows, solve_many
 from gjk3d.narrow.sat import axis_rows, overlap_rows
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status

@@ -20,6 +20,9 @@ from math import sqrt
 from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, scale, sub, triangle_normal
 
+#: square of a triangle's height by its longest edge, below which a foot on its plane is refined, see `refined`
+_THIN = 1e-4
+
 Vec4 = tuple[float, float, float, float]
 
 OUTSIDE, INSIDE, UNSURE = 0, 1, 2  #: where the origin is, seen from a tetrahedron
@@ -122,7 +125,7 @@ def closest_on_triangle(a: Vec3, b: Vec3, c: Vec3, tiny: float) -> tuple[Vec3, V
     u = dot(n, cross(b, bc))
     v = dot(n, cross(ac, c))
     w = dot(n, cross(a, ab))
-    thin = not flat and area2 < 1e-4 * longest2 * longest2
+    thin = not flat and area2 < _THIN * longest2 * longest2
     if not flat and u > 0.0 and v > 0.0 and w > 0.0:
         s = 1.0 / (u + v + w)
         p = scale(dot(n, a) / area2, n)

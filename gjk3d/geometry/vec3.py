@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.typing import Array
 
 Vec3 = tuple[float, float, float]
+#: a rotation by rows, then a translation; a pose row begins with the same twelve numbers
+Rigid = tuple[float, float, float, float, float, float, float, float, float, float, float, float]
+
+#: square of a sine: below it a cross product has lost half of its digits, and its products are taken exactly
+NEARLY_PARALLEL = 1e-8
+
+
+@inlined
+def add(a: Vec3, b: Vec3) -> Vec3:
+    """Return a + b."""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 @kernel
@@ -33,13 +45,73 @@ def scale(s: float, a: Vec3) -> Vec3:
     return (s * a[0], s * a[1], s * a[2])
 
 
+@inlined
+def neg(a: Vec3) -> Vec3:
+    """Return -a."""
+    return (-a[0], -a[1], -a[2])
+
+
+@inlined
+def divide(a: Vec3, s: float) -> Vec3:
+    """Return a / s."""
+    return (a[0] / s, a[1] / s, a[2] / s)
+
+
+@inlined
+def along(a: Vec3, d: Vec3, t: float) -> Vec3:
+    """Return a + t d."""
+    return (a[0] + t * d[0], a[1] + t * d[1], a[2] + t * d[2])
+
+
+@inlined
+def row3(rows: Array, i: int) -> Vec3:
+    """Return the first three numbers of a row."""
+    return (rows[i, 0], rows[i, 1], rows[i, 2])
+
+
+@inlined
+def turn(m: Rigid | Array, a: Vec3) -> Vec3:
+    """Return R a, a vector of B's frame in A's where m is the pose of B in A."""
+    return (
+        m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
+        m[3] * a[0] + m[4] * a[1] + m[5] * a[2],
+        m[6] * a[0] + m[7] * a[1] + m[8] * a[2],
+    )
+
+
+@inlined
+def turn_back(m: Rigid | Array, a: Vec3) -> Vec3:
+    """Return R^T a, a vector of A's frame in B's."""
+    return (
+        m[0] * a[0] + m[3] * a[1] + m[6] * a[2],
+        m[1] * a[0] + m[4] * a[1] + m[7] * a[2],
+        m[2] * a[0] + m[5] * a[1] + m[8] * a[2],
+    )
+
+
+@inlined
+def offset(m: Rigid | Array) -> Vec3:
+    """Return t, where B's origin is in A's frame."""
+    return (m[9], m[10], m[11])
+
+
+@inlined
+def place(m: Rigid | Array, a: Vec3) -> Vec3:
+    """Return R a + t, a point of B's frame in A's."""
+    return (
+        m[0] * a[0] + m[1] * a[1] + m[2] * a[2] + m[9],
+        m[3] * a[0] + m[4] * a[1] + m[5] * a[2] + m[10],
+        m[6] * a[0] + m[7] * a[1] + m[8] * a[2] + m[11],
+    )
+
+
 @kernel
 def unit(a: Vec3) -> Vec3:
     """Return a / |a|, the x axis where a is zero, so that a direction is never NaN."""
     n = sqrt(dot(a, a))
     if not n > 0.0:
         return (1.0, 0.0, 0.0)
-    return (a[0] / n, a[1] / n, a[2] / n)
+    return divide(a, n)
 
 
 @kernel
@@ -75,6 +147,19 @@ def product_difference(a: float, b: float, c: float, d: float) -> float:
 
 
 @kernel
+def careful_cross(p: Vec3, q: Vec3, limit: float) -> Vec3:
+    """Return p x q; where its square is below a limit, the products are taken exactly."""
+    n = cross(p, q)
+    if dot(n, n) < limit:
+        n = (
+            product_difference(p[1], q[2], p[2], q[1]),
+            product_difference(p[2], q[0], p[0], q[2]),
+            product_difference(p[0], q[1], p[1], q[0]),
+        )
+    return n
+
+
+@kernel
 def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Return (b - a) x (c - a), from the two shortest edges (Catto, "Troublesome Triangle", 2014).
 
@@ -86,18 +171,8 @@ def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     l_ab = dot(ab, ab)
     l_ac = dot(ac, ac)
     l_bc = dot(bc, bc)
-    p, q = ab, ac
-    lp, lq = l_ab, l_ac
     if l_ac >= l_ab and l_ac >= l_bc:
-        q, lq = bc, l_bc
-    elif l_ab >= l_ac and l_ab >= l_bc:
-        p, lp = ac, l_ac
-        q, lq = bc, l_bc
-    n = cross(p, q)
-    if dot(n, n) < 1e-8 * lp * lq:
-        n = (
-            product_difference(p[1], q[2], p[2], q[1]),
-            product_difference(p[2], q[0], p[0], q[2]),
-            product_difference(p[0], q[1], p[1], q[0]),
-        )
-    return n
+        return careful_cross(ab, bc, NEARLY_PARALLEL * l_ab * l_bc)
+    if l_ab >= l_ac and l_ab >= l_bc:
+        return careful_cross(ac, bc, NEARLY_PARALLEL * l_ac * l_bc)
+    return careful_cross(ab, ac, NEARLY_PARALLEL * l_ab * l_ac)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from math import sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.geometry.vec3 import Vec3, dot
-from gjk3d.narrow.cores import Cores, Rigid
+from gjk3d.geometry.vec3 import Rigid, Vec3, along, divide, dot, neg, offset, place, sub, turn, turn_back
+from gjk3d.narrow.cores import Cores
 from gjk3d.shapes.layout import FLOAT_HEAD as _HEAD
 from gjk3d.shapes.layout import Core
 
@@ -113,11 +113,7 @@ def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Ve
     x2 = 0.0 if free2 else (-g[2] if c[2] > 0.0 else g[2])
     n = (s if axis == 0 else 0.0, s if axis == 1 else 0.0, s if axis == 2 else 0.0)
     for _ in range(8):
-        b = (
-            m[0] * x0 + m[1] * x1 + m[2] * x2 + m[9],
-            m[3] * x0 + m[4] * x1 + m[5] * x2 + m[10],
-            m[6] * x0 + m[7] * x1 + m[8] * x2 + m[11],
-        )
+        b = place(m, (x0, x1, x2))
         a = (
             s * h[0] if axis == 0 else clamp(b[0], h[0]),
             s * h[1] if axis == 1 else clamp(b[1], h[1]),
@@ -149,9 +145,9 @@ def on_edges(h: Vec3, g: Vec3, m: Rigid, i: int, j: int, tol: float) -> tuple[bo
         e[1] if i == 0 else (-e[0] if i == 1 else 0.0),
     )
     length = sqrt(dot(n, n))
-    if n[0] * m[9] + n[1] * m[10] + n[2] * m[11] < 0.0:
+    if dot(n, offset(m)) < 0.0:
         length = -length
-    n = (n[0] / length, n[1] / length, n[2] / length)
+    n = divide(n, length)
     p = (
         0.0 if i == 0 else (h[0] if n[0] > 0.0 else -h[0]),
         0.0 if i == 1 else (h[1] if n[1] > 0.0 else -h[1]),
@@ -160,42 +156,24 @@ def on_edges(h: Vec3, g: Vec3, m: Rigid, i: int, j: int, tol: float) -> tuple[bo
     x0 = 0.0 if j == 0 else (-g[0] if n[0] * m[0] + n[1] * m[3] + n[2] * m[6] > 0.0 else g[0])
     x1 = 0.0 if j == 1 else (-g[1] if n[0] * m[1] + n[1] * m[4] + n[2] * m[7] > 0.0 else g[1])
     x2 = 0.0 if j == 2 else (-g[2] if n[0] * m[2] + n[1] * m[5] + n[2] * m[8] > 0.0 else g[2])
-    q = (
-        m[0] * x0 + m[1] * x1 + m[2] * x2 + m[9],
-        m[3] * x0 + m[4] * x1 + m[5] * x2 + m[10],
-        m[6] * x0 + m[7] * x1 + m[8] * x2 + m[11],
-    )
-    w = (q[0] - p[0], q[1] - p[1], q[2] - p[2])
-    u, along = e[i], dot(w, e)
-    x = (w[i] - u * along) / (length * length)
-    y = x * u - along
+    q = place(m, (x0, x1, x2))
+    w = sub(q, p)
+    u, ahead = e[i], dot(w, e)
+    x = (w[i] - u * ahead) / (length * length)
+    y = x * u - ahead
     if abs(x) > h[i] + tol or abs(y) > g[j] + tol:
         return False, n, p, q
     x, y = clamp(x, h[i]), clamp(y, g[j])
     a = (p[0] + (x if i == 0 else 0.0), p[1] + (x if i == 1 else 0.0), p[2] + (x if i == 2 else 0.0))
-    b = (q[0] + y * e[0], q[1] + y * e[1], q[2] + y * e[2])
+    b = along(q, e, y)
     return True, n, a, b
 
 
 @kernel
 def inverse(m: Rigid) -> Rigid:
     """Return the pose of A in B from that of B in A."""
-    return (
-        m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8],
-        -(m[0] * m[9] + m[3] * m[10] + m[6] * m[11]),
-        -(m[1] * m[9] + m[4] * m[10] + m[7] * m[11]),
-        -(m[2] * m[9] + m[5] * m[10] + m[8] * m[11]),
-    )  # fmt: skip
-
-
-@inlined
-def turned(m: Rigid, v: Vec3) -> Vec3:
-    """Return a vector of B's frame in A's."""
-    return (
-        m[0] * v[0] + m[1] * v[1] + m[2] * v[2],
-        m[3] * v[0] + m[4] * v[1] + m[5] * v[2],
-        m[6] * v[0] + m[7] * v[1] + m[8] * v[2],
-    )
+    x, y, z = neg(turn_back(m, offset(m)))
+    return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8], x, y, z)
 
 
 @kernel
@@ -213,10 +191,8 @@ def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
         found, n, p, q = on_face(h, g, m, which, tol)
     elif which < EDGES:
         found, n, q, p = on_face(g, h, inverse(m), which - FACE_B, tol)
-        n = turned(m, (-n[0], -n[1], -n[2]))
-        p, q = turned(m, p), turned(m, q)
-        p = (p[0] + m[9], p[1] + m[10], p[2] + m[11])
-        q = (q[0] + m[9], q[1] + m[10], q[2] + m[11])
+        n = turn(m, neg(n))
+        p, q = place(m, p), place(m, q)
     else:
         found, n, p, q = on_edges(h, g, m, (which - EDGES) // 3, (which - EDGES) % 3, tol)
     return found, gap, upper, n, p, q

@@ -10,14 +10,13 @@ from math import sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3, exact_product
+from gjk3d.geometry.vec3 import Rigid, Vec3, along, dot, exact_product, neg, offset, place, sub, turn_back
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Ints
 
-Rigid = tuple[float, float, float, float, float, float, float, float, float, float, float, float]
 SupportPair = tuple[Vec3, Vec3, Vec3]
 
 _RADIUS, _RHO, _SLACK, _CENTER = layout.RADIUS, layout.RHO, layout.SLACK, layout.CENTER
@@ -112,10 +111,16 @@ def relative_pose(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
 
 
 @kernel
+def between_centers(m: Rigid) -> float:
+    """Return how far the centres are apart."""
+    return sqrt(dot(offset(m), offset(m)))
+
+
+@kernel
 def pair_size(a: Core, b: Core, m: Rigid) -> float:
     """Return L: the reach of both cores from their centres, their radii, and the distance of the centres."""
     f, g = a.floats, b.floats
-    return float(f[_RADIUS] + g[_RADIUS] + f[_RHO] + g[_RHO]) + sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11])
+    return float(f[_RADIUS] + g[_RADIUS] + f[_RHO] + g[_RHO]) + between_centers(m)
 
 
 @kernel
@@ -162,7 +167,7 @@ def cores_of(ints: Ints, floats: Array, starts: Ints, poses: Array, a: int, b: i
 def moved(c: Cores, d: Vec3, t: float) -> Cores:
     """Return the same cores with B moved by t d, as large and as uncertain as before."""
     m = c.m
-    x, y, z = m[9] + t * d[0], m[10] + t * d[1], m[11] + t * d[2]
+    x, y, z = along(offset(m), d, t)
     near = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], x, y, z)
     return Cores(c.a, c.b, near, c.pose, c.size, c.error, c.tiny, c.radii)
 
@@ -178,26 +183,15 @@ def direction_between(m: Rigid) -> Vec3:
     """Return the direction from A's centre to B's, the x axis where they coincide."""
     if m[9] == 0.0 and m[10] == 0.0 and m[11] == 0.0:
         return (1.0, 0.0, 0.0)
-    return (m[9], m[10], m[11])
+    return offset(m)
 
 
 @kernel
 def support_pair(c: Cores, d: Vec3) -> SupportPair:
     """Return the support point of A - B along d, and the points of A and B it is made of, in A's frame."""
-    m = c.m
     a = support(c.a, d)
-    e = (
-        -(m[0] * d[0] + m[3] * d[1] + m[6] * d[2]),
-        -(m[1] * d[0] + m[4] * d[1] + m[7] * d[2]),
-        -(m[2] * d[0] + m[5] * d[1] + m[8] * d[2]),
-    )
-    p = support(c.b, e)
-    b = (
-        m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[9],
-        m[3] * p[0] + m[4] * p[1] + m[5] * p[2] + m[10],
-        m[6] * p[0] + m[7] * p[1] + m[8] * p[2] + m[11],
-    )
-    return (a[0] - b[0], a[1] - b[1], a[2] - b[2]), a, b
+    b = place(c.m, support(c.b, neg(turn_back(c.m, d))))
+    return sub(a, b), a, b
 
 
 @kernel

@@ -25,9 +25,9 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.geometry.simplex import closest_on_triangle
-from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular, scale, sub, triangle_normal, unit
+from gjk3d.geometry.vec3 import Vec3, cross, divide, dot, neg, perpendicular, row3, scale, sub, triangle_normal, unit
 from gjk3d.narrow.cores import Cores, support_pair
-from gjk3d.narrow.gjk import TOUCHING, first_four, known, row3, set_row
+from gjk3d.narrow.gjk import TOUCHING, first_four, known, set_row
 from gjk3d.narrow.room import EPA_START, EPA_STEP, FACES_PER_POINT, SIMPLEX, VERTEX_ROW, Room, put, put3
 from gjk3d.typing import Array, Ints
 
@@ -96,7 +96,7 @@ def polytope_in(room: Room) -> Polytope:
 @kernel
 def normal_of(p: Polytope, f: int) -> Vec3:
     """Return a face's normal."""
-    return (p.ff[f, 0], p.ff[f, 1], p.ff[f, 2])
+    return row3(p.ff, f)
 
 
 @kernel
@@ -116,7 +116,7 @@ def add_face(p: Polytope, f: int, i: int, j: int, k: int) -> bool:
     p.fi[f, 6] = 1
     if not length > 0.0:
         return False
-    n = (n[0] / length, n[1] / length, n[2] / length)
+    n = divide(n, length)
     p.ff[f, 0], p.ff[f, 1], p.ff[f, 2] = n
     p.ff[f, 3] = min(dot(n, a), dot(n, b), dot(n, c))
     return True
@@ -223,7 +223,7 @@ def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
     n = unit(triangle_normal(p0, p1, p2))
     far = 0.0
     for k in range(2):
-        d = n if k == 0 else (-n[0], -n[1], -n[2])
+        d = n if k == 0 else neg(n)
         w, a, b = support_pair(c, d)
         if dot(d, w) < least:
             least, best = dot(d, w), d
@@ -238,9 +238,9 @@ def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
 def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: Vec3) -> Depth:
     """Ask both sides of a difference without volume: h(n) is about 0 along any normal of it, the better one is kept."""
     for k in range(2):
-        d = n if k == 0 else (-n[0], -n[1], -n[2])
+        d = n if k == 0 else neg(n)
         if dimension == 0 and k == 0:
-            d = unit((-v[0, 0], -v[0, 1], -v[0, 2]))
+            d = unit(neg(row3(v, 0)))
         w, _, _ = support_pair(c, d)
         if dot(d, w) < least:
             least, best = dot(d, w), d
@@ -277,7 +277,7 @@ def look_out(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3, fl
                     point, face = q, f
     length = sqrt(dot(point, point))
     if p.ff[face, 3] < 0.0 and length > TOUCHING * c.tiny:
-        return face, (-point[0] / length, -point[1] / length, -point[2] / length), length, True
+        return face, divide(point, -length), length, True
     return face, normal_of(p, face), length, False
 
 
@@ -525,7 +525,7 @@ def reach_both_ways(p: Polytope, faces: int, chosen: int, n: Vec3, both: bool) -
         if side == 0:
             front = pierced(p, faces, chosen, n, 3 * side)
         else:
-            back = pierced(p, faces, chosen, (-n[0], -n[1], -n[2]), 3 * side)
+            back = pierced(p, faces, chosen, neg(n), 3 * side)
     return front, back
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular, unit
+from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, perpendicular, row3, scale, sub, unit
 from gjk3d.shapes import layout
 from gjk3d.shapes.composed import place, pull_back
 from gjk3d.shapes.layout import Core
@@ -43,9 +43,19 @@ _BOX, _HULL, _SEGMENT = layout.BOX, layout.HULL, layout.SEGMENT
 _CYLINDER, _CONE, _COMPOSED = layout.CYLINDER, layout.CONE, layout.COMPOSED
 _RADIUS, _PARTS, _INT_HEAD = layout.RADIUS, layout.PARTS, layout.INT_HEAD
 
-# A feature: number of corners, which go to v; the unit normal of a face; the radius of a cap, whose centre goes to v
-# behind the corners.
-Feature = tuple[int, float, float, float, float]
+
+class Feature(NamedTuple):
+    """A face, an edge or a corner, whose corners are in an array; behind them the centre of a cap."""
+
+    corners: int
+    normal: Vec3  #: unit, of a face
+    cap: float  #: radius of a cap
+
+
+@inlined
+def bare(corners: int) -> Feature:
+    """Return an edge, or a lone point."""
+    return Feature(corners, (0.0, 0.0, 0.0), 0.0)
 
 
 class Loops(NamedTuple):
@@ -75,18 +85,18 @@ def box_feature(f: Array, d: Vec3, v: Array) -> Feature:
                 v[c, i] = f[i] if c == 1 or c == 2 else -f[i]
                 v[c, j] = s * (f[j] if c >= 2 else -f[j])  # counter-clockwise seen from outside
                 v[c, k] = s * f[k]
-            return (4, s if k == 0 else 0.0, s if k == 1 else 0.0, s if k == 2 else 0.0, 0.0)
+            return Feature(4, (s if k == 0 else 0.0, s if k == 1 else 0.0, s if k == 2 else 0.0), 0.0)
     along = 0
     for k in range(1, 3):
         if abs(d[k]) < abs(d[along]):
             along = k
     if abs(d[along]) > _SIN:
-        return (1, 0.0, 0.0, 0.0, 0.0)
+        return bare(1)
     for k in range(3):
         x = f[k] if d[k] >= 0.0 else -f[k]
         v[0, k] = -f[k] if k == along else x
         v[1, k] = f[k] if k == along else x
-    return (2, 0.0, 0.0, 0.0, 0.0)
+    return bare(2)
 
 
 @kernel
@@ -118,7 +128,7 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
             j = lq[corners + first + r]
             put_row(v, r, x[j], y[j], z[j])
         at = 3 * best
-        return (count, lf[at], lf[at + 1], lf[at + 2], 0.0)
+        return Feature(count, (lf[at], lf[at + 1], lf[at + 2]), 0.0)
     best, least = 1, _SIN
     for k in range(faces):
         last = lq[corners + lq[start + k + 1] - 1]
@@ -134,7 +144,7 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
                     best, least = 2, slope / sqrt(ex * ex + ey * ey + ez * ez)
                     put_row(v, 0, x[i], y[i], z[i])
                     put_row(v, 1, x[j], y[j], z[j])
-    return (best, 0.0, 0.0, 0.0, 0.0)
+    return bare(best)
 
 
 @kernel
@@ -162,7 +172,7 @@ def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
             put_row(v, count, radius * d[0] / flat, radius * d[1] / flat, z)
             count += 1
     put_row(v, count, 0.0, 0.0, z)
-    return (count, 0.0, 0.0, 1.0 if d[2] > 0.0 else -1.0, radius)
+    return Feature(count, (0.0, 0.0, 1.0 if d[2] > 0.0 else -1.0), radius)
 
 
 @kernel
@@ -172,7 +182,7 @@ def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Fea
     x, y = d[0] / flat, d[1] / flat
     put_row(v, 0, low * x, low * y, -half)
     put_row(v, 1, high * x, high * y, half)
-    return (2, 0.0, 0.0, 0.0, 0.0)
+    return bare(2)
 
 
 @kernel
@@ -185,7 +195,7 @@ def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
         if abs(x * d[0] + y * d[1] + z * d[2]) <= _SIN * sqrt(x * x + y * y + z * z):
             put_row(v, 0, -x, -y, -z)
             put_row(v, 1, x, y, z)
-            return (2, 0.0, 0.0, 0.0, 0.0)
+            return bare(2)
     elif kind == _CYLINDER:
         r, h = f[0], f[1]
         if abs(d[2]) >= _COS:
@@ -199,7 +209,7 @@ def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
             return cap_feature(r, -h, d, v)
         if flat > 0.0 and 2.0 * h * flat + r * d[2] >= _COS * sqrt(4.0 * h * h + r * r):
             return side_feature(r, 0.0, h, d, v)
-    return (1, 0.0, 0.0, 0.0, 0.0)
+    return bare(1)
 
 
 @kernel
@@ -212,37 +222,32 @@ def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
     at = q[_INT_HEAD + 4]
     local = unit(pull_back(f, at, d))
     g = primitive_feature(q[_INT_HEAD + 1], f[q[_INT_HEAD + 3] :], local, v)
-    if g[0] < 2:
+    if g.corners < 2:
         return g
-    rows = g[0] + (1 if g[4] > 0.0 else 0)
+    rows = g.corners + (1 if g.cap > 0.0 else 0)
     for k in range(rows):
-        p = place(f, at, (v[k, 0], v[k, 1], v[k, 2]))
+        p = place(f, at, row3(v, k))
         put_row(v, k, p[0], p[1], p[2])
     a, b, c = (f[at], f[at + 3], f[at + 6]), (f[at + 1], f[at + 4], f[at + 7]), (f[at + 2], f[at + 5], f[at + 8])
     off = max(abs(dot(a, a) - 1.0), abs(dot(b, b) - 1.0), abs(dot(c, c) - 1.0))
     off = max(off, abs(dot(a, b)), abs(dot(b, c)), abs(dot(c, a)))
     rigid = off < _RIGID
-    if g[0] == 2:
-        e = unit((v[1, 0] - v[0, 0], v[1, 1] - v[0, 1], v[1, 2] - v[0, 2]))
+    if g.corners == 2:
+        e = unit(sub(row3(v, 1), row3(v, 0)))
         lean = abs(dot(e, d))
         normal = (0.0, 0.0, 0.0)
     else:
         # the transposed inverse, but for a factor that keeps or turns the side
         x, y, z = cross(b, c), cross(c, a), cross(a, b)
-        normal = unit(
-            (
-                x[0] * g[1] + y[0] * g[2] + z[0] * g[3],
-                x[1] * g[1] + y[1] * g[2] + z[1] * g[3],
-                x[2] * g[1] + y[2] * g[2] + z[2] * g[3],
-            )
-        )
+        n = g.normal
+        normal = unit(along(along(scale(n[0], x), y, n[1]), z, n[2]))
         s = 1.0 if dot(normal, d) >= 0.0 else -1.0
-        normal = (s * normal[0], s * normal[1], s * normal[2])
+        normal = scale(s, normal)
         x = cross(normal, d)
         lean = sqrt(dot(x, x))
     if lean > _SIN or (f[_RADIUS] > 0.0 and not rigid and lean > _ALIGNED):
-        return (1, 0.0, 0.0, 0.0, 0.0)
-    return (g[0], normal[0], normal[1], normal[2], g[4] if rigid else 0.0)
+        return bare(1)
+    return Feature(g.corners, normal, g.cap if rigid else 0.0)
 
 
 @kernel
@@ -258,13 +263,13 @@ def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
     top = 0.0
     for k in range(TILTS):
         s, c = _TILT * _CIRCLE[k * (CORNERS // TILTS), 0], _TILT * _CIRCLE[k * (CORNERS // TILTS), 1]
-        p = support(core, (d[0] + s * x[0] + c * y[0], d[1] + s * x[1] + c * y[1], d[2] + s * x[2] + c * y[2]))
+        p = support(core, along(along(d, x, s), y, c))
         put_row(v, k, p[0], p[1], p[2])
         height = dot(p, d)
         top = height if k == 0 else max(top, height)
     count = 0
     for k in range(TILTS):
-        p = (v[k, 0], v[k, 1], v[k, 2])
+        p = row3(v, k)
         fresh = dot(p, d) >= top - _DROP * reach
         for j in range(count):
             a, b, c = v[j, 0] - p[0], v[j, 1] - p[1], v[j, 2] - p[2]
@@ -273,8 +278,8 @@ def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
             put_row(v, count, p[0], p[1], p[2])
             count += 1
     if count < 3:
-        return (max(count, 1), 0.0, 0.0, 0.0, 0.0)
-    return (count, d[0], d[1], d[2], 0.0)
+        return bare(max(count, 1))
+    return Feature(count, d, 0.0)
 
 
 @kernel
@@ -285,7 +290,7 @@ def feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
     """
     if loops.ints[0] == PLANE:
         put_row(v, 0, 0.0, 0.0, 0.0)
-        return (PLANE, loops.floats[0], loops.floats[1], loops.floats[2], 0.0)
+        return Feature(PLANE, (loops.floats[0], loops.floats[1], loops.floats[2]), 0.0)
     kind = core.ints[_KIND]
     if kind == _HULL:
         return hull_feature(core, loops, d, v)

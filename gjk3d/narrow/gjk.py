@@ -28,8 +28,8 @@ from gjk3d.geometry.simplex import (
     closest_on_tetrahedron,
     closest_on_triangle,
 )
-from gjk3d.geometry.vec3 import Vec3, dot, unit
-from gjk3d.narrow.cores import Cores, support_pair
+from gjk3d.geometry.vec3 import Rigid, Vec3, divide, dot, offset, place, row3, sub, turn_back, unit
+from gjk3d.narrow.cores import Cores, direction_between, support_pair
 from gjk3d.narrow.room import GJK_STEP, put, put3, put_rows
 from gjk3d.typing import Array
 
@@ -40,6 +40,10 @@ MAX_STEPS = 256
 TOUCHING, AS_GOOD = 4.0, 64.0
 #: a vertex may leave |v| as it is, or longer by this factor, and mend v's direction all the same; so many times
 _LONGER, _PATIENCE = 1.0 + 1e-15, 8
+
+#: floats that a query leaves for the next one about the same two shapes: how many points of the simplex (0: nothing
+#: yet), the axis in A's frame, then each point of A and of B in its own frame
+MEMORY = 28
 
 
 class Start(NamedTuple):
@@ -61,18 +65,9 @@ class Walk(NamedTuple):
 
 
 @kernel
-def row3(s: Array, i: int) -> Vec3:
-    """Return the vertex of A - B in row i."""
-    return (s[i, 0], s[i, 1], s[i, 2])
-
-
-@kernel
 def first_four(s: Array) -> tuple[Vec3, Vec3, Vec3, Vec3]:
     """Return the vertices of A - B in rows 0 to 3; rows not in use yet hold anything."""
-    return (
-        (s[0, 0], s[0, 1], s[0, 2]), (s[1, 0], s[1, 1], s[1, 2]),
-        (s[2, 0], s[2, 1], s[2, 2]), (s[3, 0], s[3, 1], s[3, 2]),
-    )  # fmt: skip
+    return row3(s, 0), row3(s, 1), row3(s, 2), row3(s, 3)
 
 
 @kernel
@@ -189,7 +184,7 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
         if length + c.error - c.radii <= near:
             code = NEAR_ENOUGH
             break
-        d = (-v[0] / length, -v[1] / length, -v[2] / length)
+        d = divide(v, -length)
         w, a, b = support_pair(c, d)
         steps += 1
         bound = -dot(d, w)
@@ -228,3 +223,48 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
         count = keep(s, count, l4)
         v = p
     return Walk(code, count, v, lower, axis, steps)
+
+
+@kernel
+def recall(cache: Array, k: int, m: Rigid, s: Array) -> Start:
+    """Put the points remembered in row k, if there is one, into the simplex, B's moved to where it is now.
+
+    Points of a shape stay points of it wherever it goes, so the old simplex, moved along, is one of the new A - B, and
+    the old axis is as good a first direction as any. Nothing is believed: the axis has to prove its bound again, and
+    the points are only where GJK starts.
+    """
+    if cache.shape[0] == 0 or not cache[k, 0] > 0.0:
+        return Start(direction_between(m), 0)
+    count = int(cache[k, 0])
+    for i in range(count):
+        c = 4 + 6 * i
+        a = (cache[k, c], cache[k, c + 1], cache[k, c + 2])
+        b = place(m, (cache[k, c + 3], cache[k, c + 4], cache[k, c + 5]))
+        set_row(s, i, sub(a, b), a, b)
+    return Start((cache[k, 1], cache[k, 2], cache[k, 3]), count)
+
+
+@kernel
+def remember(cache: Array, k: int, m: Rigid, s: Array, start: Start, walk: Walk) -> None:
+    """Keep the axis and the simplex in row k, if there is one, which holds the points that it began with.
+
+    A point that is remembered again keeps its numbers: turned there and back each time, it would wander off.
+    """
+    if cache.shape[0] == 0:
+        return
+    cache[k, 0] = float(walk.rows)
+    cache[k, 1], cache[k, 2], cache[k, 3] = walk.axis
+    old = 0  # the points kept are in the order they were given, and new ones come after them
+    for i in range(walk.rows):
+        c = 4 + 6 * i
+        b = (s[i, 6], s[i, 7], s[i, 8])
+        own = turn_back(m, sub(b, offset(m)))
+        for h in range(old, start.given):
+            g = 7 + 6 * h
+            given = (cache[k, g], cache[k, g + 1], cache[k, g + 2])
+            if place(m, given) == b:
+                own = given
+                old = h + 1
+                break
+        cache[k, c], cache[k, c + 1], cache[k, c + 2] = s[i, 3], s[i, 4], s[i, 5]
+        cache[k, c + 3], cache[k, c + 4], cache[k, c + 5] = own

@@ -11,13 +11,12 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy
-from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
-from gjk3d.narrow.cores import Cores, Rigid, world_center
+from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, place, row3, scale, sub, turn, turn_back, unit
+from gjk3d.narrow.cores import Cores, world_center
 from gjk3d.narrow.features import PLANE, Feature, Loops, feature
 from gjk3d.narrow.pairs import cores_of_row
-from gjk3d.narrow.toi import in_frame
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
 
@@ -25,6 +24,7 @@ from gjk3d.typing import Array, Ints
 SAME, FLUSH = 1e-12, 1e-9
 
 _RADIUS = layout.RADIUS
+_STILL = 1e-15  #: of the radius: a step of Newton's method that ends it
 _NEWTON = 30  #: steps of Newton's method, which take one or two but where the surface bends away
 
 # floats of a point in the answer: on A, on B, gap
@@ -53,15 +53,9 @@ class Flat(NamedTuple):
 @kernel
 def to_frame(m: Rigid, v: Array, g: Feature) -> Feature:
     """Move the corners of B's feature, and its normal, to A's frame."""
-    for k in range(max(g[0], 1) + (1 if g[4] > 0.0 else 0)):
-        x, y, z = v[k, 0], v[k, 1], v[k, 2]
-        v[k, 0] = m[0] * x + m[1] * y + m[2] * z + m[9]
-        v[k, 1] = m[3] * x + m[4] * y + m[5] * z + m[10]
-        v[k, 2] = m[6] * x + m[7] * y + m[8] * z + m[11]
-    x, y, z = g[1], g[2], g[3]
-    return (
-        g[0], m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z, g[4],
-    )  # fmt: skip
+    for k in range(max(g.corners, 1) + (1 if g.cap > 0.0 else 0)):
+        v[k, 0], v[k, 1], v[k, 2] = place(m, row3(v, k))
+    return Feature(g.corners, turn(m, g.normal), g.cap)
 
 
 @kernel
@@ -84,47 +78,53 @@ def flatten(v: Array, n: int, u: Vec3, w: Vec3, p: Array) -> None:
 @kernel
 def heights(g: Feature, v: Array, n: Vec3, u: Vec3, w: Vec3) -> Vec3:
     """Return (c, a, b): over the point (x, y) the feature is at height c + a x + b y along n."""
-    p = (v[0, 0], v[0, 1], v[0, 2])
-    if g[0] == 2:
-        e = (v[1, 0] - p[0], v[1, 1] - p[1], v[1, 2] - p[2])
+    p = row3(v, 0)
+    if g.corners == 2:
+        e = sub(row3(v, 1), p)
         x, y = dot(e, u), dot(e, w)
         slope = dot(e, n) / (x * x + y * y)
     else:
-        e = (g[1], g[2], g[3])
+        e = g.normal
         x, y = dot(e, u), dot(e, w)
         slope = -1.0 / dot(e, n)
     a, b = slope * x, slope * y
     return (dot(p, n) - a * dot(p, u) - b * dot(p, w), a, b)
 
 
+@inlined
+def height_at(h: Vec3, x: float, y: float) -> float:
+    """Return what `heights` says of a point."""
+    return h[0] + h[1] * x + h[2] * y
+
+
 @kernel
 def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
     """Return the point of a feature nearest to q."""
-    if g[0] == PLANE:
+    if g.corners == PLANE:
         return q
-    p = (v[0, 0], v[0, 1], v[0, 2])
-    normal = (g[1], g[2], g[3])
-    if g[0] > 2:
-        h = (q[0] - p[0]) * normal[0] + (q[1] - p[1]) * normal[1] + (q[2] - p[2]) * normal[2]
-        foot = (q[0] - h * normal[0], q[1] - h * normal[1], q[2] - h * normal[2])
-        if g[4] > 0.0:
-            c = (v[g[0], 0], v[g[0], 1], v[g[0], 2])
-            e = (foot[0] - c[0], foot[1] - c[1], foot[2] - c[2])
-            s = min(1.0, g[4] / max(sqrt(dot(e, e)), 1e-300))
-            return (c[0] + s * e[0], c[1] + s * e[1], c[2] + s * e[2])
+    p = row3(v, 0)
+    normal = g.normal
+    if g.corners > 2:
+        h = dot(sub(q, p), normal)
+        foot = along(q, normal, -h)
+        if g.cap > 0.0:
+            c = row3(v, g.corners)
+            e = sub(foot, c)
+            s = min(1.0, g.cap / max(sqrt(dot(e, e)), 1e-300))
+            return along(c, e, s)
         inside = True
     else:
         foot = q
         inside = False
     best = foot
     least = -1.0
-    last = g[0] - 1
-    for k in range(g[0]):
-        p = (v[last, 0], v[last, 1], v[last, 2])
-        e = (v[k, 0] - p[0], v[k, 1] - p[1], v[k, 2] - p[2])
-        r = (foot[0] - p[0], foot[1] - p[1], foot[2] - p[2])
+    last = g.corners - 1
+    for k in range(g.corners):
+        p = row3(v, last)
+        e = sub(row3(v, k), p)
+        r = sub(foot, p)
         last = k
-        if inside and g[0] > 2 and dot(cross(e, r), normal) >= 0.0:
+        if inside and g.corners > 2 and dot(cross(e, r), normal) >= 0.0:
             continue
         inside = False
         square = dot(e, e)
@@ -144,19 +144,18 @@ def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
     """
     if radius == 0.0:
         return 0.0
-    if g[0] == 2:
-        e = unit((v[1, 0] - v[0, 0], v[1, 1] - v[0, 1], v[1, 2] - v[0, 2]))
+    if g.corners == 2:
+        e = unit(sub(row3(v, 1), row3(v, 0)))
         t = radius / sqrt(1.0 - dot(e, n) * dot(e, n))
     else:
-        t = radius / abs(g[1] * n[0] + g[2] * n[1] + g[3] * n[2])
+        t = radius / abs(dot(g.normal, n))
     for _ in range(_NEWTON):
-        q = (p[0] + t * n[0], p[1] + t * n[1], p[2] + t * n[2])
-        r = nearest_on(g, v, q)
-        r = (q[0] - r[0], q[1] - r[1], q[2] - r[2])
+        q = along(p, n, t)
+        r = sub(q, nearest_on(g, v, q))
         away = sqrt(dot(r, r))
         step = (away - radius) * away / dot(r, n)
         t -= step
-        if not step > 1e-15 * radius:
+        if not step > _STILL * radius:
             break
     return t
 
@@ -164,14 +163,14 @@ def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
 @kernel
 def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) -> int:
     """Write the ends of what two parallel edges share, seen along the normal; return 0 where they are not parallel."""
-    ax, ay = dot((va[0, 0], va[0, 1], va[0, 2]), u), dot((va[0, 0], va[0, 1], va[0, 2]), w)
-    ex, ey = dot((va[1, 0], va[1, 1], va[1, 2]), u) - ax, dot((va[1, 0], va[1, 1], va[1, 2]), w) - ay
+    ax, ay = dot(row3(va, 0), u), dot(row3(va, 0), w)
+    ex, ey = dot(row3(va, 1), u) - ax, dot(row3(va, 1), w) - ay
     length = sqrt(ex * ex + ey * ey)
     ex, ey = ex / length, ey / length
     low, high = 0.0, length
     ends = (0.0, 0.0, 0.0)
     for k in range(2):
-        x, y = dot((vb[k, 0], vb[k, 1], vb[k, 2]), u) - ax, dot((vb[k, 0], vb[k, 1], vb[k, 2]), w) - ay
+        x, y = dot(row3(vb, k), u) - ax, dot(row3(vb, k), w) - ay
         ends = (ends[1], x * ex + y * ey, max(ends[2], abs(x * ey - y * ex)))
     if ends[2] > tol:
         return 0
@@ -187,11 +186,11 @@ def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) ->
 def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol: float, plane: Array) -> int:
     """Write to plane[0] where two features lie over each other, seen along the normal; return how many corners."""
     p, q, ring = plane[0], plane[1], plane[2]
-    if a[0] == 2 and b[0] == 2:
+    if a.corners == 2 and b.corners == 2:
         return shared_line(va, vb, u, w, tol, p)
     # an edge is cut by the face, not the face by the edge
-    turned = b[0] == 2 or a[0] == PLANE
-    n, m = (b[0], a[0]) if turned else (a[0], b[0])
+    turned = b.corners == 2 or a.corners == PLANE
+    n, m = (b.corners, a.corners) if turned else (a.corners, b.corners)
     flatten(vb if turned else va, n, u, w, p)
     if m == PLANE:
         return n
@@ -216,11 +215,11 @@ def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol:
 @kernel
 def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
     """Leave at most ``most`` of n corners, with one of the least gap g[0] + g[1] x + g[2] y; return how many."""
-    least = g[0] + g[1] * p[0, 0] + g[2] * p[0, 1]
+    least = height_at(g, p[0, 0], p[0, 1])
     for k in range(1, n):
-        least = min(least, g[0] + g[1] * p[k, 0] + g[2] * p[k, 1])
+        least = min(least, height_at(g, p[k, 0], p[k, 1]))
     deepest = 0
-    while g[0] + g[1] * p[deepest, 0] + g[2] * p[deepest, 1] > least + tol:
+    while height_at(g, p[deepest, 0], p[deepest, 1]) > least + tol:
         deepest += 1
     x, y = p[deepest, 0], p[deepest, 1]
     if most <= 2:
@@ -230,7 +229,7 @@ def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
         return most
     n = thin(p, n, most)
     for k in range(n):
-        if g[0] + g[1] * p[k, 0] + g[2] * p[k, 1] <= least + tol:
+        if height_at(g, p[k, 0], p[k, 1]) <= least + tol:
             return n
     k = nearest_row(p, n, x, y)
     p[k, 0], p[k, 1] = x, y
@@ -241,7 +240,7 @@ def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
 def across(n: Vec3) -> tuple[Vec3, Vec3]:
     """Return unit vectors u, w with u x w = n; axes of the frame where n is one, so that numbers stay round."""
     u = (1.0 - n[0] * n[0], -n[0] * n[1], -n[0] * n[2])
-    if abs(n[0]) > 0.8:
+    if abs(n[0]) > 0.8:  # any bound well below 1 keeps u from vanishing
         u = (-n[1] * n[0], 1.0 - n[1] * n[1], -n[1] * n[2])
     u = unit(u)
     return u, cross(n, u)
@@ -250,7 +249,7 @@ def across(n: Vec3) -> tuple[Vec3, Vec3]:
 @kernel
 def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool) -> None:
     """Write point r, in world axes: a on the first shape, and the one ``gap`` further along n."""
-    b = (a[0] + gap * n[0], a[1] + gap * n[1], a[2] + gap * n[2])
+    b = along(a, n, gap)
     for c in range(3):
         points[r, c] = b[c] if turned else a[c]
         points[r, 3 + c] = a[c] if turned else b[c]
@@ -266,26 +265,22 @@ def common_part(
     But for where their gap is wider than ``within``, and at most ``most``; none where one is a lone point.
     """
     va, vb, plane = sheets
-    m, tol = c.m, SAME * c.size
-    d = (
-        -(m[0] * n[0] + m[3] * n[1] + m[6] * n[2]),
-        -(m[1] * n[0] + m[4] * n[1] + m[7] * n[2]),
-        -(m[2] * n[0] + m[5] * n[1] + m[8] * n[2]),
-    )
+    tol = SAME * c.size
+    d = neg(turn_back(c.m, n))
     ga, gb = feature(c.a, loops_a, n, va), feature(c.b, loops_b, d, vb)
     u, w = across(n)
     p = plane[0]
     zero = (0.0, 0.0, 0.0)
-    if ga[0] == 1 or gb[0] == 1:
+    if ga.corners == 1 or gb.corners == 1:
         return Flat(u, w, ga, gb, zero, zero), 0, p
-    gb = to_frame(m, vb, gb)
+    gb = to_frame(c.m, vb, gb)
     found = overlay(ga, va, gb, vb, u, w, tol, plane)
     ha, hb = heights(ga, va, n, u, w), heights(gb, vb, n, u, w)
     gap = (hb[0] - ha[0], hb[1] - ha[1], hb[2] - ha[2])
     widest = within + c.radii
     flush = True
     for r in range(found):
-        flush = flush and gap[0] + gap[1] * p[r, 0] + gap[2] * p[r, 1] <= widest + FLUSH * c.size
+        flush = flush and height_at(gap, p[r, 0], p[r, 1]) <= widest + FLUSH * c.size
     if not flush:
         p = plane[1]
         found = cut(plane[0], found, gap[1], gap[2], widest - gap[0], tol, p)
@@ -306,20 +301,14 @@ def lift(
     least = 0.0
     for r in range(found):
         x, y = p[r, 0], p[r, 1]
-        t = flat.ha[0] + flat.ha[1] * x + flat.ha[2] * y
-        e = flat.hb[0] + flat.hb[1] * x + flat.hb[2] * y
-        x, y, z = x * u[0] + y * w[0], x * u[1] + y * w[1], x * u[2] + y * w[2]
+        t = height_at(flat.ha, x, y)
+        e = height_at(flat.hb, x, y)
+        foot = along(scale(x, u), w, y)
         if c.radii > 0.0:
-            away = (-n[0], -n[1], -n[2])
-            e -= skin(flat.gb, sheets.vb, (x + e * n[0], y + e * n[1], z + e * n[2]), away, rb)
-            t += skin(flat.ga, sheets.va, (x + t * n[0], y + t * n[1], z + t * n[2]), n, ra)
+            e -= skin(flat.gb, sheets.vb, along(foot, n, e), neg(n), rb)
+            t += skin(flat.ga, sheets.va, along(foot, n, t), n, ra)
         least = e - t if r == 0 else min(least, e - t)
-        x, y, z = x + t * n[0], y + t * n[1], z + t * n[2]
-        on_a = (
-            pose[0] * x + pose[1] * y + pose[2] * z + center[0],
-            pose[3] * x + pose[4] * y + pose[5] * z + center[1],
-            pose[6] * x + pose[7] * y + pose[8] * z + center[2],
-        )
+        on_a = add(turn(pose, along(foot, n, t)), center)
         put_point(points, r, on_a, world, e - t, turned)
     return least
 
@@ -345,7 +334,7 @@ def contact_rows(
         loops_b = Loops(lq[loops[lb, 0] :], lf[loops[lb, 1] :])
         s = -1.0 if turned else 1.0
         world = (s * out[k, 3], s * out[k, 4], s * out[k, 5])
-        n = in_frame(c.pose, world[0], world[1], world[2])
+        n = turn_back(c.pose, world)
         sheets = Sheets(corners[0], corners[1], plane)
         flat, found, p = common_part(c, loops_a, loops_b, n, max(within, out[k, 0]), most, sheets)
         least = lift(c, flat, n, p, found, sheets, world, turned, points[k - start])

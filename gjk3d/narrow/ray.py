@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3, dot
+from gjk3d.geometry.vec3 import Vec3, along, divide, dot, neg, offset, row3, sub, turn, turn_back
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
@@ -28,22 +28,10 @@ Entry = tuple[int, float, Vec3]
 
 
 @kernel
-def along(p: Vec3, d: Vec3, t: float) -> Vec3:
-    """Return p + t d."""
-    return (p[0] + t * d[0], p[1] + t * d[1], p[2] + t * d[2])
-
-
-@kernel
-def back(d: Vec3) -> Vec3:
-    """Return -d, the normal said of an origin inside."""
-    return (-d[0], -d[1], -d[2])
-
-
-@kernel
 def enter_ball(p: Vec3, d: Vec3, radius: float, slack: float) -> Entry:
     """Enter the ball round the origin."""
     if dot(p, p) <= radius * radius:
-        return INSIDE, 0.0, back(d)
+        return INSIDE, 0.0, neg(d)
     near = -dot(p, d)
     q = along(p, d, near)
     off = sqrt(dot(q, q))
@@ -53,8 +41,8 @@ def enter_ball(p: Vec3, d: Vec3, radius: float, slack: float) -> Entry:
     n = along(p, d, t)
     length = sqrt(dot(n, n))
     if not length > 0.0:
-        return HIT, t, back(d)
-    return HIT, t, (n[0] / length, n[1] / length, n[2] / length)
+        return HIT, t, neg(d)
+    return HIT, t, divide(n, length)
 
 
 @kernel
@@ -63,12 +51,12 @@ def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> 
     reach = sqrt(dot(half, half))
     if not reach > 0.0:
         return enter_ball(p, d, radius, slack)
-    a = (half[0] / reach, half[1] / reach, half[2] / reach)
+    a = divide(half, reach)
     height, rise = dot(p, a), dot(d, a)
     s = min(max(height, -reach), reach)
     off = along(p, a, -s)
     if dot(off, off) <= radius * radius:
-        return INSIDE, 0.0, back(d)
+        return INSIDE, 0.0, neg(d)
     best, t, n = enter_ball(along(p, a, -reach), d, radius, slack)
     code, other, normal = enter_ball(along(p, a, reach), d, radius, slack)
     if code == HIT and other < t:
@@ -85,8 +73,8 @@ def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> 
                 w = along(across, moving, first)
                 length = sqrt(dot(w, w))
                 if length > 0.0:
-                    return HIT, first, (w[0] / length, w[1] / length, w[2] / length)
-                return HIT, first, back(d)
+                    return HIT, first, divide(w, length)
+                return HIT, first, neg(d)
     return best, t, n
 
 
@@ -110,7 +98,7 @@ def settled(enter: float, leave: float, n: Vec3, d: Vec3, slack: float) -> Entry
     if enter > leave + slack or leave < 0.0:
         return MISS, inf, d
     if enter <= 0.0:
-        return INSIDE, 0.0, back(d)
+        return INSIDE, 0.0, neg(d)
     return HIT, enter, n
 
 
@@ -118,7 +106,7 @@ def settled(enter: float, leave: float, n: Vec3, d: Vec3, slack: float) -> Entry
 def enter_box(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
     """Enter the box with half extents f[o:o+3]."""
     enter, leave = -inf, inf
-    n = back(d)
+    n = neg(d)
     for k in range(3):
         for side in range(2):
             s = 1.0 - 2.0 * side
@@ -139,9 +127,9 @@ def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
         enter, leave, new = clip(height, speed, planes[k, 3], enter, leave)
         if new:
             best = k
-    n = back(d)
+    n = neg(d)
     if best >= 0:
-        n = (planes[best, 0], planes[best, 1], planes[best, 2])
+        n = row3(planes, best)
     return settled(enter, leave, n, d, slack)
 
 
@@ -149,7 +137,7 @@ def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
 def enter_cylinder(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> Entry:
     """Enter the cylinder along z."""
     enter, leave = -inf, inf
-    n = back(d)
+    n = neg(d)
     for side in range(2):
         s = 1.0 - 2.0 * side
         enter, leave, new = clip(s * p[2], s * d[2], half, enter, leave)
@@ -181,7 +169,7 @@ def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> En
     w = half - p[2]  # below the apex
     off = sqrt(p[0] * p[0] + p[1] * p[1])
     if 0.0 <= w <= 2.0 * half and off <= k * w:
-        return INSIDE, 0.0, back(d)
+        return INSIDE, 0.0, neg(d)
     best, t, n = MISS, inf, d
     if d[2] > 0.0 and p[2] < -half:
         first = (-half - p[2]) / d[2]
@@ -218,7 +206,7 @@ def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> En
                 length = sqrt(dot(normal, normal))
                 best, t = HIT, first
                 if length > 0.0:
-                    n = (normal[0] / length, normal[1] / length, normal[2] / length)
+                    n = divide(normal, length)
                 else:
                     n = (0.0, 0.0, 1.0)
     return best, t, n
@@ -231,12 +219,12 @@ def enter_ellipsoid(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
     q = (p[0] / f[o], p[1] / f[o + 1], p[2] / f[o + 2])
     e = (d[0] / f[o], d[1] / f[o + 1], d[2] / f[o + 2])
     length = sqrt(dot(e, e))
-    code, t, n = enter_ball(q, (e[0] / length, e[1] / length, e[2] / length), 1.0, slack / least)
+    code, t, n = enter_ball(q, divide(e, length), 1.0, slack / least)
     if code != HIT:
-        return code, t, back(d)
+        return code, t, neg(d)
     n = (n[0] / f[o], n[1] / f[o + 1], n[2] / f[o + 2])
     size = sqrt(dot(n, n))
-    return HIT, t / length, (n[0] / size, n[1] / size, n[2] / size)
+    return HIT, t / length, divide(n, size)
 
 
 @kernel
@@ -273,22 +261,12 @@ def rays(
         i = k if poses.shape[0] > 1 else 0
         g = k if origins.shape[0] > 1 else 0
         h = k if directions.shape[0] > 1 else 0
-        x, y, z = origins[g, 0] - poses[i, 9], origins[g, 1] - poses[i, 10], origins[g, 2] - poses[i, 11]
-        u, v, w = directions[h, 0], directions[h, 1], directions[h, 2]
-        p = (
-            poses[i, 0] * x + poses[i, 3] * y + poses[i, 6] * z - f[_CENTER],
-            poses[i, 1] * x + poses[i, 4] * y + poses[i, 7] * z - f[_CENTER + 1],
-            poses[i, 2] * x + poses[i, 5] * y + poses[i, 8] * z - f[_CENTER + 2],
-        )
-        d = (
-            poses[i, 0] * u + poses[i, 3] * v + poses[i, 6] * w,
-            poses[i, 1] * u + poses[i, 4] * v + poses[i, 7] * w,
-            poses[i, 2] * u + poses[i, 5] * v + poses[i, 8] * w,
-        )
+        pose = poses[i]
+        p = sub(turn_back(pose, sub(row3(origins, g), offset(pose))), (f[_CENTER], f[_CENTER + 1], f[_CENTER + 2]))
+        d = turn_back(pose, row3(directions, h))
         code, t, n = enter(q, f, planes, p, d)
         if code == HIT and t > most:
             code, t = MISS, inf
         codes[k] = code
         out[k, 0] = t
-        for r in range(3):
-            out[k, 1 + r] = poses[i, 3 * r] * n[0] + poses[i, 3 * r + 1] * n[1] + poses[i, 3 * r + 2] * n[2]
+        out[k, 1], out[k, 2], out[k, 3] = turn(pose, n)

@@ -17,8 +17,8 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3, cross, dot, product_difference, unit
-from gjk3d.narrow.cores import Cores, Rigid, cores_at, direction_between, moved, support_pair
+from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, divide, dot, neg, row3, turn, unit
+from gjk3d.narrow.cores import Cores, cores_at, direction_between, moved, support_pair
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, Start, gjk, witnesses
 from gjk3d.narrow.solve import SIGNED, WIDTH_POLYTOPE, Asked, Known, report
 from gjk3d.shapes.layout import Core
@@ -26,9 +26,7 @@ from gjk3d.typing import Array, Ints
 
 FACE_A, FACE_B, EDGES, POINTS = range(4)
 _SURE = 1e-12  #: products of unit vectors above this have a sign
-#: squares of the sine of an angle between edges: below the first the products are taken exactly, below the second there
-#: is no facet to miss
-_NEARLY_PARALLEL, _PARALLEL = 1e-8, 1e-28
+_PARALLEL = 1e-28  #: square of the sine of an angle between edges, below which there is no facet to miss
 
 
 class Facet(NamedTuple):
@@ -46,15 +44,9 @@ class Facet(NamedTuple):
 def triple(rows: Array, i: int) -> tuple[Vec3, Vec3, Vec3]:
     """Return an edge's direction, and the outward normals of its two faces."""
     return (
-        (rows[i, 0], rows[i, 1], rows[i, 2]), (rows[i, 3], rows[i, 4], rows[i, 5]),
+        row3(rows, i), (rows[i, 3], rows[i, 4], rows[i, 5]),
         (rows[i, 6], rows[i, 7], rows[i, 8]),
     )  # fmt: skip
-
-
-@kernel
-def turn(m: Rigid, x: float, y: float, z: float) -> Vec3:
-    """Return R (x, y, z)."""
-    return (m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z)
 
 
 @kernel
@@ -66,9 +58,9 @@ def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
         on_a = k < normals_a.shape[0]
         j = k if on_a else k - normals_a.shape[0]
         if on_a:
-            n = (normals_a[j, 0], normals_a[j, 1], normals_a[j, 2])
+            n = row3(normals_a, j)
         else:
-            n = turn(c.m, -normals_b[j, 0], -normals_b[j, 1], -normals_b[j, 2])
+            n = turn(c.m, neg(row3(normals_b, j)))
         w, _, _ = support_pair(c, n)
         h = dot(n, w) / sqrt(dot(n, n))
         tried += 1
@@ -91,19 +83,11 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
     w1, w2 = dot(b1, ea), dot(b2, ea)
     if w1 * w2 > 0.0 and min(abs(w1), abs(w2)) > _SURE:
         return 0, n
-    n = cross(ea, eb)
+    n = careful_cross(ea, eb, NEARLY_PARALLEL)
     square = dot(n, n)
-    if square < _NEARLY_PARALLEL:
-        n = (
-            product_difference(ea[1], eb[2], ea[2], eb[1]),
-            product_difference(ea[2], eb[0], ea[0], eb[2]),
-            product_difference(ea[0], eb[1], ea[1], eb[0]),
-        )
-        square = dot(n, n)
-        if square < _PARALLEL:
-            return 0, n
-    length = sqrt(square)
-    n = (n[0] / length, n[1] / length, n[2] / length)
+    if square < _PARALLEL:
+        return 0, n
+    n = divide(n, sqrt(square))
     # the crossing is on both arcs or opposite to them: the side that faces both pairs of normals, both where unsure
     over_a = dot(n, a1) + dot(n, a2)
     over_b = dot(n, b1) + dot(n, b2)
@@ -111,7 +95,7 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
     if over_a * over_b < 0.0 and clear:
         return 0, n  # one arc crosses the other's antipode
     if over_a < 0.0:
-        n = (-n[0], -n[1], -n[2])
+        n = neg(n)
     return 1 if clear else 2, n
 
 
@@ -123,7 +107,7 @@ def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, ed
     for j in range(edges_b.shape[0]):
         for k in range(3):
             s = 1.0 if k == 0 else -1.0  # the faces of -B
-            e = turn(c.m, s * edges_b[j, 3 * k], s * edges_b[j, 3 * k + 1], s * edges_b[j, 3 * k + 2])
+            e = turn(c.m, (s * edges_b[j, 3 * k], s * edges_b[j, 3 * k + 1], s * edges_b[j, 3 * k + 2]))
             turned[j, 3 * k], turned[j, 3 * k + 1], turned[j, 3 * k + 2] = e
     for i in range(edges_a.shape[0]):
         ea, a1, a2 = triple(edges_a, i)
@@ -136,7 +120,7 @@ def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, ed
                 tried += 1
                 if h < found.least:
                     found = Facet(h, n, EDGES, i, j, tried)
-                n = (-n[0], -n[1], -n[2])
+                n = neg(n)
     if tried == 0:  # two points: the line between them
         n = direction_between(c.m)
         w, _, _ = support_pair(c, n)
@@ -161,9 +145,8 @@ def axis_rows(
         n = found.normal
         out[k, 0] = -found.least - fa[0] - fb[0]
         out[k, 1] = c.error
-        for r in range(3):
-            out[k, 2 + r] = n[r]
-            out[k, 5 + r] = pose[3 * r] * n[0] + pose[3 * r + 1] * n[1] + pose[3 * r + 2] * n[2]
+        out[k, 2], out[k, 3], out[k, 4] = n
+        out[k, 5], out[k, 6], out[k, 7] = turn(pose, n)
         kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3] = found.kind, found.first, found.second, found.tried
 
 

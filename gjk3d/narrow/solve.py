@@ -10,16 +10,27 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel, plain
 from gjk3d.geometry.simplex import INSIDE, closest_on_tetrahedron, closest_on_triangle
-from gjk3d.geometry.vec3 import Vec3, dot
+from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, offset, sub, turn
 from gjk3d.narrow.box_box import WIDTH as BOX_WIDTH
 from gjk3d.narrow.box_box import best_axis, overlapping_boxes
-from gjk3d.narrow.cores import Cores, direction_between, is_curved, moved, support_pair, world_center
+from gjk3d.narrow.cores import Cores, between_centers, direction_between, is_curved, moved, support_pair, world_center
 from gjk3d.narrow.epa import CLOSED, FLAT, FULL, Depth, epa
-from gjk3d.narrow.gjk import FAR, INSIDE_SIMPLEX, NEAR_ENOUGH, Start, Walk, first_four, gjk, set_weights, witnesses
+from gjk3d.narrow.gjk import (
+    FAR,
+    INSIDE_SIMPLEX,
+    NEAR_ENOUGH,
+    Start,
+    Walk,
+    first_four,
+    gjk,
+    recall,
+    remember,
+    set_weights,
+    witnesses,
+)
 from gjk3d.narrow.gjk import TOUCHING as TOUCHED
 from gjk3d.narrow.room import GJK_END, Room, put, put_rows
 from gjk3d.narrow.ties import concentric, meridian
-from gjk3d.narrow.warm import recall, remember
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
 
@@ -216,8 +227,8 @@ def align(c: Cores, asked: Asked, known: Known, room: Room) -> Known:
         return known
     width = known.upper - known.lower
     wide = width > asked.promised
-    d = (-v[0] / length, -v[1] / length, -v[2] / length)
-    x = (v[0] + length * n[0], v[1] + length * n[1], v[2] + length * n[2])
+    d = divide(v, -length)
+    x = along(v, n, length)
     askew = sqrt(dot(x, x))  # as far is a witness off its shape
     if wide and (asked.tol > 0.0 or known.lower - c.radii > asked.max_distance):
         n = d  # stopped early: the witnesses are what is known
@@ -226,7 +237,7 @@ def align(c: Cores, asked: Asked, known: Known, room: Room) -> Known:
         if length + dot(d, w) <= (width if wide else 0.5 * asked.promised):
             n = d  # as good a normal, to what is known, and the witnesses' own
         elif wide:
-            a = (a[0] - 0.5 * x[0], a[1] - 0.5 * x[1], a[2] - 0.5 * x[2])  # half of it for each
+            a = along(a, x, -0.5)  # half of it for each
     elif askew > OFF_AXIS * c.size and length > CLOSE * c.size and not asked.curved:
         a, b = closer_up(c, known, room)
     return Known(length, known.lower, known.upper, False, v, n, a, b, known.steps, known.full)
@@ -242,7 +253,7 @@ def meet(c: Cores, asked: Asked, known: Known) -> Known:
         if c.a.ints[_KIND] == _POINT:
             a = b = (0.0, 0.0, 0.0)
         elif c.b.ints[_KIND] == _POINT:
-            a = b = (c.m[9], c.m[10], c.m[11])
+            a = b = offset(c.m)
     upper = min(known.upper, 0.0)
     return Known(distance, known.lower, upper, True, known.v, known.normal, a, b, known.steps, known.full)
 
@@ -260,7 +271,7 @@ def closer_up(c: Cores, known: Known, room: Room) -> tuple[Vec3, Vec3]:
     if walk.code == INSIDE_SIMPLEX or dot(walk.v, walk.v) > most * most:
         return known.a, known.b
     a, b = witnesses(room.simplex, walk.rows)
-    return a, (b[0] + t * n[0], b[1] + t * n[1], b[2] + t * n[2])
+    return a, along(b, n, t)
 
 
 @kernel
@@ -273,15 +284,15 @@ def report(c: Cores, asked: Asked, known: Known, out: Array, flags: Ints, k: int
         # one common point: on the segment between the cores' witnesses, within ra of one and rb of the other
         proven = True
         t = ra / c.radii if c.radii > 0.0 else 0.5
-        a = (a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]), a[2] + t * (b[2] - a[2]))
+        a = along(a, sub(b, a), t)
         b = a
         distance, lower, upper = 0.0, 0.0, 0.0
     else:
-        a = (a[0] + ra * n[0], a[1] + ra * n[1], a[2] + ra * n[2])
+        a = along(a, n, ra)
         if asked.mode == UNSIGNED:
             lower, upper, distance = max(lower, 0.0), max(upper, 0.0), max(distance, 0.0)
         distance = min(max(distance, lower), upper)
-        b = (a[0] + distance * n[0], a[1] + distance * n[1], a[2] + distance * n[2])
+        b = along(a, n, distance)
     if lower > 0.0:
         status = BEYOND if lower > asked.max_distance else SEPARATED
     elif upper < 0.0 or proven:
@@ -302,12 +313,9 @@ def report(c: Cores, asked: Asked, known: Known, out: Array, flags: Ints, k: int
 def write_in_world(c: Cores, n: Vec3, a: Vec3, b: Vec3, out: Array, k: int) -> None:
     """Write a normal and two points, in A's frame, to row k in world axes."""
     center = world_center(c.pose, c.a.floats)
-    for r in range(3):
-        x, y, z = c.pose[3 * r], c.pose[3 * r + 1], c.pose[3 * r + 2]
-        t = center[r]
-        out[k, 3 + r] = x * n[0] + y * n[1] + z * n[2]
-        out[k, 6 + r] = x * a[0] + y * a[1] + z * a[2] + t
-        out[k, 9 + r] = x * b[0] + y * b[1] + z * b[2] + t
+    out[k, 3], out[k, 4], out[k, 5] = turn(c.pose, n)
+    out[k, 6], out[k, 7], out[k, 8] = add(turn(c.pose, a), center)
+    out[k, 9], out[k, 10], out[k, 11] = add(turn(c.pose, b), center)
 
 
 @kernel
@@ -321,7 +329,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
     """
     m, fa, fb = c.m, c.a.floats, c.b.floats
     clear = margin + c.radii + 4.0 * c.error + WIDTH_CURVED * c.size
-    if sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11]) - fa[_RHO] - fb[_RHO] > clear:
+    if between_centers(m) - fa[_RHO] - fb[_RHO] > clear:
         return 0
     if c.a.ints[_KIND] == _BOX and c.b.ints[_KIND] == _BOX:
         gap, _, widest, sure = best_axis(c, clear)

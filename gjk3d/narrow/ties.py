@@ -21,8 +21,8 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular, unit
-from gjk3d.narrow.cores import Cores, support_pair
+from gjk3d.geometry.vec3 import Vec3, along, cross, divide, dot, offset, perpendicular, scale, sub, turn, unit
+from gjk3d.narrow.cores import Cores, between_centers, support_pair
 from gjk3d.narrow.epa import CLOSED, EIGHT, Depth
 from gjk3d.narrow.gjk import set_row
 from gjk3d.narrow.room import SIMPLEX, Room
@@ -35,6 +35,7 @@ _REVOLVED, _BALL = layout.REVOLVED, layout.BALL
 
 #: polygon rows: the point of A across and along the axis, that of B, and of the edge to the next: normal and key
 _ROW = 7
+_OUT_OF_PLANE = 1e-12  #: what a unit vector's square loses in the plane, if it is none of it
 _MOST = 120  #: vertices; the scratch of EPA's smallest workspace has room for them
 
 
@@ -68,7 +69,7 @@ def skewness(radii: Array, axes: tuple[Vec3, Vec3, Vec3]) -> float:
 def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -> tuple[bool, Depth]:
     """Return whether the pair is of this family to ``allowed``, and then how deep it is, as `epa` does."""
     m, fa, fb = c.m, c.a.floats[_HEAD:], c.b.floats[_HEAD:]
-    off = sqrt(m[9] * m[9] + m[10] * m[10] + m[11] * m[11])
+    off = between_centers(m)
     if c.a.ints[_KIND] != _ELLIPSOID or c.b.ints[_KIND] != _ELLIPSOID or off > allowed:
         return False, unknown(0, least, best)
     rows = ((m[0], m[1], m[2]), (m[3], m[4], m[5]), (m[6], m[7], m[8]))
@@ -98,10 +99,7 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -
         d = (sign * n[0], sign * n[1], sign * n[2])
         w, p, q = support_pair(c, d)
         # the foot on the axis, to which the support point is bent by no more than the skew
-        along = dot(d, p), dot(d, q)
-        p = (along[0] * d[0], along[0] * d[1], along[0] * d[2])
-        q = (along[1] * d[0], along[1] * d[1], along[1] * d[2])
-        set_row(s, i, w, p, q)
+        set_row(s, i, w, scale(dot(d, p), d), scale(dot(d, q), d))
         s[i, 9] = 1.0 if i % 3 == 0 else 0.0
         if i == 0:
             front = dot(d, w)
@@ -113,15 +111,10 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -
 @kernel
 def shared_axis(c: Cores) -> tuple[bool, Vec3, float]:
     """Return whether A - B is a solid of revolution, the axis' direction, and how far B is from that, as a length."""
-    m, fa, fb = c.m, c.a.floats, c.b.floats
+    fa, fb = c.a.floats, c.b.floats
     sa, sb = c.a.ints[_SYMMETRY], c.b.ints[_SYMMETRY]
     u = (fa[_AXIS], fa[_AXIS + 1], fa[_AXIS + 2])
-    p = (fb[_AXIS], fb[_AXIS + 1], fb[_AXIS + 2])
-    w = (
-        m[0] * p[0] + m[1] * p[1] + m[2] * p[2],
-        m[3] * p[0] + m[4] * p[1] + m[5] * p[2],
-        m[6] * p[0] + m[7] * p[1] + m[8] * p[2],
-    )
+    w = turn(c.m, (fb[_AXIS], fb[_AXIS + 1], fb[_AXIS + 2]))
     if sa == _REVOLVED and sb == _REVOLVED:
         sine = cross(u, w)
         return True, u, 1.01 * sqrt(dot(sine, sine)) * fb[_RHO]  # a hundredth for the rounding of short sines
@@ -136,16 +129,15 @@ def section_point(c: Cores, e: Vec3, u: Vec3, x: float, y: float, p: Array, k: i
 
     Where the direction is along the axis a whole disc ties, and the support mappings choose any of its points.
     """
-    m = c.m
     d = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
     w, a, b = support_pair(c, d)
-    t = (m[9], m[10], m[11])
+    t = offset(c.m)
     side = 1.0 if x >= 0.0 else -1.0
     along_a = dot(a, u)
-    ra = (a[0] - along_a * u[0], a[1] - along_a * u[1], a[2] - along_a * u[2])
-    b = (b[0] - t[0], b[1] - t[1], b[2] - t[2])
+    ra = along(a, u, -along_a)
+    b = sub(b, t)
     along_b = dot(b, u)
-    rb = (b[0] - along_b * u[0], b[1] - along_b * u[1], b[2] - along_b * u[2])
+    rb = along(b, u, -along_b)
     p[k, 0], p[k, 1] = side * sqrt(dot(ra, ra)), along_a
     p[k, 2], p[k, 3] = dot(t, e) - side * sqrt(dot(rb, rb)), dot(t, u) + along_b
     h = max(dot(d, w), x * (p[k, 0] - p[k, 2]) + y * (p[k, 1] - p[k, 3]))
@@ -192,7 +184,7 @@ def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array
             k = 0
         a = (p[k, 0] * e[0] + p[k, 1] * u[0], p[k, 0] * e[1] + p[k, 1] * u[1], p[k, 0] * e[2] + p[k, 1] * u[2])
         b = (p[k, 2] * e[0] + p[k, 3] * u[0], p[k, 2] * e[1] + p[k, 3] * u[1], p[k, 2] * e[2] + p[k, 3] * u[2])
-        set_row(s, row + i, (a[0] - b[0], a[1] - b[1], a[2] - b[2]), a, b)
+        set_row(s, row + i, sub(a, b), a, b)
         weight = (1.0 - t, t, 0.0)[i]
         s[row + i, 9] = weight
         length += weight * (x * (p[k, 0] - p[k, 2]) + y * (p[k, 1] - p[k, 3]))
@@ -237,16 +229,15 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
     False where the axes are askew by more than ``allowed``, as a length, or the origin is not well inside. Axes that
     are only nearly parallel widen the bounds, and leave B's witness as far from its surface as these are wide.
     """
-    m = c.m
     fits, u, askew = shared_axis(c)
     if not fits or askew > allowed:
         return False, unknown(0, least, best)
-    along = m[9] * u[0] + m[10] * u[1] + m[11] * u[2]
-    across = (m[9] - along * u[0], m[10] - along * u[1], m[11] - along * u[2])
+    t = offset(c.m)
+    across = along(t, u, -dot(t, u))
     off = sqrt(dot(across, across))
     e = perpendicular(u)
     if off > c.tiny:
-        e = (across[0] / off, across[1] / off, across[2] / off)
+        e = divide(across, off)
         e = unit(cross(u, cross(e, u)))  # short vectors are less at right angles to u than floats allow
         off = 0.0
     extra = 2.0 * askew + off
@@ -277,7 +268,7 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
     if not key > c.error + extra:  # else what the section shows need not hold beside it
         return False, unknown(steps, least, best)
     x, y = dot(best, e), dot(best, u)
-    if abs(x * x + y * y - 1.0) > 1e-12:  # GJK's own direction was as good, and is none of the plane
+    if abs(x * x + y * y - 1.0) > _OUT_OF_PLANE:  # GJK's own direction was as good, and is none of the plane
         x, y = p[near, 4], p[near, 5]
         best = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
         w, _, _ = support_pair(c, best)

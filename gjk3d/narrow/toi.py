@@ -19,11 +19,9 @@ from math import cos, inf, sin, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel, plain
-from gjk3d.geometry.vec3 import Vec3, cross, dot
-from gjk3d.narrow.box_box import turned
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, turn, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error
-from gjk3d.narrow.gjk import INSIDE_SIMPLEX, gjk, witnesses
-from gjk3d.narrow.warm import recall, remember
+from gjk3d.narrow.gjk import INSIDE_SIMPLEX, gjk, recall, remember, witnesses
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
@@ -41,6 +39,8 @@ MAX_STEPS = 2000
 CLOSE_ENOUGH = 0.05
 _RADIUS, _RHO, _CENTER = layout.RADIUS, layout.RHO, layout.CENTER
 _U = UNIT_ROUNDOFF
+#: of the gap: at which width GJK may leave off, and which its bounds must show in the end
+_LOOSE, _GOOD = 1e-2, 0.1
 _LEAST_WIDTH = 1e-13  #: of the pair's size, between GJK's bounds
 
 
@@ -118,16 +118,6 @@ def places(motions: Array, times: Array, poses: Array) -> None:
 
 
 @kernel
-def in_frame(pose: Array, x: float, y: float, z: float) -> Vec3:
-    """Return a vector of the world in the frame of a pose row."""
-    return (
-        pose[0] * x + pose[3] * y + pose[6] * z,
-        pose[1] * x + pose[4] * y + pose[7] * z,
-        pose[2] * x + pose[5] * y + pose[8] * z,
-    )
-
-
-@kernel
 def arm(motion: Array, f: Array) -> Vec3:
     """Return the core's centre from the reference point, in the body's frame."""
     return (
@@ -150,20 +140,14 @@ def bend(n: Vec3, w: Vec3, r: Vec3, rho: float) -> float:
 @kernel
 def phi(c: Cores, solid: bool, way: Way, s: float) -> tuple[float, float]:
     """Return phi(s) and its slope."""
-    m, n, ta, tb = c.m, way.normal, way.tilt_a, way.tilt_b
-    da = (n[0] + s * ta[0], n[1] + s * ta[1], n[2] + s * ta[2])
-    db = (n[0] + s * tb[0], n[1] + s * tb[1], n[2] + s * tb[2])
+    n, ta, tb = way.normal, way.tilt_a, way.tilt_b
+    da, db = along(n, ta, s), along(n, tb, s)
     value, slope = way.fixed + s * way.rate - 0.5 * way.k * s * s, way.rate - way.k * s
     if solid:
         a = support(c.a, da)
         value -= dot(a, da)
         slope -= dot(a, ta)
-    e = (
-        -(m[0] * db[0] + m[3] * db[1] + m[6] * db[2]),
-        -(m[1] * db[0] + m[4] * db[1] + m[7] * db[2]),
-        -(m[2] * db[0] + m[5] * db[1] + m[8] * db[2]),
-    )
-    b = turned(m, support(c.b, e))
+    b = turn(c.m, support(c.b, neg(turn_back(c.m, db))))
     return value + dot(b, db), slope + dot(b, tb)
 
 
@@ -239,11 +223,11 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
     """Return how far apart the cores are; ``near`` says how far they were last."""
     zero = (0.0, 0.0, 0.0)
     if not x.solid:
-        n, m = x.normal, c.m
-        low, _ = phi(c, x.solid, Way(n, zero, zero, dot(n, (m[9], m[10], m[11])), 0.0, 0.0), 0.0)
+        n = x.normal
+        low, _ = phi(c, x.solid, Way(n, zero, zero, dot(n, offset(c.m)), 0.0, 0.0), 0.0)
         return Gap(low - c.error > x.target, low, low, n, zero, zero)
     least = _LEAST_WIDTH * c.size
-    width = max(least, 1e-2 * near)
+    width = max(least, _LOOSE * near)
     while True:
         start = recall(x.cache, plain(0), c.m, x.simplex)
         walk = gjk(c, start, width, inf, -inf, x.simplex, x.simplex[0, :0])
@@ -254,24 +238,24 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
         high = sqrt(dot(walk.v, walk.v))
         apart = low - c.error > x.target
         # a loose width is for what is far, by the bounds it leaves
-        if (apart and high - low <= 0.1 * (high - x.target)) or width <= least:
+        if (apart and high - low <= _GOOD * (high - x.target)) or width <= least:
             a, b = witnesses(x.simplex, walk.rows)
             return Gap(apart, low, high, walk.axis, a, b)
-        width = max(least, min(0.1 * width, 1e-2 * (high - x.target)))
+        width = max(least, min(0.1 * width, _LOOSE * (high - x.target)))
 
 
 @kernel
 def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Way, Vec3, Vec3, Vec3]:
     """Return how the two move along n from now on; the reference points' arms, and their speed, in A's frame."""
     pose, ma, mb = c.pose, x.ma, x.mb
-    wa = in_frame(pose, ma[_TURN], ma[_TURN + 1], ma[_TURN + 2])
-    wb = in_frame(pose, mb[_TURN], mb[_TURN + 1], mb[_TURN + 2])
-    v = in_frame(pose, mb[_WAY] - ma[_WAY], mb[_WAY + 1] - ma[_WAY + 1], mb[_WAY + 2] - ma[_WAY + 2])
-    ra, rb = arm(ma, c.a.floats), turned(c.m, arm(mb, c.b.floats))
+    wa = turn_back(pose, (ma[_TURN], ma[_TURN + 1], ma[_TURN + 2]))
+    wb = turn_back(pose, (mb[_TURN], mb[_TURN + 1], mb[_TURN + 2]))
+    v = turn_back(pose, (mb[_WAY] - ma[_WAY], mb[_WAY + 1] - ma[_WAY + 1], mb[_WAY + 2] - ma[_WAY + 2]))
+    ra, rb = arm(ma, c.a.floats), turn(c.m, arm(mb, c.b.floats))
     tilt_a, tilt_b = cross(n, wa), cross(n, wb)
     k = bend(n, wa, ra, c.a.floats[_RHO]) + bend(n, wb, rb, c.b.floats[_RHO])
     rate = dot(rb, tilt_b) - dot(ra, tilt_a) + dot(n, v)
-    return Way(n, tilt_a, tilt_b, dot(n, (c.m[9], c.m[10], c.m[11])), rate, k), ra, rb, v
+    return Way(n, tilt_a, tilt_b, dot(n, offset(c.m)), rate, k), ra, rb, v
 
 
 @kernel

@@ -14,9 +14,9 @@ from gjk3d.convex.checks import FACETS, check_limits, depth_mode
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, arena, pair_row
 from gjk3d.convex.solve import is_mapped
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.narrow.room import SIMPLEX, workspace
-from gjk3d.narrow.warm import ROW
 from gjk3d.poses import WIDTH
 from gjk3d.query.ask import ask_collide, ask_distance
 from gjk3d.query.dispatch import Collider, way_of
@@ -99,7 +99,7 @@ class Pair:
         way = way_of(a, b)
         self.a, self.b = a, b
         self._quick = None if way.prepare is None else way.prepare(a, b)
-        self._cache = np.zeros((int(warm), ROW))
+        self._cache = np.zeros((int(warm), MEMORY))
         # half-spaces have no core, and what a user's function raises has to be looked for
         self._fast = all(
             isinstance(shape, Shape) and not isinstance(shape, Halfspace) and not is_mapped(shape) for shape in (a, b)

@@ -16,8 +16,8 @@ from gjk3d.convex.rows import in_chunks
 from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import toi as narrow
+from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import SIMPLEX
-from gjk3d.narrow.warm import ROW
 from gjk3d.poses import GREATEST, WIDTH
 from gjk3d.query.dispatch import way_of
 from gjk3d.query.distance import signed_distance
@@ -257,7 +257,7 @@ def _run(
     def task(start: int, stop: int) -> None:
         narrow.impact_many(
             ints, floats, start_a, start_b, solid, normal, first._rows, second._rows, clearance, start, stop,
-            np.empty((2, WIDTH)), np.empty((1, ROW)), np.empty((6, SIMPLEX // 6)), out, flags,
+            np.empty((2, WIDTH)), np.empty((1, MEMORY)), np.empty((6, SIMPLEX // 6)), out, flags,
         )  # fmt: skip
 
     with first_call("impact"):

@@ -14,7 +14,7 @@ from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import check_workers
 from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow import warm
+from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import workspace
 from gjk3d.robot.model import Robot
 from gjk3d.robot.outlines import all_far
@@ -104,7 +104,7 @@ class Answers(Surroundings):
             every_many(
                 *self.robot.chain, rows, tables.link, tables.local, tables.ints, tables.floats, tables.starts,
                 tables.rows, tables.subs, most, *self._room(tables), work, table, FIRST_POINTS,
-                np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64), np.empty((0, warm.ROW)), 0,
+                np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64), np.empty((0, MEMORY)), 0,
                 len(rows), out, which,
             )  # fmt: skip
         return out, which

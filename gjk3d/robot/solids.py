@@ -15,7 +15,7 @@ import numpy as np
 from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.rows import FIRST_POINTS, scratch
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow import warm
+from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import workspace
 from gjk3d.query.distance import collide, signed_distance
 from gjk3d.results import Distance
@@ -172,5 +172,5 @@ class Solids:
             *self.robot.chain, rows, tables.link, tables.local, tables.ints, tables.floats, tables.starts,
             tables.planes, pairs, most, closely, np.empty((4, 4)), np.empty((len(self.robot.links), 4, 4)),
             np.empty((count, 13)), np.empty((count, 4)), np.full(count, -1, dtype=np.int64), work, table, FIRST_POINTS,
-            np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64), simplex, np.empty((0, warm.ROW)),
+            np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64), simplex, np.empty((0, MEMORY)),
         )  # fmt: skip

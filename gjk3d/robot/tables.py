@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.convex.rows import arena
-from gjk3d.narrow import warm
+from gjk3d.narrow.gjk import MEMORY
 from gjk3d.robot.capsules import with_capsules
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, Outline, Thing, outline
@@ -131,7 +131,7 @@ class Tables:
         Those in use are never copied: another thread may be writing them, and of an order that is half swapped a pair
         is lost.
         """
-        return np.arange(len(self.rows), dtype=np.int64), np.zeros((len(self.rows) + len(self.subs), warm.ROW))
+        return np.arange(len(self.rows), dtype=np.int64), np.zeros((len(self.rows) + len(self.subs), MEMORY))
 
     def copy(self) -> Tables:
         """Return tables whose objects may be moved and that remember by themselves."""

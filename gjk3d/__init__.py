@@ -67,7 +67,7 @@ _WHERE = {
     "SceneHit": "scene",
     "Clearance": "scene",
     "Mesh": "bodies.mesh",
-    "load": "bodies.loading",
+    "load": "bodies.files",
     "meeting_faces": "query.faces",
     "nearest_faces": "query.faces",
     "intersection_curve": "query.faces",
@@ -91,8 +91,8 @@ if TYPE_CHECKING:
     from gjk3d.bodies.cloud import PointCloud as PointCloud
     from gjk3d.bodies.compound import Compound as Compound
     from gjk3d.bodies.conversions import from_implicit as from_implicit
+    from gjk3d.bodies.files import load as load
     from gjk3d.bodies.heights import HeightField as HeightField
-    from gjk3d.bodies.loading import load as load
     from gjk3d.bodies.mesh import Mesh as Mesh
     from gjk3d.bodies.voxels import VoxelGrid as VoxelGrid
     from gjk3d.compat import CollisionManager as CollisionManager

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.meeting import meet_many, touches
+from gjk3d.bodies.contact import touches
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_pair import MeshPair, meet_many
 from gjk3d.convex.pairs import Pairs
 from gjk3d.poses import pose_rows
 from gjk3d.query.contact import contact
@@ -78,7 +79,7 @@ def _meshes(far: Any) -> None:
     signed_distance(first, second, None, far)
     rows = pose_rows(far[None])[0]
     meet_many(first, second, rows, rows)
-    touches(first, second, rows[0, :12])
+    touches(MeshPair.of(first, second, rows[0, :12]))
 
 
 def _scene(far: Any) -> None:

@@ -173,6 +173,13 @@ def moved(row: Array, points: Array) -> Array:
     return out
 
 
+def moved_back(row: Array, points: Array) -> Array:
+    """Return points (n, 3) in the frame of one pose: `moved` undoes it."""
+    turn, shift = parts(row)
+    out: Array = (points - shift) @ turn
+    return out
+
+
 def inverse(row: Array) -> Array:
     """Return the inverse of one pose, (12,)."""
     turn, shift = parts(row)

@@ -1,4 +1,5 @@
-"""What is not convex: meshes, compounds, voxels, points with a radius, height fields; reading files, making them.
+"""What is not convex: meshes, compounds, voxels, clouds of points, height fields; model files.
 
-How two of them are asked about lies here too; the questions themselves are in `query`.
+`base` is the protocol of all of them, and what two bodies answer lies here too; convex shapes are in `shapes`, the
+questions that a user asks in `query`.
 """

@@ -17,12 +17,12 @@ import numpy as np
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d._kernels.first_call import first_call
-from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.surface import TriangleSurface
+from gjk3d.bodies.traversal import DEEPEST, STACK, to_points
 from gjk3d.typing import Array, Ints
 
 LEAF = 2  #: triangles in a leaf, at most
 BINS = 16
-DEEPEST = 128  #: levels; halves beyond 64 of them, so that stacks of this size never overflow
 BOX = 15  #: numbers of a box
 _GROWN = 16.0 * 2.0**-52
 
@@ -226,7 +226,7 @@ def fit(corners: Array, links: Ints, boxes: Array, work: Array) -> None:
 
 
 class Tree(NamedTuple):
-    """Boxes over triangles, see `gjk3d.bodies.bvh`."""
+    """Boxes over triangles, see the module."""
 
     boxes: Array  #: (nodes, 15)
     links: Ints  #: (nodes, 3)
@@ -240,12 +240,9 @@ class Tree(NamedTuple):
         return self.boxes, self.links, self.corners
 
 
-def tree_of(mesh: Mesh) -> Tree:
+def tree_of(mesh: TriangleSurface) -> Tree:
     """Return the mesh's tree, built once."""
-    tree: Tree | None = mesh._cache.get("tree")
-    if tree is None:
-        tree = mesh._cache["tree"] = _built(mesh.vertices, mesh.faces)
-    return tree
+    return mesh._cached("tree", lambda: _built(mesh.vertices, mesh.faces))
 
 
 def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
@@ -283,3 +280,16 @@ def _gathered(vertices: Array, faces: Ints) -> tuple[Array, Array]:
 
 def _reach(vertices: Array) -> float:
     return float(np.abs(vertices).max())
+
+
+def traversal_stack() -> Ints:
+    """Return room for a traversal."""
+    return np.empty((STACK, 2), dtype=np.int64)
+
+
+def from_points(mesh: TriangleSurface, points: Array) -> tuple[Array, Array, Ints]:
+    """Return the distance of points in its frame from a mesh's surface, the nearest places on it, and their faces."""
+    out, which = np.empty((len(points), 4)), np.empty(len(points), dtype=np.int64)
+    tree = tree_of(mesh)
+    to_points(np.ascontiguousarray(points), 1e150, *tree.arrays, traversal_stack(), np.empty(STACK), out, which)
+    return out[:, 0], out[:, 1:], tree.order[which]

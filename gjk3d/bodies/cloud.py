@@ -4,61 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjk3d.bodies.unions import InTree, Packed, Solid, packed_behind
+from gjk3d.bodies.base import Body
+from gjk3d.bodies.parts import Copies
 from gjk3d.errors import ShapeError
-from gjk3d.poses import translations
 from gjk3d.shapes.arguments import number, rows
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.simplices import Point
 from gjk3d.shapes.sphere import Sphere
-from gjk3d.typing import Array, Ints, RowsLike
+from gjk3d.typing import Array, RowsLike
 
 
-class Balls(InTree):
-    """One ball at many places."""
-
-    __slots__ = ("_ball", "_hull", "_packed", "_points", "_radius")
-
-    def __init__(self, points: Array, radius: float) -> None:
-        self.count = len(points)
-        self._points, self._radius = points, radius
-        self._ball: Shape = Sphere(radius) if radius > 0.0 else Point()
-        self._packed = packed_behind([self._ball])
-        self._hull: Shape | None = None
-        self._plant()
-
-    def boxes(self, which: Ints) -> Array:
-        """See `Union`."""
-        places = self._points[which]
-        more = self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
-        return np.hstack([places - more, places + more])
-
-    def pack(self, which: Ints) -> Packed:
-        """See `Union`."""
-        return Packed(self._packed.ints, self._packed.floats, np.zeros((len(which), 2), dtype=np.int64))
-
-    def rows(self, which: Ints) -> Array:
-        """See `Union`."""
-        return translations(self._points[which])
-
-    def shape(self, part: int) -> Shape:
-        """See `Union`."""
-        return self._ball
-
-    def outline(self) -> Shape:
-        """See `Union`."""
-        if self._hull is None:
-            hull = ConvexHull(self._points)
-            self._hull = hull.inflated(self._radius) if self._radius > 0.0 else hull
-        return self._hull
-
-    def points(self) -> Array:
-        """See `Union`."""
-        return self._points
-
-
-class PointCloud(Solid):
+class PointCloud(Body):
     """Points, each standing for a ball about it.
 
     `gjk3d.collide`, `distance` and `signed_distance` take it on either side; the answers are those of the balls, exact.
@@ -104,9 +61,18 @@ class PointCloud(Solid):
 
     def hull(self) -> Shape:
         """Return the convex hull of all balls, a shape that every query takes."""
-        hull = self.union().outline()
-        assert hull is not None
-        return hull
+        return self._as_parts().hull()
 
-    def _union(self) -> Balls:
-        return Balls(self.points, self.radius)
+    def _as_parts(self) -> Copies:
+        return self._cached("parts", self._build_parts)
+
+    def _build_parts(self) -> Copies:
+        places, radius = self.points, self.radius
+        ball = Sphere(radius) if radius > 0.0 else Point()
+        more = radius + 4.0 * 2.0**-52 * (np.abs(places) + radius)
+        boxes = np.hstack([places - more, places + more])
+        return Copies([ball], np.zeros(len(places), dtype=np.int64), places, boxes, self._find_hull)
+
+    def _find_hull(self) -> Shape:
+        hull = ConvexHull(self.points)
+        return hull.inflated(self.radius) if self.radius > 0.0 else hull

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from gjk3d._kernels.decorators import kernel
+from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.surfaces import from_points, holds
+from gjk3d.bodies.raycast import holds
 from gjk3d.bodies.triangles import read
 from gjk3d.bodies.voxels import Bits, VoxelGrid
 from gjk3d.errors import ShapeError
@@ -94,7 +95,7 @@ def _drawn(mesh: Mesh) -> Array:
     corners = mesh.vertices[mesh.faces]
     u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = np.linalg.norm(np.cross(u, v), axis=1)
-    used = mesh.vertices[np.unique(mesh.faces)]
+    used = mesh._used
     if not area.sum() > 0.0:
         return used
     rng = np.random.default_rng(0)

@@ -8,7 +8,8 @@ from math import floor
 import numpy as np
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.bodies.unions import BLOCK, Packed, Solid, Union
+from gjk3d.bodies.base import Body, Packed, Parts
+from gjk3d.bodies.parts import BLOCK, turned
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import translations
 from gjk3d.shapes import layout
@@ -68,7 +69,7 @@ def prisms_near(
     return found, box, 0
 
 
-class Prisms(Union):
+class Prisms(Parts):
     """The columns below the triangles of a height field, two a cell, down to a bottom below all that is asked about."""
 
     __slots__ = ("_bottom", "_heights", "_origin", "_pitch")
@@ -81,7 +82,7 @@ class Prisms(Union):
 
     @property
     def box(self) -> Array:
-        """See `Union`."""
+        """See `Parts`."""
         x, y = self._origin
         nx, ny = self._heights.shape
         far = x + (nx - 1) * self._pitch, y + (ny - 1) * self._pitch
@@ -98,15 +99,19 @@ class Prisms(Union):
         return out
 
     def boxes(self, which: Ints) -> Array:
-        """See `Union`."""
+        """See `Parts`."""
         corners = self._corners(which)
         low, high = corners.min(axis=1), corners.max(axis=1)
         low[:, 2] = self._bottom
         more = 8.0 * 2.0**-52 * self.reach
         return np.hstack([low - more, high + more])
 
+    def boxes_at(self, which: Ints, m: Array) -> Array:
+        """See `Parts`."""
+        return turned(self.boxes(which), m)
+
     def near(self, boxes: Array, within: float) -> Iterator[Ints]:
-        """See `Union`."""
+        """See `Parts`."""
         box, cell = 0, 0
         boxes = np.ascontiguousarray(boxes)
         more = within + 8.0 * 2.0**-52 * (self.reach + float(np.abs(boxes).max(initial=0.0)))
@@ -119,7 +124,7 @@ class Prisms(Union):
                 yield out[:found]
 
     def seed(self, box: Array) -> int:
-        """See `Union`."""
+        """See `Parts`."""
         nx, ny = self._heights.shape[0] - 1, self._heights.shape[1] - 1
         at = (0.5 * (box[:2] + box[3:5]) - self._origin) / self._pitch
         x, y = at.tolist()
@@ -127,7 +132,7 @@ class Prisms(Union):
         return int(2 * (i * ny + j) + (self._heights[i, j + 1] > self._heights[i + 1, j]))
 
     def pack(self, which: Ints) -> Packed:
-        """See `Union`."""
+        """See `Parts`."""
         head = layout.FLOAT_HEAD
         local = self._local(which)
         floats = np.zeros((len(which), head + 18))
@@ -152,19 +157,19 @@ class Prisms(Union):
         return local
 
     def rows(self, which: Ints) -> Array:
-        """See `Union`."""
+        """See `Parts`."""
         return translations(self._middles(self._corners(which)))
 
     def shape(self, part: int) -> Shape:
-        """See `Union`."""
+        """See `Parts`."""
         return ConvexHull(self._local(np.array([part]))[0])
 
     def points(self) -> Array:
-        """See `Union`: what has no end is inside nothing."""
+        """See `Parts`: what has no end is inside nothing."""
         return np.zeros((0, 3))
 
 
-class HeightField(Solid):
+class HeightField(Body):
     """Ground: heights over a grid, two triangles a cell, solid below them without end.
 
     `gjk3d.collide`, `distance` and `signed_distance` take it on either side, against all that has an end; the answers
@@ -243,16 +248,16 @@ class HeightField(Solid):
 
     @property
     def _order(self) -> tuple[int, int]:
-        """See `Solid._order`: before all others, so that the kernels work in the frame of its grid."""
+        """See `Body`: before all others, so that the kernels work in the frame of its grid."""
         return -1, self.heights.size
 
     @property
     def bounds(self) -> Array:
-        """A height field has none: `UnboundedShapeError`."""
+        """Least and greatest corner, (2, 3) float: none, so `UnboundedShapeError` is raised."""
         raise UnboundedShapeError("a HeightField goes down without end: it has no bounds")
 
     @property
-    def limits(self) -> list[tuple[Array, float]]:
+    def _limits(self) -> list[tuple[Array, float]]:
         """Half-spaces, normals and offsets, that hold all of it: what lies above, and beyond each of four sides."""
         far = self.origin + self.pitch * (np.array(self.heights.shape) - 1.0)
         x, y, z = np.eye(3)
@@ -260,7 +265,18 @@ class HeightField(Solid):
         return [(z, float(self.heights.max())), *((n, float(d)) for n, d in sides)]
 
     def surface(self, resolution: int = 32) -> Surface:
-        """Return the ground as triangles, without sides or bottom; ``resolution`` is for other shapes."""
+        """Return the ground as triangles, without sides or bottom.
+
+        Parameters
+        ----------
+        resolution : int
+            Not used here.
+
+        Returns
+        -------
+        Surface
+            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int, seen anticlockwise from above.
+        """
         nx, ny = self.heights.shape
         i, j = (index.ravel() for index in np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij"))
         flat = self.origin + self.pitch * np.column_stack([i, j])
@@ -268,7 +284,7 @@ class HeightField(Solid):
         faces = (cells[:, None, None] + _STEPS) @ np.array([ny, 1])
         return Surface(np.column_stack([flat, self.heights.ravel()]), faces.reshape(-1, 3))
 
-    def facing(self, box: Array) -> Union:
+    def _parts_near(self, box: Array) -> Parts:
         """Return the columns, so deep that a thing in that box can be moved out of them, but not through them."""
         nx, ny = self.heights.shape
         low = min(float(self.heights.min()), float(box[2]))

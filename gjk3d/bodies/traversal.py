@@ -4,29 +4,18 @@ from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
-
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.bvh import DEEPEST
 from gjk3d.bodies.triangles import crossing_segment, gap_along, meet, nearest, nearest_on, place, read
 from gjk3d.geometry.vec3 import Rigid, Vec3, sub
-from gjk3d.narrow.cores import relative_pose
-from gjk3d.narrow.pairs import take_poses
 from gjk3d.typing import Array, Ints
 
+DEEPEST = 128  #: levels of a tree; halves beyond 64 of them, so that stacks of this size never overflow
 STACK = 4 * DEEPEST
 _STEPS = 4  #: from one mesh to the other and back, for a first guess
-_ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
 
 @inlined
-def rigid(row: Array) -> Rigid:
-    """Return a pose row as a tuple of its twelve numbers."""
-    return (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], row[11])
-
-
-@inlined
-def between(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
+def box_pose(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
     """Return the pose of B's box in that of A's, m being the pose of B's mesh in A's."""
     x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
     t0 = m[0] * x + m[1] * y + m[2] * z + m[9] - ba[i, 0]
@@ -107,7 +96,7 @@ def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float,
 
 @kernel
 def _gap(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> float:
-    return gap_squared(between(m, ba, i, bb, j), ba[i, 3], ba[i, 4], ba[i, 5], bb[j, 3], bb[j, 4], bb[j, 5])
+    return gap_squared(box_pose(m, ba, i, bb, j), ba[i, 3], ba[i, 4], ba[i, 5], bb[j, 3], bb[j, 4], bb[j, 5])
 
 
 @inlined
@@ -150,7 +139,7 @@ def crossings(
         top -= 1
         i, j = stack[top, 0], stack[top, 1]
         x, y, z = ba[i, 3] + noise, ba[i, 4] + noise, ba[i, 5] + noise
-        if boxes_apart(between(m, ba, i, bb, j), x, y, z, bb[j, 3], bb[j, 4], bb[j, 5]):
+        if boxes_apart(box_pose(m, ba, i, bb, j), x, y, z, bb[j, 3], bb[j, 4], bb[j, 5]):
             continue
         inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
         if not inner_a and not inner_b:
@@ -291,34 +280,45 @@ def cuts(m: Rigid, ca: Array, cb: Array, pairs: Ints, out: Array) -> int:
     return count
 
 
+_HERE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+
+
 @kernel
-def within(box: Array, reach: float, ba: Array, la: Ints, ca: Array, stack: Ints, found: Ints) -> int:
-    """Write the triangles that may be nearer than ``reach`` to a box in A's frame, up to the room; return how many."""
-    one = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-    count, top = 0, 1
-    most = reach * reach
-    stack[0, 0] = 0
-    while top > 0:
-        top -= 1
-        i = stack[top, 0]
-        if _gap(one, ba, i, box, 0) > most:
-            continue
-        if la[i, 0] >= 0:
-            stack[top, 0], stack[top + 1, 0] = la[i, 0] + 1, la[i, 0]
-            top += 2
-            continue
-        for t in range(la[i, 1], la[i, 1] + la[i, 2]):
-            far = 0.0
-            for k in range(3):
-                low = min(ca[t, k], ca[t, 3 + k], ca[t, 6 + k]) - box[0, k] - box[0, 3 + k]
-                high = box[0, k] - box[0, 3 + k] - max(ca[t, k], ca[t, 3 + k], ca[t, 6 + k])
-                gap = max(0.0, low, high)
-                far += gap * gap
-            if far <= most:
-                if count < found.shape[0]:
-                    found[count] = t
-                count += 1
-    return count
+def near_boxes(
+    boxes: Array, within: float, first: int, ba: Array, la: Ints, ca: Array, stack: Ints, query: Array, found: Ints
+) -> tuple[int, int]:
+    """Write pairs of a box, lowest and highest corner, and a triangle that may be as near as that.
+
+    Return how many, and the box to go on with; that is ``first`` itself where there is not even room for its own.
+    """
+    count, most = 0, within * within
+    for k in range(first, boxes.shape[0]):
+        before = count
+        for c in range(3):
+            query[0, c], query[0, 3 + c] = 0.5 * (boxes[k, c] + boxes[k, 3 + c]), 0.5 * (boxes[k, 3 + c] - boxes[k, c])
+        stack[0, 0] = 0
+        top = 1
+        while top > 0:
+            top -= 1
+            i = stack[top, 0]
+            if _gap(_HERE, ba, i, query, 0) > most:
+                continue
+            if la[i, 0] >= 0:
+                stack[top, 0], stack[top + 1, 0] = la[i, 0] + 1, la[i, 0]
+                top += 2
+                continue
+            for t in range(la[i, 1], la[i, 1] + la[i, 2]):
+                far = 0.0
+                for c in range(3):
+                    low = min(ca[t, c], ca[t, 3 + c], ca[t, 6 + c]) - boxes[k, 3 + c]
+                    gap = max(0.0, low, boxes[k, c] - max(ca[t, c], ca[t, 3 + c], ca[t, 6 + c]))
+                    far += gap * gap
+                if far <= most:
+                    if count == found.shape[0]:
+                        return before, k
+                    found[count, 0], found[count, 1] = k, t
+                    count += 1
+    return count, boxes.shape[0]
 
 
 @kernel
@@ -367,68 +367,3 @@ def to_points(
         which[k] = t
         out[k, 0] = sqrt(d)
         out[k, 1], out[k, 2], out[k, 3] = x[0], x[1], x[2]
-
-
-APART, BOXES_MEET, MEET, NO_POSE_GIVEN = 0, 1, 2, -1
-
-
-@inlined
-def _in_box(x: float, y: float, z: float, b: Array) -> bool:
-    """Tell whether a point lies in the box of a whole mesh."""
-    x, y, z = x - b[0, 0], y - b[0, 1], z - b[0, 2]
-    return bool(
-        abs(x * b[0, 6] + y * b[0, 7] + z * b[0, 8]) <= b[0, 3]
-        and abs(x * b[0, 9] + y * b[0, 10] + z * b[0, 11]) <= b[0, 4]
-        and abs(x * b[0, 12] + y * b[0, 13] + z * b[0, 14]) <= b[0, 5]
-    )
-
-
-@kernel
-def roots_relation(ma: Array, mb: Array, roots: Array, rows: Array) -> int:
-    """Tell whether the boxes of two whole meshes, or the balls about their middles, are apart at two matrices.
-
-    -1 where a matrix is no pose. ``roots`` are the two boxes, and in a third row the rounding, the greatest coordinate
-    of both together and the radii of both balls together. Each array that is passed costs as much as all that this
-    does.
-    """
-    if not take_poses(ma, mb, rows):
-        return NO_POSE_GIVEN
-    m = relative_pose(rows[0], _ORIGIN, rows[1], _ORIGIN)
-    noise = roots[2, 0] * (roots[2, 1] + max(abs(m[9]), abs(m[10]), abs(m[11])))
-    to = between(m, roots, 0, roots, 1)
-    far = roots[2, 2] + 2.0 * noise
-    if to[9] * to[9] + to[10] * to[10] + to[11] * to[11] > far * far:
-        return APART
-    x, y, z = roots[0, 3] + noise, roots[0, 4] + noise, roots[0, 5] + noise
-    return APART if boxes_apart(to, x, y, z, roots[1, 3], roots[1, 4], roots[1, 5]) else BOXES_MEET
-
-
-@kernel
-def relation(
-    rows: Array, rounding: float, reach: float, ba: Array, la: Ints, ca: Array, pa: Array,
-    bb: Array, lb: Ints, cb: Array, pb: Array, stack: Ints, found: Ints,
-) -> int:  # fmt: skip
-    """Tell how two meshes at two pose rows are: apart, surfaces apart but bodies in the other's box, or meeting.
-
-    ``pa`` and ``pb`` are points of each body.
-    """
-    m = relative_pose(rows[0], _ORIGIN, rows[1], _ORIGIN)
-    noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
-    if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, found) > 0:
-        return MEET
-    for k in range(pb.shape[0]):
-        x, y, z = pb[k, 0], pb[k, 1], pb[k, 2]
-        x, y, z = (
-            m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
-            m[6] * x + m[7] * y + m[8] * z + m[11],
-        )  # fmt: skip
-        if _in_box(x, y, z, ba):
-            return BOXES_MEET
-    for k in range(pa.shape[0]):
-        x, y, z = pa[k, 0] - m[9], pa[k, 1] - m[10], pa[k, 2] - m[11]
-        x, y, z = (
-            m[0] * x + m[3] * y + m[6] * z, m[1] * x + m[4] * y + m[7] * z, m[2] * x + m[5] * y + m[8] * z,
-        )  # fmt: skip
-        if _in_box(x, y, z, bb):
-            return BOXES_MEET
-    return APART

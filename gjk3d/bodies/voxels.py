@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.bodies.unions import InTree, Packed, Solid, packed_behind
+from gjk3d.bodies.base import Body
+from gjk3d.bodies.parts import Copies
 from gjk3d.errors import ShapeError
-from gjk3d.poses import translations
 from gjk3d.shapes.arguments import number, points_of, vector
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box
@@ -55,58 +55,7 @@ def merged(left: Bits, start: int, out: Ints) -> tuple[int, int]:
     return found, nx * ny * nz
 
 
-class Voxels(InTree):
-    """Boxes of solid cells, as few as come out of `merged`."""
-
-    __slots__ = ("_ends", "_floats", "_hull", "_ints", "_lengths", "_middles", "_starts", "_which")
-
-    def __init__(self, occupied: Bits, pitch: float, origin: Array) -> None:
-        left, blocks, cell = occupied.copy(), [], 0
-        while cell < left.size:
-            out = np.empty((_ROOM, 6), dtype=np.int64)
-            found, cell = merged(left, cell, out)
-            blocks.append(out[:found])
-        cells = np.concatenate(blocks)
-        self.count = len(cells)
-        self._ends = np.hstack([origin, origin]) + pitch * cells
-        self._middles = origin + (0.5 * pitch) * (cells[:, :3] + cells[:, 3:])
-        sizes, self._which = np.unique(cells[:, 3:] - cells[:, :3], axis=0, return_inverse=True)
-        self._lengths = pitch * sizes
-        self._ints, self._floats, self._starts = packed_behind([Box(lengths) for lengths in self._lengths])
-        self._hull: Shape | None = None
-        self._plant()
-
-    def boxes(self, which: Ints) -> Array:
-        """See `Union`."""
-        ends = self._ends[which]
-        more = 4.0 * 2.0**-52 * np.abs(ends)
-        return np.hstack([ends[:, :3] - more[:, :3], ends[:, 3:] + more[:, 3:]])
-
-    def pack(self, which: Ints) -> Packed:
-        """See `Union`."""
-        return Packed(self._ints, self._floats, self._starts[self._which[which]])
-
-    def rows(self, which: Ints) -> Array:
-        """See `Union`."""
-        return translations(self._middles[which])
-
-    def shape(self, part: int) -> Shape:
-        """See `Union`."""
-        return Box(self._lengths[self._which[part]])
-
-    def outline(self) -> Shape:
-        """See `Union`."""
-        if self._hull is None:
-            corners = np.where(_CORNERS, self._ends[:, None, 3:], self._ends[:, None, :3]).reshape(-1, 3)
-            self._hull = ConvexHull(np.unique(corners, axis=0))
-        return self._hull
-
-    def points(self) -> Array:
-        """See `Union`."""
-        return self._middles
-
-
-class VoxelGrid(Solid):
+class VoxelGrid(Body):
     """Cubes on a grid, those that are occupied being solid.
 
     `gjk3d.collide`, `distance` and `signed_distance` take it on either side; the answers are those of the cubes, exact.
@@ -134,8 +83,8 @@ class VoxelGrid(Solid):
     >>> grid = gk.VoxelGrid(occupied, 0.25, origin=(-0.5, -0.5, -0.5))
     >>> gk.collide(grid, gk.Sphere(0.2)), round(gk.distance(grid, gk.Sphere(0.2)).distance, 9)
     (False, 0.05)
-    >>> grid.contains([(0, 0, 0), (0.4, 0.4, 0)]).tolist()
-    [False, True]
+    >>> grid.contains([(0, 0, 0), (0.4, 0.4, 0)]).tolist(), grid.occupied.sum().item(), grid.volume
+    ([False, True], 48, 0.75)
     """
 
     __slots__ = ("_occupied", "origin", "pitch")
@@ -176,7 +125,23 @@ class VoxelGrid(Solid):
         return f"<VoxelGrid {size}, {np.count_nonzero(self._occupied)} occupied, pitch {self.pitch:g}>"
 
     def contains(self, points: Any) -> Any:
-        """Tell which points, (3,) or (n, 3), lie in an occupied cube; points on its surface may come out either way."""
+        """Tell which points lie in an occupied cube.
+
+        Parameters
+        ----------
+        points : (3,) float or (n, 3) float
+            In the frame of the grid.
+
+        Returns
+        -------
+        bool or (n,) bool
+            Points on the surface may come out either way.
+
+        Raises
+        ------
+        ShapeError
+            Where a point is not finite, or they are no rows of three.
+        """
         p, single = points_of(points, "contains: points")
         cells = np.floor((p - self.origin) / self.pitch)
         size = np.array(self._occupied.shape)
@@ -187,12 +152,21 @@ class VoxelGrid(Solid):
 
     def hull(self) -> Shape:
         """Return the convex hull of all cubes, a shape that every query takes."""
-        hull = self.union().outline()
-        assert hull is not None
-        return hull
+        return self._as_parts().hull()
 
     def surface(self, resolution: int = 32) -> Surface:
-        """Return the squares between occupied cubes and empty ones, as triangles; ``resolution`` is not used."""
+        """Return the squares between occupied cubes and empty ones, as triangles.
+
+        Parameters
+        ----------
+        resolution : int
+            Not used here.
+
+        Returns
+        -------
+        Surface
+            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int.
+        """
         solid = np.pad(self.occupied, 1)
         corners = []
         for axis in range(3):
@@ -209,8 +183,28 @@ class VoxelGrid(Solid):
         faces = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
         return Surface(self.origin + self.pitch * places, faces)
 
-    def _union(self) -> Voxels:
-        return Voxels(self._occupied, self.pitch, self.origin)
+    def _as_parts(self) -> Copies:
+        return self._cached("parts", self._build_parts)
+
+    def _build_parts(self) -> Copies:
+        """Return boxes of occupied cells, as few as come out of `merged`."""
+        left, blocks, cell = self._occupied.copy(), [], 0
+        while cell < left.size:
+            out = np.empty((_ROOM, 6), dtype=np.int64)
+            found, cell = merged(left, cell, out)
+            blocks.append(out[:found])
+        cells = np.concatenate(blocks)
+        ends = np.tile(self.origin, 2) + self.pitch * cells
+        middles = self.origin + (0.5 * self.pitch) * (cells[:, :3] + cells[:, 3:])
+        sizes, which = np.unique(cells[:, 3:] - cells[:, :3], axis=0, return_inverse=True)
+        more = 4.0 * 2.0**-52 * np.abs(ends)
+        boxes = np.hstack([ends[:, :3] - more[:, :3], ends[:, 3:] + more[:, 3:]])
+
+        def hull() -> Shape:
+            corners = np.where(_CORNERS, ends[:, None, 3:], ends[:, None, :3]).reshape(-1, 3)
+            return ConvexHull(np.unique(corners, axis=0))
+
+        return Copies([Box(self.pitch * size) for size in sizes], which.ravel(), middles, boxes, hull)
 
 
 def _pitch(pitch: Any) -> float:

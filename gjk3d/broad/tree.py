@@ -19,6 +19,13 @@ _WORSE = 1.3  #: a tree is built again where its surfaces have grown by so much
 ALL = -1  #: every bit
 
 
+def box_gaps(a: Array, b: Array) -> Array:
+    """Return how far apart boxes are, (n, 6) each, row by row."""
+    gaps = np.maximum(np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]), 0.0)
+    lengths: Array = np.sqrt((gaps * gaps).sum(axis=1))
+    return lengths
+
+
 class Tree:
     """Leaves numbered as the caller likes, from 0 and without large gaps, each with a box along the axes.
 
@@ -162,6 +169,12 @@ class Tree:
             out = np.empty((room, 2), dtype=np.int64)
             found, ray, top = search.along_rays(self.boxes, self.links, root, starts, ways, far, ray, stack, out, top)
             yield out[:found]
+
+    def nearest(self, box: Array) -> int:
+        """Return the leaf whose box is nearest to a box; there is at least one."""
+        root = int(self.state[ROOT])
+        stack = np.empty(int(self.links[root, HEIGHT]) + 2, dtype=np.int64)
+        return int(search.nearest_leaf(self.boxes, self.links, root, box, stack))
 
     @staticmethod
     def _stack(rows: int) -> Ints:

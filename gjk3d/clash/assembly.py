@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gjk3d.bodies import loading
+from gjk3d.bodies import files as model_files
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash.report import Input, Report, Vector
 from gjk3d.clash.units import converted, doubt, one_unit, symbol
@@ -149,7 +149,7 @@ class Assembly:
 
 def order(name: str) -> tuple[list[tuple[int, str]], str]:
     """Return what names are sorted by: 'bolt 2' before 'bolt 10'."""
-    return loading.natural(name), name
+    return model_files.natural(name), name
 
 
 def upward(whole: Assembly | Report) -> Vector:
@@ -178,7 +178,7 @@ class _File:
                 self.error = ParseError(f"{path}: {next(part.reason for part in self.parts)}")
 
     def _read(self, prefix: str, several: bool) -> list[AssemblyPart]:
-        content, pieces, others = loading.read_pieces(self.path)
+        content, pieces, others = model_files.read_pieces(self.path)
         self.unit = symbol(content.unit)
         parents = content.scene.graph.transforms.parents
         base = content.scene.graph.base_frame
@@ -189,7 +189,7 @@ class _File:
             # what has no name of its own is called as its file is
             name = prefix if key == self.path.stem and key not in parents else _path(key, parents, base, start)
             try:
-                mesh = loading.joined(name, geometries, self.unit, self.path).mesh
+                mesh = model_files.joined(name, geometries, self.unit, self.path).mesh
             except ShapeError as error:
                 parts.append(AssemblyPart(name, str(self.path), None, str(error)))
                 continue
@@ -222,11 +222,11 @@ def _named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
         path = Path(given)
         if not path.is_dir():
             found = [(path.stem, path)]
-            loading.existing(path)
+            model_files.existing(path)
         else:
-            found = [(str(file.relative_to(path).with_suffix("")), file) for file in _below(path, loading.FORMATS)]
+            found = [(str(file.relative_to(path).with_suffix("")), file) for file in _below(path, model_files.FORMATS)]
             if not found:
-                raise FileError(f"{path} holds no model: {' '.join(loading.FORMATS)} are read")
+                raise FileError(f"{path} holds no model: {' '.join(model_files.FORMATS)} are read")
         for name, file in found:
             files.setdefault(Path(os.path.realpath(file)), (Path(name).as_posix(), file))
     return sorted(files.values(), key=lambda entry: (order(entry[0]), str(entry[1])))

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.bodies import surfaces
-from gjk3d.bodies.mending import merged_places
+from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.raycast import holds, inside_of
+from gjk3d.bodies.topology import merged_places
 from gjk3d.poses import IDENTITY, ROUNDING
 from gjk3d.typing import Array, Ints
 
@@ -88,19 +90,17 @@ def shared_depth(a: Mesh, b: Mesh, both: Overlap | None) -> tuple[float, Array |
     if both is not None:
         if len(both.faces):
             middle = both.vertices.mean(axis=0)[None]  # deep in what is a ball, a block or a lens; outside of a ring
-            inside = surfaces.holds(a, middle) & surfaces.holds(b, middle)
+            inside = holds(a, middle) & holds(b, middle)
             best = _deepest(a, b, np.concatenate([_spread(both.vertices, both.faces), middle[inside]]))
             if best[0] < 0.25 * both.volume / _area(both):  # its surface is that of both: what is deep lies within
                 points = _within(both)
-                points = points[surfaces.holds(a, points) & surfaces.holds(b, points)]
+                points = points[holds(a, points) & holds(b, points)]
                 best = max(best, _deepest(a, b, points), key=lambda item: item[0])
     else:
         for one, other in ((a, b), (b, a)):
             if other.is_watertight:
-                low, high = other.bounds
                 points = _spread(one.vertices, one.faces)
-                points = points[((points >= low) & (points <= high)).all(axis=1)]
-                found = _deepest(a, b, points[surfaces.holds(other, points)], other)
+                found = _deepest(a, b, points[inside_of(other, points)], other)
                 best = max(best, found, key=lambda item: item[0])
     error = ROUNDING * float(max(np.abs(a.bounds).max(), np.abs(b.bounds).max()))
     return max(0.0, best[0] - error), best[1]
@@ -111,7 +111,7 @@ def _deepest(a: Mesh, b: Mesh, points: Array, only: Mesh | None = None) -> tuple
         return 0.0, None
     radius = np.zeros(len(points))
     for mesh in (a, b) if only is None else (only,):
-        radius += surfaces.from_points(mesh, points)[0]
+        radius += from_points(mesh, points)[0]
     k = int(np.argmax(radius))
     return float(radius[k]), points[k]
 
@@ -159,20 +159,20 @@ def _spread(vertices: Array, faces: Ints) -> Array:
 
 def touching(a: Mesh, b: Mesh) -> tuple[Array | None, Array | None]:
     """Return a common point of two surfaces that meet, in the middle of such, and the direction from A to B there."""
-    faces = surfaces.meeting_faces(a, b, HERE, _LOOKED_AT)
+    faces = MeshPair.of(a, b, HERE).meeting_faces(_LOOKED_AT)
     if not len(faces):
         return None, None
     out_a, out_b = _normals(a)[faces[:, 0]], _normals(b)[faces[:, 1]]
     k = int(np.argmin((out_a * out_b).sum(axis=1)))  # the two faces that look at each other most
     normal = out_a[k] - out_b[k]
     length = float(np.linalg.norm(normal))
-    segments = surfaces.cut(a, b, HERE, _LOOKED_AT)
+    segments = MeshPair.of(a, b, HERE).cut(_LOOKED_AT)
     if len(segments):
         middles = segments.mean(axis=1)
         point = middles[int(np.argmin(((middles - middles.mean(axis=0)) ** 2).sum(axis=1)))]
     else:  # faces in one plane cut in no segment
         low, high = np.maximum(a.bounds[0], b.bounds[0]), np.minimum(a.bounds[1], b.bounds[1])
-        point = surfaces.from_points(a, np.ascontiguousarray(0.5 * (low + high))[None])[1][0]
+        point = from_points(a, np.ascontiguousarray(0.5 * (low + high))[None])[1][0]
     return point, normal / length if length > 1e-6 else None
 
 
@@ -182,7 +182,7 @@ def crossing(a: Mesh, b: Mesh) -> float:
     Two faces cut each other in a segment; its middle is so far from the rims of both, and both reach so far beyond
     the plane of the other: rounding makes no crossing of faces in one plane.
     """
-    faces = surfaces.meeting_faces(a, b, HERE, _LOOKED_AT)
+    faces = MeshPair.of(a, b, HERE).meeting_faces(_LOOKED_AT)
     if not len(faces):
         return 0.0
     one, other = a.vertices[a.faces[faces[:, 0]]], b.vertices[b.faces[faces[:, 1]]]

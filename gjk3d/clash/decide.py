@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import surfaces
+from gjk3d.bodies.bvh import from_points
+from gjk3d.bodies.depth import depth
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_depths import depth
+from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.raycast import holds
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.contacts import HERE, crossing, shared_depth, touching
 from gjk3d.clash.report import Vector
@@ -55,10 +57,7 @@ def same_surface(a: Mesh, b: Mesh, tolerance: float) -> bool:
     """Tell whether every vertex of each of two closed parts lies on the surface of the other."""
     if not (a.is_watertight and b.is_watertight) or float(np.abs(a.bounds - b.bounds).max()) > tolerance:
         return False
-    return all(
-        bool((surfaces.from_points(other, mesh.vertices[np.unique(mesh.faces)])[0] <= tolerance).all())
-        for mesh, other in ((a, b), (b, a))
-    )
+    return all(bool((from_points(other, mesh._used)[0] <= tolerance).all()) for mesh, other in ((a, b), (b, a)))
 
 
 def all_shared(a: Mesh, b: Mesh, volume: float | None, tolerance: float) -> bool:
@@ -124,7 +123,7 @@ class Decider:
     def decide(self, a: Mesh, b: Mesh, hulls: Distance) -> Verdict | None:
         """Return what the pair is, None where it is free."""
         twins = same(a, b, self.tolerance)
-        slack = a.convex_slack + b.convex_slack
+        slack = a._convex_slack + b._convex_slack
         convex = slack <= 0.1 * self.tolerance
         if convex:
             found = self._convex(a, b, hulls, slack)
@@ -166,15 +165,17 @@ class Decider:
 
     def _any(self, a: Mesh, b: Mesh, hulls: Distance) -> Verdict | None:
         """Decide by triangles what the hulls leave open."""
-        if surfaces.meet(a, b, HERE):
+        pair = MeshPair.of(a, b, HERE)
+        if pair.surfaces_meet():
             return self._meeting(a, b)
-        holder = surfaces.one_in_other(a, b, HERE)
-        if holder:
-            return self._inside(a, b, holder)
-        gap = surfaces.gap(a, b, HERE, max(self.clearance, self.tolerance))
+        held = pair.held()
+        if held is not None:
+            return self._inside(a, b, held.by)
+        gap = pair.gap(max(self.clearance, self.tolerance))
         if gap is None:
             return None
-        way = gap.point_b - gap.point_a
+        point_a, point_b = gap.row[6:9], gap.row[9:12]
+        way = point_b - point_a
         distance = float(np.linalg.norm(way))
         kind = self._kind(distance)
         if kind is None:
@@ -184,9 +185,9 @@ class Decider:
             distance,
             0.0,
             normal=vector(way / distance) if distance > 0.0 else None,
-            point_a=vector(gap.point_a),
-            point_b=vector(gap.point_b),
-            point=vector(0.5 * (gap.point_a + gap.point_b)),
+            point_a=vector(point_a),
+            point_b=vector(point_b),
+            point=vector(0.5 * (point_a + point_b)),
             error_bound=gap.upper - gap.lower,
             convex_gap=max(0.0, distance - float(hulls.distance)),
             note=_hollow(a, b),
@@ -224,7 +225,7 @@ class Decider:
     def _inside(self, a: Mesh, b: Mesh, holder: int) -> Verdict:
         """Decide a pair whose surfaces are apart, a body of one lying in the other."""
         outer, inner, text = (a, b, "b lies inside a") if holder == 1 else (b, a, "a lies inside b")
-        wholly = bool(surfaces.holds(outer, inner.body_points).all())
+        wholly = bool(holds(outer, inner._body_points).all())
         found = self._overlapping("contained" if wholly else "hard", a, b, 0.0, None)
         note = text if wholly else text.replace("lies", "has a body that lies")
         return self._with_volume(found._replace(method="inside", note=_join(note, found.note)), self._overlap(a, b))
@@ -235,7 +236,7 @@ class Decider:
         So the bound from above, which is `Clash.depth`, is the same; that from below may be better here, since the
         shared solid has points deeper in both than the vertices that are looked at there. Both hold.
         """
-        deep = depth(a, b, HERE)
+        deep = depth(MeshPair.of(a, b, HERE))
         least = max(least, deep.least)
         place = deep.place if place is None else place
         half = 0.5 * deep.most * deep.normal

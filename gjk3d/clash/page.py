@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d import webpage
-from gjk3d.bodies.mending import merged_places
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.topology import merged_places
 from gjk3d.clash.assembly import upward
 from gjk3d.clash.report import KINDS, Clash, Report
 from gjk3d.clash.wording import MEANING, brief, decided, depth, distance, facts, headline, way_out

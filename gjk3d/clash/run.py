@@ -149,7 +149,7 @@ class Run:
         self.places = [k for k, part in enumerate(parts) if part.mesh is not None]
         self.meshes = [part.mesh for part in parts if part.mesh is not None]
         for mesh in self.meshes:
-            mesh.hush()  # the report says which are open
+            mesh._hush()  # the report says which are open
         self.clearance = _length(clearance, "clearance")
         self.default = tolerance is None
         self.tolerances = _tolerances(self.meshes)

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import surfaces
-from gjk3d.bodies.meeting import HELD, HOLDS, MEET, meet_many, nearest_face, touches
-from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.bvh import from_points
+from gjk3d.bodies.contact import touches
+from gjk3d.bodies.mesh_pair import HELD, HOLDS, MEET, MeshPair, meet_many
 from gjk3d.compat.objects import CollisionObject, Pairs, in_order
-from gjk3d.poses import matrices, parts, relative
+from gjk3d.poses import matrices, moved, moved_back, parts, relative
 from gjk3d.query.distance import distance, signed_distance
 from gjk3d.results import Distance
 from gjk3d.typing import Array, Ints
@@ -196,16 +196,10 @@ def as_asked(first: Any, names: Any, with_names: bool, data: Any, with_data: boo
     return (first, *more) if more else first
 
 
-def _holder(a: Mesh, b: Mesh, m: Array, solid: bool) -> bool:
+def _holder(pair: MeshPair, solid: bool) -> bool:
     """Tell whether one holds the other, where their surfaces do not meet."""
-    which = surfaces.one_in_other(a, b, m)
-    return which != 0 and (solid or (a, b)[which - 1].is_convex)
-
-
-def _in_frame(row: Array, point: Array) -> Array:
-    turn, shift = parts(row)
-    local: Array = (point - shift) @ turn
-    return local
+    held = pair.held()
+    return held is not None and (solid or (pair.a, pair.b)[held.by - 1].mesh.is_convex)
 
 
 def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
@@ -223,15 +217,17 @@ def _common(a: CollisionObject, b: CollisionObject) -> Distance:
 
 
 def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: Array) -> tuple[int, int]:
-    return nearest_face(a.mesh, _in_frame(a._row, point_a)), nearest_face(b.mesh, _in_frame(b._row, point_b))
+    return _nearest_face(a, point_a), _nearest_face(b, point_b)
+
+
+def _nearest_face(x: CollisionObject, point: Array) -> int:
+    return int(from_points(x.mesh, moved_back(x._row, point)[None])[2][0])
 
 
 def contacts(a: CollisionObject, b: CollisionObject, names: Names) -> Iterator[ContactData]:
     """Yield the contacts of a pair that meets."""
-    m = relative(a._row, b._row)
-    found = touches(a.mesh, b.mesh, m)
-    turn = parts(a._row)[0]
-    points, normals, depths = found.points @ turn.T + a._row[9:12], found.normals @ turn.T, found.depths
+    found = touches(MeshPair.of(a.mesh, b.mesh, relative(a._row, b._row)))
+    points, normals, depths = moved(a._row, found.points), found.normals @ parts(a._row)[0].T, found.depths
     convex = a.mesh.is_convex and b.mesh.is_convex
     if convex or not len(points):
         deep = _deep(a, b, convex)
@@ -246,18 +242,17 @@ def contacts(a: CollisionObject, b: CollisionObject, names: Names) -> Iterator[C
 
 def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Nearest | None:
     """Return how far apart two objects are, None where that is more than ``most``."""
-    m = relative(a._row, b._row)
-    if surfaces.meet(a.mesh, b.mesh, m) or _holder(a.mesh, b.mesh, m, solid):
+    pair = MeshPair.of(a.mesh, b.mesh, relative(a._row, b._row))
+    if pair.surfaces_meet() or _holder(pair, solid):
         convex = a.mesh.is_convex and b.mesh.is_convex
         deep = _deep(a, b, convex) if convex else _common(a, b)
         points = np.array(deep.point_a), np.array(deep.point_b)
         return Nearest(min(0.0, float(deep.distance)), _faces_at(a, points[0], b, points[1]), points)
-    gap = surfaces.gap(a.mesh, b.mesh, m, most)
+    gap = pair.gap(most)
     if gap is None:
         return None
-    turn = parts(a._row)[0]
-    first, second = turn @ gap.point_a + a._row[9:12], turn @ gap.point_b + a._row[9:12]
-    return Nearest(float(np.linalg.norm(second - first)), gap.faces, (first, second))
+    first, second = moved(a._row, gap.row[6:9]), moved(a._row, gap.row[9:12])
+    return Nearest(float(np.linalg.norm(second - first)), pair.faces_of(gap), (first, second))
 
 
 _START = 1.0 / 64.0  #: of the size of everything: how far boxes are looked for first

@@ -9,15 +9,15 @@ import numpy as np
 
 from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import check_convex, check_workers
+from gjk3d.convex.patches import most_corners
 from gjk3d.convex.rows import Rows, in_chunks, ranks
 from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError
-from gjk3d.narrow import features, manifold
+from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.query.ask import question
 from gjk3d.query.pair import prepared
 from gjk3d.results import Answer, Distance
-from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
@@ -269,15 +269,6 @@ def _pack(a: Shape, b: Shape) -> _Packed:
             np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]]), max(corners), sum(corners) + 4,
         )  # fmt: skip
     return packed
-
-
-def most_corners(shape: Shape) -> int:
-    """Return the most corners that a feature has, the centre of a cap with them."""
-    faces = shape._faces()[0]
-    if faces[0] > 0:
-        return int(np.diff(faces[1 : faces[0] + 2]).max())
-    curved = not isinstance(shape, Halfspace) and shape._packed[0][layout.KIND] != layout.BOX
-    return features.MOST + 1 if curved else 4
 
 
 def _patches(

@@ -18,10 +18,9 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 
 if TYPE_CHECKING:
-    from gjk3d.bodies.mesh import Mesh
-    from gjk3d.bodies.unions import Solid
+    from gjk3d.bodies.base import Body
 
-Collider: TypeAlias = "Shape | Mesh | Solid"  #: what can be asked about
+Collider: TypeAlias = "Shape | Body"  #: what can be asked about
 
 
 class Kind(Enum):
@@ -30,18 +29,16 @@ class Kind(Enum):
     CORE = "a convex shape whose support mapping is ours"
     MAPPED = "a convex shape with a support mapping of the user"
     HALFSPACE = "a half-space"
-    MESH = "triangles"
-    UNION = "many convex parts"
+    BODY = "many convex parts: triangles, shapes at poses, cubes, balls, columns"
 
 
 def kind_of(x: Any) -> Kind | None:
     """Return the kind of something, None where there is none."""
     if isinstance(x, Shape):
         return Kind.HALFSPACE if isinstance(x, Halfspace) else Kind.MAPPED if is_mapped(x) else Kind.CORE
-    from gjk3d.bodies.mesh import Mesh  # loaded when something is no convex shape
-    from gjk3d.bodies.unions import Solid
+    from gjk3d.bodies.base import Body  # loaded when something is no convex shape
 
-    return Kind.MESH if isinstance(x, Mesh) else Kind.UNION if isinstance(x, Solid) else None
+    return Kind.BODY if isinstance(x, Body) else None
 
 
 def is_collider(x: Any) -> TypeGuard[Collider]:
@@ -65,31 +62,17 @@ def _plane() -> Way:
 
 
 @cache
-def _triangles() -> Way:
-    from gjk3d.bodies import mesh_queries
-
-    return Way(mesh_queries.solve, mesh_queries.collide, mesh_queries.prepare)
-
-
-@cache
 def _parts() -> Way:
-    from gjk3d.bodies import union_queries
+    from gjk3d.bodies import distance, mesh_pair
 
-    return Way(union_queries.solve, union_queries.collide)
-
-
-@cache
-def _hull_of_mesh() -> Way:
-    from gjk3d.bodies import mesh_queries
-
-    return Way(mesh_queries.solve_with_plane, mesh_queries.collide_with_plane)
+    return Way(distance.solve, distance.collide, mesh_pair.prepare)
 
 
 @cache
-def _hull_of_union() -> Way:
-    from gjk3d.bodies import union_queries
+def _hull_of_body() -> Way:
+    from gjk3d.bodies import distance
 
-    return Way(union_queries.solve_with_plane, union_queries.collide_with_plane)
+    return Way(distance.solve_with_plane, distance.collide_with_plane)
 
 
 #: how two kinds are answered, in either order; two half-spaces are not
@@ -99,15 +82,10 @@ PAIRS: dict[tuple[Kind, Kind], Callable[[], Way]] = {
     (Kind.CORE, Kind.HALFSPACE): _plane,
     (Kind.MAPPED, Kind.MAPPED): _mapped,
     (Kind.MAPPED, Kind.HALFSPACE): _mapped,
-    (Kind.MESH, Kind.CORE): _triangles,
-    (Kind.MESH, Kind.MAPPED): _triangles,
-    (Kind.MESH, Kind.HALFSPACE): _hull_of_mesh,
-    (Kind.MESH, Kind.MESH): _triangles,
-    (Kind.UNION, Kind.CORE): _parts,
-    (Kind.UNION, Kind.MAPPED): _parts,
-    (Kind.UNION, Kind.HALFSPACE): _hull_of_union,
-    (Kind.UNION, Kind.MESH): _parts,
-    (Kind.UNION, Kind.UNION): _parts,
+    (Kind.BODY, Kind.CORE): _parts,
+    (Kind.BODY, Kind.MAPPED): _parts,
+    (Kind.BODY, Kind.HALFSPACE): _hull_of_body,
+    (Kind.BODY, Kind.BODY): _parts,
 }
 
 
@@ -128,14 +106,15 @@ def way_of(a: Any, b: Any) -> Way:
             f"{type(a).__name__} against {type(b).__name__}: two half-spaces overlap without end; "
             "use a large Box for one of them"
         )
-    if first is second is Kind.MESH:
+    if first is second is Kind.BODY:
         check_units(a, b)
     return found()
 
 
-def check_units(a: Mesh, b: Mesh) -> None:
+def check_units(a: Body, b: Body) -> None:
     """Raise where two meshes say that they are in different units."""
-    if a.unit and b.unit and a.unit.rstrip("s") != b.unit.rstrip("s"):
+    one, other = getattr(a, "unit", None), getattr(b, "unit", None)
+    if one and other and one.rstrip("s") != other.rstrip("s"):
         raise UnsupportedPair(
-            f"a is in {a.unit} and b in {b.unit}: bring them to one unit, as with mesh.scaled(0.001, unit='meters')"
+            f"a is in {one} and b in {other}: bring them to one unit, as with mesh.scaled(0.001, unit='meters')"
         )

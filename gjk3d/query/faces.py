@@ -6,11 +6,13 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from gjk3d.bodies import surfaces
+from gjk3d.bodies.distance import in_order, pair_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_queries import turned
+from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.parts import Triangles
 from gjk3d.errors import ShapeError, UnsupportedPair
-from gjk3d.poses import relative
+from gjk3d.poses import moved, relative
 from gjk3d.query.ask import question
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -84,8 +86,8 @@ def meeting_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
 
     Raises
     ------
-    PoseError, UnsupportedPair
-        Naming what is wrong with the input.
+    PoseError, ShapeError, UnsupportedPair
+        Naming what is wrong with the input: no mesh among the two, no pose, a stack of poses, meshes in two units.
 
     Notes
     -----
@@ -100,12 +102,9 @@ def meeting_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
     >>> gk.meeting_faces(flat, upright).tolist()
     [[0, 0]]
     """
-    first, second, m, swap, _ = _one(a, b, pose_a, pose_b)
-    found = surfaces.meeting_faces(first, second, m)
-    if swap:
-        found = found[:, ::-1]
-        found = found[np.lexsort((found[:, 1], found[:, 0]))]
-    return found
+    pair, swap, _ = _one(a, b, pose_a, pose_b)
+    found = _faces_of(pair, pair.meeting(), 0)[:, :: -1 if swap else 1]
+    return found[np.lexsort((found[:, 1], found[:, 0]))]
 
 
 @overload
@@ -135,6 +134,11 @@ def intersection_curve(
         The two ends of each segment, in world axes; faces in one plane cut in none. Joined, the longest line is first,
         and a closed one ends where it began.
 
+    Raises
+    ------
+    PoseError, ShapeError, UnsupportedPair
+        As `meeting_faces` does, and where one is no mesh.
+
     Examples
     --------
     >>> import gjk3d as gk
@@ -145,18 +149,34 @@ def intersection_curve(
     """
     if not (isinstance(a, Mesh) and isinstance(b, Mesh)):
         raise UnsupportedPair("intersection_curve is of two meshes: both must be gjk3d.Mesh")
-    first, second, m, _, row = _one(a, b, pose_a, pose_b)
-    assert isinstance(second, Mesh)
-    segments = surfaces.cut(first, second, m)
-    placed: Array = segments @ row[:9].reshape(3, 3).T + row[9:12]
+    pair, _, row = _one(a, b, pose_a, pose_b)
+    assert isinstance(pair, MeshPair)
+    placed = moved(row, pair.cut())
     if not join:
         return placed
     # both faces of an edge compute where it cuts a face, each with its own rounding
-    return joined(placed, 1e4 * surfaces.noise(first, second, m))
+    return joined(placed, 1e4 * pair.error)
 
 
 def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None) -> tuple[int, int]:
-    """Return the faces that the nearest points of two meshes lie on, -1 for a shape; some that meet where any do.
+    """Return the faces that the nearest points of two meshes lie on; some that meet where any do.
+
+    Parameters
+    ----------
+    a, b : Mesh or Shape
+        At least one a mesh.
+    pose_a, pose_b : (4, 4) float, RigidTransform or None
+        World from local; None is the identity.
+
+    Returns
+    -------
+    (int, int)
+        A face of each; -1 for the shape.
+
+    Raises
+    ------
+    PoseError, ShapeError, UnsupportedPair
+        As `meeting_faces` does.
 
     Examples
     --------
@@ -165,26 +185,35 @@ def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
     >>> gk.nearest_faces(strip, gk.Sphere(0.5), None, [(1, 0, 0, 3), (0, 1, 0, 1), (0, 0, 1, 0), (0, 0, 0, 1)])
     (1, -1)
     """
-    first, second, m, swap, _ = _one(a, b, pose_a, pose_b)
-    met = surfaces.meeting_faces(first, second, m, 64)
-    if len(met):
-        faces = (int(met[0, 0]), int(met[0, 1]) if isinstance(second, Mesh) else -1)
-    else:
-        gap = surfaces.gap(first, second, m)
-        assert gap is not None
-        faces = gap.faces
-    return (faces[1], faces[0]) if swap else faces
+    pair, swap, _ = _one(a, b, pose_a, pose_b)
+    met = pair.meeting(0.0, 64) if isinstance(pair, MeshPair) else pair.meeting()
+    parts = met[:1] if len(met) else np.array([pair.nearest().parts])
+    i, j = _faces_of(pair, parts, -1)[0].tolist()
+    return (j, i) if swap else (i, j)
 
 
-def _one(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Mesh, Mesh | Shape, Array, bool, Array]:
+def _one(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[BodyPair, bool, Array]:
+    """Return the two, whether they are exchanged, and the pose row of the first of them."""
+    for x in (a, b):
+        if not isinstance(x, (Mesh, Shape)):
+            raise UnsupportedPair(f"{type(x).__name__} has no faces: this is of a mesh, and another or a convex shape")
     if not isinstance(a, Mesh) and not isinstance(b, Mesh):
         raise UnsupportedPair(f"neither {type(a).__name__} nor {type(b).__name__} is a mesh: at least one must be")
     _, rows = question(a, b, pose_a, pose_b)
     if rows.stacked:
         raise ShapeError("this is for one pair of poses: pass single ones")
-    swap = turned(a, b)
+    if isinstance(a, Halfspace) or isinstance(b, Halfspace):
+        raise UnsupportedPair("a half-space has no faces to meet: ask collide or signed_distance")
+    swap = not in_order(a, b)
     if swap:
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
-    if isinstance(b, Halfspace):
-        raise UnsupportedPair("a half-space has no faces to meet: ask collide or signed_distance")
-    return a, b, relative(rows.a[0], rows.b[0]), swap, rows.a[0]
+    return pair_of(a, b, relative(rows.a[0], rows.b[0])), swap, rows.a[0]
+
+
+def _faces_of(pair: BodyPair, parts: Ints, other: int) -> Ints:
+    """Return the faces that pairs of triangles are, (k, 2); of a shape it is ``other``."""
+    faces = [
+        side.tree.order[parts[:, k]] if isinstance(side, Triangles) else np.full(len(parts), other, dtype=np.int64)
+        for k, side in enumerate((pair.a, pair.b))
+    ]
+    return np.column_stack(faces)

@@ -203,14 +203,10 @@ def _cast(
 ) -> RayHit[Any]:
     out, codes = np.empty((count, 4)), np.empty(count, dtype=np.int64)
     kind = kind_of(shape)
-    if kind is Kind.MESH:
-        from gjk3d.bodies.mesh_rays import cast_mesh
+    if kind is Kind.BODY:
+        from gjk3d.bodies.raycast import cast
 
-        cast_mesh(shape, poses, starts, units, most, out, codes)
-    elif kind is Kind.UNION:
-        from gjk3d.bodies.union_rays import cast_union
-
-        cast_union(shape, poses, starts, units, most, out, codes, cast_rays)
+        cast(shape, poses, starts, units, most, out, codes, cast_rays)
     elif isinstance(shape, Halfspace):
         _half_space(shape, poses, starts, units, most, out, codes)
     else:

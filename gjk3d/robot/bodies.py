@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import spatial
 
-from gjk3d.bodies.loading import load
+from gjk3d.bodies.files import load
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import Gjk3dError, ParseError, ShapeError
 from gjk3d.robot import files, urdf
@@ -127,7 +127,7 @@ def _parts(mesh: Mesh) -> _Made:
     error = 0.0
     for body in mesh.bodies():
         if body.is_watertight and body.convexity < _CONVEX:
-            cut = body.decompose()
+            cut: Any = body.decompose()
             hulls += [
                 ConvexHull(np.asarray(shape.vertices) @ pose[:3, :3].T + pose[:3, 3]) for shape, pose in cut.parts
             ]

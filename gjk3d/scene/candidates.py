@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.broad.tree import Tree
+from gjk3d.broad.tree import Tree, box_gaps
 from gjk3d.scene.objects import Objects
 from gjk3d.typing import Array, Ints
 
@@ -26,13 +26,6 @@ def heights(boxes: Array, normal: Array, offset: float) -> Array:
     rounding = _ROUNDING * (np.abs(boxes[:, :3]) + np.abs(boxes[:, 3:])).sum(axis=1) + _ROUNDING * abs(offset)
     above: Array = least.sum(axis=1) - offset - rounding
     return above
-
-
-def box_gaps(a: Array, b: Array) -> Array:
-    """Return how far apart boxes are, row by row."""
-    gaps = np.maximum(np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]), 0.0)
-    lengths: Array = np.sqrt((gaps * gaps).sum(axis=1))
-    return lengths
 
 
 class Candidates:

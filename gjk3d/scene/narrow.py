@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.pairs import PairDistance, pair_distance
+from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers
+from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
-from gjk3d.poses import matrices
+from gjk3d.poses import ROUNDING, matrices
+from gjk3d.query.contact import Contact
 from gjk3d.query.dispatch import way_of
 from gjk3d.query.raycast import RayHit, cast_rays
 from gjk3d.scene.candidates import Candidates, wider
@@ -135,9 +138,8 @@ class Narrow:
 
     def _meshes_apart(self, pairs: Ints, which: Ints, margin: float) -> tuple[Ints, Ints]:
         """Return which pairs are left to ask, and which are of two meshes whose tilted boxes are apart."""
-        from gjk3d.bodies.meeting import root_of, roots_apart  # loaded where there is a mesh or the like
-        from gjk3d.bodies.mesh import Mesh
-        from gjk3d.poses import ROUNDING
+        from gjk3d.bodies.mesh import Mesh  # loaded where there is a mesh or the like
+        from gjk3d.bodies.mesh_pair import root_of, roots_apart
 
         shapes = self.shapes(pairs[which])
         numbers, at = np.unique(shapes, return_inverse=True)
@@ -294,6 +296,39 @@ def _ask(
         start += size
         size *= 2
     return kept, worst
+
+
+def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -> Contact:
+    """Return the contact patches of pairs that are no farther apart than that."""
+    result = narrow.result(answers, within)
+    mixed = narrow.mixed(answers.pairs)
+    if not mixed.any():
+        shapes, table = narrow.table(answers.pairs)
+        return Contact(
+            result, *patch_points(narrow.pairs, shapes, table, narrow.rows, answers.out, within, most, narrow.workers)
+        )
+    from gjk3d.bodies.contact import meeting_points  # loaded where there is a mesh or the like
+
+    count = np.zeros(len(answers), dtype=np.int64)
+    shapes, table = narrow.table(answers.pairs[~mixed])
+    some, count[~mixed] = patch_points(
+        narrow.pairs, shapes, table, narrow.rows, answers.out[~mixed], within, most, narrow.workers
+    )
+    others = [
+        meeting_points(a, b, row_a, row_b, out, within, most)
+        for a, b, row_a, row_b, out in narrow.one_by_one(answers[mixed])
+    ]
+    count[mixed] = [len(points) for points, _ in others]
+    columns = int(count.max()) if most is None else most
+    points, normals = (
+        np.full((len(answers), columns, manifold.POINT), np.nan),
+        np.full((len(answers), columns, 3), np.nan),
+    )
+    points[~mixed, : some.shape[1]] = some
+    normals[~mixed] = np.where(np.isnan(points[~mixed, :, :3]), np.nan, answers.out[~mixed, None, 3:6])
+    for k, (own, ways) in zip(np.flatnonzero(mixed).tolist(), others, strict=True):
+        points[k, : len(own)], normals[k, : len(own)] = own, ways
+    return Contact(result, points, count, normals)
 
 
 def first_hits(objects: Objects, starts: Array, units: Array, far: float, stacked: bool) -> SceneHit:

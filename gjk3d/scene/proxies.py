@@ -19,7 +19,7 @@ from gjk3d.shapes.simplices import Point
 from gjk3d.typing import Array
 
 #: what a question adds to the box of a solid for rounding, in units of its greatest coordinate: more than the error of
-#: a place in either of two solids that nearly touch, see `gjk3d.bodies.surfaces`
+#: a place in either of two solids that nearly touch, see `gjk3d.bodies.pair`
 _ROUNDING = 256.0 * 2.0**-52
 
 
@@ -76,7 +76,7 @@ def planes_of(solid: Any) -> list[tuple[Array, float]]:
     try:
         _ = solid.bounds
     except UnboundedShapeError:
-        limits: list[tuple[Array, float]] = solid.limits
+        limits: list[tuple[Array, float]] = solid._limits
         more = _ROUNDING * max(abs(d) for _, d in limits)
         return [(n, d + more) for n, d in limits]
     return []

@@ -21,8 +21,7 @@ from gjk3d.query.dispatch import Collider, is_collider
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.candidates import Candidates
-from gjk3d.scene.contacts import patches
-from gjk3d.scene.narrow import Answers, Narrow, first_hits, nearest
+from gjk3d.scene.narrow import Answers, Narrow, first_hits, nearest, patches
 from gjk3d.scene.objects import Objects, alone, check_name, check_new, distinct, pose_rows_of, put_pose
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear

@@ -280,7 +280,7 @@ def _chip(place: tuple[float, float], color: str) -> Any:
 
 def joined(shaded: Any) -> tuple[Array, Any]:
     """Return the mesh joined again at its sharp edges, as outlines need it."""
-    from gjk3d.bodies.mending import merged_places
+    from gjk3d.bodies.topology import merged_places
 
     places = merged_places(shaded.vertices)
     points = np.empty((places.max() + 1, 3))

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.mending import merged_places
+from gjk3d.bodies.topology import merged_places
 from gjk3d.errors import Gjk3dError
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.convex_hull import ConvexHull

@@ -45,12 +45,12 @@ def test_merged_boxes_are_the_cubes() -> None:
     for density in (0.1, 0.5, 0.9):
         occupied = rng.uniform(size=(9, 7, 8)) < density
         grid = gk.VoxelGrid(occupied, 0.5)
-        union, seen = grid.union(), np.zeros(occupied.shape, dtype=int)
+        union, seen = grid._as_parts(), np.zeros(occupied.shape, dtype=int)
         for box in union.boxes(np.arange(union.count)):
             i, j, k, a, b, c = np.round(box / 0.5).astype(int)
             seen[i:a, j:b, k:c] += 1
         assert (seen == occupied).all()
-    assert gk.VoxelGrid(np.ones((30, 30, 30)), 0.1).union().count == 1
+    assert gk.VoxelGrid(np.ones((30, 30, 30)), 0.1)._as_parts().count == 1
 
 
 def test_depth_in_a_solid_block_is_that_of_the_block() -> None:

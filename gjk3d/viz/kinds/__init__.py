@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import RigidTransform
 
-from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.unions import Solid
+from gjk3d.bodies.base import Body
 from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.report import Clash, Report
 from gjk3d.query.contact import Contact
@@ -127,8 +126,7 @@ def _named(style: Style, pair: tuple[str, str | None]) -> Style:
 #: A subclass is drawn as its nearest base that has a line.
 KINDS: dict[type, Callable[..., Drawing]] = {
     Shape: draw_body,
-    Mesh: draw_body,
-    Solid: draw_body,
+    Body: draw_body,
     Surface: draw_body,
     np.ndarray: draw_poses,
     RigidTransform: draw_poses,

@@ -13,7 +13,7 @@ import trimesh
 from model_files import CORNERS, TRIANGLES
 
 import gjk3d as gk
-from gjk3d.bodies.surfaces import holds
+from gjk3d.bodies.raycast import holds
 from gjk3d.errors import Gjk3dWarning, ShapeError
 
 BALL = gk.Sphere(1).surface(16)
@@ -103,7 +103,7 @@ def test_contact_with_a_turned_face_pushes_outwards():
     assert np.array_equal(*found)
     flat = gk.Mesh(CORNERS, TRIANGLES)
     normals = [
-        gk.Mesh(CORNERS, faces).outward(np.arange(12)) * np.sign(flat.volume)
+        gk.Mesh(CORNERS, faces)._outward(np.arange(12)) * np.sign(flat.volume)
         for faces in (TRIANGLES, turned(TRIANGLES, [3]))
     ]
     assert np.array_equal(*normals)
@@ -145,7 +145,7 @@ def test_what_needs_no_repair_has_none():
         assert mesh.repairs == ()
         assert mesh.is_watertight
         assert mesh.skin is mesh
-        assert mesh.wound is mesh.faces
+        assert mesh._wound is mesh.faces
 
 
 def klein():

@@ -1,4 +1,4 @@
-"""Which triangles share their edges, and the closed surface in a mesh that has a flaw or two.
+"""The arrays of a mesh: checked; which triangles share their edges; the closed surface where there is a flaw or two.
 
 A surface bounds a solid where each edge is run along as often one way as the other. One triangle too many, or wound the
 other way, would make all of it hollow, so three flaws are mended, and only where the surface is closed by that:
@@ -7,11 +7,66 @@ triangles that are there more than once, triangles that hang on it by an edge, a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from gjk3d.errors import ShapeError
+from gjk3d.shapes.layout import in_range
 from gjk3d.typing import Array, Bools, Ints
+
+
+def checked_vertices(value: Any) -> Array:
+    """Return the vertices of a mesh as an array of its own, or raise naming what is wrong with them."""
+    raw = _array(value, "vertices")
+    if raw.dtype.kind not in "fiu":
+        raise ShapeError(f"vertices are of type {raw.dtype}: give real numbers, (n, 3)")
+    _rows_of_three(raw, "vertices")
+    points = np.array(raw, dtype=np.float64, order="C") + 0.0  # -0.0 becomes 0.0, so equal places have equal bits
+    finite = np.isfinite(points).all(axis=1)
+    if not finite.all():
+        bad = np.flatnonzero(~finite)
+        shown = ", ".join(f"{x:g}" for x in points[bad[0]])
+        raise ShapeError(
+            f"vertices[{bad[0]}] is [{shown}], not finite ({len(bad)} of {len(points)} rows): repair or drop these"
+        )
+    in_range(points, "vertices")
+    return points
+
+
+def checked_faces(value: Any, limit: int) -> Ints:
+    """Return the faces of a mesh with so many vertices, or raise naming what is wrong with them."""
+    raw = _array(value, "faces")
+    if raw.size and raw.dtype.kind not in "iu":
+        raise ShapeError(f"faces are of type {raw.dtype}: give whole numbers, the rows of vertices that each one joins")
+    if raw.size == 0:
+        raise ShapeError("faces is empty: a mesh needs at least one triangle (ConvexHull(points) takes bare points)")
+    _rows_of_three(raw, "faces")
+    wrong = np.flatnonzero(((raw < 0) | (raw >= limit)).any(axis=1))
+    if len(wrong):
+        raise ShapeError(
+            f"faces[{wrong[0]}] is {raw[wrong[0]].tolist()}, but there are {limit} vertices, 0 to {limit - 1}"
+            f" ({len(wrong)} of {len(raw)} faces): indices count from 0"
+        )
+    flags = raw.flags
+    if raw is value and raw.dtype == np.int64 and flags.c_contiguous and flags.owndata and not flags.writeable:
+        kept: NDArray[np.int64] = raw
+        return kept  # those of another mesh: copies of a part share them
+    return np.array(raw, dtype=np.int64, order="C")
+
+
+def _array(value: Any, what: str) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ShapeError(f"{what} has rows of different lengths: give an array, (n, 3)") from None
+
+
+def _rows_of_three(raw: NDArray[Any], what: str) -> None:
+    if raw.ndim != 2 or raw.shape[1] != 3:
+        cure = f": did you mean {what}.T?" if raw.ndim == 2 and raw.shape[0] == 3 else ""
+        raise ShapeError(f"{what} has shape {raw.shape}, expected (n, 3){cure}")
 
 
 class Edges(NamedTuple):

@@ -8,8 +8,8 @@ import pytest
 import trimesh
 
 import gjk3d as gk
-from gjk3d.bodies.meeting import APART, HELD, HOLDS, MEET, meet_many, touches
-from gjk3d.bodies.surfaces import meet, one_in_other
+from gjk3d.bodies.contact import touches
+from gjk3d.bodies.mesh_pair import APART, HELD, HOLDS, MEET, MeshPair, meet_many
 from gjk3d.poses import pose_rows, relative
 
 
@@ -37,8 +37,9 @@ def test_many_are_one_by_one(pair):
     found = meet_many(*pair, first, second)
     expected = []
     for p, q in zip(first, second, strict=True):
-        m = relative(p, q)
-        expected.append(MEET if meet(*pair, m) else (APART, HOLDS, HELD)[one_in_other(*pair, m)])
+        two = MeshPair.of(*pair, relative(p, q))
+        held = two.held()
+        expected.append(MEET if two.surfaces_meet() else APART if held is None else (HOLDS, HELD)[held.by - 1])
     assert found.tolist() == expected
     assert 5 < expected.count(MEET) < count
     assert expected.count(HOLDS) == 0 or pair[0] is TORUS
@@ -60,13 +61,14 @@ def test_touches_of_faces_without_area():
     speck = gk.Mesh([(0.5, 0.5, 0)] * 3, [(0, 1, 2)])
     same = pose_rows(None)[0][0, :12]
     m = relative(same, same)
-    through = touches(flat, needle, m)
+    through = touches(MeshPair.of(flat, needle, m))
     assert through.faces.tolist() == [[0, 0]]
     assert through.points[0] == pytest.approx([0.5, 0.5, 0.0], abs=1e-15)
     assert (through.normals[0].tolist(), through.depths[0]) == ([0.0, 0.0, 1.0], 1.0)
-    turned = touches(needle, flat, m)
+    turned = touches(MeshPair.of(needle, flat, m))
     assert (turned.normals[0].tolist(), turned.depths[0]) == ([0.0, 0.0, -1.0], 1.0)
-    dots = touches(speck, needle, m)
+    dots = touches(MeshPair.of(speck, needle, m))
     assert dots.depths.tolist() == [0.0]
     assert np.linalg.norm(dots.normals[0]) == 1.0
-    assert len(touches(flat, gk.Mesh([(0, 0, 1), (1, 0, 1), (0, 1, 1)], [(0, 1, 2)]), m).faces) == 0
+    above = gk.Mesh([(0, 0, 1), (1, 0, 1), (0, 1, 1)], [(0, 1, 2)])
+    assert len(touches(MeshPair.of(flat, above, m)).faces) == 0

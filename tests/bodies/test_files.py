@@ -29,7 +29,7 @@ from model_files import (
 )
 
 import gjk3d as gk
-from gjk3d.bodies import loading
+from gjk3d.bodies import files
 from gjk3d.errors import FileError, ParseError
 
 LOOP = [{"mesh": 0, "children": [1]}, {"mesh": 0, "children": [0]}]
@@ -97,14 +97,14 @@ def test_step_keeps_names_comes_in_meters_and_prints_nothing(save, capfd):
 
 
 def test_a_step_reader_that_never_ends_is_stopped(save, monkeypatch):
-    monkeypatch.setattr(loading, "STEP_SECONDS", 0.3)
-    monkeypatch.setattr(loading, "_STEP_CODE", "import time; time.sleep(60)")
+    monkeypatch.setattr(files, "STEP_SECONDS", 0.3)
+    monkeypatch.setattr(files, "_STEP_CODE", "import time; time.sleep(60)")
     with pytest.raises(ParseError, match=r"took more than 0\.3 s and was stopped"):
         gk.load(save("endless.step", b"x"))
 
 
 def test_a_step_reader_that_crashes_is_an_error(save, monkeypatch):
-    monkeypatch.setattr(loading, "_STEP_CODE", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    monkeypatch.setattr(files, "_STEP_CODE", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
     with pytest.raises(ParseError, match="died of signal 11"):
         gk.load(save("crash.step", b"x"))
 
@@ -304,7 +304,7 @@ LIARS = {
 
 @pytest.mark.parametrize("name", LIARS)
 def test_a_lying_header_costs_no_memory(save, name, monkeypatch):
-    monkeypatch.setattr(loading, "MAX_TRIANGLES", 20_000)
+    monkeypatch.setattr(files, "MAX_TRIANGLES", 20_000)
     path = save(name, LIARS[name])
     with contextlib.suppress(ParseError):
         gk.load(path)  # what it imports is no cost of the file
@@ -344,9 +344,9 @@ LATE = {
 @pytest.mark.parametrize("name", [*(f"{what}{kind}" for what in WASTE for kind in FORMATS), *LATE])
 def test_no_reader_is_given_garbage(save, name, monkeypatch):
     """Its cost in time and memory is many times the file's size: gigabytes of this are refused before."""
-    monkeypatch.setattr(loading, "_read", lambda *_: pytest.fail("the reader was called"))
-    monkeypatch.setattr(loading.headers, "MAX_VALUES", 500_000)
-    monkeypatch.setattr(loading.headers, "MAX_REMARKS", 200_000)
+    monkeypatch.setattr(files, "_read", lambda *_: pytest.fail("the reader was called"))
+    monkeypatch.setattr(files.headers, "MAX_VALUES", 500_000)
+    monkeypatch.setattr(files.headers, "MAX_REMARKS", 200_000)
     path = save(name, LATE[name] if name in LATE else WASTE[name.split(".")[0]])
     with pytest.raises(ParseError) as caught:
         gk.load(path)
@@ -367,11 +367,11 @@ def test_blank_lines_and_remarks_within_the_rows_are_no_garbage(save):
 def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "bomb.3mf"
     write_3mf(path, [("a", np.zeros((100_000, 3)), TRIANGLES)])
-    monkeypatch.setattr(loading.headers, "MAX_UNPACKED", 1 << 20)
+    monkeypatch.setattr(files.headers, "MAX_UNPACKED", 1 << 20)
     with pytest.raises(ParseError, match="unpacks to"):
         gk.load(path)
     monkeypatch.undo()
-    monkeypatch.setattr(loading.headers, "SMALL", 1 << 20)
+    monkeypatch.setattr(files.headers, "SMALL", 1 << 20)
     with pytest.raises(ParseError, match=r"unpacks to .* at most 100 times"):
         gk.load(path)
     with zipfile.ZipFile(path, "w") as archive:
@@ -448,7 +448,7 @@ def test_damaged_files_raise_parse_error_and_nothing_else(save, tmp_path, name):
 
 
 def test_a_missing_extra_is_an_import_error_with_the_pip_line(save, monkeypatch):
-    monkeypatch.setattr(loading.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(files.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'needs lxml and networkx, not installed: pip install "gjk3d\[io\]"'):
         gk.load(save("a.3mf", b"x"))
     with pytest.raises(ImportError, match="needs cascadio"):

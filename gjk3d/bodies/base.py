@@ -1,0 +1,146 @@
+"""The protocol of what is not convex: a body is a union of convex parts, numbered from 0.
+
+A new body derives from `Body` and says in `_build_parts` what its `Parts` are: their boxes, those near a box, and how
+the kernels take them. Every question about it follows from these: `pair` and `distance`, `depth`, `contact`, `raycast`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from gjk3d.frozen import Frozen
+from gjk3d.typing import Array, Bools, Ints
+
+if TYPE_CHECKING:
+    from gjk3d.bodies.surface import TriangleSurface
+    from gjk3d.shapes.base import Shape
+
+
+class Packed(NamedTuple):
+    """Some parts as the kernels take them, see `gjk3d.shapes.layout`."""
+
+    ints: Ints
+    floats: Array
+    starts: Ints  #: (k, 2) where each part begins in either
+
+
+class Parts(ABC):
+    """Convex parts in one frame. Boxes are rows of least and greatest corner, never too small."""
+
+    __slots__ = ("count", "endless", "reach")
+
+    count: int
+    reach: float  #: greatest coordinate of any part
+    endless: bool  #: whether all of it goes down without end, below what its boxes say
+
+    # --- what a body must say -----------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def box(self) -> Array:
+        """The box round all parts, (6,)."""
+
+    @abstractmethod
+    def boxes(self, which: Ints) -> Array:
+        """Return the boxes of some parts, (k, 6)."""
+
+    @abstractmethod
+    def boxes_at(self, which: Ints, m: Array) -> Array:
+        """Return the boxes of some parts at a pose row."""
+
+    @abstractmethod
+    def near(self, boxes: Array, within: float) -> Iterator[Ints]:
+        """Yield blocks of pairs (box, part) that may be no farther apart than that along every axis, (k, 2)."""
+
+    @abstractmethod
+    def seed(self, box: Array) -> int:
+        """Return a part that is likely to be nearest to a box."""
+
+    @abstractmethod
+    def pack(self, which: Ints) -> Packed:
+        """Return some parts for the kernels."""
+
+    @abstractmethod
+    def rows(self, which: Ints) -> Array:
+        """Return the pose rows of some parts, (k, 13)."""
+
+    @abstractmethod
+    def shape(self, part: int) -> Shape:
+        """Return one part in its own frame."""
+
+    @abstractmethod
+    def points(self) -> Array:
+        """Return a point of every connected piece at least, (k, 3)."""
+
+    # --- what it may know better --------------------------------------------------------------------------------
+
+    def mapped(self, which: Ints) -> Bools:
+        """Tell which parts are a user's functions."""
+        return np.zeros(len(which), dtype=bool)
+
+    def hull(self) -> Shape | None:
+        """Return the convex hull, None where it costs too much or does not exist."""
+        return None
+
+    @property
+    def convex_slack(self) -> float:
+        """By how much the depth may differ from that of the hull, at most: infinite where this is not convex."""
+        return inf
+
+    @property
+    def solids(self) -> list[tuple[TriangleSurface, Array]]:
+        """Closed meshes whose inside counts, and their pose rows."""
+        return []
+
+    def samples(self) -> Array:
+        """Return points spread over all of it, (k, 3): those that lie deep in another body bound the depth."""
+        return self.points()
+
+    def outward(self, which: Ints) -> Array:
+        """Return of some parts the unit vector out of the solid that they bound, (k, 3); zero where there is none."""
+        return np.zeros((len(which), 3))
+
+
+class Body(Frozen):
+    """What is no convex shape: immutable, hashable, picklable."""
+
+    __slots__ = ()
+
+    def _as_parts(self) -> Parts:
+        """Return the convex parts, packed once."""
+        return self._cached("parts", self._build_parts)
+
+    def _parts_near(self, box: Array) -> Parts:
+        """Return what is asked about against something in a box, in the frame of this body."""
+        return self._as_parts()
+
+    def _build_parts(self) -> Parts:
+        """Return the convex parts; a body whose parts are made where they are asked about has `_parts_near` instead."""
+        raise TypeError(f"a {type(self).__name__} has no list of all its parts: _parts_near() makes those near a box")
+
+    def _bytes(self) -> Iterator[bytes]:
+        """Yield what is the same in every process."""
+        for name in self._fields():
+            yield np.asarray(getattr(self, name)).tobytes()
+
+    @property
+    def _order(self) -> tuple[int, int]:
+        """What the order of two bodies in the kernels is decided by: a subclass has that of its base."""
+        return self._cached("order", self._find_order)
+
+    def _find_order(self) -> tuple[int, int]:
+        key = crc32(repr(self._fields()).encode())
+        for part in self._bytes():
+            key = crc32(part, key)
+        return self._as_parts().count, key
+
+    @property
+    def bounds(self) -> Array:
+        """Least and greatest corner of a box round the body, (2, 3) float, in its own frame."""
+        return self._as_parts().box.reshape(2, 3).copy()

@@ -1,0 +1,239 @@
+"""Where two bodies touch: points with normals, from the parts that meet or from the faces of meshes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.decorators import kernel
+from gjk3d.bodies.base import Body
+from gjk3d.bodies.distance import Thing, hulls_with_plane, in_order, pair_of
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
+from gjk3d.convex.pairs import Pairs
+from gjk3d.convex.patches import patch_points
+from gjk3d.geometry.vec3 import Rigid, Vec3, dot, sub
+from gjk3d.narrow import solve as narrow
+from gjk3d.poses import moved, relative
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array, Ints
+
+_MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
+_LOOKED_AT = 16384  #: pairs of faces that meet
+_MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
+_FAR = 8.0  #: and so much deeper at most
+_LEVEL = 1e-9  #: a direction that is off a plane by less is along it
+_SAME = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
+
+Points = tuple[Array, Array]  #: rows as those of `gjk3d.narrow.manifold`, and a normal each
+
+
+def meeting_points(
+    a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within: float, most: int | None
+) -> Points:
+    """Return where two bodies touch, in world axes, the deepest first; ``answer`` is their signed distance.
+
+    Each pair of parts that touch, or come within a distance, has the points of these two. Of a mesh the parts are its
+    faces, and only those that meet the other count. Where nothing of the surfaces meets, as where one holds the other,
+    it is the one point that the distance was measured at.
+    """
+    if isinstance(a, Halfspace) or isinstance(b, Halfspace):
+        found = _on_plane(a, b, row_a, row_b, answer, within)
+    else:
+        found = _of_parts(a, b, row_a, row_b, within)
+    points, normals = found
+    if not len(points):
+        points = np.concatenate([answer[6:12], answer[:1]])[None]
+        normals = answer[None, 3:6]
+    return _spread(points, normals, most)
+
+
+def _on_plane(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within: float) -> Points:
+    """Return the points of a body's convex hull: it stands on these."""
+    pairs = Pairs(hulls_with_plane(a, b))
+    which = np.array([[0, 1]])
+    points, count = patch_points(
+        pairs, which, pairs.table(which, which), np.stack([row_a, row_b]), answer[None].copy(), within, None, 1
+    )
+    own = points[0, : count[0]]
+    return own, np.broadcast_to(answer[3:6], (len(own), 3))
+
+
+def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float) -> Points:
+    by_faces = isinstance(a, Mesh) and isinstance(b, (Mesh, Shape))
+    if not by_faces and not in_order(a, b):
+        points, normals = _of_parts(b, a, row_b, row_a, within)
+        return points[:, [3, 4, 5, 0, 1, 2, 6]], 0.0 - normals
+    assert isinstance(a, Body)
+    x = pair_of(a, b, relative(row_a, row_b))
+    if by_faces:
+        pairs, out = _of_faces(x, b)
+    else:
+        pairs = x.meeting(within)
+        out, _ = x.solve(pairs, narrow.SIGNED)
+    some = np.argsort(out[:, 0], kind="stable")
+    some = some[out[some, 1] <= within]
+    points, normals = _manifolds(x, pairs[some[:_MOST]], out[some[:_MOST]], within)
+    rest = out[some[_MOST:]]
+    points = np.concatenate([points, np.column_stack([rest[:, 6:12], rest[:, 0]])])
+    normals = np.concatenate([normals, rest[:, 3:6]])
+    for column in (0, 3):
+        points[:, column : column + 3] = moved(row_a, points[:, column : column + 3])
+    return points, normals @ row_a[:9].reshape(3, 3).T
+
+
+def _of_faces(x: BodyPair, b: Thing) -> tuple[Ints, Array]:
+    """Return pairs of a mesh's faces and those of another, or a shape, that meet, and how deep they do."""
+    pairs = x.meeting(0.0, _LOOKED_AT) if isinstance(x, MeshPair) else x.meeting()
+    out, _ = x.solve(pairs, narrow.SIGNED)
+    ways = []
+    turn = x.m[:9].reshape(3, 3)
+    first = _corners(x.a, pairs[:, 0])
+    if x.a.solids:
+        n = x.a.outward(pairs[:, 0])
+        if isinstance(b, Mesh):
+            lowest = _extreme(moved(x.m, _corners(x.b, pairs[:, 1])), -n)
+        else:
+            assert isinstance(b, Shape)
+            lowest = moved(x.m, b.support(-n @ turn))
+        ways.append((n, np.einsum("ij,ij->i", n, first[:, 0] - lowest), lowest))
+    if isinstance(b, Mesh) and x.b.solids:
+        n = x.b.outward(pairs[:, 1]) @ turn.T
+        highest = _extreme(first, -n)
+        deep = np.einsum("ij,ij->i", n, moved(x.m, _corners(x.b, pairs[:, 1])[:, 0]) - highest)
+        ways.append((0.0 - n, deep, highest + deep[:, None] * n))
+    kept = _push_out(out, ways, 4.0 * x.error)
+    return pairs[kept], out[kept]
+
+
+def _corners(triangles: Any, which: Ints) -> Array:
+    """Return the corners of some triangles of a mesh, (k, 3, 3)."""
+    corners: Array = triangles.tree.corners[which].reshape(-1, 3, 3)
+    return corners
+
+
+def _extreme(corners: Array, ways: Array) -> Array:
+    """Return of each triangle the corner that is farthest along a direction."""
+    far = np.einsum("kij,kj->ki", corners, ways).argmax(axis=1)
+    found: Array = corners[np.arange(len(corners)), far]
+    return found
+
+
+def _push_out(out: Array, ways: list[tuple[Array, Array, Array]], error: float) -> Ints:
+    """Let faces of closed meshes push each other outwards, mostly along the normal of one; return which tell anything.
+
+    Of each mesh that is closed there are the directions in which its faces push, how deep the other is behind each,
+    and the other's point there. The shortest way out of two triangles is taken where it leads into neither mesh, and is
+    much shorter: it may be across edges that are none of the solid's. Where it leads into one and the way out is far
+    longer, as of faces that cross near an edge, others know better.
+    """
+    best, inwards = np.full(len(out), np.inf), np.zeros(len(out), dtype=bool)
+    instead = out.copy()
+    for n, deep, lowest in ways:
+        inwards |= np.einsum("ij,ij->i", n, out[:, 3:6]) < -_LEVEL
+        some = np.flatnonzero((deep < best) & n.any(axis=1))
+        best[some], way, low = deep[some], n[some], lowest[some]
+        depth = np.maximum(deep[some], 0.0)[:, None]
+        instead[some, :3], instead[some, 3:6] = -depth, way
+        instead[some, 6:9], instead[some, 9:12] = low + depth * way, low
+    own, sure = -out[:, 0], np.isfinite(best)
+    deepest = float(own[~inwards].max(initial=0.0))
+    touch = sure & (own <= error) & (best > _MUCH * deepest)
+    lost = sure & inwards & ~touch & (best > np.maximum(_FAR * own, _MUCH * deepest))
+    taken = sure & ~touch & ~lost & (inwards | (best <= _MUCH * own))
+    out[taken] = instead[taken]
+    turned = touch & inwards
+    out[turned, 3:6], out[turned, 0] = instead[turned, 3:6], 0.0
+    out[turned, 9:12] = out[turned, 6:9]
+    return np.flatnonzero(~lost) if not lost.all() else np.arange(len(out))
+
+
+def _manifolds(x: BodyPair, pairs: Ints, out: Array, within: float) -> Points:
+    """Return the points of some pairs of parts, in the first's frame."""
+    which_a, at_a = np.unique(pairs[:, 0], return_inverse=True)
+    which_b, at_b = np.unique(pairs[:, 1], return_inverse=True)
+    shapes = Pairs([*map(x.a.shape, which_a.tolist()), *map(x.b.shape, which_b.tolist())])
+    local = np.column_stack([at_a, len(which_a) + at_b])
+    table = shapes.table(local, local)
+    table[:, 2], table[:, 7] = 0, 1  # in the order that they were solved in
+    points, count = patch_points(shapes, local, table, x.placed(which_a, which_b), out, within, None, 1)
+    kept = np.arange(points.shape[1]) < count[:, None]
+    return points[kept], np.repeat(out[:, 3:6], count, axis=0)
+
+
+def _spread(points: Array, normals: Array, most: int | None) -> Points:
+    """Return points without doubles, at most so many: the deepest, then each the farthest from those before."""
+    order = np.argsort(points[:, 6], kind="stable")
+    points, normals = points[order], normals[order]
+    middles = 0.5 * (points[:, :3] + points[:, 3:6])
+    same = _SAME * float(np.abs(middles).max())
+    far = np.full(len(points), np.inf)
+    kept: list[int] = []
+    while len(kept) < (len(points) if most is None else most):
+        k = int(far.argmax()) if kept and most is not None else int((far > same).argmax())
+        if far[k] <= same:
+            break
+        kept.append(k)
+        far = np.minimum(far, np.linalg.norm(middles - middles[k], axis=1))
+    return points[kept], normals[kept]
+
+
+# --- faces that touch, as trimesh's users know them: see `gjk3d.compat` --------------------------------------------
+
+_WIDTH = 7
+
+
+class Touches(NamedTuple):
+    """One row for each pair of faces that meet, in a's frame."""
+
+    faces: Ints  #: (k, 2), ascending
+    points: Array  #: (k, 3)
+    normals: Array  #: (k, 3), from a to b
+    depths: Array  #: (k,), not negative
+
+
+@kernel
+def _behind(n: Vec3, p: Triangle, q: Triangle) -> float:
+    """Return how far the triangle q reaches behind the plane of p with normal n, 0 where it does not."""
+    return max(0.0, dot(n, sub(p[0], q[0])), dot(n, sub(p[0], q[1])), dot(n, sub(p[0], q[2])))
+
+
+@kernel
+def touch_many(m: Rigid, ca: Array, cb: Array, pairs: Ints, out: Array) -> None:
+    """Write of each pair of triangles that meet a point of both, a normal and a depth, in A's frame."""
+    for k in range(pairs.shape[0]):
+        s, t = read(ca, pairs[k, 0]), place(m, cb, pairs[k, 1])
+        length, x, y = crossing_segment(s, t)
+        if not length > 0.0:
+            _, x, y = nearest(s, t)
+        u, v = normal_of(s), normal_of(t)
+        n, depth = u, _behind(u, s, t)
+        other = _behind(v, t, s)
+        flat_a, flat_b = dot(u, u) == 0.0, dot(v, v) == 0.0
+        if not flat_b and (flat_a or other < depth):
+            n, depth = (-v[0], -v[1], -v[2]), other
+        elif flat_a:
+            n, depth = (1.0, 0.0, 0.0), 0.0
+        for c in range(3):
+            out[k, c] = 0.5 * (x[c] + y[c])
+            out[k, 3 + c] = n[c] + 0.0
+        out[k, 6] = depth
+
+
+def touches(x: MeshPair) -> Touches:
+    """Return where faces of two meshes meet.
+
+    The normal is the outward one of a's face or the inward one of b's, whichever parts the two faces by the shorter
+    shift of b's; the depth is that shift: how far one face reaches behind the plane of the other.
+    """
+    faces = x.meeting_faces()
+    meshes = x.a.mesh, x.b.mesh
+    corners = [np.ascontiguousarray(y.vertices[y._wound[faces[:, k]]].reshape(-1, 9)) for k, y in enumerate(meshes)]
+    out = np.empty((len(faces), _WIDTH))
+    rows = np.repeat(np.arange(len(faces), dtype=np.int64)[:, None], 2, axis=1)
+    touch_many(tuple(x.m.tolist()), corners[0], corners[1], rows, out)
+    return Touches(faces, out[:, :3], out[:, 3:6], out[:, 6])

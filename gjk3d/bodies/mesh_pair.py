@@ -1,0 +1,315 @@
+"""Two meshes, by both their trees at once: the same questions as of any two bodies, and one for many poses in a call.
+
+All in the frame of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d._kernels.first_call import first_call
+from gjk3d.bodies import traversal
+from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.pair import BodyPair, Nearest
+from gjk3d.bodies.parts import Triangles
+from gjk3d.bodies.traversal import box_pose, boxes_apart, crossings
+from gjk3d.errors import UnsupportedPair
+from gjk3d.geometry.vec3 import Rigid
+from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.cores import relative_pose
+from gjk3d.narrow.pairs import take_poses
+from gjk3d.poses import ROUNDING, WIDTH, relative
+from gjk3d.typing import Array, Ints
+
+MOST_PAIRS = 2**26  #: of meeting faces that are listed: a gigabyte
+_EX = np.array([1.0, 0.0, 0.0])
+_LOOKED_AT = 4096  #: pairs of meeting faces that directions and a common point are taken from
+
+
+class MeshPair(BodyPair):
+    """Two meshes: their triangles meet or are nearest by the kernels for two trees."""
+
+    a: Triangles
+    b: Triangles
+    tight_depth = 1e-12, 8.0
+    ways = 12
+
+    @classmethod
+    def of(cls, a: Mesh, b: Mesh, m: Array) -> MeshPair:
+        """Return two meshes, m being the pose of b in a's frame."""
+        first, second = a._as_parts(), b._as_parts()
+        assert isinstance(first, Triangles)
+        assert isinstance(second, Triangles)
+        return cls(first, second, m)
+
+    def _noise(self) -> float:
+        return ROUNDING * (self.a.reach + self.b.reach + float(np.abs(self.m[9:]).max()))
+
+    def _crossing(self, room: int, most: int | None = None) -> Ints:
+        """Return the pairs of triangles that touch or cross; with ``most`` no more than so many, those found first."""
+        pose, trees = tuple(self.m.tolist()), (*self.a.tree.arrays, *self.b.tree.arrays)
+        while True:
+            found = np.empty((room, 2), dtype=np.int64)
+            count = crossings(pose, self.error, *trees, traversal_stack(), found)
+            if count <= room or room == most:
+                return found[: min(count, room)]
+            if room >= MOST_PAIRS:
+                raise UnsupportedPair(
+                    f"more than {MOST_PAIRS} pairs of faces meet, too many to list: thousands lie on each other"
+                )
+            room = min(8 * room, most or MOST_PAIRS)
+
+    def surfaces_meet(self) -> bool:
+        """Tell whether the surfaces touch or cross, as far as rounding lets one tell."""
+        return len(self._crossing(1, 1)) > 0
+
+    def meet(self, margin: float = 0.0) -> bool:
+        """See `BodyPair`."""
+        if self.surfaces_meet() or self.held() is not None:
+            return True
+        gap = self.gap(margin) if margin > 0.0 else None
+        return gap is not None and gap.lower <= margin
+
+    def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
+        """Return the pairs of triangles that touch or cross, in the order of their faces; no margin is taken but 0.
+
+        With ``most`` no more than about so many, those found first.
+        """
+        pairs = self._crossing(min(1024, most or 1024), most)
+        return pairs[np.lexsort((self.b.tree.order[pairs[:, 1]], self.a.tree.order[pairs[:, 0]]))]
+
+    def meeting_faces(self, most: int | None = None) -> Ints:
+        """Return the pairs of faces that touch or cross, in the order of their numbers, (k, 2); ``most`` as above."""
+        pairs = self.meeting(0.0, most)
+        return np.column_stack([self.a.tree.order[pairs[:, 0]], self.b.tree.order[pairs[:, 1]]])
+
+    def cut(self, most: int | None = None) -> Array:
+        """Return the segments in which faces cut each other, (k, 2, 3); ``most`` as above."""
+        pairs = self._crossing(min(1024, most or 1024), most)
+        out = np.empty((len(pairs), 6))
+        count = traversal.cuts(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs, out)
+        return out[:count].reshape(-1, 2, 3)
+
+    def gap(self, most: float = inf) -> Nearest | None:
+        """Return how far apart surfaces that do not meet are, None where that is more than ``most``."""
+        seed, out, keys = np.array([-1, -1], dtype=np.int64), np.empty(8), np.empty(traversal.STACK)
+        trees = *self.a.tree.arrays, *self.b.tree.arrays
+        limit = min(most * (1.0 + 1e-12), 1e150)
+        if not traversal.nearest_triangles(tuple(self.m.tolist()), limit, *trees, traversal_stack(), keys, seed, out):
+            return None
+        lower, upper = max(0.0, float(out[0]) - self.error), float(out[1]) + self.error
+        length = float(np.linalg.norm(out[5:8] - out[2:5]))
+        row = np.concatenate([[length, lower, upper], _EX, out[2:8]])
+        return Nearest(lower, upper, row, (int(seed[0]), int(seed[1])))
+
+    def nearest(self, most: float = inf) -> Nearest:
+        """See `BodyPair`."""
+        found = self.gap(most)
+        if found is None:
+            found = self.gap()
+            assert found is not None
+            return found._replace(beyond=True)
+        return found
+
+    def faces_of(self, nearest: Nearest) -> tuple[int, int]:
+        """Return the faces that the nearest points lie on."""
+        return int(self.a.tree.order[nearest.parts[0]]), int(self.b.tree.order[nearest.parts[1]])
+
+    # --- in overlap ----------------------------------------------------------------------------------------------
+
+    def common_point(self) -> Array:
+        """See `BodyPair`."""
+        met = self.meeting_faces(64)
+        if not len(met):
+            held = self.held()
+            assert held is not None
+            return held.point
+        one, other = (
+            Mesh(mesh.vertices[mesh.faces[face]], [(0, 1, 2)])
+            for mesh, face in ((self.a.mesh, met[0, 0]), (self.b.mesh, met[0, 1]))
+        )
+        two = MeshPair.of(one, other, self.m)
+        segments = two.cut()
+        point: Array = segments[0].mean(axis=0) if len(segments) else two.nearest().row[6:9]
+        return point
+
+    def deepest(self) -> tuple[Ints, Array]:
+        """See `BodyPair`: the depth of two triangles says nothing of that of the solids, so only which meet."""
+        return self.meeting(0.0, _LOOKED_AT), np.zeros((0, narrow.FLOATS))
+
+    def place(self, hulls: Array | None) -> Array:
+        """See `BodyPair`."""
+        segments = self.cut(_LOOKED_AT)
+        if len(segments):
+            middle: Array = segments.mean(axis=(0, 1))
+            return middle
+        return super().place(hulls)
+
+    def freedom(self, most: float) -> Callable[[Array], bool]:
+        """See `BodyPair`."""
+        return lambda shift: not self.moved(shift).meet()
+
+
+APART, MEET, HOLDS, HELD = range(4)
+MAYBE, NO_POSE = -1, -2
+REACH, RADIUS = BOX, BOX + 1  #: columns of `root_of`
+_ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
+
+
+@kernel
+def _any_in_box(m: Rigid, points: Array, low_high: Array, pad: float) -> bool:
+    """Tell whether any of the points, in the frame that m leads from, is in a box."""
+    for k in range(points.shape[0]):
+        x, y, z = points[k, 0], points[k, 1], points[k, 2]
+        u = m[0] * x + m[1] * y + m[2] * z + m[9]
+        v = m[3] * x + m[4] * y + m[5] * z + m[10]
+        w = m[6] * x + m[7] * y + m[8] * z + m[11]
+        if (
+            low_high[0, 0] - pad <= u <= low_high[1, 0] + pad
+            and low_high[0, 1] - pad <= v <= low_high[1, 1] + pad
+            and low_high[0, 2] - pad <= w <= low_high[1, 2] + pad
+        ):
+            return True
+    return False
+
+
+@kernel
+def meet_rows(
+    rows_a: Array, rows_b: Array, rounding: float, reach: float, first: bool,
+    ba: Array, la: Ints, ca: Array, points_a: Array, box_a: Array,
+    bb: Array, lb: Ints, cb: Array, points_b: Array, box_b: Array,
+    stack: Ints, found: Ints, out: Ints,
+) -> None:  # fmt: skip
+    """Write what each pair of poses makes of two meshes: MEET, MAYBE where one may lie in the other, or APART."""
+    for k in range(rows_a.shape[0]):
+        m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
+        noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
+        if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, found) > 0:
+            out[k] = MEET
+            if first:
+                return
+        elif _any_in_box(m, points_b, box_a, noise) or _any_in_box(
+            relative_pose(rows_b[k], _ORIGIN, rows_a[k], _ORIGIN), points_a, box_b, noise
+        ):
+            out[k] = MAYBE
+
+
+@inlined
+def _roots_apart(m: Rigid, roots: Array, a: int, b: int, more: float) -> bool:
+    """Tell whether two whole meshes are farther apart than that by their boxes, or the balls about these."""
+    to = box_pose(m, roots, a, roots, b)
+    far = roots[a, RADIUS] + roots[b, RADIUS] + more
+    if to[9] * to[9] + to[10] * to[10] + to[11] * to[11] > far * far:
+        return True
+    x, y, z = roots[a, 3] + more, roots[a, 4] + more, roots[a, 5] + more
+    return bool(boxes_apart(to, x, y, z, roots[b, 3], roots[b, 4], roots[b, 5]))
+
+
+@kernel
+def roots_apart(rows: Array, at: Ints, roots: Array, which: Ints, margin: float, rounding: float, out: Ints) -> None:
+    """Tell which pairs of meshes are farther apart than a margin; see `root_of`.
+
+    ``at`` are their pose rows, ``which`` their rows of ``roots``.
+    """
+    for k in range(at.shape[0]):
+        a, b = which[k, 0], which[k, 1]
+        m = relative_pose(rows[at[k, 0]], _ORIGIN, rows[at[k, 1]], _ORIGIN)
+        reach = roots[a, REACH] + roots[b, REACH] + max(abs(m[9]), abs(m[10]), abs(m[11]))
+        out[k] = _roots_apart(m, roots, a, b, margin + rounding * reach)
+
+
+@kernel
+def matrices_apart(ma: Array, mb: Array, roots: Array, rounding: float, rows: Array) -> int:
+    """Tell whether two meshes are apart at two matrices by their `roots`, APART or MAYBE; NO_POSE where one is none.
+
+    ``rows`` gets the poses. Each array that is passed costs as much as all that this does.
+    """
+    if not take_poses(ma, mb, rows):
+        return NO_POSE
+    m = relative_pose(rows[0], _ORIGIN, rows[1], _ORIGIN)
+    reach = roots[0, REACH] + roots[1, REACH] + max(abs(m[9]), abs(m[10]), abs(m[11]))
+    return APART if _roots_apart(m, roots, 0, 1, 2.0 * rounding * reach) else MAYBE
+
+
+def root_of(mesh: Mesh) -> Array:
+    """Return the box of the whole mesh, its greatest coordinate, and the radius of the ball about the box's middle."""
+    return mesh._cached("root", lambda: _root_of(mesh))
+
+
+def _root_of(mesh: Mesh) -> Array:
+    tree = tree_of(mesh)
+    away = tree.corners.reshape(-1, 3) - tree.boxes[0, :3]
+    radius = float(np.sqrt((away * away).sum(axis=1).max())) * (1.0 + 1e-15)
+    return np.concatenate([tree.boxes[0], [tree.reach, radius]])
+
+
+def _with_bodies(mesh: Mesh) -> tuple[Array, Ints, Array, Array, Array]:
+    """Return the tree, a point of each body and the box, writable as the kernels know arrays."""
+    both = mesh._cached("bodies and box", lambda: (mesh._body_points.copy(), mesh.bounds.copy()))
+    return *tree_of(mesh).arrays, *both
+
+
+def _one_found() -> Ints:
+    return np.empty((1, 2), dtype=np.int64)
+
+
+def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = False) -> Ints:
+    """Return of each pair of poses, (k, 12) each, whether surfaces MEET, a HOLDS b, is HELD by it, or they are APART.
+
+    With ``first`` only the first that meets is sure to be right where any does.
+    """
+    out = np.zeros(len(rows_a), dtype=np.int64)
+    meet_rows(
+        rows_a, rows_b, ROUNDING, tree_of(a).reach + tree_of(b).reach, first, *_with_bodies(a), *_with_bodies(b),
+        traversal_stack(), _one_found(), out,
+    )  # fmt: skip
+    if not (first and (out == MEET).any()):
+        for k in np.flatnonzero(out == MAYBE):
+            out[k] = _holder(a, b, rows_a[k], rows_b[k])
+    return out
+
+
+def _holder(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> int:
+    held = MeshPair.of(a, b, relative(row_a, row_b)).held()
+    return APART if held is None else HOLDS if held.by == 1 else HELD
+
+
+_STANDING = np.eye(4)
+_FLOAT = np.dtype(np.float64)
+
+
+def prepare(a: Any, b: Any) -> Callable[[Any, Any], bool | None] | None:
+    """Return what answers `gjk3d.collide` of two meshes at two matrices, None where the long way must."""
+    if not (isinstance(a, Mesh) and isinstance(b, Mesh)):
+        return None
+    swap = a._order > b._order
+    first, second = (b, a) if swap else (a, b)
+    reach, roots = tree_of(first).reach + tree_of(second).reach, np.stack([root_of(first), root_of(second)])
+    rows, out = np.empty((2, WIDTH)), np.empty(1, dtype=np.int64)
+    arrays = *_with_bodies(first), *_with_bodies(second), traversal_stack(), _one_found(), out
+    row_a, row_b = rows[:1], rows[1:]
+
+    def ask(pose_a: Any, pose_b: Any) -> bool | None:
+        one, two = _STANDING if pose_a is None else pose_a, _STANDING if pose_b is None else pose_b
+        for pose in (one, two):
+            if not (type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == (4, 4) and pose.flags.carray):
+                return None
+        if swap:
+            one, two = two, one
+        told = matrices_apart(one, two, roots, ROUNDING, rows)
+        if told != MAYBE:
+            return None if told == NO_POSE else False
+        out[0] = APART
+        with first_call("mesh"):
+            meet_rows(row_a, row_b, ROUNDING, reach, False, *arrays)
+        if out[0] != MAYBE:
+            return bool(out[0] == MEET)
+        return _holder(first, second, rows[0], rows[1]) != APART
+
+    return ask

@@ -1,0 +1,343 @@
+"""Rays and bodies: where a ray meets one first, and whether a point lies inside a closed surface.
+
+Inside is where a ray leaves the surface more often than it enters. One that passes an edge or corner too closely to
+tell is cast again another way; where no way is clear, the solid angle that the triangles fill decides, which needs no
+luck (Jacobson et al., generalized winding numbers, 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import atan2, pi, sqrt
+from typing import Any
+
+import numpy as np
+
+from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.first_call import first_call
+from gjk3d.bodies.base import Body
+from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.parts import PlacedParts, TreeParts
+from gjk3d.bodies.surface import TriangleSurface
+from gjk3d.bodies.traversal import STACK
+from gjk3d.bodies.triangles import Triangle, nearest_on, read
+from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
+from gjk3d.narrow.ray import HIT, INSIDE, MISS
+from gjk3d.poses import IDENTITY, ROUNDING
+from gjk3d.shapes.base import Shape
+from gjk3d.typing import Array, Bools, Ints
+
+_NEVER = 1e308
+_UNCLEAR = -(2**40)
+_TRIES = 6
+
+CastPart = Callable[[Any, Array, Array, Array, float], Any]  #: (shape, pose rows, origins, directions, most) -> hits
+Hits = tuple[Array, Array, Bools]  #: distance, infinite of a miss, normal, whether it begins inside
+
+
+@kernel
+def _entry(p: Vec3, d: Vec3, boxes: Array, i: int, noise: float) -> float:
+    """Return how far along a ray a box begins, very far where the ray misses it."""
+    x, y, z = p[0] - boxes[i, 0], p[1] - boxes[i, 1], p[2] - boxes[i, 2]
+    near, far = 0.0, _NEVER
+    for k in range(3):
+        a, b, c = boxes[i, 6 + 3 * k], boxes[i, 7 + 3 * k], boxes[i, 8 + 3 * k]
+        o, s = a * x + b * y + c * z, a * d[0] + b * d[1] + c * d[2]
+        half = boxes[i, 3 + k] + noise
+        if abs(s) < 1e-12:
+            # as far as this ray may come it strays by less than a part of how far the middle is
+            if abs(o) > half + 1e-11 * (abs(x) + abs(y) + abs(z)):
+                return _NEVER
+        else:
+            t0, t1 = (-half - o) / s, (half - o) / s
+            near, far = max(near, min(t0, t1)), min(far, max(t0, t1))
+    return near if near <= far * (1.0 + 1e-12) + noise else _NEVER
+
+
+@kernel
+def _edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
+    """Return where a ray in the plane of a triangle meets it."""
+    away, _ = nearest_on(p, t)
+    if away <= noise * noise:
+        return 0.0
+    best = _NEVER
+    for k in range(3):
+        a, b = sub(t[k], p), sub(t[(k + 1) % 3], p)
+        e = sub(b, a)
+        along, step = dot(a, d), dot(e, d)
+        across = (a[0] - along * d[0], a[1] - along * d[1], a[2] - along * d[2])
+        turned = (e[0] - step * d[0], e[1] - step * d[1], e[2] - step * d[2])
+        long = dot(turned, turned)
+        at = 1.0 if step < 0.0 else 0.0  # along the ray: its nearer end
+        if long > noise * noise:
+            at = min(max(-dot(across, turned) / long, 0.0), 1.0)
+        off = (across[0] + at * turned[0], across[1] + at * turned[1], across[2] + at * turned[2])
+        ahead = along + at * step
+        if dot(off, off) <= noise * noise and 0.0 <= ahead < best:
+            best = ahead
+    return best
+
+
+@kernel
+def _onto(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
+    """Return how far along a ray it meets a triangle, its rim as wide as rounding; very far where it does not."""
+    a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
+    # each is twice the area across the ray of what lies between it and an edge: off by less than noise times its edges
+    u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
+    long = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
+    if min(u, v, w) < -long and max(u, v, w) > long:
+        return _NEVER
+    total = u + v + w
+    if abs(total) <= 4.0 * long:
+        return _edge_on(p, d, t, noise)
+    ahead = (u * dot(a, d) + v * dot(b, d) + w * dot(c, d)) / total
+    # no farther than its corners, where they are all seen under a small angle
+    ahead = min(max(ahead, min(dot(a, d), dot(b, d), dot(c, d))), max(dot(a, d), dot(b, d), dot(c, d)))
+    return max(ahead, 0.0) if ahead >= -noise else _NEVER
+
+
+@kernel
+def first_triangles(
+    starts: Array, ways: Array, far: float, noises: Array, boxes: Array, links: Ints, corners: Array, stack: Ints,
+    keys: Array, distances: Array, which: Ints,
+) -> None:  # fmt: skip
+    """Write of each ray how far it comes to the first triangle, and its place in the tree; -1 where it meets none."""
+    for k in range(starts.shape[0]):
+        p, d = (starts[k, 0], starts[k, 1], starts[k, 2]), (ways[k, 0], ways[k, 1], ways[k, 2])
+        noise = noises[k]
+        best, hit = min(far, 0.1 * _NEVER), -1
+        stack[0, 0], keys[0] = 0, _entry(p, d, boxes, 0, noise)
+        top = 1
+        while top > 0:
+            top -= 1
+            if keys[top] > best + noise:
+                continue
+            i = stack[top, 0]
+            if links[i, 0] < 0:
+                for t in range(links[i, 1], links[i, 1] + links[i, 2]):
+                    ahead = _onto(p, d, read(corners, t), noise)
+                    if ahead < best or (ahead == best and hit < 0):
+                        best, hit = ahead, t
+                continue
+            d0, d1 = _entry(p, d, boxes, links[i, 0], noise), _entry(p, d, boxes, links[i, 0] + 1, noise)
+            first = 1 if d0 <= d1 else 0  # the nearer is looked at first
+            stack[top, 0], keys[top] = links[i, 0] + first, d1 if first == 1 else d0
+            stack[top + 1, 0], keys[top + 1] = links[i, 0] + 1 - first, d0 if first == 1 else d1
+            top += 2
+        distances[k], which[k] = best, hit
+
+
+@kernel
+def _leavings(p: Vec3, d: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
+    """Count how often a ray leaves the surface less how often it enters, or say that it is unclear."""
+    count = 0
+    stack[0, 0] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        i = stack[top, 0]
+        if _entry(p, d, boxes, i, noise) == _NEVER:
+            continue
+        if links[i, 0] >= 0:
+            stack[top, 0] = links[i, 0]
+            stack[top + 1, 0] = links[i, 0] + 1
+            top += 2
+            continue
+        for k in range(links[i, 1], links[i, 1] + links[i, 2]):
+            t = read(corners, k)
+            a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
+            u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
+            # each is twice a triangle's area across the ray: off by less than noise times its edges
+            long = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
+            if min(u, v, w) < -long and max(u, v, w) > long:
+                continue
+            if min(u, v, w) <= long and max(u, v, w) >= -long:
+                return _UNCLEAR
+            n = cross(sub(b, a), sub(c, a))
+            height = dot(n, a)
+            ahead = height / (u + v + w)
+            if abs(height) <= noise * sqrt(dot(n, n)):
+                return _UNCLEAR
+            if ahead > 0.0:
+                count += 1 if u + v + w > 0.0 else -1
+    return count
+
+
+@kernel
+def winding(p: Vec3, corners: Array) -> float:
+    """Return how many times the triangles wind about p (van Oosterom, Strackee, 1983)."""
+    total = 0.0
+    for k in range(corners.shape[0]):
+        t = read(corners, k)
+        a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
+        la, lb, lc = sqrt(dot(a, a)), sqrt(dot(b, b)), sqrt(dot(c, c))
+        total += atan2(dot(a, cross(b, c)), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb)
+    return total / (2.0 * pi)
+
+
+@kernel
+def inside(points: Array, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints, answer: Ints) -> None:
+    """Write for each point whether it lies inside the closed surface."""
+    for k in range(points.shape[0]):
+        p = (points[k, 0], points[k, 1], points[k, 2])
+        count = _UNCLEAR
+        for way in range(_TRIES):
+            # directions on no likely plane of symmetry
+            x, y, z = 0.5361 + 0.217 * way, 0.3719 - 0.311 * way, 0.7577 - 0.173 * way * way
+            n = sqrt(x * x + y * y + z * z)
+            count = _leavings(p, (x / n, y / n, z / n), boxes, links, corners, noise, stack)
+            if count != _UNCLEAR:
+                break
+        if count == _UNCLEAR:
+            answer[k] = int(abs(winding(p, corners)) > 0.5)
+        else:
+            answer[k] = int(count != 0)
+
+
+def holds(mesh: TriangleSurface, points: Array) -> Bools:
+    """Tell which points, in its frame, lie inside the closed surface of a mesh; none where it is open."""
+    answer = np.zeros(len(points), dtype=np.int64)
+    if len(points) and mesh.is_watertight:
+        tree = tree_of(mesh.skin)
+        error = ROUNDING * (tree.reach + float(np.abs(points).max()))
+        inside(np.ascontiguousarray(points), *tree.arrays, error, traversal_stack(), answer)
+    found: Bools = answer != 0
+    return found
+
+
+def inside_of(mesh: TriangleSurface, points: Array) -> Bools:
+    """Do as `holds`, looking only at points in the mesh's box."""
+    low, high = mesh.bounds
+    found: Bools = ((points >= low) & (points <= high)).all(axis=1)
+    found[found] = holds(mesh, np.ascontiguousarray(points[found]))
+    return found
+
+
+def cast(
+    body: Body, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints, cast_part: CastPart
+) -> None:
+    """Write what rays in world axes meet of a body: distances, normals, and HIT, MISS or INSIDE.
+
+    ``cast_part`` answers for its parts: `gjk3d.query.raycast.cast_rays`.
+    """
+    count = len(out)
+    turns = np.broadcast_to(poses[:, :9].reshape(-1, 3, 3), (count, 3, 3))
+    back = turns.transpose(0, 2, 1)
+    own = np.ascontiguousarray((back @ np.broadcast_to(starts - poses[:, 9:12], (count, 3))[..., None])[..., 0])
+    ways = np.ascontiguousarray((back @ np.broadcast_to(units, (count, 3))[..., None])[..., 0])
+    if isinstance(body, Mesh):
+        distances, normals, within = _on_triangles(body, own, ways, most)
+    elif isinstance(body, HeightField):
+        distances, normals, within = _on_ground(body, own, ways, cast_part)
+    else:
+        distances, normals, within = _on_parts(body, own, ways, most, cast_part)
+    hit = within | ((distances < np.inf) & (distances <= most))
+    out[:, 0] = np.where(within, 0.0, np.where(hit, distances, np.inf))
+    out[:, 1:] = np.where(within[:, None], -units, (turns @ normals[..., None])[..., 0]) + 0.0
+    codes[:] = np.where(within, INSIDE, np.where(hit, HIT, MISS))
+
+
+def _on_triangles(mesh: Mesh, starts: Array, ways: Array, most: float) -> Hits:
+    """Answer for the triangles: normals against the ray."""
+    count, tree = len(starts), tree_of(mesh)
+    noises = ROUNDING * (tree.reach + np.abs(starts).max(axis=1, initial=0.0))
+    distances, which = np.empty(count), np.empty(count, dtype=np.int64)
+    with first_call("raycast of a mesh"):
+        first_triangles(starts, ways, most, noises, *tree.arrays, traversal_stack(), np.empty(STACK), distances, which)
+    within = (which >= 0) & (distances <= 2.0 * noises)
+    if mesh.is_solid:
+        within |= inside_of(mesh, starts)
+    v = tree.corners[np.maximum(which, 0)].reshape(-1, 3, 3)
+    normals = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
+    length = np.linalg.norm(normals, axis=1, keepdims=True)
+    normals = np.divide(normals, length, out=-ways, where=length > 0.0)
+    normals[np.einsum("ij,ij->i", normals, ways) > 0.0] *= -1.0
+    return np.where(which >= 0, distances, np.inf), normals, within
+
+
+def _on_parts(body: Body, starts: Array, ways: Array, most: float, cast_part: CastPart) -> Hits:
+    parts = body._as_parts()
+    assert isinstance(parts, TreeParts)
+    best, inside = np.full(len(starts), np.inf), np.zeros(len(starts), dtype=bool)
+    normals = -ways
+    for block in parts.along_rays(starts, ways, most):
+        for thing, rays, rows in _things(parts, block):
+            hit = cast_part(thing, rows, starts[rays], ways[rays], most)
+            _keep(rays, hit, best, normals, inside)
+    return best, normals, inside
+
+
+def _things(parts: TreeParts, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints, Array]]:
+    """Yield each distinct shape or mesh, the rays that may meet it, and the pose rows where they may."""
+    if isinstance(parts, PlacedParts):  # of a mesh all triangles at once
+        block = np.unique(np.column_stack([block[:, 0], parts.owners(block[:, 1])]), axis=0)
+        things = [thing for thing, _ in parts.things]
+        first: dict[int, int] = {}
+        numbers = np.array([first.setdefault(id(thing), k) for k, thing in enumerate(things)])[block[:, 1]]
+        rows = np.stack([row for _, row in parts.things])[block[:, 1]]
+    else:
+        numbers, rows = parts.pack(block[:, 1]).starts[:, 1], parts.rows(block[:, 1])
+    for number in np.unique(numbers):
+        some = numbers == number
+        thing = things[number] if isinstance(parts, PlacedParts) else parts.shape(int(block[some, 1][0]))
+        yield thing, block[some, 0], rows[some]
+
+
+def _keep(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any) -> None:
+    """Take over hits that come before what is known of their ray."""
+    inside[rays[hit.inside]] = True
+    order = np.lexsort((hit.distance, rays))
+    first = order[np.unique(rays[order], return_index=True)[1]]
+    first = first[hit.distance[first] < best[rays[first]]]
+    best[rays[first]], normals[rays[first]] = hit.distance[first], hit.normal[first]
+
+
+# --- a height field: its surface, and the four walls below its rim --------------------------------------------------
+
+
+def _on_ground(field: HeightField, starts: Array, ways: Array, cast_part: CastPart) -> Hits:
+    count = len(starts)
+    surface = field._cached("ground", lambda: Mesh(*field.surface()))
+    ground = cast_part(surface, np.repeat(IDENTITY, count, axis=0), starts, ways, np.inf)
+    distances, normals = ground.distance.copy(), np.where(ground.hit[:, None], ground.normal, -ways)
+    enter, leave, axis = _footprint(field, starts, ways)
+    over = enter <= leave
+    at = starts + np.where(over, enter, 0.0)[:, None] * ways
+    below = over & (at[:, 2] <= _height(field, at))
+    inside = below & (enter == 0.0)
+    wall = below & (enter > 0.0) & (enter < distances)
+    distances[wall] = enter[wall]
+    normals[wall] = -np.sign(np.take_along_axis(ways, axis[:, None], axis=1))[wall] * np.eye(3)[axis[wall]]
+    return distances, normals, inside | (ground.inside if count else inside)
+
+
+def _footprint(field: HeightField, starts: Array, ways: Array) -> tuple[Array, Array, Ints]:
+    """Return where rays are over the grid from and to, and the axis along which they come there."""
+    low = field.origin
+    high = low + field.pitch * (np.array(field.heights.shape) - 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, two = (low - starts[:, :2]) / ways[:, :2], (high - starts[:, :2]) / ways[:, :2]
+    between = (starts[:, :2] >= low) & (starts[:, :2] <= high)
+    still = ways[:, :2] == 0.0
+    first = np.where(still, np.where(between, -np.inf, np.inf), np.minimum(one, two))
+    last = np.where(still, np.where(between, np.inf, -np.inf), np.maximum(one, two))
+    return np.maximum(first.max(axis=1), 0.0), last.min(axis=1), first.argmax(axis=1)
+
+
+def _height(field: HeightField, places: Array) -> Array:
+    """Return how high the ground is over places of the grid, beyond it over the nearest."""
+    shape = np.array(field.heights.shape)
+    at = np.clip((places[:, :2] - field.origin) / field.pitch, 0.0, shape - 1.0)
+    cell = np.minimum(at.astype(np.int64), shape - 2)
+    u, v = (at - cell).T
+    i, j = cell.T
+    h = field.heights
+    low, far = h[i, j], h[i + 1, j + 1]
+    # the two triangles of a cell meet over the line from [i, j] to [i + 1, j + 1]
+    other = np.where(u >= v, h[i + 1, j], h[i, j + 1])
+    heights: Array = np.where(
+        u >= v, low + u * (other - low) + v * (far - other), low + v * (other - low) + u * (far - other)
+    )
+    return heights

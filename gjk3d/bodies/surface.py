@@ -1,0 +1,305 @@
+"""A surface of triangles and the solid that it bounds: closed or not, mended where little is wrong, convex or not."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.topology import Mended, body_numbers, mended
+from gjk3d.errors import Gjk3dWarning, ShapeError
+from gjk3d.typing import Array, Ints, Row, Rows, Unclear
+
+if TYPE_CHECKING:
+    from gjk3d.bodies.mesh import Mesh
+    from gjk3d.shapes.convex_hull import ConvexHull
+
+_Any = TypeVar("_Any", bound=NDArray[Any])
+#: A closed mesh counts as convex when its volume is that of its hull to this part (float32 files round their corners).
+CONVEX_RATIO = 1e-6
+_MOST_COMPARED = 10_000_000  #: vertices times planes that are compared to see whether a mesh is convex
+
+
+class TriangleSurface(Body):
+    """What a `gjk3d.Mesh` is as a set of points."""
+
+    __slots__ = ("_faces", "_name", "_solid", "_vertices")
+
+    _faces: Ints
+    _name: str | None
+    _solid: bool
+    _vertices: Array
+
+    @property
+    def vertices(self) -> Array:
+        """The points, (n, 3), read-only."""
+        return self._vertices
+
+    @property
+    def faces(self) -> Ints:
+        """Which vertices each triangle joins, (n_faces, 3), read-only."""
+        return self._faces
+
+    @property
+    def bounds(self) -> Array:
+        """Lowest and highest corner of the triangles, (2, 3), read-only."""
+        return self._cached("bounds", self._find_bounds)
+
+    @property
+    def _used(self) -> Array:
+        """The vertices that a face names, (k, 3)."""
+        return self._vertices[np.unique(self._faces)]
+
+    def _find_bounds(self) -> Array:
+        used = self._used
+        return _frozen(np.array([used.min(axis=0), used.max(axis=0)]))
+
+    @property
+    def volume(self) -> float:
+        """Signed volume by the divergence theorem; means something only if `is_watertight`, and is < 0 inside out."""
+        return self._cached("volume", self._find_volume)
+
+    def _find_volume(self) -> float:
+        # taken about the middle, so that a far-away mesh loses no digits
+        corners = (self._vertices - self.bounds.mean(axis=0))[self.skin.faces]
+        cross = np.cross(corners[:, 1], corners[:, 2])
+        return float(np.einsum("ij,ij->", corners[:, 0], cross) / 6.0)
+
+    # --- the solid within -----------------------------------------------------------------------------------------
+
+    @property
+    def _mended(self) -> Mended:
+        return self._cached("mended", lambda: mended(self._vertices, self._faces))
+
+    @property
+    def open_edges(self) -> int:
+        """How many triangle edges have no neighbour that runs the other way; 0 for a closed surface.
+
+        Vertices at the same place count as one, since STL stores three for each triangle; triangles that have two
+        corners at one place count as none. Where the few `repairs` close the surface, it is closed.
+        """
+        return self._mended.open_edges
+
+    @property
+    def is_watertight(self) -> bool:
+        """Whether every directed edge is matched by one running the other way: the surface encloses a volume."""
+        return self.open_edges == 0
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What was mended for the surface to be closed, a sentence each; none where nothing was, or nothing helped.
+
+        Three flaws would make a closed mesh hollow, and are mended where it is closed by that: triangles that are there
+        more than once, triangles that hang on the surface by an edge, triangles that are wound against their
+        neighbours. `faces` and `vertices` stay as they were given, so what touches a triangle that hangs on touches the
+        mesh; what is inside, the volume and the outside are those of `skin`.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> box = gk.Box((2, 2, 2)).surface()
+        >>> mesh = gk.Mesh(box.vertices, np.vstack([box.faces, box.faces[:1]]))
+        >>> mesh.repairs
+        ('1 triangle is there more than once and counts once',)
+        >>> mesh.is_watertight, round(mesh.volume, 12), gk.collide(mesh, gk.Sphere(0.1))
+        (True, 8.0, True)
+        """
+        return self._mended.repairs
+
+    @property
+    def skin(self) -> Mesh:
+        """The closed surface that bounds the solid: the mesh itself unless there are `repairs`."""
+        return self._cached("skin", self._find_skin) if self._mended.repairs else cast("Mesh", self)
+
+    def _find_skin(self) -> Mesh:
+        faces = np.delete(self._wound, self._mended.spare, axis=0)
+        return self._like(self._vertices, faces)
+
+    @property
+    def _wound(self) -> Ints:
+        """The faces, (m, 3), where those of a closed mesh that are wound against their neighbours are turned."""
+        return self._cached("wound", self._find_wound) if len(self._mended.turned) else self._faces
+
+    def _find_wound(self) -> Ints:
+        faces, turned = self._faces.copy(), self._mended.turned
+        faces[turned] = faces[turned, ::-1]
+        return _frozen(faces)
+
+    def _outward(self, faces: Ints) -> Array:
+        """Return unit normals of faces, (k, 3), of a closed mesh out of the solid; zero where there is none."""
+        v = self._vertices[self._wound[faces]]
+        n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
+        length = np.linalg.norm(n, axis=1, keepdims=True)
+        units: Array = np.divide(n, length, out=np.zeros_like(n), where=length > 0.0)
+        if self.is_watertight:
+            units *= np.sign(self.volume)
+            units[np.isin(faces, self._mended.spare)] = 0.0  # such a face bounds nothing
+        return units
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether what is inside counts: it is closed, and not said to be a surface by ``solid=False``.
+
+        It warns where it is open and little is missing, once.
+        """
+        if not self._solid:
+            return False
+        if "told" not in self._cache and (words := self.nearly_closed):
+            self._cache["told"] = True
+            warnings.warn(
+                f"{words}; Mesh(vertices, faces, solid=False) says that it is a surface", Gjk3dWarning, stacklevel=2
+            )
+        return self._mended.open_edges == 0
+
+    @property
+    def nearly_closed(self) -> str:
+        """What to say of a mesh that is open where little is missing; empty for any other."""
+        found = self._mended
+        if not (self._solid and found.nearly):
+            return ""
+        return (
+            f"{self._name or 'a mesh'} has {found.open_edges} open edges at {len(self._faces)} triangles, so it is "
+            "a surface with nothing inside: close it where it was made, or with trimesh's fill_holes(), or take "
+            "its hull()"
+        )
+
+    def _hush(self) -> None:
+        """Leave the warning of `is_solid` to the caller, who says himself which meshes are open."""
+        self._cache["told"] = True
+
+    @property
+    def convexity(self) -> float:
+        """Volume over the volume of the hull: 1 for convex, and NaN where there is no volume to compare.
+
+        That is a mesh with open edges, or one whose hull is flat.
+        """
+        hull_volume = float(self.hull().volume)
+        if not self.is_watertight or not hull_volume > 0.0:
+            return float("nan")
+        return abs(self.volume) / hull_volume
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the mesh is closed and fills its convex hull, up to the rounding of float32 files."""
+        return abs(self.convexity - 1.0) <= CONVEX_RATIO
+
+    @property
+    def _convex_slack(self) -> float:
+        """By how much the solid may differ from its hull in depth, at most: infinite where it is not seen to be convex.
+
+        Where no vertex lies more than d above the plane of any face, the closed surface stays within d of the hull's,
+        so the solid holds the hull shrunk about its middle by d over the radius of the ball within.
+        """
+        return self._cached("convex slack", self._find_convex_slack)
+
+    def _find_convex_slack(self) -> float:
+        if not self.is_watertight or self.volume <= 0.0 or len(self._body_points) != 1:
+            return float("inf")
+        corners = np.asarray(self.hull().vertices)
+        middle = corners.mean(axis=0)
+        points, v = corners - middle, (self._vertices - middle)[self.skin.faces]
+        if len(points) * len(v) > _MOST_COMPARED or not self.is_convex:
+            return float("inf")
+        n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
+        length = np.linalg.norm(n, axis=1)
+        if not (length > 1e-12 * length.max()).all():
+            return float("inf")
+        n /= length[:, None]
+        height = np.einsum("ij,ij->i", n, v[:, 0])
+        above = float((n @ points.T - height[:, None]).max())
+        reach = float(np.linalg.norm(points, axis=1).max())
+        ball = float(height.min())
+        if not ball > 0.0:
+            return float("inf")
+        return (max(above, 0.0) + 16.0 * 2.0**-52 * reach) / ball * reach
+
+    @property
+    def _body_points(self) -> Array:
+        """One vertex of each connected body, (k, 3), by the lowest number of its faces."""
+        return self._cached("body points", self._find_body_points)
+
+    def _find_body_points(self) -> Array:
+        _, first = np.unique(body_numbers(self._vertices, self._faces), return_index=True)
+        return _frozen(self._vertices[self._faces[np.sort(first), 0]])
+
+    @overload
+    def contains(self, points: Unclear) -> Any: ...
+    @overload
+    def contains(self, points: Row) -> bool: ...  # type: ignore[overload-overlap]
+    @overload
+    def contains(self, points: Rows) -> NDArray[np.bool_]: ...
+    def contains(self, points: Any) -> Any:
+        """Tell which points lie inside the closed surface.
+
+        Parameters
+        ----------
+        points : (3,) float or (n, 3) float
+            In the mesh's own frame.
+
+        Returns
+        -------
+        bool or (n,) bool
+            Points on the surface may come out either way.
+
+        Raises
+        ------
+        ShapeError
+            If the mesh is not closed: then inside means nothing.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> mesh = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+        >>> mesh.contains([(0.1, 0.1, 0.1), (1, 1, 1)]).tolist()
+        [True, False]
+        """
+        from gjk3d.bodies.raycast import holds  # kernels are loaded when they are needed
+        from gjk3d.shapes.arguments import points_of
+
+        if not self.is_watertight:
+            raise ShapeError(f"{self._name or 'the mesh'} has {self.open_edges} open edges, so nothing is inside it")
+        p, single = points_of(points, "contains: points")
+        answer = holds(self, p)
+        return bool(answer[0]) if single else answer
+
+    def hull(self) -> ConvexHull:
+        """Return the convex hull of the triangles, a shape that every query takes.
+
+        Returns
+        -------
+        ConvexHull
+            Built once, in the frame of the mesh.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]).hull().bounds[1].tolist()
+        [1.0, 1.0, 0.0]
+        """
+        # scipy is loaded when the first hull is asked for
+        from gjk3d.shapes.convex_hull import ConvexHull
+
+        return self._cached("hull", lambda: ConvexHull(self._used))
+
+    # --- see Body ---------------------------------------------------------------------------------------------------
+
+    def _build_parts(self) -> Parts:
+        from gjk3d.bodies.parts import Triangles
+
+        return Triangles(self)
+
+    def _find_order(self) -> tuple[int, int]:
+        return len(self._faces), crc32(self._vertices.tobytes(), crc32(self._faces.tobytes()))
+
+    def _like(self, vertices: Any, faces: Ints, **others: Any) -> Mesh:
+        """Return a mesh of other triangles; all else is as here, or as said."""
+        raise NotImplementedError
+
+
+def _frozen(array: _Any) -> _Any:
+    array.flags.writeable = False
+    return array

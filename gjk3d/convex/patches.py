@@ -1,0 +1,102 @@
+"""Contact patches of many pairs of convex shapes in one call."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.first_call import first_call
+from gjk3d.convex.pairs import Pairs
+from gjk3d.convex.rows import in_chunks
+from gjk3d.convex.solve import plane_core
+from gjk3d.narrow import features, manifold
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array, Ints
+
+
+def most_corners(shape: Shape) -> int:
+    """Return the most corners that a feature has, the centre of a cap with them."""
+    faces = shape._faces()[0]
+    if faces[0] > 0:
+        return int(np.diff(faces[1 : faces[0] + 2]).max())
+    curved = not isinstance(shape, Halfspace) and shape._packed[0][layout.KIND] != layout.BOX
+    return features.MOST + 1 if curved else 4
+
+
+_NO_FACES = np.zeros(1, dtype=np.int64), np.empty(0)
+_RANK = 2  #: column of a shape's half of a pair row, see `gjk3d.narrow.pairs`
+
+
+class _Faces(NamedTuple):
+    """The faces of shapes behind each other, and half-spaces with a core on their plane."""
+
+    ints: Ints
+    floats: Array
+    starts: Ints  #: by shape, in either
+    corners: Ints  #: by shape the most that a feature of it has
+    cores: tuple[Ints, Array]  #: the arena of the shapes, with those of half-spaces behind
+    planes: dict[int, tuple[int, int]]  #: where the core of a half-space begins
+
+
+def _faces(pairs: Pairs) -> _Faces:
+    if "faces" not in pairs._cache:
+        parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in pairs.shapes]
+        starts = np.zeros((len(parts), 2), dtype=np.int64)
+        starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
+        ints, floats = ([array] for array in pairs.arena)
+        planes = {}
+        for number in np.flatnonzero(pairs.planes).tolist():
+            shape = pairs.shapes[number]
+            assert isinstance(shape, Halfspace)
+            _, q, f = plane_core(shape)
+            planes[number] = sum(map(len, ints)), sum(map(len, floats))
+            ints.append(q)
+            floats.append(f)
+        corners = np.array([most_corners(x) if isinstance(x, Shape) else 1 for x in pairs.shapes])
+        pairs._cache["faces"] = _Faces(
+            np.concatenate([q for q, _ in parts]), np.concatenate([f for _, f in parts]), starts, corners,
+            (np.concatenate(ints), np.concatenate(floats)), planes,
+        )  # fmt: skip
+    faces: _Faces = pairs._cache["faces"]
+    return faces
+
+
+def patch_points(
+    pairs: Pairs, shapes: Ints, table: Ints, rows: Array, out: Array, within: float, most: int | None, workers: int
+) -> tuple[Array, Ints]:
+    """Return the points of contact patches of convex pairs, (m, columns, 7), and how many there are of each."""
+    count = np.zeros(len(out), dtype=np.int64)
+    if not len(out):
+        return np.empty((0, most or 0, manifold.POINT)), count
+    faces = _faces(pairs)
+    for number, (at, where) in faces.planes.items():
+        for side in range(2):
+            planes = shapes[:, side] == number
+            table[planes, 5 * side], table[planes, 5 * side + 1] = at, where
+            # half-spaces come first, as where a pair is asked by itself
+            table[planes, 5 * side + _RANK], table[planes, 5 * (1 - side) + _RANK] = 0, 1
+    loops = faces.starts[shapes].reshape(-1, 2)
+    corners = faces.corners[shapes]
+    room = int(corners.sum(axis=1).max()) + 4
+    width = room if most is None else min(most, room)
+    parts: dict[int, Array] = {}
+
+    def run(start: int, stop: int) -> None:
+        points = np.full((stop - start, width, manifold.POINT), np.nan)
+        manifold.contact_rows(
+            *faces.cores, faces.ints, faces.floats, loops, table, rows, out, within, width, start, stop,
+            np.empty((2, int(corners.max()), 3)), np.empty((3, room, 2)), points, count,
+        )  # fmt: skip
+        parts[start] = points
+
+    with first_call("contact"):
+        in_chunks(len(out), workers, run)
+    columns = int(count.max()) if most is None else most
+    points = np.full((len(out), columns, manifold.POINT), np.nan)
+    for start, part in parts.items():
+        kept = part[:, :columns]
+        points[start : start + len(part), : kept.shape[1]] = kept
+    return points, count

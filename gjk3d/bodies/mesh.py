@@ -35,7 +35,7 @@ class Mesh(TriangleSurface):
     ----------
     vertices : (n, 3) float
         Points in the caller's unit.
-    faces : (n, 3) int
+    faces : (m, 3) int
         Rows of ``vertices`` that each triangle joins, anticlockwise seen from outside.
     name, unit : str, optional
         What the file calls the model, and its unit of length where the format has one.

@@ -41,7 +41,7 @@ class TriangleSurface(Body):
 
     @property
     def faces(self) -> Ints:
-        """Which vertices each triangle joins, (n, 3), read-only."""
+        """Which vertices each triangle joins, (m, 3), read-only."""
         return self._faces
 
     @property

@@ -19,7 +19,7 @@ from gjk3d.errors import Gjk3dError
 
 MODULES = ["gjk3d", *(f"gjk3d.{name}" for name in ("clash", "compat", "errors", "replay", "robot", "viz"))]
 #: rooms whose docstrings are not all written yet
-WAITING = {"convex", "query", "robot"}
+WAITING = {"robot"}
 #: what arrays are annotated as: an entry of such a parameter says its shape
 ARRAYS = re.compile(
     r"\b(Array|Ints|Bools|Rows|RowsLike|Row|VectorLike|PoseLike|PosesLike|Pose|OnePose|FactorsLike|Indices)\b"

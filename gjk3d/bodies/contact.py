@@ -57,7 +57,7 @@ def _on_plane(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within:
     pairs = Pairs(hulls_with_plane(a, b))
     which = np.array([[0, 1]])
     points, count = patch_points(
-        pairs, which, pairs.table(which, which), np.stack([row_a, row_b]), answer[None].copy(), within, None, 1
+        pairs, which, pairs._table(which, which), np.stack([row_a, row_b]), answer[None].copy(), within, None, 1
     )
     own = points[0, : count[0]]
     return own, np.broadcast_to(answer[3:6], (len(own), 3))
@@ -158,7 +158,7 @@ def _manifolds(x: BodyPair, pairs: Ints, out: Array, within: float) -> Points:
     which_b, at_b = np.unique(pairs[:, 1], return_inverse=True)
     shapes = Pairs([*map(x.a.shape, which_a.tolist()), *map(x.b.shape, which_b.tolist())])
     local = np.column_stack([at_a, len(which_a) + at_b])
-    table = shapes.table(local, local)
+    table = shapes._table(local, local)
     table[:, 2], table[:, 7] = 0, 1  # in the order that they were solved in
     points, count = patch_points(shapes, local, table, x.placed(which_a, which_b), out, within, None, 1)
     kept = np.arange(points.shape[1]) < count[:, None]

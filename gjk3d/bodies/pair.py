@@ -137,12 +137,12 @@ class BodyPair:
         if not len(pairs):
             return np.zeros((0, narrow.FLOATS)), np.zeros((0, narrow.INTS), dtype=np.int64)
         asked, local, table, rows = self._ask(pairs)
-        return asked.solve_rows(local, table, rows, mode, most, 0.0, 1, None)
+        return asked._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
 
     def hits(self, pairs: Ints, margin: float = 0.0) -> Any:
         """Tell which pairs of parts are not proven to be farther apart than a margin."""
         asked, local, table, rows = self._ask(pairs)
-        return asked.collide_rows(local, table, rows, margin + self.error)
+        return asked._collide_rows(local, table, rows, margin + self.error)
 
     def curved(self, pair: Ints) -> bool:
         """Tell whether a part of a pair is no polytope."""
@@ -293,7 +293,7 @@ def _packed(a: Parts, which_a: Ints, b: Parts, which_b: Ints, kept: _Arena) -> t
         kept[:] = one, two, Packed(np.concatenate([one.ints, two.ints]), joined, np.zeros((0, 2), dtype=np.int64))
     mapped = np.concatenate([a.mapped(which_a), b.mapped(which_b)])
     starts = np.concatenate([one.starts, two.starts + (len(one.ints), len(one.floats))])
-    return Pairs.packed(kept[2].ints, kept[2].floats, mapped, _Shapes(a, which_a, b, which_b)), starts
+    return Pairs._of_packed(kept[2].ints, kept[2].floats, mapped, _Shapes(a, which_a, b, which_b)), starts
 
 
 def _table(starts: Ints, pairs: Ints) -> Ints:
@@ -370,7 +370,7 @@ class FewParts:
             # errors are powers of two of a length and few: one margin a call
             for error in np.unique(at.errors[which]):
                 some = which[at.errors[which] == error]
-                met = self._pairs.collide_rows(*self._placed(at, some), margin + float(error))
+                met = self._pairs._collide_rows(*self._placed(at, some), margin + float(error))
                 answer[some] = met.reshape(len(some), -1).any(axis=1)
         return answer
 
@@ -378,7 +378,7 @@ class FewParts:
         """Yield how far apart the two are at poses at which they do not meet."""
         for start in range(0, len(which), _AT_ONCE):
             some = which[start : start + _AT_ONCE]
-            out, _ = self._pairs.solve_rows(*self._placed(at, some), narrow.UNSIGNED, most, 0.0, 1, None)
+            out, _ = self._pairs._solve_rows(*self._placed(at, some), narrow.UNSIGNED, most, 0.0, 1, None)
             out = out.reshape(len(some), self.count, narrow.FLOATS)
             best, lowest = out[..., 2].argmin(axis=1), out[..., 1].min(axis=1)
             for k, place in enumerate(some.tolist()):

@@ -143,8 +143,8 @@ class Pairs:
         self._columns = np.column_stack([starts, rank])[which]
 
     @classmethod
-    def packed(cls, ints: Ints, floats: Array, singly: NDArray[np.bool_], shapes: Sequence[Shape]) -> Pairs:
-        """Return what answers `collide_rows` and `solve_rows` of shapes that are packed already; no half-spaces.
+    def _of_packed(cls, ints: Ints, floats: Array, singly: NDArray[np.bool_], shapes: Sequence[Shape]) -> Pairs:
+        """Return what answers `_collide_rows` and `_solve_rows` of shapes that are packed already; no half-spaces.
 
         ``singly`` tells which are a user's functions; ``shapes`` is only asked for the few that need their own way.
         """
@@ -153,7 +153,7 @@ class Pairs:
         pairs.shapes = shapes  # type: ignore[assignment]
         return pairs
 
-    def joined(self, other: Pairs) -> Pairs:
+    def _joined(self, other: Pairs) -> Pairs:
         """Return these shapes with those of another behind them, without packing any of them again."""
         both: Pairs = object.__new__(Pairs)
         both._cache = {}
@@ -246,12 +246,12 @@ class Pairs:
         """
         check_margin(margin)
         pairs, table, rows, _ = self._question(index_pairs, poses, workers, memory)
-        return self.collide_rows(pairs, table, rows, float(margin), workers, memory)
+        return self._collide_rows(pairs, table, rows, float(margin), workers, memory)
 
-    def collide_rows(
+    def _collide_rows(
         self, pairs: Ints, table: Ints, rows: Array, margin: float, workers: int = 1, memory: Memory | None = None
     ) -> NDArray[np.bool_]:
-        """Answer `collide` for what has been checked; ``table`` is as `table` makes it."""
+        """Answer `collide` for what has been checked; ``table`` is as `_table` makes it."""
         answer = np.empty(len(pairs), dtype=np.int64)
 
         def run(start: int, stop: int) -> None:
@@ -265,7 +265,7 @@ class Pairs:
             in_chunks(len(pairs), workers, run)
         left = np.flatnonzero((answer == 2) | self._singly[pairs].any(axis=1))
         if len(left):
-            out, _ = self.solve_rows(pairs[left], table[left], rows, narrow.SIGNED, inf, 0.0, workers, None)
+            out, _ = self._solve_rows(pairs[left], table[left], rows, narrow.SIGNED, inf, 0.0, workers, None)
             answer[left] = ~(out[:, 1] > margin)
         hits: NDArray[np.bool_] = answer != 0
         return hits
@@ -350,10 +350,10 @@ class Pairs:
         check_limits(max_distance, tol)
         pairs, table, rows, matrices = self._question(index_pairs, poses, workers, memory)
         width = 0.0 if tol is None else float(tol)
-        out, flags = self.solve_rows(pairs, table, rows, mode, float(max_distance), width, workers, memory)
+        out, flags = self._solve_rows(pairs, table, rows, mode, float(max_distance), width, workers, memory)
         return pair_distance(out, flags, pairs, self.shapes, matrices, (mode, max_distance, tol, False))
 
-    def solve_rows(
+    def _solve_rows(
         self, pairs: Ints, table: Ints, rows: Array, mode: int, max_distance: float, tol: float, workers: int,
         memory: Memory | None,
     ) -> tuple[Array, Ints]:  # fmt: skip
@@ -426,18 +426,18 @@ class Pairs:
             at = pairs
         if memory is not None and len(memory) != len(pairs):
             raise ShapeError(f"memory is of {len(memory)} pairs, and there are {len(pairs)}")
-        return pairs, self.table(pairs, at), rows, np.array(matrices, dtype=np.float64)
+        return pairs, self._table(pairs, at), rows, np.array(matrices, dtype=np.float64)
 
     @property
-    def arena(self) -> tuple[Ints, Array]:
+    def _arena(self) -> tuple[Ints, Array]:
         """All distinct shapes behind each other, see `gjk3d.shapes.layout`."""
         return self._ints, self._floats
 
-    def starts(self, which: Ints) -> Ints:
+    def _starts(self, which: Ints) -> Ints:
         """Return where shapes begin in the arena's two arrays."""
         return self._columns[which, :2]
 
-    def table(self, pairs: Ints, at: Ints) -> Ints:
+    def _table(self, pairs: Ints, at: Ints) -> Ints:
         """Return pairs of shapes at pose rows as the kernels take them, see `gjk3d.narrow.pairs`."""
         table = np.zeros((len(pairs), PAIR), dtype=np.int64)
         table[:, :3], table[:, 5:8] = self._columns[pairs[:, 0]], self._columns[pairs[:, 1]]
@@ -448,7 +448,7 @@ class Pairs:
 def pair_distance(
     out: Array, flags: Ints, pairs: Ints, shapes: Sequence[Shape], poses: Array, asked: Any
 ) -> PairDistance:
-    """Return rows of `Pairs.solve_rows` as a result; poses are those of the shapes, or two a pair."""
+    """Return rows of `Pairs._solve_rows` as a result; poses are those of the shapes, or two a pair."""
     result: PairDistance = object.__new__(PairDistance)
     result._pairs, result._shapes, result._poses = pairs, shapes, poses
     result.shape_a = result.shape_b = result.pose_a = result.pose_b = result.trace = None

@@ -46,7 +46,7 @@ def _faces(pairs: Pairs) -> _Faces:
         parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in pairs.shapes]
         starts = np.zeros((len(parts), 2), dtype=np.int64)
         starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
-        ints, floats = ([array] for array in pairs.arena)
+        ints, floats = ([array] for array in pairs._arena)
         planes = {}
         for number in np.flatnonzero(pairs.planes).tolist():
             shape = pairs.shapes[number]

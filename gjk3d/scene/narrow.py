@@ -94,7 +94,7 @@ class Narrow:
     def table(self, pairs: Ints) -> tuple[Ints, Ints]:
         """Return pairs of slots as pairs of shapes, and as the kernels take them."""
         shapes = self.shapes(pairs)
-        return shapes, self.pairs.table(shapes, pairs + (0, self.shift))
+        return shapes, self.pairs._table(shapes, pairs + (0, self.shift))
 
     def mixed(self, pairs: Ints) -> NDArray[np.bool_]:
         """Tell in which pairs is what is no convex shape."""
@@ -124,7 +124,7 @@ class Narrow:
 
     def _convex_collide(self, pairs: Ints, margin: float) -> NDArray[np.bool_]:
         shapes, table = self.table(pairs)
-        return self.pairs.collide_rows(shapes, table, self.rows, margin, self.workers)
+        return self.pairs._collide_rows(shapes, table, self.rows, margin, self.workers)
 
     def _mixed_collide(self, pairs: Ints, which: Ints, margin: float) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
         """Yield answers of some of the pairs, of those of two shapes at once."""
@@ -188,7 +188,7 @@ class Narrow:
 
     def _convex_distances(self, pairs: Ints, max_distance: float) -> Answers:
         shapes, table = self.table(pairs)
-        out, flags = self.pairs.solve_rows(
+        out, flags = self.pairs._solve_rows(
             shapes, table, self.rows, narrow.SIGNED, max_distance, 0.0, self.workers, None
         )
         return Answers(pairs, out, flags)

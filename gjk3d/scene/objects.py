@@ -172,7 +172,7 @@ class Objects:
             self._drop_shapes()
         known = len(self.pairs)
         if len(self.shapes) > known:
-            self.pairs = self.pairs.joined(SolidPairs(list(self.shapes)[known:]))
+            self.pairs = self.pairs._joined(SolidPairs(list(self.shapes)[known:]))
         moved = self._moved.difference(self._fresh, self.planes) if self._moved else self._moved
         if self._fresh:
             self._settle_fresh()
@@ -191,7 +191,7 @@ class Objects:
         self.shapes = {listed[before]: k for before, k in number.items()}
         self.pairs = SolidPairs(list(self.shapes))
         self.which[old] = [number[before] for before in self.which[old].tolist()]
-        self.starts[old] = self.pairs.starts(self.which[old])
+        self.starts[old] = self.pairs._starts(self.which[old])
         self._fresh = {slot: (number[before], group, mask) for slot, (before, group, mask) in self._fresh.items()}
 
     def _settle_fresh(self) -> None:
@@ -199,7 +199,7 @@ class Objects:
         known = np.array(list(self._fresh.values()), dtype=np.int64)
         which = known[:, 0]
         self.which[slots], self.bits[slots] = which, known[:, 1:]
-        self.starts[slots] = self.pairs.starts(which)
+        self.starts[slots] = self.pairs._starts(which)
         self.wild[slots] = self.pairs.mapped[which]
         self.tree.bits = self.bits
         plane = self.pairs.unbounded[which]
@@ -208,7 +208,7 @@ class Objects:
 
     def _boxes(self, slots: Ints) -> Array:
         boxes = np.empty((len(slots), 6))
-        ints, floats = self.pairs.arena
+        ints, floats = self.pairs._arena
         placed_boxes(ints, floats, self.starts, self.wild, self.rows, slots, boxes)
         return boxes
 
@@ -226,7 +226,7 @@ class Objects:
         """Return the shapes of both, those of the other one behind; the last such are kept."""
         kept = self._joined
         if kept is None or kept[0] is not self.pairs or kept[1] is not other.pairs:
-            kept = self._joined = self.pairs, other.pairs, self.pairs.joined(other.pairs)
+            kept = self._joined = self.pairs, other.pairs, self.pairs._joined(other.pairs)
         return kept[2]
 
     @property

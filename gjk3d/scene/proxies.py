@@ -39,10 +39,10 @@ class SolidPairs(Pairs):
         self.mixed = np.array([not isinstance(shape, Shape) for shape in shapes], dtype=bool)
         self.unbounded = np.array([len(planes_of(shape)) > 0 for shape in shapes], dtype=bool)
 
-    def joined(self, other: Pairs) -> SolidPairs:
+    def _joined(self, other: Pairs) -> SolidPairs:
         """See `Pairs`."""
         assert isinstance(other, SolidPairs)
-        plain = super().joined(other)
+        plain = super()._joined(other)
         both: SolidPairs = object.__new__(SolidPairs)
         for name in Pairs.__slots__:
             setattr(both, name, getattr(plain, name))

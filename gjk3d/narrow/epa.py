@@ -23,7 +23,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import kernel, plain
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, cross, divide, dot, neg, perpendicular, row3, scale, sub, triangle_normal, unit
 from gjk3d.narrow.cores import Cores, support_pair
@@ -162,13 +162,6 @@ def pop(hk: Array, hf: Ints, size: int) -> int:
 
 
 @kernel
-def copy_row(rows: Array, i: int, j: int) -> None:
-    """Copy vertex row i to row j."""
-    for k in range(VERTEX_ROW):
-        rows[j, k] = rows[i, k]
-
-
-@kernel
 def farthest_apart(v: Array, count: int) -> tuple[int, int, float]:
     """Return which two of the first vertices are farthest apart, and the square of how far."""
     i0, i1, far = 0, 0, 0.0
@@ -199,14 +192,15 @@ def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
     i0, i1, far = farthest_apart(v, 6)
     if not sqrt(far) > c.tiny:
         return 0, least, best, best
-    copy_row(v, i0, 6)
-    copy_row(v, i1, 1)
-    copy_row(v, 6, 0)
+    for j in range(VERTEX_ROW):
+        v[6, j] = v[i0, j]
+        v[1, j] = v[i1, j]
+        v[0, j] = v[6, j]
     p0, p1, _, _ = first_four(v)
     line = unit(sub(p1, p0))
     u1 = perpendicular(line)
     u2 = cross(line, u1)
-    far = 0.0
+    far, slot = 0.0, plain(2)
     for k in range(8):
         x, y = EIGHT[k]
         d = (x * u1[0] + y * u2[0], x * u1[1] + y * u2[1], x * u1[2] + y * u2[2])
@@ -216,7 +210,7 @@ def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
         e = cross(line, sub(w, p0))
         if dot(e, e) > far:
             far = dot(e, e)
-            set_row(v, 2, w, a, b)
+            set_row(v, slot, w, a, b)
     if not sqrt(far) > c.tiny:
         return 1, least, best, u1
     p0, p1, p2, _ = first_four(v)
@@ -230,7 +224,7 @@ def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
         height = abs(dot(n, sub(w, p0)))
         if height > far:
             far = height
-            set_row(v, 3, w, a, b)
+            set_row(v, slot + 1, w, a, b)
     return 3 if far > c.tiny else 2, least, best, n
 
 
@@ -469,10 +463,9 @@ def first_faces(p: Polytope) -> tuple[int, Vec3]:
     p0, p1, p2, p3 = first_four(p.v)
     inner = scale(0.25, (p0[0] + p1[0] + p2[0] + p3[0], p0[1] + p1[1] + p2[1] + p3[1], p0[2] + p1[2] + p2[2] + p3[2]))
     if dot(triangle_normal(p0, p1, p2), sub(p3, p0)) > 0.0:
-        copy_row(p.v, 1, 4)
-        copy_row(p.v, 2, 1)
-        copy_row(p.v, 4, 2)
-    heap = 0
+        for j in range(VERTEX_ROW):
+            p.v[1, j], p.v[2, j] = p.v[2, j], p.v[1, j]
+    heap = plain(0)
     for f in range(4):
         i, j, k = ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0))[f]
         add_face(p, f, i, j, k)
@@ -553,7 +546,7 @@ def epa(c: Cores, width: float, both: bool, seeded: bool, least: float, best: Ve
     heap, inner = first_faces(p)
     if log.shape[0] > 0:
         log_start(log, p)
-    faces, points, steps = 4, 4, 0
+    faces, points, steps = plain(4), plain(4), 0
     code, face, inside = FULL, -1, False
     outer = inf
     while points < room.points:

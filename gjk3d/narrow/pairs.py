@@ -6,7 +6,7 @@ compiled with everything below it.
 
 from __future__ import annotations
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import kernel, plain
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error, support_pair
 from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, quick_collide, solve, write_in_world
@@ -52,7 +52,7 @@ def exchanged(pairs: Ints, r: int, k: int, poses: Array) -> bool:
     first, second = pairs[r, _RANK], pairs[r, 5 + _RANK]
     if first != second:
         return bool(first > second)
-    return later(poses, pose_of(pairs, r, 0, k), pose_of(pairs, r, 5, k))
+    return later(poses, pose_of(pairs, r, plain(0), k), pose_of(pairs, r, plain(5), k))
 
 
 @kernel
@@ -76,7 +76,10 @@ def take_poses(ma: Array, mb: Array, poses: Array) -> bool:
     """Turn two matrices into the first two pose rows, where there are any; False where one is no pose."""
     if ma.shape[0] == 0:
         return True
-    return check_row(ma, poses, 0) == 0 and check_row(mb, poses, 1) == 0
+    for side in range(2):  # noqa: SIM110, a generator does not compile
+        if check_row(ma if side == 0 else mb, poses, side) != 0:
+            return False
+    return True
 
 
 @kernel

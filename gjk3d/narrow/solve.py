@@ -93,29 +93,43 @@ def solve(
             report(c, asked, Known(gap, gap - c.error, upper, True, n, n, a, b, 1, False), out, flags, k)
             return
     width = max(_GJK_WIDTH * c.size if curved else 0.0, tol * c.size - 2.0 * c.error)
-    walk = seed(c, width, max_distance, room, cache, k)
+    start = recall(cache, k, c.m, room.simplex)
+    if room.log.shape[0] > 0:
+        room.log[0] = 1.0
+    walk = gjk(c, start, width, max_distance, -inf, room.simplex, room.log)
+    remember(cache, k, c.m, room.simplex, start, walk)
+    log_end(room.log, walk, room.simplex)
     known = separate(c, walk, room)
     if is_open(c, asked, known):
-        known = penetrate(c, asked, walk, known, width, room)
-    known = align(c, asked, known, room)
-    report(c, asked, known, out, flags, k)
+        near = max(width, _EPA_WIDTH * c.size if curved else c.tiny)
+        depth = Depth(CLOSED, 0, -walk.lower, walk.axis, inf, -1.0, -1.0)
+        settled = False
+        if curved and mode != EPA_ALWAYS:  # families of ties
+            settled, depth = concentric(c, 0.25 * promised, depth.least, depth.normal, room)
+            if not settled:
+                settled, depth = meridian(c, near, ASKEW * c.size, depth.least, depth.normal, room)
+        a, b = first_face(room.simplex)
+        by_section = False
+        # a section is wide where axes are only nearly parallel: EPA may know better
+        if not settled or depth.least + depth.outer > promised - 2.0 * c.error:
+            least, axis = depth.least, depth.normal
+            if settled and -walk.lower < least:  # GJK's direction, which is none of the section's plane, is better
+                least, axis = -walk.lower, walk.axis
+            seeded = walk.code == INSIDE_SIMPLEX and not settled
+            found = epa(c, near, mode == UNSIGNED, seeded, least, axis, room)
+            by_section, depth = better_of(depth, found, settled, mode)
+        known = penetrate(c, asked, known, depth, by_section, (a, b), room.simplex)
+    report(c, asked, align(c, asked, known, room), out, flags, k)
 
 
 @kernel
-def seed(c: Cores, width: float, far: float, room: Room, cache: Array, k: int) -> Walk:
-    """Run GJK from what row k of the cache remembers, else from the direction between the centres."""
-    s, log = room.simplex, room.log
-    if log.shape[0] > 0:
-        log[0] = 1.0
-    start = recall(cache, k, c.m, s)
-    walk = gjk(c, start, width, far, -inf, s, log)
-    remember(cache, k, c.m, s, start, walk)
+def log_end(log: Array, walk: Walk, s: Array) -> None:
+    """Write why GJK stopped, and its simplex."""
     if log.shape[0] > 0:
         put(log, GJK_END)
         put(log, float(walk.code))
         put(log, float(walk.rows))
         put_rows(log, s, walk.rows)
-    return walk
 
 
 @kernel
@@ -145,39 +159,22 @@ def is_open(c: Cores, asked: Asked, known: Known) -> bool:
 
 
 @kernel
-def deepest(c: Cores, asked: Asked, walk: Walk, width: float, room: Room) -> tuple[Depth, bool, Vec3, Vec3]:
-    """Return the depth by a family of ties or by EPA; whether it is EPA's in vain; and witnesses for that case."""
-    signed = asked.mode != UNSIGNED
-    width = max(width, _EPA_WIDTH * c.size if asked.curved else c.tiny)
-    tied = Depth(CLOSED, 0, -walk.lower, walk.axis, inf, -1.0, -1.0)
-    settled = False
-    if asked.curved and asked.mode != EPA_ALWAYS:
-        settled, tied = concentric(c, 0.25 * asked.promised, tied.least, tied.normal, room)
-        if not settled:
-            settled, tied = meridian(c, width, ASKEW * c.size, tied.least, tied.normal, room)
-    a, b = first_face(room.simplex)
-    if settled and not tied.least + tied.outer > asked.promised - 2.0 * c.error:
-        return tied, False, a, b
-    # a settled one is wide where axes are only nearly parallel: EPA may know better
-    least, axis = tied.least, tied.normal
-    if settled and -walk.lower < least:  # GJK's direction, which is none of the section's plane, is better
-        least, axis = -walk.lower, walk.axis
-    seeded = walk.code == INSIDE_SIMPLEX and not settled
-    found = epa(c, width, not signed, seeded, least, axis, room)
+def better_of(tied: Depth, found: Depth, settled: bool, mode: int) -> tuple[bool, Depth]:
+    """Return EPA's depth, or that of a section where its interval is narrower; and whether it is the section's."""
     steps, outer = tied.steps + found.steps, found.outer
-    if settled and signed and tied.least + tied.outer < (found.least - found.front if found.front >= 0.0 else inf):
-        # what the section shows is narrower than what EPA's points show
-        return Depth(found.code, steps, tied.least, tied.normal, tied.outer, tied.front, tied.back), True, a, b
+    shown = found.least - found.front if found.front >= 0.0 else inf
+    if settled and mode != UNSIGNED and tied.least + tied.outer < shown:
+        return True, Depth(found.code, steps, tied.least, tied.normal, tied.outer, tied.front, tied.back)
     if settled and found.front >= 0.0:
         outer = max(min(outer, tied.outer), -found.front)
-    return Depth(found.code, steps, found.least, found.normal, outer, found.front, found.back), False, a, b
+    return False, Depth(found.code, steps, found.least, found.normal, outer, found.front, found.back)
 
 
 @kernel
-def penetrate(c: Cores, asked: Asked, walk: Walk, known: Known, width: float, room: Room) -> Known:
-    """Return what families of ties and EPA know better than GJK."""
-    s = room.simplex
-    depth, by_section, section_a, section_b = deepest(c, asked, walk, width, room)
+def penetrate(
+    c: Cores, asked: Asked, known: Known, depth: Depth, by_section: bool, section: tuple[Vec3, Vec3], s: Array
+) -> Known:
+    """Return what families of ties and EPA know better than GJK; ``section`` are the witnesses that a section has."""
     distance, proven, v, a, b = known.distance, known.proven, known.v, known.a, known.b
     lower, upper = -depth.least - c.error, known.upper
     if not by_section:  # what another direction proves is no bound along the section's
@@ -187,7 +184,7 @@ def penetrate(c: Cores, asked: Asked, walk: Walk, known: Known, width: float, ro
     if depth.front >= 0.0:  # the origin is inside: overlap
         if asked.mode != UNSIGNED:
             distance = -depth.front
-            a, b = (section_a, section_b) if by_section else first_face(s)
+            a, b = section if by_section else first_face(s)
         elif not (proven or distance <= TOUCHED * c.tiny):
             a, b = common_point(s, depth.front, depth.back)
         proven = True
@@ -239,7 +236,14 @@ def align(c: Cores, asked: Asked, known: Known, room: Room) -> Known:
         elif wide:
             a = along(a, x, -0.5)  # half of it for each
     elif askew > OFF_AXIS * c.size and length > CLOSE * c.size and not asked.curved:
-        a, b = closer_up(c, known, room)
+        # between faces far apart GJK ends where |v| is least to rounding, and v is still askew by the root of that: so
+        # the gap is closed along n, and GJK run again, where the same rounding leaves v askew by next to nothing
+        t = length - CLOSE * c.size
+        walk = gjk(moved(c, n, -t), Start(n, 0), 0.0, inf, -inf, room.simplex, room.log[:0])
+        most = 4.0 * CLOSE * c.size
+        if walk.code != INSIDE_SIMPLEX and not dot(walk.v, walk.v) > most * most:
+            a, b = witnesses(room.simplex, walk.rows)
+            b = along(b, n, t)
     return Known(length, known.lower, known.upper, False, v, n, a, b, known.steps, known.full)
 
 
@@ -256,22 +260,6 @@ def meet(c: Cores, asked: Asked, known: Known) -> Known:
             a = b = offset(c.m)
     upper = min(known.upper, 0.0)
     return Known(distance, known.lower, upper, True, known.v, known.normal, a, b, known.steps, known.full)
-
-
-@kernel
-def closer_up(c: Cores, known: Known, room: Room) -> tuple[Vec3, Vec3]:
-    """Return the witnesses of polytopes whose normal is known better than v.
-
-    Between faces far apart GJK ends where |v| is least to rounding, and v is still askew by the root of that. So the
-    gap is closed along n, and GJK run again: near contact the same rounding leaves v askew by next to nothing.
-    """
-    n, t = known.normal, known.distance - CLOSE * c.size
-    walk = gjk(moved(c, n, -t), Start(n, 0), 0.0, inf, -inf, room.simplex, room.log[:0])
-    most = 4.0 * CLOSE * c.size
-    if walk.code == INSIDE_SIMPLEX or dot(walk.v, walk.v) > most * most:
-        return known.a, known.b
-    a, b = witnesses(room.simplex, walk.rows)
-    return a, along(b, n, t)
 
 
 @kernel

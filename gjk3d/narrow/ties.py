@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import kernel, plain
 from gjk3d.geometry.vec3 import Vec3, along, cross, divide, dot, offset, perpendicular, scale, sub, turn, unit
 from gjk3d.narrow.cores import Cores, between_centers, support_pair
 from gjk3d.narrow.epa import CLOSED, EIGHT, Depth
@@ -37,12 +37,6 @@ _REVOLVED, _BALL = layout.REVOLVED, layout.BALL
 _ROW = 7
 _OUT_OF_PLANE = 1e-12  #: what a unit vector's square loses in the plane, if it is none of it
 _MOST = 120  #: vertices; the scratch of EPA's smallest workspace has room for them
-
-
-@kernel
-def unknown(steps: int, least: float, best: Vec3) -> Depth:
-    """Return the depth of a pair that is none of the family, or none whose section tells it."""
-    return Depth(CLOSED, steps, least, best, inf, -1.0, -1.0)
 
 
 @kernel
@@ -71,7 +65,7 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -
     m, fa, fb = c.m, c.a.floats[_HEAD:], c.b.floats[_HEAD:]
     off = between_centers(m)
     if c.a.ints[_KIND] != _ELLIPSOID or c.b.ints[_KIND] != _ELLIPSOID or off > allowed:
-        return False, unknown(0, least, best)
+        return False, Depth(CLOSED, 0, least, best, inf, -1.0, -1.0)
     rows = ((m[0], m[1], m[2]), (m[3], m[4], m[5]), (m[6], m[7], m[8]))
     columns = ((m[0], m[3], m[6]), (m[1], m[4], m[7]), (m[2], m[5], m[8]))
     # a spheroid takes its axes from the other one: each is tried in the other's frame
@@ -80,7 +74,7 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -
     in_a = skew_b <= skew_a
     extra = off + (skew_b if in_a else skew_a)
     if not extra <= allowed:
-        return False, unknown(0, least, best)
+        return False, Depth(CLOSED, 0, least, best, inf, -1.0, -1.0)
     depth = inf
     n = best
     for k in range(3):
@@ -194,7 +188,7 @@ def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array
 @kernel
 def first_polygon(c: Cores, e: Vec3, u: Vec3, least: float, best: Vec3, p: Array) -> tuple[int, float, Vec3]:
     """Put the distinct support points of eight directions into rows; return how many, the least h seen, its n."""
-    count = 0
+    count = plain(0)
     for k in range(8):
         x, y = EIGHT[k]
         h, d = section_point(c, e, u, x, y, p, count)
@@ -202,7 +196,7 @@ def first_polygon(c: Cores, e: Vec3, u: Vec3, least: float, best: Vec3, p: Array
             least, best = h, d
         if count == 0 or not same_point(p, count, count - 1, c.tiny):
             count += 1
-    if count > 1 and same_point(p, count - 1, 0, c.tiny):
+    if count > 1 and same_point(p, count - 1, plain(0), c.tiny):
         count -= 1
     if count > 2:
         for k in range(count):
@@ -231,7 +225,7 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
     """
     fits, u, askew = shared_axis(c)
     if not fits or askew > allowed:
-        return False, unknown(0, least, best)
+        return False, Depth(CLOSED, 0, least, best, inf, -1.0, -1.0)
     t = offset(c.m)
     across = along(t, u, -dot(t, u))
     off = sqrt(dot(across, across))
@@ -245,9 +239,9 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
     count, least, best = first_polygon(c, e, u, least, best, p)
     steps = 8
     if count < 3:
-        return False, unknown(steps, least, best)
+        return False, Depth(CLOSED, steps, least, best, inf, -1.0, -1.0)
     while True:
-        near = 0
+        near = plain(0)
         for k in range(1, count):
             if p[k, 6] < p[near, 6]:
                 near = k
@@ -257,7 +251,7 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
         if h < least:
             least, best = h, d
         if least <= c.error or steps == 2 * _MOST:
-            return False, unknown(steps, least, best)
+            return False, Depth(CLOSED, steps, least, best, inf, -1.0, -1.0)
         after = near + 1 if near + 1 < count else 0
         if h - key <= width or count == _MOST:
             break
@@ -266,7 +260,7 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
         split_edge(p, count, near)
         count += 1
     if not key > c.error + extra:  # else what the section shows need not hold beside it
-        return False, unknown(steps, least, best)
+        return False, Depth(CLOSED, steps, least, best, inf, -1.0, -1.0)
     x, y = dot(best, e), dot(best, u)
     if abs(x * x + y * y - 1.0) > _OUT_OF_PLANE:  # GJK's own direction was as good, and is none of the plane
         x, y = p[near, 4], p[near, 5]

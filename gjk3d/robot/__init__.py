@@ -1,6 +1,7 @@
-"""Robots from URDF: where their links are, and what may touch what.
+"""Robots: read from URDF and SRDF, and checked, configurations and motions, against themselves and what is around.
 
-`gjk3d.robot.ompl` is loaded when it is first asked for: it needs OMPL, which the rest does not.
+A `Checker` asks; its `cell` is what the kernels of `walk` and `motion_cover` take. Planners are not here: `ompl` hands
+motions to OMPL's, and is loaded when it is first asked for. Pictures are in `gjk3d.viz`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,23 @@ REASONS = ("adjacent", "default", "always", "never", "user")
 
 
 class AllowedPair(NamedTuple):
-    """Two links that may touch, and why."""
+    """Two links that may touch, and why: an item of `AllowedPairs`.
+
+    Attributes
+    ----------
+    link_a, link_b : str
+        Their names, in the order of the links.
+    reason : str
+        See `AllowedPairs`.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> for link_a, link_b, reason in gk.robot.Robot.example().allowed:
+    ...     print(link_a, link_b, reason)
+    post beam adjacent
+    beam hand adjacent
+    """
 
     link_a: str
     link_b: str
@@ -58,6 +74,11 @@ class AllowedPairs:
     AllowedPair(link_a='base', link_b='hand', reason='user')
     >>> allowed.reason("arm", "base"), ("arm", "hand") in allowed
     ('adjacent', False)
+    >>> allowed.counts(), allowed.links
+    ({'adjacent': 1, 'user': 1}, ('base', 'arm', 'hand'))
+    >>> other = allowed.copy()
+    >>> other.forbid("base", "hand"), other.forbid_reason("adjacent"), len(other), len(allowed)
+    (None, 1, 0, 2)
     """
 
     __slots__ = ("_number", "_reasons", "evidence", "proven", "unknown")
@@ -81,22 +102,73 @@ class AllowedPairs:
         return tuple(self._number)
 
     def allow(self, link_a: str, link_b: str, reason: str = "user") -> None:
-        """Leave a pair unchecked; a pair that is allowed already gets the new reason."""
+        """Leave a pair unchecked; a pair that is allowed already gets the new reason.
+
+        Parameters
+        ----------
+        link_a, link_b : str
+            Names of two links, in any order.
+        reason : str
+            Any text; see `AllowedPairs` for those that gjk3d gives.
+
+        Raises
+        ------
+        RobotError
+            There is no such link, or one is named twice.
+        """
         self._reasons[self._key(link_a, link_b)] = str(reason)
 
     def forbid(self, link_a: str, link_b: str) -> None:
-        """Check a pair again; nothing happens to a pair that is checked already."""
+        """Check a pair again; nothing happens to a pair that is checked already.
+
+        Parameters
+        ----------
+        link_a, link_b : str
+            Names of two links, in any order.
+
+        Raises
+        ------
+        RobotError
+            There is no such link, or one is named twice.
+        """
         self._reasons.pop(self._key(link_a, link_b), None)
 
     def forbid_reason(self, reason: str) -> int:
-        """Check all pairs again that are allowed for a reason; return how many they are."""
+        """Check all pairs again that are allowed for a reason.
+
+        Parameters
+        ----------
+        reason : str
+            As it was given to `allow`, or read.
+
+        Returns
+        -------
+        int
+            How many they are.
+        """
         found = [key for key, why in self._reasons.items() if why == reason]
         for key in found:
             del self._reasons[key]
         return len(found)
 
     def reason(self, link_a: str, link_b: str) -> str | None:
-        """Return why a pair is allowed, None where it is checked."""
+        """Return why a pair is allowed.
+
+        Parameters
+        ----------
+        link_a, link_b : str
+            Names of two links, in any order.
+
+        Returns
+        -------
+        str or None
+            None where it is checked.
+
+        Raises
+        ------
+        RobotError
+            There is no such link, or one is named twice.
+        """
         return self._reasons.get(self._key(link_a, link_b))
 
     def counts(self) -> dict[str, int]:

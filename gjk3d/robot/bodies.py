@@ -34,25 +34,69 @@ _PRIMITIVES: dict[str, Callable[..., Shape]] = {
 
 
 class Body(NamedTuple):
-    """One shape that is fixed to a link."""
+    """One shape that is fixed to a link: an item of `Robot.bodies`.
+
+    Attributes
+    ----------
+    link : int
+        Number of the link.
+    pose : (4, 4) float
+        In the frame of the link.
+    shape : Shape or Mesh
+        In its own frame.
+    geometry : int
+        Which of `Robot.geometries` it is part of.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> body = gk.robot.Robot.example().bodies[1]
+    >>> body.link, body.pose[:3, 3].tolist(), body.shape
+    (1, [0.5, 0.0, 0.0], Box(extents=[1.0, 0.1, 0.1]))
+    """
 
     link: int
-    pose: Array  #: (4, 4), in the frame of the link
+    pose: Array
     shape: Shape | Mesh
-    geometry: int  #: which `Geometry` it is part of
+    geometry: int
 
 
 class Geometry(NamedTuple):
-    """One collision geometry of the URDF: bodies that follow each other in the list, and a hull round them all."""
+    """One collision geometry of the URDF, and what became of it: an item of `Robot.geometries`.
+
+    Attributes
+    ----------
+    link : int
+        Number of the link.
+    pose : (4, 4) float
+        In the frame of the link, of all its bodies.
+    hull : Shape
+        A convex shape round them all.
+    first, last : int
+        Its bodies are ``robot.bodies[first:last]``.
+    way : str
+        What they are to what the URDF says: "exact", "bodies", "hull", "parts" or "mesh", see `Robot.from_urdf`.
+    source : Path or None
+        The file of a mesh.
+    error : float or None
+        Of parts: how far they are from the mesh, as `gjk3d.Mesh.decompose` measures it.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> geometry = gk.robot.Robot.example().geometries[0]
+    >>> geometry.way, geometry.hull
+    ('exact', Cylinder(height=0.2, radius=0.1))
+    """
 
     link: int
-    pose: Array  #: (4, 4), in the frame of the link, that of all its bodies
+    pose: Array
     hull: Shape
-    first: int  #: its bodies are ``robot.bodies[first:last]``
+    first: int
     last: int
-    way: str  #: exact, bodies, hull, parts or mesh: what its bodies are to what the URDF says
-    source: Path | None  #: the file of a mesh
-    error: float | None  #: of parts: how far they are from the mesh, as `gjk3d.Mesh.decompose` measures it
+    way: str
+    source: Path | None
+    error: float | None
 
 
 class _Made(NamedTuple):

@@ -1,60 +1,94 @@
-"""Configurations checked against the robot itself and its surroundings."""
+"""Configurations and motions of a robot, checked against itself, its obstacles, and what it holds.
+
+A checker holds what the user said; the cell is what the kernels take of that, made at the first question after a
+change (see `gjk3d.robot.cell`). The answers are found in `queries`, `results` and `motions`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import check_workers
+from gjk3d.convex.checks import check_margin, check_workers
+from gjk3d.errors import RobotError
 from gjk3d.query.dispatch import Collider
-from gjk3d.robot.answers import Answers
-from gjk3d.robot.kinematics import many_point_jacobians
+from gjk3d.robot import queries, results
+from gjk3d.robot.cell import Base, Cell, Rule, build
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
-from gjk3d.robot.obstacles import WORLD
-from gjk3d.robot.results import PairName, RobotClearance, RobotCollision, RobotContact, collisions, contacts
+from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, taken_over
+from gjk3d.robot.results import PairName, RobotClearance, RobotCollision, RobotContact
 from gjk3d.robot.walk import FREE
 from gjk3d.scene import Scene
-from gjk3d.typing import Array, Number, PoseLike, Row, Rows, Unclear, VectorLike
+from gjk3d.typing import Array, Number, OnePose, PoseLike, Row, Rows, Unclear, VectorLike
 
 
-class Checker(Answers):
-    """A robot, and what stands around it, prepared to be asked about configurations.
+class _Said(NamedTuple):
+    """What a user said of the surroundings; replaced at each change, never changed."""
+
+    objects: dict[str, CollisionObject]
+    margin: float
+    rules: tuple[Rule, ...]
+
+
+class Checker:
+    """A robot, the obstacles around it and the objects on it, prepared to be asked about configurations.
+
+    Threads may ask one checker at the same time, also while another changes it: each question is about one state.
+    Changes themselves are no business of several threads at once.
 
     Parameters
     ----------
     robot : Robot
         Its pairs of links as they are now, see `Robot.allowed`.
-    surroundings : mapping or Scene, optional
-        Name of each object: its shape, or (shape, pose); or a `gjk3d.Scene`, whose objects are taken over where they
+    surroundings : mapping of shapes or (shape, (4, 4) pose), or Scene, optional
+        By the name of each obstacle; or a `gjk3d.Scene`, whose objects are taken over where they
         are now: later changes of it are not seen, and its groups mean nothing here. Half-spaces, meshes and the other
-        solids are looked at where the convex shapes say free, and cost more; a `Compound` or a mesh cut into convex
+        bodies are looked at where the convex shapes say free, and cost more; a `Compound` or a mesh cut into convex
         parts is worth naming part by part where speed matters.
     touching : iterable of (str, str)
-        Links and objects that may touch, such as the base and the floor.
+        Links and obstacles that may touch, such as the base and the floor.
     margin : float
         How close is too close, in the robot's unit; `set_margin` gives some pairs another.
 
+    Raises
+    ------
+    RobotError
+        A name is taken, or unknown in ``touching``; a pose is a stack.
+    UnsupportedPair
+        A shape is none.
+    ShapeError
+        The margin is no finite number.
+
     Examples
     --------
-    >>> import gjk3d as gk, numpy as np, pathlib, tempfile
-    >>> text = '''<robot name="arm"><link name="post"/><link name="beam"><collision><origin xyz="0.5 0 0"/>
-    ... <geometry><box size="1 0.1 0.1"/></geometry></collision></link><joint name="turn" type="continuous">
-    ... <parent link="post"/><child link="beam"/><axis xyz="0 0 1"/></joint></robot>'''
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "arm.urdf"
-    >>> _ = path.write_text(text)
-    >>> wall = np.eye(4); wall[0, 3] = 1.25
-    >>> checker = gk.robot.Checker(gk.robot.Robot.from_urdf(path), {"wall": (gk.Box((0.1, 2, 2)), wall)})
-    >>> checker.free([[0.0], [1.5]]).tolist()
+    >>> import gjk3d as gk, numpy as np
+    >>> wall = np.eye(4); wall[0, 3] = 1.75
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
+    >>> checker.free([[0.0, 0.0], [1.5, 0.0]]).tolist()
     [True, True]
-    >>> nearest = checker.clearance([0.0])
+    >>> nearest = checker.clearance([0.0, 0.0])
     >>> round(nearest.distance, 9), nearest.pair
-    (0.2, ('beam', 'wall'))
+    (0.2, ('hand', 'wall'))
+
+    Obstacles come, move and go; a copy has its own.
+
+    >>> other = checker.copy()
+    >>> other.add("ball", gk.Sphere(0.1), touching=["post", "beam"])
+    >>> other.move("ball", other.pose("wall"))
+    >>> other.remove("wall")
+    >>> other.objects, other.shape("ball"), checker.objects
+    (('ball',), Sphere(radius=0.1), ('wall',))
+    >>> checker.margin = 0.3
+    >>> checker.free([0.0, 0.0])
+    False
     """
+
+    robot: Robot
 
     def __init__(
         self,
@@ -64,7 +98,296 @@ class Checker(Answers):
         touching: Iterable[tuple[str, str]] = (),
         margin: float = 0.0,
     ) -> None:
-        super().__init__(robot, surroundings, touching, margin)
+        check_margin(margin)
+        self.robot = robot
+        self._base = Base(robot, robot.pairs)
+        self._said = _Said({}, float(margin), ())
+        self._made: tuple[_Said, Cell] | None = None
+        for name, shape, pose in taken_over(surroundings):
+            self.add(name, shape, pose)
+        objects = dict(self._said.objects)
+        for pair in touching:
+            if len(pair) != 2 or pair[0] not in robot.links or pair[1] not in objects:
+                raise RobotError(f"touching: {tuple(pair)!r} is no link with an object of the surroundings")
+            old = objects[pair[1]]
+            objects[pair[1]] = old._replace(touch=old.touch | {pair[0]})
+        self._said = self._said._replace(objects=objects)
+
+    # --- obstacles and attached objects ------------------------------------------------------------------------------
+
+    def add(self, name: str, shape: Collider, pose: OnePose = None, *, touching: Iterable[str] = ()) -> None:
+        """Add an obstacle.
+
+        Parameters
+        ----------
+        name : str
+            Not taken yet, by a link neither.
+        shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
+            Half-spaces too. Convex shapes are answered fastest.
+        pose : (4, 4) float, RigidTransform or None
+            World from local; None is the identity.
+        touching : iterable of str
+            Names of links and attached objects that may touch it.
+
+        Raises
+        ------
+        RobotError
+            The name is taken, one in ``touching`` is unknown, or the pose is a stack.
+        UnsupportedPair
+            The shape is none.
+        """
+        self._put(collision_object(name, shape, pose, WORLD, touching), "touching")
+
+    def attach(
+        self, name: str, shape: Collider, link: str | int, pose: OnePose = None, touch_links: Iterable[str] = ()
+    ) -> None:
+        """Fix an object to a link, with which it moves: something that is held.
+
+        It is checked against obstacles, other attached objects, and links; not those that are joined to its own by
+        fixed joints alone, which never move against it.
+
+        Parameters
+        ----------
+        name : str
+            Not taken yet, by a link neither.
+        shape : Shape, Mesh, Compound, VoxelGrid or PointCloud
+            What has an end: no half-space, no height field.
+        link : str or int
+            What it is fixed to.
+        pose : (4, 4) float, RigidTransform or None
+            In the frame of the link.
+        touch_links : iterable of str
+            Names of links, such as fingers, that it may touch; of objects too, such as the table it is taken from.
+
+        Raises
+        ------
+        RobotError
+            The name is taken, one in ``touch_links`` or the link is unknown, the shape has no end, or the pose is a
+            stack.
+        UnsupportedPair
+            The shape is none.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.attach("cup", gk.Cylinder(0.03, 0.1), "hand", touch_links=["beam"])
+        >>> checker.attached
+        {'cup': 'hand'}
+        >>> checker.detach("cup")
+        """
+        self._put(collision_object(name, shape, pose, self.robot.link_number(link), touch_links), "touch_links")
+
+    def _put(self, new: CollisionObject, what: str) -> None:
+        objects = self._said.objects
+        if new.name in objects or new.name in self.robot.links:
+            owner = "an object" if new.name in objects else "a link of the robot"
+            raise RobotError(f"{new.name!r} is the name of {owner} already")
+        for name in new.touch:
+            if name not in self.robot.links and name not in objects:
+                raise RobotError(f"{new.name!r}: {what} has {name!r}, which is neither a link nor an object")
+        self._said = self._said._replace(objects={**objects, new.name: new})
+
+    def move(self, name: str, pose: OnePose) -> None:
+        """Give an object another pose: in the world, or in the frame of its link where it is attached.
+
+        Parameters
+        ----------
+        name : str
+            Of an obstacle or an attached object.
+        pose : (4, 4) float, RigidTransform or None
+            Its new one; None is the identity.
+
+        Raises
+        ------
+        RobotError
+            There is no such object, or the pose is a stack.
+        """
+        old = self._object(name)
+        new = collision_object(name, old.shape, pose, old.link, old.touch)
+        cell = self._cell().moved(name, new.pose)
+        self._said = self._said._replace(objects={**self._said.objects, name: new})
+        self._made = self._said, cell
+
+    def remove(self, name: str) -> None:
+        """Take an object away, attached or not, and what was said of it: margins, and what may touch it.
+
+        Parameters
+        ----------
+        name : str
+            Of an obstacle or an attached object.
+
+        Raises
+        ------
+        RobotError
+            There is no such object.
+        """
+        self._object(name)
+        objects = {
+            other: each._replace(touch=each.touch - {name})
+            for other, each in self._said.objects.items()
+            if other != name
+        }
+        rules = tuple(rule for rule in self._said.rules if name not in (rule.a, rule.b))
+        self._said = self._said._replace(objects=objects, rules=rules)
+
+    def detach(self, name: str) -> None:
+        """Take an attached object off its link, and out of all checks; `add` puts it where it is left.
+
+        Parameters
+        ----------
+        name : str
+            Of an attached object.
+
+        Raises
+        ------
+        RobotError
+            There is no such object, or it is an obstacle.
+        """
+        if self._object(name).link == WORLD:
+            raise RobotError(f"{name!r} stands in the surroundings and hangs on no link: remove it instead")
+        self.remove(name)
+
+    def set_margin(self, a: str, b: str | None, margin: float) -> None:
+        """Say how close is too close for two links or objects, or for one of them and all others.
+
+        What is said later holds. Distances are not changed by margins, only what counts as free.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of links or objects, in any order; b None means all that a is checked against, now and later.
+        margin : float
+            In the robot's unit. Negative lets the two overlap by as much.
+
+        Raises
+        ------
+        RobotError
+            There is no such link or object, or the two are not checked against each other.
+        ShapeError
+            The margin is no finite number.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> wall = np.eye(4); wall[0, 3] = 1.75
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
+        >>> checker.set_margin("hand", "wall", 0.3)
+        >>> checker.free([0.0, 0.0])
+        False
+        """
+        check_margin(margin)
+        for name in (a, b):
+            if name is not None and name not in self.robot.links and name not in self._said.objects:
+                raise RobotError(f"set_margin: {name!r} is neither a link nor an object")
+        if b is not None and not self._cell().has(a, b):
+            raise RobotError(f"set_margin: {a!r} and {b!r} are no pair that is checked")
+        self._set_margins(self.margin, (*self._said.rules, Rule(a, b, float(margin))))
+
+    def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None:
+        cell = self._cell().with_margins(margin, rules)
+        self._said = self._said._replace(margin=margin, rules=rules)
+        self._made = self._said, cell
+
+    @property
+    def margin(self) -> float:
+        """How close is too close where `set_margin` said nothing else."""
+        return self._said.margin
+
+    @margin.setter
+    def margin(self, margin: float) -> None:
+        check_margin(margin)
+        self._set_margins(float(margin), self._said.rules)
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """Names of the obstacles."""
+        return tuple(each.name for each in self._said.objects.values() if each.link == WORLD)
+
+    @property
+    def attached(self) -> dict[str, str]:
+        """Names of attached objects, and the link of each."""
+        return {each.name: self.robot.links[each.link] for each in self._said.objects.values() if each.link != WORLD}
+
+    def shape(self, name: str) -> Any:
+        """Return the shape of an object.
+
+        Parameters
+        ----------
+        name : str
+            Of an obstacle or an attached object.
+
+        Returns
+        -------
+        Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
+            As it was given.
+
+        Raises
+        ------
+        RobotError
+            There is no such object.
+        """
+        return self._object(name).shape
+
+    def pose(self, name: str) -> Array:
+        """Return where an object is: in the world, or in the frame of its link where it is attached.
+
+        Parameters
+        ----------
+        name : str
+            Of an obstacle or an attached object.
+
+        Returns
+        -------
+        (4, 4) float
+            A copy.
+
+        Raises
+        ------
+        RobotError
+            There is no such object.
+        """
+        return self._object(name).pose.copy()
+
+    def _object(self, name: str) -> CollisionObject:
+        objects = self._said.objects
+        if name not in objects:
+            raise RobotError(f"there is no object {name!r}; there is {', '.join(map(repr, objects)) or 'none'}")
+        return objects[name]
+
+    def copy(self) -> Checker:
+        """Return a checker with the same surroundings, whose changes are its own; what is not changed is shared.
+
+        Returns
+        -------
+        Checker
+            Cheap, unlike a new one: nothing is prepared again.
+        """
+        other = object.__new__(type(self))
+        said, cell = self._state()
+        other.__dict__.update(self.__dict__, _said=said, _made=(said, cell.copy()))
+        return other
+
+    __copy__ = copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": None}
+
+    def _state(self) -> tuple[_Said, Cell]:
+        """Return what was said, and its cell.
+
+        They are kept together: what another thread has made meanwhile of what was said before is not taken for it.
+        """
+        made, said = self._made, self._said
+        if made is None or made[0] is not said:
+            self._made = made = said, build(self._base, said.objects.values(), said.margin, said.rules)
+        return made
+
+    def _cell(self) -> Cell:
+        """Return what the kernels take of the present state: a question takes it once."""
+        return self._state()[1]
+
+    # --- configurations ----------------------------------------------------------------------------------------------
 
     @overload
     def free(self, q: Unclear, *, workers: int = 1) -> Any: ...
@@ -80,24 +403,29 @@ class Checker(Answers):
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
         workers : int
             Threads for a stack.
 
         Returns
         -------
         bool or (n,) bool
+            True where it is free; touching is not.
 
         Raises
         ------
         RobotError
             q is no configuration, or n of them.
+        ShapeError
+            ``workers`` is no number of threads.
         """
+        cell = self._cell()
         if type(workers) is int and workers == 1:
-            told = self._quick(q)
+            told = queries.quick(cell, q)
             if told == FREE or told >= 0:
                 return told == FREE
-        pairs, stacked = self._still()._hits(q, workers)
-        free: NDArray[np.bool_] = pairs == FREE
+        rows, stacked = self.robot.configurations(q)
+        free: NDArray[np.bool_] = queries.hits(cell, rows, workers) == FREE
         return free if stacked else bool(free[0])
 
     @overload
@@ -107,17 +435,44 @@ class Checker(Answers):
     @overload
     def hit(self, q: Rows, *, workers: int = 1) -> list[PairName]: ...
     def hit(self, q: Rows, *, workers: int = 1) -> Any:
-        """Return a pair that is too close, as two names, or None; a list of such for n configurations.
+        """Return a pair that is too close.
 
         Which of several it is depends on what was asked before; see `collisions` for all.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
+        workers : int
+            Threads for a stack.
+
+        Returns
+        -------
+        (str, str) or None, or list of such
+            Two names, of which an obstacle stands second; None where the robot is free.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+        ShapeError
+            ``workers`` is no number of threads.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.05), touching=["post", "beam"])
+        >>> checker.hit([0.0, 0.0])
+        ('hand', 'floor')
         """
+        cell = self._cell()
         if type(workers) is int and workers == 1:
-            told = self._quick(q)
+            told = queries.quick(cell, q)
             if told == FREE or told >= 0:
-                return None if told == FREE else self._names[told]
-        still = self._still()
-        pairs, stacked = still._hits(q, workers)
-        found = [None if p == FREE else still._names[p] for p in pairs.tolist()]
+                return None if told == FREE else cell.names(told)
+        rows, stacked = self.robot.configurations(q)
+        found = [None if p == FREE else cell.names(p) for p in queries.hits(cell, rows, workers).tolist()]
         return found if stacked else found[0]
 
     @overload
@@ -134,21 +489,29 @@ class Checker(Answers):
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
         max_distance : float
             What is farther is not looked for; the answer is then infinite.
         workers : int
             Threads for a stack.
 
+        Returns
+        -------
+        RobotClearance
+            Distance, bounds of it, normal, both nearest points and the pair, of one configuration or of n.
+
         Raises
         ------
         RobotError
             q is no configuration, or n of them.
+        ShapeError
+            ``workers`` is no number of threads.
         """
         check_workers(workers)
         rows, stacked = self.robot.configurations(q)
-        still = self._still()
-        out, which = still._nearest(rows, float(max_distance), workers)
-        pairs = [None if p < 0 else still._names[p] for p in which[:, 0].tolist()]
+        cell = self._cell()
+        out, which = queries.nearest(cell, rows, float(max_distance), workers)
+        pairs = [None if p < 0 else cell.names(p) for p in which[:, 0].tolist()]
         if stacked:
             return RobotClearance(out[:, 0], out[:, 1], out[:, 2], out[:, 3:6], out[:, 6:9], out[:, 9:12], pairs)
         distance, lower, upper = out[0, :3].tolist()
@@ -166,6 +529,7 @@ class Checker(Answers):
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
 
         Returns
         -------
@@ -176,9 +540,17 @@ class Checker(Answers):
         ------
         RobotError
             q is no configuration, or n of them.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.04), touching=["post"])
+        >>> [(each.pair, round(each.depth, 3)) for each in checker.collisions([0.0, 0.0])]
+        [(('beam', 'floor'), 0.01), (('hand', 'floor'), 0.01)]
         """
         rows, stacked = self.robot.configurations(q)
-        found = collisions(self._still(), rows)
+        found = results.collisions(self._cell(), rows)
         return found if stacked else found[0]
 
     @overload
@@ -193,10 +565,11 @@ class Checker(Answers):
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
         within : float
             At least 0: what is up to this far apart has its points too. Margins do not count here.
         max_points : int or None
-            Most points of two shapes, as in `gjk3d.contact`. Meshes and other solids have one point each.
+            Most points of two shapes, as in `gjk3d.contact`. Meshes and other bodies have one point each.
 
         Returns
         -------
@@ -208,37 +581,53 @@ class Checker(Answers):
         ------
         RobotError, ShapeError
             q is no configuration, or n of them; ``within`` or ``max_points`` is no such number.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.05), touching=["post", "hand"])
+        >>> checker.contacts([0.0, 0.0])
+        [<RobotContact of 'beam' and 'floor': 4 points>]
         """
         rows, stacked = self.robot.configurations(q)
-        found = contacts(self._still(), rows, within, max_points)
+        found = results.contacts(self._cell(), rows, within, max_points)
         return found if stacked else found[0]
 
     def gradient(self, q: Rows) -> Array:
-        """Return how the clearance changes with q, (dof,) or (n, dof); zero where no pair is checked.
+        """Return how the clearance changes with q; zero where no pair is checked.
 
         In overlap with what is not convex it is that of the deepest found, which another may replace any moment. The
         normal times how much faster the second point moves than the first; one of several where pairs tie.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
+
+        Returns
+        -------
+        (dof,) or (n, dof) float
+            Length for each radian, or for each length of a joint that slides.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> wall = np.eye(4); wall[0, 3] = 1.75
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
+        >>> checker.gradient([0.5, 0.0]).round(3).tolist()
+        [0.675, 0.196]
         """
         rows, stacked = self.robot.configurations(q)
-        still = self._still()
-        out, which = still._nearest(rows, inf, 1)
-        total, found = np.zeros((len(rows), self.robot.dof)), which[:, 0] >= 0
-        tables = still._ready()
-        pairs = np.concatenate([tables.rows[:, :2], tables.solid_pairs])
-        for side, sign, points in ((0, -1.0, out[:, 6:9]), (1, 1.0, out[:, 9:12])):
-            link = np.full(len(rows), WORLD)
-            link[found] = tables.link[pairs[which[found, 0], side]]
-            for each in np.unique(link[link >= 0]).tolist():
-                at = np.flatnonzero(link == each)
-                poses = self.robot.link_poses(rows[at])[:, each]
-                local = np.einsum("nji,nj->ni", poses[:, :3, :3], points[at] - poses[:, :3, 3])
-                moved = np.empty((len(at), 3, self.robot.dof))
-                frames = np.empty((len(self.robot.links), 4, 4))
-                many_point_jacobians(
-                    *self.robot.chain, rows[at].copy(), each, local.copy(), np.empty((4, 4)), frames, moved
-                )
-                total[at] += sign * np.einsum("ni,nij->nj", out[at, 3:6], moved)
-        return total if stacked else total[0]
+        found = queries.gradient(self._cell(), rows)
+        return found if stacked else found[0]
+
+    # --- motions -----------------------------------------------------------------------------------------------------
 
     @overload
     def motion_free(
@@ -287,12 +676,28 @@ class Checker(Answers):
         workers : int
             Threads for a stack.
 
+        Returns
+        -------
+        MotionCheck
+            Free or not, up to where, from where on it collides, and who; of one motion or of n.
+
         Raises
         ------
         RobotError
             q0 or q1 is no configuration, or n of them; the stacks differ; resolution or tolerance is not above 0.
+        ShapeError
+            ``workers`` is no number of threads.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> pole = np.eye(4); pole[:2, 3] = 0.0, 1.0
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)})
+        >>> found = checker.motion_free([0.0, 0.0], [3.0, 0.0], certify=True)
+        >>> bool(found), found.status, found.pair[1], round(found.hit, 4)
+        (False, <MotionStatus.HIT: 1>, 'pole', 0.4734)
         """
-        return motion_free(self._still(), q0, q1, certify, resolution, tolerance, workers)
+        return motion_free(self._cell(), q0, q1, certify, resolution, tolerance, workers)
 
     def path_free(
         self,
@@ -303,14 +708,42 @@ class Checker(Answers):
         tolerance: float = 1e-6,
         workers: int = 1,
     ) -> PathCheck:
-        """Tell whether a path of straight lines between (m, dof) waypoints is free, and where it hits first.
+        """Tell whether a path of straight lines between waypoints is free, and where it hits first.
 
-        Parameters as those of `motion_free`.
+        Parameters
+        ----------
+        path : (m, dof) float
+            Waypoints, at least one.
+        certify : bool
+        resolution : float or (dof,) float
+        tolerance : float
+        workers : int
+            As in `motion_free`.
+
+        Returns
+        -------
+        PathCheck
+            Free or not, and where and between whom it is not.
+
+        Raises
+        ------
+        RobotError
+            The path is none; resolution or tolerance is not above 0.
+        ShapeError
+            ``workers`` is no number of threads.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> pole = np.eye(4); pole[:2, 3] = 0.0, 1.0
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)})
+        >>> found = checker.path_free([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
+        >>> bool(found), found.edge
+        (False, 1)
         """
-        return path_free(self._still(), path, certify, resolution, tolerance, workers)
+        return path_free(self._cell(), path, certify, resolution, tolerance, workers)
 
     def __repr__(self) -> str:
         attached = f", {len(self.attached)} attached" if self.attached else ""
-        return (
-            f"<Checker of {self.robot.name!r}: {len(self._names)} pairs, {len(self.objects)} objects around{attached}>"
-        )
+        count = len(self._cell().slots)
+        return f"<Checker of {self.robot.name!r}: {count} pairs, {len(self.objects)} objects around{attached}>"

@@ -21,7 +21,7 @@ NUMBERS = (0, 1, 1, 3, 6)
 
 
 class Chain(NamedTuple):
-    """The arrays that the kernels take, in their order; see the text of this file."""
+    """The arrays that the kernels take, in their order, and pack into one again; see the text of this file."""
 
     parent: Ints
     kind: Ints
@@ -90,19 +90,9 @@ def _product(a: Array, b: Array, out: Array) -> None:
 
 
 @kernel
-def link_poses(
-    parent: Ints,
-    kind: Ints,
-    axis: Array,
-    origin: Array,
-    source: Ints,
-    multiplier: Array,
-    offset: Array,
-    q: Array,
-    scratch: Array,
-    out: Array,
-) -> None:
+def link_poses(chain: Chain, q: Array, scratch: Array, out: Array) -> None:
     """Write the pose of every link at one configuration (dof,) into out (links, 4, 4); scratch is (4, 4)."""
+    parent, origin, axis = chain.parent, chain.origin, chain.axis
     for i in range(parent.shape[0]):
         m = out[i]
         if parent[i] >= 0:
@@ -111,32 +101,34 @@ def link_poses(
             for r in range(4):
                 for c in range(4):
                     m[r, c] = origin[i, r, c]
-        if kind[i] != 0:
-            k = source[i]
-            _move(scratch, kind[i], (axis[i, 0], axis[i, 1], axis[i, 2]), q, k, multiplier[i] * q[k] + offset[i])
+        if chain.kind[i] != 0:
+            k = chain.source[i]
+            value = chain.multiplier[i] * q[k] + chain.offset[i]
+            _move(scratch, chain.kind[i], (axis[i, 0], axis[i, 1], axis[i, 2]), q, k, value)
             _product(m, scratch, m)
 
 
 @kernel
 def many_link_poses(
-    parent: Ints,
-    kind: Ints,
-    axis: Array,
-    origin: Array,
-    source: Ints,
-    multiplier: Array,
-    offset: Array,
-    q: Array,
-    scratch: Array,
-    out: Array,
-) -> None:
+    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
+    scratch: Array, out: Array,
+) -> None:  # fmt: skip
     """Do as `link_poses` for n configurations (n, dof) into (n, links, 4, 4)."""
+    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     for k in range(q.shape[0]):
-        link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], scratch, out[k])
+        link_poses(chain, q[k], scratch, out[k])
 
 
 @kernel
-def _rotated(m: Array, a: Vec3) -> Vec3:
+def along(q0: Array, q1: Array, t: float, q: Array) -> None:
+    """Write the configuration at t of the line from q0, at 0, to q1, at 1; both ends exact."""
+    for j in range(q.shape[0]):
+        q[j] = (1.0 - t) * q0[j] + t * q1[j]
+
+
+@kernel
+def rotated(m: Array, a: Vec3) -> Vec3:
+    """Return a vector turned by a pose."""
     return (
         m[0, 0] * a[0] + m[0, 1] * a[1] + m[0, 2] * a[2],
         m[1, 0] * a[0] + m[1, 1] * a[1] + m[1, 2] * a[2],
@@ -173,76 +165,52 @@ def _turning_rate(w: Vec3, k: int) -> Vec3:
 
 
 @kernel
-def point_jacobian(
-    parent: Ints,
-    kind: Ints,
-    axis: Array,
-    origin: Array,
-    source: Ints,
-    multiplier: Array,
-    q: Array,
-    poses: Array,
-    link: int,
-    point: Vec3,
-    factor: float,
-    scratch: Array,
-    out: Array,
-) -> None:
-    """Add ``factor`` times how fast a point of a link moves with each number of q to out (3, dof), in world axes.
+def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3, scratch: Array, out: Array) -> None:
+    """Add how fast a point of a link moves with each number of q to out (3, dof), in world axes.
 
     The point is given where it is in the world; ``poses`` (links, 4, 4) are those at ``q``; scratch is (4, 4).
     """
+    axis, parent = chain.axis, chain.parent
     i = link
     while i >= 0:
-        what = kind[i]
+        what = chain.kind[i]
         if what != 0:
-            pose = poses[i]
-            column = source[i]
-            along = _rotated(pose, (axis[i, 0], axis[i, 1], axis[i, 2]))
+            pose, column, rate = poses[i], chain.source[i], chain.multiplier[i]
+            along = rotated(pose, (axis[i, 0], axis[i, 1], axis[i, 2]))
             arm = (point[0] - pose[0, 3], point[1] - pose[1, 3], point[2] - pose[2, 3])
             if what == 1:
-                _add(out, column, factor * multiplier[i], cross(along, arm))
+                _add(out, column, rate, cross(along, arm))
             elif what == 2:
-                _add(out, column, factor * multiplier[i], along)
+                _add(out, column, rate, along)
             else:
-                base = origin[i]
+                base = chain.origin[i]
                 if parent[i] >= 0:
-                    _product(poses[parent[i]], origin[i], scratch)
+                    _product(poses[parent[i]], chain.origin[i], scratch)
                     base = scratch
                 if what == 3:
                     u, v = plane_axes((axis[i, 0], axis[i, 1], axis[i, 2]))
-                    _add(out, column, factor, _rotated(base, u))
-                    _add(out, column + 1, factor, _rotated(base, v))
-                    _add(out, column + 2, factor, cross(along, arm))
+                    _add(out, column, 1.0, rotated(base, u))
+                    _add(out, column + 1, 1.0, rotated(base, v))
+                    _add(out, column + 2, 1.0, cross(along, arm))
                 else:
                     w = (q[column + 3], q[column + 4], q[column + 5])
                     for k in range(3):
-                        _add(out, column + k, factor, (base[0, k], base[1, k], base[2, k]))
-                        _add(out, column + 3 + k, factor, cross(_rotated(base, _turning_rate(w, k)), arm))
+                        _add(out, column + k, 1.0, (base[0, k], base[1, k], base[2, k]))
+                        _add(out, column + 3 + k, 1.0, cross(rotated(base, _turning_rate(w, k)), arm))
         i = parent[i]
 
 
 @kernel
 def many_point_jacobians(
-    parent: Ints,
-    kind: Ints,
-    axis: Array,
-    origin: Array,
-    source: Ints,
-    multiplier: Array,
-    offset: Array,
-    q: Array,
-    link: int,
-    points: Array,
-    scratch: Array,
-    poses: Array,
-    out: Array,
-) -> None:
-    """Do as `point_jacobian` for n configurations and points (n, 3) in the frame of the link, into (n, 3, dof)."""
+    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
+    link: int, points: Array, scratch: Array, poses: Array, out: Array,
+) -> None:  # fmt: skip
+    """Do as `_point_jacobian` for n configurations and points (n, 3) in the frame of the link, into (n, 3, dof)."""
+    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     for k in range(q.shape[0]):
-        link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], scratch, poses)
+        link_poses(chain, q[k], scratch, poses)
         out[k, :, :] = 0.0
         m = poses[link]
-        p = _rotated(m, (points[k, 0], points[k, 1], points[k, 2]))
+        p = rotated(m, (points[k, 0], points[k, 1], points[k, 2]))
         p = (p[0] + m[0, 3], p[1] + m[1, 3], p[2] + m[2, 3])
-        point_jacobian(parent, kind, axis, origin, source, multiplier, q[k], poses, link, p, 1.0, scratch, out[k])
+        _point_jacobian(chain, q[k], poses, link, p, scratch, out[k])

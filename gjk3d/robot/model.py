@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite
 from numbers import Real
@@ -14,11 +15,10 @@ from numpy.typing import NDArray
 
 from gjk3d._kernels.first_call import first_call
 from gjk3d.errors import RobotError
-from gjk3d.robot import tree
 from gjk3d.robot.allowed import AllowedPairs, State, read_srdf, srdf_text, write_srdf
 from gjk3d.robot.bodies import Body, Geometry, make_bodies
 from gjk3d.robot.kinematics import FIXED, Chain, many_link_poses, many_point_jacobians
-from gjk3d.robot.urdf import Joint, read_urdf
+from gjk3d.robot.urdf import Joint, read_urdf, tree_of
 from gjk3d.typing import Array, Ints, Number, Row, Rows, Unclear
 
 _FLOAT = np.dtype(np.float64)
@@ -51,25 +51,42 @@ class Robot:
         Shapes fixed to links: (link, pose in the link, shape, number of the geometry).
     geometries : tuple of Geometry
         Which bodies make one collision geometry of the URDF, and the hull round them.
-    chain : Chain
-        The arrays that the kernels of `gjk3d.robot.kinematics` take.
     rigid : (links,) int
         Links of the same number are joined by fixed joints alone.
     allowed : AllowedPairs
         Pairs of links that are left unchecked; edit it before a checker is made.
     states : dict
         Reference poses of the SRDF: name of the pose: name of the joint: its numbers; see `state`.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> robot = gk.robot.Robot.example()  # or Robot.from_urdf("arm.urdf", srdf="arm.srdf")
+    >>> robot.links, robot.joint_names, robot.dof
+    (('post', 'beam', 'hand'), ('shoulder', 'elbow'), 2)
+    >>> q = robot.configuration({"elbow": 1.5})
+    >>> q.tolist(), robot.within_limits(q)
+    ([0.0, 1.5], True)
+    >>> robot.link_poses(q)[robot.link_number("hand")][:3, 3].tolist()
+    [1.0, 0.0, 0.0]
+    >>> robot.jacobian([0.0, 0.0], "hand", (0.5, 0.0, 0.0)).tolist()
+    [[0.0, 0.0], [1.5, 0.5], [0.0, 0.0]]
+    >>> robot.adjacent(), robot.all_pairs().tolist(), robot.pairs.tolist()
+    ([('post', 'beam', 'adjacent'), ('beam', 'hand', 'adjacent')], [[0, 1], [0, 2], [1, 2]], [[0, 2]])
+    >>> robot.allowed.allow("post", "hand")
+    >>> len(robot.pairs)
+    0
     """
 
     __slots__ = (
-        "_allowed", "_others", "bodies", "chain", "columns", "dof", "geometries", "joints", "links", "lower", "name",
+        "_allowed", "_chain", "_others", "bodies", "columns", "dof", "geometries", "joints", "links", "lower", "name",
         "rigid", "source", "states", "upper",
     )  # fmt: skip
 
     _allowed: AllowedPairs
+    _chain: Chain
     _others: tuple[str, ...]
     bodies: tuple[Body, ...]
-    chain: Chain
     columns: dict[str, slice]
     dof: int
     geometries: tuple[Geometry, ...]
@@ -115,12 +132,19 @@ class Robot:
             The URDF is not there, or a mesh of it; the message says where it was looked for.
         ParseError
             The file is no URDF, or its joints make no tree.
+        ShapeError
+            ``geometry`` is none of those.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> arm = gk.robot.Robot.from_urdf("arm.urdf", srdf="arm.srdf", geometry="hull")  # doctest: +SKIP
         """
         self = cls()
         description = read_urdf(path)
-        made = tree.build(description)
+        made = tree_of(description)
         self.name, self.source = description.name, description.file
-        self.links, self.joints, self.columns, self.chain = made.links, made.above, made.columns, made.chain
+        self.links, self.joints, self.columns, self._chain = made.links, made.above, made.columns, made.chain
         self.dof = sum(each.stop - each.start for each in made.columns.values())
         self.lower, self.upper = np.full(self.dof, -inf), np.full(self.dof, inf)
         for joint in description.joints:
@@ -130,7 +154,7 @@ class Robot:
         self.lower.setflags(write=False)
         self.upper.setflags(write=False)
         self.bodies, self.geometries = make_bodies(description, self.links, package_dirs, geometry)
-        self.rigid = _rigid(self.chain)
+        self.rigid = _rigid(self._chain)
         if srdf is None:
             self.allowed, self.states, self._others = AllowedPairs(self.links, self.adjacent()), {}, ()
         else:
@@ -138,14 +162,38 @@ class Robot:
             self.allowed, self.states, self._others = read.allowed, read.states, read.others
         return self
 
+    @classmethod
+    def example(cls) -> Robot:
+        """Return a small robot to try things with: an arm of two links that turns in the plane.
+
+        Its links are "post", "beam" (1 m) and "hand" (0.5 m), its joints "shoulder" and "elbow"; at 0 it goes along x.
+
+        Returns
+        -------
+        Robot
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.robot.Robot.example()
+        <Robot 'example': 3 links, 2 dof, 3 bodies>
+        """
+        return cls.from_urdf(Path(__file__).with_name("example.urdf"))
+
     def adjacent(self) -> list[tuple[str, str, str]]:
-        """Return each link that has shapes with the next one that has some on its way to the root, and the reason."""
+        """Return each link that has shapes with the next one that has some on its way to the root.
+
+        Returns
+        -------
+        list of (str, str, str)
+            Both names, the one nearer to the root first, and the reason, "adjacent".
+        """
         shaped = {each.link for each in self.geometries}
         found = []
         for link in sorted(shaped):
-            other = int(self.chain.parent[link])
+            other = int(self._chain.parent[link])
             while other >= 0 and other not in shaped:
-                other = int(self.chain.parent[other])
+                other = int(self._chain.parent[other])
             if other >= 0:
                 found.append((self.links[other], self.links[link], "adjacent"))
         return found
@@ -194,8 +242,29 @@ class Robot:
     def state(self, name: str, start: Row | None = None) -> Array:
         """Return a named pose of the SRDF as a configuration.
 
-        Joints that it does not name stay as in ``start``, or are 0. What it says of joints that have no numbers here,
-        fixed ones, ones that mimic, the world's virtual one, is left out.
+        What it says of joints that have no numbers here, fixed ones, ones that mimic, the world's virtual one, is left
+        out.
+
+        Parameters
+        ----------
+        name : str
+            One of ``states``.
+        start : (dof,) float, optional
+            Of the joints that it does not name; 0 by default.
+
+        Returns
+        -------
+        (dof,) float
+
+        Raises
+        ------
+        RobotError
+            There is no such pose, or ``start`` is no configuration.
+
+        Examples
+        --------
+        >>> arm.state("home")  # doctest: +SKIP
+        array([ 0. , -1.2, 1.9, 0. , 0.7, 0. ])
         """
         if name not in self.states:
             raise RobotError(
@@ -205,7 +274,17 @@ class Robot:
         return self.configuration({k: v for k, v in self.states[name].items() if k in self.columns}, start)
 
     def to_srdf(self, path: str | os.PathLike[str]) -> None:
-        """Write the allowed pairs as an SRDF, with the groups, poses and all else of the SRDF that was read."""
+        """Write the allowed pairs as an SRDF, with the groups, poses and all else of the SRDF that was read.
+
+        Parameters
+        ----------
+        path : path
+            The file; one that is there is replaced.
+
+        Examples
+        --------
+        >>> arm.to_srdf("arm.srdf")  # doctest: +SKIP
+        """
         write_srdf(path, srdf_text(self.name, self.allowed, self._others))
 
     @property
@@ -214,7 +293,22 @@ class Robot:
         return tuple(self.columns)
 
     def link_number(self, link: str | int) -> int:
-        """Return the number of a link, given by name or number."""
+        """Return the number of a link.
+
+        Parameters
+        ----------
+        link : str or int
+            Its name, or its number, which is checked.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        RobotError
+            There is no such link.
+        """
         if isinstance(link, str):
             if link not in self.links:
                 raise RobotError(f"robot {self.name!r} has no link {link!r}; it has {_listed(self.links)}")
@@ -225,13 +319,23 @@ class Robot:
         return number
 
     def configuration(self, values: Mapping[str, Number | Row], start: Row | None = None) -> Array:
-        """Return a configuration by the names of joints; others stay as in ``start``, or are 0.
+        """Return a configuration by the names of joints.
 
         Parameters
         ----------
-        values : mapping
-            Name of a joint: its number, or its three or six numbers.
+        values : mapping of float, (3,) float or (6,) float
+            By the name of a joint, its numbers; radians, and the robot's unit of length.
         start : (dof,) float, optional
+            Of the joints that are not named; 0 by default.
+
+        Returns
+        -------
+        (dof,) float
+
+        Raises
+        ------
+        RobotError
+            There is no such joint, or it has more numbers or fewer.
         """
         q = np.zeros(self.dof) if start is None else self.configurations(start)[0][0].copy()
         for name, value in values.items():
@@ -247,7 +351,33 @@ class Robot:
         return checked
 
     def configurations(self, q: Rows, name: str = "q") -> tuple[Array, bool]:
-        """Check (dof,) or (n, dof) numbers; return them as (n, dof), and whether they were a stack."""
+        """Check configurations.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Radians, and the robot's unit of length.
+        name : str
+            What errors call it.
+
+        Returns
+        -------
+        rows : (n, dof) float
+            Those numbers, of one configuration too.
+        stacked : bool
+            Whether they were a stack.
+
+        Raises
+        ------
+        RobotError
+            The shape is another, or a number is not finite.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.robot.Robot.example().configurations([0.0, 1.0])
+        (array([[0., 1.]]), False)
+        """
         if type(q) is np.ndarray and q.dtype is _FLOAT and q.flags.carray and q.shape[-1:] == (self.dof,):
             # nothing to convert; what else is wrong is found out below
             rows: Any = q if q.ndim == 2 else q.reshape(1, -1) if q.ndim == 1 else None
@@ -314,11 +444,16 @@ class Robot:
         -------
         (links, 4, 4) or (n, links, 4, 4) float
             In the order of ``links``.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
         """
         rows, stack = self.configurations(q)
         out = np.empty((len(rows), len(self.links), 4, 4))
         with first_call("robot"):
-            many_link_poses(*self.chain, rows, np.empty((4, 4)), out)
+            many_link_poses(*self._chain, rows, np.empty((4, 4)), out)
         return out if stack else out[0]
 
     def jacobian(self, q: Rows, link: str | int, point: Row = (0.0, 0.0, 0.0)) -> Array:
@@ -335,6 +470,11 @@ class Robot:
         -------
         (3, dof) or (n, 3, dof) float
             Of linear velocity; joints that mimic count for the one they follow.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them; there is no such link; the point is none.
         """
         rows, stack = self.configurations(q)
         number = self.link_number(link)
@@ -348,8 +488,14 @@ class Robot:
         out = np.empty((len(rows), 3, self.dof))
         poses = np.empty((len(self.links), 4, 4))
         with first_call("robot"):
-            many_point_jacobians(*self.chain, rows, number, points, np.empty((4, 4)), poses, out)
+            many_point_jacobians(*self._chain, rows, number, points, np.empty((4, 4)), poses, out)
         return out if stack else out[0]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "chain":
+            warnings.warn("Robot.chain is internal: it will go", DeprecationWarning, stacklevel=2)
+            return self._chain
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.links)} links, {self.dof} dof, {len(self.bodies)} bodies>"

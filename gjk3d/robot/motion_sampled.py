@@ -1,43 +1,55 @@
-"""Straight lines between configurations, many in one call: looked at sample by sample."""
+"""Straight lines between configurations, looked at sample by sample."""
 
 from __future__ import annotations
 
-from gjk3d._kernels.decorators import kernel
-from gjk3d.robot.walk import FREE, free_many
+import numpy as np
+
+from gjk3d.errors import RobotError
+from gjk3d.robot import general_pairs, queries
+from gjk3d.robot.cell import Cell
+from gjk3d.robot.walk import FREE, UNSURE
 from gjk3d.typing import Array, Ints
 
-
-@kernel
-def along(q0: Array, q1: Array, t: float, q: Array) -> None:
-    """Write the configuration at t of the line from q0, at 0, to q1, at 1; both ends exact."""
-    for j in range(q.shape[0]):
-        q[j] = (1.0 - t) * q0[j] + t * q1[j]
+_AT_ONCE = 256  #: configurations that are asked about general pairs before what they say is looked at
+_MOST_STEPS = 2.0**28  #: of one edge; more, which would take minutes, is a slip of the resolution
 
 
-@kernel
-def sampled_many(
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array,
-    q0: Array, q1: Array, steps: Ints, link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints,
-    subs: Ints, order: Ints, margins: Array, cache: Array, matrix: Array, links: Array, rows: Array, balls: Array,
-    stamp: Ints, simplex: Array, q: Array, found: Ints, first: Ints, start: int, stop: int, at: Ints, which: Ints,
-) -> None:  # fmt: skip
-    """Write for each edge the first of its samples that is not free, as `free_many` tells, and the pair.
+def sampled(cell: Cell, first: Array, second: Array, each: Array, workers: int) -> tuple[Ints, Array, Array]:
+    """Return of each edge the first pair that hits, `FREE` for none, and between which parameters it does.
 
-    Edge e has steps[e] + 1 samples, and is asked from number first[e] on; ``at`` is steps[e] + 1 where all are free.
-    They are asked in their order: to know the first that hits, those before it must be asked in any order, and none
-    behind it.
+    Samples are as close that no number of q changes by more than ``each`` (dof,) from one to the next.
     """
-    none, one = 0 * start, 0 * start + 1  # literals would be types of their own, and compile everything again
-    for e in range(start, stop):
-        at[e], which[e] = steps[e] + 1, FREE
-        for s in range(first[e], steps[e] + 1):
-            along(q0[e], q1[e], s / steps[e] if s > 0 else 0.0, q[0])
-            for k in range(stamp.shape[0]):
-                stamp[k] = -1
-            free_many(
-                parent, kind, axis, origin, source, multiplier, offset, q, link, local, ints, floats, starts, pairs,
-                subs, order, margins, cache, matrix, links, rows, balls, stamp, simplex, none, one, found,
-            )  # fmt: skip
-            if found[0] != FREE:
-                at[e], which[e] = s, found[0]
+    with np.errstate(over="ignore"):
+        wanted = np.ceil((np.abs(second - first) / each).max(axis=1, initial=0.0))
+    wanted = np.maximum(wanted, (first != second).any(axis=1))  # both ends, however coarse
+    if not (wanted <= _MOST_STEPS).all():
+        e = int(np.argmax(wanted))
+        raise RobotError(f"motion {e} would take {wanted[e]:.3g} samples: give a coarser resolution")
+    steps = wanted.astype(np.int64)
+    at, which = queries.walk_edges(cell, first, second, steps, np.zeros_like(steps), workers)
+    for e in np.flatnonzero(which == UNSURE).tolist():
+        one = slice(e, e + 1)
+        while which[e] == UNSURE:  # GJK alone cannot tell; then on from the next sample
+            t = at[e] / steps[e] if at[e] else 0.0
+            which[e] = queries.hits(cell, ((1.0 - t) * first[e] + t * second[e])[None], 1)[0]
+            if which[e] == FREE:
+                rest = first[one].copy(), second[one].copy(), steps[one].copy(), at[one] + 1
+                at[one], which[one] = queries.walk_edges(cell, *rest, workers=1)
+    if len(cell.general.pairs):
+        _look_at_general_pairs(cell, first, second, steps, at, which)
+    most = np.maximum(steps, 1)
+    safe = np.where(which != FREE, np.maximum(at - 1, 0) / most, 1.0)
+    return which, safe, np.where(which != FREE, at / most, np.nan)
+
+
+def _look_at_general_pairs(cell: Cell, first: Array, second: Array, steps: Ints, at: Ints, which: Ints) -> None:
+    """Look for earlier hits of what the walk leaves open."""
+    for e in range(len(first)):
+        count = int(steps[e] if which[e] == FREE else at[e] - 1) + 1
+        for start in range(0, count, _AT_ONCE):
+            t = np.arange(start, min(start + _AT_ONCE, count))[:, None] / max(int(steps[e]), 1)
+            found = general_pairs.hits(cell, (1.0 - t) * first[e] + t * second[e])
+            if (found != FREE).any():
+                at[e] = start + int(np.argmax(found != FREE))
+                which[e] = found[at[e] - start]
                 break

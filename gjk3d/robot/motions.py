@@ -5,29 +5,19 @@ from __future__ import annotations
 from enum import IntEnum
 from math import nan
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import check_workers
-from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.errors import RobotError
-from gjk3d.narrow import solve as narrow
-from gjk3d.robot.motion_bounds import Arms, arms_of
-from gjk3d.robot.motion_certified import HIT, LEVELS, OPEN, PROVEN, certified_many
-from gjk3d.robot.motion_sampled import sampled_many
-from gjk3d.robot.proven_solids import certified_solids
+from gjk3d.robot.cell import Cell
+from gjk3d.robot.motion_certified import certified
+from gjk3d.robot.motion_sampled import sampled
 from gjk3d.robot.results import PairName
-from gjk3d.robot.walk import FREE, UNSURE
+from gjk3d.robot.walk import FREE
 from gjk3d.typing import Array, B, Ints, N, Number, P, Rows, S, VectorLike
-
-if TYPE_CHECKING:
-    from gjk3d.robot.checker import Checker
-
-_AT_ONCE = 256  #: configurations that are asked about solids before what they say is looked at
-_MOST_STEPS = 2.0**28  #: of one edge; more, which would take minutes, is a slip of the resolution
 
 
 class MotionStatus(IntEnum):
@@ -65,7 +55,15 @@ class MotionCheck(NamedTuple, Generic[B, S, N, P]):
     hit : float or (n,) float
         The first parameter that is known to collide, NaN where none is.
     pair : (str, str) or list of such, or None
-        Who collides there, or who is too close to tell; an object of the surroundings stands second.
+        Who collides there, or who is too close to tell; an obstacle stands second.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+    >>> found = checker.motion_free([0.0, 0.0], [[1.0, 0.0], [0.0, 2.5]])
+    >>> found.free.tolist(), found.hit.tolist(), found.pair
+    ([True, True], [nan, nan], [None, None])
     """
 
     free: B
@@ -98,6 +96,13 @@ class PathCheck(NamedTuple):
     pair : (str, str) or None
     configuration : (dof,) float or None
         At ``hit``, or at ``safe`` where no collision is known.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> found = gk.robot.Checker(gk.robot.Robot.example()).path_free([[0.0, 0.0], [1.0, 0.0]])
+    >>> bool(found), found.status, found.edge
+    (True, <MotionStatus.FREE: 0>, None)
     """
 
     free: bool
@@ -112,8 +117,8 @@ class PathCheck(NamedTuple):
         return self.free
 
 
-class Found(NamedTuple):
-    """What the kernels say of n edges; pairs by number, `FREE` for none."""
+class _Found(NamedTuple):
+    """What is known of n edges; pairs by number, `FREE` for none."""
 
     status: Ints
     safe: Array
@@ -122,20 +127,20 @@ class Found(NamedTuple):
 
 
 def motion_free(
-    checker: Checker, q0: Rows, q1: Rows, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
+    cell: Cell, q0: Rows, q1: Rows, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> OneMotion | ManyMotions:
     """Answer `Checker.motion_free`."""
     check_workers(workers)
-    first, stack0 = checker.robot.configurations(q0, "q0")
-    second, stack1 = checker.robot.configurations(q1, "q1")
+    first, stack0 = cell.robot.configurations(q0, "q0")
+    second, stack1 = cell.robot.configurations(q1, "q1")
     if stack0 and stack1 and len(first) != len(second):
         raise RobotError(
             f"q0 has {len(first)} rows and q1 {len(second)}: stacks have one length, or one of them is one"
         )
     count = len(first) if stack0 else len(second)
     first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
-    found = _ask(checker, first, second, certify, _steps_of(checker, resolution), tolerance, workers)
-    names = [None if p == FREE else checker._names[p] for p in found.pair.tolist()]
+    found = _ask(cell, first, second, certify, _steps_of(cell, resolution), tolerance, workers)
+    names = [None if p == FREE else cell.names(p) for p in found.pair.tolist()]
     if stack0 or stack1:
         return MotionCheck(found.status == MotionStatus.FREE, found.status, found.safe, found.hit, names)
     status = MotionStatus(int(found.status[0]))
@@ -143,162 +148,54 @@ def motion_free(
 
 
 def path_free(
-    checker: Checker, path: Any, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
+    cell: Cell, path: Any, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> PathCheck:
     """Answer `Checker.path_free`."""
     check_workers(workers)
-    points, stacked = checker.robot.configurations(path, "path")
+    points, stacked = cell.robot.configurations(path, "path")
     if not stacked or not len(points):
-        raise RobotError(f"path has shape {np.shape(path)}, expected (m, {checker.robot.dof}) waypoints, at least one")
-    each = _steps_of(checker, resolution)
+        raise RobotError(f"path has shape {np.shape(path)}, expected (m, {cell.robot.dof}) waypoints, at least one")
+    each = _steps_of(cell, resolution)
     first, second = (points[:-1], points[1:]) if len(points) > 1 else (points, points)
     # a few edges first, then more: what lies behind the first that is not free is not asked
     start, size = 0, 16 if workers == 1 else 64 * workers
     while start < len(first):
         some = slice(start, start + size)
-        found = _ask(checker, first[some].copy(), second[some].copy(), certify, each, tolerance, workers)
+        found = _ask(cell, first[some].copy(), second[some].copy(), certify, each, tolerance, workers)
         bad = np.flatnonzero(found.status != MotionStatus.FREE)
         if len(bad):
             k = int(bad[0])
             safe, hit = float(found.safe[k]), float(found.hit[k])
             t, edge = safe if np.isnan(hit) else hit, start + k
             return PathCheck(
-                False, MotionStatus(int(found.status[k])), edge, safe, hit, checker._names[found.pair[k]],
+                False, MotionStatus(int(found.status[k])), edge, safe, hit, cell.names(found.pair[k]),
                 (1.0 - t) * first[edge] + t * second[edge],
             )  # fmt: skip
         start, size = start + size, 2 * size
     return PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
 
 
-def _steps_of(checker: Checker, resolution: Number | VectorLike) -> Array:
+def _steps_of(cell: Cell, resolution: Number | VectorLike) -> Array:
     """Return the largest step of each number of q between samples."""
+    dof = cell.robot.dof
     try:
         each = np.asarray(resolution, dtype=np.float64)
     except (TypeError, ValueError):
         each = np.full(1, np.nan)
-    if each.shape not in ((), (checker.robot.dof,)) or not (each > 0.0).all():
+    if each.shape not in ((), (dof,)) or not (each > 0.0).all():
         raise RobotError(
-            f"resolution is {resolution!r:.80}, expected a number above 0, or one for each of the "
-            f"{checker.robot.dof} numbers of a configuration"
+            f"resolution is {resolution!r:.80}, expected a number above 0, or one for each of the {dof} numbers of a "
+            "configuration"
         )
-    return np.broadcast_to(each, (checker.robot.dof,))
+    return np.broadcast_to(each, (dof,))
 
 
-def _ask(
-    checker: Checker, first: Array, second: Array, certify: bool, each: Array, tolerance: float, workers: int
-) -> Found:
-    share = _tolerance(tolerance)
+def _ask(cell: Cell, first: Array, second: Array, certify: bool, each: Array, tolerance: float, workers: int) -> _Found:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (Real, np.floating)) or not 0.0 < tolerance < 1.0:
+        raise RobotError(
+            f"tolerance is {tolerance!r:.80}, expected a number above 0 and below 1: a share of the motion"
+        )
     if certify:
-        return _certified(checker, first, second, share, workers)
-    return _sampled(checker, first, second, each, workers)
-
-
-def _tolerance(given: float) -> float:
-    if isinstance(given, bool) or not isinstance(given, (Real, np.floating)) or not 0.0 < given < 1.0:
-        raise RobotError(f"tolerance is {given!r:.80}, expected a number above 0 and below 1: a share of the motion")
-    return float(given)
-
-
-def _certified(checker: Checker, first: Array, second: Array, tolerance: float, workers: int) -> Found:
-    count, pairs, links = len(first), len(checker._ready().rows), len(checker.robot.links)
-    status, which = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    safe, hit = np.empty(count), np.empty(count)
-    if not count:
-        return Found(status, safe, hit, which)
-    tables = checker._ready()
-    arms = arms_of(checker, first, second)
-
-    def run(start: int, stop: int) -> None:
-        cache = kept[1] if kept is not None else np.zeros_like(tables.cache)
-        work, table, _ = scratch(FIRST_POINTS)
-        certified_many(
-            *checker.robot.chain, first, second, tolerance, arms.slack, arms.begins, arms.steps, arms.arms,
-            arms.floating, tables.link, tables.local, tables.ints, tables.floats, tables.starts, tables.rows,
-            tables.subs, tables.margins, cache, *checker._room(tables), np.zeros(len(tables.link), dtype=np.int64),
-            work, table, FIRST_POINTS, np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64),
-            np.empty(checker.robot.dof), np.empty((4, links)), np.empty((links, 6)), np.empty((4, pairs)),
-            np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64),
-            start, stop, status, safe, hit, which,
-        )  # fmt: skip
-
-    with checker._remembered(tables, workers) as kept, first_call("certified robot motions"):
-        in_chunks(count, workers, run)
-    found = Found(status, safe, hit, which)
-    if len(tables.solid_pairs):
-        for e in range(count):
-            _with_solids(checker, first[e], second[e], tolerance, arms, found, e)
-    return found
-
-
-def _with_solids(checker: Checker, q0: Array, q1: Array, tolerance: float, arms: Arms, found: Found, e: int) -> None:
-    """Better what the kernels found of edge e by the pairs that they leave open, up to where it is not free anyway."""
-    until = 1.0 if found.status[e] == PROVEN else found.safe[e] if np.isnan(found.hit[e]) else found.hit[e]
-    status, safe, hit, pair = certified_solids(checker, q0, q1, float(until), tolerance, arms)
-    if status == PROVEN:
-        return
-    if not np.isnan(hit):
-        found.hit[e] = hit
-    found.safe[e] = min(found.safe[e], safe)
-    near = found.hit[e] - found.safe[e] <= tolerance
-    if not (near and status == OPEN):  # else what the kernels hit is as near
-        found.pair[e] = pair
-    found.status[e] = HIT if near else OPEN
-
-
-def _sampled(checker: Checker, first: Array, second: Array, each: Array, workers: int) -> Found:
-    with np.errstate(over="ignore"):
-        wanted = np.ceil((np.abs(second - first) / each).max(axis=1, initial=0.0))
-    wanted = np.maximum(wanted, (first != second).any(axis=1))  # both ends, however coarse
-    if not (wanted <= _MOST_STEPS).all():
-        e = int(np.argmax(wanted))
-        raise RobotError(f"motion {e} would take {wanted[e]:.3g} samples: give a coarser resolution")
-    steps = wanted.astype(np.int64)
-    at, which = np.empty(len(first), dtype=np.int64), np.empty(len(first), dtype=np.int64)
-    _sample(checker, first, second, steps, np.zeros_like(steps), workers, at, which)
-    for e in np.flatnonzero(which == UNSURE).tolist():
-        one = slice(e, e + 1)
-        while which[e] == UNSURE:  # GJK alone cannot tell; then on from the next sample
-            t = at[e] / steps[e] if at[e] else 0.0
-            pairs, _ = checker._hits((1.0 - t) * first[e] + t * second[e], 1)
-            which[e] = pairs[0]
-            if which[e] == FREE:
-                _sample(checker, first[one].copy(), second[one].copy(), steps[one].copy(), at[one] + 1, 1, at[one],
-                        which[one])  # fmt: skip
-    if len(checker.solids):
-        _sample_solids(checker, first, second, steps, at, which)
-    hits, most = which != FREE, np.maximum(steps, 1)
-    safe = np.where(hits, np.maximum(at - 1, 0) / most, 1.0)
-    hit = np.where(hits, at / most, np.nan)
-    return Found(np.where(hits, int(MotionStatus.HIT), int(MotionStatus.FREE)), safe, hit, which)
-
-
-def _sample_solids(checker: Checker, first: Array, second: Array, steps: Ints, at: Ints, which: Ints) -> None:
-    """Look for earlier hits of what the kernels leave open."""
-    solids, others = checker.solids, len(checker._ready().rows)
-    for e in range(len(first)):
-        count = int(steps[e] if which[e] == FREE else at[e] - 1) + 1
-        for start in range(0, count, _AT_ONCE):
-            t = np.arange(start, min(start + _AT_ONCE, count))[:, None] / max(int(steps[e]), 1)
-            found = solids.hits((1.0 - t) * first[e] + t * second[e])
-            if (found >= 0).any():
-                at[e] = start + int(np.argmax(found >= 0))
-                which[e] = others + found[at[e] - start]
-                break
-
-
-def _sample(
-    checker: Checker, first: Array, second: Array, steps: Ints, begin: Ints, workers: int, at: Ints, which: Ints
-) -> None:
-    tables = checker._ready()
-
-    def run(start: int, stop: int) -> None:
-        order, cache = kept if kept is not None else tables.fresh_memory()
-        sampled_many(
-            *checker.robot.chain, first, second, steps, tables.link, tables.local, tables.ints, tables.floats,
-            tables.starts, tables.rows, tables.subs, order, tables.margins, cache, *checker._room(tables),
-            np.empty(len(tables.link), dtype=np.int64), scratch(FIRST_POINTS)[2],
-            np.empty((1, checker.robot.dof)), np.empty(1, dtype=np.int64), begin, start, stop, at, which,
-        )  # fmt: skip
-
-    with checker._remembered(tables, workers) as kept, first_call("robot motions"):
-        in_chunks(len(first), workers, run)
+        return _Found(*certified(cell, first, second, float(tolerance), workers))
+    pair, safe, hit = sampled(cell, first, second, each, workers)
+    return _Found(np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair)

@@ -22,14 +22,14 @@ from gjk3d.typing import Array
 WORLD = -1
 
 
-class Thing(NamedTuple):
-    """An object of the surroundings, or one that is attached."""
+class CollisionObject(NamedTuple):
+    """An obstacle, which stands in the world, or an object that is attached to a link."""
 
     name: str
     shape: Any
     pose: Array  #: (4, 4), in the frame of the link, or of the world
-    link: int  #: what it hangs on, or WORLD
-    touch: frozenset[str]  #: links and things that it may touch
+    link: int  #: it is attached to, or WORLD
+    touch: frozenset[str]  #: links and objects that it may touch
 
 
 class Outline(NamedTuple):
@@ -61,8 +61,8 @@ def _box_round(shape: Any) -> ConvexHull:
     return ConvexHull([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 
 
-def thing(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[str] = ()) -> Thing:
-    """Check and return a thing; names are checked by who knows the others."""
+def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[str] = ()) -> CollisionObject:
+    """Check and return an object; whether its name is free is checked by who knows the others."""
     if type(name) is not str or not name:
         raise RobotError(f"the name of an object is {name!r}, expected text")
     if not is_collider(shape):
@@ -76,7 +76,7 @@ def thing(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[s
     matrix[:3, :3], matrix[:3, 3] = rows[0, :9].reshape(3, 3), rows[0, 9:12]
     if isinstance(touch, str):
         raise RobotError(f"{name!r}: touch is the text {touch!r}, expected names in a list")
-    return Thing(name, shape, matrix, link, frozenset(touch))
+    return CollisionObject(name, shape, matrix, link, frozenset(touch))
 
 
 def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:

@@ -58,11 +58,18 @@ class Planning:
     motions : int
         How many motions were asked for so far.
 
+    Raises
+    ------
+    RobotError
+        A joint is unknown or named twice; bounds are missing or crossed; ``rest`` is no configuration.
+
     Examples
     --------
-    >>> from gjk3d.robot.ompl import Planning  # doctest: +SKIP
-    >>> planning = Planning(checker)  # doctest: +SKIP
-    >>> path = planning.plan(start, goal, seconds=2.0)  # doctest: +SKIP
+    >>> import gjk3d as gk
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+    >>> path = gk.robot.ompl.Planning(checker).plan([0.0, 0.0], [1.0, 1.0], seconds=2.0)
+    >>> path[0].tolist(), path[-1].tolist()
+    ([0.0, 0.0], [1.0, 1.0])
     """
 
     def __init__(
@@ -124,14 +131,38 @@ class Planning:
         return low, high
 
     def configuration(self, state: Any) -> Array:
-        """Return the whole robot's numbers of a state of ``space``."""
+        """Return the whole robot's numbers of a state.
+
+        Parameters
+        ----------
+        state : ompl.base.State
+            Of ``space``.
+
+        Returns
+        -------
+        (dof,) float
+        """
         q = self._rest.copy()
         for k, column in enumerate(self.columns):
             q[column] = state[k]
         return q
 
     def state(self, q: Row) -> Any:
-        """Return a state of ``space`` with the numbers that move, of a whole configuration."""
+        """Return a state of ``space`` with the numbers that move, of a whole configuration.
+
+        Parameters
+        ----------
+        q : (dof,) float
+
+        Returns
+        -------
+        ompl.base.State
+
+        Raises
+        ------
+        RobotError
+            q is outside the bounds, or what does not move is not at rest.
+        """
         row = self._within(q, "q")
         state = self.space.allocState()
         for k, column in enumerate(self.columns):
@@ -168,7 +199,16 @@ class Planning:
         return check
 
     def planner(self, kind: str) -> Any:
-        """Return a planner of OMPL by its name, such as "RRTConnect", "PRM" or "BITstar".
+        """Return a planner of OMPL.
+
+        Parameters
+        ----------
+        kind : str
+            Its name, such as "RRTConnect", "PRM" or "BITstar".
+
+        Returns
+        -------
+        ompl.base.Planner
 
         Raises
         ------
@@ -277,6 +317,19 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
     Set with ``planning.setup.setOptimizationObjective``, for planners that optimise. Where the clearance is ``enough``
     or more, length alone counts; where it is 0, ``1 + weight`` times it; a motion is judged by its samples at the
     resolution, in one call.
+
+    Parameters
+    ----------
+    planning : Planning
+    enough : float
+        More than 0, in the robot's unit of length.
+    weight : float
+        At least 0.
+
+    Raises
+    ------
+    RobotError
+        ``enough`` or ``weight`` is no such number.
     """
 
     def __init__(self, planning: Planning, enough: float, weight: float = 10.0) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
 from gjk3d.query.contact import check_patches, contact
+from gjk3d.robot import general_pairs, queries
+from gjk3d.robot.cell import Cell
 from gjk3d.robot.walk import FAR
 from gjk3d.shapes.base import Shape
-from gjk3d.typing import Array, Ints, N, P
+from gjk3d.typing import Array, N, P
 from gjk3d.wording import told
 
 PairName = tuple[str, str] | None
@@ -30,7 +32,16 @@ class RobotClearance(NamedTuple, Generic[N, P]):
     point_a, point_b : (3,) or (n, 3) float
         The nearest points, in world axes.
     pair : (str, str) or list of such, or None
-        Names: of links, or of an object, which stands second.
+        Names: of links, or of an obstacle, which stands second.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> wall = np.eye(4); wall[0, 3] = 1.75
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
+    >>> nearest = checker.clearance([0.0, 0.0])
+    >>> nearest.lower <= 0.2 <= nearest.upper, nearest.normal.round(9).tolist(), nearest.pair
+    (True, [1.0, 0.0, 0.0], ('hand', 'wall'))
     """
 
     distance: N
@@ -48,13 +59,22 @@ class RobotCollision(NamedTuple):
     Attributes
     ----------
     a, b : str
-        Names: of links, or of an object, which stands second.
+        Names: of links, or of an obstacle, which stands second.
     distance, lower, upper : float
         Signed distance, negative is overlap, and bounds of it; of several shapes of the two the deepest.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     point_a, point_b : (3,) float
         Deepest points, in world axes: ``point_b - point_a == distance * normal``.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+    >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.04), touching=["post", "beam"])
+    >>> found = checker.collisions([0.0, 0.0])[0]
+    >>> found.pair, round(found.depth, 9)
+    (('hand', 'floor'), 0.01)
     """
 
     a: str
@@ -86,7 +106,7 @@ class RobotContact(NamedTuple):
     Attributes
     ----------
     a, b : str
-        Names: of links, or of an object, which stands second.
+        Names: of links, or of an obstacle, which stands second.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     points_a, points_b : (count, 3) float
@@ -95,6 +115,15 @@ class RobotContact(NamedTuple):
         How far apart they are at each; negative is overlap.
     distance, lower, upper : float
         Signed distance of the two shapes, and bounds of it.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+    >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.05), touching=["post", "hand"])
+    >>> found = checker.contacts([0.0, 0.0])[0]
+    >>> found.pair, found.points.shape
+    (('beam', 'floor'), (4, 3))
     """
 
     a: str
@@ -114,7 +143,7 @@ class RobotContact(NamedTuple):
 
     @property
     def points(self) -> Array:
-        """The middles between the points on a and on b."""
+        """The middles between the points on a and on b, (count, 3)."""
         middles: Array = 0.5 * (self.points_a + self.points_b)
         return middles
 
@@ -123,80 +152,58 @@ class RobotContact(NamedTuple):
         return f"<RobotContact of {self.a!r} and {self.b!r}: {count} point{'' if count == 1 else 's'}>"
 
 
-if TYPE_CHECKING:
-    from gjk3d.robot.checker import Checker
-
 _AT_ONCE = 1 << 16  #: most configurations times pairs that are held
 
 
-def collisions(checker: Checker, rows: Array) -> list[list[RobotCollision]]:
+def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
     """Return the pairs of each configuration that are closer than their margin, the deepest first."""
-    tables, names = checker._ready(), checker._names
     found: list[dict[tuple[str, str], RobotCollision]] = [{} for _ in rows]
-
-    def put(k: int, pair: tuple[str, str], row: Array) -> None:
+    for k, p, row in _within(cell, rows, cell.margins):
+        pair = cell.names(p)
         old = found[k].get(pair)
         if old is None or row[0] < old.distance:
             lower = min(row[1], old.lower) if old else row[1]
             found[k][pair] = RobotCollision(*pair, float(row[0]), float(lower), float(row[2]), *row[3:12].reshape(3, 3))
         elif row[1] < old.lower:
             found[k][pair] = old._replace(lower=float(row[1]))
-
-    for start, out, which in _every(checker, rows, tables.margins):
-        for k, p in np.argwhere((which != FAR) & ~(out[..., 1] > tables.margins)).tolist():
-            put(start + k, names[p], out[k, p].copy())
-    solids = checker.solids
-    for s in range(len(solids)):
-        margin = float(tables.solid_margins[s])
-        for k, row in solids.rows_within(rows, s, margin):
-            put(k, solids.names(s), row)
     return [sorted(each.values(), key=lambda one: (one.distance, one.pair)) for each in found]
 
 
-def contacts(checker: Checker, rows: Array, within: float, max_points: int | None) -> list[list[RobotContact]]:
+def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> list[list[RobotContact]]:
     """Return where bodies touch or come within a distance, of each configuration, pair by pair."""
     check_patches(within, max_points)
-    tables, solids = checker._ready(), checker.solids
     found: list[list[RobotContact]] = [[] for _ in rows]
-    for start, out, which in _every(checker, rows, np.full(len(tables.rows), float(within))):
-        for k, p in np.argwhere((which != FAR) & ~(out[..., 1] > within)).tolist():
-            links = checker.robot.link_poses(rows[start + k : start + k + 1])
-            first, last = tables.rows[p, 2:].tolist()
-            for pair in tables.subs[first:last] if last > first else tables.rows[p : p + 1, :2]:
-                found[start + k] += _patch(checker, links, pair, within, max_points)
-    for s in range(len(solids)):
-        for k, row in solids.rows_within(rows, s, within):
-            if all(isinstance(shape, Shape) for shape in solids.shapes(s)):
-                links = checker.robot.link_poses(rows[k : k + 1])
-                found[k] += _patch(checker, links, tables.solid_pairs[s], within, max_points)
-            else:
-                normal, a, b = row[3:12].reshape(3, 3)
-                gap = float(row[0])
+    for k, p, row in _within(cell, rows, np.full(len(cell.slots), float(within))):
+        names = cell.names(p)
+        a, b = cell.slots[p].tolist()
+        if p >= len(cell.layout.pairs) and not all(isinstance(cell.shapes[slot], Shape) for slot in (a, b)):
+            normal, point_a, point_b = row[3:12].reshape(3, 3)
+            found[k].append(RobotContact(*names, normal, point_a[None], point_b[None], row[:1], *row[:3].tolist()))
+            continue
+        first, last = cell.layout.pairs[p, 2:].tolist() if p < len(cell.layout.pairs) else (0, 0)
+        links = cell.robot.link_poses(rows[k : k + 1])
+        for i, j in cell.layout.subs[first:last].tolist() if last > first else ((a, b),):
+            one: Any = contact(
+                cell.shapes[i], cell.shapes[j], cell.placed(links, i)[0], cell.placed(links, j)[0], within=within,
+                max_points=max_points,
+            )  # fmt: skip
+            if one.count:
                 found[k].append(
-                    RobotContact(*solids.names(s), normal, a[None], b[None], row[:1], gap, float(row[1]), float(row[2]))
+                    RobotContact(
+                        *names, one.normal, one.points_a, one.points_b, one.gaps, one.distance, one.lower, one.upper
+                    )
                 )
     return found
 
 
-def _patch(checker: Checker, links: Array, pair: Ints, within: float, max_points: int | None) -> Iterator[RobotContact]:
-    tables = checker._ready()
-    a, b = pair.tolist()
-    found: Any = contact(
-        tables.shapes[a],
-        tables.shapes[b],
-        tables.placed(links, a)[0],
-        tables.placed(links, b)[0],
-        within=within,
-        max_points=max_points,
-    )
-    if found.count:
-        yield RobotContact(
-            *tables.names(pair), found.normal, found.points_a, found.points_b, found.gaps,
-            found.distance, found.lower, found.upper,
-        )  # fmt: skip
-
-
-def _every(checker: Checker, rows: Array, most: Array) -> Iterator[tuple[int, Array, Ints]]:
-    size = max(1, _AT_ONCE // max(len(most), 1))
+def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
+    """Yield the pairs not proven farther apart than their ``most``: configuration, pair, and row as of `solve`."""
+    count = len(cell.layout.pairs)
+    size = max(1, _AT_ONCE // max(count, 1))
     for start in range(0, len(rows), size):
-        yield (start, *checker._every(rows[start : start + size], most))
+        out, which = queries.every(cell, rows[start : start + size], most[:count])
+        for k, p in np.argwhere((which != FAR) & ~(out[..., 1] > most[:count])).tolist():
+            yield start + k, p, out[k, p].copy()
+    for p in range(count, len(cell.slots)):
+        for k, row in general_pairs.rows_within(cell, rows, p, float(most[p])):
+            yield k, p, row

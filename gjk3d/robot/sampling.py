@@ -1,4 +1,9 @@
-"""Which pairs of links need no check, found by trying: always in collision, or never seen so."""
+"""Which pairs of links need no check, found by trying: always in collision, or never seen so; and proofs of the latter.
+
+When a joint turns, the distance of two shapes on either side changes by no more than the angle times how far the nearer
+of the two may be from its axis (Schwarzer, Saha, Latombe 2005). So a box of configurations is free where the distance
+at its middle is more than what its half widths can take away; boxes are halved until each is seen to be free.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +13,18 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gjk3d.errors import RobotError
+from gjk3d.robot import queries
 from gjk3d.robot.allowed import AllowedPairs
+from gjk3d.robot.cell import Base, Cell, build
 from gjk3d.robot.kinematics import FLOATING, PLANAR, SLIDING, TURNING
 from gjk3d.robot.model import Robot
-from gjk3d.robot.proving import FREE, HIT, OPEN, Prover
-from gjk3d.robot.touching import Touching
-from gjk3d.typing import Array, Ints, Row
+from gjk3d.robot.motion_bounds import motion_bounds
+from gjk3d.typing import Array, Bools, Ints, Row
 from gjk3d.wording import above
 
 _AT_ONCE = 256  #: configurations; memory grows with it
+FREE, HIT, OPEN = range(3)
+_ROUNDING = 1e4  #: times what poses may be wrong by, is kept free
 
 
 def allow_by_sampling(
@@ -62,13 +70,18 @@ def allow_by_sampling(
     AllowedPairs
         To be set as ``robot.allowed``.
 
+    Raises
+    ------
+    RobotError
+        ``samples`` is no such number; a configuration is none; limits are missing, too far apart, or crossed.
+
     Examples
     --------
     >>> import gjk3d as gk
-    >>> robot = gk.robot.Robot.from_urdf("arm.urdf")  # doctest: +SKIP
-    >>> robot.allowed = gk.robot.allow_by_sampling(robot, 20_000)  # doctest: +SKIP
-    >>> robot.allowed.counts()  # doctest: +SKIP
-    {'adjacent': 6, 'always': 2, 'never': 5}
+    >>> robot = gk.robot.Robot.example()
+    >>> robot.allowed = gk.robot.allow_by_sampling(robot, 500)
+    >>> robot.allowed.counts(), robot.allowed.proven
+    ({'adjacent': 2, 'never': 1}, [('post', 'hand')])
     """
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
         raise RobotError(f"samples is {samples!r}, expected a whole number of at least 1")
@@ -82,24 +95,22 @@ def allow_by_sampling(
         [p for p in pairs.tolist() if (robot.links[p[0]], robot.links[p[1]]) not in allowed], dtype=np.int64
     ).reshape(-1, 2)
     low, high = _limits(robot, pairs, lower, upper)
-    touching = Touching(robot)
-
     if default is not None:
-        at_rest = touching.hits(pairs, robot.configurations(default, "default")[0][:1])[0]
+        at_rest = LinkPairs(robot, pairs).touch(robot.configurations(default, "default")[0][:1])[0]
         for a, b in pairs[at_rest].tolist():
             allowed.allow(robot.links[a], robot.links[b], "default")
         pairs = pairs[~at_rest]
 
-    rng = np.random.default_rng(seed)
+    link_pairs, rng = LinkPairs(robot, pairs), np.random.default_rng(seed)
     seen, free = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
     for start in range(0, samples, _AT_ONCE):
         # a pair that was seen in both ways is checked, whatever follows
         open_ = np.flatnonzero(~(seen & free))
         q = _draw(robot, rng, min(_AT_ONCE, samples - start), low, high)
-        hits = touching.hits(pairs[open_], q)
+        hits = link_pairs.touch(q, open_)
         seen[open_] |= hits.any(axis=0)
         free[open_] |= ~hits.all(axis=0)
-    prover = Prover(robot, low, high, touching)
+    prover = Prover(robot, low, high)
     for (a, b), hit, miss in zip(pairs.tolist(), seen.tolist(), free.tolist(), strict=True):
         if hit and miss:
             continue
@@ -127,8 +138,8 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
         (own if given is None else robot.configurations(given, name)[0][0]).copy()
         for own, given, name in ((robot.lower, lower, "lower"), (robot.upper, upper, "upper"))
     )
-    for k, kind in enumerate(robot.chain.kind.tolist()):
-        column = int(robot.chain.source[k])
+    for k, kind in enumerate(robot._chain.kind.tolist()):
+        column = int(robot._chain.source[k])
         for c in _numbers(kind, column, turns=True):
             if low[c] == -inf and high[c] == inf:
                 low[c], high[c] = -pi, pi
@@ -168,14 +179,103 @@ def _below(robot: Robot, link: int, joint: int) -> bool:
     while link >= 0:
         if link == joint:
             return True
-        link = int(robot.chain.parent[link])
+        link = int(robot._chain.parent[link])
     return False
 
 
 def _draw(robot: Robot, rng: np.random.Generator, count: int, low: Array, high: Array) -> Array:
     q = rng.uniform(low, high, (count, robot.dof))
-    for k in np.flatnonzero(robot.chain.kind == FLOATING).tolist():
-        c = int(robot.chain.source[k]) + 3
+    for k in np.flatnonzero(robot._chain.kind == FLOATING).tolist():
+        c = int(robot._chain.source[k]) + 3
         if (low[c : c + 3] == -pi).all() and (high[c : c + 3] == pi).all():
             q[:, c : c + 3] = Rotation.random(count, rng=rng).as_rotvec()
     return q
+
+
+class LinkPairs:
+    """Pairs of links, (n, 2), whatever is allowed of them, ready to be asked which touch."""
+
+    __slots__ = ("_cell", "_count", "_links")
+
+    def __init__(self, robot: Robot, pairs: Ints) -> None:
+        pairs = np.sort(np.asarray(pairs, dtype=np.int64).reshape(-1, 2), axis=1)
+        self._cell, self._count = build(Base(robot, pairs)), len(pairs)
+        number = {pair: k for k, pair in enumerate(map(tuple, pairs.tolist()))}
+        of = np.sort(self._cell.layout.link[self._cell.slots], axis=1)
+        #: of each pair of shapes the pair of links
+        self._links = np.array([number[tuple(pair)] for pair in of.tolist()], dtype=np.int64)
+
+    def touch(self, q: Array, asked: Ints | slice = slice(None)) -> Bools:
+        """Tell which pairs touch, all or those asked, at configurations: (n configurations, pairs)."""
+        links = self._links
+        answer, wanted = np.zeros((len(q), self._count), dtype=bool), np.zeros(self._count, dtype=bool)
+        wanted[asked] = True
+        shapes = np.flatnonzero(wanted[links])
+        found = queries.collide(self._cell, q, shapes)
+        for column, pair in enumerate(links[shapes].tolist()):
+            answer[:, pair] |= found[:, column]
+        return answer[:, asked]
+
+
+class Prover:
+    """A robot and limits within which pairs of its links are looked at."""
+
+    __slots__ = ("_high", "_low", "_robot")
+
+    def __init__(self, robot: Robot, low: Array, high: Array) -> None:
+        self._robot, self._low, self._high = robot, low, high
+
+    def ask(self, a: int, b: int, most: int) -> int:
+        """Return FREE where links a and b are proven apart, HIT where they were seen to touch, else OPEN.
+
+        No more than ``most`` configurations are looked at. Hulls stand for the shapes of links.
+        """
+        pair = np.array([sorted((a, b))], dtype=np.int64)
+        cell = build(Base(self._robot, pair, hulls=True))
+        found = self.weights(cell)
+        if found is None:
+            return OPEN
+        weights, slack = found
+        columns = np.flatnonzero(weights.max(axis=0, initial=0.0))
+        weights = weights[:, columns]
+        middle = 0.5 * (self._low + self._high)[None, columns]
+        half = 0.5 * (self._high - self._low)[None, columns]
+        looked = 0
+        while len(middle):
+            looked += len(middle)
+            if looked > most:
+                return OPEN
+            q = np.tile(0.5 * (self._low + self._high), (len(middle), 1))
+            q[:, columns] = middle
+            apart = queries.every(cell, q, np.full(len(cell.slots), 1e50))[0][..., 1]
+            met = (apart <= 0.0).any(axis=1)
+            if met.any():
+                return HIT if LinkPairs(self._robot, pair).touch(q[met]).any() else OPEN
+            left = (apart - slack <= half @ weights.T).any(axis=1)
+            middle, half = middle[left], half[left]
+            if not len(middle):
+                break
+            # each is halved where it takes most
+            widest = np.argmax(half * weights.max(axis=0), axis=1)
+            rows = np.arange(len(half))
+            half[rows, widest] *= 0.5
+            step = np.zeros_like(half)
+            step[rows, widest] = half[rows, widest]
+            middle, half = np.concatenate([middle - step, middle + step]), np.concatenate([half, half])
+        return FREE
+
+    def weights(self, cell: Cell) -> tuple[Array, float] | None:
+        """Return by how much the distance of each pair may change with each number of q, and what poses are wrong by.
+
+        None where a joint between the two of a pair is planar or floating.
+        """
+        chain = self._robot._chain
+        bounds = motion_bounds(cell, self._low[None], self._high[None])
+        joints = bounds.arms.steps
+        if not np.isin(chain.kind[joints], (TURNING, SLIDING)).all():
+            return None
+        of = np.repeat(np.arange(len(cell.slots)), np.diff(bounds.arms.begins))
+        weights = np.zeros((len(cell.slots), self._robot.dof))
+        arms = bounds.arms.arms.min(axis=0)
+        np.add.at(weights, (of, chain.source[joints]), np.abs(chain.multiplier[joints]) * arms)
+        return weights, _ROUNDING * bounds.slack

@@ -1,4 +1,4 @@
-"""What a URDF says: links with their collision geometry, joints, as plain values; http://wiki.ros.org/urdf/XML."""
+"""What a URDF says, as plain values (http://wiki.ros.org/urdf/XML), and the tree that its joints make."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from gjk3d.errors import ParseError
 from gjk3d.robot.files import Place, read_root
-from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, TURNING
+from gjk3d.robot.kinematics import FIXED, FLOATING, NUMBERS, PLANAR, SLIDING, TURNING, Chain
 from gjk3d.typing import Array
 
 KINDS = {
@@ -26,7 +26,21 @@ _SIZES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "lengt
 
 
 class Mimic(NamedTuple):
-    """A joint follows another: ``multiplier`` times its value, plus ``offset``."""
+    """A joint follows another, as fingers of a gripper do.
+
+    Attributes
+    ----------
+    joint : str
+        The name of the other.
+    multiplier, offset : float
+        The value is ``multiplier`` times the other's, plus ``offset``.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.robot.Mimic("left_finger", 1.0, 0.0).joint
+    'left_finger'
+    """
 
     joint: str
     multiplier: float
@@ -34,14 +48,38 @@ class Mimic(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """A joint, as the URDF has it."""
+    """A joint, as the URDF has it: an item of `Robot.joints`.
+
+    Attributes
+    ----------
+    name : str
+    type : str
+        "fixed", "revolute", "continuous", "prismatic", "planar" or "floating".
+    parent, child : str
+        Names of the links that it joins.
+    origin : (4, 4) float
+        Where it is in the frame of the parent.
+    axis : (3,) float
+        About which it turns, along which it slides, or the normal of its plane; of length 1.
+    lower, upper : float
+        Limits, radians or the robot's unit of length; infinite where there are none.
+    mimic : Mimic or None
+        What it follows.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> joint = gk.robot.Robot.example().joints[2]
+    >>> joint.name, joint.type, joint.parent, joint.lower
+    ('elbow', 'revolute', 'beam', -2.5)
+    """
 
     name: str
     type: str
     parent: str
     child: str
     origin: Array
-    axis: tuple[float, float, float]  #: of length 1
+    axis: tuple[float, float, float]
     lower: float
     upper: float
     mimic: Mimic | None
@@ -174,3 +212,115 @@ def transform(place: Place | None) -> Array:
     ]
     matrix[:3, 3] = place.numbers("xyz", 3, (0.0, 0.0, 0.0))
     return matrix
+
+
+# the tree of joints ---------------------------------------------------------------------------------------------------
+
+
+class Tree(NamedTuple):
+    """The links by number, the joint above each, the columns of the joints that have some, and the arrays."""
+
+    links: tuple[str, ...]
+    above: tuple[Joint | None, ...]
+    columns: dict[str, slice]
+    chain: Chain
+
+
+def tree_of(description: Description) -> Tree:
+    """Return the tree of a robot; `ParseError` where its joints make none."""
+    file = description.file
+    above = _parents(description)
+    order = _order(description, above)
+    number = {name: k for k, name in enumerate(order)}
+    columns: dict[str, slice] = {}
+    count = 0
+    for joint in description.joints:
+        size = NUMBERS[KINDS[joint.type]] if joint.mimic is None else 0
+        if size:
+            columns[joint.name] = slice(count, count + size)
+            count += size
+    joints = {joint.name: joint for joint in description.joints}
+    n = len(order)
+    chain = Chain(
+        parent=np.full(n, -1, dtype=np.int64),
+        kind=np.zeros(n, dtype=np.int64),
+        axis=np.tile([1.0, 0.0, 0.0], (n, 1)),
+        origin=np.tile(np.eye(4), (n, 1, 1)),
+        source=np.full(n, -1, dtype=np.int64),
+        multiplier=np.ones(n),
+        offset=np.zeros(n),
+    )
+    for k, name in enumerate(order):
+        hangs = above.get(name)
+        if hangs is None:
+            continue
+        chain.parent[k] = number[hangs.parent]
+        chain.kind[k] = KINDS[hangs.type]
+        chain.axis[k] = hangs.axis
+        chain.origin[k] = hangs.origin
+        if chain.kind[k] != FIXED:
+            leader, chain.multiplier[k], chain.offset[k] = _leader(hangs, joints, str(file))
+            chain.source[k] = columns[leader].start
+    return Tree(order, tuple(above.get(name) for name in order), columns, chain)
+
+
+def _parents(description: Description) -> dict[str, Joint]:
+    names = {link.name for link in description.links}
+    above: dict[str, Joint] = {}
+    for joint in description.joints:
+        for what, name in (("parent", joint.parent), ("child", joint.child)):
+            if name not in names:
+                raise ParseError(
+                    f"{description.file}, joint {joint.name!r}: its {what} {name!r} is no link of the file"
+                )
+        if joint.child in above:
+            raise ParseError(
+                f"{description.file}: link {joint.child!r} hangs on two joints, {above[joint.child].name!r} and "
+                f"{joint.name!r}; closed loops are no URDF"
+            )
+        above[joint.child] = joint
+    return above
+
+
+def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]:
+    """Return the links from the root downwards, each branch to its end, branches as the file has them."""
+    roots = [link.name for link in description.links if link.name not in above]
+    if len(roots) > 1:
+        raise ParseError(
+            f"{description.file} has {len(roots)} links that hang on no joint, expected one: "
+            + ", ".join(map(repr, roots[:5]))
+        )
+    below: dict[str, list[str]] = {}
+    for joint in description.joints:
+        below.setdefault(joint.parent, []).append(joint.child)
+    order: list[str] = []
+    waiting = roots
+    while waiting:
+        name = waiting.pop()
+        order.append(name)
+        waiting.extend(reversed(below.get(name, [])))
+    if len(order) < len(description.links):
+        lost = next(link.name for link in description.links if link.name not in order)
+        raise ParseError(f"{description.file}: link {lost!r} hangs on itself, through a loop of joints")
+    return tuple(order)
+
+
+def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, float, float]:
+    """Return the joint with numbers of its own that this one follows, through any chain, and how."""
+    multiplier, offset = 1.0, 0.0
+    seen = [joint.name]
+    while joint.mimic is not None:
+        where = f"{file}, joint {joint.name!r}: it mimics {joint.mimic.joint!r}"
+        follows = joints.get(joint.mimic.joint)
+        if follows is None:
+            raise ParseError(f"{where}, which is no joint of the file")
+        if follows.name in seen:
+            raise ParseError(f"{where}, which mimics it in turn")
+        for each in (joint, follows):
+            if NUMBERS[KINDS[each.type]] != 1:
+                raise ParseError(f"{where}; {each.name!r} is {each.type}, expected joints of one number")
+        offset += multiplier * joint.mimic.offset
+        multiplier *= joint.mimic.multiplier
+        seen.append(follows.name)
+        joint = follows
+    return joint.name, multiplier, offset

@@ -1,54 +1,109 @@
-"""Many configurations of a robot in one call: kinematics, balls, then GJK with what each pair remembers.
+"""The walk over the pairs of a cell at one configuration after another: kinematics, balls, capsules, hulls, bodies.
 
-A slot is a shape that is fixed to a link, or to the world where its link is -1. A pair is a row of two slots, and of
-where its sub-pairs begin and end: where there are some, its slots are hulls round several bodies, which are looked at
-only where the hulls hit.
+A pair is a row of two slots, and of where its sub-pairs begin and end: where there are some, its slots are hulls round
+several bodies, which are looked at only where the hulls do not tell. Whether a pair collides is found by
+`pair_collides`, how far apart it is by `nearest_in_pair`; entries differ in which pairs they ask, and up to where.
 """
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
-from gjk3d.narrow.room import room_in
+from gjk3d.narrow.room import Room, room_in
 from gjk3d.narrow.solve import quick_collide, solve
+from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.robot.capsules import between_capsules
-from gjk3d.robot.kinematics import link_poses
-from gjk3d.shapes import layout
+from gjk3d.robot.kinematics import Chain, along, link_poses
+from gjk3d.shapes import layout as shape_layout
+from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Ints
 
 FREE, UNSURE, REFUSED = -1, -2, -3
+FAR = -2  #: of a pair: proven farther apart than was asked
 #: what the rotation of a product of a few dozen rotations may miss of orthonormal
-_RESIDUAL = 256.0 * 2.0**-53
+_RESIDUAL = 256.0 * UNIT_ROUNDOFF
 #: sub-pairs that may be near, and are asked without asking the hulls round them first
 _FEW = 2
-_CENTER, _RHO, _RADIUS = layout.CENTER, layout.RHO, layout.RADIUS
+_ALWAYS = 1 << 62  #: the stamp of what stands in the world: it is placed once
+_CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RADIUS
+
+
+class Layout(NamedTuple):
+    """What hangs where, and which pairs are asked; the arrays that kernels take, in their order."""
+
+    link: Ints  #: of each slot, -1 for what stands in the world
+    local: Array  #: (slots, 12), where a slot is on its link
+    ints: Ints
+    floats: Array
+    starts: Ints  #: (slots, 3), where the shape of each slot begins in either, and its capsule
+    pairs: Ints  #: (pairs, 4): two slots, and where sub-pairs begin and end
+    subs: Ints  #: (sub-pairs, 2): two slots
+
+
+class Frames(NamedTuple):
+    """Where links and slots are at a configuration."""
+
+    matrix: Array  #: scratch of `link_poses`
+    links: Array  #: (links, 4, 4)
+    rows: Array  #: (slots, 13)
+    balls: Array  #: (slots, 4): centre and radius
+    stamp: Ints  #: (slots,), the number of the configuration that a slot was placed for
+
+
+class Solver(NamedTuple):
+    """What `solve` works in, and its answer; made of what entries take, see `gjk3d.robot.cell.scratch_of_solve`."""
+
+    room: Room
+    one: Array  #: (1, 12)
+    marks: Ints
+
+
+@inlined
+def core_of(layout: Layout, k: int) -> Core:
+    """Return the shape of slot k."""
+    return Core(layout.ints[layout.starts[k, 0] :], layout.floats[layout.starts[k, 1] :])
 
 
 @kernel
-def place(link: Ints, local: Array, links: Array, k: int, f: Array, o: int, rows: Array, balls: Array) -> None:
-    """Write the pose of slot k, and the ball round it: centre and radius."""
-    if link[k] >= 0:
-        m = links[link[k]]
+def solver_in(work: Array, table: Ints, points: int, one: Array, marks: Ints) -> Solver:
+    """Return the solver in its scratch."""
+    return Solver(room_in(work, table, points, one[0, :0]), one, marks)
+
+
+@inlined
+def place(layout: Layout, frames: Frames, k: int, now: int) -> None:
+    """Write the pose of slot k and the ball round it, unless it was placed for the configuration ``now``."""
+    if frames.stamp[k] < now:
+        _place(layout, frames, k, now)
+
+
+@kernel
+def _place(layout: Layout, frames: Frames, k: int, now: int) -> None:
+    local, rows, balls, f, o = layout.local, frames.rows, frames.balls, layout.floats, layout.starts[k, 1]
+    if layout.link[k] >= 0:
+        frames.stamp[k] = now
+        m = frames.links[layout.link[k]]
         for i in range(3):
             a, b, c = m[i, 0], m[i, 1], m[i, 2]
             for j in range(3):
                 rows[k, 3 * i + j] = a * local[k, j] + b * local[k, 3 + j] + c * local[k, 6 + j]
             rows[k, 9 + i] = a * local[k, 9] + b * local[k, 10] + c * local[k, 11] + m[i, 3]
-        rows[k, 12] = _RESIDUAL
     else:
+        frames.stamp[k] = _ALWAYS
         for i in range(12):
             rows[k, i] = local[k, i]
-        rows[k, 12] = _RESIDUAL
+    rows[k, 12] = _RESIDUAL
     x, y, z = f[o + _CENTER], f[o + _CENTER + 1], f[o + _CENTER + 2]
     for i in range(3):
         balls[k, i] = rows[k, 3 * i] * x + rows[k, 3 * i + 1] * y + rows[k, 3 * i + 2] * z + rows[k, 9 + i]
     balls[k, 3] = f[o + _RHO] + f[o + _RADIUS]
 
 
-@kernel
+@inlined
 def between_balls(balls: Array, a: int, b: int) -> float:
     """Return how far apart two balls are at least, rounding left out."""
     x, y, z = balls[a, 0] - balls[b, 0], balls[a, 1] - balls[b, 1], balls[a, 2] - balls[b, 2]
@@ -56,136 +111,112 @@ def between_balls(balls: Array, a: int, b: int) -> float:
     return float(d * (1.0 - 1e-9) - (balls[a, 3] + balls[b, 3]) * (1.0 + 1e-9))
 
 
-@kernel
-def free_many(
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
-    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, order: Ints,
-    margins: Array, cache: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, simplex: Array,
-    start: int, stop: int, answer: Ints,
-) -> None:  # fmt: skip
-    """Write for each configuration the first pair found closer than its margin, `FREE`, or `UNSURE`.
+# whether pairs collide ------------------------------------------------------------------------------------------------
 
-    Pairs that hit move up in ``order``, so that likely ones come to be asked first; rows of ``cache`` are of the pairs,
-    then of the sub-pairs. ``stamp`` says for which configuration a slot was placed.
+
+@inlined
+def balls_meet(layout: Layout, frames: Frames, now: int, p: int, margin: float) -> bool:
+    """Place the two slots of a pair, and tell whether the balls round them are within a margin."""
+    a, b = layout.pairs[p, 0], layout.pairs[p, 1]
+    place(layout, frames, a, now)
+    place(layout, frames, b, now)
+    return not between_balls(frames.balls, a, b) > margin
+
+
+@kernel
+def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: float, axes: Array, simplex: Array) -> int:
+    """Tell whether a pair whose balls meet is closer than a margin, as `quick_collide` does: 0, 1, or not sure.
+
+    Bodies are asked where the hulls round them are, or may be.
     """
-    for k in range(start, stop):
-        link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], matrix, links)
-        answer[k] = FREE
-        for n in range(order.shape[0]):
-            p = order[n]
-            margin = margins[p]
-            for side in range(2):
-                s = pairs[p, side]
-                if stamp[s] != k:
-                    place(link, local, links, s, floats, starts[s, 1], rows, balls)
-                    stamp[s] = k
-            a, b = pairs[p, 0], pairs[p, 1]
-            if between_balls(balls, a, b) > margin or between_capsules(rows, floats, starts, a, b) > margin:
-                continue
-            told = quick_collide(cores_of(ints, floats, starts, rows, a, b), margin, simplex, cache, p)
-            if told == 0:
-                continue
-            if pairs[p, 3] > pairs[p, 2]:
-                told = 0
-                for r in range(pairs[p, 2], pairs[p, 3]):
-                    for side in range(2):
-                        s = subs[r, side]
-                        if stamp[s] != k:
-                            place(link, local, links, s, floats, starts[s, 1], rows, balls)
-                            stamp[s] = k
-                    a, b = subs[r, 0], subs[r, 1]
-                    if between_capsules(rows, floats, starts, a, b) > margin:
-                        continue
-                    cores = cores_of(ints, floats, starts, rows, a, b)
-                    told = quick_collide(cores, margin, simplex, cache, pairs.shape[0] + r)
-                    if told != 0:
-                        break
+    first, last = layout.pairs[p, 2], layout.pairs[p, 3]
+    floats, starts, rows = layout.floats, layout.starts, frames.rows
+    for r in range(first - 1, last):
+        a, b, row = layout.pairs[p, 0], layout.pairs[p, 1], p
+        if r >= first:
+            a, b, row = layout.subs[r, 0], layout.subs[r, 1], layout.pairs.shape[0] + r
+            place(layout, frames, a, now)
+            place(layout, frames, b, now)
+        told = 0
+        if not between_capsules(rows, floats, starts, a, b) > margin:
+            told = quick_collide(cores_of(layout.ints, floats, starts, rows, a, b), margin, simplex, axes, row)
+        if r < first and (told == 0 or last == first):
+            return told
+        if r >= first and told != 0:
+            return told
+    return 0
+
+
+@kernel
+def first_hits(
+    q0: Array, q1: Array, steps: Ints, begin: Ints,
+    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array,
+    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, order: Ints,
+    margins: Array, axes: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, simplex: Array,
+    q: Array, at: Ints, which: Ints, start: int, stop: int,
+) -> None:  # fmt: skip
+    """Write for each edge the first of its samples that is not free, and a pair closer than its margin there.
+
+    Edge e is a straight line from q0[e] to q1[e] with steps[e] + 1 samples; a configuration alone is one of no steps.
+    They are asked in their order from number begin[e] on: to know the first that hits, those before it must be asked
+    in any order, and none behind it. ``which`` is `FREE`, and ``at`` behind the last, where all are free; `UNSURE`
+    where GJK alone cannot tell; `REFUSED` where q0[e] is not finite. Pairs that hit move up in ``order``, so that
+    likely ones come to be asked first. Rows of ``axes`` are of the pairs, then of sub-pairs.
+    """
+    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
+    layout = Layout(link, local, ints, floats, starts, pairs, subs)
+    frames = Frames(matrix, links, rows, balls, stamp)
+    stamp[:] = -1
+    now = plain(0)
+    for e in range(start, stop):
+        at[e], which[e] = steps[e] + 1, FREE
+        for c in range(q.shape[0]):
+            if q0[e, c] - q0[e, c] != 0.0:
+                which[e] = REFUSED
+        for s in range(begin[e], steps[e] + 1):
+            if which[e] != FREE:
+                break
+            along(q0[e], q1[e], s / steps[e] if s > 0 else 0.0, q)
+            link_poses(chain, q, matrix, links)
+            now += 1
+            for n in range(order.shape[0]):
+                p = order[n]
+                if not balls_meet(layout, frames, now, p, margins[p]):
+                    continue
+                told = pair_collides(layout, frames, now, p, margins[p], axes, simplex)
                 if told == 0:
                     continue
-            answer[k] = p if told == 1 else UNSURE
-            if told == 1 and n > 0:
-                half = n // 2
-                order[n] = order[half]
-                order[half] = p
-            break
+                at[e], which[e] = s, p if told == 1 else UNSURE
+                if told == 1 and n > 0:
+                    half = n // 2
+                    order[n] = order[half]
+                    order[half] = p
+                break
 
 
 @kernel
-def clearance_many(
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
-    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints,
-    most: float, cache: Array, matrix: Array, links: Array, rows: Array, balls: Array, work: Array, table: Ints,
-    room: int, one: Array, marks: Ints, gaps: Array, start: int, stop: int, out: Array, which: Ints,
+def collide_many(
+    q: Array,
+    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array,
+    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, asked: Ints,
+    margins: Array, axes: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, simplex: Array,
+    answer: Ints,
 ) -> None:  # fmt: skip
-    """Write for each configuration the least signed distance, as a row of `solve`, and its pair or -1 beyond most.
+    """Write for each configuration, and each of the pairs that are asked, what `pair_collides` tells."""
+    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
+    layout = Layout(link, local, ints, floats, starts, pairs, subs)
+    frames = Frames(matrix, links, rows, balls, stamp)
+    stamp[:] = -1
+    for k in range(q.shape[0]):
+        link_poses(chain, q[k], matrix, links)
+        for n in range(asked.shape[0]):
+            p = asked[n]
+            answer[k, n] = 0
+            if balls_meet(layout, frames, k, p, margins[p]):
+                answer[k, n] = pair_collides(layout, frames, k, p, margins[p], axes, simplex)
 
-    ``which`` is (n, 2): the pair, and the sub-pair or -1. Pairs are asked in the order of what their capsules prove,
-    until that is more than the least found; of pairs whose balls are far apart the capsules are not looked at. So are
-    sub-pairs, once the hulls round them are found near; ``gaps`` has room for both. A slot is placed when it is needed.
-    """
-    row = 0 * start  # a literal would be a type of its own, and compile everything again
-    scratch = room_in(work, table, room, one[0, :0])
-    for k in range(start, stop):
-        link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], matrix, links)
-        for s in range(link.shape[0]):
-            if link[s] >= 0 or k == start:
-                rows[s, 12] = -1.0  # not placed yet
-        best = most
-        which[k, 0] = which[k, 1] = -1
-        lower = 1e308
-        near = most  # a guess of the least distance: all is right with any
-        for p in range(pairs.shape[0]):
-            a, b = pairs[p, 0], pairs[p, 1]
-            for c in (a, b):
-                if rows[c, 12] < 0.0:
-                    place(link, local, links, c, floats, starts[c, 1], rows, balls)
-            gaps[p] = between_balls(balls, a, b)
-            near = min(near, gaps[p] + balls[a, 3] + balls[b, 3])
-        for p in range(pairs.shape[0]):
-            if gaps[p] <= near:
-                gaps[p] = between_capsules(rows, floats, starts, pairs[p, 0], pairs[p, 1])
-        while True:
-            p = nearest(gaps, 0 * start, pairs.shape[0], best)
-            if p < 0:
-                break
-            a, b = pairs[p, 0], pairs[p, 1]
-            gap = between_capsules(rows, floats, starts, a, b)
-            if gap > gaps[p]:
-                gaps[p] = gap  # so far only the balls were known
-                continue
-            gaps[p] = 1e308
-            first, last = pairs[p, 2], pairs[p, 3]
-            if last > first:
-                base = pairs.shape[0]
-                few = 0
-                for r in range(first, last):
-                    for c in (subs[r, 0], subs[r, 1]):
-                        if rows[c, 12] < 0.0:
-                            place(link, local, links, c, floats, starts[c, 1], rows, balls)
-                    gaps[base + r] = between_capsules(rows, floats, starts, subs[r, 0], subs[r, 1])
-                    few += 1 if gaps[base + r] <= best else 0
-                if few > _FEW:
-                    cores = cores_of(ints, floats, starts, rows, a, b)
-                    solve(cores, narrow.UNSIGNED, max(best, 0.0), 0.0, scratch, cache[p : p + 1], one, marks, row)
-                    if one[0, 1] > max(best, 0.0):
-                        continue  # the hulls are farther apart than the nearest, so are all the bodies in them
-                while True:
-                    r = nearest(gaps, base + first, base + last, best)
-                    if r < 0:
-                        break
-                    gaps[r] = 1e308
-                    a, b = subs[r - base, 0], subs[r - base, 1]
-                    cores = cores_of(ints, floats, starts, rows, a, b)
-                    solve(cores, narrow.SIGNED, max(best, 0.0), 0.0, scratch, cache[r : r + 1], one, marks, row)
-                    lower = min(lower, one[0, 1])
-                    best = take(one, best, p, r - base, k, out, which)
-            else:
-                cores = cores_of(ints, floats, starts, rows, a, b)
-                solve(cores, narrow.SIGNED, max(best, 0.0), 0.0, scratch, cache[p : p + 1], one, marks, row)
-                lower = min(lower, one[0, 1])
-                best = take(one, best, p, first * 0 - 1, k, out, which)
-        if which[k, 0] >= 0:
-            out[k, 1] = min(out[k, 1], lower)
+
+# how far apart they are -----------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -199,94 +230,130 @@ def nearest(gaps: Array, first: int, last: int, most: float) -> int:
 
 
 @kernel
-def take(one: Array, best: float, p: int, r: int, k: int, out: Array, which: Ints) -> float:
-    """Keep an answer that is less than the best so far, and return the best."""
-    if one[0, 0] < best or (which[k, 0] < 0 and one[0, 0] <= best):
-        best = one[0, 0]
-        which[k, 0], which[k, 1] = p, r
-        for i in range(12):
-            out[k, i] = one[0, i]
-    return best
+def nearest_in_pair(
+    layout: Layout, frames: Frames, solver: Solver, now: int, p: int, best: float, known: bool, axes: Array,
+    gaps: Array, out: Array,
+) -> tuple[float, float, int]:  # fmt: skip
+    """Write the least distance of a placed pair if it is less than the best, a row of `solve`.
+
+    Returns the best then, the least lower bound seen, and the sub-pair that it is of, -1 for the pair, `FAR` for none.
+    Where no distance is ``known`` yet, the best is a limit, and what reaches it counts. Sub-pairs are asked in the
+    order of what their capsules prove; ``gaps`` has frames for them behind the pairs.
+    """
+    ints, floats, starts, rows = layout.ints, layout.floats, layout.starts, frames.rows
+    first, last, count = layout.pairs[p, 2], layout.pairs[p, 3], layout.pairs.shape[0]
+    few = 0
+    for r in range(first, last):
+        a, b = layout.subs[r, 0], layout.subs[r, 1]
+        place(layout, frames, a, now)
+        place(layout, frames, b, now)
+        gaps[count + r] = between_capsules(rows, floats, starts, a, b)
+        few += 1 if gaps[count + r] <= best else 0
+    one, lower, found = solver.one, 1e308, FAR
+    r = first - 1  # the pair itself, its shapes or the hulls round its bodies
+    if last > first and few <= _FEW:
+        r = nearest(gaps, count + first, count + last, best) - count
+    while r >= first - 1:
+        a, b, row, mode = layout.pairs[p, 0], layout.pairs[p, 1], p, narrow.SIGNED
+        if r >= first:
+            a, b, row = layout.subs[r, 0], layout.subs[r, 1], count + r
+            gaps[row] = 1e308
+        elif last > first:
+            mode = narrow.UNSIGNED
+        cores = cores_of(ints, floats, starts, rows, a, b)
+        solve(cores, mode, max(best, 0.0), 0.0, solver.room, axes[row : row + 1], one, solver.marks, plain(0))
+        if mode == narrow.UNSIGNED:
+            if one[0, 1] > max(best, 0.0):
+                break  # the hulls are farther apart than the nearest, so are all the bodies in them
+        else:
+            lower = min(lower, one[0, 1])
+            if one[0, 0] < best or (not known and one[0, 1] <= best):
+                best, known, found = one[0, 0], True, r if last > first else -1
+                for i in range(12):
+                    out[i] = one[0, i]
+        if last == first:
+            break
+        r = nearest(gaps, count + first, count + last, best) - count
+    return best, lower, found
 
 
 @kernel
-def free_one(
-    given: Array,
+def clearance_many(
     parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
-    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, order: Ints,
-    margins: Array, cache: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, simplex: Array,
-    answer: Ints,
-) -> int:  # fmt: skip
-    """Answer one configuration as `free_many` does, with scratch that is used again; `REFUSED` where it is not finite.
+    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints,
+    most: float, axes: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, work: Array,
+    table: Ints, points: int, one: Array, marks: Ints, gaps: Array, start: int, stop: int, out: Array, which: Ints,
+) -> None:  # fmt: skip
+    """Write for each configuration the least signed distance, as a row of `solve`, and its pair or -1 beyond most.
 
-    ``q`` is (1, dof) and takes the configuration that is given.
+    ``which`` is (n, 2): the pair, and the sub-pair or -1. Pairs are asked in the order of what their capsules prove,
+    until that is more than the least found; of pairs whose balls are far apart the capsules are not looked at.
     """
-    for c in range(given.shape[0]):
-        if given[c] - given[c] != 0.0:
-            return REFUSED
-        q[0, c] = given[c]
+    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
+    layout = Layout(link, local, ints, floats, starts, pairs, subs)
+    frames = Frames(matrix, links, rows, balls, stamp)
+    solver = solver_in(work, table, points, one, marks)
     stamp[:] = -1
-    row = 0 * given.shape[0]  # a literal would be a type of its own, and compile everything again
-    free_many(
-        parent, kind, axis, origin, source, multiplier, offset, q, link, local, ints, floats, starts, pairs, subs,
-        order, margins, cache, matrix, links, rows, balls, stamp, simplex, row, row + 1, answer,
-    )  # fmt: skip
-    return int(answer[0])
-
-
-FAR = -2
+    for k in range(start, stop):
+        link_poses(chain, q[k], matrix, links)
+        which[k, 0] = which[k, 1] = -1
+        best, lower = most, 1e308
+        near = most  # a guess of the least distance: all is right with any
+        for p in range(pairs.shape[0]):
+            a, b = pairs[p, 0], pairs[p, 1]
+            place(layout, frames, a, k)
+            place(layout, frames, b, k)
+            gaps[p] = between_balls(balls, a, b)
+            near = min(near, gaps[p] + balls[a, 3] + balls[b, 3])
+        for p in range(pairs.shape[0]):
+            if gaps[p] <= near:
+                gaps[p] = between_capsules(rows, floats, starts, pairs[p, 0], pairs[p, 1])
+        while True:
+            p = nearest(gaps, plain(0), pairs.shape[0], best)
+            if p < 0:
+                break
+            gap = between_capsules(rows, floats, starts, pairs[p, 0], pairs[p, 1])
+            if gap > gaps[p]:
+                gaps[p] = gap  # so far only the balls were known
+                continue
+            gaps[p] = 1e308
+            best, below, sub = nearest_in_pair(
+                layout, frames, solver, k, p, best, which[k, 0] >= 0, axes, gaps, out[k]
+            )  # fmt: skip
+            lower = min(lower, below)
+            if sub != FAR:
+                which[k, 0], which[k, 1] = p, sub
+        if which[k, 0] >= 0:
+            out[k, 1] = min(out[k, 1], lower)
 
 
 @kernel
 def every_many(
     parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
     link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints,
-    most: Array, matrix: Array, links: Array, rows: Array, balls: Array, work: Array, table: Ints,
-    room: int, one: Array, marks: Ints, nothing: Array, start: int, stop: int, out: Array, which: Ints,
+    most: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, work: Array, table: Ints,
+    points: int, one: Array, marks: Ints, gaps: Array, nothing: Array, out: Array, which: Ints,
 ) -> None:  # fmt: skip
     """Write the signed distance of every pair, a row of `solve`, and which sub-pair it is of, or -1 for the pair.
 
-    Where a pair is proven farther apart than its ``most``, `FAR` is written, and only a lower bound. ``out`` and
-    ``which`` have a row for each configuration from ``start`` on, and in it one for each pair.
+    Where a pair is proven farther apart than its ``most``, `FAR` is written, and its row is no answer. ``out`` and
+    ``which`` have a row for each configuration, and in it one for each pair.
     """
-    row = 0 * start  # a literal would be a type of its own, and compile everything again
-    scratch = room_in(work, table, room, one[0, :0])
-    for k in range(start, stop):
-        link_poses(parent, kind, axis, origin, source, multiplier, offset, q[k], matrix, links)
-        for s in range(link.shape[0]):
-            if link[s] >= 0 or k == start:
-                place(link, local, links, s, floats, starts[s, 1], rows, balls)
+    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
+    layout = Layout(link, local, ints, floats, starts, pairs, subs)
+    frames = Frames(matrix, links, rows, balls, stamp)
+    solver = solver_in(work, table, points, one, marks)
+    stamp[:] = -1
+    for k in range(q.shape[0]):
+        link_poses(chain, q[k], matrix, links)
         for p in range(pairs.shape[0]):
-            at = k - start
-            which[at, p] = FAR
             a, b = pairs[p, 0], pairs[p, 1]
-            out[at, p, 1] = between_balls(balls, a, b)
-            if out[at, p, 1] > most[p]:
+            place(layout, frames, a, k)
+            place(layout, frames, b, k)
+            which[k, p] = FAR
+            if between_balls(balls, a, b) > most[p] or between_capsules(rows, floats, starts, a, b) > most[p]:
                 continue
-            out[at, p, 1] = between_capsules(rows, floats, starts, a, b)
-            if out[at, p, 1] > most[p]:
-                continue
-            several = pairs[p, 3] > pairs[p, 2]
-            lower = 1e308
-            for r in range(pairs[p, 2] - 1, pairs[p, 3]):
-                sub = r >= pairs[p, 2]
-                if sub:
-                    a, b = subs[r, 0], subs[r, 1]
-                    apart = between_capsules(rows, floats, starts, a, b)
-                    if apart > most[p]:
-                        lower = min(lower, apart)
-                        continue
-                mode = narrow.UNSIGNED if several and not sub else narrow.SIGNED
-                cores = cores_of(ints, floats, starts, rows, a, b)
-                solve(cores, mode, max(most[p], 0.0), 0.0, scratch, nothing, one, marks, row)
-                if several and not sub:
-                    if one[0, 1] > max(most[p], 0.0):
-                        lower = one[0, 1]
-                        break  # the hulls are farther apart, so are all the bodies in them
-                    continue
-                lower = min(lower, one[0, 1])
-                if one[0, 1] <= most[p] and (which[at, p] == FAR or one[0, 0] < out[at, p, 0]):
-                    which[at, p] = r if sub else -1
-                    for i in range(12):
-                        out[at, p, i] = one[0, i]
-            out[at, p, 1] = lower
+            _, lower, sub = nearest_in_pair(
+                layout, frames, solver, k, p, most[p], which[k, p] != FAR, nothing, gaps, out[k, p]
+            )
+            out[k, p, 1], which[k, p] = lower, sub

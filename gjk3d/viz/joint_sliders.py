@@ -12,9 +12,9 @@ import numpy as np
 from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot
 from gjk3d.typing import Array, Row
-from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Style
+from gjk3d.viz.drawing import GREY, INK, SEPARATION, Drawing, Style
 from gjk3d.viz.kinds.bodies import add
-from gjk3d.viz.kinds.robots import HIT, LINKS, State, draw_robot, link_surfaces, state_of, words_for
+from gjk3d.viz.kinds.robots import HIT, Part, State, draw_robot, parts_of, state_of, words_for
 from gjk3d.viz.layout import camera_of
 from gjk3d.viz.paint import add_items, aim, bring_to_front, panel_of
 from gjk3d.viz.picture import has_no_window, new_plotter, save_start
@@ -49,7 +49,7 @@ class Slid:
         self.sliders: dict[str, Any] = {}
         self._x = x
         self._robot = x.robot if isinstance(x, Checker) else x
-        self._moved: list[tuple[str, int, Array, str, list[Any]]] = []  # name, link, pose in it, colour, actors
+        self._moved: list[tuple[Part, list[Any]]] = []  # and its actors
         self._still: list[tuple[str, list[Any]]] = []
         self._panel = panel_of(plotter)
 
@@ -70,10 +70,10 @@ class Slid:
         self.state = state_of(self._x, self.q) if isinstance(self._x, Checker) else None
         hit = self.state.hit if self.state is not None else frozenset()
         poses = self._robot.link_poses(self.q)
-        for name, link, local, color, actors in self._moved:
+        for part, actors in self._moved:
             for actor in actors:
-                actor.user_matrix = poses[link] @ local
-            actors[0].prop.color = HIT if name in hit else color
+                actor.user_matrix = poses[part.link]
+            actors[0].prop.color = HIT if part.name in hit else part.color
         for name, actors in self._still:
             actors[0].prop.color = HIT if name in hit else GREY
         if self.state is None:
@@ -99,16 +99,11 @@ class Slid:
         def actors_of(one: Drawing) -> list[Any]:
             return add_items(self.plotter, one.items, camera.eye)
 
-        for k, (vertices, faces) in enumerate(link_surfaces(self._robot)):
-            if len(vertices):
-                color, one = style.color(k, LINKS), Drawing()
-                one.body(vertices, faces, color, look=MODEL, outline=False)
-                self._moved.append((self._robot.links[k], k, np.eye(4), color, actors_of(one)))
+        for part in parts_of(self._x, style):
+            one = Drawing()
+            part.add_to(one, np.eye(4), part.color)
+            self._moved.append((part, actors_of(one)))
         if isinstance(self._x, Checker):
-            for name, link in self._x.attached.items():
-                one = Drawing()
-                add(one, self._x.shape(name), None, COLORS[1], 1.0, outline=False)
-                self._moved.append((name, self._robot.link_number(link), self._x.pose(name), COLORS[1], actors_of(one)))
             for name in self._x.objects:
                 one = Drawing()
                 add(one, self._x.shape(name), self._x.pose(name), GREY, 1.0, around=whole.ball, outline=False)

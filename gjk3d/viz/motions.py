@@ -13,14 +13,12 @@ from gjk3d import webpage
 from gjk3d.errors import FileError
 from gjk3d.robot import Checker
 from gjk3d.typing import Array, Number, Rows, VectorLike
-from gjk3d.viz.drawing import COLORS, INK, LINES, MODEL, Drawing, Item, Style, darker
+from gjk3d.viz.drawing import COLORS, INK, LINES, Drawing, Style, darker
 from gjk3d.viz.kinds import robots
-from gjk3d.viz.kinds.bodies import add
 from gjk3d.viz.kinds.robots import Travel, travel
 from gjk3d.viz.layout import camera_of
 from gjk3d.viz.page import ROOM, camera_data, mesh_data
 from gjk3d.viz.rendering import check_rendering
-from gjk3d.viz.triangles import surface_of
 from gjk3d.webpage import color_key, to_base64, to_json
 
 if TYPE_CHECKING:
@@ -142,18 +140,12 @@ class Stage:
             if item.name in checker.objects:
                 self.actors[item.name] = add_items(self.plotter, [item], camera.eye), robots.THINGS
         self.links: list[tuple[int, list[Any]]] = []
-        for k, (vertices, faces) in enumerate(robots.link_surfaces(checker.robot)):
-            if len(vertices):
-                item = Item(vertices, faces, robots.LINKS[k % 2], look=MODEL, outline=False)
-                actors = add_items(self.plotter, [item], None)
-                self.links.append((k, actors))
-                self.actors[checker.robot.links[k]] = actors, item.color
-        for name, link in checker.attached.items():
+        for part in robots.parts_of(checker, Style()):
             one = Drawing()
-            add(one, checker.shape(name), checker.pose(name), COLORS[1], 1.0, outline=False, name=name)
+            part.add_to(one, np.eye(4), part.color)
             actors = [actor for item in one.items for actor in add_items(self.plotter, [item], None)]
-            self.links.append((checker.robot.link_number(link), actors))
-            self.actors[name] = actors, COLORS[1]
+            self.links.append((part.link, actors))
+            self.actors[part.name] = actors, part.color
         self.marks: list[Any] = []
         aim(self.plotter, camera)
 
@@ -248,14 +240,9 @@ def _scene(there: Travel, fps: float) -> dict[str, Any]:
         for item in whole.items
         if item.name in checker.objects
     ]  # fmt: skip
-    for k, (vertices, faces) in enumerate(robots.link_surfaces(checker.robot)):
-        if len(vertices):
-            frames = _frames(there.poses[:, k], center, size)
-            bodies.append(_body(checker.robot.links[k], robots.LINKS[k % 2], vertices, faces, size, frames=frames))
-    for name, link in checker.attached.items():
-        vertices, faces = surface_of(checker.shape(name))
-        frames = _frames(there.poses[:, checker.robot.link_number(link)] @ checker.pose(name), center, size)
-        bodies.append(_body(name, COLORS[1], vertices, faces, size, frames=frames))
+    for part in robots.parts_of(checker, Style()):
+        frames = _frames(there.poses[:, part.link] @ part.local, center, size)
+        bodies.append(_body(part.name, part.color, *part.surface, size, frames=frames))
     states = [
         {
             "words": robots.words_for(state),

@@ -10,9 +10,9 @@ import pinocchio
 import pytest
 from example_robots import SHARE, SRDFS, URDFS, robot, twin
 
-import gjk3d as gk
 from gjk3d.errors import Gjk3dError, ParseError, RobotError
 from gjk3d.robot import AllowedPairs, Robot
+from gjk3d.robot.allowed import read_srdf
 
 LINKS = ["base", "arm", "hand"]
 
@@ -101,7 +101,7 @@ def test_named_poses():
 def srdf(tmp_path, text):
     file = tmp_path / "a.srdf"
     file.write_text(f"<robot name='r'>{text}</robot>")
-    return gk.robot.srdf.read_srdf(file, LINKS)
+    return read_srdf(file, LINKS)
 
 
 def test_what_an_srdf_may_say(tmp_path):

@@ -105,7 +105,8 @@ def test_threads_share_a_checker(robot):
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(checker.free, [q] * 12))
     assert all(np.array_equal(truth, answer) for answer in answers)
-    assert sorted(checker._ready().order.tolist()) == list(range(len(checker._ready().order)))
+    order = checker._cell().memory.order
+    assert sorted(order.tolist()) == list(range(len(order)))
     assert np.array_equal(pickle.loads(pickle.dumps(checker)).free(q), truth)
 
 
@@ -114,27 +115,38 @@ def test_what_another_thread_is_writing_is_not_read(robot):
     checker = Checker(robot, AROUND)
     q = drawn(robot, 1000, 10)
     truth, motions = checker.free(q), checker.motion_free(q[:50], q[50:100])
-    with checker._remembered(checker._ready(), 1) as (order, cache):
-        kept = order.copy(), cache.copy()
-        order[:], cache[:, 1:4] = order[0], 1.0  # the greatest harm, lasting
-        cache[:, 0] = 1.0
+    with checker._cell().memory.lent(1) as memory:
+        order, axes = memory.order, memory.axes
+        kept = order.copy(), axes.copy()
+        order[:], axes[:, 1:4] = order[0], 1.0  # the greatest harm, lasting
+        axes[:, 0] = 1.0
         assert np.array_equal(checker.free(q), truth)
         assert np.array_equal(checker.free(q, workers=2), truth)
         assert np.array_equal(checker.copy().free(q), truth)
         again = checker.motion_free(q[:50], q[50:100])
-        order[:], cache[:] = kept
+        order[:], axes[:] = kept
     assert np.array_equal(again.free, motions.free)
     assert np.array_equal(again.hit, motions.hit, equal_nan=True)
 
 
-def test_objects_come_and_go_while_other_threads_ask(robot):
+CHANGES = {
+    "objects": (lambda c: c.add("ball 2", gk.Sphere(0.4)), lambda c: c.remove("ball 2")),
+    "poses": (lambda c: c.move("drum", at(0.2, 0.0, 0.5)), lambda c: c.move("drum", AROUND["drum"][1])),
+    "margins": (lambda c: c.set_margin("drum", None, 0.3), lambda c: c.set_margin("drum", None, 0.0)),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_checker_is_changed_while_other_threads_ask(robot, what):
     """Each answer is that of the cell before or after; kernels once got scratch for other tables and wrote beyond."""
+    change, back = CHANGES[what]
     q = drawn(robot, 60, 12)
     checker = Checker(robot, AROUND)
     before = checker.free(q)
-    checker.add("ball 2", gk.Sphere(0.4))
+    change(checker)
     after = checker.free(q)
-    checker.remove("ball 2")
+    back(checker)
+    assert (before != after).any()
     interval, stop = sys.getswitchinterval(), False
     sys.setswitchinterval(1e-5)
 
@@ -148,8 +160,8 @@ def test_objects_come_and_go_while_other_threads_ask(robot):
         with ThreadPoolExecutor(3) as pool:
             asked = [pool.submit(ask) for _ in range(3)]
             for _ in range(60):
-                checker.add("ball 2", gk.Sphere(0.4))
-                checker.remove("ball 2")
+                change(checker)
+                back(checker)
             stop = True
             answers = [answer for one in asked for answer in one.result()]
     finally:

@@ -11,7 +11,7 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.errors import RobotError
-from gjk3d.robot import Checker, Robot
+from gjk3d.robot import Checker, Robot, general_pairs
 from tests.robot.test_checker import AROUND, PANDA, UR5, at, drawn
 from tests.robot.test_surroundings import HELD, SOLIDS
 
@@ -48,8 +48,8 @@ def test_empty_and_single():
         assert [one.pair for one in checker.collisions(q[k])] == [one.pair for one in checker.collisions(q)[k]]
         assert checker.clearance(q[k]).distance == pytest.approx(checker.clearance(q).distance[k], abs=1e-10)
         assert len(checker.contacts(q[k])) == len(checker.contacts(q)[k])
-    lower, upper = checker.solids.bounds(checker.robot.configurations(q)[0], 0.2)
-    close = checker.solids.bounds(checker.robot.configurations(q)[0])
+    lower, upper = general_pairs.bounds(checker._cell(), q, 0.2)
+    close = general_pairs.bounds(checker._cell(), q)
     assert ((lower <= close[1]) & (close[0] <= upper)).all()
     assert (lower[np.isinf(upper)] > 0.2).all()
     assert np.isfinite(close[1]).all()

@@ -88,9 +88,9 @@ def test_a_joint_that_follows_one_that_follows(tmp_path):
     """Again = 3 last + 1; turn = -0.5 again + 0.25."""
     one, _ = every(tmp_path)
     k = one.links.index("d")
-    assert one.chain.source[k] == one.columns["last"].start
-    assert one.chain.multiplier[k] == -1.5
-    assert one.chain.offset[k] == -0.25
+    assert one._chain.source[k] == one.columns["last"].start
+    assert one._chain.multiplier[k] == -1.5
+    assert one._chain.offset[k] == -0.25
 
 
 @pytest.mark.parametrize("axis", ["0 0 1", "0 0 -1", "1 0 0", "-1 -2 3", "1e-8 0 -1"])
@@ -121,7 +121,7 @@ def test_where_the_series_ends(tmp_path):
 def test_a_planar_joint_moves_in_its_plane(tmp_path, axis):
     one, _ = every(tmp_path, axis)
     n = np.fromstring(axis, sep=" ")
-    base = one.link_poses(np.zeros(one.dof))[one.links.index("a")] @ one.chain.origin[one.links.index("b")]
+    base = one.link_poses(np.zeros(one.dof))[one.links.index("a")] @ one._chain.origin[one.links.index("b")]
     there = one.link_poses(one.configuration({"plane": (0.5, -2, 0.3)}))[one.links.index("b")]
     motion = np.linalg.inv(base) @ there
     assert motion[:3, 3] @ n == pytest.approx(0, abs=1e-12)

@@ -9,13 +9,17 @@ from chains import drawn, random_robot
 import gjk3d as gk
 from gjk3d.robot import Checker
 from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING
-from gjk3d.robot.motion_bounds import arms_of
+from gjk3d.robot.motion_bounds import motion_bounds
 
 
 def surface_points(shape):
     """Return points of a shape far out in many directions."""
     directions = np.random.default_rng(0).normal(size=(200, 3))
     return shape.support(directions)
+
+
+def arms_of(checker, q0, q1):
+    return motion_bounds(checker._cell(), q0, q1).arms
 
 
 def dense(checker, arms):
@@ -34,7 +38,7 @@ def path_of(robot, a, b):
         found = set()
         while link >= 0:
             found.add(link)
-            link = int(robot.chain.parent[link])
+            link = int(robot._chain.parent[link])
         return found
 
     return up(a) ^ up(b)
@@ -47,12 +51,13 @@ def test_shapes_stay_within_reach_of_joints(tmp_path, seed):
     q = drawn(robot, 300, seed)
     arms = dense(checker, arms_of(checker, q, q))
     poses = robot.link_poses(q)
-    tables = checker._ready()
+    cell = checker._cell()
+    layout = cell.layout
     checked, tight = 0, 0.0
-    for p, (a, b) in enumerate(tables.rows[:, :2].tolist()):
-        between = path_of(robot, int(tables.link[a]), int(tables.link[b]))
+    for p, (a, b) in enumerate(layout.pairs[:, :2].tolist()):
+        between = path_of(robot, int(layout.link[a]), int(layout.link[b]))
         for j in range(len(robot.links)):
-            kind = int(robot.chain.kind[j])
+            kind = int(robot._chain.kind[j])
             if j not in between or kind == FIXED:
                 assert arms[p, j] == -1.0
                 continue
@@ -62,16 +67,14 @@ def test_shapes_stay_within_reach_of_joints(tmp_path, seed):
             # the farther of the two shapes may be farther than the arm, the nearer may not, at any configuration
             nearest = np.inf
             for slot in (a, b):
-                link = int(tables.link[slot])
+                link = int(layout.link[slot])
                 if link < 0:
                     continue
-                at = tables.placed(poses, slot)
-                points = (
-                    np.einsum("nij,kj->nki", at[:, :3, :3], surface_points(tables.shapes[slot])) + at[:, None, :3, 3]
-                )
+                at = cell.placed(poses, slot)
+                points = np.einsum("nij,kj->nki", at[:, :3, :3], surface_points(cell.shapes[slot])) + at[:, None, :3, 3]
                 arm = points - poses[:, j, None, :3, 3]
                 if kind == TURNING or robot.joints[j].type == "planar":
-                    axis = poses[:, j, :3, :3] @ robot.chain.axis[j]
+                    axis = poses[:, j, :3, :3] @ robot._chain.axis[j]
                     arm = np.cross(np.broadcast_to(axis[:, None], arm.shape), arm)
                 nearest = min(nearest, np.linalg.norm(arm, axis=2).max())
             assert nearest <= arms[p, j]
@@ -90,10 +93,11 @@ def test_distances_change_no_faster_than_is_claimed(tmp_path, seed):
     t = np.sort(np.random.default_rng(seed).uniform(size=60))
     q = (1 - t[:, None]) * ends[0] + t[:, None] * ends[1]
     poses, step = robot.link_poses(q), np.abs(ends[1] - ends[0])
-    tables, chain = checker._ready(), robot.chain
-    assert len(tables.rows) >= 15
+    cell, chain = checker._cell(), robot._chain
+    layout = cell.layout
+    assert len(layout.pairs) >= 15
     assert (arms >= 0.0).sum() > 20
-    for p, (a, b) in enumerate(tables.rows[:, :2].tolist()):
+    for p, (a, b) in enumerate(layout.pairs[:, :2].tolist()):
         way = 0.0
         for j in np.flatnonzero(arms[p] >= 0.0):
             c, kind = chain.source[j], robot.joints[j].type
@@ -106,7 +110,7 @@ def test_distances_change_no_faster_than_is_claimed(tmp_path, seed):
                 way += np.hypot(step[c], step[c + 1]) + step[c + 2] * arms[p, j]
             else:
                 way += np.linalg.norm(step[c : c + 3]) + np.linalg.norm(step[c + 3 : c + 6]) * arms[p, j]
-        d = gk.signed_distance(tables.shapes[a], tables.shapes[b], tables.placed(poses, a), tables.placed(poses, b))
+        d = gk.signed_distance(cell.shapes[a], cell.shapes[b], cell.placed(poses, a), cell.placed(poses, b))
         change = np.abs(d.distance[:, None] - d.distance[None, :])
         assert (change <= way * np.abs(t[:, None] - t[None, :]) + 1e-7).all()
 

@@ -12,7 +12,7 @@ from example_robots import SHARE, SRDFS, URDFS, hulls_of, robot, some, twin
 import gjk3d as gk
 from gjk3d.errors import RobotError
 from gjk3d.robot import Robot, allow_by_sampling
-from gjk3d.robot.touching import Touching
+from gjk3d.robot.sampling import LinkPairs
 
 
 @pytest.mark.many
@@ -25,7 +25,7 @@ def test_the_links_that_touch(name):
     one, other = robot(name, "hull"), twin(name)
     q = some(one, 100)
     pairs = one.all_pairs()
-    hits = Touching(one).hits(pairs, q)
+    hits = LinkPairs(one, pairs).touch(q)
     shapes, links = hulls_of(name)
     number = {frozenset(pair): k for k, pair in enumerate(pairs.tolist())}
     of = [
@@ -46,7 +46,7 @@ def test_the_links_that_touch(name):
 def test_bodies_touch_less_than_hulls_and_more_than_meshes():
     q = some(robot("ur5"), 60)
     pairs = robot("ur5").all_pairs()
-    mesh, bodies, hull = (Touching(robot("ur5", way)).hits(pairs, q) for way in ("mesh", "bodies", "hull"))
+    mesh, bodies, hull = (LinkPairs(robot("ur5", way), pairs).touch(q) for way in ("mesh", "bodies", "hull"))
     assert not (mesh & ~bodies).any()
     assert not (bodies & ~hull).any()
     assert mesh.sum() < bodies.sum() < hull.sum()
@@ -128,16 +128,16 @@ def test_how_many(samples):
 
 
 def test_no_configurations_and_no_pairs():
-    touching = Touching(robot("panda"))
-    assert touching.hits(robot("panda").all_pairs(), np.zeros((0, 8))).shape == (0, len(robot("panda").all_pairs()))
-    assert touching.hits(np.zeros((0, 2), dtype=int), np.zeros((3, 8))).shape == (3, 0)
+    pairs = robot("panda").all_pairs()
+    assert LinkPairs(robot("panda"), pairs).touch(np.zeros((0, 8))).shape == (0, len(pairs))
+    assert LinkPairs(robot("panda"), np.zeros((0, 2), dtype=int)).touch(np.zeros((3, 8))).shape == (3, 0)
     assert gk.robot.Robot is Robot
 
 
 def test_what_collides_only_sometimes_stays_checked(tmp_path):
     # in collision where all joints are 0, and free elsewhere: nobody said that 0 is free
     one = made(tmp_path, "prismatic", 1.2)
-    assert Touching(one).hits(one.all_pairs(), np.zeros((1, one.dof))).any()
+    assert LinkPairs(one, one.all_pairs()).touch(np.zeros((1, one.dof))).any()
     got = allow_by_sampling(one, 200, lower=[-3, -3], upper=[3, 3])
     assert got.reason("a", "b") is None
     known = allow_by_sampling(one, 200, default=[0.0, 0.0], lower=[-3, -3], upper=[3, 3])

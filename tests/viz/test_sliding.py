@@ -39,7 +39,8 @@ def words(made):
 
 
 def colors(made):
-    return {name: actors[0].prop.color.hex_rgb.upper() for name, *_, actors in [*made._moved, *made._still]}
+    every = [*((part.name, actors) for part, actors in made._moved), *made._still]
+    return {name: actors[0].prop.color.hex_rgb.upper() for name, actors in every}
 
 
 def test_a_slider_moves_its_joint_and_asks_again(slid, checker):
@@ -60,10 +61,10 @@ def test_links_are_where_kinematics_put_them_and_coloured_as_they_collide(slid, 
     q = np.array([0.0, 0.1, 0.05, 0.0, 0.0, 0.0])
     state = slid.move(q)
     poses = checker.robot.link_poses(q)
-    for name, link, _, _, actors in slid._moved:
-        assert checker.robot.links[link] == name
+    for part, actors in slid._moved:
+        assert checker.robot.links[part.link] == part.name
         for actor in actors:
-            assert np.asarray(actor.user_matrix) == pytest.approx(poses[link], abs=1e-12)
+            assert np.asarray(actor.user_matrix) == pytest.approx(poses[part.link], abs=1e-12)
     told = {name for pair in checker.collisions(q) for name in (pair.a, pair.b)}
     assert told == set(state.hit) != set()
     assert {name for name, color in colors(slid).items() if color == HIT.upper()} == told
@@ -102,9 +103,10 @@ def test_what_is_attached_moves_along(checker):
     made = gk.viz.sliders(mine, off_screen=True)
     q = np.array([0.3, 0.2, 0, 0, 0, 0])
     made.move(q)
-    (matrix,) = {tuple(np.ravel(actors[0].user_matrix)) for name, *_, actors in made._moved if name == "cube"}
-    expected = mine.robot.link_poses(q)[mine.robot.link_number("gripper")] @ mine.pose("cube")
-    assert np.reshape(matrix, (4, 4)) == pytest.approx(expected, abs=1e-12)
+    (actor,) = {actors[0] for part, actors in made._moved if part.name == "cube"}
+    gripper = mine.robot.link_poses(q)[mine.robot.link_number("gripper")]
+    assert np.asarray(actor.user_matrix) == pytest.approx(gripper, abs=1e-12)
+    assert np.array(actor.center) == pytest.approx((gripper @ mine.pose("cube"))[:3, 3], abs=1e-6)
     made.plotter.close()
 
 

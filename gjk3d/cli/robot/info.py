@@ -102,12 +102,12 @@ def _overlaps(robot: Robot, has_srdf: bool) -> list[str]:
     """Say which links overlap where all joints are 0."""
     import numpy as np
 
-    from gjk3d.robot.touching import Touching
+    from gjk3d.robot.sampling import LinkPairs
 
-    touching, zero, links = Touching(robot), np.zeros((1, robot.dof)), robot.links
+    zero, links = np.zeros((1, robot.dof)), robot.links
 
     def hits(pairs: NDArray[np.int64]) -> list[Pair]:
-        return [(links[a], links[b]) for a, b in pairs[touching.hits(pairs, zero)[0]].tolist()]
+        return [(links[a], links[b]) for a, b in pairs[LinkPairs(robot, pairs).touch(zero)[0]].tolist()]
 
     found = []
     if wrong := hits(robot.pairs):

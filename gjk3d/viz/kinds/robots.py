@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,12 +61,15 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
         return drawing
     state = state_of(x, rows[-1]) if isinstance(x, Checker) else None
     hit = state.hit if state is not None else frozenset()
-    surfaces = link_surfaces(robot)
+    parts = parts_of(x, style)
     shown = evenly(len(rows), MOST_GHOSTS)
     for k, i in enumerate(shown):
         ghost = k < len(shown) - 1
         fade = 0.10 + 0.15 * k / max(len(shown) - 1, 1) if ghost else 1.0
-        add_robot(drawing, x, surfaces, rows[i], style, frozenset() if ghost else hit, fade)
+        poses = robot.link_poses(rows[i])
+        for part in parts:
+            color = HIT if part.name in hit and not ghost else part.color
+            part.add_to(drawing, poses[part.link], color, fade * style.alpha(0, 1.0))
     center, radius = drawing.ball
     if isinstance(x, Checker) and x.objects:
         add_things(drawing, x, hit)
@@ -115,47 +117,42 @@ def words_for(state: State) -> str:
     return f"Free: closest are {state.closest[0]} and {state.closest[1]}, {gap} apart"
 
 
-def link_surfaces(robot: Robot) -> list[tuple[Array, Ints]]:
-    """Return the surface of each link in its own frame, all of its bodies together; empty where it has none."""
+class Part(NamedTuple):
+    """What moves with a link: the link itself, all of its bodies together, or an attached object."""
+
+    name: str
+    link: int
+    local: Array  #: (4, 4), in the frame of the link
+    color: str  #: while it is free
+    surface: tuple[Array, Ints]
+    shape: Any  #: of an attached object
+
+    def add_to(self, drawing: Drawing, pose: Array, color: str, alpha: float = 1.0) -> None:
+        """Draw it where its link is at a pose."""
+        if self.shape is not None:
+            add(drawing, self.shape, pose @ self.local, color, alpha, outline=False, name=self.name)
+            return
+        vertices, faces = self.surface
+        moved = vertices @ pose[:3, :3].T + pose[:3, 3]
+        drawing.body(moved, faces, color, alpha, look=MODEL, outline=False, name=self.name)
+
+
+def parts_of(x: Robot | Checker, style: Style) -> list[Part]:
+    """Return what moves of a robot, and of a Checker what is attached to it too."""
+    robot = x.robot if isinstance(x, Checker) else x
     found = []
     for k in range(len(robot.links)):
-        parts = [(surface_of(body.shape), body.pose) for body in robot.bodies if body.link == k]
-        vertices = [points @ pose[:3, :3].T + pose[:3, 3] for (points, _), pose in parts]
-        starts = np.cumsum([0, *(len(points) for points in vertices)])
-        faces = [triangles + start for ((_, triangles), _), start in zip(parts, starts, strict=False)]
-        found.append(
-            (np.concatenate(vertices), np.concatenate(faces).astype(np.int64))
-            if parts
-            else (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
-        )
+        bodies = [(surface_of(body.shape), body.pose) for body in robot.bodies if body.link == k]
+        if bodies:
+            vertices = [points @ pose[:3, :3].T + pose[:3, 3] for (points, _), pose in bodies]
+            starts = np.cumsum([0, *(len(points) for points in vertices)])
+            faces = [triangles + start for ((_, triangles), _), start in zip(bodies, starts, strict=False)]
+            surface = np.concatenate(vertices), np.concatenate(faces).astype(np.int64)
+            found.append(Part(robot.links[k], k, np.eye(4), style.color(k, LINKS), surface, None))
+    for name, link in x.attached.items() if isinstance(x, Checker) else ():
+        shape = x.shape(name)
+        found.append(Part(name, robot.link_number(link), x.pose(name), COLORS[1], surface_of(shape), shape))
     return found
-
-
-def add_robot(
-    drawing: Drawing,
-    x: Robot | Checker,
-    surfaces: Sequence[tuple[Array, Ints]],
-    q: Array,
-    style: Style,
-    hit: frozenset[str],
-    fade: float = 1.0,
-) -> None:
-    """Add all links at a configuration, and what is attached to them."""
-    robot = x.robot if isinstance(x, Checker) else x
-    poses = robot.link_poses(q)
-    for k, (vertices, faces) in enumerate(surfaces):
-        if len(vertices):
-            name = robot.links[k]
-            color = HIT if name in hit else style.color(k, LINKS)
-            alpha = fade * style.alpha(0, 1.0)
-            moved = vertices @ poses[k][:3, :3].T + poses[k][:3, 3]
-            drawing.body(moved, faces, color, alpha, look=MODEL, outline=False, name=name)
-    if not isinstance(x, Checker):
-        return
-    for name, link in x.attached.items():
-        pose = poses[robot.link_number(link)] @ x.pose(name)
-        color = HIT if name in hit else COLORS[1]
-        add(drawing, x.shape(name), pose, color, fade * style.alpha(0, 1.0), outline=False, name=name)
 
 
 def add_things(drawing: Drawing, checker: Checker, hit: frozenset[str]) -> None:

@@ -9,8 +9,9 @@ import pytest
 from example_robots import robot, some
 
 from gjk3d.robot import Robot, allow_by_sampling
-from gjk3d.robot.proving import FREE, HIT, OPEN, Prover
-from gjk3d.robot.touching import Touching
+from gjk3d.robot.cell import Base, build
+from gjk3d.robot.queries import every
+from gjk3d.robot.sampling import FREE, HIT, OPEN, LinkPairs, Prover
 
 # a ball of 0.2 swings at 1 from the origin; another of 0.3 stands at 1 in the direction -x
 ARM = """<robot name="r">
@@ -29,7 +30,7 @@ TOUCH = np.pi - acos(1 - 0.5**2 / 2)
 
 
 def prover(one):
-    return Prover(one, one.lower, one.upper, Touching(one))
+    return Prover(one, one.lower, one.upper)
 
 
 def arm(tmp_path, low, high):
@@ -44,16 +45,17 @@ def test_distances_change_no_faster_than_is_claimed(name):
     """Between any two configurations, for pairs of links all over the robot; sliding and mimicking joints too."""
     one = robot(name)
     low, high = np.maximum(one.lower, -3), np.minimum(one.upper, 3)
-    asked = Prover(one, low, high, Touching(one))
+    asked = Prover(one, low, high)
     pairs = one.all_pairs()
     rng = np.random.default_rng(5)
     tightest = 0.0
     for a, b in pairs[rng.choice(len(pairs), 12, replace=False)].tolist():
-        weights, _ = asked._weights(a, b)
+        cell = build(Base(one, np.array([[a, b]]), hulls=True))
+        weights, _ = asked.weights(cell)
         q = some(one, 40, seed=a)
         near = np.clip(q + rng.normal(size=q.shape) * rng.choice([0.01, 0.3], size=(40, 1)), low, high)
-        first, second = asked._distance(a, b, q), asked._distance(a, b, near)
-        allowed = np.abs(near - q) @ weights
+        first, second = (every(cell, rows, np.full(len(weights), 1e50))[0][..., 0] for rows in (q, near))
+        allowed = np.abs(near - q) @ weights.T
         assert (np.abs(first - second) <= allowed + 1e-9).all()
         tightest = max(tightest, float((np.abs(first - second) / allowed).max(initial=0.0, where=allowed > 0)))
     assert tightest > 0.05
@@ -88,7 +90,7 @@ def test_what_is_proven_of_panda_holds_in_many_configurations():
     # the ends of the limits too
     ends = np.random.default_rng(1).integers(0, 2, q.shape).astype(bool)
     q[:1000] = np.where(ends, one.lower, one.upper)[:1000]
-    assert not Touching(one).hits(pairs, q).any()
+    assert not LinkPairs(one, pairs).touch(q).any()
 
 
 @pytest.mark.many
@@ -100,4 +102,4 @@ def test_samples_that_missed_a_collision_are_put_right():
     dropped = set(few) - set(more)
     assert {pair.reason for pair in dropped} == {"never"}
     pairs = np.array([[one.link_number(each.link_a), one.link_number(each.link_b)] for each in dropped])
-    assert Touching(one).hits(pairs, some(one, 5000)).any(axis=0).all()
+    assert LinkPairs(one, pairs).touch(some(one, 5000)).any(axis=0).all()

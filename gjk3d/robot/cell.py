@@ -1,0 +1,308 @@
+"""A cell: one state of a checker, as the kernels take it; a robot, the objects around it and on it, and their pairs.
+
+A slot is a shape that is fixed to a link or to the world. A unit is a slot, and where that is a hull round several
+bodies, theirs: a collision geometry of the robot, or an object. Pairs are made of units.
+
+A cell never changes, but for what it remembers from question to question: each change of a checker makes another. So a
+question that takes its cell once is about one state, whatever other threads add, move or remove meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.convex.rows import FIRST_POINTS, arena, scratch
+from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.gjk import MEMORY
+from gjk3d.narrow.room import workspace
+from gjk3d.robot.capsules import with_capsules
+from gjk3d.robot.model import Robot
+from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
+from gjk3d.robot.walk import Frames, Layout
+from gjk3d.shapes.base import Shape
+from gjk3d.typing import Array, Bools, Ints
+
+
+class Slot(NamedTuple):
+    """A shape, where it is fixed, and whose it is."""
+
+    link: int
+    local: Array  #: twelve numbers
+    shape: Any
+    outline: Outline
+    owner: str
+
+
+class Unit(NamedTuple):
+    """See the module."""
+
+    link: int
+    slot: int  #: the shape, or the hull
+    first: int  #: its bodies are the slots from here on
+    bodies: int  #: how many; 0 where the shape is its own body
+
+
+class Rule(NamedTuple):
+    """How close is too close for two names, or for one and all others; later rules hold."""
+
+    a: str
+    b: str | None
+    margin: float
+
+
+class Memory:
+    """What kernels remember: in which order pairs are asked, likely hits first, and an axis of each.
+
+    Two threads in the same arrays could lose a pair from the order, which would then never be asked.
+    """
+
+    __slots__ = ("axes", "lock", "order")
+
+    def __init__(self, pairs: int, rows: int) -> None:
+        self.order: Ints = np.arange(pairs, dtype=np.int64)
+        self.axes: Array = np.zeros((rows, MEMORY))
+        self.lock = Lock()
+
+    def fresh(self) -> Memory:
+        """Return one that remembers nothing; a copy could have what another thread has half written."""
+        return Memory(len(self.order), len(self.axes))
+
+    @contextmanager
+    def lent(self, workers: int) -> Iterator[Memory | None]:
+        """Lend this to one thread; another that asks meanwhile, and several together, get None and take fresh ones."""
+        if workers != 1 or not self.lock.acquire(blocking=False):
+            yield None
+            return
+        try:
+            yield self
+        finally:
+            self.lock.release()
+
+
+class Kept:
+    """What is made for a first question and used again by later ones, by who holds the lock of the memory."""
+
+    __slots__ = ("bounds", "clearance", "free", "general", "told")
+
+    def __init__(self, clearance: Any = None) -> None:
+        self.free: Any = None  #: what `gjk3d.robot.walk.free_many` is called with for one configuration,
+        self.told: Any = None  #: where it answers,
+        self.general: Any = None  #: and what `gjk3d.robot.general_pairs.all_far` calls
+        self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`
+        self.bounds: Any = None  #: see `gjk3d.robot.motion_bounds.bounds_of`
+
+
+class Cell(NamedTuple):
+    """See the module. Pairs are numbered: those that kernels answer, then the others, see `general_pairs`."""
+
+    robot: Robot
+    layout: Layout
+    general: Layout  #: the same slots, and the pairs that kernels cannot answer
+    planes: Array  #: (slots, 4), the half-space that holds a slot, or NaN
+    shapes: list[Any]  #: of each slot, what it really is
+    owner: Ints  #: of each slot, in ``owners``
+    owners: list[str]  #: names of links, then of objects
+    objects: dict[str, int]  #: name of an object: its slot
+    slots: Ints  #: (pairs, 2)
+    margins: Array  #: (pairs,)
+    memory: Memory
+    kept: Kept
+
+    def names(self, p: int) -> tuple[str, str]:
+        """Return the names of a pair."""
+        a, b = self.slots[p]
+        return self.owners[self.owner[a]], self.owners[self.owner[b]]
+
+    def placed(self, links: Array, slot: int) -> Array:
+        """Return where a slot is, (n, 4, 4), from the poses of the links (n, links, 4, 4)."""
+        local = np.eye(4)
+        local[:3, :3], local[:3, 3] = self.layout.local[slot, :9].reshape(3, 3), self.layout.local[slot, 9:]
+        link = int(self.layout.link[slot])
+        poses: Array = np.tile(local, (len(links), 1, 1)) if link == WORLD else links[:, link] @ local
+        return poses
+
+    def frames(self) -> Frames:
+        """Return scratch for its links and slots."""
+        links, slots = len(self.robot.links), len(self.layout.link)
+        return Frames(
+            np.empty((4, 4)), np.empty((links, 4, 4)), np.empty((slots, 13)), np.empty((slots, 4)),
+            np.empty(slots, dtype=np.int64),
+        )  # fmt: skip
+
+    def has(self, a: str, b: str) -> bool:
+        """Tell whether two names are checked against each other."""
+        return bool(self._of(a, b).any())
+
+    def moved(self, name: str, pose: Array) -> Cell:
+        """Return the cell with an object somewhere else."""
+        local = self.layout.local.copy()
+        local[self.objects[name]] = _twelve(pose)
+        layout, general = self.layout._replace(local=local), self.general._replace(local=local)
+        return self._replace(layout=layout, general=general, kept=Kept(self.kept.clearance))
+
+    def with_margins(self, margin: float, rules: Iterable[Rule]) -> Cell:
+        """Return the cell with other margins."""
+        margins = np.full(len(self.slots), margin)
+        for rule in rules:
+            margins[self._of(rule.a, rule.b)] = rule.margin
+        return self._replace(margins=margins, kept=Kept(self.kept.clearance))
+
+    def copy(self) -> Cell:
+        """Return the same cell with a memory of its own."""
+        return self._replace(memory=self.memory.fresh(), kept=Kept())
+
+    def _of(self, a: str, b: str | None) -> Bools:
+        """Tell which pairs are of two names, or of one and any other."""
+        owner = self.owner[self.slots]
+        met = owner == self.owners.index(a)
+        if b is not None:
+            met = met[:, ::-1] & (owner == self.owners.index(b))
+        found: Bools = met.any(axis=1)
+        return found
+
+
+def scratch_of_solve(*, own: bool = False) -> tuple[Array, Ints, int, Array, Ints]:
+    """Return what entries solve pairs in, this thread's or one to be kept: work, table, room, an answer, its flags."""
+    floats, ints = workspace(FIRST_POINTS)
+    work, table = (np.empty(floats), np.empty(ints, np.int64)) if own else scratch(FIRST_POINTS)[:2]
+    one, marks = np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64)
+    return work, table, FIRST_POINTS, one, marks
+
+
+class Base:
+    """The slots, units and pairs of a robot alone: made once, and shared by copies of a checker.
+
+    ``link_pairs`` (n, 2) are checked, the lower number first; with ``hulls`` those round all bodies stand for them.
+    """
+
+    __slots__ = ("pairs", "robot", "slots", "units")
+
+    def __init__(self, robot: Robot, link_pairs: Ints, *, hulls: bool = False) -> None:
+        self.robot = robot
+        self.slots: list[Slot] = []
+        self.units: list[Unit] = []
+        for geometry in robot.geometries:
+            bodies = () if hulls else robot.bodies[geometry.first : geometry.last]
+            owner, first = robot.links[geometry.link], len(self.slots)
+            several = len(bodies) > 1
+            if several or hulls:
+                self._put(geometry.link, geometry.pose, geometry.hull, owner)
+            for body in bodies:
+                self._put(body.link, body.pose, body.shape, owner)
+            self.units.append(Unit(geometry.link, first, first + several, len(bodies) if several else 0))
+        checked = {tuple(pair) for pair in link_pairs.tolist()}
+        found = []
+        for k, one in enumerate(self.units):
+            for h, two in enumerate(self.units[k + 1 :], k + 1):
+                if (min(one.link, two.link), max(one.link, two.link)) in checked:
+                    found.append((k, h) if one.link <= two.link else (h, k))
+        self.pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+
+    def _put(self, link: int, pose: Array, shape: Any, owner: str) -> None:
+        self.slots.append(Slot(link, _twelve(pose), shape, outline(shape), owner))
+
+
+def _twelve(pose: Array) -> Array:
+    return np.concatenate([pose[:3, :3].ravel(), pose[:3, 3]])
+
+
+def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0.0, rules: Iterable[Rule] = ()) -> Cell:
+    """Return the cell of a robot and objects; those that hang on links come before those that stand."""
+    every = sorted(objects, key=lambda each: each.link == WORLD)
+    own = [Slot(each.link, _twelve(each.pose), each.shape, outline(each.shape), each.name) for each in every]
+    slots = base.slots + own
+    units = base.units + [Unit(each.link, k, k, 0) for k, each in enumerate(every, len(base.slots))]
+    owners = [*base.robot.links, *(each.name for each in every)]
+    number = {name: k for k, name in enumerate(owners)}
+    ints, floats, starts = _packed([slot.outline for slot in slots])
+    planes = np.full((len(slots), 4), np.nan)
+    for k, slot in enumerate(slots):
+        if slot.outline.plane is not None:
+            planes[k] = slot.outline.plane
+    exact = np.array([slot.outline.exact for slot in slots], dtype=bool)
+    pairs, subs, others = _split(units, np.concatenate([base.pairs, _with_objects(base, every)]), exact)
+    layout = Layout(
+        np.array([slot.link for slot in slots], dtype=np.int64),
+        np.array([slot.local for slot in slots]).reshape(-1, 12), ints, floats, starts, pairs, subs,
+    )  # fmt: skip
+    return Cell(
+        robot=base.robot,
+        layout=layout,
+        general=layout._replace(pairs=np.hstack([others, np.zeros_like(others)]), subs=np.zeros((0, 2), np.int64)),
+        planes=planes,
+        shapes=[slot.shape for slot in slots],
+        owner=np.array([number[slot.owner] for slot in slots], dtype=np.int64),
+        owners=owners,
+        objects={each.name: k for k, each in enumerate(every, len(base.slots))},
+        slots=np.concatenate([pairs[:, :2], others]),
+        margins=np.zeros(0),
+        memory=Memory(len(pairs), len(pairs) + len(subs)),
+        kept=Kept(),
+    ).with_margins(margin, rules)
+
+
+def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
+    """Return the numbers of what stands for each slot, and where they begin: ints, floats, and the capsule."""
+    distinct: dict[int, Shape] = {id(each.shape): each.shape for each in outlines}
+    number = {key: k for k, key in enumerate(distinct)}
+    shapes = list(distinct.values())
+    ints, floats, starts = arena(shapes)
+    floats, starts = with_capsules(shapes, floats, starts)
+    which = np.array([number[id(each.shape)] for each in outlines], dtype=np.int64)
+    return ints, floats, np.ascontiguousarray(starts[which].reshape(-1, 3))
+
+
+def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
+    """Return the pairs of units that objects are in: with links that move against them, and each other."""
+    if not objects:
+        return np.zeros((0, 2), dtype=np.int64)
+    count = len(base.units)
+    hung = sum(each.link != WORLD for each in objects)
+    keep = np.zeros((count + hung, len(objects)), dtype=bool)  # what moves, and each object
+    link = np.array([*(unit.link for unit in base.units), *(each.link for each in objects)], dtype=np.int64)
+    rigid = base.robot.rigid
+    group = np.where(link == WORLD, WORLD, rigid[link]) if len(rigid) else link
+    keep[:] = group[: count + hung, None] != group[count:]
+    keep[count:, :hung] &= np.triu(np.ones((hung, hung), dtype=bool), 1)
+    owner = [*(base.robot.links[unit.link] for unit in base.units), *(each.name for each in objects)]
+    for k, each in enumerate(objects):
+        if each.touch:
+            may = np.array([name in each.touch for name in owner], dtype=bool)
+            keep[may[: count + hung], k] = False
+            if k < hung:
+                keep[count + k, may[count:]] = False
+    found = np.argwhere(keep)
+    found[:, 1] += count
+    pairs: Ints = found.astype(np.int64)
+    return pairs
+
+
+def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, Ints]:
+    """Return pairs of slots and their sub-pairs, as `Layout` has them, and the slots of what kernels cannot answer."""
+    table = np.array(units, dtype=np.int64).reshape(-1, 4)
+    slot, first, count = table[:, 1], np.where(table[:, 3] > 0, table[:, 2], table[:, 1]), np.maximum(table[:, 3], 1)
+    plain = np.array([exact[unit.first : unit.first + max(unit.bodies, 1)].all() for unit in units], dtype=bool)
+    known = plain[pairs].all(axis=1)
+    several = (table[:, 3][pairs[known]] > 0).any(axis=1)
+    sizes = np.where(several, count[pairs[known]].prod(axis=1), 0)
+    ends = np.cumsum(sizes)
+    rows = np.column_stack([slot[pairs[known]], ends - sizes, ends]).astype(np.int64).reshape(-1, 4)
+    subs = _bodies_of(pairs[known][several], first, count)
+    return np.ascontiguousarray(rows), subs, _bodies_of(pairs[~known], first, count)
+
+
+def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
+    """Return every body of the one with every body of the other, pair by pair."""
+    a, b = pairs[:, 0], pairs[:, 1]
+    sizes = count[a] * count[b]
+    which = np.repeat(np.arange(len(pairs)), sizes)
+    at = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    many = count[b][which]
+    return np.ascontiguousarray(
+        np.column_stack([first[a][which] + at // many, first[b][which] + at % many]).astype(np.int64).reshape(-1, 2)
+    )

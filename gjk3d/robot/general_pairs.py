@@ -1,0 +1,283 @@
+"""Pairs that the walk cannot answer: with meshes, other bodies, half-spaces, functions of a user's.
+
+Each shape has something convex that stands for it, see `gjk3d.robot.obstacles.outline`. Where these are far enough
+apart nothing else is asked; the others go to the functions of two shapes, all configurations of a pair at once.
+Configurations are (n, dof) rows, checked; pairs are numbers behind those of the walk, see `gjk3d.robot.cell.Cell`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+from typing import Any
+
+import numpy as np
+
+import gjk3d.query.distance as two_shapes
+from gjk3d._kernels.decorators import kernel, plain
+from gjk3d._kernels.first_call import first_call
+from gjk3d.convex.rows import FIRST_POINTS, scratch
+from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.cores import cores_of
+from gjk3d.narrow.gjk import MEMORY
+from gjk3d.narrow.solve import solve
+from gjk3d.results import Distance
+from gjk3d.robot.capsules import between_capsules
+from gjk3d.robot.cell import Cell, scratch_of_solve
+from gjk3d.robot.kinematics import Chain, link_poses
+from gjk3d.robot.walk import FREE, Frames, Layout, balls_meet, between_balls, core_of, pair_collides, place, solver_in
+from gjk3d.shapes import layout as shape_layout
+from gjk3d.shapes.table import support
+from gjk3d.typing import Array, Bools, Ints
+
+MEET = -1e308  #: the bound of two outlines that touch: nothing is known of what is in them
+_AT_ONCE = 1 << 18  #: most numbers of configurations times pairs that are held
+_RADIUS = shape_layout.RADIUS
+
+
+# how far apart outlines are -------------------------------------------------------------------------------------------
+
+
+@kernel
+def _above_plane(layout: Layout, frames: Frames, a: int, planes: Array, b: int) -> float:
+    """Return how far slot a is above the half-space of slot b at least."""
+    rows, balls, core = frames.rows, frames.balls, core_of(layout, a)
+    x, y, z = planes[b, 0], planes[b, 1], planes[b, 2]
+    u = rows[b, 0] * x + rows[b, 1] * y + rows[b, 2] * z
+    v = rows[b, 3] * x + rows[b, 4] * y + rows[b, 5] * z
+    w = rows[b, 6] * x + rows[b, 7] * y + rows[b, 8] * z
+    offset = planes[b, 3] + u * rows[b, 9] + v * rows[b, 10] + w * rows[b, 11]
+    size = abs(offset) + abs(balls[a, 0]) + abs(balls[a, 1]) + abs(balls[a, 2]) + balls[a, 3]
+    size += abs(rows[b, 9]) + abs(rows[b, 10]) + abs(rows[b, 11])
+    d = (
+        -(rows[a, 0] * u + rows[a, 3] * v + rows[a, 6] * w),
+        -(rows[a, 1] * u + rows[a, 4] * v + rows[a, 7] * w),
+        -(rows[a, 2] * u + rows[a, 5] * v + rows[a, 8] * w),
+    )
+    s = support(core, d)
+    height = u * balls[a, 0] + v * balls[a, 1] + w * balls[a, 2] - (s[0] * d[0] + s[1] * d[1] + s[2] * d[2])
+    return float(height - core.floats[_RADIUS] - offset - 1e-10 * size)
+
+
+@kernel
+def _far_many(
+    q: Array,
+    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array,
+    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, planes: Array,
+    margins: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, nothing: Array,
+    simplex: Array, out: Bools,
+) -> bool:  # fmt: skip
+    """Write for each configuration and pair whether its outlines are proven farther apart than its margin.
+
+    Returns whether all are.
+    """
+    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
+    layout = Layout(link, local, ints, floats, starts, pairs, subs)
+    frames = Frames(matrix, links, rows, balls, stamp)
+    stamp[:] = -1
+    every = True
+    for k in range(q.shape[0]):
+        link_poses(chain, q[k], matrix, links)
+        for p in range(pairs.shape[0]):
+            a, b = pairs[p, 0], pairs[p, 1]
+            meet = balls_meet(layout, frames, k, p, margins[p])
+            if planes[b, 0] == planes[b, 0]:
+                out[k, p] = _above_plane(layout, frames, a, planes, b) > margins[p]
+            else:
+                out[k, p] = not meet or pair_collides(layout, frames, k, p, margins[p], nothing, simplex) == 0
+            every = every and out[k, p]
+    return every
+
+
+@kernel
+def _gaps_many(
+    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
+    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, planes: Array,
+    most: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, work: Array, table: Ints,
+    points: int, one: Array, marks: Ints, nothing: Array, out: Array,
+) -> None:  # fmt: skip
+    """Write for each configuration and pair a lower bound of the signed distance, `MEET` where its outlines touch.
+
+    Where it is more than ``most`` of the pair it is not looked for closely.
+    """
+    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
+    layout = Layout(link, local, ints, floats, starts, pairs, subs)
+    frames = Frames(matrix, links, rows, balls, stamp)
+    solver = solver_in(work, table, points, one, marks)
+    stamp[:] = -1
+    for k in range(q.shape[0]):
+        link_poses(chain, q[k], matrix, links)
+        for p in range(pairs.shape[0]):
+            a, b = pairs[p, 0], pairs[p, 1]
+            place(layout, frames, a, k)
+            place(layout, frames, b, k)
+            if planes[b, 0] == planes[b, 0]:
+                out[k, p] = _above_plane(layout, frames, a, planes, b)
+                continue
+            out[k, p] = between_balls(balls, a, b)
+            if out[k, p] > most[p]:
+                continue
+            out[k, p] = between_capsules(rows, floats, starts, a, b)
+            if out[k, p] > most[p]:
+                continue
+            cores = cores_of(ints, floats, starts, rows, a, b)
+            solve(cores, narrow.UNSIGNED, max(most[p], 0.0), 0.0, solver.room, nothing, one, marks, plain(0))
+            out[k, p] = one[0, 1] if one[0, 1] > 0.0 else MEET
+
+
+def all_far(cell: Cell, q: Array) -> bool:
+    """Tell whether every pair is proven farther apart than its margin at one configuration (1, dof).
+
+    Who asks holds the lock of the cell's memory.
+    """
+    if cell.kept.general is None:
+        cell.kept.general = _asked(cell, 1, np.empty((6, 10)))
+    with first_call("general pairs of a robot"):
+        return bool(_far_many(q, *cell.kept.general))
+
+
+def _asked(cell: Cell, count: int, simplex: Array) -> Any:
+    """Return what `_far_many` takes behind the configurations; its last is the answer."""
+    return (
+        *cell.robot._chain, *cell.general, cell.planes, cell.margins[len(cell.layout.pairs) :], *cell.frames(),
+        np.empty((0, MEMORY)), simplex, np.empty((count, len(cell.general.pairs)), dtype=bool),
+    )  # fmt: skip
+
+
+def _gaps(cell: Cell, rows: Array, most: Array, which: slice = slice(None)) -> Array:
+    """Return lower bounds of the pairs of a slice, (n, pairs)."""
+    asked = cell.general._replace(pairs=cell.general.pairs[which])
+    out = np.empty((len(rows), len(asked.pairs)))
+    with first_call("distances of general pairs of a robot"):
+        _gaps_many(
+            *cell.robot._chain, rows, *asked, cell.planes, np.minimum(most, 1e50), *cell.frames(),
+            *scratch_of_solve(), np.empty((0, MEMORY)), out,
+        )  # fmt: skip
+    return out
+
+
+# what shapes themselves say -------------------------------------------------------------------------------------------
+
+
+def _spans(cell: Cell, count: int) -> Iterator[slice]:
+    pairs = len(cell.general.pairs)
+    size = max(1, _AT_ONCE // max(pairs, 1))
+    for start in range(0, count if pairs else 0, size):
+        yield slice(start, min(start + size, count))
+
+
+def hits(cell: Cell, rows: Array) -> Ints:
+    """Return for each configuration a pair that is closer than its margin, or `FREE`."""
+    answer = np.full(len(rows), FREE, dtype=np.int64)
+    for span in _spans(cell, len(rows)):
+        asked = _asked(cell, span.stop - span.start, scratch(FIRST_POINTS)[2])
+        with first_call("general pairs of a robot"):
+            _far_many(rows[span], *asked)
+        near = ~asked[-1]
+        # the likeliest first: which it is of several is nobody's promise
+        counts = near.sum(axis=0)
+        for s in sorted(np.flatnonzero(counts).tolist(), key=lambda s: -counts[s]):
+            p = len(cell.layout.pairs) + s
+            at = np.flatnonzero(near[:, s] & (answer[span] == FREE))
+            if len(at):
+                answer[span.start + at[_collide(cell, rows[span][at], p, float(cell.margins[p]))]] = p
+    return answer
+
+
+def _collide(cell: Cell, rows: Array, p: int, margin: float) -> Bools:
+    found: Bools = np.asarray(two_shapes.collide(*shapes_of(cell, p), *poses_of(cell, rows, p), margin=margin))
+    return np.broadcast_to(found, len(rows))
+
+
+def collide(cell: Cell, rows: Array, asked: Ints) -> Bools:
+    """Tell of each configuration, and each of the pairs asked, whether the two touch, margins left out."""
+    answer = np.zeros((len(rows), len(asked)), dtype=bool)
+    for start in range(0, len(rows) if len(asked) else 0, _AT_ONCE):
+        some = rows[start : start + _AT_ONCE]
+        gaps = _gaps(cell, some, np.zeros(len(cell.general.pairs)))
+        for n, p in enumerate(asked.tolist()):
+            at = np.flatnonzero(gaps[:, p - len(cell.layout.pairs)] <= 0.0)
+            if len(at):
+                answer[start + at, n] = _collide(cell, some[at], p, 0.0)
+    return answer
+
+
+def bounds(cell: Cell, rows: Array, most: float | Array = inf) -> tuple[Array, Array]:
+    """Return bounds of the signed distance of every pair, (n, pairs) each.
+
+    A pair that is proven to be farther apart than ``most``, one number or one for each pair, is not looked at
+    closely: its lower bound is more than that, and its upper one infinite.
+    """
+    first, count = len(cell.layout.pairs), len(cell.general.pairs)
+    lower, upper = np.empty((len(rows), count)), np.full((len(rows), count), inf)
+    limits = np.broadcast_to(np.asarray(most, dtype=np.float64), count)
+    for span in _spans(cell, len(rows)):
+        lower[span] = _gaps(cell, rows[span], limits)
+        for s in range(count):
+            at = span.start + np.flatnonzero(lower[span, s] <= limits[s])
+            if len(at):
+                found = ask(cell, rows[at], first + s, max(float(limits[s]), 0.0))
+                lower[at, s] = found.lower
+                upper[at, s] = np.where(found.lower > limits[s], inf, found.upper)
+    return lower, upper
+
+
+def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> None:
+    """Better the rows of `gjk3d.robot.walk.clearance_many`, where a pair here is nearer, within ``most``."""
+    for span in _spans(cell, len(rows)):
+        _nearest(cell, rows[span], most, out[span], which[span])
+
+
+def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> None:
+    best, least = np.minimum(out[:, 0], most), out[:, 1].copy()
+    lower = _gaps(cell, rows, np.full(len(cell.general.pairs), best.max(initial=0.0)))
+    for s in np.argsort(lower.min(axis=0, initial=inf), kind="stable").tolist():
+        at = np.flatnonzero(lower[:, s] <= best)
+        if not len(at):
+            continue
+        p = len(cell.layout.pairs) + s
+        found = ask(cell, rows[at], p, max(float(best[at].max()), 0.0))
+        least[at] = np.minimum(least[at], found.lower)
+        better = np.flatnonzero((found.distance < best[at]) | ((found.distance == best[at]) & np.isinf(out[at, 0])))
+        to = at[better]
+        best[to] = found.distance[better]
+        out[to, :12] = _rows_of(found)[better]
+        which[to, 0], which[to, 1] = p, -1
+    out[:, 1] = np.where(np.isinf(out[:, 0]), inf, np.minimum(least, out[:, 0]))
+
+
+def rows_within(cell: Cell, rows: Array, p: int, most: float) -> Iterator[tuple[int, Array]]:
+    """Yield the configurations at which a pair is not farther apart than that: number, and row as of `solve`."""
+    s = p - len(cell.layout.pairs)
+    for start in range(0, len(rows), _AT_ONCE):
+        some = rows[start : start + _AT_ONCE]
+        at = np.flatnonzero(_gaps(cell, some, np.array([most]), slice(s, s + 1))[:, 0] <= most)
+        if len(at):
+            found = ask(cell, some[at], p, max(most, 0.0))
+            out = _rows_of(found)
+            for k in np.flatnonzero(~(found.lower > most)).tolist():
+                yield start + int(at[k]), out[k]
+
+
+def ask(cell: Cell, rows: Array, p: int, most: float = inf) -> Distance:
+    """Return the signed distance of a pair, a row for each configuration."""
+    return two_shapes.signed_distance(*shapes_of(cell, p), *poses_of(cell, rows, p), max_distance=most)
+
+
+def _rows_of(found: Distance) -> Array:
+    """Return answers as rows of `solve`."""
+    numbers = np.column_stack([found.distance, found.lower, found.upper])
+    return np.hstack([numbers, found.normal, found.point_a, found.point_b])
+
+
+def shapes_of(cell: Cell, p: int) -> tuple[Any, Any]:
+    """Return the shapes of a pair."""
+    a, b = cell.slots[p]
+    return cell.shapes[a], cell.shapes[b]
+
+
+def poses_of(cell: Cell, rows: Array, p: int) -> tuple[Array, Array]:
+    """Return where the shapes of a pair are, (n, 4, 4) each."""
+    links = cell.robot.link_poses(rows)
+    a, b = cell.slots[p].tolist()
+    return cell.placed(links, a), cell.placed(links, b)

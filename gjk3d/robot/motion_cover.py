@@ -1,0 +1,246 @@
+"""How far round a configuration on a straight line a pair is proven apart.
+
+The signed distance of two shapes is the greatest of their separations along all directions, so what bounds a separation
+or its change bounds it. Of a pair at a parameter c, with a lower bound d and a margin m, two things are known.
+
+*Linear.* Let V be what the two move against each other over the whole line: the sum over the joints between them of
+how much each turns times how far the nearer of the two may be from its axis, or of how far it slides. No separation
+changes by more, also with the joints moved one at a time, as `reach` holds for all configurations. So the pair is apart
+by more than m where |t - c| V < d - m (Schwarzer, Saha, Latombe 2005).
+
+*Quadratic.* As seen from one of the two, held fast, a point of the other is at p + s p' + e with |e| <= K s^2 / 2, K a
+bound of |p''|. Along a fixed unit direction n the separation at c + s is then at least
+
+    min over p of n . (p + s p')  -  max over the fixed one of n . a  -  K s^2 / 2,
+
+which is concave in s: what its ends are above, all between is. With p' = v + w x p the minimum is one support point
+along n + s n x w. For K, joint j from the fixed one on turns by w_j, at most r_j from its axis, W before it in all:
+p' is the sum of w_j u_j, |u_j| <= r_j; u_j turns with all before it, and changes as p moves by all from j on. So
+|p''| <= sum of w_j r_j (w_j + 2 W_j); of one that slides by s_j, 2 s_j W_j.
+
+Rounding is taken from d. Poses are computed, not exact: each joint of a chain of D turns by a matrix that is wrong by
+18 u in sine, cosine and products, by 4 u in the length of its axis, and is multiplied in twice, 9 u each: under 64 u
+with the translations' own roundings, times S, the farthest that anything reaches from the world's origin; one more
+such step places a shape on its link: 64 (D + 1) u S for either shape, and as much for a velocity of one turn. A number
+of q on the line is wrong by 3 u (|q0| + |q1|) and 2 u more after a mimic's factor, which moves a shape by as much as
+the joint does. V and K are taken 2^-40 larger.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+from gjk3d._kernels.decorators import kernel, plain
+from gjk3d.geometry.vec3 import Vec3, cross, dot
+from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.cores import cores_of
+from gjk3d.narrow.solve import solve
+from gjk3d.poses import UNIT_ROUNDOFF as _U
+from gjk3d.robot.capsules import between_capsules
+from gjk3d.robot.kinematics import Chain, plane_axes, rotated
+from gjk3d.robot.walk import Frames, Layout, Solver, between_balls, core_of, place
+from gjk3d.shapes import layout as shape_layout
+from gjk3d.shapes.table import support
+from gjk3d.typing import Array
+
+_RADIUS, _SLACK = shape_layout.RADIUS, shape_layout.SLACK
+
+
+class Bound(NamedTuple):
+    """What bounds the motion of a pair on a line, see the module."""
+
+    margin: float
+    floor: float  #: the margin, and what rounding may take
+    v: float
+    k: float
+    first_moves: bool  #: K is of the first as seen from the second
+
+
+class Here(NamedTuple):
+    """The configuration that is looked at, and what is needed to look."""
+
+    layout: Layout
+    frames: Frames
+    solver: Solver
+    axes: Array  #: what each pair remembers
+    twist: Array  #: (links, 6), see `twists`
+
+
+@kernel
+def twists(chain: Chain, q0: Array, q1: Array, poses: Array, out: Array) -> None:
+    """Write how each link moves on the line, (links, 6): w and v, its point x by v + w x x; floating joints rest."""
+    parent, axis = chain.parent, chain.axis
+    for i in range(parent.shape[0]):
+        for n in range(6):
+            out[i, n] = out[parent[i], n] if parent[i] >= 0 else 0.0
+        what = chain.kind[i]
+        if what == 0 or what == 4:
+            continue
+        k = chain.source[i]
+        m = poses[i]
+        a = rotated(m, (axis[i, 0], axis[i, 1], axis[i, 2]))
+        rate = chain.multiplier[i] * (q1[k] - q0[k])
+        if what == 2:
+            for n in range(3):
+                out[i, 3 + n] += rate * a[n]
+            continue
+        if what == 3:
+            x, y = rate, q1[k + 1] - q0[k + 1]
+            u, v = plane_axes((axis[i, 0], axis[i, 1], axis[i, 2]))
+            d = rotated(chain.origin[i], (x * u[0] + y * v[0], x * u[1] + y * v[1], x * u[2] + y * v[2]))
+            if parent[i] >= 0:
+                d = rotated(poses[parent[i]], d)
+            for n in range(3):
+                out[i, 3 + n] += d[n]
+            rate = q1[k + 2] - q0[k + 2]
+        z = cross((m[0, 3], m[1, 3], m[2, 3]), a)
+        for n in range(3):
+            out[i, n] += rate * a[n]
+            out[i, 3 + n] += rate * z[n]
+
+
+@kernel
+def _root(x: float, rate: float, k: float) -> float:
+    """Return up to which s > 0 x + rate s - k s^2 / 2 stays above zero, a little less."""
+    if not (x > 0.0 and rate == rate):
+        return 0.0
+    r = sqrt(rate * rate + 2.0 * k * x)
+    s = 1e308
+    if rate < 0.0:
+        s = 2.0 * x / (r - rate)
+    elif k > 0.0:
+        s = (r + rate) / k
+    return s * (1.0 - 2.0**-40) if s == s else 0.0
+
+
+@kernel
+def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
+    """Return the least of d . r over a placed slot, r from its centre."""
+    core = core_of(layout, k)
+    e = (
+        -(rows[k, 0] * d[0] + rows[k, 3] * d[1] + rows[k, 6] * d[2]),
+        -(rows[k, 1] * d[0] + rows[k, 4] * d[1] + rows[k, 7] * d[2]),
+        -(rows[k, 2] * d[0] + rows[k, 5] * d[1] + rows[k, 8] * d[2]),
+    )
+    r = sqrt(dot(d, d))
+    return float(-dot(e, support(core, e)) - (core.floats[_RADIUS] + core.floats[_SLACK]) * r)
+
+
+@kernel
+def _relative_motion(here: Here, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
+    """Return how a slot turns as seen from another that is held fast, and how its centre moves."""
+    link, twist, balls = here.layout.link, here.twist, here.frames.balls
+    w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for side in range(2):
+        j, sign = (link[fixed], -1.0) if side == 1 else (link[moves], 1.0)
+        if j >= 0:
+            w = (w[0] + sign * twist[j, 0], w[1] + sign * twist[j, 1], w[2] + sign * twist[j, 2])
+            u = (u[0] + sign * twist[j, 3], u[1] + sign * twist[j, 4], u[2] + sign * twist[j, 5])
+    turned = cross(w, (balls[moves, 0], balls[moves, 1], balls[moves, 2]))
+    return w, (u[0] + turned[0], u[1] + turned[1], u[2] + turned[2])
+
+
+@kernel
+def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float) -> tuple[float, float]:
+    """Return how far to either side the quadratic bound of the module holds two slots apart, along GJK's normal."""
+    layout, rows, balls, one = here.layout, here.frames.rows, here.frames.balls, here.solver.one
+    moves, fixed, sign = (a, b, -1.0) if bound.first_moves else (b, a, 1.0)
+    n = (sign * one[0, 3], sign * one[0, 4], sign * one[0, 5])
+    w, v = _relative_motion(here, fixed, moves)
+    at = (balls[moves, 0] - balls[fixed, 0], balls[moves, 1] - balls[fixed, 1], balls[moves, 2] - balls[fixed, 2])
+    near = _lowest(layout, rows, moves, n)
+    size = sqrt(dot(at, at)) + balls[moves, 3] + balls[fixed, 3]
+    for c in range(3):
+        size += abs(balls[fixed, c]) + abs(balls[moves, c])
+    slack = core_of(layout, moves).floats[_SLACK]
+    error = 64.0 * _U * size * (1.0 + sqrt(dot(w, w))) + 2.0 * slack * (1.0 + sqrt(dot(w, w)))
+    x = dot(n, at) + near + _lowest(layout, rows, fixed, (-n[0], -n[1], -n[2])) - error - bound.floor
+    if not x > 0.0:
+        return 0.0, 0.0
+    m = cross(n, w)
+    straight = dot(n, v)
+    found_back, found_forth = 0.0, 0.0
+    for side in range(2):
+        sign, wanted = (1.0, forth) if side == 1 else (-1.0, back)
+        best, s = 0.0, wanted
+        for _ in range(3):
+            if not s > best:
+                break
+            t = sign * s
+            d = (n[0] + t * m[0], n[1] + t * m[1], n[2] + t * m[2])
+            # concave: up to s the first order stays above the line to there
+            rate = sign * straight + (_lowest(layout, rows, moves, d) - near) / s
+            best = max(best, min(s, _root(x, rate, bound.k)))
+            if best >= wanted:
+                break
+            s = min(wanted, 2.0 * best)
+        if side == 1:
+            found_forth = best
+        else:
+            found_back = best
+    return found_back, found_forth
+
+
+@kernel
+def _by_capsules(here: Here, bound: Bound, a: int, b: int, back: float, forth: float) -> tuple[float, float, float]:
+    """Return how far back and forth the balls and the capsules round two placed slots prove them apart.
+
+    Also returned is how rough GJK may be where that is not enough.
+    """
+    balls, floor, v = here.frames.balls, bound.floor, bound.v
+    m, f = (a, b) if bound.first_moves else (b, a)
+    n = (balls[m, 0] - balls[f, 0], balls[m, 1] - balls[f, 1], balls[m, 2] - balls[f, 2])
+    so_back, so_forth, loose = 0.0, 0.0, 0.0
+    gap = between_balls(balls, a, b) - floor
+    if gap > 0.0:
+        _, u = _relative_motion(here, f, m)
+        rate = dot(n, u) / sqrt(dot(n, n))
+        so_back, so_forth = max(gap / v, _root(gap, -rate, bound.k)), max(gap / v, _root(gap, rate, bound.k))
+    if not (so_back >= back and so_forth >= forth):
+        gap = between_capsules(here.frames.rows, here.layout.floats, here.layout.starts, a, b) - floor
+        if gap > 0.0:
+            so_back, so_forth = max(so_back, gap / v), max(so_forth, gap / v)
+            # they do not touch: a tenth of the gap is as good as all digits
+            loose = 0.1 * gap / (sqrt(dot(n, n)) + balls[a, 3] + balls[b, 3])
+    return so_back, so_forth, loose
+
+
+@kernel
+def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool]:
+    """Return how far back and forth a pair is proven apart, and whether it is known to be within the margin.
+
+    No more than ``back`` and ``forth`` is looked for. Of hulls round several bodies, that they touch says nothing.
+    """
+    layout, frames, solver = here.layout, here.frames, here.solver
+    first, last, one = layout.pairs[p, 2], layout.pairs[p, 3], solver.one
+    enough = max(bound.v * max(back, forth) + bound.floor, 0.0)
+    whole_back, whole_forth, least_back, least_forth = 0.0, 0.0, 1e308, 1e308
+    for r in range(first - 1, last):
+        hulls = r < first < last
+        a, b, row = layout.pairs[p, 0], layout.pairs[p, 1], p
+        if r >= first:
+            a, b, row = layout.subs[r, 0], layout.subs[r, 1], layout.pairs.shape[0] + r
+        place(layout, frames, a, now)
+        place(layout, frames, b, now)
+        so_back, so_forth, loose = _by_capsules(here, bound, a, b, back, forth)
+        if not (so_back >= back and so_forth >= forth):
+            mode = narrow.UNSIGNED if hulls or bound.margin >= 0.0 else narrow.SIGNED
+            cores = cores_of(layout.ints, layout.floats, layout.starts, frames.rows, a, b)
+            axes = here.axes[row : row + 1]
+            solve(cores, mode, enough, loose, solver.room, axes, one, solver.marks, plain(0))
+            if not hulls and one[0, 2] <= bound.margin:
+                return 0.0, 0.0, True
+            gap = one[0, 1] - bound.floor
+            if gap > 0.0 and (not hulls or one[0, 1] > 0.0):
+                so_back, so_forth = max(so_back, gap / bound.v), max(so_forth, gap / bound.v)
+                if not (so_back >= back and so_forth >= forth) and bound.k < inf:
+                    x, y = _curved(here, bound, a, b, back, forth)
+                    so_back, so_forth = max(so_back, x), max(so_forth, y)
+        if not hulls:
+            least_back, least_forth = min(least_back, so_back), min(least_forth, so_forth)
+        elif so_back >= back and so_forth >= forth:
+            return so_back, so_forth, False
+        else:
+            whole_back, whole_forth = so_back, so_forth  # the bodies lie in the hulls
+    return max(least_back, whole_back), max(least_forth, whole_forth), False

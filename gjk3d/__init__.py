@@ -1,6 +1,8 @@
 """gjk3d: do 3D shapes touch, how far apart are they, how deep do they overlap, where, and when.
 
-The names below are loaded when they are first used, so that importing the package is cheap.
+Convex shapes are in `shapes`, all others in `bodies`; questions about two are in `query`, many objects in
+`scene`, assemblies of parts in `clash`, robots in `robot`, pictures in `viz`. Kernels are in `narrow`, `broad` and
+`bodies`, proofs in `exact`. The names below are loaded when first used, so that importing the package is cheap.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import pytest
 from strategies import SHAPES, build
 
 import gjk3d as gk
-from gjk3d.exact import bodies
+from gjk3d.exact import convex_sets
 from gjk3d.replay.shapes import write_shape
 from gjk3d.scene.proxies import planes_of
 
@@ -94,7 +94,7 @@ def test_a_subclass_of_a_shape_has_contacts_proofs_and_replays(name, members):
     mine = subclass(base, **members)
     one, other = (gk.contact(x, gk.Box((1, 1, 1)), None, POSES[1]) for x in (mine, base))
     assert one.points_a.tolist() == other.points_a.tolist()
-    assert (bodies.body_of(mine) is None) == (bodies.body_of(base) is None)
+    assert (convex_sets.body_of(mine) is None) == (convex_sets.body_of(base) is None)
     assert write_shape(mine) == write_shape(base)
     verdicts = [gk.verify(gk.signed_distance(x, BALL, None, POSES[2]), x, BALL, None, POSES[2]) for x in (mine, base)]
     assert verdicts[0] == verdicts[1]

@@ -13,8 +13,8 @@ import numpy as np
 from gjk3d.bodies import files as model_files
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash.report import Input, Report, Vector
-from gjk3d.clash.units import converted, doubt, one_unit, symbol
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
+from gjk3d.units import doubt, one_unit, symbol
 
 #: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
 _UNREAD = (
@@ -315,3 +315,10 @@ def sha256(path: Path) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
+
+
+def converted(mesh: Mesh, factor: float, unit: str, name: str | None = None) -> Mesh:
+    """Return a mesh with its lengths multiplied, in another unit."""
+    return Mesh(
+        mesh.vertices * factor, mesh.faces, name=name or mesh.name, unit=unit, parts=mesh.parts, source=mesh.source
+    )

@@ -16,8 +16,8 @@ import numpy as np
 
 from gjk3d.clash.assembly import order
 from gjk3d.clash.report import BY_DEFAULT, KINDS, SCHEMA_VERSION, STATUSES, Clash, Report
-from gjk3d.clash.units import conversion
 from gjk3d.errors import FileError, ParseError
+from gjk3d.units import conversion
 
 _NEIGHBOURS = 8
 #: Findings are grouped with their like: what must be mended, what lies on one another, what is close.

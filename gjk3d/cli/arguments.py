@@ -214,8 +214,9 @@ def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
 
 
 def in_one_unit(models: list[Model], said: str | None) -> tuple[list[Model], str | None, list[str]]:
-    """Return models in one unit, the unit, and what was done to get there; see `gjk3d.clash.units.one_unit`."""
-    from gjk3d.clash.units import converted, one_unit
+    """Return models in one unit, the unit, and what was done to get there; see `gjk3d.units.one_unit`."""
+    from gjk3d.clash.assembly import converted
+    from gjk3d.units import one_unit
 
     unit, factors, notes = one_unit([(model.path.name, model.mesh.unit) for model in models], said)
     return (
@@ -232,7 +233,7 @@ def in_one_unit(models: list[Model], said: str | None) -> tuple[list[Model], str
 
 def size_notes(meshes: Sequence[Mesh], unit: str | None, said: bool) -> list[str]:
     """Return the remark on sizes that suggest another unit, if there is one."""
-    from gjk3d.clash.units import doubt
+    from gjk3d.units import doubt
 
     sizes = [float((mesh.bounds[1] - mesh.bounds[0]).max()) for mesh in meshes]
     text = doubt(unit, sizes, max(sizes), said)

@@ -119,7 +119,7 @@ def clash(
     check_output(html, "--html", (".html", ".htm"), files)
     check_output(bcf, "--bcf", (".bcf", ".bcfzip"), files)
     with unbroken():
-        from gjk3d.clash.units import length
+        from gjk3d.units import length
 
     for text, option in ((clearance, "--clearance"), (tolerance, "--tolerance")):
         if text is not None and length(text, "m", option) < 0.0:
@@ -169,7 +169,7 @@ def _checked(
         from gjk3d.clash import Assembly, check, read_rules
         from gjk3d.clash.findings import read_baseline
         from gjk3d.clash.formats import LineWriter
-        from gjk3d.clash.units import length
+        from gjk3d.units import length
 
     rules, before = read_rules(ignore), read_baseline(baseline)
     with Bar(show=not quiet) as bar, ExitStack() as opened:

@@ -32,7 +32,7 @@ def info(file: Path, /, *, unit: str | None = None, json: Annotated[bool, Parame
     import gjk3d as gk
     from gjk3d.clash.assembly import sha256
     from gjk3d.clash.report import versions
-    from gjk3d.clash.units import check_unit
+    from gjk3d.units import check_unit
 
     check_unit(unit)
     mesh = gk.load(file, unit=unit)

@@ -34,7 +34,7 @@ from gjk3d.exact.arithmetic import (
     stretched,
     sub,
 )
-from gjk3d.exact.bodies import Body, Side, at_point
+from gjk3d.exact.convex_sets import Body, Side, at_point
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.gjk_epa import foot
 from gjk3d.exact.signed import bracket_outside

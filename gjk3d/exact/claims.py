@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.exact.arithmetic import ORIGIN, FractionVec, Vec, dot, float_above, fractions, negative, sqrt_bounds
-from gjk3d.exact.bodies import Body, Placement, at_point
+from gjk3d.exact.convex_sets import Body, Placement, at_point
 from gjk3d.exact.difference import Difference
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.results import Distance, Status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isqrt, lcm
 
 from gjk3d.exact.arithmetic import Enclosure, Matrix, Root, Vec, columns, dot, stretched, turned
-from gjk3d.exact.bodies import Body, Term, stretched_matrix
+from gjk3d.exact.convex_sets import Body, Term, stretched_matrix
 
 _GRID = 64  #: a point of the unit ball is a multiple of 2**-64, rounded towards the centre
 _LONG, _SHORT = 112, 80  #: binary digits beyond which a direction is shortened where there are balls, and to how many

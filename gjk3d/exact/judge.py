@@ -21,9 +21,9 @@ from gjk3d.exact.arithmetic import (
     negative,
     sqrt_bounds,
 )
-from gjk3d.exact.bodies import Body, Placement, Side, at_point, body_of, place, placement, same_set
 from gjk3d.exact.certificates import judge_carried, judge_foot
 from gjk3d.exact.claims import UNIT, Allowed, Claim, allowance, claim_of
+from gjk3d.exact.convex_sets import Body, Placement, Side, at_point, body_of, place, placement, same_set
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.revolved import prove_depth
 from gjk3d.exact.signed import bracket_outside, enclose, heights, place_plane

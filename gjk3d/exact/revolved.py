@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import permutations
 
 from gjk3d.exact.arithmetic import ZERO, Enclosure, FractionVec, Matrix, Root, Vec, columns, cross, dot
-from gjk3d.exact.bodies import Body, Placement, Side, Term, place
+from gjk3d.exact.convex_sets import Body, Placement, Side, Term, place
 from gjk3d.exact.difference import Difference
 
 _STEPS = 400  #: vertices of a polygon

@@ -1,4 +1,4 @@
-"""The same over many pairs, and the only way in: one kernel a question, however many shapes, pairs and poses.
+"""Distances and booleans of many pairs, and the only way in: one kernel a question, however many shapes and poses.
 
 Rows are independent, so bits do not depend on how they are cut into chunks. One way in, because each would be
 compiled with everything below it.

@@ -10,7 +10,7 @@ import numpy as np
 from gjk3d.convex.checks import FACETS
 from gjk3d.convex.rows import Rows
 from gjk3d.errors import ShapeError
-from gjk3d.exact.bodies import body_of
+from gjk3d.exact.convex_sets import body_of
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.narrow.cores import relative_pose, support_once
 from gjk3d.narrow.trace import ENDINGS, read_log

@@ -1,6 +1,7 @@
-"""Which two kinds are answered how: the one table of it, for pairs and for rays.
+"""Which two kinds of shapes are answered how, when they are asked whether they touch and how far apart they are.
 
-A new kind is a line in `Kind`, in `kind_of`, and its lines in the tables.
+A new kind is a line in `Kind`, in `kind_of`, and its lines in the table. A ray chooses in `raycast`; questions for
+convex shapes alone, such as `contact` and `time_of_impact`, refuse bodies by `gjk3d.convex.checks.check_convex`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from gjk3d.convex.solve import Way, is_mapped
 from gjk3d.errors import UnsupportedPair
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.units import symbol
 
 if TYPE_CHECKING:
     from gjk3d.bodies.base import Body
@@ -114,7 +116,7 @@ def way_of(a: Any, b: Any) -> Way:
 def check_units(a: Body, b: Body) -> None:
     """Raise where two meshes say that they are in different units."""
     one, other = getattr(a, "unit", None), getattr(b, "unit", None)
-    if one and other and one.rstrip("s") != other.rstrip("s"):
+    if one and other and symbol(one) != symbol(other):
         raise UnsupportedPair(
             f"a is in {one} and b in {other}: bring them to one unit, as with mesh.scaled(0.001, unit='meters')"
         )

@@ -1,4 +1,4 @@
-"""The questions about two shapes: check, pack, call the kernels, wrap the answer."""
+"""`collide`, `distance`, `signed_distance` and `separating_axis` of two shapes; what they all go through is `ask`."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from gjk3d.errors import ShapeError
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.poses import as_matrices, matrices, parts, pose_rows, translations
-from gjk3d.query.volume import Volume
+from gjk3d.query.volume_base import Volume
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import rows
 from gjk3d.shapes.base import Shape

@@ -19,7 +19,7 @@ from gjk3d.convex.checks import FACETS
 from gjk3d.errors import Gjk3dError, ParseError
 from gjk3d.narrow import solve as narrow
 from gjk3d.query import distance as queries
-from gjk3d.replay.checks import MAX_BYTES, Value, read_json
+from gjk3d.replay.json_reader import MAX_BYTES, Value, read_json
 from gjk3d.replay.shapes import read_shape, write_shape
 from gjk3d.results import Certificate, Distance, Status
 from gjk3d.shapes.base import Shape

@@ -9,7 +9,7 @@ import numpy as np
 
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.geometry.hulls import build_hull, hull_of_faces
-from gjk3d.replay.checks import Value
+from gjk3d.replay.json_reader import Value
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.combined import Rounded

@@ -31,7 +31,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel, plain
+from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
@@ -114,7 +114,7 @@ def _root(x: float, rate: float, k: float) -> float:
     return s * (1.0 - 2.0**-40) if s == s else 0.0
 
 
-@kernel
+@inlined
 def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
     """Return the least of d . r over a placed slot, r from its centre."""
     core = core_of(layout, k)
@@ -127,7 +127,7 @@ def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
     return float(-dot(e, support(core, e)) - (core.floats[_RADIUS] + core.floats[_SLACK]) * r)
 
 
-@kernel
+@inlined
 def _relative_motion(here: Here, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
     """Return how a slot turns as seen from another that is held fast, and how its centre moves."""
     link, twist, balls = here.layout.link, here.twist, here.frames.balls
@@ -182,7 +182,7 @@ def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float)
     return found_back, found_forth
 
 
-@kernel
+@inlined
 def _by_capsules(here: Here, bound: Bound, a: int, b: int, back: float, forth: float) -> tuple[float, float, float]:
     """Return how far back and forth the balls and the capsules round two placed slots prove them apart.
 
@@ -206,7 +206,7 @@ def _by_capsules(here: Here, bound: Bound, a: int, b: int, back: float, forth: f
     return so_back, so_forth, loose
 
 
-@kernel
+@inlined
 def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool]:
     """Return how far back and forth a pair is proven apart, and whether it is known to be within the margin.
 

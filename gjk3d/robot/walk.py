@@ -123,7 +123,7 @@ def balls_meet(layout: Layout, frames: Frames, now: int, p: int, margin: float) 
     return not between_balls(frames.balls, a, b) > margin
 
 
-@kernel
+@inlined
 def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: float, axes: Array, simplex: Array) -> int:
     """Tell whether a pair whose balls meet is closer than a margin, as `quick_collide` does: 0, 1, or not sure.
 
@@ -229,7 +229,7 @@ def nearest(gaps: Array, first: int, last: int, most: float) -> int:
     return found
 
 
-@kernel
+@inlined
 def nearest_in_pair(
     layout: Layout, frames: Frames, solver: Solver, now: int, p: int, best: float, known: bool, axes: Array,
     gaps: Array, out: Array,

@@ -1,4 +1,8 @@
-"""THE list of shapes and the one if-chain over their cores: a new shape is one file and one line in each."""
+"""THE list of shapes and the one if-chain over their cores: a new shape is one file and one line in each.
+
+A shape with a core of its own kind also has a number in `layout`, features in `narrow.features`, its rays in
+`narrow.ray`, and its exact set in `exact.convex_sets`; one that is composed of others has none of that.
+"""
 
 from __future__ import annotations
 

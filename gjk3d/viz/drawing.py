@@ -1,4 +1,4 @@
-"""What a picture consists of, before anything draws it: plain arrays, so that a page needs no OpenGL either."""
+"""What a picture consists of, and its colors, before anything draws it: plain arrays; a page needs no OpenGL either."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from model_files import CORNERS, QUADS, TRIANGLES, glb, obj, step, stl_binary, w
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check
-from gjk3d.clash.units import conversion, doubt, length, symbol
 from gjk3d.errors import FileError, ParseError
+from gjk3d.units import conversion, doubt, length, symbol
 
 
 @pytest.fixture

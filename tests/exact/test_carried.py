@@ -15,8 +15,8 @@ from strategies import PAIRS, SHAPES, build, examples, pairs, polytopes, random_
 import gjk3d as gk
 from gjk3d.exact import verify
 from gjk3d.exact.arithmetic import Enclosure
-from gjk3d.exact.bodies import Side, body_of, place, placement
 from gjk3d.exact.certificates import judge_carried
+from gjk3d.exact.convex_sets import Side, body_of, place, placement
 from gjk3d.exact.difference import Difference
 from gjk3d.poses import pose_rows
 

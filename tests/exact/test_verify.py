@@ -400,7 +400,7 @@ def test_a_verdict_reads_well():
 
 
 def test_which_shapes_are_polytopes_is_agreed():
-    from gjk3d.exact.bodies import body_of
+    from gjk3d.exact.convex_sets import body_of
 
     for spec in SHAPES.values():
         body = body_of(build(spec))

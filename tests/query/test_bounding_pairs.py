@@ -84,7 +84,7 @@ def test_all_pairs_are_the_rows_one_by_one(kind, other):
 def test_more_pairs_than_a_block_holds(monkeypatch):
     a, b = some("obb", 9), some("aabb", 8)
     hits = a.overlaps(b, all_pairs=True)
-    monkeypatch.setattr("gjk3d.query.volume._BLOCK", 7)
+    monkeypatch.setattr("gjk3d.query.volume_base._BLOCK", 7)
     np.testing.assert_array_equal(a.overlaps(b, all_pairs=True), hits)
 
 

@@ -14,7 +14,7 @@ from strategies import PAIRS, SHAPES, build, clouds, examples, pairs, random_pos
 
 import gjk3d as gk
 from gjk3d.replay import Sameness, read, run, to_json
-from gjk3d.replay.checks import Value
+from gjk3d.replay.json_reader import Value
 from gjk3d.replay.shapes import read_shape, write_shape
 from gjk3d.shapes.base import Shape
 

@@ -120,9 +120,12 @@ def test_a_probe_that_hangs_is_given_up(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "result", [apart(), deep(), apart(1e-9), apart(1e9), apart(1.0, 1e6)], ids=["1", "deep", "1e-9", "1e9", "far away"]
+    ("asked", "where"),
+    [(apart, ()), (deep, ()), (apart, (1e-9,)), (apart, (1e9,)), (apart, (1.0, 1e6))],
+    ids=["1", "deep", "1e-9", "1e9", "far away"],
 )
-def test_both_bodies_and_both_witness_points_are_where_they_should_be(result):
+def test_both_bodies_and_both_witness_points_are_where_they_should_be(asked, where):
+    result = asked(*where)
     image, plotter = picture(result)
     assert image.std() > 5.0
     assert share(image, ORANGE) > 0.02

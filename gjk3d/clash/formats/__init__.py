@@ -1,4 +1,7 @@
-"""A report as files for other programs and for readers; JSON is what `Report.to_json` writes."""
+"""A report as files for other programs and for readers, a file a family of formats.
+
+JSON is in `report`, the page in `clash/page.py`; what ending and which ``--format`` write what is in `gjk3d.cli.clash`.
+"""
 
 from gjk3d.clash.formats.bcf import to_bcf
 from gjk3d.clash.formats.glb import to_glb

@@ -19,7 +19,7 @@ from gjk3d.clash import wording
 from gjk3d.clash.assembly import upward
 from gjk3d.clash.formats.text import document, legal
 from gjk3d.clash.report import KINDS, STATUSES, Clash, Report, Vector
-from gjk3d.clash.units import conversion
+from gjk3d.units import conversion
 
 _HEIGHT = 0.45  #: of the camera above the horizon, as a slope
 _ROOM = 1.3  #: times the sphere that must be seen

@@ -10,8 +10,8 @@ import numpy as np
 
 from gjk3d.clash.contacts import overlap, solid
 from gjk3d.clash.report import Clash, Report
-from gjk3d.clash.units import conversion
 from gjk3d.errors import ShapeError
+from gjk3d.units import conversion
 
 #: By kind, from the palette of Okabe and Ito, which colour-blind people can tell apart.
 COLORS = {

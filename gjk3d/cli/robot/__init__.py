@@ -1,4 +1,4 @@
-"""``gjk3d robot``: a file a command, and here the command line as it was before there were any.
+"""``gjk3d robot``: a file a command, and here the old flags, which say what replaces them.
 
 What the commands share is in options.py (options, printing) and cell.py (the robot, its surroundings, configurations).
 """

@@ -83,7 +83,7 @@ def _model(file: Path, way: str, unit: str | None, up: str) -> list[Thing]:
     import numpy as np
 
     import gjk3d as gk
-    from gjk3d.clash.units import conversion, symbol
+    from gjk3d.units import conversion, symbol
 
     mesh = gk.load(file)
     own = symbol(mesh.unit) or symbol(unit)

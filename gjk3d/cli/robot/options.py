@@ -91,7 +91,7 @@ class Surroundings:
 
     def gap(self) -> float:
         """Return the margin in metres."""
-        from gjk3d.clash.units import length
+        from gjk3d.units import length
 
         return 0.0 if self.margin is None else length(self.margin, "m", "--margin")
 

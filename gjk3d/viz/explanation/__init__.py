@@ -1,4 +1,8 @@
-"""Explain an answer: every step of GJK and EPA, drawn and in words."""
+"""Explain an answer: every step of GJK and EPA, drawn and in words.
+
+`steps` reads the trace of an answer, `narration` puts it into words, `scene` and `figure` draw it, `stage` and `files`
+write it as a page, pictures and films. Pictures of answers without their steps are in `viz/kinds`.
+"""
 
 from __future__ import annotations
 

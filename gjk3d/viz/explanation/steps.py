@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.errors import UnsupportedPair
-from gjk3d.exact.bodies import body_of
+from gjk3d.exact.convex_sets import body_of
 from gjk3d.narrow.cores import relative_pose, support_once
 from gjk3d.query.ask import question
 from gjk3d.results import Distance

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import PoseError
-from gjk3d.query.volume import Volume
+from gjk3d.query.volume_base import Volume
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere
 from gjk3d.shapes.arguments import rigid
 from gjk3d.shapes.halfspace import Halfspace

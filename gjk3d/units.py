@@ -1,4 +1,4 @@
-"""Units of length by their symbols, lengths that carry one, and models brought to one."""
+"""Units of length by their symbols, lengths that carry one, and what brings the files of models to one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from statistics import median
 
-from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import ParseError
 
 _METRES = {
@@ -102,13 +101,6 @@ def one_unit(files: Sequence[tuple[str, str | None]], said: str | None) -> tuple
         if factor != 1.0:
             notes.append(f"{name} is in {given}: its lengths are multiplied by {factor:g}")
     return own, factors, notes
-
-
-def converted(mesh: Mesh, factor: float, unit: str, name: str | None = None) -> Mesh:
-    """Return a mesh with its lengths multiplied, in another unit."""
-    return Mesh(
-        mesh.vertices * factor, mesh.faces, name=name or mesh.name, unit=unit, parts=mesh.parts, source=mesh.source
-    )
 
 
 #: Metres: a whole larger than the first (the second where the user said the unit), a middling part larger than the

@@ -173,4 +173,4 @@ else:  # hidden from type checkers, to which it would make every name right
         return value
 
     def __dir__() -> list[str]:
-        return sorted([*globals(), *__all__])
+        return sorted(["__version__", *__all__])

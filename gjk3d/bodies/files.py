@@ -25,6 +25,7 @@ import numpy as np
 from gjk3d.bodies import headers
 from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.errors import FileError, ParseError, ShapeError
+from gjk3d.units import check_unit
 
 #: Seconds that the reader of STEP files may take.
 STEP_SECONDS = 600.0
@@ -100,7 +101,8 @@ def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | N
     FileError
         There is no such file, or it is a folder.
     ParseError
-        The file is damaged, holds no triangles, is of an unknown format, or has no part of that name.
+        The file is damaged, holds no triangles, is of an unknown format, or has no part of that name; or ``unit`` is
+        no unit of length.
     ImportError
         An optional reader is not installed; the message has the pip line.
 
@@ -112,6 +114,8 @@ def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | N
     >>> len(plane.faces), plane.is_watertight
     (2452, False)
     """
+    if unit is not None:
+        check_unit(unit)
     content = read(path)
     with _blamed_on(content.file, content.kind):
         mesh = _mesh(content, unit or content.unit)

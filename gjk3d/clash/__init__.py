@@ -23,3 +23,7 @@ __all__ = [
     "page",
     "read_rules",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

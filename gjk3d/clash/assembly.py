@@ -83,14 +83,27 @@ class Assembly:
 
     @classmethod
     def of(cls, meshes: dict[str, Mesh], unit: str | None = None) -> Assembly:
-        """Return an assembly of meshes that are there already, all in one frame and one unit.
+        """Return an assembly of meshes that are there already, all in one frame.
 
         Parameters
         ----------
         meshes : dict of str to Mesh
-            By the name of each part.
+            By the name of each part. Units count as in `load`: all are brought to the first that a mesh states.
         unit : str, optional
-            Of their lengths: "mm", "m", "in" and the like.
+            The unit of meshes that state none: "mm", "m", "in" and the like; by default that of the others, where
+            these agree.
+
+        Returns
+        -------
+        Assembly
+            Its parts in the order of their names; its notes say what was brought to another unit.
+
+        Raises
+        ------
+        ParseError
+            A unit is none of length, or the others of a mesh without one do not agree.
+        ShapeError
+            A name is no text, or a part is no mesh.
 
         Examples
         --------
@@ -100,9 +113,24 @@ class Assembly:
         >>> [part.name for part in pair.parts], pair.unit
         (['a', 'b'], 'mm')
         """
+        if not isinstance(meshes, dict):
+            raise ShapeError(f"Assembly.of takes a dict of meshes by their names, not {type(meshes).__name__}")
+        for name, mesh in meshes.items():
+            if not (isinstance(name, str) and isinstance(mesh, Mesh)):
+                raise ShapeError(
+                    f"part {name!r} is a {type(mesh).__name__}: Assembly.of takes meshes by names that are text; of a "
+                    "convex shape, gk.Mesh(*shape.surface()) makes one"
+                )
         names = sorted(meshes, key=order)
-        parts = tuple(AssemblyPart(name, str(meshes[name].source or ""), meshes[name]) for name in names)
-        return cls(parts, unit, notes=_doubts(parts, unit, said=True))
+        stated = [symbol(meshes[name].unit) for name in names]
+        told = {each for each in stated if each is not None}
+        agreed = symbol(unit) or (told.pop() if len(told) == 1 else None)
+        own, factors, notes = one_unit(list(zip(names, stated, strict=True)), agreed)
+        parts = []
+        for name, its, factor in zip(names, stated, factors, strict=True):
+            part = AssemblyPart(name, str(meshes[name].source or ""), meshes[name])
+            parts.append(part if factor == 1.0 and its in (None, own) else _scaled(part, factor, str(own)))
+        return cls(tuple(parts), own, notes=(*notes, *_doubts(parts, own, said=unit is not None)))
 
     @classmethod
     def load(cls, paths: _Path | Iterable[_Path], *, unit: str | None = None) -> Assembly:

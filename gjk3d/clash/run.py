@@ -100,6 +100,10 @@ def check(
     [('hard', 'a', 'b', 0.25)]
     """
     start = time.perf_counter()
+    if not isinstance(assembly, Assembly):
+        raise TypeError(
+            f"check takes an Assembly, not {type(assembly).__name__}: Assembly.load(paths), or Assembly.of(meshes)"
+        )
     check_workers(workers)
     if keep is not None and keep < 0:
         raise ShapeError(f"keep is {keep}, expected a number of findings, 0 or more")

@@ -43,3 +43,7 @@ def scene_to_collision(scene: Any) -> tuple[CollisionManager, dict[str, Collisio
         transform, geometry = scene.graph[node]
         objects[node] = manager.add_object(node, scene.geometry[geometry], transform)
     return manager, objects
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

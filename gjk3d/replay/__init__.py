@@ -9,3 +9,7 @@ from __future__ import annotations
 from gjk3d.replay.document import Case, Replay, Sameness, read, run, to_json, versions
 
 __all__ = ["Case", "Replay", "Sameness", "read", "run", "to_json", "versions"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

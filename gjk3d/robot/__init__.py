@@ -46,3 +46,7 @@ if not TYPE_CHECKING:
         import gjk3d.robot.ompl as planning
 
         return planning
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -90,11 +90,11 @@ class Kept:
     __slots__ = ("bounds", "clearance", "free", "general", "told")
 
     def __init__(self, clearance: Any = None) -> None:
-        self.free: Any = None  #: what `gjk3d.robot.walk.free_many` is called with for one configuration,
+        self.free: Any = None  #: what `gjk3d.robot.walk.first_hits` is called with for one configuration,
         self.told: Any = None  #: where it answers,
         self.general: Any = None  #: and what `gjk3d.robot.general_pairs.all_far` calls
         self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`
-        self.bounds: Any = None  #: see `gjk3d.robot.motion_bounds.bounds_of`
+        self.bounds: Any = None  #: see `gjk3d.robot.motion_bounds.motion_bounds`
 
 
 class Cell(NamedTuple):

@@ -98,6 +98,8 @@ class Checker:
         touching: Iterable[tuple[str, str]] = (),
         margin: float = 0.0,
     ) -> None:
+        if not isinstance(robot, Robot):
+            raise TypeError(f"robot is {type(robot).__name__}, expected a Robot: Robot.from_urdf(path) reads one")
         check_margin(margin)
         self.robot = robot
         self._base = Base(robot, robot.pairs)

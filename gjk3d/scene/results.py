@@ -83,7 +83,7 @@ class ScenePairs(Generic[All, Row]):
 
     def __repr__(self) -> str:
         count = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
-        return f"{type(self.result).__name__} of {count} of objects"
+        return f"{'Contact' if isinstance(self.result, Contact) else 'Distance'} of {count} of objects"
 
 
 class Clearance(NamedTuple):

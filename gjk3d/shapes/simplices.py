@@ -102,7 +102,7 @@ class Segment(Polytope):
         return Segment(vertices[0], vertices[1])
 
 
-class _Simplex(Polytope):
+class Simplex(Polytope):
     """A shape with a fixed number of vertices."""
 
     __slots__ = ("_vertices",)
@@ -130,7 +130,7 @@ class _Simplex(Polytope):
         return vertex_core(self._vertices)
 
 
-class Triangle(_Simplex):
+class Triangle(Simplex):
     """The triangle with these three vertices; they may coincide or lie on a line.
 
     Parameters
@@ -157,7 +157,7 @@ class Triangle(_Simplex):
         return Triangle(vertices)
 
 
-class Tetrahedron(_Simplex):
+class Tetrahedron(Simplex):
     """The tetrahedron with these four vertices, in any order; it may be flat.
 
     Parameters

@@ -166,7 +166,9 @@ def function_of(x: Any) -> Callable[..., Drawing]:
     cure = _cure(x)
     if cure:
         raise TypeError(f"a {type(x).__name__} cannot be drawn by itself: {cure}")
-    known = ", ".join(sorted(cls.__name__ for cls in KINDS if cls.__module__.startswith("gjk3d.")))
+    ours = {cls.__name__ for cls in KINDS if cls.__module__.startswith("gjk3d.")}
+    ours -= {"Body", "Surface", "Travel", "Volume"}  # bases and internals: users know what is derived from them
+    known = ", ".join(sorted(ours | {"Mesh", "PointCloud", "VoxelGrid", "HeightField", "Compound", "AABB", "OBB"}))
     raise TypeError(f"{type(x).__name__} cannot be drawn; these can: {known}, poses, and lists of them")
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import single_entry
 from gjk3d.errors import PoseError
-from gjk3d.typing import Array
+from gjk3d.typing import Array, Array2, Array3
 
 WIDTH = 13
 TOLERANCE = 1e-6
@@ -28,8 +28,8 @@ ROUNDING = 128.0 * UNIT_ROUNDOFF
 _OK, _NOT_FINITE, _LAST_ROW, _TRANSPOSED, _NOT_ROTATION, _REFLECTION, _FAR = range(7)
 
 
-@kernel
-def check_row(m: Array, rows: Array, k: int) -> int:
+@single_entry
+def check_row(m: Array2, rows: Array2, k: int) -> int:
     """Turn a (4, 4) matrix into row k; returns what is wrong with it, 0 for nothing."""
     a, b, c, x = m[0, 0], m[0, 1], m[0, 2], m[0, 3]
     d, e, f, y = m[1, 0], m[1, 1], m[1, 2], m[1, 3]
@@ -77,8 +77,8 @@ def check_row(m: Array, rows: Array, k: int) -> int:
     return _OK
 
 
-@kernel
-def check_rows(matrices: Array, rows: Array) -> tuple[int, int]:
+@single_entry
+def check_rows(matrices: Array3, rows: Array2) -> tuple[int, int]:
     """Turn (n, 4, 4) matrices into (n, 13) rows; returns the first bad index (or -1) and what is wrong with it."""
     for k in range(matrices.shape[0]):
         what = check_row(matrices[k], rows, k)

@@ -8,7 +8,7 @@ answer what fits both one and many; then for one; and what is left is a stack.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,17 @@ else:
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Bits = NDArray[np.uint8]
+
+#: the same with the number of dimensions: what kernels take from Python, and return, is compiled for just that
+Array1 = Annotated[Array, 1]
+Array2 = Annotated[Array, 2]
+Array3 = Annotated[Array, 3]
+Array4 = Annotated[Array, 4]
+Ints1 = Annotated[Ints, 1]
+Ints2 = Annotated[Ints, 2]
+Bools2 = Annotated[Bools, 2]
+Bits3 = Annotated[Bits, 3]
 
 Real = np.floating[Any] | np.integer[Any]
 Number = float | Real

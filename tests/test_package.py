@@ -7,10 +7,10 @@ import graphlib
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -53,14 +53,20 @@ def test_names_are_listed_and_unknown_ones_refused():
         gjk3d.Spehre  # noqa: B018
 
 
-#: kernels that are longer than a screen, or take more than ten arguments without being called from Python: the rooms of
-#: robots and bodies are yet to follow. This list only shrinks.
-UNREAD = {"certified_many", "cover", "curved", "point_jacobian", "_sweep"}
+class Kernel(NamedTuple):
+    """What is counted of a kernel."""
+
+    lines: int
+    arguments: int
+    entry: bool
 
 
-def kernels() -> tuple[dict[str, tuple[int, int]], set[str]]:
-    """Return lines and arguments of each kernel, by module and name, and those that Python calls."""
-    found: dict[str, tuple[int, int]] = {}
+MARKS = {"kernel", "inlined", "entry", "single_entry"}
+
+
+def kernels() -> tuple[dict[str, Kernel], set[str]]:
+    """Return the kernels by module and name, and what Python calls."""
+    found: dict[str, Kernel] = {}
     called: set[str] = set()
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
@@ -73,44 +79,45 @@ def kernels() -> tuple[dict[str, tuple[int, int]], set[str]]:
                 origin |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
             elif isinstance(node, ast.FunctionDef):
                 origin.setdefault(node.name, f"{module}.{node.name}")
-                if {"kernel", "inlined"} & {d.id for d in node.decorator_list if isinstance(d, ast.Name)}:
+                if marks := MARKS & {d.id for d in node.decorator_list if isinstance(d, ast.Name)}:
                     lines = (node.end_lineno or 0) - node.lineno + 1
-                    found[f"{module}.{node.name}"] = lines, len(node.args.args) + len(node.args.kwonlyargs)
+                    entry = marks <= {"entry", "single_entry"}
+                    found[f"{module}.{node.name}"] = Kernel(lines, len(node.args.args), entry)
                     continue
             outside.append(node)
             todo += ast.iter_child_nodes(node)
         for node in outside:
-            if isinstance(node, ast.Name):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 called.add(origin.get(node.id, ""))
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 called.add(f"{origin.get(node.value.id, '')}.{node.attr}")
     return found, called
 
 
-def short(names: set[str]) -> set[str]:
-    return {name.rpartition(".")[2] for name in names}
-
-
 def test_kernels_fit_a_screen():
     found, _ = kernels()
-    assert found["gjk3d.narrow.gjk.gjk"][0] > 50
-    assert short({name for name, (lines, _) in found.items() if lines > 80}) <= UNREAD
+    assert found["gjk3d.narrow.gjk.gjk"].lines > 50
+    assert {name for name, each in found.items() if each.lines > 80} == set()
 
 
 def test_inner_kernels_take_few_arguments():
-    """What Python calls takes flat arrays and numbers, as many as it needs; what kernels call takes NamedTuples."""
+    """Entries take flat arrays and numbers, as many as they need; what kernels call takes NamedTuples."""
+    found, _ = kernels()
+    assert found["gjk3d.narrow.pairs.solve_many"].arguments > 10
+    assert not found["gjk3d.narrow.gjk.gjk"].entry
+    assert {name for name, each in found.items() if each.arguments > 10 and not each.entry} == set()
+
+
+def test_whatever_python_calls_is_an_entry():
+    """Only entries become machine code that Python can call: any other kernel would be interpreted."""
     found, called = kernels()
-    assert found["gjk3d.narrow.pairs.solve_many"][1] > 10
-    assert "gjk3d.narrow.pairs.solve_many" in called
-    assert "gjk3d.narrow.manifold.contact_rows" in called
-    assert "gjk3d.narrow.gjk.gjk" not in called
-    assert short({name for name, (_, count) in found.items() if count > 10 and name not in called}) <= UNREAD
+    assert sum(each.entry for each in found.values()) > 50
+    assert {name for name in called & found.keys() if not found[name].entry} == set()
 
 
-def test_numba_is_named_in_one_room():
-    named = re.compile(r"(@|[^a-z_])(njit|jit|cfunc|intrinsic|vectorize|guvectorize|prange)\b")
-    files = [p for p in PACKAGE.rglob("*.py") if named.search(p.read_text())]
-    assert sorted(p.name for p in files) == ["callback.py", "decorators.py"]
+def test_numba_is_imported_in_one_room():
+    named = re.compile(r"^\s*(import|from) (numba|llvmlite)\b", re.MULTILINE)
+    assert {p.parent.name for p in PACKAGE.rglob("*.py") if named.search(p.read_text())} == {"_kernels"}
 
 
 def test_layers():
@@ -186,58 +193,3 @@ def test_no_import_goes_round_in_a_circle_also_inside_functions():
     except graphlib.CycleError as circle:
         pytest.fail(" -> ".join(circle.args[1]))
     assert len(order) == len(known) > 100
-
-
-def test_one_signature_a_kernel(tmp_path):
-    code = """
-import numpy as np, gjk3d as gk
-from gjk3d._kernels.decorators import compiled_signatures
-pose = np.eye(4); pose[0, 3] = 0.3
-poses = np.array([pose, pose])
-shapes = [gk.Point(), gk.Box((1, 1, 1)), gk.Capsule(1, 1), gk.Cylinder(1, 2).scaled((1, 2, 3))]
-shapes.append(gk.ConvexHull(np.eye(3)))
-poses.setflags(write=False)
-for a in shapes:
-    a.support(np.float32([1, 2, 3]))
-    for b in shapes:
-        gk.collide(a, b, pose, poses)
-        gk.distance(a, b, None, poses[:, ::1])
-        gk.signed_distance(a, b, np.asfortranarray(pose), trace=True)
-        gk.contact(a, b, pose, poses, within=np.float32(1), max_points=None)
-    gk.signed_distance(a, gk.Halfspace((0, 0, 1)), poses)
-    gk.contact(gk.Halfspace((0, 0, 1)), a, poses, within=1)
-    gk.signed_distance(gk.Halfspace((0, 0, 1)), a, depth="epa", tol=1e-3)
-several = {k: n for k, n in compiled_signatures().items() if n > 1}
-names = {k: k.split('.')[-1] for k in several}
-large = ('gjk', 'epa', 'solve', 'feature', 'overlay')
-print({k: n for k, n in several.items() if names[k].endswith('_rows') or names[k] in large})
-"""
-    assert python(code, NUMBA_CACHE_DIR=str(tmp_path)).strip() == "{}"
-
-
-def test_an_edit_of_a_called_kernel_reaches_its_callers(tmp_path):
-    """The modification time is put back, as a copy or a hard link would have it; only content may decide."""
-    shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__"))
-    code = "import gjk3d as gk; print(gk.Capsule(1, 2).support((0, 0, 1)).tolist(), gk.__file__)"
-    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-    first = python(code, tmp_path, **environment)
-    assert first.startswith("[0.0, 0.0, 2.0]")
-    assert str(tmp_path) in first
-    called = tmp_path / "gjk3d/shapes/simplices.py"
-    before = called.stat()
-    text = called.read_text()
-    assert "return (x, y, z)" in text
-    called.write_text(text.replace("return (x, y, z)", "return (z, y, x)"))
-    os.utime(called, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert python(code, tmp_path, **environment).startswith("[1.0, 0.0, 1.0]")
-
-
-def test_kernels_run_where_nothing_can_be_cached():
-    code = """
-import numba, gjk3d._kernels.decorators as n
-from numba.core import caching
-caching.FunctionCache.__init__ = lambda *a: (_ for _ in ()).throw(RuntimeError("no locator available"))
-import gjk3d as gk
-print(gk.Sphere(1).support((0, 0, 2)).tolist(), n.cache_info()["enabled"])
-"""
-    assert python(code).strip() == "[0.0, 0.0, 1.0] False"

@@ -3,8 +3,8 @@
 A function that numba compiles costs some 50 ns a call, any other Python function some microseconds. What it raises is
 kept and raised again when the kernels are done; meanwhile its answer is NaN.
 
-numba stands here as well as in `decorators`, since what is compiled is the user's function and no kernel of ours: it is
-never kept on disk, and the guard of sources has nothing to say about it.
+numba stands here as well as in `jit`, since what is compiled is the user's function and no kernel of ours: it is never
+kept on disk, and the guard of sources has nothing to say about it. Without numba such functions are called as they are.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+
+from gjk3d._kernels.decorators import MODE
 
 Mapping = Callable[[Any], Any]
 
@@ -62,7 +59,12 @@ def raise_pending() -> None:
 
 
 def _compiled(function: Mapping) -> Callback | None:
-    if numba.config.DISABLE_JIT:
+    if MODE == "python":
+        return None
+    try:
+        import numba
+        from numba import types
+    except ImportError:
         return None
     inner = function if hasattr(function, "py_func") else numba.njit(function)
 
@@ -99,7 +101,7 @@ def _interpreted(function: Mapping) -> Callback:
     return Callback(address, False, held)
 
 
-if numba.config.DISABLE_JIT:
+if MODE in ("object", "python"):
 
     def call(address: int, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Return what the function at an address says of (x, y, z)."""
@@ -108,6 +110,10 @@ if numba.config.DISABLE_JIT:
         return (out[0], out[1], out[2])
 
 else:
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
 
     @intrinsic  # type: ignore[untyped-decorator]
     def call(context: Any, address: Any, x: Any, y: Any, z: Any) -> Any:

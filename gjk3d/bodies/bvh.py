@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
-from gjk3d._kernels.first_call import first_call
+from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import DEEPEST, STACK, to_points
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 LEAF = 2  #: triangles in a leaf, at most
 BINS = 16
@@ -27,8 +26,8 @@ BOX = 15  #: numbers of a box
 _GROWN = 16.0 * 2.0**-52
 
 
-@kernel
-def gather(vertices: Array, faces: Ints, corners: Array, spans: Array) -> None:
+@entry
+def gather(vertices: Array2, faces: Ints2, corners: Array2, spans: Array2) -> None:
     """Write nine floats a triangle, and its box as lowest and highest corner."""
     for k in range(faces.shape[0]):
         a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
@@ -110,8 +109,8 @@ def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: flo
     return i
 
 
-@kernel
-def build(spans: Array, order: Ints, links: Ints, bins: Array, stack: Ints) -> int:
+@entry
+def build(spans: Array2, order: Ints1, links: Ints2, bins: Array2, stack: Ints2) -> int:
     """Part the triangles until few are left in each; order becomes that of the leaves. Return the number of nodes."""
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
@@ -193,8 +192,8 @@ def _enclose(corners: Array, start: int, stop: int, axes: Array, o: int, box: Ar
     return float(box[3] * box[4] + box[4] * box[5] + box[5] * box[3])
 
 
-@kernel
-def fit(corners: Array, links: Ints, boxes: Array, work: Array) -> None:
+@entry
+def fit(corners: Array2, links: Ints2, boxes: Array2, work: Array2) -> None:
     """Write every node's box; ``work`` has rows for a matrix, its axes, a middle, three straight axes, and a box."""
     for i in range(3):
         for j in range(3):
@@ -252,14 +251,13 @@ def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
 
 
 def _built(vertices: Array, faces: Ints) -> Tree:
-    with first_call("mesh"):
-        corners, spans = _gathered(vertices, faces)
-        order = np.arange(len(faces), dtype=np.int64)
-        links = np.empty((2 * len(faces), 3), dtype=np.int64)
-        stack = np.empty((2 * DEEPEST, 4), dtype=np.int64)
-        count = build(spans, order, links, np.empty((BINS, 9)), stack)
-        corners, links = corners[order], links[:count].copy()
-        return Tree(_fitted(corners, links), links, corners, order, _reach(vertices))
+    corners, spans = _gathered(vertices, faces)
+    order = np.arange(len(faces), dtype=np.int64)
+    links = np.empty((2 * len(faces), 3), dtype=np.int64)
+    stack = np.empty((2 * DEEPEST, 4), dtype=np.int64)
+    count = build(spans, order, links, np.empty((BINS, 9)), stack)
+    corners, links = corners[order], links[:count].copy()
+    return Tree(_fitted(corners, links), links, corners, order, _reach(vertices))
 
 
 def _fitted(corners: Array, links: Ints) -> Array:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.distance import Thing, hulls_with_plane, in_order, pair_of
 from gjk3d.bodies.mesh import Mesh
@@ -20,7 +20,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.poses import moved, relative
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array2, Ints, Ints2
 
 _MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
 _LOOKED_AT = 16384  #: pairs of faces that meet
@@ -202,8 +202,8 @@ def _behind(n: Vec3, p: Triangle, q: Triangle) -> float:
     return max(0.0, dot(n, sub(p[0], q[0])), dot(n, sub(p[0], q[1])), dot(n, sub(p[0], q[2])))
 
 
-@kernel
-def touch_many(m: Rigid, ca: Array, cb: Array, pairs: Ints, out: Array) -> None:
+@entry
+def touch_many(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> None:
     """Write of each pair of triangles that meet a point of both, a normal and a depth, in A's frame."""
     for k in range(pairs.shape[0]):
         s, t = read(ca, pairs[k, 0]), place(m, cb, pairs[k, 1])

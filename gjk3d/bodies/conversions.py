@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.raycast import holds
 from gjk3d.bodies.triangles import read
-from gjk3d.bodies.voxels import Bits, VoxelGrid
+from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes.arguments import number, rows
 from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.typing import Array, Bools, RowsLike
+from gjk3d.typing import Array, Array2, Bits, Bits3, Bools, RowsLike
 
 _FINEST, _COARSEST = 0.01, 1.0  #: what coacd takes
 _SAMPLES = 20_000  #: points on each surface, beside its vertices
@@ -159,8 +159,8 @@ def _cell(x: float, pitch: float, count: int) -> int:
     return min(max(floor(x / pitch), 0), count - 1)
 
 
-@kernel
-def touched(corners: Array, pitch: float, more: float, cells: Bits) -> None:
+@entry
+def touched(corners: Array2, pitch: float, more: float, cells: Bits3) -> None:
     """Mark the cubes of a grid from the origin that triangles, (m, 9), touch; ``more`` is what rounding may hide."""
     half = 0.5 * pitch + more
     nx, ny, nz = cells.shape

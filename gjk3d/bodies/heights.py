@@ -7,7 +7,7 @@ from math import floor
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Packed, Parts
 from gjk3d.bodies.parts import BLOCK, turned
 from gjk3d.errors import ShapeError, UnboundedShapeError
@@ -18,7 +18,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.layout import in_range
 from gjk3d.shapes.surfaces import Surface
-from gjk3d.typing import Array, Ints, RowsLike, VectorLike
+from gjk3d.typing import Array, Array2, Ints, Ints2, RowsLike, VectorLike
 
 _PRISM = np.array([layout.HULL, 6, 0, 1, layout.NONE], dtype=np.int64)
 #: of each half of a cell, its corners as steps along the grid, anticlockwise from above
@@ -32,10 +32,11 @@ def _clamped(x: float, most: int) -> int:
     return int(min(max(floor(x), -1.0), float(most)))
 
 
-@kernel
+@entry
 def prisms_near(
-    heights: Array, left: float, front: float, pitch: float, boxes: Array, within: float, box: int, cell: int, out: Ints
-) -> tuple[int, int, int]:
+    heights: Array2, left: float, front: float, pitch: float, boxes: Array2, within: float, box: int, cell: int,
+    out: Ints2,
+) -> tuple[int, int, int]:  # fmt: skip
     """Fill rows of ``out`` with a box and a prism that are no farther apart than that; go on with a box and its cell.
 
     Return how many were found, and where to go on; with the number of boxes where all are done.

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d._kernels.first_call import first_call
+from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies import traversal
 from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
 from gjk3d.bodies.mesh import Mesh
@@ -25,7 +24,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.pairs import take_poses
 from gjk3d.poses import ROUNDING, WIDTH, relative
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 MOST_PAIRS = 2**26  #: of meeting faces that are listed: a gigabyte
 _EX = np.array([1.0, 0.0, 0.0])
@@ -179,12 +178,12 @@ def _any_in_box(m: Rigid, points: Array, low_high: Array, pad: float) -> bool:
     return False
 
 
-@kernel
+@entry
 def meet_rows(
-    rows_a: Array, rows_b: Array, rounding: float, reach: float, first: bool,
-    ba: Array, la: Ints, ca: Array, points_a: Array, box_a: Array,
-    bb: Array, lb: Ints, cb: Array, points_b: Array, box_b: Array,
-    stack: Ints, found: Ints, out: Ints,
+    rows_a: Array2, rows_b: Array2, rounding: float, reach: float, first: bool,
+    ba: Array2, la: Ints2, ca: Array2, points_a: Array2, box_a: Array2,
+    bb: Array2, lb: Ints2, cb: Array2, points_b: Array2, box_b: Array2,
+    stack: Ints2, found: Ints2, out: Ints1,
 ) -> None:  # fmt: skip
     """Write what each pair of poses makes of two meshes: MEET, MAYBE where one may lie in the other, or APART."""
     for k in range(rows_a.shape[0]):
@@ -211,8 +210,10 @@ def _roots_apart(m: Rigid, roots: Array, a: int, b: int, more: float) -> bool:
     return bool(boxes_apart(to, x, y, z, roots[b, 3], roots[b, 4], roots[b, 5]))
 
 
-@kernel
-def roots_apart(rows: Array, at: Ints, roots: Array, which: Ints, margin: float, rounding: float, out: Ints) -> None:
+@entry
+def roots_apart(
+    rows: Array2, at: Ints2, roots: Array2, which: Ints2, margin: float, rounding: float, out: Ints1
+) -> None:  # fmt: skip
     """Tell which pairs of meshes are farther apart than a margin; see `root_of`.
 
     ``at`` are their pose rows, ``which`` their rows of ``roots``.
@@ -224,8 +225,8 @@ def roots_apart(rows: Array, at: Ints, roots: Array, which: Ints, margin: float,
         out[k] = _roots_apart(m, roots, a, b, margin + rounding * reach)
 
 
-@kernel
-def matrices_apart(ma: Array, mb: Array, roots: Array, rounding: float, rows: Array) -> int:
+@entry
+def matrices_apart(ma: Array2, mb: Array2, roots: Array2, rounding: float, rows: Array2) -> int:
     """Tell whether two meshes are apart at two matrices by their `roots`, APART or MAYBE; NO_POSE where one is none.
 
     ``rows`` gets the poses. Each array that is passed costs as much as all that this does.
@@ -306,8 +307,7 @@ def prepare(a: Any, b: Any) -> Callable[[Any, Any], bool | None] | None:
         if told != MAYBE:
             return None if told == NO_POSE else False
         out[0] = APART
-        with first_call("mesh"):
-            meet_rows(row_a, row_b, ROUNDING, reach, False, *arrays)
+        meet_rows(row_a, row_b, ROUNDING, reach, False, *arrays)
         if out[0] != MAYBE:
             return bool(out[0] == MEET)
         return _holder(first, second, rows[0], rows[1]) != APART

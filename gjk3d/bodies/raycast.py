@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
-from gjk3d._kernels.first_call import first_call
+from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.heights import HeightField
@@ -27,7 +26,7 @@ from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
 from gjk3d.poses import IDENTITY, ROUNDING
 from gjk3d.shapes.base import Shape
-from gjk3d.typing import Array, Bools, Ints
+from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
 
 _NEVER = 1e308
 _UNCLEAR = -(2**40)
@@ -98,10 +97,10 @@ def _onto(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
     return max(ahead, 0.0) if ahead >= -noise else _NEVER
 
 
-@kernel
+@entry
 def first_triangles(
-    starts: Array, ways: Array, far: float, noises: Array, boxes: Array, links: Ints, corners: Array, stack: Ints,
-    keys: Array, distances: Array, which: Ints,
+    starts: Array2, ways: Array2, far: float, noises: Array1, boxes: Array2, links: Ints2, corners: Array2,
+    stack: Ints2, keys: Array1, distances: Array1, which: Ints1,
 ) -> None:  # fmt: skip
     """Write of each ray how far it comes to the first triangle, and its place in the tree; -1 where it meets none."""
     for k in range(starts.shape[0]):
@@ -177,8 +176,10 @@ def winding(p: Vec3, corners: Array) -> float:
     return total / (2.0 * pi)
 
 
-@kernel
-def inside(points: Array, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints, answer: Ints) -> None:
+@entry
+def inside(
+    points: Array2, boxes: Array2, links: Ints2, corners: Array2, noise: float, stack: Ints2, answer: Ints1,
+) -> None:  # fmt: skip
     """Write for each point whether it lies inside the closed surface."""
     for k in range(points.shape[0]):
         p = (points[k, 0], points[k, 1], points[k, 2])
@@ -244,8 +245,7 @@ def _on_triangles(mesh: Mesh, starts: Array, ways: Array, most: float) -> Hits:
     count, tree = len(starts), tree_of(mesh)
     noises = ROUNDING * (tree.reach + np.abs(starts).max(axis=1, initial=0.0))
     distances, which = np.empty(count), np.empty(count, dtype=np.int64)
-    with first_call("raycast of a mesh"):
-        first_triangles(starts, ways, most, noises, *tree.arrays, traversal_stack(), np.empty(STACK), distances, which)
+    first_triangles(starts, ways, most, noises, *tree.arrays, traversal_stack(), np.empty(STACK), distances, which)
     within = (which >= 0) & (distances <= 2.0 * noises)
     if mesh.is_solid:
         within |= inside_of(mesh, starts)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.triangles import crossing_segment, gap_along, meet, nearest, nearest_on, place, read
 from gjk3d.geometry.vec3 import Rigid, Vec3, sub
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 DEEPEST = 128  #: levels of a tree; halves beyond 64 of them, so that stacks of this size never overflow
 STACK = 4 * DEEPEST
@@ -126,10 +126,11 @@ def _widest(b: Array, i: int) -> float:
     return float(max(b[i, 3], b[i, 4], b[i, 5]))
 
 
-@kernel
+@entry
 def crossings(
-    m: Rigid, noise: float, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array, stack: Ints, found: Ints
-) -> int:
+    m: Rigid, noise: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2, stack: Ints2,
+    found: Ints2,
+) -> int:  # fmt: skip
     """Write the pairs of triangles that meet, up to the room in ``found``; return how many, at most one more."""
     room = found.shape[0]
     count = 0
@@ -194,10 +195,10 @@ def _near_each_other(
         seed[0] = first
 
 
-@kernel
+@entry
 def nearest_triangles(
-    m: Rigid, most: float, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array,
-    stack: Ints, keys: Array, seed: Ints, out: Array,
+    m: Rigid, most: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2,
+    stack: Ints2, keys: Array1, seed: Ints1, out: Array1,
 ) -> bool:  # fmt: skip
     """Write the gap that proves the distance of meshes that do not cross, the distance and two points, in A's frame.
 
@@ -267,8 +268,8 @@ def nearest_triangles(
     return some
 
 
-@kernel
-def cuts(m: Rigid, ca: Array, cb: Array, pairs: Ints, out: Array) -> int:
+@entry
+def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
     """Write the segments in which pairs of triangles cut, in A's frame; return how many there are."""
     count = 0
     for k in range(pairs.shape[0]):
@@ -283,10 +284,11 @@ def cuts(m: Rigid, ca: Array, cb: Array, pairs: Ints, out: Array) -> int:
 _HERE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 
 
-@kernel
+@entry
 def near_boxes(
-    boxes: Array, within: float, first: int, ba: Array, la: Ints, ca: Array, stack: Ints, query: Array, found: Ints
-) -> tuple[int, int]:
+    boxes: Array2, within: float, first: int, ba: Array2, la: Ints2, ca: Array2, stack: Ints2, query: Array2,
+    found: Ints2,
+) -> tuple[int, int]:  # fmt: skip
     """Write pairs of a box, lowest and highest corner, and a triangle that may be as near as that.
 
     Return how many, and the box to go on with; that is ``first`` itself where there is not even room for its own.
@@ -357,10 +359,11 @@ def _from_box(p: Vec3, b: Array, i: int) -> float:
     return float(x * x + y * y + z * z)
 
 
-@kernel
+@entry
 def to_points(
-    points: Array, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, keys: Array, out: Array, which: Ints
-) -> None:
+    points: Array2, most: float, ba: Array2, la: Ints2, ca: Array2, stack: Ints2, keys: Array1, out: Array2,
+    which: Ints1,
+) -> None:  # fmt: skip
     """Write for each point its distance from the surface, the nearest place, and the triangle."""
     for k in range(points.shape[0]):
         d, t, x = to_point((points[k, 0], points[k, 1], points[k, 2]), most, ba, la, ca, stack, keys)

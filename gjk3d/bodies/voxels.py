@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import entry
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.parts import Copies
 from gjk3d.errors import ShapeError
@@ -16,15 +16,14 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.surfaces import Surface
-from gjk3d.typing import Array, Ints, VectorLike
+from gjk3d.typing import Array, Bits, Bits3, Ints2, VectorLike
 
-Bits = NDArray[np.uint8]
 _CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)
 _ROOM = 65536
 
 
-@kernel
-def merged(left: Bits, start: int, out: Ints) -> tuple[int, int]:
+@entry
+def merged(left: Bits3, start: int, out: Ints2) -> tuple[int, int]:
     """Take boxes of solid cells out of a grid, greedily; return how many, and the cell to go on with.
 
     Each is as long as it can be along the last axis, then the middle one, then the first. A row of ``out`` is the first

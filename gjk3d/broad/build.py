@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from math import inf
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.broad.nodes import FREE, HEIGHT, LEAVES, LEFT, PARENT, RIGHT, ROOT, area
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 BINS = 16
 BIN = 7  #: floats of a bin: a box, and how many leaves
@@ -102,10 +102,11 @@ def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Ar
     return front
 
 
-@kernel
+@entry
 def build(
-    boxes: Array, links: Ints, state: Ints, order: Ints, count: int, room: int, waiting: Ints, bins: Array, costs: Array
-) -> float:
+    boxes: Array2, links: Ints2, state: Ints1, order: Ints1, count: int, room: int, waiting: Ints2, bins: Array2,
+    costs: Array1,
+) -> float:  # fmt: skip
     """Build the tree of the leaves that ``order`` begins with; return the sum of the inner nodes' surfaces.
 
     ``room`` is for how many leaves there is; scratch is ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1, BIN) and

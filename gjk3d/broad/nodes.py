@@ -7,8 +7,8 @@ the tree from growing deep.
 
 from __future__ import annotations
 
-from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.typing import Array, Ints
+from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 #: columns of a node's links; the height of a leaf is 0, of a place without one -1
 PARENT, LEFT, RIGHT, HEIGHT = range(4)
@@ -165,16 +165,16 @@ def holds(boxes: Array, node: int, fresh: Array, k: int) -> bool:
     )
 
 
-@kernel
-def put_boxes(boxes: Array, leaves: Ints, fresh: Array) -> None:
+@entry
+def put_boxes(boxes: Array2, leaves: Ints1, fresh: Array2) -> None:
     """Write boxes of leaves, and nothing else."""
     for k in range(leaves.shape[0]):
         for c in range(6):
             boxes[leaves[k], c] = fresh[k, c]
 
 
-@kernel
-def insert_many(boxes: Array, links: Ints, state: Ints, leaves: Ints, fresh: Array) -> None:
+@entry
+def insert_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: Array2) -> None:
     """Put leaves into the tree."""
     for k in range(leaves.shape[0]):
         for c in range(6):
@@ -182,15 +182,15 @@ def insert_many(boxes: Array, links: Ints, state: Ints, leaves: Ints, fresh: Arr
         insert(boxes, links, state, leaves[k])
 
 
-@kernel
-def remove_many(boxes: Array, links: Ints, state: Ints, leaves: Ints) -> None:
+@entry
+def remove_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1) -> None:
     """Take leaves out of the tree."""
     for k in range(leaves.shape[0]):
         remove(boxes, links, state, leaves[k])
 
 
-@kernel
-def move_many(boxes: Array, links: Ints, state: Ints, leaves: Ints, fresh: Array) -> None:
+@entry
+def move_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: Array2) -> None:
     """Give leaves new boxes: what stays within the box two levels above keeps its place, the rest finds a new one."""
     for k in range(leaves.shape[0]):
         leaf = leaves[k]
@@ -208,8 +208,8 @@ def move_many(boxes: Array, links: Ints, state: Ints, leaves: Ints, fresh: Array
             insert(boxes, links, state, leaf)
 
 
-@kernel
-def refit(boxes: Array, links: Ints, state: Ints, order: Ints) -> float:
+@entry
+def refit(boxes: Array2, links: Ints2, state: Ints1, order: Ints1) -> float:
     """Fit all inner nodes round leaves that have moved; return the sum of their surfaces, which searches cost.
 
     ``order`` is scratch for as many nodes as there are.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from math import inf
 
-from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.broad.nodes import HEIGHT, LEFT, RIGHT
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 GROUP, MASK = range(2)
 _PAD = 3e-14  #: of how far a box is from where a ray starts; a ray against a shape is off by a quarter of it
@@ -35,9 +35,9 @@ def meets(bits: Ints, i: int, others: Ints, j: int) -> bool:
     return bool((bits[i, GROUP] & others[j, MASK]) != 0 and (others[j, GROUP] & bits[i, MASK]) != 0)
 
 
-@kernel
+@entry
 def pairs_within(
-    boxes: Array, links: Ints, bits: Ints, within: float, stack: Ints, top: int, pairs: Ints
+    boxes: Array2, links: Ints2, bits: Ints2, within: float, stack: Ints2, top: int, pairs: Ints2
 ) -> tuple[int, int]:
     """Fill rows of ``pairs`` with leaves of one tree; return how many, and how many node pairs are left on the stack.
 
@@ -77,10 +77,10 @@ def pairs_within(
     return found, top
 
 
-@kernel
+@entry
 def pairs_between(
-    boxes: Array, links: Ints, bits: Ints, others: Array, other_links: Ints, other_bits: Ints, within: float,
-    stack: Ints, top: int, pairs: Ints,
+    boxes: Array2, links: Ints2, bits: Ints2, others: Array2, other_links: Ints2, other_bits: Ints2, within: float,
+    stack: Ints2, top: int, pairs: Ints2,
 ) -> tuple[int, int]:  # fmt: skip
     """Do as `pairs_within` between the leaves of two trees; the stack begins with both roots, unless they are apart."""
     found = 0
@@ -126,10 +126,10 @@ def along_ray(boxes: Array, node: int, starts: Array, ways: Array, k: int, far: 
     return enter <= leave
 
 
-@kernel
+@entry
 def along_rays(
-    boxes: Array, links: Ints, root: int, starts: Array, ways: Array, far: float, first: int, stack: Ints, pairs: Ints,
-    top: int,
+    boxes: Array2, links: Ints2, root: int, starts: Array2, ways: Array2, far: float, first: int, stack: Ints2,
+    pairs: Ints2, top: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Fill rows of ``pairs`` with a ray and a leaf, rays from ``first`` on.
 
@@ -160,8 +160,8 @@ def along_rays(
     return found, ray, 0
 
 
-@kernel
-def nearest_leaf(boxes: Array, links: Ints, root: int, box: Array, stack: Ints) -> int:
+@entry
+def nearest_leaf(boxes: Array2, links: Ints2, root: int, box: Array1, stack: Ints1) -> int:
     """Return the leaf whose box is nearest to a box; of several the one that is met first, nearer middles first."""
     best, least = root, inf
     stack[0] = root

@@ -431,7 +431,7 @@ class Report:
 
 def versions() -> dict[str, str]:
     """Return the versions that an answer depends on."""
-    return {name: version(name) for name in ("gjk3d", "numpy", "scipy", "numba", "trimesh")}
+    return {name: version(name) for name in ("gjk3d", "numpy", "scipy", "llvmlite", "trimesh")}
 
 
 def clash_id(kind: str, a: str, b: str) -> str:

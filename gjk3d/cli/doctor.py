@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import time
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
@@ -13,9 +14,10 @@ from gjk3d.cli.terminal import console, note, safe, write_json
 from gjk3d.errors import Gjk3dError
 
 SCHEMA_VERSION = 1
-NEEDED = ("numpy", "scipy", "numba", "llvmlite", "trimesh", "pyvista", "vtk", "cyclopts", "rich")
+NEEDED = ("numpy", "scipy", "llvmlite", "trimesh", "pyvista", "vtk", "cyclopts", "rich")
 #: The extras of pyproject.toml; a test holds the two together.
 EXTRAS = {
+    "build": ("numba",),
     "io": ("lxml", "networkx", "cascadio"),
     "mesh": ("manifold3d", "coacd"),
     "clash": ("manifold3d",),
@@ -24,11 +26,11 @@ EXTRAS = {
     "docs": ("pdoc",),
 }
 # vtk itself is loaded by pyvista, in the subprocess that probes whether rendering works
-_IMPORTED = ("numpy", "scipy", "numba", "trimesh")
+_IMPORTED = ("numpy", "scipy", "llvmlite", "trimesh")
 
 
 def doctor(*, json: Annotated[bool, Parameter(negative=())] = False) -> int:
-    """Show versions, the cache of compiled kernels and whether rendering works.
+    """Show versions, whether there is machine code, and whether rendering works.
 
     Exits with 1 if something that is needed is broken.
 
@@ -88,13 +90,11 @@ def _extra(extra: str, names: tuple[str, ...]) -> dict[str, Any]:
 def _kernels() -> dict[str, Any]:
     try:
         import gjk3d as gk
-        from gjk3d._kernels.decorators import cache_info
+        from gjk3d.compiling import kernels
 
         box, pose = gk.Box((1, 1, 1)), [[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
-        facts = cache_info()
-        fast = not facts["compiles"] or any(folder["files"] for folder in facts["folders"])
-        # asked only where it is fast: doctor must not compile for half a minute to say that nothing is compiled
-        if fast and (distance := gk.signed_distance(box, box, None, pose).distance) != 2.0:
+        facts = kernels()
+        if (distance := gk.signed_distance(box, box, None, pose).distance) != 2.0:
             return {**facts, "error": f"two boxes 2 apart are found {distance} apart"}
         return {**facts, "error": None}
     except Exception as error:
@@ -146,32 +146,27 @@ def _print(document: dict[str, Any]) -> None:
 def _print_kernels(kernels: dict[str, Any], line: Any) -> None:
     if kernels["error"]:
         line("kernels", kernels["error"], False)
-        return
-    if not kernels["compiles"]:
-        line("kernels", "compilation is off (NUMBA_DISABLE_JIT), everything runs slowly", None)
-        return
-    if not kernels["enabled"]:
-        line("kernels", "no place to keep compiled kernels: set NUMBA_CACHE_DIR to a writable folder", None)
-        return
-    folders = kernels["folders"]
-    files, size = sum(folder["files"] for folder in folders), sum(folder["bytes"] for folder in folders)
-    if files:
-        line("kernels", f"work; {files} files compiled, {size / 1e6:.1f} MB")
+    elif kernels["mode"] == "python":
+        line("kernels", "compilation is off (NUMBA_DISABLE_JIT, GJK3D_KERNELS), everything runs slowly", None)
+    elif kernels["mode"] == "jit":
+        line("kernels", "each process compiles by itself (GJK3D_KERNELS=jit)", None)
+    elif kernels["loaded"]:
+        line("kernels", f"machine code for {kernels['level']}: {kernels['object']}")
+    elif not kernels["can_build"]:
+        line("kernels", 'none for this machine, and nothing to compile them: pip install "gjk3d[build]"', None)
+    elif not kernels["writable"]:
+        line("kernels", f"no place to keep them: {kernels['folder']} cannot be written; set GJK3D_CACHE_DIR", None)
     else:
-        line("kernels", "not compiled yet: the first query takes longer; gjk3d warmup does it now", None)
-    for folder in folders:
-        line("", folder["path"] + ("" if folder["writable"] else " (read-only)"), True if folder["writable"] else None)
+        line("kernels", "not compiled yet: until then single questions are interpreted; gjk3d warmup does it", None)
 
 
 def warmup() -> int:
-    """Compile the kernels ahead, so that the first query is fast; once a machine and version."""
-    note("compiling all kernels, a minute or two where none are kept yet", "warmup")
+    """Compile all kernels ahead, so that the first query is fast; once a machine and version."""
     from gjk3d import compiling
 
-    steps = compiling.warmup(lambda what, seconds: note(f"{seconds:7.2f} s  {what}", "warmup"))
-    from gjk3d._kernels.decorators import cache_info
-
-    if not cache_info()["enabled"]:
-        note("nothing is kept on disk: each process compiles again; gjk3d doctor says why")
-    print(f"ready in {sum(seconds for _, seconds in steps):.2f} s")
+    start = time.perf_counter()
+    if not compiling.warmup():
+        note("nothing is compiled; gjk3d doctor says why")
+        return 1
+    print(f"ready in {time.perf_counter() - start:.2f} s")
     return 0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import single_entry
 from gjk3d.convex.solve import is_mapped
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 _U = UNIT_ROUNDOFF
 _KIND, _RADIUS, _CENTER, _RHO, _SLACK = layout.KIND, layout.RADIUS, layout.CENTER, layout.RHO, layout.SLACK
@@ -21,8 +21,8 @@ _BOX, _HEAD = layout.BOX, layout.FLOAT_HEAD
 SLACK = 1e-9
 
 
-@kernel
-def placed_boxes(q: Ints, f: Array, starts: Ints, balls: Ints, poses: Array, slots: Ints, out: Array) -> None:
+@single_entry
+def placed_boxes(q: Ints1, f: Array1, starts: Ints2, balls: Ints1, poses: Array2, slots: Ints1, out: Array2) -> None:
     """Fill row k of ``out`` with the box round object slots[k]: shape starts[slot] at pose row ``slot``.
 
     Of an object whose ``balls`` is not 0 the ball round it is taken, since its support mapping is not to be called.

@@ -10,7 +10,6 @@ from typing import Any, Literal, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import FACETS, check_limits, check_margin, check_workers, depth_mode, no_shape
 from gjk3d.convex.rows import (
     FIRST_POINTS,
@@ -261,8 +260,7 @@ class Pairs:
                 _cache(memory),
             )  # fmt: skip
 
-        with first_call("collide many pairs"):
-            in_chunks(len(pairs), workers, run)
+        in_chunks(len(pairs), workers, run)
         left = np.flatnonzero((answer == 2) | self._singly[pairs].any(axis=1))
         if len(left):
             out, _ = self._solve_rows(pairs[left], table[left], rows, narrow.SIGNED, inf, 0.0, workers, None)
@@ -369,13 +367,12 @@ class Pairs:
 
         curved = self._ints[table[:, [0, 5]] + layout.POLYTOPE].min(axis=1) == 0
         points, again = FIRST_POINTS, False
-        with first_call("distance of many pairs"):
+        in_chunks(len(pairs), workers, partial(run, points=points, again=again))
+        while flags[:, 3].any() and points < MOST_POINTS[True]:
+            points, again = 4 * points, True
             in_chunks(len(pairs), workers, partial(run, points=points, again=again))
-            while flags[:, 3].any() and points < MOST_POINTS[True]:
-                points, again = 4 * points, True
-                in_chunks(len(pairs), workers, partial(run, points=points, again=again))
-                if points >= MOST_POINTS[False]:
-                    flags[curved, 3] = 0  # these have no finite end
+            if points >= MOST_POINTS[False]:
+                flags[curved, 3] = 0  # these have no finite end
         # half-spaces and the like, and the few that the exact stage may have to settle
         apart = self._singly[pairs].any(axis=1) | (
             (flags[:, 2] == 0) & ~curved & (tol == 0.0) & (flags[:, 0] != Status.BEYOND)

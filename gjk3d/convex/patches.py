@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.rows import in_chunks
 from gjk3d.convex.solve import plane_core
@@ -92,8 +91,7 @@ def patch_points(
         )  # fmt: skip
         parts[start] = points
 
-    with first_call("contact"):
-        in_chunks(len(out), workers, run)
+    in_chunks(len(out), workers, run)
     columns = int(count.max()) if most is None else most
     points = np.full((len(out), columns, manifold.POINT), np.nan)
     for start, part in parts.items():

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import FACETS, check_polytopes
 from gjk3d.convex.rows import (
     FIRST_POINTS,
@@ -252,8 +251,7 @@ def signed(a: Shape, b: Shape, poses: Array) -> Array:
     """Return signed distances with b at one pose or n in a's frame, as rows of what `gjk3d.narrow.solve` answers."""
     rows = Rows(IDENTITY, pose_rows(poses)[0], len(poses) if poses.ndim == 3 else 1, True)
     out, flags = empty_answers(rows.total)
-    with first_call("distance"):
-        way(a, b).solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
+    way(a, b).solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
     return out
 
 
@@ -263,8 +261,7 @@ def contains(shape: Shape, points: Array) -> Bools:
     poses[:, :9] = IDENTITY[0, :9]
     poses[:, 9:12] = points
     rows = Rows(IDENTITY, poses, len(points), True)
-    with first_call("collide"):
-        return _collide_cores(shape, Point(), rows, 0.0)
+    return _collide_cores(shape, Point(), rows, 0.0)
 
 
 def _most_points(a: Shape, b: Shape) -> int:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.geometry.vec3 import Vec3, cross, dot, scale, sub, triangle_normal
 
 #: square of a triangle's height by its longest edge, below which a foot on its plane is refined, see `refined`
@@ -114,7 +114,7 @@ def refined(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec4, bool]:
     return foot, (lq, lr, lp, 0.0), within
 
 
-@kernel
+@single_entry
 def closest_on_triangle(a: Vec3, b: Vec3, c: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
     """Return the point of ABC nearest to the origin, and its coordinates on (A, B, C, -)."""
     ab, ac, bc = sub(b, a), sub(c, a), sub(c, b)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.geometry.vec3 import Rigid, Vec3, along, dot, exact_product, neg, offset, place, sub, turn_back
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Ints, Ints1
 
 SupportPair = tuple[Vec3, Vec3, Vec3]
 
@@ -34,7 +34,7 @@ class Cores(NamedTuple):
     a: Core
     b: Core
     m: Rigid  #: the pose of B in A, both about their centres
-    pose: Array  #: of A in the world
+    pose: Array1  #: of A in the world
     size: float  #: the length that errors are relative to, see `pair_size`
     error: float  #: of any support value, witness or plane distance, see `rounding_error`
     tiny: float  #: a length that is nothing but rounding
@@ -92,8 +92,8 @@ def world_center(p: Array, f: Array) -> Vec3:
     return (x[0] + x[1], y[0] + y[1], z[0] + z[1])
 
 
-@kernel
-def relative_pose(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
+@single_entry
+def relative_pose(p: Array1, fa: Array1, q: Array1, fb: Array1) -> Rigid:
     """Return the pose q of B's core in A's at p, both about their centres: a rotation by rows, then a translation."""
     if _centered(fa) and _centered(fb):
         x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
@@ -194,7 +194,7 @@ def support_pair(c: Cores, d: Vec3) -> SupportPair:
     return sub(a, b), a, b
 
 
-@kernel
-def support_once(qa: Ints, fa: Array, qb: Ints, fb: Array, m: Rigid, d: Vec3) -> SupportPair:
+@single_entry
+def support_once(qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, m: Rigid, d: Vec3) -> SupportPair:
     """Do as `support_pair` does, for callers in Python."""
     return support_pair(Cores(Core(qa, fa), Core(qb, fb), m, fa, 0.0, 0.0, 0.0, 0.0), d)

@@ -29,7 +29,7 @@ from gjk3d.geometry.vec3 import Vec3, cross, divide, dot, neg, perpendicular, ro
 from gjk3d.narrow.cores import Cores, support_pair
 from gjk3d.narrow.gjk import TOUCHING, first_four, known, set_row
 from gjk3d.narrow.room import EPA_START, EPA_STEP, FACES_PER_POINT, SIMPLEX, VERTEX_ROW, Room, put, put3
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 CLOSED, APART, FLAT, STUCK, FULL = range(5)
 #: of its longest edge: GJK's tetrahedron is a sliver where it is lower, or its base narrower
@@ -62,15 +62,15 @@ class Depth(NamedTuple):
 class Polytope(NamedTuple):
     """EPA's polytope in the room it is lent; see `gjk3d.narrow.room`."""
 
-    simplex: Array
-    v: Array  #: vertex rows
-    ff: Array  #: floats of faces: normal, key
-    fi: Ints  #: ints of faces: vertices, neighbours, alive
-    hk: Array  #: keys of the heap
-    hf: Ints  #: faces of the heap
-    stack: Ints
-    rim: Ints
-    mark: Ints
+    simplex: Array2
+    v: Array2  #: vertex rows
+    ff: Array2  #: floats of faces: normal, key
+    fi: Ints2  #: ints of faces: vertices, neighbours, alive
+    hk: Array1  #: keys of the heap
+    hf: Ints1  #: faces of the heap
+    stack: Ints1
+    rim: Ints2
+    mark: Ints1
 
 
 @kernel

@@ -11,14 +11,14 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d._kernels.decorators import inlined, kernel, single_entry
 from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, place, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, world_center
 from gjk3d.narrow.features import PLANE, Feature, Loops, feature
 from gjk3d.narrow.pairs import cores_of_row
 from gjk3d.shapes import layout
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints1, Ints2
 
 # of the pair's size: points this close are one; faces that lie on each other up to this much touch everywhere
 SAME, FLUSH = 1e-12, 1e-9
@@ -259,7 +259,7 @@ def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool)
 @kernel
 def common_part(
     c: Cores, loops_a: Loops, loops_b: Loops, n: Vec3, within: float, most: int, sheets: Sheets
-) -> tuple[Flat, int, Array]:
+) -> tuple[Flat, int, Array2]:
     """Return both features as seen along n, how many corners the part where both lie over each other has, and these.
 
     But for where their gap is wider than ``within``, and at most ``most``; none where one is a lone point.
@@ -313,10 +313,10 @@ def lift(
     return least
 
 
-@kernel
+@single_entry
 def contact_rows(
-    q: Ints, f: Array, lq: Ints, lf: Array, loops: Ints, pairs: Ints, poses: Array, out: Array, within: float,
-    most: int, start: int, stop: int, corners: Array, plane: Array, points: Array, count: Ints,
+    q: Ints1, f: Array1, lq: Ints1, lf: Array1, loops: Ints2, pairs: Ints2, poses: Array2, out: Array2, within: float,
+    most: int, start: int, stop: int, corners: Array3, plane: Array3, points: Array3, count: Ints1,
 ) -> None:  # fmt: skip
     """Fill rows of ``points`` and ``count`` for the questions start to stop, from their signed distances in ``out``.
 

@@ -6,13 +6,13 @@ compiled with everything below it.
 
 from __future__ import annotations
 
-from gjk3d._kernels.decorators import kernel, plain
+from gjk3d._kernels.decorators import kernel, plain, single_entry
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error, support_pair
 from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, quick_collide, solve, write_in_world
 from gjk3d.poses import check_row
 from gjk3d.shapes.layout import Core
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 # Shapes lie behind each other in an array of ints and one of floats; see `gjk3d.shapes.layout`. A pair is a row of
 # ints: of shape A where its ints and its floats begin, its rank, its pose row, and by how much that grows from one
@@ -82,11 +82,11 @@ def take_poses(ma: Array, mb: Array, poses: Array) -> bool:
     return True
 
 
-@kernel
+@single_entry
 def solve_many(
-    q: Ints, f: Array, pairs: Ints, ma: Array, mb: Array, poses: Array, mode: int, max_distance: float, tol: float,
-    start: int, stop: int, again: bool, work: Array, table: Ints, points: int, out: Array, flags: Ints, cache: Array,
-    log: Array,
+    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, mode: int, max_distance: float,
+    tol: float, start: int, stop: int, again: bool, work: Array1, table: Ints1, points: int, out: Array2, flags: Ints2,
+    cache: Array2, log: Array1,
 ) -> int:  # fmt: skip
     """Answer questions start to stop; with ``again`` only those that ran out of workspace.
 
@@ -111,10 +111,10 @@ def solve_many(
     return int(flags[k, 0] + 8 * flags[k, 2] + 16 * flags[k, 3] + 32 * flags[k, 1])
 
 
-@kernel
+@single_entry
 def collide_many(
-    q: Ints, f: Array, pairs: Ints, ma: Array, mb: Array, poses: Array, margin: float, start: int, stop: int,
-    simplex: Array, answer: Ints, cache: Array,
+    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, margin: float, start: int, stop: int,
+    simplex: Array2, answer: Ints1, cache: Array2,
 ) -> int:  # fmt: skip
     """Answer questions start to stop as `quick_collide` does; return the last answer, or -1 as `solve_many` does."""
     if not take_poses(ma, mb, poses):
@@ -127,11 +127,11 @@ def collide_many(
     return last
 
 
-@kernel
+@single_entry
 def plane_rows(
-    normal: Array, qp: Ints, fp: Array, q: Ints, f: Array, poses_plane: Array, poses: Array,
+    normal: Array1, qp: Ints1, fp: Array1, q: Ints1, f: Array1, poses_plane: Array2, poses: Array2,
     flip: bool, mode: int, max_distance: float,
-    start: int, stop: int, out: Array, flags: Ints,
+    start: int, stop: int, out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
     """Answer a half-space against a convex core, for which one support point along the plane's normal is all.
 

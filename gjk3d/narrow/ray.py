@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, divide, dot, neg, offset, row3, sub, turn, turn_back
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 
 MISS, HIT, INSIDE, GENERAL = range(4)
 #: rounding of a ray's place, in units of how far it comes and of the body's size
@@ -251,10 +251,10 @@ def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
     return GENERAL, inf, d
 
 
-@kernel
+@single_entry
 def rays(
-    q: Ints, f: Array, planes: Array, poses: Array, origins: Array, directions: Array, most: float,
-    start: int, stop: int, out: Array, codes: Ints,
+    q: Ints1, f: Array1, planes: Array2, poses: Array2, origins: Array2, directions: Array2, most: float,
+    start: int, stop: int, out: Array2, codes: Ints1,
 ) -> None:  # fmt: skip
     """Fill rows start to stop: distance and world normal; a general shape's rays are left to others."""
     for k in range(start, stop):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.geometry.vec3 import Vec3
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 
 #: a row of the simplex: w of A - B (3), its point on A (3), on B (3), barycentric coordinate
 SIMPLEX = 60  #: floats of its scratch: six rows
@@ -27,14 +27,14 @@ GJK_STEP, EPA_START, EPA_STEP, GJK_END = 1.0, 2.0, 3.0, 4.0
 class Room(NamedTuple):
     """All scratch of one question; ``points`` is how many vertices of a polytope it has room for."""
 
-    simplex: Array
-    work: Array
-    table: Ints
+    simplex: Array2
+    work: Array1
+    table: Ints1
     points: int
-    log: Array
+    log: Array1
 
 
-@kernel
+@single_entry
 def workspace(points: int) -> tuple[int, int]:
     """Return how many floats and ints a workspace for a polytope of this many vertices takes."""
     cap = FACES_PER_POINT * points

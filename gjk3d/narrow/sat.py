@@ -16,13 +16,13 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, divide, dot, neg, row3, turn, unit
 from gjk3d.narrow.cores import Cores, cores_at, direction_between, moved, support_pair
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, Start, gjk, witnesses
 from gjk3d.narrow.solve import SIGNED, WIDTH_POLYTOPE, Asked, Known, report
 from gjk3d.shapes.layout import Core
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 FACE_A, FACE_B, EDGES, POINTS = range(4)
 _SURE = 1e-12  #: products of unit vectors above this have a sign
@@ -128,11 +128,11 @@ def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, ed
     return Facet(found.least, unit(found.normal), found.kind, found.first, found.second, tried)
 
 
-@kernel
+@single_entry
 def axis_rows(
-    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array,
-    normals_a: Array, edges_a: Array, normals_b: Array, edges_b: Array, turned: Array, start: int, stop: int,
-    out: Array, kinds: Ints,
+    qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, pa: Array2, pb: Array2,
+    normals_a: Array2, edges_a: Array2, normals_b: Array2, edges_b: Array2, turned: Array2, start: int, stop: int,
+    out: Array2, kinds: Ints2,
 ) -> None:  # fmt: skip
     """Fill rows start to stop.
 
@@ -150,10 +150,10 @@ def axis_rows(
         kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3] = found.kind, found.first, found.second, found.tried
 
 
-@kernel
+@single_entry
 def overlap_rows(
-    qa: Ints, fa: Array, qb: Ints, fb: Array, pa: Array, pb: Array, axes: Array, kinds: Ints, start: int, stop: int,
-    simplex: Array, out: Array, flags: Ints,
+    qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, pa: Array2, pb: Array2, axes: Array2, kinds: Ints2, start: int,
+    stop: int, simplex: Array2, out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
     """Answer the rows whose cores certainly overlap, from their axes; flags[k, 3] is 1 for those left to `solve_many`.
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from math import cos, inf, sin, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel, plain
+from gjk3d._kernels.decorators import kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, turn, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, gjk, recall, remember, witnesses
@@ -26,7 +26,7 @@ from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 #: of a motion row: its first rotation by rows, the reference point's place, its whole way, the whole rotation vector,
 #: and the reference point in the body's frame
@@ -110,8 +110,8 @@ def place(motion: Array, t: float, pose: Array) -> None:
     pose[12] = 8.0 * _U
 
 
-@kernel
-def places(motions: Array, times: Array, poses: Array) -> None:
+@single_entry
+def places(motions: Array2, times: Array1, poses: Array2) -> None:
     """Write where each body is at its time."""
     for k in range(times.shape[0]):
         place(motions[k if motions.shape[0] > 1 else 0], times[k], poses[k])
@@ -292,10 +292,10 @@ def impact(x: Flight) -> tuple[int, float, float, int]:
     return UNRESOLVED, t, t, MAX_STEPS
 
 
-@kernel
+@single_entry
 def impact_many(
-    q: Ints, f: Array, oa: Ints, ob: Ints, solid: bool, normal: Array, ma: Array, mb: Array, clearance: float,
-    start: int, stop: int, poses: Array, cache: Array, simplex: Array, out: Array, flags: Ints,
+    q: Ints1, f: Array1, oa: Ints1, ob: Ints1, solid: bool, normal: Array1, ma: Array2, mb: Array2, clearance: float,
+    start: int, stop: int, poses: Array2, cache: Array2, simplex: Array2, out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
     """Answer motions start to stop; where shapes begin among ints and floats is in ``oa`` and ``ob``.
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import check_convex, check_limits, check_margin, check_workers
 from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
 from gjk3d.convex.solve import Way
@@ -44,8 +43,7 @@ def ask_collide(a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers
     check_workers(workers)
     way, rows = question(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
-    with first_call("collide"):
-        answer = way.collide(a, b, rows, float(margin))
+    answer = way.collide(a, b, rows, float(margin))
     return answer if rows.stacked else bool(answer[0])
 
 
@@ -70,11 +68,10 @@ def ask_distance(
     out, flags = empty_answers(rows.total)
     log = [NO_LOG]
     wanted = Wanted(mode, float(max_distance), 0.0 if tol is None else float(tol))
-    with first_call("distance"):
-        if trace or certificate:
-            way.solve(first, second, placed, wanted._replace(log=log), out, flags)
-        if not trace:  # a log has every step of GJK and EPA, also where an answer has a closed form
-            way.solve(a, b, rows, wanted, out, flags)
+    if trace or certificate:
+        way.solve(first, second, placed, wanted._replace(log=log), out, flags)
+    if not trace:  # a log has every step of GJK and EPA, also where an answer has a closed form
+        way.solve(a, b, rows, wanted, out, flags)
     result: Distance = object.__new__(Distance)
     asked = mode, max_distance, tol, trace
     # copies: an answer says what was asked, also after the caller has moved on in the same array

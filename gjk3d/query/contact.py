@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import check_convex, check_workers
 from gjk3d.convex.patches import most_corners
 from gjk3d.convex.rows import Rows, in_chunks, ranks
@@ -219,8 +218,7 @@ def contact(
     rows = rows._replace(workers=workers)
     within = float(within)
     result = prepared(a, b)._ask(narrow.SIGNED, pose_a, pose_b, within, None, False, workers)
-    with first_call("contact"):
-        points, count = _patches(a, b, rows, result, within, max_points)
+    points, count = _patches(a, b, rows, result, within, max_points)
     return Contact(result, points, count) if rows.stacked else Contact(result, points[0], int(count[0]))
 
 

@@ -8,7 +8,6 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import check_convex, check_polytopes, depth_mode
 from gjk3d.convex.rows import canonical
 from gjk3d.convex.solve import facet_axes
@@ -294,9 +293,8 @@ def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: 
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
     check_polytopes(a, b, "separating_axis", False)
-    with first_call("axes"):
-        first, second, order, exchanged = canonical(a, b, rows)
-        axes, kinds = facet_axes(first, second, order)
+    first, second, order, exchanged = canonical(a, b, rows)
+    axes, kinds = facet_axes(first, second, order)
     sign = np.where(np.broadcast_to(exchanged, rows.total), -1.0, 1.0)
     kinds[sign < 0] = kinds[sign < 0][:, [0, 2, 1, 3]]
     kind = np.where((sign < 0) & (kinds[:, 0] < 2), 1 - kinds[:, 0], kinds[:, 0])

@@ -9,7 +9,6 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import FACETS, check_limits, depth_mode
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, arena, pair_row
 from gjk3d.convex.solve import is_mapped
@@ -39,16 +38,14 @@ _local = threading.local()
 def _first_collide(*args: Any) -> int:
     """Compile, saying so; the next call goes straight to the kernel."""
     global _collide
-    with first_call("collide"):
-        code: int = collide_many(*args)
+    code: int = collide_many(*args)
     _collide = collide_many
     return code
 
 
 def _first_solve(*args: Any) -> int:
     global _solve
-    with first_call("distance"):
-        code: int = solve_many(*args)
+    code: int = solve_many(*args)
     _solve = solve_many
     return code
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import no_shape, vectors
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
@@ -210,9 +209,8 @@ def _cast(
     elif isinstance(shape, Halfspace):
         _half_space(shape, poses, starts, units, most, out, codes)
     else:
-        with first_call("raycast"):
-            ints, floats = shape._packed
-            narrow.rays(ints, floats, _planes(shape), poses, starts, units, most, 0, count, out, codes)
+        ints, floats = shape._packed
+        narrow.rays(ints, floats, _planes(shape), poses, starts, units, most, 0, count, out, codes)
         left = np.flatnonzero(codes == narrow.GENERAL)
         if len(left):
             _general(shape, still, poses, starts, units, most, out, codes)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import check_convex, check_workers
 from gjk3d.convex.rows import in_chunks
 from gjk3d.convex.solve import plane_core
@@ -260,8 +259,7 @@ def _run(
             np.empty((2, WIDTH)), np.empty((1, MEMORY)), np.empty((6, SIMPLEX // 6)), out, flags,
         )  # fmt: skip
 
-    with first_call("impact"):
-        in_chunks(len(out), workers, task)
+    in_chunks(len(out), workers, task)
     raise_pending()
 
 

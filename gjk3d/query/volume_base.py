@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, in_chunks, scratch
 from gjk3d.errors import ShapeError
 from gjk3d.frozen import Frozen
@@ -229,23 +228,22 @@ def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tup
         lower[which] = np.maximum(out[:, 1], 0.0)
         meet[which] = lower[which] <= 0.0
 
-    with first_call("bounding volumes"):
-        if distances:
-            solve(np.arange(count))
-            return meet, lower
-        answer = np.empty(count, dtype=np.int64)
+    if distances:
+        solve(np.arange(count))
+        return meet, lower
+    answer = np.empty(count, dtype=np.int64)
 
-        def run(start: int, stop: int) -> None:
-            simplex = scratch(FIRST_POINTS)[2]
-            collide_many(
-                ints, floats, table, NO_POSE, NO_POSE, poses, 0.0, start, stop, simplex, answer, NO_CACHE
-            )  # fmt: skip
+    def run(start: int, stop: int) -> None:
+        simplex = scratch(FIRST_POINTS)[2]
+        collide_many(
+            ints, floats, table, NO_POSE, NO_POSE, poses, 0.0, start, stop, simplex, answer, NO_CACHE
+        )  # fmt: skip
 
-        in_chunks(count, 1, run)
-        meet[:] = answer != 0
-        unsure = np.flatnonzero(answer == 2)
-        if len(unsure):
-            solve(unsure)
+    in_chunks(count, 1, run)
+    meet[:] = answer != 0
+    unsure = np.flatnonzero(answer == 2)
+    if len(unsure):
+        solve(unsure)
     return meet, lower
 
 

@@ -11,7 +11,6 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -205,12 +204,12 @@ def versions() -> dict[str, str]:
     --------
     >>> import gjk3d as gk
     >>> sorted(gk.replay.versions())
-    ['gjk3d', 'numba', 'numpy', 'platform', 'python']
+    ['gjk3d', 'llvmlite', 'numpy', 'platform', 'python']
     """
     return {
         "gjk3d": version("gjk3d"),
         "numpy": np.__version__,
-        "numba": numba.__version__,
+        "llvmlite": version("llvmlite"),
         "python": platform.python_version(),
         "platform": platform.platform(),
     }

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 import gjk3d.query.distance as two_shapes
-from gjk3d._kernels.decorators import kernel, plain
-from gjk3d._kernels.first_call import first_call
+from gjk3d._kernels.decorators import entry, kernel, plain
 from gjk3d.convex.rows import FIRST_POINTS, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
@@ -28,7 +27,7 @@ from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.walk import FREE, Frames, Layout, balls_meet, between_balls, core_of, pair_collides, place, solver_in
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Bools, Ints
+from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Bools2, Ints, Ints1, Ints2
 
 MEET = -1e308  #: the bound of two outlines that touch: nothing is known of what is in them
 _AT_ONCE = 1 << 18  #: most numbers of configurations times pairs that are held
@@ -59,13 +58,13 @@ def _above_plane(layout: Layout, frames: Frames, a: int, planes: Array, b: int) 
     return float(height - core.floats[_RADIUS] - offset - 1e-10 * size)
 
 
-@kernel
+@entry
 def _far_many(
-    q: Array,
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array,
-    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, planes: Array,
-    margins: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, nothing: Array,
-    simplex: Array, out: Bools,
+    q: Array2,
+    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
+    link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2, planes: Array2,
+    margins: Array1, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1, nothing: Array2,
+    simplex: Array2, out: Bools2,
 ) -> bool:  # fmt: skip
     """Write for each configuration and pair whether its outlines are proven farther apart than its margin.
 
@@ -89,12 +88,12 @@ def _far_many(
     return every
 
 
-@kernel
+@entry
 def _gaps_many(
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
-    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, planes: Array,
-    most: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, work: Array, table: Ints,
-    points: int, one: Array, marks: Ints, nothing: Array, out: Array,
+    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
+    q: Array2, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
+    planes: Array2, most: Array1, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1,
+    work: Array1, table: Ints1, points: int, one: Array2, marks: Ints2, nothing: Array2, out: Array2,
 ) -> None:  # fmt: skip
     """Write for each configuration and pair a lower bound of the signed distance, `MEET` where its outlines touch.
 
@@ -132,8 +131,7 @@ def all_far(cell: Cell, q: Array) -> bool:
     """
     if cell.kept.general is None:
         cell.kept.general = _asked(cell, 1, np.empty((6, 10)))
-    with first_call("general pairs of a robot"):
-        return bool(_far_many(q, *cell.kept.general))
+    return bool(_far_many(q, *cell.kept.general))
 
 
 def _asked(cell: Cell, count: int, simplex: Array) -> Any:
@@ -148,11 +146,10 @@ def _gaps(cell: Cell, rows: Array, most: Array, which: slice = slice(None)) -> A
     """Return lower bounds of the pairs of a slice, (n, pairs)."""
     asked = cell.general._replace(pairs=cell.general.pairs[which])
     out = np.empty((len(rows), len(asked.pairs)))
-    with first_call("distances of general pairs of a robot"):
-        _gaps_many(
-            *cell.robot._chain, rows, *asked, cell.planes, np.minimum(most, 1e50), *cell.frames(),
-            *scratch_of_solve(), np.empty((0, MEMORY)), out,
-        )  # fmt: skip
+    _gaps_many(
+        *cell.robot._chain, rows, *asked, cell.planes, np.minimum(most, 1e50), *cell.frames(),
+        *scratch_of_solve(), np.empty((0, MEMORY)), out,
+    )  # fmt: skip
     return out
 
 
@@ -171,8 +168,7 @@ def hits(cell: Cell, rows: Array) -> Ints:
     answer = np.full(len(rows), FREE, dtype=np.int64)
     for span in _spans(cell, len(rows)):
         asked = _asked(cell, span.stop - span.start, scratch(FIRST_POINTS)[2])
-        with first_call("general pairs of a robot"):
-            _far_many(rows[span], *asked)
+        _far_many(rows[span], *asked)
         near = ~asked[-1]
         # the likeliest first: which it is of several is nobody's promise
         counts = near.sum(axis=0)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1
 
 FIXED, TURNING, SLIDING, PLANAR, FLOATING = range(5)
 #: how many numbers a joint of each kind takes
@@ -108,10 +108,10 @@ def link_poses(chain: Chain, q: Array, scratch: Array, out: Array) -> None:
             _product(m, scratch, m)
 
 
-@kernel
+@entry
 def many_link_poses(
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
-    scratch: Array, out: Array,
+    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
+    q: Array2, scratch: Array2, out: Array4,
 ) -> None:  # fmt: skip
     """Do as `link_poses` for n configurations (n, dof) into (n, links, 4, 4)."""
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
@@ -200,10 +200,10 @@ def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3
         i = parent[i]
 
 
-@kernel
+@entry
 def many_point_jacobians(
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
-    link: int, points: Array, scratch: Array, poses: Array, out: Array,
+    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
+    q: Array2, link: int, points: Array2, scratch: Array2, poses: Array3, out: Array3,
 ) -> None:  # fmt: skip
     """Do as `_point_jacobian` for n configurations and points (n, 3) in the frame of the link, into (n, 3, dof)."""
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)

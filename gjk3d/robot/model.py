@@ -13,7 +13,6 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.errors import RobotError
 from gjk3d.robot.allowed import AllowedPairs, State, read_srdf, srdf_text, write_srdf
 from gjk3d.robot.bodies import Body, Geometry, make_bodies
@@ -452,8 +451,7 @@ class Robot:
         """
         rows, stack = self.configurations(q)
         out = np.empty((len(rows), len(self.links), 4, 4))
-        with first_call("robot"):
-            many_link_poses(*self._chain, rows, np.empty((4, 4)), out)
+        many_link_poses(*self._chain, rows, np.empty((4, 4)), out)
         return out if stack else out[0]
 
     def jacobian(self, q: Rows, link: str | int, point: Row = (0.0, 0.0, 0.0)) -> Array:
@@ -487,8 +485,7 @@ class Robot:
         points = np.ascontiguousarray(np.broadcast_to(given, (len(rows), 3))).copy()
         out = np.empty((len(rows), 3, self.dof))
         poses = np.empty((len(self.links), 4, 4))
-        with first_call("robot"):
-            many_point_jacobians(*self._chain, rows, number, points, np.empty((4, 4)), poses, out)
+        many_point_jacobians(*self._chain, rows, number, points, np.empty((4, 4)), poses, out)
         return out if stack else out[0]
 
     def __getattr__(self, name: str) -> Any:

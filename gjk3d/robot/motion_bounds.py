@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, Chain
 from gjk3d.robot.reach import PLANE, SET, reaches
 from gjk3d.shapes import layout as shape_layout
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1
 
 _TRANSLATIONS = {SLIDING: 1, PLANAR: 2, FLOATING: 3}
 
@@ -37,6 +37,15 @@ class MotionBounds(NamedTuple):
     limits: tuple[bytes, bytes]
     arms: Arms
     slack: float  #: what the poses of two slots may be wrong by, together
+
+
+@entry
+def line_speeds(
+    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
+    q0: Array1, q1: Array1, joints: Array2,
+) -> None:  # fmt: skip
+    """Do as `speeds` for Python."""
+    speeds(Chain(parent, kind, axis, origin, source, multiplier, offset), q0, q1, joints)
 
 
 @kernel

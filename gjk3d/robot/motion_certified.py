@@ -7,17 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel, plain
-from gjk3d._kernels.first_call import first_call
+from gjk3d._kernels.decorators import entry, kernel, plain
 from gjk3d.convex.rows import in_chunks
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import general_pairs
 from gjk3d.robot.cell import Cell, scratch_of_solve
 from gjk3d.robot.kinematics import Chain, along, link_poses
-from gjk3d.robot.motion_bounds import Arms, motion_bounds, speeds, ways
+from gjk3d.robot.motion_bounds import Arms, line_speeds, motion_bounds, speeds, ways
 from gjk3d.robot.motion_cover import Bound, Here, cover, twists
 from gjk3d.robot.walk import Frames, Layout, solver_in
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 _MORE = 1.0 + 2.0**-40
 PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
@@ -148,15 +147,15 @@ def _prove(
         counts[top] = n
 
 
-@kernel
+@entry
 def certified_many(
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array,
-    q0: Array, q1: Array, tolerance: float, slack: float,
-    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, margins: Array,
-    axes: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, work: Array,
-    table: Ints, points: int, one: Array, marks: Ints, begins: Ints, steps: Ints, arms: Array, floating: Ints, q: Array,
-    joints: Array, twist: Array, bounds: Array, ids: Ints, near: Array, counts: Ints, start: int, stop: int,
-    status: Ints, safe: Array, hit: Array, which: Ints,
+    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
+    q0: Array2, q1: Array2, tolerance: float, slack: float, link: Ints1, local: Array2, ints: Ints1, floats: Array1,
+    starts: Ints2, pairs: Ints2, subs: Ints2, margins: Array1, axes: Array2, matrix: Array2, links: Array3,
+    rows: Array2, balls: Array2, stamp: Ints1, work: Array1, table: Ints1, points: int, one: Array2, marks: Ints2,
+    begins: Ints1, steps: Ints1, arms: Array2, floating: Ints1, q: Array1, joints: Array2, twist: Array2,
+    bounds: Array2, ids: Ints2, near: Array3, counts: Ints1, start: int, stop: int, status: Ints1, safe: Array1,
+    hit: Array1, which: Ints1,
 ) -> None:  # fmt: skip
     """Write for each edge whether it is proven free, or the bracket of its first contact, or where proof ends.
 
@@ -195,7 +194,7 @@ def certified(cell: Cell, first: Array, second: Array, tolerance: float, workers
             np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64), start, stop, status, safe, hit, which,
         )  # fmt: skip
 
-    with cell.memory.lent(workers) as lent, first_call("certified robot motions"):
+    with cell.memory.lent(workers) as lent:
         in_chunks(count, workers, run)
     for e in range(count if len(cell.general.pairs) else 0):
         # up to where the walk says that it is not free anyway
@@ -229,7 +228,7 @@ def _certified_general(
 ) -> tuple[int, float, float, int]:
     """Return what is known of one edge up to a parameter: status, safe, hit or NaN, and the pair."""
     joints = np.zeros((4, len(cell.robot.links)))
-    speeds(cell.robot._chain, q0, q1, joints)
+    line_speeds(*cell.robot._chain, q0, q1, joints)
     behind = len(cell.layout.pairs)
     margins = cell.margins[behind:]
     way, wrong = (_general_ways(arms, behind, turn, slide) for turn, slide in (joints[:2], joints[2:]))

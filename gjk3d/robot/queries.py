@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.checks import check_workers
 from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
@@ -53,8 +52,7 @@ def quick(cell: Cell, q: Any) -> int:
                 none, none, *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes, *cell.frames(),
                 np.empty((6, 10)), np.empty(len(q)), np.empty(1, dtype=np.int64), kept.told, 0, 1,
             )  # fmt: skip
-            with first_call("robot checker"):
-                first_hits(row, row, *kept.free)
+            first_hits(row, row, *kept.free)
         else:
             first_hits(row, row, *kept.free)
         found = int(kept.told[0])
@@ -76,7 +74,7 @@ def walk_edges(cell: Cell, first: Array, second: Array, steps: Ints, begin: Ints
             *cell.frames(), scratch(FIRST_POINTS)[2], np.empty(cell.robot.dof), at, which, start, stop,
         )  # fmt: skip
 
-    with cell.memory.lent(workers) as lent, first_call("robot checker"):
+    with cell.memory.lent(workers) as lent:
         in_chunks(len(first), workers, run)
     return at, which
 
@@ -106,11 +104,10 @@ def collide(cell: Cell, rows: Array, asked: Ints) -> Bools:
     """Tell of each configuration, and each of the pairs asked, whether the two touch, margins left out."""
     known, margins = asked < len(cell.layout.pairs), np.zeros(len(cell.layout.pairs))
     told = np.empty((len(rows), int(known.sum())), dtype=np.int64)
-    with first_call("robot pairs"):
-        collide_many(
-            rows, *cell.robot._chain, *cell.layout, asked[known], margins, cell.memory.fresh().axes, *cell.frames(),
-            scratch(FIRST_POINTS)[2], told,
-        )  # fmt: skip
+    collide_many(
+        rows, *cell.robot._chain, *cell.layout, asked[known], margins, cell.memory.fresh().axes, *cell.frames(),
+        scratch(FIRST_POINTS)[2], told,
+    )  # fmt: skip
     for k in np.flatnonzero(((told != 0) & (told != 1)).any(axis=1)):
         told[k] = _not_apart(cell, rows[k : k + 1], margins)[0, asked[known]]
     answer = np.empty((len(rows), len(asked)), dtype=bool)
@@ -123,11 +120,10 @@ def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints]:
     """Return the signed distance of every pair as far as ``most`` of it, and its sub-pair, -1 or `FAR`."""
     shape = len(rows), len(cell.layout.pairs)
     out, which = np.full((*shape, narrow.FLOATS), np.nan), np.empty(shape, dtype=np.int64)
-    with first_call("robot collisions"):
-        every_many(
-            *cell.robot._chain, rows, *cell.layout, most, *cell.frames(), *scratch_of_solve(),
-            np.empty(len(cell.memory.axes)), np.empty((0, MEMORY)), out, which,
-        )  # fmt: skip
+    every_many(
+        *cell.robot._chain, rows, *cell.layout, most, *cell.frames(), *scratch_of_solve(),
+        np.empty(len(cell.memory.axes)), np.empty((0, MEMORY)), out, which,
+    )  # fmt: skip
     return out, which
 
 
@@ -159,7 +155,7 @@ def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Arr
         finally:
             cell.memory.lock.release()
     else:
-        with cell.memory.lent(workers) as memory, first_call("robot clearance"):
+        with cell.memory.lent(workers) as memory:
             in_chunks(len(rows), workers, run)
         if cell.kept.clearance is None:
             cell.kept.clearance = cell.frames(), scratch_of_solve(own=True), np.empty(len(cell.memory.axes))

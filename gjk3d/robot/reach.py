@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from math import cos, pi, sin, sqrt
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular
 from gjk3d.robot.kinematics import plane_axes
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints1, Ints2
 
 _RADIUS, _CENTER, _SLACK = layout.RADIUS, layout.CENTER, layout.SLACK
 #: directions round a half circle; a point farther than a height in each of them is not by more than this
@@ -175,10 +175,10 @@ def _carry(exact: bool, m: Array, back: bool, s: Array) -> None:
             s[3 * k], s[3 * k + 1], s[3 * k + 2] = x, y, z
 
 
-@kernel
+@entry
 def reaches(
-    parent: Ints, kind: Ints, axis: Array, origin: Array, boxes: Array, link: Ints, local: Array, ints: Ints,
-    floats: Array, starts: Ints, sets: Array, known: Ints, out: Array,
+    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, boxes: Array2, link: Ints1, local: Array2, ints: Ints1,
+    floats: Array1, starts: Ints2, sets: Array2, known: Ints1, out: Array2,
 ) -> None:  # fmt: skip
     """Write how far each slot may be from the axis of each joint, (slots, links); 0 for fixed joints and the world's.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import inlined, kernel, plain
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.room import Room, room_in
@@ -20,7 +20,7 @@ from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.kinematics import Chain, along, link_poses
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.layout import Core
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 FREE, UNSURE, REFUSED = -1, -2, -3
 FAR = -2  #: of a pair: proven farther apart than was asked
@@ -58,8 +58,8 @@ class Solver(NamedTuple):
     """What `solve` works in, and its answer; made of what entries take, see `gjk3d.robot.cell.scratch_of_solve`."""
 
     room: Room
-    one: Array  #: (1, 12)
-    marks: Ints
+    one: Array2  #: (1, 12)
+    marks: Ints2
 
 
 @inlined
@@ -147,13 +147,13 @@ def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: floa
     return 0
 
 
-@kernel
+@entry
 def first_hits(
-    q0: Array, q1: Array, steps: Ints, begin: Ints,
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array,
-    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, order: Ints,
-    margins: Array, axes: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, simplex: Array,
-    q: Array, at: Ints, which: Ints, start: int, stop: int,
+    q0: Array2, q1: Array2, steps: Ints1, begin: Ints1, parent: Ints1, kind: Ints1, axis: Array2, origin: Array3,
+    source: Ints1, multiplier: Array1, offset: Array1, link: Ints1, local: Array2, ints: Ints1, floats: Array1,
+    starts: Ints2, pairs: Ints2, subs: Ints2, order: Ints1, margins: Array1, axes: Array2, matrix: Array2,
+    links: Array3, rows: Array2, balls: Array2, stamp: Ints1, simplex: Array2, q: Array1, at: Ints1, which: Ints1,
+    start: int, stop: int,
 ) -> None:  # fmt: skip
     """Write for each edge the first of its samples that is not free, and a pair closer than its margin there.
 
@@ -194,13 +194,12 @@ def first_hits(
                 break
 
 
-@kernel
+@entry
 def collide_many(
-    q: Array,
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array,
-    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints, asked: Ints,
-    margins: Array, axes: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, simplex: Array,
-    answer: Ints,
+    q: Array2, parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1,
+    offset: Array1, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
+    asked: Ints1, margins: Array1, axes: Array2, matrix: Array2, links: Array3, rows: Array2, balls: Array2,
+    stamp: Ints1, simplex: Array2, answer: Ints2,
 ) -> None:  # fmt: skip
     """Write for each configuration, and each of the pairs that are asked, what `pair_collides` tells."""
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
@@ -277,12 +276,13 @@ def nearest_in_pair(
     return best, lower, found
 
 
-@kernel
+@entry
 def clearance_many(
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
-    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints,
-    most: float, axes: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, work: Array,
-    table: Ints, points: int, one: Array, marks: Ints, gaps: Array, start: int, stop: int, out: Array, which: Ints,
+    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
+    q: Array2, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
+    most: float, axes: Array2, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1, work: Array1,
+    table: Ints1, points: int, one: Array2, marks: Ints2, gaps: Array1, start: int, stop: int, out: Array2,
+    which: Ints2,
 ) -> None:  # fmt: skip
     """Write for each configuration the least signed distance, as a row of `solve`, and its pair or -1 beyond most.
 
@@ -327,12 +327,12 @@ def clearance_many(
             out[k, 1] = min(out[k, 1], lower)
 
 
-@kernel
+@entry
 def every_many(
-    parent: Ints, kind: Ints, axis: Array, origin: Array, source: Ints, multiplier: Array, offset: Array, q: Array,
-    link: Ints, local: Array, ints: Ints, floats: Array, starts: Ints, pairs: Ints, subs: Ints,
-    most: Array, matrix: Array, links: Array, rows: Array, balls: Array, stamp: Ints, work: Array, table: Ints,
-    points: int, one: Array, marks: Ints, gaps: Array, nothing: Array, out: Array, which: Ints,
+    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
+    q: Array2, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
+    most: Array1, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1, work: Array1, table: Ints1,
+    points: int, one: Array2, marks: Ints2, gaps: Array1, nothing: Array2, out: Array3, which: Ints2,
 ) -> None:  # fmt: skip
     """Write the signed distance of every pair, a row of `solve`, and which sub-pair it is of, or -1 for the pair.
 

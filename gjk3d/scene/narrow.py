@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d._kernels.first_call import first_call
 from gjk3d.convex.pairs import PairDistance, pair_distance
 from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers
@@ -133,8 +132,7 @@ class Narrow:
             yield apart, np.zeros(len(apart), dtype=bool)
         for a, b, some, rows in self._by_shapes(pairs, which):
             way = way_of(a, b)
-            with first_call("collide"):
-                yield some, way.collide(a, b, rows, margin)
+            yield some, way.collide(a, b, rows, margin)
 
     def _meshes_apart(self, pairs: Ints, which: Ints, margin: float) -> tuple[Ints, Ints]:
         """Return which pairs are left to ask, and which are of two meshes whose tilted boxes are apart."""
@@ -153,8 +151,7 @@ class Narrow:
         apart = np.zeros(len(which), dtype=np.int64)
         told = np.empty(int(both.sum()), dtype=np.int64)
         where = pairs[which[both]] + (0, self.shift)
-        with first_call("mesh"):
-            roots_apart(self.rows, where, roots, (np.cumsum(meshes) - 1)[at[both]], margin, ROUNDING, told)
+        roots_apart(self.rows, where, roots, (np.cumsum(meshes) - 1)[at[both]], margin, ROUNDING, told)
         apart[both] = told
         return which[apart == 0], which[apart != 0]
 
@@ -242,8 +239,7 @@ class Narrow:
 def _solved(a: Any, b: Any, rows: Rows, max_distance: float) -> tuple[Array, Ints]:
     out, flags = empty_answers(rows.total)
     way = way_of(a, b)
-    with first_call("distance"):
-        way.solve(a, b, rows, Wanted(narrow.SIGNED, max_distance), out, flags)
+    way.solve(a, b, rows, Wanted(narrow.SIGNED, max_distance), out, flags)
     return out, flags
 
 

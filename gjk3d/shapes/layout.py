@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.errors import ShapeError
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Ints, Ints1
 
 POINT, SEGMENT, BOX, HULL, CYLINDER, CONE, ELLIPSOID, COMPOSED, SUPPORT = range(9)
 
@@ -36,8 +36,8 @@ PLACEMENT = 12  #: floats of a placement: a (3, 3) matrix by rows, then a transl
 class Core(NamedTuple):
     """One shape to the kernels: the two arrays, from where it begins in them. Made in kernels only."""
 
-    ints: Ints
-    floats: Array
+    ints: Ints1
+    floats: Array1
 
 
 #: sizes within which squares and cubes of lengths neither overflow nor vanish in the kernels

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d._kernels.decorators import inlined, kernel, single_entry
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
@@ -25,7 +25,7 @@ from gjk3d.shapes.layout import Core
 from gjk3d.shapes.mapped import support_mapped
 from gjk3d.shapes.simplices import Point, Segment, Tetrahedron, Triangle, support_segment
 from gjk3d.shapes.sphere import Sphere
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Array2, Ints1
 
 #: all that are given by numbers; a `Support` is given by a function
 SHAPES: tuple[type[Shape], ...] = (
@@ -114,8 +114,8 @@ def support(core: Core, d: Vec3) -> Vec3:
     return support_primitive(kind, q[_VERTICES], f[_HEAD:], d)
 
 
-@kernel
-def support_rows(q: Ints, f: Array, directions: Array, out: Array) -> None:
+@single_entry
+def support_rows(q: Ints1, f: Array1, directions: Array2, out: Array2) -> None:
     """Fill out (n, 3) with the farthest points of a whole shape, its radius and centre included."""
     for k in range(directions.shape[0]):
         d = (directions[k, 0], directions[k, 1], directions[k, 2])

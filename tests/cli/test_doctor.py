@@ -45,9 +45,9 @@ def test_usable(run, rendering):
     said = run("doctor", "--json")
     document = json.loads(said.out)
     assert (said.code, document["usable"], document["broken"]) == (0, True, [])
-    assert document["packages"]["numba"]["error"] is None
+    assert document["packages"]["llvmlite"]["error"] is None
     assert document["extras"]["io"]["packages"].keys() == {"lxml", "networkx", "cascadio"}
-    assert bool(document["kernels"]["folders"]) == document["kernels"]["compiles"]
+    assert document["kernels"]["mode"] in ("object", "jit", "python")
     assert document["rendering"] == {"works": True, "window": "vtkEGLRenderWindow", "error": None}
     text = run("doctor").out
     assert text.endswith("gjk3d is usable\n")
@@ -75,7 +75,7 @@ def test_a_missing_package_is_a_failure_and_a_missing_extra_is_not(run, renderin
 
 def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
     def load(name):
-        if name == "numba":
+        if name == "llvmlite":
             raise OSError("libllvm is \x1b[2J not there")
         return real(name)
 
@@ -86,24 +86,22 @@ def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
     assert r"does not load: OSError: libllvm is \x1b[2J not there" in said.out
 
 
+OBJECT = {"mode": "object", "loaded": True, "can_build": True, "writable": True, "level": "x86-64", "folder": "/x"}
+
+
 @pytest.mark.parametrize(
-    ("info", "words"),
+    ("facts", "words"),
     [
-        ({"compiles": False, "enabled": False, "folders": []}, "compilation is off (NUMBA_DISABLE_JIT)"),
-        ({"compiles": True, "enabled": False, "folders": []}, "set NUMBA_CACHE_DIR to a writable folder"),
-        ({"compiles": True, "enabled": True, "folders": []}, "not compiled yet"),
-        (
-            {
-                "compiles": True,
-                "enabled": True,
-                "folders": [{"path": "/x", "writable": False, "files": 2, "bytes": 3e6}],
-            },
-            "/x (read-only)",
-        ),
+        ({"mode": "python"}, "compilation is off"),
+        ({"mode": "jit"}, "each process compiles by itself"),
+        (OBJECT | {"object": "/x/y.o"}, "machine code for x86-64: /x/y.o"),
+        (OBJECT | {"loaded": False, "can_build": False}, 'pip install "gjk3d[build]"'),
+        (OBJECT | {"loaded": False, "writable": False}, "set GJK3D_CACHE_DIR"),
+        (OBJECT | {"loaded": False}, "not compiled yet"),
     ],
 )
-def test_what_is_said_of_the_cache(run, rendering, monkeypatch, info, words):
-    monkeypatch.setattr("gjk3d._kernels.decorators.cache_info", lambda: info)
+def test_what_is_said_of_the_kernels(run, rendering, monkeypatch, facts, words):
+    monkeypatch.setattr(compiling, "kernels", lambda: facts)
     said = run("doctor")
     assert said.code == 0
     assert words in said.out
@@ -119,13 +117,11 @@ def test_a_wrong_answer_is_a_failure(run, rendering, monkeypatch):
 
 
 def test_warmup(run, monkeypatch):
-    def compile_nothing(report):
-        steps = [("signed_distance of hulls", 1.5), ("collide", 0.25)]
-        for step in steps:
-            report(*step)
-        return steps
-
-    monkeypatch.setattr(compiling, "warmup", compile_nothing)
+    monkeypatch.setattr(compiling, "warmup", lambda: True)
     said = run("warmup")
-    assert (said.code, said.out) == (0, "ready in 1.75 s\n")
-    assert "warmup:    1.50 s  signed_distance of hulls\n" in said.err
+    assert said.code == 0
+    assert re.fullmatch(r"ready in \d+\.\d\d s\n", said.out)
+    monkeypatch.setattr(compiling, "warmup", lambda: False)
+    said = run("warmup")
+    assert (said.code, said.out) == (1, "")
+    assert "gjk3d doctor says why" in said.err

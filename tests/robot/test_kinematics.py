@@ -7,7 +7,6 @@ import pinocchio
 import pytest
 from example_robots import URDFS, Twin, robot, some, twin
 
-from gjk3d._kernels.decorators import compiled_signatures
 from gjk3d.robot import Robot
 
 
@@ -150,10 +149,3 @@ def test_no_configurations():
     one = robot("panda")
     assert one.link_poses(np.zeros((0, one.dof))).shape == (0, len(one.links), 4, 4)
     assert one.jacobian(np.zeros((0, one.dof)), 3).shape == (0, 3, one.dof)
-
-
-def test_one_signature_a_kernel():
-    robot("panda").link_poses(np.zeros(8))
-    counts = compiled_signatures()
-    several = {name: count for name, count in counts.items() if name.startswith("gjk3d.robot.") and count > 1}
-    assert not several

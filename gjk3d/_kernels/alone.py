@@ -1,0 +1,217 @@
+"""One kernel alone: typed and lowered by numba, handed on as bitcode; what it calls is known by its annotations.
+
+numba compiles a kernel with everything below it, and links and optimises that anew for each caller. Here a call is a
+declaration, so that each kernel is compiled once, in any process, and again only where it was edited. That takes a few
+of numba's internals in hand, in a process of its own, which `install` changes for good.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import importlib
+import inspect
+import os
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple
+
+Function = Callable[..., Any]
+
+
+class Made(NamedTuple):
+    """A kernel as bitcode, and the kernels that it calls, each with the types it calls them with."""
+
+    symbol: str
+    bitcode: bytes
+    calls: list[tuple[str, tuple[Any, ...]]]
+    declaration: str  #: of an entry, for its wrapper
+
+
+_dispatchers: dict[str, Any] = {}
+_called: list[tuple[str, tuple[Any, ...]]] = []
+
+
+def install() -> None:
+    """Make numba compile kernels alone, in this process and for good."""
+    os.environ["GJK3D_KERNELS"] = "alone"
+    gc.disable()  # types and IR live until the end anyway
+    from numba.core import codegen, cpu, dispatcher, funcdesc, typing
+
+    Dispatcher: Any = dispatcher.Dispatcher
+
+    class Gathered(codegen.JITCodeLibrary):  # type: ignore[misc]
+        """A library that is neither finalized nor optimised: its modules are all that is wanted."""
+
+        def _ensure_finalized(self) -> None:
+            pass
+
+        def finalize(self) -> None:
+            self._finalized = True
+
+        def add_linking_library(self, library: Any) -> None:
+            self._linking_libraries.append(library)
+
+        def get_pointer_to_function(self, name: str) -> int:
+            return 0
+
+    codegen.JITCPUCodegen._library_class = Gathered
+    codegen.JITCPUCodegen.set_env = lambda self, name, env: None
+
+    numbered = cpu.CPUContext.mangler
+
+    def mangler(self: Any, name: str, types: Any, *, abi_tags: Any = (), uid: Any = None) -> str:
+        """Name our functions by what they are, not by when they were made."""
+        if name.lstrip(".").startswith(("gjk3d.", "NumbaEnv.gjk3d.")):
+            return str(funcdesc.default_mangler(name, types))
+        return str(numbered(self, name, types, abi_tags=abi_tags, uid=uid))
+
+    cpu.CPUContext.mangler = mangler
+
+    of_others = Dispatcher.get_call_template
+
+    def get_call_template(self: Any, arguments: Any, named: Any) -> Any:
+        """Answer what a call of a kernel returns by its annotation."""
+        name = _name_of(self.py_func)
+        if not (name in _dispatchers and self is _dispatchers[name]):
+            return of_others(self, arguments, named)
+        signature, arguments = self._compiler.fold_argument_types(arguments, named)
+        arguments = tuple(arguments)
+        declared(self, arguments)
+        _called.append((name, arguments))
+        signatures = [each.signature for each in self.overloads.values()]
+        return typing.make_concrete_template(self.py_func.__name__, self.py_func, signatures), signature, arguments, {}
+
+    Dispatcher.get_call_template = get_call_template
+
+    def add_overload(self: Any, made: Any) -> None:
+        self.overloads[tuple(made.signature.args)] = made
+
+    Dispatcher.add_overload = add_overload
+
+
+def _name_of(function: Function) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def dispatcher(function: Function, more: dict[str, Any]) -> Any:
+    """Return numba's dispatcher of a kernel; see `gjk3d._kernels.decorators`."""
+    import numba
+
+    made = numba.njit(
+        error_model="numpy", nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, **more
+    )(function)
+    _dispatchers[_name_of(function)] = made
+    return made
+
+
+class Declared:
+    """A kernel that is compiled elsewhere, in the place of a compiled one: its name and types are known."""
+
+    objectmode = False
+
+    def __init__(self, dispatcher: Any, arguments: tuple[Any, ...]) -> None:
+        from numba.core import funcdesc, typing
+
+        from gjk3d._kernels.signatures import returned
+
+        function, context = dispatcher.py_func, dispatcher.targetctx
+        self.signature = typing.signature(returned(function), *arguments)
+        self.entry_point = object()
+        self.target_context = context
+        self.fndesc = funcdesc.PythonFunctionDescriptor(
+            True, function.__module__, function.__qualname__, function.__qualname__, "", None,
+            self.signature.return_type, None, tuple(dispatcher._compiler.pysig.parameters), (),
+            mangler=context.mangler, argtypes=arguments, inline=dispatcher.targetoptions.get("forceinline", False),
+        )  # fmt: skip
+        context.insert_user_function(self.entry_point, self.fndesc, [])
+
+
+def declared(dispatcher: Any, arguments: tuple[Any, ...]) -> Declared:
+    """Return the declaration of a kernel for these types, made when it is first called."""
+    if arguments not in dispatcher.overloads:
+        dispatcher.overloads[arguments] = Declared(dispatcher, arguments)
+    found: Declared = dispatcher.overloads[arguments]
+    return found
+
+
+def dispatcher_of(name: str) -> Any:
+    """Return the dispatcher of a kernel, ``module:function``."""
+    importlib.import_module(name.partition(":")[0])
+    return _dispatchers[name]
+
+
+def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> Made:
+    """Compile a kernel for types; None are those that an entry is annotated with.
+
+    Raises
+    ------
+    TypeError
+        It returns something else than its annotation says.
+    """
+    from numba import types
+
+    from gjk3d._kernels.signatures import taken
+
+    dispatcher = dispatcher_of(name)
+    entry = arguments is None
+    arguments = taken(dispatcher.py_func) if arguments is None else arguments
+    _called.clear()
+    compiled = dispatcher._compiler.compile(arguments, None)
+    known = declared(dispatcher, arguments)
+    symbol, said = compiled.fndesc.llvm_func_name, known.signature.return_type
+    if types.unliteral(compiled.signature.return_type) != said or symbol != known.fndesc.llvm_func_name:
+        raise TypeError(f"{name} returns {compiled.signature.return_type} and is annotated as {said}")
+    module = _linked(compiled.library)
+    for function in module.functions:
+        if not function.is_declaration and function.name != symbol:
+            function.linkage = "internal"
+    from gjk3d._kernels import wrappers
+
+    text = wrappers.wrapper(name, known) if entry else ""
+    return Made(symbol, module.as_bitcode(), list(dict.fromkeys(_called)), text)
+
+
+def _linked(library: Any) -> Any:
+    """Return one module of a library and of what numba itself adds to it."""
+    seen: dict[Any, None] = {}
+
+    def visit(each: Any) -> None:
+        if each not in seen:
+            seen[each] = None
+            for other in each._linking_libraries:
+                visit(other)
+
+    visit(library)
+    first, *others = seen
+    for other in others:
+        first._final_module.link_in(other._final_module, preserve=True)
+    return first._final_module
+
+
+def content_of(name: str, arguments: tuple[Any, ...] | None) -> str:
+    """Return a hash of all that the bitcode of a kernel follows from: its text, its constants, what it calls."""
+    function = dispatcher_of(name).py_func
+    digest = hashlib.sha256(f"{name} {arguments}\n{inspect.getsource(function)}\n".encode())
+    for used in sorted(set(_names(function.__code__))):
+        digest.update(f"{used} {_meaning(function.__globals__.get(used), function)}\n".encode())
+    return digest.hexdigest()
+
+
+def _names(code: Any) -> list[str]:
+    inner = [name for each in code.co_consts if inspect.iscode(each) for name in _names(each)]
+    return [*code.co_names, *inner]
+
+
+def _meaning(value: Any, function: Function) -> str:
+    """Return what a global name of a kernel stands for, as far as its code depends on it."""
+    if hasattr(value, "py_func"):
+        return f"{_name_of(value.py_func)} {inspect.signature(value.py_func)} {value.targetoptions.get('forceinline')}"
+    if isinstance(value, ModuleType):
+        used = _names(function.__code__)
+        return str([(name, _meaning(getattr(value, name, None), function)) for name in used if hasattr(value, name)])
+    if isinstance(value, type) and hasattr(value, "_fields"):
+        return f"{value.__qualname__} {value.__annotations__}"
+    if callable(value):
+        return getattr(value, "__qualname__", type(value).__name__)
+    return value.tobytes().hex() if hasattr(value, "tobytes") else repr(value)

@@ -1,0 +1,70 @@
+"""Make Python functions of the entries of an object file; LLVM's linker is all that it takes.
+
+The functions are CPython's own kind, so a call costs what a call of a builtin costs. They keep the interpreter's lock
+while they read their arguments, and give it back while the kernel runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gjk3d._kernels import store
+from gjk3d._kernels.wrappers import KNOWN, symbol_of
+
+_FASTCALL = 0x80
+
+
+class _Method(ctypes.Structure):
+    _fields_ = (("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
+
+
+_held: list[Any] = []  #: what loaded code needs as long as the process lives
+_THINGS: dict[str, Any] = {
+    "ndarray": np.ndarray, "float64": np.dtype(np.float64), "int64": np.dtype(np.int64), "uint8": np.dtype(np.uint8),
+    "bool_": np.dtype(np.bool_), "float": float, "int": int, "tuple": tuple, "bool": bool, "None": None,
+    "SystemError": SystemError,
+}  # fmt: skip
+
+
+def load(path: Path, otherwise: Callable[[str], Callable[..., Any]]) -> dict[str, Any]:
+    """Return the entries of an object file by name, ``module:function``.
+
+    Parameters
+    ----------
+    path : Path
+        The object; what it needs stands in the file of the same name that ends in ``.json``.
+    otherwise : callable
+        Given a name, returns the function that takes calls with arguments that the entry does not take as they are.
+    """
+    import llvmlite.binding as llvm
+
+    about = store.about(path)
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    library = ctypes.CDLL(None) if os.name != "nt" else ctypes.cdll.msvcrt
+    for name in about["undefined"]:
+        symbol = getattr(ctypes.pythonapi if name.startswith("Py") else library, name)
+        llvm.add_symbol(name, ctypes.cast(symbol, ctypes.c_void_p).value)
+    machine = llvm.Target.from_default_triple().create_target_machine(jit=True, codemodel="jitdefault")
+    module = llvm.parse_assembly("")
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(path.read_bytes()))
+    engine.finalize_object()
+    given = (ctypes.c_void_p * len(KNOWN))(*(id(_THINGS[name]) for name in KNOWN))
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.get_function_address("gjk3d_init"))(given)
+    new = ctypes.pythonapi.PyCFunction_NewEx
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    made = {}
+    for name in about["names"]:
+        home, _, plain = name.partition(":")
+        method = _Method(plain.encode(), engine.get_function_address(symbol_of(name)), _FASTCALL, None)
+        _held.append(method)
+        made[name] = new(ctypes.addressof(method), otherwise(name), home)
+    _held.extend((engine, module, machine))
+    return made

@@ -1,0 +1,58 @@
+"""What numba calls the types that kernels are annotated with; for the builder."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any
+
+import numpy as np
+from numba import types
+
+_PLAIN = {float: types.float64, int: types.int64, bool: types.boolean, type(None): types.none}
+_ITEMS = {np.float64: types.float64, np.int64: types.int64, np.bool_: types.boolean, np.uint8: types.uint8}
+
+
+def numba_type(hint: Any) -> Any:
+    """Return numba's type of an annotation.
+
+    Raises
+    ------
+    TypeError
+        It says too little: an array without its dimensions, or something that no kernel takes.
+    """
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if typing.get_origin(hint) is Annotated:
+        array, dimensions = typing.get_args(hint)
+        (item,) = typing.get_args(typing.get_args(array)[1])
+        return types.Array(_ITEMS[item], dimensions, "C")
+    if typing.get_origin(hint) is tuple:
+        return types.Tuple([numba_type(each) for each in typing.get_args(hint)])
+    if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        fields = typing.get_type_hints(hint, include_extras=True)
+        return types.NamedTuple([numba_type(fields[name]) for name in hint._fields], hint)
+    raise TypeError(f"{hint} says too little for a compiler: Array2 and the like say how many dimensions there are")
+
+
+@cache
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    return typing.get_type_hints(function, include_extras=True)
+
+
+def returned(function: Callable[..., Any]) -> Any:
+    """Return the type that a kernel returns."""
+    try:
+        return numba_type(_hints(function)["return"])
+    except TypeError as reason:
+        raise TypeError(f"{function.__module__}.{function.__qualname__} returns {reason}") from None
+
+
+def taken(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """Return the types that an entry takes."""
+    hints = {name: hint for name, hint in _hints(function).items() if name != "return"}
+    try:
+        return tuple(numba_type(hint) for hint in hints.values())
+    except TypeError as reason:
+        raise TypeError(f"{function.__module__}.{function.__qualname__} takes {reason}") from None

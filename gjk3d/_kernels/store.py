@@ -1,0 +1,177 @@
+"""Where compiled kernels lie: with the package or in the user's cache, by the content that they follow from."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_PACKAGE = Path(__file__).parents[1]
+_MARKS = (b"@kernel", b"@inlined", b"@entry", b"@single_entry")
+SHIPPED = Path(__file__).parent / "objects"
+
+
+@cache
+def source_hash() -> str:
+    """Return the hash of every source file that holds kernels, and of what builds them."""
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        content = path.read_bytes()
+        if any(mark in content for mark in _MARKS) or path.parent.name == "_kernels":
+            digest.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + content + b"\0")
+    return digest.hexdigest()
+
+
+@cache
+def folder() -> Path:
+    """Return the folder of what is built on this machine: `GJK3D_CACHE_DIR`, or a place in the user's cache."""
+    if said := os.environ.get("GJK3D_CACHE_DIR"):
+        return Path(said)
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()) / "gjk3d" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "gjk3d"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gjk3d"
+
+
+@cache
+def machine() -> str:
+    """Return the kind of this machine, as ``linux-x86_64``."""
+    processor = platform.machine().lower()
+    processor = {"amd64": "x86_64", "aarch64": "arm64"}.get(processor, processor)
+    return f"{platform.system().lower()}-{processor}"
+
+
+_V3 = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
+
+
+@cache
+def cpu_level() -> str:
+    """Return what this machine's processor can do: ``x86-64-v3`` or ``x86-64``, or ``generic`` where it is another."""
+    import llvmlite.binding as llvm
+
+    if not machine().endswith("x86_64"):
+        return "generic"
+    features = llvm.get_host_cpu_features()
+    return "x86-64-v3" if all(features.get(each) for each in _V3) else "x86-64"
+
+
+def object_name(kind: str, level: str) -> str:
+    """Return the name of the object of these sources for a kind of machine."""
+    return f"{hashlib.sha256(f'{source_hash()} {kind} {level}'.encode()).hexdigest()[:32]}.o"
+
+
+def shipped_bitcode() -> Path:
+    """Return where a wheel has the bitcode of these sources."""
+    return SHIPPED / f"{source_hash()[:32]}.bitcode"
+
+
+def find(without: Sequence[Path] = ()) -> Path | None:
+    """Return the object for this machine, shipped or built, but none of those given."""
+    name = object_name(machine(), cpu_level())
+    for place in (SHIPPED, folder()):
+        if place / name not in without and is_whole(place / name):
+            return place / name
+    return None
+
+
+def is_whole(path: Path) -> bool:
+    """Tell whether an object is there, and as it was written: LLVM does not survive a damaged one."""
+    try:
+        return bool(about(path)["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest())
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def about(path: Path) -> dict[str, Any]:
+    """Return what stands beside an object: names of its entries, symbols that it needs, its hash."""
+    read: dict[str, Any] = json.loads(path.with_suffix(".json").read_text())
+    return read
+
+
+def write_object(path: Path, content: bytes, facts: dict[str, Any]) -> None:
+    """Write an object; last, since it is what is looked for."""
+    told = json.dumps({**facts, "sha256": hashlib.sha256(content).hexdigest()})
+    write(path.with_suffix(".json"), told.encode())
+    write(path, content)
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file that is either whole or not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def lock() -> Iterator[None]:
+    """Hold the one lock of the builders of this machine; the system gives it back where its owner is killed."""
+    folder().mkdir(parents=True, exist_ok=True)
+    with open(folder() / "build.lock", "a+b") as file:
+        if os.name == "nt":
+            import msvcrt
+
+            while True:
+                try:
+                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+                    break
+                except OSError:
+                    time.sleep(0.2)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+_PROGRESS = "build.progress"
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Callable[[float], None]]:
+    """Let others know how far a build is."""
+    path = folder() / _PROGRESS
+
+    def tell(part: float) -> None:
+        with contextlib.suppress(OSError):
+            write(path, f"{part:.4f}".encode())
+
+    try:
+        yield tell
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def how_far() -> float:
+    """Return how far the build of another process is, 0 where it has not begun."""
+    try:
+        return float((folder() / _PROGRESS).read_text())
+    except (OSError, ValueError):
+        return 0.0
+
+
+def describe() -> dict[str, Any]:
+    """Return where objects lie and what is there."""
+    found, place = find(), folder()
+    there = next(each for each in (place, *place.parents) if each.exists())
+    return {
+        "object": None if found is None else str(found),
+        "level": cpu_level(),
+        "folder": str(place),
+        "writable": os.access(there, os.W_OK),
+    }

@@ -134,6 +134,14 @@ def test_calls_hold_nothing():
 # while there is no machine code ---------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory) -> str:
+    """Return a folder with the package as it is in a checkout: a wheel has objects beside."""
+    folder = tmp_path_factory.mktemp("sources")
+    shutil.copytree(PACKAGE, folder / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
+    return str(folder)
+
+
 @pytest.fixture
 def cold(tmp_path) -> Path:
     """Return a cache without objects, but with the bitcode that was made before."""
@@ -154,22 +162,24 @@ print(gk.distance(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, pose).distance, bool(
 MANY = "print(gk.distance(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, np.stack([pose] * 9)).distance[8], bool(late._code))"
 
 
-def test_one_question_is_answered_at_once_and_many_wait(cold):
-    done = run(FIRST + MANY, GJK3D_CACHE_DIR=str(cold))
+def test_one_question_is_answered_at_once_and_many_wait(cold, sources):
+    done = run(FIRST + MANY, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(cold))
     assert done.stdout.splitlines() == ["2.0 False", "2.0 True"]
     assert "compiling its kernels" in done.stderr
     assert "compiled 100%" in done.stderr
-    assert run(FIRST, GJK3D_CACHE_DIR=str(cold)).stdout == "2.0 True\n"
+    assert run(FIRST, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(cold)).stdout == "2.0 True\n"
 
 
-def test_an_edit_compiles_what_was_edited(cold, tmp_path):
+def test_an_edit_compiles_what_was_edited(cold, tmp_path, sources):
     """The modification time is put back, as a copy or a hard link would have it; only content may decide."""
-    shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     edited = tmp_path / "gjk3d/shapes/simplices.py"
     before, text = edited.stat(), edited.read_text()
     assert "return (x, y, z)" in text
     edited.write_text(text.replace("return (x, y, z)", "return (z, y, x)"))
     os.utime(edited, ns=(before.st_atime_ns, before.st_mtime_ns))
+    if not (cold / "bitcode").exists():  # what is tested came with its objects
+        run("import gjk3d; gjk3d.warmup()", PYTHONPATH=sources, GJK3D_CACHE_DIR=str(cold))
     had = len(list((cold / "bitcode").iterdir()))
     code = "import gjk3d as gk; assert gk.warmup(); print(gk.Capsule(1, 2).support((0, 0, 1)).tolist())"
     done = run(code, PYTHONPATH=str(tmp_path), GJK3D_CACHE_DIR=str(cold))
@@ -177,9 +187,9 @@ def test_an_edit_compiles_what_was_edited(cold, tmp_path):
     assert 1 <= len(list((cold / "bitcode").iterdir())) - had <= 2
 
 
-def test_two_builders_build_once(cold):
+def test_two_builders_build_once(cold, sources):
     command = [sys.executable, "-m", "gjk3d._kernels.builder"]
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "GJK3D_CACHE_DIR": str(cold)}
+    environment = {**os.environ, "PYTHONPATH": sources, "GJK3D_CACHE_DIR": str(cold)}
     both = [subprocess.Popen(command, env=environment) for _ in range(2)]
     while not list(cold.glob("*.o")):
         assert any(one.poll() is None for one in both)
@@ -190,8 +200,8 @@ def test_two_builders_build_once(cold):
     assert made.stat().st_ino == first
 
 
-def test_a_killed_build_leaves_nothing_broken(cold):
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "GJK3D_CACHE_DIR": str(cold)}
+def test_a_killed_build_leaves_nothing_broken(cold, sources):
+    environment = {**os.environ, "PYTHONPATH": sources, "GJK3D_CACHE_DIR": str(cold)}
     one = subprocess.Popen([sys.executable, "-m", "gjk3d._kernels.builder"], env=environment, start_new_session=True)
     while store_progress(cold) is None:
         assert one.poll() is None
@@ -199,7 +209,7 @@ def test_a_killed_build_leaves_nothing_broken(cold):
     os.killpg(one.pid, signal.SIGKILL)
     one.wait()
     assert not list(cold.glob("*.o"))
-    assert run(FIRST + MANY, GJK3D_CACHE_DIR=str(cold)).stdout.splitlines()[1] == "2.0 True"
+    assert run(FIRST + MANY, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(cold)).stdout.splitlines()[1] == "2.0 True"
 
 
 def store_progress(folder: Path) -> str | None:
@@ -209,9 +219,9 @@ def store_progress(folder: Path) -> str | None:
         return None
 
 
-def test_where_nothing_can_be_written_all_is_interpreted(tmp_path):
+def test_where_nothing_can_be_written_all_is_interpreted(tmp_path, sources):
     (tmp_path / "file").write_text("no folder")
-    done = run(FIRST + MANY, GJK3D_CACHE_DIR=str(tmp_path / "file" / "cache"))
+    done = run(FIRST + MANY, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(tmp_path / "file" / "cache"))
     assert done.stdout.splitlines() == ["2.0 False", "2.0 False"]
     assert "GJK3D_CACHE_DIR" in done.stderr
     assert done.stderr.count("All is interpreted") == 1
@@ -225,8 +235,8 @@ sys.modules["numba"] = None
 """
 
 
-def test_without_numba_and_without_machine_code_it_says_what_to_install(tmp_path):
-    done = run(NO_NUMBA + FIRST + MANY, GJK3D_CACHE_DIR=str(tmp_path))
+def test_without_numba_and_without_machine_code_it_says_what_to_install(tmp_path, sources):
+    done = run(NO_NUMBA + FIRST + MANY, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(tmp_path))
     assert done.stdout.splitlines() == ["2.0 False", "2.0 False"]
     assert 'pip install "gjk3d[build]"' in done.stderr
 
@@ -243,7 +253,7 @@ print(ball.compiled, round(gk.distance(ball, gk.Point((0, 0, 3))).distance, 9))
     assert run(code).stdout == "False 2.0\n"
 
 
-def test_a_fork_goes_on(cold):
+def test_a_fork_goes_on(cold, sources):
     if not hasattr(os, "fork"):
         pytest.skip("no fork here")
     code = (
@@ -257,11 +267,11 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 """
     )
-    run(code, GJK3D_CACHE_DIR=str(cold))
+    run(code, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(cold))
 
 
 def test_a_stale_object_is_not_used(cold, tmp_path):
-    shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     name = store.find().name
     shutil.copy(store.find(), cold / name)
     shutil.copy(store.find().with_suffix(".json"), (cold / name).with_suffix(".json"))
@@ -272,11 +282,11 @@ def test_a_stale_object_is_not_used(cold, tmp_path):
     assert done.stdout == "2.0 False\n"
 
 
-def test_a_damaged_object_is_built_again(cold):
+def test_a_damaged_object_is_built_again(cold, sources):
     name = store.find().name
     (cold / name).write_bytes(store.find().read_bytes()[:5000])
     shutil.copy(store.find().with_suffix(".json"), (cold / name).with_suffix(".json"))
-    done = run(FIRST + MANY, GJK3D_CACHE_DIR=str(cold))
+    done = run(FIRST + MANY, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(cold))
     assert done.stdout.splitlines() == ["2.0 False", "2.0 True"]
 
 

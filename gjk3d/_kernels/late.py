@@ -192,11 +192,11 @@ def wait(report: Report | None = None) -> bool:
         _start()
     if not _code and not _hopeless:
         told = report or _Progress()
-        while not _code and _builder is not None:
+        while not (_code or _hopeless or _builder is None):
             ended = _builder.poll() is not None
             with _guard:
                 _load()
-            if ended and not _code:
+            if ended and not (_code or _hopeless):
                 _give_up()
             told(1.0 if _code else store.how_far())
             time.sleep(0.05)

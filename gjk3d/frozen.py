@@ -19,14 +19,14 @@ _T = TypeVar("_T")
 class Frozen:
     """An immutable object made of its slots; see the module."""
 
-    __slots__ = ("_cache",)
+    __slots__ = ("__weakref__", "_cache")
     _cache: dict[str, Any]
 
     @classmethod
     def _fields(cls) -> tuple[str, ...]:
         """Return the names of the fields, those of base classes first."""
         names = (name for base in reversed(cls.__mro__) for name in base.__dict__.get("__slots__", ()))
-        return tuple(name for name in names if name != "_cache")
+        return tuple(name for name in names if name not in ("_cache", "__weakref__"))
 
     @classmethod
     def _made(cls, **fields: Any) -> Self:

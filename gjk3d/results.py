@@ -247,6 +247,20 @@ def pack_marks(status: int, steps: int, tight: int) -> int:
     return status + 8 * tight + 32 * steps
 
 
+#: Of an answer that a builtin made the row is bytes of so many numbers: what the kernel wrote, its marks (an integer),
+#: 1 for a pose of A and 2 for one of B (an integer), and both poses.
+ROW_CODE, ROW_POSED, ROW_AT, ROW_SIZE = 12, 13, 14, 8 * (14 + 32)
+
+
+def _from_bytes(row: bytes, answer: Any) -> tuple[Any, ...]:
+    """Return the row of an answer as Python makes it."""
+    numbers = np.frombuffer(row)
+    code, posed = numbers[ROW_CODE:ROW_AT].view(np.int64).tolist()
+    poses = (numbers[at : at + 16].tobytes() for at in (ROW_AT, ROW_AT + 16))
+    kept = (pose if posed & bit else None for pose, bit in zip(poses, (1, 2), strict=True))
+    return numbers[None, :ROW_CODE].copy(), code, answer.shape_a, answer.shape_b, answer.asked, *kept
+
+
 #: how each field of one pair's answer comes from its row
 _UNPACK: dict[str, Callable[[Any], Any]] = {
     "distance": lambda row: row[0].item(0),
@@ -265,6 +279,19 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
     "pose_b": lambda row: _as_pose(row[6]),
     "trace": lambda row: None,
 }
+
+
+def missing(answer: Any, name: str) -> Any:
+    """Unpack what is asked for the first time of an answer of one pair."""
+    unpack = _UNPACK.get(name)
+    if unpack is None:
+        if name == "certificate":
+            return None  # unless it was asked for
+        raise AttributeError(f"{type(answer).__name__!r} object has no attribute {name!r}")
+    row = answer._row
+    value = unpack(_from_bytes(row, answer) if isinstance(row, bytes) else row)
+    setattr(answer, name, value)
+    return value
 
 
 class Distance(Answer[N]):
@@ -343,21 +370,11 @@ class Distance(Answer[N]):
     pose_b: Any
     asked: tuple[int, float, float | None, bool]  #: how: the solver's mode, max_distance, tol, trace
 
-    #: of one pair: the kernel's row and its marks, the shapes, how it was asked, and the poses' bytes
-    _row: tuple[Array, int, Any, Any, tuple[int, float, float | None, bool], bytes | None, bytes | None]
+    #: of one pair: the kernel's row and its marks, the shapes, how it was asked, and the poses' bytes; or all as bytes
+    _row: tuple[Array, int, Any, Any, tuple[int, float, float | None, bool], bytes | None, bytes | None] | bytes
 
     if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Unpack what is asked for the first time of an answer of one pair."""
-            unpack = _UNPACK.get(name)
-            if unpack is None:
-                if name == "certificate":
-                    return None  # unless it was asked for
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            value = unpack(self._row)
-            setattr(self, name, value)
-            return value
+        __getattr__ = missing
 
     @property
     def depth(self) -> N:

@@ -29,6 +29,7 @@ class Made(NamedTuple):
 
 
 _dispatchers: dict[str, Any] = {}
+_builtins: set[str] = set()
 _called: list[tuple[str, tuple[Any, ...]]] = []
 
 
@@ -105,6 +106,12 @@ def dispatcher(function: Function, more: dict[str, Any]) -> Any:
     return made
 
 
+def builtin(function: Function) -> Any:
+    """Return the dispatcher of a kernel that CPython calls."""
+    _builtins.add(_name_of(function))
+    return dispatcher(function, {})
+
+
 class Declared:
     """A kernel that is compiled elsewhere, in the place of a compiled one: its name and types are known."""
 
@@ -168,7 +175,8 @@ def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> Made:
             function.linkage = "internal"
     from gjk3d._kernels import wrappers
 
-    text = wrappers.wrapper(name, known) if entry else ""
+    way_in = wrappers.builtin if name in _builtins else wrappers.wrapper
+    text = way_in(name, known) if entry else ""
     return Made(symbol, module.as_bitcode(), list(dict.fromkeys(_called)), text)
 
 

@@ -18,10 +18,10 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gjk3d._kernels import alone, store, wrappers
+from gjk3d._kernels import alone, assembly, store, wrappers
 
 _PACKAGE = Path(__file__).parents[1]
-_MARKS = {"entry", "single_entry"}
+_MARKS = {"entry", "single_entry", "builtin"}
 _MOST_PROCESSES = 8  #: each loads numba, a hundred megabytes and a second
 _COST_OF_FINISH = 0.25  #: of all the time, linking and optimising takes so much
 
@@ -55,7 +55,7 @@ def entries() -> list[str]:
     found = []
     for path in sorted(_PACKAGE.rglob("*.py")):
         text = path.read_text()
-        if "entry\n" not in text:
+        if "entry\n" not in text and "@builtin\n" not in text:
             continue
         module = ".".join(["gjk3d", *path.relative_to(_PACKAGE).with_suffix("").parts])
         for node in ast.parse(text).body:
@@ -151,7 +151,7 @@ def _together(made: dict[tuple[str, Any], alone.Made], names: list[str]) -> Bitc
     for other in others:
         module.link_in(other)
     text = "\n".join(each.declaration for each in first.values() if each.declaration)
-    return Bitcode(module.as_bitcode(), wrappers.HEAD + text, names)
+    return Bitcode(module.as_bitcode(), assembly.head() + text, names)
 
 
 class Target(NamedTuple):
@@ -177,12 +177,12 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
     module.triple, module.data_layout = target.triple, str(machine.target_data)
     module.link_in(llvm.parse_assembly(code.wrappers))
     module.link_in(llvm.parse_assembly(_HELP))
-    ways_in = {wrappers.symbol_of(name) for name in code.names} | {"gjk3d_init"}
+    ways_in = {wrappers.symbol_of(name) for name in code.names} | {"gjk3d_known_words"}
     for function in module.functions:
         if not function.is_declaration and function.name not in ways_in:
             function.linkage = "internal"
     for variable in module.global_variables:
-        if not variable.is_declaration and not variable.name.startswith("llvm."):
+        if not variable.is_declaration and not variable.name.startswith(("llvm.", wrappers.words_of(""))):
             variable.linkage = "internal"
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
@@ -191,7 +191,9 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
         module, llvm.create_pass_builder(machine, options)
     )
     undefined = [each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")]
-    return machine.emit_object(module), {"names": code.names, "undefined": sorted(undefined)}
+    variables = {each.name for each in module.global_variables}
+    builtins = [name for name in code.names if wrappers.words_of(name) in variables]
+    return machine.emit_object(module), {"names": code.names, "builtins": builtins, "undefined": sorted(undefined)}
 
 
 def build(report: Report | None = None) -> Path:

@@ -1,5 +1,7 @@
 """The decorators for compiled code: `entry` for what Python calls, `kernel` and `inlined` for what entries call.
 
+A `builtin` takes objects themselves, for single calls where a microsecond counts.
+
 Where the machine code comes from is decided once a process, by ``GJK3D_KERNELS``:
 
 - ``object``, the default: from the object file of `store`. While there is none, see `late`.
@@ -62,6 +64,17 @@ def entry(function: F) -> F:
 def single_entry(function: F) -> F:
     """Do as `entry` does; while there is no machine code, a question about few things is answered interpreted."""
     return _entry(function, single=True)
+
+
+def builtin(function: Callable[..., int]) -> Any:
+    """Compile a function that CPython calls with addresses of objects; see `cpython` and `builtins`."""
+    if MODE == "alone":
+        from gjk3d._kernels import alone
+
+        return alone.builtin(function)
+    from gjk3d._kernels.builtins import Builtin
+
+    return Builtin(f"{function.__module__}:{function.__qualname__}")
 
 
 def _entry(function: F, single: bool) -> F:

@@ -44,6 +44,12 @@ def entry(function: Function, single: bool) -> Any:
     return _code.get(name, late)
 
 
+def builtin(name: str) -> Any:
+    """Return where the machine code of a builtin and its words are, None where there is none."""
+    _load()
+    return _code.get(name)
+
+
 class Late:
     """An entry that has no machine code yet."""
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels import store
-from gjk3d._kernels.wrappers import KNOWN, symbol_of
+from gjk3d._kernels.assembly import KNOWN
+from gjk3d._kernels.wrappers import symbol_of, words_of
 
 _FASTCALL = 0x80
 
@@ -24,11 +26,19 @@ class _Method(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
 
 
+class Place(NamedTuple):
+    """Where a builtin's code and its words are."""
+
+    code: int
+    words: int
+
+
+_NEW_ARRAY = 93  #: the place of ``PyArray_New`` in numpy's table, the same since numpy 1.7
 _held: list[Any] = []  #: what loaded code needs as long as the process lives
 _THINGS: dict[str, Any] = {
     "ndarray": np.ndarray, "float64": np.dtype(np.float64), "int64": np.dtype(np.int64), "uint8": np.dtype(np.uint8),
     "bool_": np.dtype(np.bool_), "float": float, "int": int, "tuple": tuple, "bool": bool, "None": None,
-    "SystemError": SystemError,
+    "SystemError": SystemError, "False": False, "True": True, "bytes": bytes,
 }  # fmt: skip
 
 
@@ -56,15 +66,29 @@ def load(path: Path, otherwise: Callable[[str], Callable[..., Any]]) -> dict[str
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(path.read_bytes()))
     engine.finalize_object()
-    given = (ctypes.c_void_p * len(KNOWN))(*(id(_THINGS[name]) for name in KNOWN))
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.get_function_address("gjk3d_init"))(given)
+    words = ctypes.CFUNCTYPE(ctypes.c_void_p)(engine.get_function_address("gjk3d_known_words"))()
+    known = (ctypes.c_void_p * len(KNOWN)).from_address(words)
+    known[:] = [_new_array() if name == "PyArray_New" else id(_THINGS[name]) for name in KNOWN]
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-    made = {}
+    made: dict[str, Any] = {}
     for name in about["names"]:
+        code = engine.get_function_address(symbol_of(name))
+        if name in about["builtins"]:
+            made[name] = Place(code, engine.get_global_value_address(words_of(name)))
+            continue
         home, _, plain = name.partition(":")
-        method = _Method(plain.encode(), engine.get_function_address(symbol_of(name)), _FASTCALL, None)
+        method = _Method(plain.encode(), code, _FASTCALL, None)
         _held.append(method)
         made[name] = new(ctypes.addressof(method), otherwise(name), home)
     _held.extend((engine, module, machine))
     return made
+
+
+def _new_array() -> int:
+    """Return the address of numpy's ``PyArray_New``, from the table of its C interface."""
+    core = import_module("numpy._core" if hasattr(np, "_core") else "numpy.core")
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = get(core._multiarray_umath._ARRAY_API, None)
+    return int(ctypes.c_void_p.from_address(table + 8 * _NEW_ARRAY).value or 0)

@@ -9,72 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-#: what the loader hands to ``gjk3d_init``: objects by whose addresses types are known, and None
-KNOWN = ("ndarray", "float64", "int64", "uint8", "bool_", "float", "int", "tuple", "bool", "None", "SystemError")
+from gjk3d._kernels.assembly import KNOWN
+
+WORDS = 16  #: that a builtin has of its own
 _NUMBERS = {"float64": "double", "int64": "i64", "uint8": "i8", "bool": "i8"}
 _DESCR = {"float64": "float64", "int64": "int64", "uint8": "uint8", "bool": "bool_"}
 # offsets in PyObject, PyArrayObject and PyTupleObject on 64 bits
 _TYPE, _DATA, _NDIM, _SHAPE, _DESCRIPTOR, _FLAGS = 8, 16, 24, 32, 56, 64
 _CONTIGUOUS_AND_ALIGNED = 0x1 | 0x100
-
-HEAD = """
-declare i8* @PyFloat_FromDouble(double)
-declare i8* @PyLong_FromLongLong(i64)
-declare i8* @PyBool_FromLong(i64)
-declare i64 @PyLong_AsLongLong(i8*)
-declare double @PyFloat_AsDouble(i8*)
-declare i32 @PyObject_IsTrue(i8*)
-declare i8* @PyErr_Occurred()
-declare void @PyErr_SetString(i8*, i8*)
-declare i8* @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(i8*)
-declare i8* @PyTuple_New(i64)
-declare i32 @PyTuple_SetItem(i8*, i64, i8*)
-declare i8* @PyTuple_GetItem(i8*, i64)
-declare i64 @PyTuple_Size(i8*)
-declare i8* @PyObject_CallObject(i8*, i8*)
-declare void @Py_IncRef(i8*)
-@gjk3d.known = internal global [COUNT x i8*] zeroinitializer
-@gjk3d.failed = internal constant [31 x i8] c"gjk3d: a kernel ended in error\\00"
-define void @gjk3d_init(i8** %from) {
-  br label %loop
-loop:
-  %i = phi i64 [0, %0], [%i1, %loop]
-  %a = getelementptr i8*, i8** %from, i64 %i
-  %b = load i8*, i8** %a
-  %c = getelementptr [COUNT x i8*], [COUNT x i8*]* @gjk3d.known, i64 0, i64 %i
-  store i8* %b, i8** %c
-  %i1 = add i64 %i, 1
-  %m = icmp slt i64 %i1, COUNT
-  br i1 %m, label %loop, label %end
-end:
-  ret void
-}
-define internal i8* @gjk3d.otherwise(i8* %self, i8** %args, i64 %nargs) noinline {
-entry:
-  %all = call i8* @PyTuple_New(i64 %nargs)
-  %none = icmp eq i8* %all, null
-  br i1 %none, label %end, label %loop
-loop:
-  %i = phi i64 [0, %entry], [%i1, %next]
-  %more = icmp slt i64 %i, %nargs
-  br i1 %more, label %next, label %call
-next:
-  %ap = getelementptr i8*, i8** %args, i64 %i
-  %a = load i8*, i8** %ap
-  call void @Py_IncRef(i8* %a)
-  %set = call i32 @PyTuple_SetItem(i8* %all, i64 %i, i8* %a)
-  %i1 = add i64 %i, 1
-  br label %loop
-call:
-  %answer = call i8* @PyObject_CallObject(i8* %self, i8* %all)
-  call void @Py_DecRef(i8* %all)
-  ret i8* %answer
-end:
-  ret i8* null
-}
-declare void @Py_DecRef(i8*)
-""".replace("COUNT", str(len(KNOWN)))
 
 
 def symbol_of(name: str) -> str:
@@ -125,6 +67,36 @@ class _Text:
     def need_type(self, thing: str, name: str) -> None:
         """Go on where an object is of a type, and of no class derived from it."""
         self.need(self.value(f"icmp eq i8* {self.field(thing, _TYPE, 'i8*')}, {self.known(name)}"))
+
+
+def words_of(name: str) -> str:
+    """Return the symbol of the words of a builtin."""
+    return f"gjk3d.words.{name}"
+
+
+def builtin(name: str, declared: Any) -> str:
+    """Return the declaration of a builtin's kernel, and the function of C that CPython calls.
+
+    A kernel whose first parameter is called ``words`` is handed the address of the builtin's own.
+    """
+    from llvmlite import ir
+
+    function = declared.target_context.declare_function(ir.Module("one"), declared.fndesc)
+    pointer, error = (str(each.type) for each in function.args[:2])
+    symbol, words = symbol_of(name), words_of(name)
+    given = [f"i64 %a{k}" for k in range(len(declared.fndesc.argtypes))]
+    text, taken = _Text(), given
+    if declared.fndesc.args[0] == "words":
+        taken = given[1:]
+        given = [f'i64 ptrtoint ([{WORDS} x i64]* @"{words}" to i64)', *taken]
+    text.add(f"%ret = alloca {pointer[:-1]}")
+    text.add(f"%exc = alloca {error[:-1]}")
+    text.add(f'%status = call i32 @"{function.name}"({pointer} %ret, {error} %exc, {", ".join(given)})')
+    text.add(f"ret i64 {text.value('load i64, i64* %ret')}")
+    return (
+        f'{str(function).strip()}\n@"{words}" = global [{WORDS} x i64] zeroinitializer\n'
+        f'define i64 @"{symbol}"({", ".join(taken)}) {{\n' + "\n".join(text.lines) + "\n}\n"
+    )
 
 
 def wrapper(name: str, declared: Any) -> str:

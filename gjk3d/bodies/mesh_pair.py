@@ -285,31 +285,34 @@ _STANDING = np.eye(4)
 _FLOAT = np.dtype(np.float64)
 
 
-def prepare(a: Any, b: Any) -> Callable[[Any, Any], bool | None] | None:
-    """Return what answers `gjk3d.collide` of two meshes at two matrices, None where the long way must."""
+def prepare(a: Any, b: Any) -> Callable[[Any, Any, Any, Any], bool | None] | None:
+    """Return what answers `gjk3d.collide` of the two meshes at two matrices, None where the long way must.
+
+    It does not hold the meshes, which are handed to it each time.
+    """
     if not (isinstance(a, Mesh) and isinstance(b, Mesh)):
         return None
     swap = a._order > b._order
     first, second = (b, a) if swap else (a, b)
     reach, roots = tree_of(first).reach + tree_of(second).reach, np.stack([root_of(first), root_of(second)])
-    rows, out = np.empty((2, WIDTH)), np.empty(1, dtype=np.int64)
-    arrays = *_with_bodies(first), *_with_bodies(second), traversal_stack(), _one_found(), out
-    row_a, row_b = rows[:1], rows[1:]
+    arrays = *_with_bodies(first), *_with_bodies(second)
 
-    def ask(pose_a: Any, pose_b: Any) -> bool | None:
+    def ask(a: Any, b: Any, pose_a: Any, pose_b: Any) -> bool | None:
         one, two = _STANDING if pose_a is None else pose_a, _STANDING if pose_b is None else pose_b
         for pose in (one, two):
             if not (type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == (4, 4) and pose.flags.carray):
                 return None
         if swap:
             one, two = two, one
+        rows = np.empty((2, WIDTH))
         told = matrices_apart(one, two, roots, ROUNDING, rows)
         if told != MAYBE:
             return None if told == NO_POSE else False
-        out[0] = APART
-        meet_rows(row_a, row_b, ROUNDING, reach, False, *arrays)
+        out = np.array([APART])
+        meet_rows(rows[:1], rows[1:], ROUNDING, reach, False, *arrays, traversal_stack(), _one_found(), out)
         if out[0] != MAYBE:
             return bool(out[0] == MEET)
+        first, second = (b, a) if swap else (a, b)
         return _holder(first, second, rows[0], rows[1]) != APART
 
     return ask

@@ -52,8 +52,8 @@ class Way(NamedTuple):
 
     solve: Callable[[Any, Any, Rows, Wanted, Array, Ints], None]  #: fills rows of answers and flags
     collide: Callable[[Any, Any, Rows, float], Bools]
-    #: (a, b) -> a function of two matrices that answers one boolean, None where it cannot
-    prepare: Callable[[Any, Any], Callable[[Any, Any], bool | None] | None] | None = None
+    #: (a, b) -> a function of both and two matrices that answers one boolean, None where it cannot; it holds neither
+    prepare: Callable[[Any, Any], Callable[[Any, Any, Any, Any], bool | None] | None] | None = None
 
 
 def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:

@@ -8,11 +8,13 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d._kernels import builtins
 from gjk3d.convex.checks import check_convex, check_polytopes, depth_mode
 from gjk3d.convex.rows import canonical
 from gjk3d.convex.solve import facet_axes
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
+from gjk3d.query import single
 from gjk3d.query.ask import question
 from gjk3d.query.dispatch import Collider
 from gjk3d.query.pair import Depth, prepared
@@ -46,6 +48,7 @@ def collide(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0,
     workers: int = 1,
 ) -> NDArray[np.bool_]: ...  # fmt: skip
+@builtins.function(single.shapes_collide, single.collide_words)
 def collide(
     a: Collider,
     b: Collider,
@@ -111,6 +114,7 @@ def distance(
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
     workers: int = 1,
 ) -> Distance[Array]: ...  # fmt: skip
+@builtins.function(single.shapes_distance, single.distance_words(narrow.UNSIGNED))
 def distance(
     a: Collider,
     b: Collider,
@@ -192,6 +196,7 @@ def signed_distance(
     depth: Depth = "auto", max_distance: float = inf, tol: float | None = None, trace: bool = False,
     certificate: bool = False, workers: int = 1,
 ) -> Distance[Array]: ...  # fmt: skip
+@builtins.function(single.shapes_signed_distance, single.distance_words(narrow.SIGNED))
 def signed_distance(
     a: Collider,
     b: Collider,

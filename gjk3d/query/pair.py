@@ -9,19 +9,17 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d._kernels import builtins
 from gjk3d.convex.checks import FACETS, check_limits, depth_mode
-from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, arena, pair_row
-from gjk3d.convex.solve import is_mapped
+from gjk3d.convex.rows import FIRST_POINTS, NO_LOG
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import collide_many, solve_many
-from gjk3d.narrow.room import SIMPLEX, workspace
-from gjk3d.poses import WIDTH
+from gjk3d.query import single
 from gjk3d.query.ask import ask_collide, ask_distance
-from gjk3d.query.dispatch import Collider, way_of
+from gjk3d.query.dispatch import Collider
+from gjk3d.query.plan import Desk, Kept, Prepared
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 
 Depth = Literal["auto", "epa", "facets"]
@@ -29,29 +27,21 @@ Depth = Literal["auto", "epa", "facets"]
 _FLOAT = np.dtype(np.float64)
 _POSE = (4, 4)
 _STANDING = np.eye(4)
-_KEPT = 64  #: pairs that the plain functions keep prepared, a thread
 _new = object.__new__
 _ANSWER = 1, narrow.FLOATS
+_kept = Kept()
+
+
 _local = threading.local()
 
 
-def _first_collide(*args: Any) -> int:
-    """Compile, saying so; the next call goes straight to the kernel."""
-    global _collide
-    code: int = collide_many(*args)
-    _collide = collide_many
-    return code
-
-
-def _first_solve(*args: Any) -> int:
-    global _solve
-    code: int = solve_many(*args)
-    _solve = solve_many
-    return code
-
-
-_collide: Any = _first_collide
-_solve: Any = _first_solve
+def _desk() -> Desk:
+    """Return this thread's desk."""
+    try:
+        desk: Desk = _local.desk
+    except AttributeError:
+        desk = _local.desk = Desk()
+    return desk
 
 
 def _is_pose(pose: Any) -> bool:
@@ -88,42 +78,29 @@ class Pair:
     False 0.5
     """
 
-    __slots__ = ("_answer", "_arena", "_cache", "_fast", "_flags", "_poses", "_quick", "_scratch", "_simplex", "a", "b")
+    __slots__ = ("_prepared", "_words", "a", "b")
     a: Any
     b: Any
 
     def __init__(self, a: Collider, b: Collider, *, warm: bool = True) -> None:
-        way = way_of(a, b)
-        self.a, self.b = a, b
-        self._quick = None if way.prepare is None else way.prepare(a, b)
-        self._cache = np.zeros((int(warm), MEMORY))
-        # half-spaces have no core, and what a user's function raises has to be looked for
-        self._fast = all(
-            isinstance(shape, Shape) and not isinstance(shape, Halfspace) and not is_mapped(shape) for shape in (a, b)
-        )
-        if isinstance(a, Halfspace) or isinstance(b, Halfspace):
-            return
-        if not (isinstance(a, Shape) and isinstance(b, Shape)):
-            return
-        ints, floats, starts = arena((a, b))
-        self._arena = ints, floats, pair_row(a, b, starts, 1, 1)
-        self._poses = np.empty((2, WIDTH))
-        room, entries = workspace(FIRST_POINTS)
-        self._scratch = np.empty(room), np.empty(entries, dtype=np.int64)
-        self._simplex, self._answer = self._scratch[0][:SIMPLEX].reshape(6, 10), np.empty(1, dtype=np.int64)
-        self._flags = np.empty((1, narrow.INTS), dtype=np.int64)
+        self._fill(a, b, Prepared(a, b, warm))
+
+    def _fill(self, a: Any, b: Any, prepared: Prepared) -> Pair:
+        self.a, self.b, self._prepared, self._words = a, b, prepared, prepared.words
+        return self
 
     def __repr__(self) -> str:
         return f"Pair({self.a!r}, {self.b!r})"
 
     def __reduce__(self) -> Any:
-        return _again, (self.a, self.b, len(self._cache) > 0)
+        plan = self._prepared.plan
+        return _again, (self.a, self.b, plan is None or len(plan.memory) > 0)
 
     @property
     def _cores(self) -> tuple[Any, Array, Any, Any]:
         """The two shapes for the kernels, behind each other: ints, floats, and where A and B begin in either."""
-        ints, floats, row = self._arena
-        return ints, floats, row[0, 0:2], row[0, 5:7]
+        plan: Any = self._prepared.plan
+        return plan.ints, plan.floats, plan.row[0, 0:2], plan.row[0, 5:7]
 
     def forget(self) -> None:
         """Drop what is remembered: the next question is asked afresh.
@@ -136,7 +113,8 @@ class Pair:
         2.0
         >>> pair.forget()
         """
-        self._cache[:, 0] = 0.0
+        if self._prepared.plan is not None:
+            self._prepared.plan.memory[:, 0] = 0.0
 
     @overload
     def collide(self, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, margin: float = 0.0) -> Any: ...
@@ -155,7 +133,7 @@ class Pair:
     def _collide(self, pose_a: Any, pose_b: Any, margin: float, workers: int = 1) -> Any:
         """Answer at once what is one question of two plain matrices; all else is checked and answered by rows."""
         if (
-            self._fast
+            self._words is not None
             and workers == 1
             and type(margin) is float
             and -inf < margin < inf
@@ -164,13 +142,17 @@ class Pair:
         ):
             ma = _STANDING if pose_a is None else pose_a
             mb = _STANDING if pose_b is None else pose_b
-            code = _collide(*self._arena, ma, mb, self._poses, margin, 0, 1, self._simplex, self._answer, self._cache)
+            plan, desk = self._prepared.plan, _desk()
+            code = collide_many(
+                plan.ints, plan.floats, plan.row, ma, mb, desk.poses, margin, 0, 1, desk.simplex, desk.answer,
+                plan.memory,
+            )  # fmt: skip
             if code == 0:
                 return False
             if code == 1:
                 return True
-        elif self._quick is not None and workers == 1 and type(margin) is float and margin == 0.0:
-            told = self._quick(pose_a, pose_b)
+        elif self._prepared.quick is not None and workers == 1 and type(margin) is float and margin == 0.0:
+            told = self._prepared.quick(self.a, self.b, pose_a, pose_b)
             if told is not None:
                 return told
         return ask_collide(self.a, self.b, pose_a, pose_b, margin, workers)
@@ -248,7 +230,7 @@ class Pair:
         ma = _STANDING if pose_a is None else pose_a
         mb = _STANDING if pose_b is None else pose_b
         if (
-            self._fast
+            self._words is not None
             and workers == 1
             and not (trace or certificate)
             and mode != FACETS
@@ -260,9 +242,10 @@ class Pair:
                 check_limits(max_distance, tol)
                 width = 0.0 if tol is None else float(tol)
             out = np.empty(_ANSWER)
-            code = _solve(
-                *self._arena, ma, mb, self._poses, mode, float(max_distance), width, 0, 1, False, *self._scratch,
-                FIRST_POINTS, out, self._flags, self._cache, NO_LOG,
+            plan, desk = self._prepared.plan, _desk()
+            code = solve_many(
+                plan.ints, plan.floats, plan.row, ma, mb, desk.poses, mode, float(max_distance), width, 0, 1, False,
+                desk.work, desk.table, FIRST_POINTS, out, desk.flags, plan.memory, NO_LOG,
             )  # fmt: skip
             # what is wider than promised goes the long way, unless a wide answer was asked for
             if code & 24 == 8 or (width > 0.0 and code >= 0 and code & 16 == 0):
@@ -276,17 +259,13 @@ class Pair:
 
 
 def prepared(a: Any, b: Any) -> Pair:
-    """Return this thread's cold pair of the two shapes, made when it is first asked for."""
-    key = (id(a), id(b))
-    try:
-        pair: Pair = _local.pairs[key]
-    except (AttributeError, KeyError):
-        pairs = _local.__dict__.setdefault("pairs", {})
-        if len(pairs) >= _KEPT:
-            pairs.clear()
-        pair = pairs[key] = Pair(a, b, warm=False)  # it holds the shapes, so that their ids stay theirs
-    return pair
+    """Return the cold pair of two shapes, which is made once as long as both live."""
+    pair: Pair = _new(Pair)
+    return pair._fill(a, b, _kept.get(a, b))
 
 
 def _again(a: Shape, b: Shape, warm: bool) -> Pair:
     return Pair(a, b, warm=warm)
+
+
+builtins.methods(Pair, single.methods_of(Pair))

@@ -78,7 +78,7 @@ def methods(cls: type, by: dict[str, tuple[Builtin, Words]]) -> None:
             setattr(cls, name, new(cls, _definition(slow, code, True)))
 
 
-def fields(cls: type, get: Builtin, set_: Builtin, words: Callable[[], dict[str, Sequence[Any]]]) -> bool:
+def fields(cls: type, get: Builtin, set_: Builtin, words: Callable[[], dict[str, list[Any]]]) -> bool:
     """Put getters in the place of slots of a class; their words begin with where the slot is, and its name."""
     reader, writer = _place(get), _place(set_)
     if reader is None:
@@ -106,20 +106,24 @@ class _GetSet(ctypes.Structure):
 
 def _definition(slow: Any, code: int, method: bool) -> int:
     """Return the address of a method's definition, with the signature and the docstring of the Python function."""
-    given = []
-    for each in inspect.signature(slow).parameters.values():
-        plain = each.replace(annotation=inspect.Parameter.empty)
-        # in a signature of text an infinite default has to be a number
-        given.append(str(plain.replace(default=...)).replace("Ellipsis", "1e999") if plain.default == np.inf else plain)
-    keywords = [k for k, each in enumerate(inspect.signature(slow).parameters.values()) if each.kind is each.KEYWORD_ONLY]
-    if keywords:
-        given.insert(keywords[0], "*")
+    given = [_as_text(each) for each in inspect.signature(slow).parameters.values()]
     if method:
         given[0] = "$self"
-    doc = f"{slow.__name__}({', '.join(map(str, given))})\n--\n\n{inspect.getdoc(slow) or ''}"
+    keywords = [each.kind is each.KEYWORD_ONLY for each in inspect.signature(slow).parameters.values()]
+    if any(keywords):
+        given.insert(keywords.index(True), "*")
+    doc = f"{slow.__name__}({', '.join(given)})\n--\n\n{inspect.getdoc(slow) or ''}"
     made = _Method(slow.__name__.encode(), code, _METHOD, doc.encode())
     _held.append(made)
     return ctypes.addressof(made)
+
+
+def _as_text(parameter: inspect.Parameter) -> str:
+    """Return a parameter without its annotation, as the text of a signature has it: infinity is a number there."""
+    default = parameter.default
+    if default is parameter.empty:
+        return parameter.name
+    return f"{parameter.name}={'1e999' if default == np.inf else repr(default)}"
 
 
 class _Member(ctypes.Structure):
@@ -141,7 +145,7 @@ def offset(cls: type, name: str) -> int:
     # PyDescrObject: the object, its type, its name, its qualified name; then the member
     member = _Member.from_address(_at(id(descriptor) + object.__basicsize__ + 3 * 8))
     assert member.name == name.encode()
-    return member.offset
+    return int(member.offset)
 
 
 def _at(address: int) -> int:
@@ -161,6 +165,8 @@ def usable() -> bool:
 
 class _Probe:
     __slots__ = ("first", "second")
+    first: object
+    second: object
 
 
 def _unlike() -> str:

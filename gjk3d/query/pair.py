@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from math import inf
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.query import single
 from gjk3d.query.ask import ask_collide, ask_distance
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.plan import Desk, Kept, Prepared
+from gjk3d.query.plan import Desk, Kept, Plan, Prepared
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
@@ -142,7 +142,7 @@ class Pair:
         ):
             ma = _STANDING if pose_a is None else pose_a
             mb = _STANDING if pose_b is None else pose_b
-            plan, desk = self._prepared.plan, _desk()
+            plan, desk = cast("Plan", self._prepared.plan), _desk()
             code = collide_many(
                 plan.ints, plan.floats, plan.row, ma, mb, desk.poses, margin, 0, 1, desk.simplex, desk.answer,
                 plan.memory,
@@ -242,7 +242,7 @@ class Pair:
                 check_limits(max_distance, tol)
                 width = 0.0 if tol is None else float(tol)
             out = np.empty(_ANSWER)
-            plan, desk = self._prepared.plan, _desk()
+            plan, desk = cast("Plan", self._prepared.plan), _desk()
             code = solve_many(
                 plan.ints, plan.floats, plan.row, ma, mb, desk.poses, mode, float(max_distance), width, 0, 1, False,
                 desk.work, desk.table, FIRST_POINTS, out, desk.flags, plan.memory, NO_LOG,

@@ -11,23 +11,17 @@ from functools import cache
 from math import inf
 from typing import Any
 
+from gjk3d._kernels import cpython as py
 from gjk3d._kernels.builtins import Builtin, Words, fields, offset
-from gjk3d._kernels.cpython import (
-    BOOLS, BYTES, BYTES_TYPE, DATA, NDARRAY, TUPLE, TYPE, call, call_with, drop, float_rows, floats, int_rows, ints, keep, known,
-    new_bytes, new_float, new_int, new_object, new_vector, pose_in, put, word,
-)  # fmt: skip
 from gjk3d._kernels.decorators import builtin, inlined, kernel, plain
 from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
 from gjk3d.poses import WIDTH
-from gjk3d.query.plan import (
-    ANSWER, FIRST_FLOAT, FIRST_INT, FIRST_MEMORY, FLAGS, FLOATS, INTS, MEMORIES, PLACES, POSES, ROW, SIMPLEX_AT,
-    STANDING, TABLE, TABLES, WORK, WORKS, Desk, places,
-)  # fmt: skip
+from gjk3d.query import plan as at
+from gjk3d.query.plan import PLACES, Desk, places
 from gjk3d.results import ROW_AT, ROW_CODE, ROW_POSED, ROW_SIZE, Distance, Status, missing
-
 
 # words of a builtin that answers a question: the Python function, the desk, where plans are found,
 SLOW, DESK, PLANS = range(3)
@@ -38,40 +32,40 @@ KIND, ROW_SLOT, SHAPE_A, SHAPE_B, ASKED_SLOT, ASKED, MODE, PAIR_A, PAIR_B = rang
 @inlined
 def plan_of(words: int, pair: int) -> int:
     """Return where the words of a pair's plan are, 0 where it has none."""
-    held = word(pair + word(words + 8 * PLANS))
-    return word(held + DATA) if held != 0 and word(held + TYPE) == known(NDARRAY) else plain(0)
+    held = py.word(pair + py.word(words + 8 * PLANS))
+    return py.word(held + py.DATA) if held != 0 and py.word(held + py.TYPE) == py.known(py.NDARRAY) else plain(0)
 
 
 @inlined
 def plan_for(words: int, a: int, b: int) -> int:
     """Return where the words of the plan of two shapes are, 0 where none is remembered."""
-    place = word(words + 8 * PLANS) + 24 * ((((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1))
-    return word(place + 16) if word(place) == a and word(place + 8) == b else 0
+    place = py.word(words + 8 * PLANS) + 24 * ((((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1))
+    return py.word(place + 16) if py.word(place) == a and py.word(place + 8) == b else 0
 
 
 @inlined
 def pose_given(words: int, args: int, nargs: int, k: int) -> int:
     """Return where the numbers of argument k are, of a pose; 0 where it is none that kernels take."""
-    standing = word(word(words + 8 * DESK) + 8 * STANDING)
-    return pose_in(word(args + 8 * k), standing) if nargs > k else standing
+    standing = py.word(py.word(words + 8 * DESK) + 8 * at.STANDING)
+    return py.pose_in(py.word(args + 8 * k), standing) if nargs > k else standing
 
 
 @kernel
 def collision(desk: int, plan: int, pose_a: int, pose_b: int) -> int:
     """Answer `collide` of a plan: 0, 1, or something else."""
     return collide_many(
-        ints(word(plan + 8 * FIRST_INT), word(plan + 8 * INTS)),
-        floats(word(plan + 8 * FIRST_FLOAT), word(plan + 8 * FLOATS)),
-        int_rows(word(plan + 8 * ROW), 1, PAIR),
-        float_rows(pose_a, 4, 4),
-        float_rows(pose_b, 4, 4),
-        float_rows(word(desk + 8 * POSES), 2, WIDTH),
+        py.ints(py.word(plan + 8 * at.FIRST_INT), py.word(plan + 8 * at.INTS)),
+        py.floats(py.word(plan + 8 * at.FIRST_FLOAT), py.word(plan + 8 * at.FLOATS)),
+        py.int_rows(py.word(plan + 8 * at.ROW), 1, PAIR),
+        py.float_rows(pose_a, 4, 4),
+        py.float_rows(pose_b, 4, 4),
+        py.float_rows(py.word(desk + 8 * at.POSES), 2, WIDTH),
         0.0,
         plain(0),
         plain(1),
-        float_rows(word(desk + 8 * SIMPLEX_AT), 6, 10),
-        ints(word(desk + 8 * ANSWER), 1),
-        float_rows(word(plan + 8 * FIRST_MEMORY), word(plan + 8 * MEMORIES), MEMORY),
+        py.float_rows(py.word(desk + 8 * at.SIMPLEX_AT), 6, 10),
+        py.ints(py.word(desk + 8 * at.ANSWER), 1),
+        py.float_rows(py.word(plan + 8 * at.FIRST_MEMORY), py.word(plan + 8 * at.MEMORIES), MEMORY),
     )
 
 
@@ -79,25 +73,25 @@ def collision(desk: int, plan: int, pose_a: int, pose_b: int) -> int:
 def solution(desk: int, plan: int, pose_a: int, pose_b: int, mode: int, out: int) -> int:
     """Write the answer to a distance of a plan; return its marks, as `solve_many` does."""
     return solve_many(
-        ints(word(plan + 8 * FIRST_INT), word(plan + 8 * INTS)),
-        floats(word(plan + 8 * FIRST_FLOAT), word(plan + 8 * FLOATS)),
-        int_rows(word(plan + 8 * ROW), 1, PAIR),
-        float_rows(pose_a, 4, 4),
-        float_rows(pose_b, 4, 4),
-        float_rows(word(desk + 8 * POSES), 2, WIDTH),
+        py.ints(py.word(plan + 8 * at.FIRST_INT), py.word(plan + 8 * at.INTS)),
+        py.floats(py.word(plan + 8 * at.FIRST_FLOAT), py.word(plan + 8 * at.FLOATS)),
+        py.int_rows(py.word(plan + 8 * at.ROW), 1, PAIR),
+        py.float_rows(pose_a, 4, 4),
+        py.float_rows(pose_b, 4, 4),
+        py.float_rows(py.word(desk + 8 * at.POSES), 2, WIDTH),
         mode,
         float(inf),
         0.0,
         plain(0),
         plain(1),
         mode < 0,
-        floats(word(desk + 8 * WORK), word(desk + 8 * WORKS)),
-        ints(word(desk + 8 * TABLE), word(desk + 8 * TABLES)),
+        py.floats(py.word(desk + 8 * at.WORK), py.word(desk + 8 * at.WORKS)),
+        py.ints(py.word(desk + 8 * at.TABLE), py.word(desk + 8 * at.TABLES)),
         plain(FIRST_POINTS),
-        float_rows(out, 1, narrow.FLOATS),
-        int_rows(word(desk + 8 * FLAGS), 1, narrow.INTS),
-        float_rows(word(plan + 8 * FIRST_MEMORY), word(plan + 8 * MEMORIES), MEMORY),
-        floats(out, 0),
+        py.float_rows(out, 1, narrow.FLOATS),
+        py.int_rows(py.word(desk + 8 * at.FLAGS), 1, narrow.INTS),
+        py.float_rows(py.word(plan + 8 * at.FIRST_MEMORY), py.word(plan + 8 * at.MEMORIES), MEMORY),
+        py.floats(out, 0),
     )
 
 
@@ -106,8 +100,8 @@ def told(words: int, plan: int, pose_a: int, pose_b: int) -> int:
     """Return True or False, 0 where the Python function has to answer."""
     if plan == 0 or pose_a == 0 or pose_b == 0:
         return 0
-    answer = collision(word(words + 8 * DESK), plan, pose_a, pose_b)
-    return keep(known(BOOLS + answer)) if 0 <= answer <= 1 else plain(0)
+    answer = collision(py.word(words + 8 * DESK), plan, pose_a, pose_b)
+    return py.keep(py.known(py.BOOLS + answer)) if 0 <= answer <= 1 else plain(0)
 
 
 @builtin
@@ -118,7 +112,7 @@ def pair_collide(words: int, pair: int, args: int, nargs: int, names: int) -> in
         answer = told(words, plan_of(words, pair), pose_a, pose_b)
         if answer != 0:
             return answer
-    return call_with(word(words), pair, args, nargs, names)
+    return py.call_with(py.word(words), pair, args, nargs, names)
 
 
 @builtin
@@ -126,43 +120,43 @@ def shapes_collide(words: int, module: int, args: int, nargs: int, names: int) -
     """Answer `gjk3d.collide`."""
     if names == 0 and 2 <= nargs <= 4:
         pose_a, pose_b = pose_given(words, args, nargs, plain(2)), pose_given(words, args, nargs, plain(3))
-        answer = told(words, plan_for(words, word(args), word(args + 8)), pose_a, pose_b)
+        answer = told(words, plan_for(words, py.word(args), py.word(args + 8)), pose_a, pose_b)
         if answer != 0:
             return answer
-    return call(word(words), args, nargs, names)
+    return py.call(py.word(words), args, nargs, names)
 
 
 @inlined
 def copy_pose(to: int, given: int) -> None:
     """Copy the numbers of a pose."""
     for k in range(16):
-        put(to + 8 * k, word(given + 8 * k))
+        py.put(to + 8 * k, py.word(given + 8 * k))
 
 
 @kernel
 def answered(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: int) -> int:
     """Return a `Distance`, 0 where the Python function has to answer."""
-    row = new_bytes(plain(ROW_SIZE))
+    row = py.new_bytes(plain(ROW_SIZE))
     if row == 0:
         return -1
-    desk, to = word(words + 8 * DESK), row + BYTES
-    marks = solution(desk, plan, pose_a, pose_b, word(words + 8 * MODE), to)
+    desk, to = py.word(words + 8 * DESK), row + py.BYTES
+    marks = solution(desk, plan, pose_a, pose_b, py.word(words + 8 * MODE), to)
     if marks & 24 != 8:  # wider than promised, out of room, or no pose
-        drop(row)
+        py.drop(row)
         return 0
-    standing = word(desk + 8 * STANDING)
-    put(to + 8 * ROW_CODE, marks)
-    put(to + 8 * ROW_POSED, int(pose_a != standing) + 2 * int(pose_b != standing))
+    standing = py.word(desk + 8 * at.STANDING)
+    py.put(to + 8 * ROW_CODE, marks)
+    py.put(to + 8 * ROW_POSED, int(pose_a != standing) + 2 * int(pose_b != standing))
     copy_pose(to + 8 * ROW_AT, pose_a)
     copy_pose(to + 8 * (ROW_AT + 16), pose_b)
-    made = new_object(word(words + 8 * KIND))
+    made = py.new_object(py.word(words + 8 * KIND))
     if made == 0:
-        drop(row)
+        py.drop(row)
         return -1
-    put(made + word(words + 8 * ROW_SLOT), row)
-    put(made + word(words + 8 * SHAPE_A), keep(a))
-    put(made + word(words + 8 * SHAPE_B), keep(b))
-    put(made + word(words + 8 * ASKED_SLOT), keep(word(words + 8 * ASKED)))
+    py.put(made + py.word(words + 8 * ROW_SLOT), row)
+    py.put(made + py.word(words + 8 * SHAPE_A), py.keep(a))
+    py.put(made + py.word(words + 8 * SHAPE_B), py.keep(b))
+    py.put(made + py.word(words + 8 * ASKED_SLOT), py.keep(py.word(words + 8 * ASKED)))
     return made
 
 
@@ -173,11 +167,11 @@ def distance_of_pair(words: int, pair: int, args: int, nargs: int, names: int) -
         pose_a, pose_b = pose_given(words, args, nargs, plain(0)), pose_given(words, args, nargs, plain(1))
         plan = plan_of(words, pair)
         if plan != 0 and pose_a != 0 and pose_b != 0:
-            a, b = word(pair + word(words + 8 * PAIR_A)), word(pair + word(words + 8 * PAIR_B))
+            a, b = py.word(pair + py.word(words + 8 * PAIR_A)), py.word(pair + py.word(words + 8 * PAIR_B))
             made = answered(words, plan, pose_a, pose_b, a, b) if a != 0 and b != 0 else plain(0)
             if made != 0:
                 return max(made, 0)
-    return call_with(word(words), pair, args, nargs, names)
+    return py.call_with(py.word(words), pair, args, nargs, names)
 
 
 @inlined
@@ -185,12 +179,12 @@ def distance_of_shapes(words: int, args: int, nargs: int, names: int) -> int:
     """Answer a distance of two shapes."""
     if names == 0 and 2 <= nargs <= 4:
         pose_a, pose_b = pose_given(words, args, nargs, plain(2)), pose_given(words, args, nargs, plain(3))
-        plan = plan_for(words, word(args), word(args + 8))
+        plan = plan_for(words, py.word(args), py.word(args + 8))
         if plan != 0 and pose_a != 0 and pose_b != 0:
-            made = answered(words, plan, pose_a, pose_b, word(args), word(args + 8))
+            made = answered(words, plan, pose_a, pose_b, py.word(args), py.word(args + 8))
             if made != 0:
                 return max(made, 0)
-    return call(word(words), args, nargs, names)
+    return py.call(py.word(words), args, nargs, names)
 
 
 @builtin
@@ -226,43 +220,43 @@ OTHER, NUMBER, VECTOR, STATUS, TIGHT, STEPS = range(6)
 @inlined
 def read(words: int, data: int) -> int:
     """Return what a field is in a row, 0 where it is not read here."""
-    what, at = word(words + 8 * WHAT), data + 8 * word(words + 8 * WHERE)
+    what, place = py.word(words + 8 * WHAT), data + 8 * py.word(words + 8 * WHERE)
     if what == NUMBER:
-        return new_float(at)
+        return py.new_float(place)
     if what == VECTOR:
-        return new_vector(at)
+        return py.new_vector(place)
     if what == STEPS:
-        return new_int(word(at) >> 5)
+        return py.new_int(py.word(place) >> 5)
     if what == STATUS:
-        return keep(word(word(words + 8 * CHOICES) + TUPLE + 8 * (word(at) & 7)))
+        return py.keep(py.word(py.word(words + 8 * CHOICES) + py.TUPLE + 8 * (py.word(place) & 7)))
     if what == TIGHT:
-        return keep(known(BOOLS + ((word(at) >> 3) & 1)))
+        return py.keep(py.known(py.BOOLS + ((py.word(place) >> 3) & 1)))
     return 0
 
 
 @builtin
 def get_field(answer: int, words: int) -> int:
     """Return a field of an answer; it is made when it is first asked for."""
-    slot = answer + word(words)
-    if word(slot) != 0:
-        return keep(word(slot))
-    row = word(answer + word(words + 8 * ROW_OF))
-    if row != 0 and word(row + TYPE) == known(BYTES_TYPE) and word(words + 8 * WHAT) != OTHER:
-        made = read(words, row + BYTES)
+    slot = answer + py.word(words)
+    if py.word(slot) != 0:
+        return py.keep(py.word(slot))
+    row = py.word(answer + py.word(words + 8 * ROW_OF))
+    if row != 0 and py.word(row + py.TYPE) == py.known(py.BYTES_TYPE) and py.word(words + 8 * WHAT) != OTHER:
+        made = read(words, row + py.BYTES)
         if made != 0:
-            put(slot, keep(made))
+            py.put(slot, py.keep(made))
         return made
-    return call_with(word(words + 8 * REST), answer, words + 8 * NAME, plain(1), plain(0))
+    return py.call_with(py.word(words + 8 * REST), answer, words + 8 * NAME, plain(1), plain(0))
 
 
 @builtin
 def set_field(answer: int, value: int, words: int) -> int:
     """Set a field of an answer, or delete it."""
-    slot = answer + word(words)
-    old = word(slot)
-    put(slot, keep(value) if value != 0 else plain(0))
+    slot = answer + py.word(words)
+    old = py.word(slot)
+    py.put(slot, py.keep(value) if value != 0 else plain(0))
     if old != 0:
-        drop(old)
+        py.drop(old)
     return 0
 
 
@@ -328,4 +322,4 @@ def _fields() -> dict[str, list[Any]]:
 
 
 if fields(Distance, get_field, set_field, _fields):
-    del Distance.__getattr__
+    del Distance.__getattr__  # type: ignore[attr-defined]

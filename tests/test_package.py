@@ -61,7 +61,7 @@ class Kernel(NamedTuple):
     entry: bool
 
 
-MARKS = {"kernel", "inlined", "entry", "single_entry"}
+MARKS = {"kernel", "inlined", "entry", "single_entry", "builtin"}
 
 
 def kernels() -> tuple[dict[str, Kernel], set[str]]:
@@ -81,7 +81,7 @@ def kernels() -> tuple[dict[str, Kernel], set[str]]:
                 origin.setdefault(node.name, f"{module}.{node.name}")
                 if marks := MARKS & {d.id for d in node.decorator_list if isinstance(d, ast.Name)}:
                     lines = (node.end_lineno or 0) - node.lineno + 1
-                    entry = marks <= {"entry", "single_entry"}
+                    entry = marks <= {"entry", "single_entry", "builtin"}
                     found[f"{module}.{node.name}"] = Kernel(lines, len(node.args.args), entry)
                     continue
             outside.append(node)

@@ -16,18 +16,11 @@ from typing import Any
 import numpy as np
 
 from gjk3d._kernels.cpython import BYTES, DATA, DESCR, FLAGS, NDIM, PLAIN, SHAPE, TUPLE, TYPE
-from gjk3d._kernels.decorators import MODE
+from gjk3d._kernels.decorators import MODE, Builtin
 
 _METHOD = 0x80 | 0x2  # METH_FASTCALL | METH_KEYWORDS
 Words = Callable[[], Sequence[Any]]  #: called where builtins are used
 _held: list[Any] = []  #: what builtins need as long as the process lives
-
-
-class Builtin:
-    """A builtin's name, and after `late` has loaded machine code where it is."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
 
 
 def _filled(by: Builtin, slow: Any, words: Words) -> int | None:

@@ -19,7 +19,7 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -44,6 +44,12 @@ def _mode() -> str:
 
 
 MODE = _mode()
+
+
+class Builtin(NamedTuple):
+    """What CPython calls with addresses of objects: its name, by which its machine code is found."""
+
+    name: str
 
 
 def kernel(function: F) -> F:
@@ -72,8 +78,6 @@ def builtin(function: Callable[..., int]) -> Any:
         from gjk3d._kernels import alone
 
         return alone.builtin(function)
-    from gjk3d._kernels.builtins import Builtin
-
     return Builtin(f"{function.__module__}:{function.__qualname__}")
 
 

@@ -97,19 +97,19 @@ class Kept:
     """What is prepared for two shapes, as long as both live."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[int, int], tuple[Prepared, Any, Any]] = {}
+        self._kept: dict[tuple[int, int], tuple[Prepared, Ints, Any, Any]] = {}
         self._bytes = 0
 
     def get(self, a: Any, b: Any) -> Prepared:
         """Return what is prepared for two, made when it is first asked for."""
         key = id(a), id(b)
         found = self._kept.get(key)
-        prepared = self._put(a, b, Prepared(a, b, False)) if found is None else found[0]
+        prepared, place, *_ = self._put(a, b, Prepared(a, b, False)) if found is None else found
         if prepared.words is not None:
-            places[_place_of(*key)] = *key, prepared.words.ctypes.data
+            place[:] = *key, prepared.words.ctypes.data
         return prepared
 
-    def _put(self, a: Any, b: Any, prepared: Prepared) -> Prepared:
+    def _put(self, a: Any, b: Any, prepared: Prepared) -> tuple[Prepared, Ints, Any, Any]:
         if len(self._kept) >= MOST_PAIRS or self._bytes + prepared.size > MOST_BYTES:
             places[:] = 0
             self._kept.clear()
@@ -119,17 +119,18 @@ class Kept:
         def gone(_: Any) -> None:
             self._drop(key)
 
-        self._kept[key] = prepared, weakref.ref(a, gone), weakref.ref(b, gone)
+        place: Ints = places[_place_of(*key)]
+        new = self._kept[key] = prepared, place, weakref.ref(a, gone), weakref.ref(b, gone)
         self._bytes += prepared.size
-        return prepared
+        return new
 
     def _drop(self, key: tuple[int, int]) -> None:
         found = self._kept.pop(key, None)
         if found is not None:
-            self._bytes -= found[0].size
-            k = _place_of(*key)
-            if (places[k, 0], places[k, 1]) == key:
-                places[k] = 0
+            prepared, place, *_ = found
+            self._bytes -= prepared.size
+            if (place[0], place[1]) == key:
+                place[:] = 0
 
 
 def _place_of(a: int, b: int) -> int:

@@ -12,8 +12,8 @@ from math import inf
 from typing import Any
 
 from gjk3d._kernels import cpython as py
-from gjk3d._kernels.builtins import Builtin, Words, fields, offset
-from gjk3d._kernels.decorators import builtin, inlined, kernel, plain
+from gjk3d._kernels.builtins import Words, fields, offset
+from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
 from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY

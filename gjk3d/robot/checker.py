@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d._kernels import builtins
 from gjk3d.convex.checks import check_margin, check_workers
 from gjk3d.errors import RobotError
 from gjk3d.query.dispatch import Collider
-from gjk3d.robot import queries, results
+from gjk3d.robot import queries, results, single
 from gjk3d.robot.cell import Base, Cell, Rule, build
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
@@ -88,7 +89,10 @@ class Checker:
     False
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_quick", "_said")
     robot: Robot
+    _said: _Said
+    _quick: Any  #: what `gjk3d.robot.single` asks the present state with, if anything
 
     def __init__(
         self,
@@ -367,13 +371,18 @@ class Checker:
         """
         other = object.__new__(type(self))
         said, cell = self._state()
-        other.__dict__.update(self.__dict__, _said=said, _made=(said, cell.copy()))
+        other.__dict__.update(self.__dict__, _made=(said, cell.copy()))
+        other._said = said
         return other
 
     __copy__ = copy
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_made": None}
+        return {**self.__dict__, "_made": None, "_said": self._said}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
 
     def _state(self) -> tuple[_Said, Cell]:
         """Return what was said, and its cell.
@@ -421,10 +430,11 @@ class Checker:
         ShapeError
             ``workers`` is no number of threads.
         """
-        cell = self._cell()
+        said, cell = self._state()
         if type(workers) is int and workers == 1:
             told = queries.quick(cell, q)
             if told == FREE or told >= 0:
+                self._quick = single.prepared(said, cell)
                 return told == FREE
         rows, stacked = self.robot.configurations(q)
         free: NDArray[np.bool_] = queries.hits(cell, rows, workers) == FREE
@@ -749,3 +759,6 @@ class Checker:
         attached = f", {len(self.attached)} attached" if self.attached else ""
         count = len(self._cell().slots)
         return f"<Checker of {self.robot.name!r}: {count} pairs, {len(self.objects)} objects around{attached}>"
+
+
+builtins.methods(Checker, single.methods_of(Checker))

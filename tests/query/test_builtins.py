@@ -1,0 +1,416 @@
+"""Builtins in the place of Python functions: same bits and errors, and objects come and go as they should."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import tracemalloc
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+from gjk3d._kernels.builtins import usable
+
+gk.warmup()
+pytestmark = pytest.mark.skipif(not usable(), reason="builtins are of machine code")
+
+SHAPES = (
+    gk.Sphere(0.5), gk.Point(), gk.Box((1, 1.2, 0.8)), gk.Capsule(0.3, 1), gk.Cylinder(0.4, 1), gk.Cone(0.5, 1),
+    gk.Ellipsoid((0.3, 0.4, 0.5)), gk.ConvexHull(np.random.default_rng(0).normal(size=(40, 3)) / 3),
+)  # fmt: skip
+FIELDS = (
+    "distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations", "pose_a", "pose_b",
+    "trace", "certificate", "asked",
+)  # fmt: skip
+
+
+def some_poses(count: int, seed: int) -> list[np.ndarray]:
+    poses = np.tile(np.eye(4), (count, 1, 1))
+    poses[:, :3, :3] = Rotation.random(count, random_state=seed).as_matrix()
+    poses[:, :3, 3] = np.random.default_rng(seed).uniform(-0.8, 0.8, (count, 3))
+    return list(poses)
+
+
+ANSWERS = """
+import numpy as np, gjk3d as gk, sys
+sys.path.insert(0, {folder!r})
+from test_builtins import FIELDS, SHAPES, some_poses
+def told(x): return x.tobytes().hex() if isinstance(x, np.ndarray) else repr(x)
+for a in SHAPES:
+    for b in SHAPES:
+        pair = gk.Pair(a, b)
+        for pose_a, pose_b in zip([None, *some_poses(6, 1)], [*some_poses(6, 2), None]):
+            print(gk.collide(a, b, pose_a, pose_b), pair.collide(pose_a, pose_b))
+            for ask in (gk.distance, gk.signed_distance):
+                answer = ask(a, b, pose_a, pose_b)
+                print(answer, *(told(getattr(answer, name)) for name in FIELDS))
+            for ask in (pair.distance, pair.signed_distance):
+                answer = ask(pose_a, pose_b)
+                print(*(told(getattr(answer, name)) for name in reversed(FIELDS)), answer.shape_a is a)
+"""
+
+
+def run(code: str, **environment: str) -> str:
+    """Run code in a fresh interpreter on this package."""
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", code], capture_output=True, text=True, timeout=600, check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(gk.__file__).parents[1]), **environment},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_same_bits_as_by_python():
+    code = ANSWERS.format(folder=str(Path(__file__).parent))
+    one, other = run(code), run(code, GJK3D_BUILTINS="0")
+    assert one == other
+    assert one.count("\n") == len(SHAPES) ** 2 * 7 * 5
+
+
+def test_they_are_used_and_can_be_switched_off():
+    code = "import gjk3d as gk, gjk3d.robot; print(type(gk.collide).__name__, type(gk.Pair.distance).__name__)"
+    code += "; print(type(gk.robot.Checker.free).__name__, type(gk.Distance.normal).__name__)"
+    assert run(code).split() == [
+        "builtin_function_or_method", "method_descriptor", "method_descriptor", "getset_descriptor"
+    ]  # fmt: skip
+    assert run(code, GJK3D_BUILTINS="0").split() == ["function", "function", "function", "member_descriptor"]
+
+
+@pytest.mark.parametrize("name", ["collide", "distance", "signed_distance"])
+def test_help_says_what_python_says(name):
+    code = f"""
+import inspect, gjk3d as gk, gjk3d.robot
+for each in (gk.{name}, gk.Pair.{name}, gk.robot.Checker.free):
+    parameters = inspect.signature(each).parameters.values()
+    print([(p.name, p.default, p.kind is p.KEYWORD_ONLY) for p in parameters], each.__name__, each.__qualname__)
+    print(inspect.getdoc(each))
+"""
+    assert run(code) == run(code, GJK3D_BUILTINS="0")
+    function = getattr(gk, name)
+    assert function.__module__ == "gjk3d.query.distance"
+    assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_errors_are_those_of_python():
+    box, pose = SHAPES[2], np.eye(4)
+    pair = gk.Pair(box, box)
+    for bad in (pose * 2.0, pose * np.nan, pose[:3], "pose", np.diag([1.0, 1, -1, 1])):
+        with pytest.raises(gk.errors.PoseError, match="pose_b"):
+            pair.signed_distance(None, bad)
+        with pytest.raises(gk.errors.PoseError, match="pose_b"):
+            gk.collide(box, box, pose, bad)
+    for wrong in (lambda: gk.collide(box), lambda: gk.distance(box, box, pose, pose, pose), lambda: pair.collide(a=1)):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(gk.errors.UnsupportedPair, match="b is a int"):
+        gk.signed_distance(box, 5)
+    with pytest.raises(TypeError, match="Pair"):
+        gk.Pair.collide(box)
+    empty = gk.Pair.__new__(gk.Pair)
+    with pytest.raises(AttributeError):
+        empty.collide()
+    with pytest.raises(AttributeError):
+        gk.Distance.__new__(gk.Distance).normal  # noqa: B018
+
+
+def test_poses_in_other_clothes_have_the_same_answer():
+    box, sphere, pose = SHAPES[2], SHAPES[0], some_poses(1, 3)[0]
+    pair = gk.Pair(box, sphere, warm=False)
+    true = pair.signed_distance(None, pose)
+    frozen = pose.copy()
+    frozen.setflags(write=False)
+    wide = np.zeros((4, 8))
+    wide[:, ::2] = pose
+    clothes = (
+        pose.tolist(), np.asfortranarray(pose), frozen, wide[:, ::2], pickle.loads(pickle.dumps(pose)),
+        pose.astype(">f8"), pose.view(type("Dressed", (np.ndarray,), {})),
+    )  # fmt: skip
+    for other in clothes:
+        told = pair.signed_distance(None, other)
+        assert (told.distance, told.normal.tolist()) == (true.distance, true.normal.tolist())
+        assert gk.collide(box, sphere, None, other) is gk.collide(box, sphere, None, pose)
+    assert pair.signed_distance(pose_b=pose).distance == true.distance
+    assert len(pair.signed_distance(None, np.stack([pose, pose]))) == 2
+
+
+def test_fields_are_made_once_and_can_be_set():
+    answer = gk.signed_distance(SHAPES[2], SHAPES[0], None, some_poses(1, 4)[0])
+    assert answer.normal is answer.normal
+    assert answer.normal.flags.writeable
+    assert answer.status is gk.Status(answer.status)
+    answer.distance = 5.0
+    assert answer.distance == 5.0
+    with pytest.raises(AttributeError, match="no attribute 'distanc'"):
+        answer.distanc  # noqa: B018
+    again = pickle.loads(pickle.dumps(answer))
+    assert again.distance == 5.0
+    assert again.pose_b.tolist() == answer.pose_b.tolist()
+    assert copy.copy(answer).point_a.tolist() == answer.point_a.tolist()
+    del answer.distance  # as of any slot; what the kernel said comes back
+    assert answer.distance == gk.signed_distance(SHAPES[2], SHAPES[0], None, answer.pose_b).distance
+
+
+def asked_often(box, sphere, pair, poses, rounds):
+    for _ in range(rounds):
+        for pose in poses:
+            answer = pair.signed_distance(None, pose)
+            answer.normal, answer.normal, answer.distance, answer.status, answer.point_a, answer.iterations  # noqa: B018
+            gk.distance(box, sphere, pose).tight, gk.collide(box, sphere, pose, pose), pair.collide(pose)
+            for wrong in (pose * 2.0, None, 5):
+                with contextlib.suppress(gk.errors.Gjk3dError):
+                    pair.distance(wrong, wrong)
+
+
+def test_references_and_memory_stay():
+    box, sphere, poses = gk.Box((1, 1, 1)), gk.Sphere(0.5), some_poses(20, 5)
+    pair = gk.Pair(box, sphere)
+    things = [box, sphere, pair, *poses, gk.Distance, *gk.Status, gk.Pair, np.ndarray]
+    asked_often(box, sphere, pair, poses, 3)
+    gc.collect()
+    before = [sys.getrefcount(each) for each in things]
+    tracemalloc.start()
+    held = tracemalloc.get_traced_memory()[0]
+    asked_often(box, sphere, pair, poses, 100)
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - held
+    tracemalloc.stop()
+    assert [sys.getrefcount(each) for each in things] == before
+    assert grown < 5_000  # 8 000 answers of 400 bytes and more
+
+
+def test_answers_are_collected():
+    answer = gk.distance(gk.Sphere(1), gk.Point((3, 0, 0)))
+    assert gc.is_tracked(answer)
+    answer.trace = answer  # a cycle
+    shape = weakref.ref(answer.shape_a)
+    del answer
+    gc.collect()
+    assert shape() is None
+
+
+@pytest.mark.parametrize("make", [lambda: gk.Box((1, 1, 1)), lambda: gk.Mesh(*gk.Box((1, 1, 1)).surface())])
+def test_what_was_asked_about_is_let_go(make):
+    """The last pairs are remembered without their shapes."""
+    other = gk.Sphere(1)
+    gone = []
+    for _ in range(30):
+        a, b = make(), make()
+        gk.collide(a, b), gk.distance(a, other), gk.collide(other, a), gk.collide(a, b)
+        gone += [weakref.ref(a), weakref.ref(b)]
+    del a, b
+    gc.collect()
+    assert not any(each() is not None for each in gone)
+    from gjk3d.query.pair import _kept
+    from gjk3d.query.plan import places
+
+    assert not [key for key in _kept._kept if id(other) in key]
+    assert id(other) not in places[:, :2]
+
+
+def test_a_shape_at_the_address_of_another_is_itself():
+    """What was remembered of a shape is never used for the one that comes to lie where it was."""
+    pose = np.eye(4)
+    pose[0, 3] = 2.5
+    for k in range(2000):
+        radius = 0.5 + (k % 7)
+        assert gk.collide(gk.Sphere(radius), gk.Sphere(1.0), None, pose) is (radius >= 1.5)
+
+
+def test_collections_in_the_middle_change_nothing():
+    """Objects of all kinds die while answers are made."""
+    poses = some_poses(50, 6)
+    pairs = [(gk.Box((1, 1, 1 + k)), gk.Sphere(0.5 + k)) for k in range(3)]
+    true = [[gk.distance(a, b, None, pose).distance for pose in poses] for a, b in pairs]
+    old = gc.get_threshold()
+
+    class Loop:
+        def __del__(self):
+            gk.collide(pairs[0][0], pairs[1][1], poses[0], poses[1])
+            gk.distance(gk.Box((1, 1, 1)), gk.Sphere(1.0), poses[2]).normal  # noqa: B018
+
+    try:
+        gc.set_threshold(1, 1, 1)
+        for (a, b), row in zip(pairs, true, strict=True):
+            for pose, distance in zip(poses, row, strict=True):
+                loop = Loop()
+                loop.itself = loop
+                del loop
+                assert gk.distance(a, b, None, pose).distance == distance
+    finally:
+        gc.set_threshold(*old)
+
+
+def test_threads_share_the_plain_functions():
+    poses = some_poses(200, 7)
+    a, b = SHAPES[7], SHAPES[3]
+    true = [(gk.collide(a, b, None, pose), gk.signed_distance(a, b, None, pose).lower) for pose in poses]
+    wrong = []
+
+    def ask():
+        for _ in range(10):
+            told = [(gk.collide(a, b, None, pose), gk.signed_distance(a, b, None, pose).lower) for pose in poses]
+            told_with = [gk.collide(a, b, None, pose, margin=0.0) for pose in poses]  # by Python, on the same pair
+            wrong.extend([] if told == true and told_with == [one for one, _ in true] else [1])
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong
+
+
+def test_threads_share_a_checker():
+    robot = gk.robot.Robot.example()
+    checker = gk.robot.Checker(robot, {"ball": (gk.Sphere(0.3), some_poses(1, 8)[0])})
+    q = np.random.default_rng(0).uniform(-2, 2, (300, robot.dof))
+    true = checker.free(q).tolist()
+    wrong = []
+
+    def ask():
+        for _ in range(10):
+            wrong.extend([] if [checker.free(each) for each in q] == true else [1])
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not wrong
+    assert True in true
+    assert False in true
+
+
+def test_a_checker_sees_what_changed():
+    robot = gk.robot.Robot.example()
+    checker, q = gk.robot.Checker(robot), np.zeros(2)
+    assert checker.free(q)
+    assert checker.free(q)
+    checker.add("all", gk.Box((9, 9, 9)))
+    assert not checker.free(q)
+    assert not checker.free(q)
+    other = checker.copy()
+    checker.remove("all")
+    assert checker.free(q)
+    assert not other.free(q)
+    again = pickle.loads(pickle.dumps(other))
+    assert not again.free(q)
+    with pytest.raises(gk.errors.RobotError):
+        checker.free(np.array([np.nan, 0.0]))
+    with pytest.raises(gk.errors.RobotError):
+        checker.free(np.zeros(3))
+    assert checker.free(q) is checker.free([0.0, 0.0]) is checker.free(q=q) is True
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers of signals here")
+def test_signals_are_handled_between_questions():
+    poses, asked = some_poses(50, 9), []
+    a, b = SHAPES[2], SHAPES[7]
+    true = [gk.signed_distance(a, b, None, pose).distance for pose in poses]
+
+    def handler(number, frame):
+        asked.append(gk.signed_distance(b, a, poses[0]).distance)
+
+    old = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+    try:
+        while len(asked) < 20:
+            assert [gk.signed_distance(a, b, None, pose).distance for pose in poses] == true
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, old)
+    assert len(set(asked)) == 1
+
+
+def test_another_interpreter_in_the_process():
+    """numpy may refuse to be loaded there; whatever happens, nothing crashes and this one goes on."""
+    code = """
+import gjk3d as gk, numpy as np
+pose = np.eye(4); pose[0, 3] = 2.0
+before = gk.distance(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, pose).distance
+try:
+    import _xxsubinterpreters as many
+except ImportError:
+    try:
+        import _interpreters as many
+    except ImportError:
+        many = None
+if many is not None:
+    inner = many.create()
+    try:
+        many.run_string(inner, '''
+try:
+    import gjk3d as gk, numpy as np
+    answer = gk.distance(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, np.diag([1.0, 1, 1, 1]))
+    assert answer.distance == 0.0 and gk.collide(gk.Sphere(1), gk.Sphere(1))
+except ImportError:
+    pass
+''')
+    finally:
+        many.destroy(inner)
+assert gk.distance(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, pose).distance == before == 1.0
+print("went on")
+"""
+    assert run(code).strip() == "went on"
+
+
+def test_a_hundred_thousand_odd_calls():
+    """Whatever is handed over: an answer, or an exception."""
+    code = f"""
+import sys, random, numpy as np, gjk3d as gk
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_builtins import SHAPES, some_poses
+random.seed(0)
+poses = some_poses(5, 1)
+class Odd(np.ndarray): pass
+class Box(gk.Box): pass
+strange = [
+    None, True, 0, -1, 2**70, 1.5, float("nan"), "pose", b"x", (), [], {{}}, object(), int, np.float64(1), np.ma.masked,
+    np.eye(3), np.eye(4, dtype=np.float32), np.eye(4, dtype=complex), np.eye(4, dtype=object), np.zeros((0, 4, 4)),
+    np.zeros((4, 4)), np.full((4, 4), np.inf), np.array(1.0), np.array([]), np.eye(4)[::-1], np.eye(8)[::2, ::2],
+    np.eye(4).T, poses[0].view(Odd), np.stack(poses), poses[1].tolist(), np.ma.array(np.eye(4)), range(4),
+    np.frombuffer(bytes(129), np.uint8)[1:].view(np.float64).reshape(4, 4), np.lib.stride_tricks.as_strided(
+        np.zeros(1), (4, 4), (0, 0)), gk.Mesh(*gk.Box((1, 1, 1)).surface()), gk.Halfspace((0, 0, 1)), gk.Box,
+    Box((1, 1, 1)), np.zeros(2), np.zeros(2, np.int64), [0.0, 0.0], np.array([np.nan, 0.0]),
+]
+pair, checker = gk.Pair(SHAPES[2], SHAPES[3]), gk.robot.Checker(gk.robot.Robot.example())
+empty = gk.Pair.__new__(gk.Pair)
+calls = [gk.collide, gk.distance, gk.signed_distance] * 3 + [pair.collide, pair.distance, pair.signed_distance]
+calls += [gk.Pair.collide, gk.Pair.distance, empty.collide, empty.distance, checker.free, gk.robot.Checker.free]
+names = ["pose_a", "pose_b", "margin", "workers", "depth", "tol", "max_distance", "trace", "q", "a", "other", ""]
+answered = 0
+for _ in range(100_000):
+    call = random.choice(calls)
+    count = random.choice((0, 1, 2, 2, 3, 4, 4, 4, 5, 9))
+    shapes = 2 if call in calls[:3] and random.random() < 0.9 else 0
+    args = [random.choice(SHAPES if k < shapes else poses) for k in range(count)]
+    for k in range(count):
+        if random.random() < 0.15:
+            args[k] = random.choice(strange)
+    named = {{random.choice(names): random.choice(strange) for _ in range(random.choice((0, 0, 0, 0, 0, 1, 2)))}}
+    try:
+        answer = call(*args, **named)
+        answered += 1
+        if isinstance(answer, gk.Distance) and random.random() < 0.5:
+            getattr(answer, random.choice(gk.Distance.__slots__[1:]))
+    except Exception as error:
+        assert not isinstance(error, (SystemError, MemoryError)), (error, args, named)
+print(answered)
+"""
+    assert int(run(code, PYTHONWARNINGS="ignore")) > 15_000

@@ -176,10 +176,10 @@ def test_references_and_memory_stay():
     box, sphere, poses = gk.Box((1, 1, 1)), gk.Sphere(0.5), some_poses(20, 5)
     pair = gk.Pair(box, sphere)
     things = [box, sphere, pair, *poses, gk.Distance, *gk.Status, gk.Pair, np.ndarray]
-    asked_often(box, sphere, pair, poses, 3)
+    tracemalloc.start()
+    asked_often(box, sphere, pair, poses, 20)
     gc.collect()
     before = [sys.getrefcount(each) for each in things]
-    tracemalloc.start()
     held = tracemalloc.get_traced_memory()[0]
     asked_often(box, sphere, pair, poses, 100)
     gc.collect()

@@ -41,5 +41,6 @@ def kernels() -> dict[str, Any]:
     if MODE != "object":
         return {"mode": MODE}
     from gjk3d._kernels import late
+    from gjk3d._kernels.builtins import usable
 
-    return {"mode": MODE, **late.status()}
+    return {"mode": MODE, **late.status(), "builtins": usable()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
 import shlex
 import subprocess
@@ -23,11 +24,15 @@ MODULES = ["gjk3d", *(f"gjk3d.{name}" for name in ("clash", "compat", "errors", 
 def site(tmp_path_factory) -> Path:
     """Run the command of the README, into a folder of this test."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    words = shlex.split(re.search(r"^python (-m pdoc(?:.*\\\n)*.*)$", readme, re.MULTILINE)[1].replace("\\\n", " "))
+    command = re.search(r"^GJK3D_BUILTINS=0 python (-m pdoc(?:.*\\\n)*.*)$", readme, re.MULTILINE)
+    words = shlex.split(command[1].replace("\\\n", " "))
     assert words.count("site") == 1
     folder = tmp_path_factory.mktemp("reference")
     words[words.index("site")] = str(folder)
-    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env={**os.environ, "GJK3D_BUILTINS": "0"}, capture_output=True, text=True,
+        timeout=300, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder
 

@@ -73,6 +73,11 @@ define i64 @gjk3d_half(i64 %address) alwaysinline {
   %w = sext i32 %v to i64
   ret i64 %w
 }
+define double @gjk3d_number(i64 %address) alwaysinline {
+  %p = inttoptr i64 %address to double*
+  %v = load double, double* %p
+  ret double %v
+}
 define void @gjk3d_put(i64 %address, i64 %value) alwaysinline {
   %p = inttoptr i64 %address to i64*
   store i64 %value, i64* %p

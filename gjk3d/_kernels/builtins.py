@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.cpython import BYTES, DATA, DESCR, FLAGS, NDIM, PLAIN, SHAPE, TUPLE, TYPE
+from gjk3d._kernels.cpython import BYTES, DATA, DESCR, FLAGS, FLOAT, NDIM, PLAIN, SHAPE, SIZE, TUPLE, TYPE
 from gjk3d._kernels.decorators import MODE, Builtin
 
 _METHOD = 0x80 | 0x2  # METH_FASTCALL | METH_KEYWORDS
@@ -165,6 +165,7 @@ class _Probe:
 def _unlike() -> str:
     """Return what lies otherwise in memory than builtins read it, nothing where all is as it should be."""
     array, things, letters, probe = np.arange(12.0).reshape(4, 3), (None, "b"), b"gjk3d of words", _Probe()
+    half = 0.5
     probe.first, probe.second = things, letters
     here, dimensions = id(array), _at(id(array) + SHAPE)
     as_read = {
@@ -176,7 +177,8 @@ def _unlike() -> str:
         "the flags of an array": (ctypes.c_int32.from_address(here + FLAGS).value & PLAIN, PLAIN),
         "the flags of a turned array": (ctypes.c_int32.from_address(id(array.T) + FLAGS).value & 1, 0),
         "the items of a tuple": ((_at(id(things) + TUPLE), _at(id(things) + TUPLE + 8)), (id(None), id(things[1]))),
-        "the size of a tuple": (_at(id(things) + TUPLE - 8), 2),
+        "the size of a tuple": (_at(id(things) + SIZE), 2),
+        "the number of a float": (ctypes.c_double.from_address(id(half) + FLOAT).value, half),
         "the content of bytes": (ctypes.string_at(id(letters) + BYTES, len(letters)), letters),
         "the slots of an object": (
             (_at(id(probe) + offset(_Probe, "first")), _at(id(probe) + offset(_Probe, "second"))),

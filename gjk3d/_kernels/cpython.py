@@ -17,16 +17,18 @@ from gjk3d.typing import Array1, Array2, Ints1, Ints2
 # offsets of fields: any object's, an array's, and where the items of a tuple and of bytes begin
 TYPE, DATA, NDIM, SHAPE, DESCR, FLAGS = 8, 16, 24, 32, 56, 64
 TUPLE, BYTES = 24, 32
+SIZE, FLOAT = 16, 16  #: how many items a tuple has, and the number of a float
 PLAIN = 0x1 | 0x100  #: flags of an array: contiguous, and aligned
 
-NDARRAY, FLOAT64, NONE, BOOLS, BYTES_TYPE = (
-    KNOWN.index(name) for name in ("ndarray", "float64", "None", "False", "bytes")
+NDARRAY, FLOAT64, NONE, BOOLS, BYTES_TYPE, FLOAT_TYPE = (
+    KNOWN.index(name) for name in ("ndarray", "float64", "None", "False", "bytes", "float")
 )
 
 if TYPE_CHECKING:
 
     def word(address: int) -> int: ...
     def half(address: int) -> int: ...
+    def number(address: int) -> float: ...
     def put(address: int, value: int) -> None: ...
     def known(k: int) -> int: ...
     def keep(thing: int) -> int: ...
@@ -54,6 +56,7 @@ elif MODE == "alone":
         ExternalFunction(f"gjk3d_{name}", int64(int64))
         for name in ("word", "half", "known", "keep", "bytes", "object", "float", "int", "vector")
     )
+    number = ExternalFunction("gjk3d_number", float64(int64))
     put, drop = ExternalFunction("gjk3d_put", void(int64, int64)), ExternalFunction("gjk3d_drop", void(int64))
     call = ExternalFunction("gjk3d_call", int64(int64, int64, int64, int64))
     call_with = ExternalFunction("gjk3d_call_with", int64(int64, int64, int64, int64, int64))
@@ -87,7 +90,7 @@ elif MODE == "alone":
         return _view(Array(int64, 2, "C"))
 
 else:
-    word = half = put = known = keep = drop = call = call_with = floats = float_rows = ints = int_rows = None
+    word = half = number = put = known = keep = drop = call = call_with = floats = float_rows = ints = int_rows = None
     new_bytes = new_object = new_float = new_int = new_vector = None
 
 

@@ -152,6 +152,10 @@ def _print_kernels(kernels: dict[str, Any], line: Any) -> None:
         line("kernels", "each process compiles by itself (GJK3D_KERNELS=jit)", None)
     elif kernels["loaded"]:
         line("kernels", f"machine code for {kernels['level']}: {kernels['object']}")
+        if not kernels["builtins"]:
+            line(
+                "", "single calls go through Python: GJK3D_BUILTINS is 0, or objects lie otherwise in memory here", None
+            )
     elif not kernels["can_build"]:
         line("kernels", 'none for this machine, and nothing to compile them: pip install "gjk3d[build]"', None)
     elif not kernels["writable"]:

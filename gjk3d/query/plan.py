@@ -94,43 +94,45 @@ places = np.zeros((PLACES, 3), dtype=np.int64)
 
 
 class Kept:
-    """What is prepared for two shapes, as long as both live."""
+    """What is prepared for two shapes, as long as both live.
+
+    Threads and handlers of signals may come between any two lines. So that no place ever leads to a plan that is gone:
+    who enters one holds it, and looks afterwards whether it is still kept; who drops one empties its place first.
+    """
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[int, int], tuple[Prepared, Ints, Any, Any]] = {}
+        self._kept: dict[tuple[int, int], tuple[Prepared, Any, Any]] = {}
         self._bytes = 0
 
     def get(self, a: Any, b: Any) -> Prepared:
         """Return what is prepared for two, made when it is first asked for."""
         key = id(a), id(b)
-        found = self._kept.get(key)
-        prepared, place, *_ = self._put(a, b, Prepared(a, b, False)) if found is None else found
-        if prepared.words is not None:
-            place[:] = *key, prepared.words.ctypes.data
-        return prepared
+        found = self._kept.get(key) or self._put(a, b, Prepared(a, b, False))
+        if found[0].words is not None:
+            place = places[_place_of(*key)]
+            place[:] = *key, found[0].words.ctypes.data
+            if self._kept.get(key) is not found:
+                place[:] = 0
+        return found[0]
 
-    def _put(self, a: Any, b: Any, prepared: Prepared) -> tuple[Prepared, Ints, Any, Any]:
+    def _put(self, a: Any, b: Any, prepared: Prepared) -> tuple[Prepared, Any, Any]:
         if len(self._kept) >= MOST_PAIRS or self._bytes + prepared.size > MOST_BYTES:
-            places[:] = 0
-            self._kept.clear()
+            for key in list(self._kept):
+                self._drop(key)
             self._bytes = 0
         key = id(a), id(b)
 
         def gone(_: Any) -> None:
             self._drop(key)
 
-        place: Ints = places[_place_of(*key)]
-        new = self._kept[key] = prepared, place, weakref.ref(a, gone), weakref.ref(b, gone)
         self._bytes += prepared.size
-        return new
+        return self._kept.setdefault(key, (prepared, weakref.ref(a, gone), weakref.ref(b, gone)))
 
-    def _drop(self, key: tuple[int, int]) -> None:
+    def _drop(self, key: tuple[int, int], places: Ints = places) -> None:
         found = self._kept.pop(key, None)
         if found is not None:
-            prepared, place, *_ = found
-            self._bytes -= prepared.size
-            if (place[0], place[1]) == key:
-                place[:] = 0
+            self._bytes -= found[0].size
+            places[(places[:, 0] == key[0]) & (places[:, 1] == key[1])] = 0
 
 
 def _place_of(a: int, b: int) -> int:

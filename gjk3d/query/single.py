@@ -1,14 +1,16 @@
 """Single questions as builtins: `Pair`, `collide`, `distance` and `signed_distance`, and the fields of answers.
 
 One question about two convex shapes at matrices or None is answered here from beginning to end, by the kernels that
-answer stacks. All else is the Python function's: keywords, stacks, other numbers, what is no pose, an answer that is
-wider than promised. The kernels never run while another single question is under way, so one desk serves all.
+answer stacks. All else is the Python function's: other keywords than a margin, stacks, other numbers, what is
+no pose, an answer that is wider than promised. The kernels never run while another single question is under way, so one
+desk serves all.
 """
 
 from __future__ import annotations
 
+import sys
 from functools import cache
-from math import inf
+from math import inf, nan
 from typing import Any
 
 from gjk3d._kernels import cpython as py
@@ -25,6 +27,7 @@ from gjk3d.results import ROW_AT, ROW_CODE, ROW_POSED, ROW_SIZE, Distance, Statu
 
 # words of a builtin that answers a question: the Python function, the desk, where plans are found,
 SLOW, DESK, PLANS = range(3)
+MARGIN = 3  #: and of one for `collide` the name of its keyword
 # and of one that makes an answer: its class, where its slots are, how it was asked; of `Pair` where the shapes are
 KIND, ROW_SLOT, SHAPE_A, SHAPE_B, ASKED_SLOT, ASKED, MODE, PAIR_A, PAIR_B = range(3, 12)
 
@@ -51,7 +54,7 @@ def pose_given(words: int, args: int, nargs: int, k: int) -> int:
 
 
 @kernel
-def collision(desk: int, plan: int, pose_a: int, pose_b: int) -> int:
+def collision(desk: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
     """Answer `collide` of a plan: 0, 1, or something else."""
     return collide_many(
         py.ints(py.word(plan + 8 * at.FIRST_INT), py.word(plan + 8 * at.INTS)),
@@ -60,7 +63,7 @@ def collision(desk: int, plan: int, pose_a: int, pose_b: int) -> int:
         py.float_rows(pose_a, 4, 4),
         py.float_rows(pose_b, 4, 4),
         py.float_rows(py.word(desk + 8 * at.POSES), 2, WIDTH),
-        0.0,
+        margin,
         plain(0),
         plain(1),
         py.float_rows(py.word(desk + 8 * at.SIMPLEX_AT), 6, 10),
@@ -96,20 +99,32 @@ def solution(desk: int, plan: int, pose_a: int, pose_b: int, mode: int, out: int
 
 
 @inlined
-def told(words: int, plan: int, pose_a: int, pose_b: int) -> int:
+def margin_given(words: int, args: int, nargs: int, names: int) -> float:
+    """Return the margin behind the other arguments, 0 where none is given; NaN where there is something else."""
+    if names == 0:
+        return 0.0
+    value = py.word(args + 8 * nargs)
+    alone = py.word(names + py.SIZE) == 1 and py.word(names + py.TUPLE) == py.word(words + 8 * MARGIN)
+    if not alone or py.word(value + py.TYPE) != py.known(py.FLOAT_TYPE):
+        return float(nan)
+    return py.number(value + py.FLOAT)
+
+
+@inlined
+def told(words: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
     """Return True or False, 0 where the Python function has to answer."""
-    if plan == 0 or pose_a == 0 or pose_b == 0:
+    if plan == 0 or pose_a == 0 or pose_b == 0 or margin - margin != 0.0:
         return 0
-    answer = collision(py.word(words + 8 * DESK), plan, pose_a, pose_b)
+    answer = collision(py.word(words + 8 * DESK), plan, pose_a, pose_b, margin)
     return py.keep(py.known(py.BOOLS + answer)) if 0 <= answer <= 1 else plain(0)
 
 
 @builtin
 def pair_collide(words: int, pair: int, args: int, nargs: int, names: int) -> int:
     """Answer `Pair.collide`."""
-    if names == 0 and nargs <= 2:
+    if nargs <= 2:
         pose_a, pose_b = pose_given(words, args, nargs, plain(0)), pose_given(words, args, nargs, plain(1))
-        answer = told(words, plan_of(words, pair), pose_a, pose_b)
+        answer = told(words, plan_of(words, pair), pose_a, pose_b, margin_given(words, args, nargs, names))
         if answer != 0:
             return answer
     return py.call_with(py.word(words), pair, args, nargs, names)
@@ -118,9 +133,10 @@ def pair_collide(words: int, pair: int, args: int, nargs: int, names: int) -> in
 @builtin
 def shapes_collide(words: int, module: int, args: int, nargs: int, names: int) -> int:
     """Answer `gjk3d.collide`."""
-    if names == 0 and 2 <= nargs <= 4:
+    if 2 <= nargs <= 4:
         pose_a, pose_b = pose_given(words, args, nargs, plain(2)), pose_given(words, args, nargs, plain(3))
-        answer = told(words, plan_for(words, py.word(args), py.word(args + 8)), pose_a, pose_b)
+        plan = plan_for(words, py.word(args), py.word(args + 8))
+        answer = told(words, plan, pose_a, pose_b, margin_given(words, args, nargs, names))
         if answer != 0:
             return answer
     return py.call(py.word(words), args, nargs, names)
@@ -280,27 +296,30 @@ def _asked(mode: int) -> list[Any]:
     return [Distance, *slots, (mode, inf, None, False), mode]
 
 
+_MARGIN = sys.intern("margin")  #: as names of keywords are
+
+
 def collide_words() -> list[Any]:
     """Return the words of `shapes_collide`."""
-    return [_desk(), places.ctypes.data]
+    return [_desk(), places.ctypes.data, _MARGIN]
 
 
 def distance_words(mode: int) -> Words:
     """Return what the words of a distance of two shapes are."""
-    return lambda: [*collide_words(), *_asked(mode)]
+    return lambda: [_desk(), places.ctypes.data, *_asked(mode)]
 
 
 def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
     """Return the builtins of `Pair`, and their words."""
 
-    def collide() -> list[Any]:
+    def common() -> list[Any]:
         return [_desk(), offset(cls, "_words")]
 
     def distance(mode: int) -> Words:
-        return lambda: [*collide(), *_asked(mode), offset(cls, "a"), offset(cls, "b")]
+        return lambda: [*common(), *_asked(mode), offset(cls, "a"), offset(cls, "b")]
 
     return {
-        "collide": (pair_collide, collide),
+        "collide": (pair_collide, lambda: [*common(), _MARGIN]),
         "distance": (pair_distance, distance(narrow.UNSIGNED)),
         "signed_distance": (pair_signed_distance, distance(narrow.SIGNED)),
     }

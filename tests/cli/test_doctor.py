@@ -86,7 +86,10 @@ def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
     assert r"does not load: OSError: libllvm is \x1b[2J not there" in said.out
 
 
-OBJECT = {"mode": "object", "loaded": True, "can_build": True, "writable": True, "level": "x86-64", "folder": "/x"}
+OBJECT = {
+    "mode": "object", "loaded": True, "can_build": True, "writable": True, "level": "x86-64", "folder": "/x",
+    "builtins": True,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -97,6 +100,7 @@ OBJECT = {"mode": "object", "loaded": True, "can_build": True, "writable": True,
         (OBJECT | {"object": "/x/y.o"}, "machine code for x86-64: /x/y.o"),
         (OBJECT | {"loaded": False, "can_build": False}, 'pip install "gjk3d[build]"'),
         (OBJECT | {"loaded": False, "writable": False}, "set GJK3D_CACHE_DIR"),
+        (OBJECT | {"object": "/x/y.o", "builtins": False}, "single calls go through Python"),
         (OBJECT | {"loaded": False}, "not compiled yet"),
     ],
 )

@@ -229,6 +229,17 @@ def test_where_nothing_can_be_written_all_is_interpreted(tmp_path, sources):
     assert done.stderr.count("All is interpreted") == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of files here")
+def test_where_the_disk_is_full_all_is_interpreted(tmp_path, sources):
+    """The system refuses every write into a file, as it does on a full disk."""
+    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n" + FIRST + MANY
+    done = run(code, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(tmp_path / "cache"))
+    assert done.stdout.splitlines() == ["2.0 False", "2.0 False"]
+    assert "could not be compiled" in done.stderr
+    assert "GJK3D_CACHE_DIR" in done.stderr
+    assert not list((tmp_path / "cache").glob("*.o"))
+
+
 NO_NUMBA = """
 import sys, importlib.util as u
 found = u.find_spec

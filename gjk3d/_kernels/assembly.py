@@ -140,6 +140,30 @@ call:
   %r = call i64 @gjk3d_call(i64 %function, i64 %given, i64 %n1, i64 %names)
   ret i64 %r
 }
+define i64 @gjk3d_replaced(i64 %tuple, i64 %which, i64 %item) {
+entry:
+  %from = inttoptr i64 %tuple to i8*
+  %new = inttoptr i64 %item to i8*
+  %count = call i64 @PyTuple_Size(i8* %from)
+  %made = call i8* @PyTuple_New(i64 %count)
+  %failed = icmp eq i8* %made, null
+  br i1 %failed, label %end, label %loop
+loop:
+  %i = phi i64 [0, %entry], [%i1, %next]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %next, label %end
+next:
+  %old = call i8* @PyTuple_GetItem(i8* %from, i64 %i)
+  %here = icmp eq i64 %i, %which
+  %each = select i1 %here, i8* %new, i8* %old
+  call void @Py_IncRef(i8* %each)
+  %set = call i32 @PyTuple_SetItem(i8* %made, i64 %i, i8* %each)
+  %i1 = add i64 %i, 1
+  br label %loop
+end:
+  %v = ptrtoint i8* %made to i64
+  ret i64 %v
+}
 define i64 @gjk3d_bytes(i64 %size) alwaysinline {
   %r = call i8* @PyBytes_FromStringAndSize(i8* null, i64 %size)
   %v = ptrtoint i8* %r to i64

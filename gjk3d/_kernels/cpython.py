@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     def drop(thing: int) -> None: ...
     def call(function: int, args: int, nargs: int, names: int) -> int: ...
     def call_with(function: int, first: int, args: int, nargs: int, names: int) -> int: ...
+    def replaced(items: int, k: int, item: int) -> int: ...
     def new_bytes(size: int) -> int: ...
     def new_object(kind: int) -> int: ...
     def new_float(address: int) -> int: ...
@@ -56,6 +57,7 @@ elif MODE == "alone":
         ExternalFunction(f"gjk3d_{name}", int64(int64))
         for name in ("word", "half", "known", "keep", "bytes", "object", "float", "int", "vector")
     )
+    replaced = ExternalFunction("gjk3d_replaced", int64(int64, int64, int64))
     number = ExternalFunction("gjk3d_number", float64(int64))
     put, drop = ExternalFunction("gjk3d_put", void(int64, int64)), ExternalFunction("gjk3d_drop", void(int64))
     call = ExternalFunction("gjk3d_call", int64(int64, int64, int64, int64))
@@ -90,7 +92,9 @@ elif MODE == "alone":
         return _view(Array(int64, 2, "C"))
 
 else:
-    word = half = number = put = known = keep = drop = call = call_with = floats = float_rows = ints = int_rows = None
+    word = half = number = replaced = put = known = keep = drop = call = call_with = floats = float_rows = ints = (
+        int_rows
+    ) = None
     new_bytes = new_object = new_float = new_int = new_vector = None
 
 

@@ -1,7 +1,7 @@
 """Single questions as builtins: `Pair`, `collide`, `distance` and `signed_distance`, and the fields of answers.
 
 One question about two convex shapes at matrices or None is answered here from beginning to end, by the kernels that
-answer stacks. All else is the Python function's: other keywords than a margin, stacks, other numbers, what is
+answer stacks. All else is the Python function's: other keywords than one limit, stacks, other numbers, what is
 no pose, an answer that is wider than promised. The kernels never run while another single question is under way, so one
 desk serves all.
 """
@@ -29,7 +29,7 @@ from gjk3d.results import ROW_AT, ROW_CODE, ROW_POSED, ROW_SIZE, Distance, Statu
 SLOW, DESK, PLANS = range(3)
 MARGIN = 3  #: and of one for `collide` the name of its keyword
 # and of one that makes an answer: its class, where its slots are, how it was asked; of `Pair` where the shapes are
-KIND, ROW_SLOT, SHAPE_A, SHAPE_B, ASKED_SLOT, ASKED, MODE, PAIR_A, PAIR_B = range(3, 12)
+KIND, ROW_SLOT, SHAPE_A, SHAPE_B, ASKED_SLOT, ASKED, MODE, MAX_DISTANCE, TOL, PAIR_A, PAIR_B = range(3, 14)
 
 
 @inlined
@@ -73,7 +73,9 @@ def collision(desk: int, plan: int, pose_a: int, pose_b: int, margin: float) -> 
 
 
 @kernel
-def solution(desk: int, plan: int, pose_a: int, pose_b: int, mode: int, out: int) -> int:
+def solution(
+    desk: int, plan: int, pose_a: int, pose_b: int, mode: int, max_distance: float, tol: float, out: int
+) -> int:  # fmt: skip
     """Write the answer to a distance of a plan; return its marks, as `solve_many` does."""
     return solve_many(
         py.ints(py.word(plan + 8 * at.FIRST_INT), py.word(plan + 8 * at.INTS)),
@@ -83,8 +85,8 @@ def solution(desk: int, plan: int, pose_a: int, pose_b: int, mode: int, out: int
         py.float_rows(pose_b, 4, 4),
         py.float_rows(py.word(desk + 8 * at.POSES), 2, WIDTH),
         mode,
-        float(inf),
-        0.0,
+        max_distance,
+        tol,
         plain(0),
         plain(1),
         mode < 0,
@@ -149,15 +151,35 @@ def copy_pose(to: int, given: int) -> None:
         py.put(to + 8 * k, py.word(given + 8 * k))
 
 
+@inlined
+def limit_given(words: int, args: int, nargs: int, names: int) -> int:
+    """Return which limit stands behind the other arguments, as its place in how it was asked; 0 for none, -1 for other.
+
+    See `gjk3d.results.Distance.asked`: 1 is the greatest distance, 2 the tolerance.
+    """
+    if names == 0:
+        return 0
+    value, name = py.word(args + 8 * nargs), py.word(names + py.TUPLE)
+    if py.word(names + py.SIZE) != 1 or py.word(value + py.TYPE) != py.known(py.FLOAT_TYPE):
+        return -1
+    limit = py.number(value + py.FLOAT)
+    if name == py.word(words + 8 * MAX_DISTANCE) and limit >= 0.0:
+        return 1
+    return 2 if name == py.word(words + 8 * TOL) and 0.0 <= limit < inf else -1
+
+
 @kernel
-def answered(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: int) -> int:
-    """Return a `Distance`, 0 where the Python function has to answer."""
+def answered(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: int, which: int, limit: int) -> int:
+    """Return a `Distance`, 0 where the Python function has to answer, -1 for an error."""
     row = py.new_bytes(plain(ROW_SIZE))
     if row == 0:
         return -1
     desk, to = py.word(words + 8 * DESK), row + py.BYTES
-    marks = solution(desk, plan, pose_a, pose_b, py.word(words + 8 * MODE), to)
-    if marks & 24 != 8:  # wider than promised, out of room, or no pose
+    most = py.number(limit + py.FLOAT) if which == 1 else float(inf)
+    tol = py.number(limit + py.FLOAT) if which == 2 else 0.0
+    marks = solution(desk, plan, pose_a, pose_b, py.word(words + 8 * MODE), most, tol, to)
+    # no pose, out of room, or wider than promised where that was not asked for
+    if marks < 0 or marks & 16 != 0 or (marks & 8 == 0 and tol == 0.0):
         py.drop(row)
         return 0
     standing = py.word(desk + 8 * at.STANDING)
@@ -165,26 +187,29 @@ def answered(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: int) ->
     py.put(to + 8 * ROW_POSED, int(pose_a != standing) + 2 * int(pose_b != standing))
     copy_pose(to + 8 * ROW_AT, pose_a)
     copy_pose(to + 8 * (ROW_AT + 16), pose_b)
-    made = py.new_object(py.word(words + 8 * KIND))
+    asked = py.word(words + 8 * ASKED)
+    asked = py.keep(asked) if which == 0 else py.replaced(asked, which, limit)
+    made = py.new_object(py.word(words + 8 * KIND)) if asked != 0 else plain(0)
     if made == 0:
         py.drop(row)
         return -1
     py.put(made + py.word(words + 8 * ROW_SLOT), row)
     py.put(made + py.word(words + 8 * SHAPE_A), py.keep(a))
     py.put(made + py.word(words + 8 * SHAPE_B), py.keep(b))
-    py.put(made + py.word(words + 8 * ASKED_SLOT), py.keep(py.word(words + 8 * ASKED)))
+    py.put(made + py.word(words + 8 * ASKED_SLOT), asked)
     return made
 
 
 @inlined
 def distance_of_pair(words: int, pair: int, args: int, nargs: int, names: int) -> int:
     """Answer a distance of a `Pair`."""
-    if names == 0 and nargs <= 2:
+    if nargs <= 2:
         pose_a, pose_b = pose_given(words, args, nargs, plain(0)), pose_given(words, args, nargs, plain(1))
-        plan = plan_of(words, pair)
-        if plan != 0 and pose_a != 0 and pose_b != 0:
-            a, b = py.word(pair + py.word(words + 8 * PAIR_A)), py.word(pair + py.word(words + 8 * PAIR_B))
-            made = answered(words, plan, pose_a, pose_b, a, b) if a != 0 and b != 0 else plain(0)
+        plan, which = plan_of(words, pair), limit_given(words, args, nargs, names)
+        a, b = py.word(pair + py.word(words + 8 * PAIR_A)), py.word(pair + py.word(words + 8 * PAIR_B))
+        if plan != 0 and pose_a != 0 and pose_b != 0 and which >= 0 and a != 0 and b != 0:
+            limit = py.word(args + 8 * nargs) if which > 0 else plain(0)
+            made = answered(words, plan, pose_a, pose_b, a, b, which, limit)
             if made != 0:
                 return max(made, 0)
     return py.call_with(py.word(words), pair, args, nargs, names)
@@ -193,11 +218,13 @@ def distance_of_pair(words: int, pair: int, args: int, nargs: int, names: int) -
 @inlined
 def distance_of_shapes(words: int, args: int, nargs: int, names: int) -> int:
     """Answer a distance of two shapes."""
-    if names == 0 and 2 <= nargs <= 4:
+    if 2 <= nargs <= 4:
         pose_a, pose_b = pose_given(words, args, nargs, plain(2)), pose_given(words, args, nargs, plain(3))
-        plan = plan_for(words, py.word(args), py.word(args + 8))
-        if plan != 0 and pose_a != 0 and pose_b != 0:
-            made = answered(words, plan, pose_a, pose_b, py.word(args), py.word(args + 8))
+        a, b = py.word(args), py.word(args + 8)
+        plan, which = plan_for(words, a, b), limit_given(words, args, nargs, names)
+        if plan != 0 and pose_a != 0 and pose_b != 0 and which >= 0:
+            limit = py.word(args + 8 * nargs) if which > 0 else plain(0)
+            made = answered(words, plan, pose_a, pose_b, a, b, which, limit)
             if made != 0:
                 return max(made, 0)
     return py.call(py.word(words), args, nargs, names)
@@ -293,7 +320,7 @@ _held: list[Any] = []
 @cache
 def _asked(mode: int) -> list[Any]:
     slots = [offset(Distance, name) for name in ("_row", "shape_a", "shape_b", "asked")]
-    return [Distance, *slots, (mode, inf, None, False), mode]
+    return [Distance, *slots, (mode, inf, None, False), mode, *map(sys.intern, ("max_distance", "tol"))]
 
 
 _MARGIN = sys.intern("margin")  #: as names of keywords are

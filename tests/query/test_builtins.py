@@ -58,6 +58,10 @@ for a in SHAPES:
             for ask in (gk.distance, gk.signed_distance):
                 answer = ask(a, b, pose_a, pose_b)
                 print(answer, *(told(getattr(answer, name)) for name in FIELDS))
+            for limits in (dict(tol=1e-3), dict(tol=0.0), dict(max_distance=0.1), dict(max_distance=0.1, tol=1e-6)):
+                for ask, two in ((gk.distance, (a, b)), (pair.signed_distance, ())):
+                    answer = ask(*two, pose_a, pose_b, **limits)
+                    print(*(told(getattr(answer, name)) for name in FIELDS))
             for ask in (pair.distance, pair.signed_distance):
                 answer = ask(pose_a, pose_b)
                 print(*(told(getattr(answer, name)) for name in reversed(FIELDS)), answer.shape_a is a)
@@ -78,7 +82,7 @@ def test_the_same_bits_as_by_python():
     code = ANSWERS.format(folder=str(Path(__file__).parent))
     one, other = run(code), run(code, GJK3D_BUILTINS="0")
     assert one == other
-    assert one.count("\n") == len(SHAPES) ** 2 * 7 * 6
+    assert one.count("\n") == len(SHAPES) ** 2 * 7 * 14
 
 
 def test_they_are_used_and_can_be_switched_off():
@@ -116,6 +120,9 @@ def test_errors_are_those_of_python():
     for margin in (np.inf, np.nan, "1", None):
         with pytest.raises(gk.errors.ShapeError, match="margin"):
             pair.collide(pose, pose, margin=margin)
+    for limit in ({"tol": -1.0}, {"tol": np.nan}, {"tol": np.inf}, {"max_distance": np.nan}, {"max_distance": -0.5}):
+        with pytest.raises(gk.errors.ShapeError, match=next(iter(limit))):
+            gk.distance(box, box, pose, pose, **limit)
     for wrong in (lambda: gk.collide(box), lambda: gk.distance(box, box, pose, pose, pose), lambda: pair.collide(a=1)):
         with pytest.raises(TypeError):
             wrong()
@@ -173,6 +180,7 @@ def asked_often(box, sphere, pair, poses, rounds):
             answer = pair.signed_distance(None, pose)
             answer.normal, answer.normal, answer.distance, answer.status, answer.point_a, answer.iterations  # noqa: B018
             gk.distance(box, sphere, pose).tight, gk.collide(box, sphere, pose, pose), pair.collide(pose)
+            pair.distance(pose, tol=1e-3).asked, pair.signed_distance(pose, max_distance=0.1).asked
             for wrong in (pose * 2.0, None, 5):
                 with contextlib.suppress(gk.errors.Gjk3dError):
                     pair.distance(wrong, wrong)

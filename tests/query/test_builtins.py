@@ -335,8 +335,13 @@ def test_signals_are_handled_between_questions():
     a, b = SHAPES[2], SHAPES[7]
     true = [gk.signed_distance(a, b, None, pose).distance for pose in poses]
 
+    within = []
+
     def handler(number, frame):
-        asked.append(gk.signed_distance(b, a, poses[0]).distance)
+        if len(within) < 3:
+            within.append(number)
+            asked.append(gk.signed_distance(b, a, poses[0]).distance)
+            within.pop()
 
     old = signal.signal(signal.SIGALRM, handler)
     signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)

@@ -74,7 +74,7 @@ def obb(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> OBB:
     """Return an oriented box round the shape; see `bounding_sphere` for the arguments.
 
     For primitives their own box. For hulls no larger than any that lies flush with one of its faces, or than the best
-    of many with a side parallel to two of its edges, see `gjk3d.shapes.measure.oriented_box`; for composed shapes the
+    of many with a side parallel to two of its edges, see `gjk3d.shapes.oriented.oriented_box`; for composed shapes the
     best of a few. The true smallest may be a little smaller.
 
     Examples

@@ -8,11 +8,14 @@ vertices is compared with that of all points along every face normal: what reach
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.geometry import hull_facets as fc
+from gjk3d.geometry.clear_hull import ClearHull, clear_hull
 from gjk3d.typing import Array, Ints
 
 FLAT = 1e-13  # an extent below this part of the size is ignored: the hull is flat, collinear or a point
@@ -20,7 +23,16 @@ FAT = 1e-3  # Qhull is safe in the given axes where the least extent is above th
 ROUNDS = 40  # of putting points back; one or two are the rule
 
 
-class HullData(NamedTuple):
+class Measures(NamedTuple):
+    """What is told of a hull's surface, see `HullData`."""
+
+    volume: float
+    area: float
+    edges: Ints
+    angles: Array
+
+
+class HullData:
     """A convex hull in plain arrays.
 
     Attributes
@@ -34,26 +46,54 @@ class HullData(NamedTuple):
         0 for a point, 1 for a segment, 2 for a flat polygon, 3 for a solid.
     defect : float
         Bound on how far an input point lies outside the hull of ``vertices``, so on the error of its support.
-    volume, area : float
-        Of the surface in ``faces``: a flat hull counts both of its sides.
-    edges : (e, 2) int
-        Edges of the triangles, each once, lower index first.
-    angles : (e,) float
-        Angle between the outward normals on the two sides of each edge: 0 inside a face, pi round a flat polygon,
-        2 pi on a lone segment.
     indices : (k,) int
         Which rows of the input the vertices are.
+    measures : Measures, or callable
+        Volume, area, edges and angles, or what computes them when they are first asked for.
     """
 
-    vertices: Array
-    faces: Ints
-    dimension: int
-    defect: float
-    volume: float
-    area: float
-    edges: Ints
-    angles: Array
-    indices: Ints
+    __slots__ = ("_measures", "defect", "dimension", "faces", "indices", "vertices")
+
+    def __init__(
+        self, vertices: Array, faces: Ints, dimension: int, defect: float, indices: Ints,
+        measures: Measures | Callable[[], Measures],
+    ) -> None:  # fmt: skip
+        self.vertices, self.faces, self.dimension, self.defect = vertices, faces, dimension, defect
+        self.indices, self._measures = indices, measures
+
+    def __reduce__(self) -> Any:
+        return HullData, (self.vertices, self.faces, self.dimension, self.defect, self.indices, self.measures)
+
+    @property
+    def measures(self) -> Measures:
+        """What is told of the surface."""
+        found = self._measures
+        if not isinstance(found, Measures):
+            found = self._measures = found()
+        return found
+
+    @property
+    def volume(self) -> float:
+        """Volume inside of the surface in ``faces``."""
+        return self.measures.volume
+
+    @property
+    def area(self) -> float:
+        """Area of the surface in ``faces``: a flat hull counts both of its sides."""
+        return self.measures.area
+
+    @property
+    def edges(self) -> Ints:
+        """Edges of the triangles, (e, 2) int, each once, lower index first."""
+        return self.measures.edges
+
+    @property
+    def angles(self) -> Array:
+        """Angle between the outward normals on the two sides of each edge, (e,) float.
+
+        0 inside a face, pi round a flat polygon, 2 pi on a lone segment.
+        """
+        return self.measures.angles
 
     @property
     def mean_curvature(self) -> float:
@@ -97,6 +137,9 @@ def build_hull(points: Array) -> HullData:
     HullData
         The hull; finite points never raise.
     """
+    clear = clear_hull(points)
+    if clear is not None:
+        return HullData(points[clear.indices], clear.faces, 3, 0.0, clear.indices, partial(_clear_measures, clear))
     first = _distinct(points)
     with np.errstate(over="ignore", under="ignore"):  # sizes near the ends of the float range
         local, exponent = _recentred(points[first])
@@ -106,17 +149,26 @@ def build_hull(points: Array) -> HullData:
         places[built.kept] = np.arange(len(built.kept))
         indices = first[built.kept]
         defect = float(np.ldexp(built.defect, exponent))
+        measures = _measures(built, exponent)._replace(edges=places[built.edges])
         return HullData(
-            vertices=points[indices],
-            faces=places[built.faces],
-            dimension=built.dimension,
-            defect=max(defect, 5e-324) if built.defect > 0.0 else 0.0,
-            volume=float(np.ldexp(built.volume, 3 * exponent)),
-            area=float(np.ldexp(built.area, 2 * exponent)),
-            edges=places[built.edges],
-            angles=built.angles,
-            indices=indices,
+            points[indices], places[built.faces], built.dimension,
+            max(defect, 5e-324) if built.defect > 0.0 else 0.0, indices, measures,
+        )  # fmt: skip
+
+
+def _measures(built: _Built, exponent: int) -> Measures:
+    volume, area = np.ldexp(built.volume, 3 * exponent), np.ldexp(built.area, 2 * exponent)
+    return Measures(float(volume), float(area), built.edges, built.angles)
+
+
+def _clear_measures(clear: ClearHull) -> Measures:
+    """Return the measures of a hull that needed no care, as of one that did."""
+    with np.errstate(over="ignore", under="ignore"):
+        facets = fc.Facets(
+            clear.simplices, fc.mapped_normals(clear.equations[:, :-1], np.diag(clear.scales)), clear.equations
         )
+        measures = _measures(_measured(clear.local, _frame(clear.local), facets, clear.indices, 0.0), clear.exponent)
+    return measures._replace(edges=np.searchsorted(clear.indices, measures.edges))
 
 
 def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, angles: Array) -> HullData | None:
@@ -128,7 +180,8 @@ def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, a
         if len(faces) or len(vertices) != dimension + 1 or len(angles) != dimension:
             return None
         edges = np.array([[0, 1]][:dimension], dtype=np.int64).reshape(-1, 2)
-        return HullData(vertices, faces, dimension, defect, 0.0, 0.0, edges, angles, np.arange(len(vertices)))
+        every = np.arange(len(vertices))
+        return HullData(vertices, faces, dimension, defect, every, Measures(0.0, 0.0, edges, angles))
     tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     forth, back = (np.unique(one * len(vertices) + other) for one, other in ((tail, head), (head, tail)))
     closed = len(forth) == len(tail) and np.array_equal(forth, back) and not (tail == head).any()
@@ -139,7 +192,7 @@ def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, a
     inner = vertices[faces[0]].mean(axis=0)
     volume = max(0.0, float(np.einsum("ij,ij->", vertices[faces[:, 0]] - inner, pieces)) / 3.0)
     every = np.arange(len(vertices))
-    return HullData(vertices, faces, dimension, defect, volume, area, fc.edges(faces)[0], angles, every)
+    return HullData(vertices, faces, dimension, defect, every, Measures(volume, area, fc.edges(faces)[0], angles))
 
 
 def _distinct(points: Array) -> Ints:
@@ -224,6 +277,11 @@ def _solid(points: Array, frame: _Frame) -> _Built:
     facets, kept, defect = _settle(points, [straight, rotated] if is_fat else [rotated])
     if facets is None:  # no surface could be had: the vertices are right, the picture is flat
         return _polygon(points, frame)._replace(kept=kept)
+    return _measured(points, frame, facets, kept, defect)
+
+
+def _measured(points: Array, frame: _Frame, facets: fc.Facets, kept: Ints, defect: float) -> _Built:
+    rotated = frame.axes / frame.extents[:, None]
     faces = facets.simplices
     edges, sides = fc.edges(faces)
     one, two = facets.normals[sides[:, 0]], facets.normals[sides[:, 1]]

@@ -10,6 +10,7 @@ from math import inf, sqrt
 import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, single_entry
+from gjk3d.geometry.order import sort_points
 from gjk3d.geometry.vec3 import Vec3, cross
 from gjk3d.shapes.unit import about_unit_size
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints2
@@ -257,33 +258,9 @@ def _flush(points: Array, z: Vec3, height: float, room: Array, index: Ints) -> t
     for i in range(points.shape[1]):
         room[0, i] = points[0, i] * x[0] + points[1, i] * x[1] + points[2, i] * x[2]
         room[1, i] = points[0, i] * y[0] + points[1, i] * y[1] + points[2, i] * y[2]
-    _sort(room, index[0])
+    sort_points(room, room.shape[1], index[0])
     best, c, s = _calipers(room, index[1], _outline(room, index), height)
     return best, (c * x[0] + s * y[0], c * x[1] + s * y[1], c * x[2] + s * y[2])
-
-
-@kernel
-def _sort(flat: Array, order: Ints) -> None:
-    """Fill order with the points (2, n) from left to right, and where they are above each other upward (Shell)."""
-    n = flat.shape[1]
-    for i in range(n):
-        order[i] = i
-    gap = 1
-    while 3 * gap < n:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            k = order[i]
-            x, y = flat[0, k], flat[1, k]
-            j = i
-            while j >= gap:
-                h = order[j - gap]
-                if flat[0, h] < x or (flat[0, h] == x and flat[1, h] <= y):
-                    break
-                order[j] = h
-                j -= gap
-            order[j] = k
-        gap //= 3
 
 
 @inlined

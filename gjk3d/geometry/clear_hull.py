@@ -24,7 +24,10 @@ _ROUNDING = 1e-14  #: of heights in a box of unit size; five times the greatest 
 
 
 class ClearHull(NamedTuple):
-    """What `hulls` makes a hull of: which points are vertices, triangles of these, and what measures follow from."""
+    """What `hulls` makes a hull of: which points are vertices, triangles of these, and what measures follow from.
+
+    Those are the points in the scale of an exponent, the triangles by their indices, and Qhull's planes behind scales.
+    """
 
     indices: Ints
     faces: Ints

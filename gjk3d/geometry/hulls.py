@@ -8,8 +8,8 @@ vertices is compared with that of all points along every face normal: what reach
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from functools import cached_property
+from math import ldexp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +32,40 @@ class Measures(NamedTuple):
     angles: Array
 
 
+class LateMeasures:
+    """The same of a hull that needed no care, each when it is first asked for."""
+
+    def __init__(self, clear: ClearHull) -> None:
+        self._clear = clear
+
+    @cached_property
+    def volume(self) -> float:
+        """See `HullData`."""
+        return ldexp(
+            _volume(self._clear.local, _frame(self._clear.local), self._clear.simplices), 3 * self._clear.exponent
+        )
+
+    @cached_property
+    def area(self) -> float:
+        """See `HullData`."""
+        return ldexp(_area(self._clear.local, self._clear.simplices), 2 * self._clear.exponent)
+
+    @cached_property
+    def _edges(self) -> tuple[Ints, Array]:
+        normals = fc.mapped_normals(self._clear.equations[:, :-1], np.diag(self._clear.scales))
+        return _edges(self._clear.faces, normals)
+
+    @property
+    def edges(self) -> Ints:
+        """See `HullData`."""
+        return self._edges[0]
+
+    @property
+    def angles(self) -> Array:
+        """See `HullData`."""
+        return self._edges[1]
+
+
 class HullData:
     """A convex hull in plain arrays.
 
@@ -48,29 +82,22 @@ class HullData:
         Bound on how far an input point lies outside the hull of ``vertices``, so on the error of its support.
     indices : (k,) int
         Which rows of the input the vertices are.
-    measures : Measures, or callable
-        Volume, area, edges and angles, or what computes them when they are first asked for.
+    measures : Measures or LateMeasures
+        Volume and area of the surface in ``faces``, its edges, and by how much they turn.
     """
 
-    __slots__ = ("_measures", "defect", "dimension", "faces", "indices", "vertices")
+    __slots__ = ("defect", "dimension", "faces", "indices", "measures", "vertices")
 
     def __init__(
         self, vertices: Array, faces: Ints, dimension: int, defect: float, indices: Ints,
-        measures: Measures | Callable[[], Measures],
+        measures: Measures | LateMeasures,
     ) -> None:  # fmt: skip
         self.vertices, self.faces, self.dimension, self.defect = vertices, faces, dimension, defect
-        self.indices, self._measures = indices, measures
+        self.indices, self.measures = indices, measures
 
     def __reduce__(self) -> Any:
-        return HullData, (self.vertices, self.faces, self.dimension, self.defect, self.indices, self.measures)
-
-    @property
-    def measures(self) -> Measures:
-        """What is told of the surface."""
-        found = self._measures
-        if not isinstance(found, Measures):
-            found = self._measures = found()
-        return found
+        measures = Measures(self.volume, self.area, self.edges, self.angles)
+        return HullData, (self.vertices, self.faces, self.dimension, self.defect, self.indices, measures)
 
     @property
     def volume(self) -> float:
@@ -139,7 +166,7 @@ def build_hull(points: Array) -> HullData:
     """
     clear = clear_hull(points)
     if clear is not None:
-        return HullData(points[clear.indices], clear.faces, 3, 0.0, clear.indices, partial(_clear_measures, clear))
+        return HullData(points[clear.indices], clear.faces, 3, 0.0, clear.indices, LateMeasures(clear))
     first = _distinct(points)
     with np.errstate(over="ignore", under="ignore"):  # sizes near the ends of the float range
         local, exponent = _recentred(points[first])
@@ -149,26 +176,19 @@ def build_hull(points: Array) -> HullData:
         places[built.kept] = np.arange(len(built.kept))
         indices = first[built.kept]
         defect = float(np.ldexp(built.defect, exponent))
-        measures = _measures(built, exponent)._replace(edges=places[built.edges])
         return HullData(
-            points[indices], places[built.faces], built.dimension,
-            max(defect, 5e-324) if built.defect > 0.0 else 0.0, indices, measures,
-        )  # fmt: skip
-
-
-def _measures(built: _Built, exponent: int) -> Measures:
-    volume, area = np.ldexp(built.volume, 3 * exponent), np.ldexp(built.area, 2 * exponent)
-    return Measures(float(volume), float(area), built.edges, built.angles)
-
-
-def _clear_measures(clear: ClearHull) -> Measures:
-    """Return the measures of a hull that needed no care, as of one that did."""
-    with np.errstate(over="ignore", under="ignore"):
-        facets = fc.Facets(
-            clear.simplices, fc.mapped_normals(clear.equations[:, :-1], np.diag(clear.scales)), clear.equations
+            vertices=points[indices],
+            faces=places[built.faces],
+            dimension=built.dimension,
+            defect=max(defect, 5e-324) if built.defect > 0.0 else 0.0,
+            indices=indices,
+            measures=Measures(
+                volume=float(np.ldexp(built.volume, 3 * exponent)),
+                area=float(np.ldexp(built.area, 2 * exponent)),
+                edges=places[built.edges],
+                angles=built.angles,
+            ),
         )
-        measures = _measures(_measured(clear.local, _frame(clear.local), facets, clear.indices, 0.0), clear.exponent)
-    return measures._replace(edges=np.searchsorted(clear.indices, measures.edges))
 
 
 def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, angles: Array) -> HullData | None:
@@ -277,21 +297,28 @@ def _solid(points: Array, frame: _Frame) -> _Built:
     facets, kept, defect = _settle(points, [straight, rotated] if is_fat else [rotated])
     if facets is None:  # no surface could be had: the vertices are right, the picture is flat
         return _polygon(points, frame)._replace(kept=kept)
-    return _measured(points, frame, facets, kept, defect)
-
-
-def _measured(points: Array, frame: _Frame, facets: fc.Facets, kept: Ints, defect: float) -> _Built:
-    rotated = frame.axes / frame.extents[:, None]
     faces = facets.simplices
+    edges, angles = _edges(faces, facets.normals)
+    return _Built(3, kept, faces, edges, angles, defect, _volume(points, frame, faces), _area(points, faces))
+
+
+def _edges(faces: Ints, normals: Array) -> tuple[Ints, Array]:
+    """Return the edges of a solid whose faces have these normals, and by how much they turn."""
     edges, sides = fc.edges(faces)
-    one, two = facets.normals[sides[:, 0]], facets.normals[sides[:, 1]]
-    angles = np.arctan2(np.linalg.norm(np.cross(one, two), axis=1), np.einsum("ij,ij->i", one, two))
-    pieces = fc.vector_areas(points, faces)
-    area = float(np.linalg.norm(pieces, axis=1).sum())
-    mapped = points @ rotated.T  # where the hull is fat, so that a thin volume keeps its leading digits
+    one, two = normals[sides[:, 0]], normals[sides[:, 1]]
+    return edges, np.arctan2(np.linalg.norm(np.cross(one, two), axis=1), np.einsum("ij,ij->i", one, two))
+
+
+def _area(points: Array, faces: Ints) -> float:
+    return float(np.linalg.norm(fc.vector_areas(points, faces), axis=1).sum())
+
+
+def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
+    """Return the volume, found where the hull is fat, so that a thin one keeps its leading digits."""
+    mapped = points @ (frame.axes / frame.extents[:, None]).T
     inner = mapped[faces[0]].mean(axis=0)
     volume = float(np.einsum("ij,ij->", mapped[faces[:, 0]] - inner, fc.vector_areas(mapped, faces))) / 3.0
-    return _Built(3, kept, faces, edges, angles, defect, max(volume, 0.0) * float(np.prod(frame.extents)), area)
+    return max(volume, 0.0) * float(np.prod(frame.extents))
 
 
 def _settle(points: Array, matrices: list[Array]) -> tuple[fc.Facets | None, Ints, float]:

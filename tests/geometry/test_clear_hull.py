@@ -48,7 +48,8 @@ def some(kind, seed, count):
 
 
 def content(hull):
-    fields = (hull.vertices, hull.faces, hull.indices, hull.dimension, hull.defect, *hull.measures)
+    fields = (hull.vertices, hull.faces, hull.indices, hull.dimension, hull.defect)
+    fields += (hull.volume, hull.area, hull.edges, hull.angles)
     return [np.asarray(field).tobytes() for field in fields]
 
 

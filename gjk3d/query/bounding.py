@@ -16,10 +16,10 @@ from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.query.placing import boxes_along_axes
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere
 from gjk3d.shapes import layout
+from gjk3d.shapes.ball import minimal_ball
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.measure import minimal_ball
 from gjk3d.shapes.sphere import Sphere
 from gjk3d.typing import Array, PoseLike
 

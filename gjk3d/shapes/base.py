@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gjk3d.frozen import Frozen
 from gjk3d.shapes import layout, measure, surfaces
 from gjk3d.shapes.arguments import factors3, number, points_of, rigid
+from gjk3d.shapes.ball import minimal_ball
 from gjk3d.shapes.oriented import oriented_box
 from gjk3d.shapes.terms import Part, Term, core_reach, moved_terms, scaled_terms, symmetry
 from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatrix, Unclear
@@ -401,7 +402,7 @@ class Polytope(Shape):
         return surfaces.Surface(hull.vertices, hull.faces)
 
     def _ball(self) -> tuple[Array, float]:
-        return measure.minimal_ball(np.ascontiguousarray(self.vertices))
+        return minimal_ball(np.ascontiguousarray(self.vertices))
 
     def _box(self) -> tuple[Array, Array]:
         hull = self._hull()

@@ -1,82 +1,15 @@
-"""Measures: the smallest ball, volume, area and mean curvature."""
+"""Measures: volume, area and mean curvature."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.geometry.hulls import build_hull
 from gjk3d.shapes import surfaces
-from gjk3d.shapes.unit import about_unit_size
 from gjk3d.typing import Array
-
-
-def minimal_ball(points: Array) -> tuple[Array, float]:
-    """Find the smallest ball that holds all points.
-
-    Parameters
-    ----------
-    points : (n, 3) float
-        Finite; n >= 1, in any position.
-
-    Returns
-    -------
-    center : (3,) float
-        Centre.
-    radius : float
-        Least radius to about 1e-15, rounded up so that the ball holds all points.
-
-    Notes
-    -----
-    Pivoting as in Gaertner, Fast and robust smallest enclosing balls, ESA 1999: the farthest point joins the few that
-    carry the ball, and the smallest ball of these is found by trying all their subsets.
-    """
-    local, origin, exponent = about_unit_size(points)
-    center = np.zeros(3)
-    carriers: list[int] = []
-    best, best_center, reached = np.inf, center, -1.0
-    for _ in range(20 + 4 * len(points)):
-        squares = ((local - center) ** 2).sum(axis=1)
-        far = int(squares.argmax())
-        if squares[far] < best:
-            best, best_center = float(squares[far]), center
-        if far in carriers or best <= reached:  # nothing is outside, or only by rounding
-            break
-        carriers, center, radius = _carried(local, [*carriers, far])
-        if radius <= reached:
-            break
-        reached = radius
-    found = origin + np.ldexp(best_center, exponent)
-    offsets = np.ldexp(points, -exponent) - np.ldexp(found, -exponent)  # from the centre as it is after rounding
-    radius = float(np.sqrt((offsets**2).sum(axis=1).max()))
-    return found, float(np.ldexp(radius * (1.0 + 1e-15), exponent))
-
-
-def _carried(points: Array, members: list[int]) -> tuple[list[int], Array, float]:
-    """Smallest ball of at most five points: who carries it, its centre and squared radius."""
-    best, center, carriers = np.inf, points[members[0]], members[:1]
-    chosen = points[members]
-    for count in range(1, min(4, len(members)) + 1):
-        for subset in combinations(range(len(members)), count):
-            corner = chosen[subset[0]]
-            middle = corner + _circumcenter(chosen[list(subset[1:])] - corner)
-            reach = float(((chosen - middle) ** 2).sum(axis=1).max())
-            if reach < best:
-                best, center, carriers = reach, middle, [members[i] for i in subset]
-    return carriers, center, best
-
-
-def _circumcenter(edges: Array) -> Array:
-    """Point of the span of the edges at equal distance from 0 and all their ends; any point where there is none."""
-    if not len(edges):
-        return np.zeros(3)
-    rows = np.linalg.norm(edges, axis=1)
-    rows[rows == 0.0] = 1.0
-    solution: Array = np.linalg.lstsq(edges / rows[:, None], 0.5 * (edges**2).sum(axis=1) / rows, rcond=1e-14)[0]
-    return solution
 
 
 def steiner_volume(volume: float, area: float, mean_curvature: float, radius: float) -> float:

@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.geometry.hulls import build_hull
-from gjk3d.shapes.measure import measured, minimal_ball, steiner_volume
+from gjk3d.shapes.ball import minimal_ball
+from gjk3d.shapes.measure import measured, steiner_volume
 from gjk3d.shapes.oriented import oriented_box
 from tests import naive
 

@@ -51,18 +51,12 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
     smallest may be a little smaller.
     """
     local, origin, exponent = about_unit_size(vertices)
-    axes = np.eye(3)
-    if len(faces):
-        points = np.ascontiguousarray(local.T)
-        areas, normals, count = _candidates(points, np.ascontiguousarray(faces.T))
-        normals = np.ascontiguousarray(normals)
-        most = min(count, max(20, min(NORMALS, SCANS // len(local))))
-        room, index = np.empty((2, len(local))), np.empty((2, 2 * len(local) + 1), dtype=np.int64)
-        tightest(points, areas, normals, count, most, np.empty((3, normals.shape[1])), room, index, axes)
-    else:
-        along = _along(local)
-        if _floored(*np.ptp(local @ along.T, axis=0).tolist()) < _floored(*np.ptp(local, axis=0).tolist()):
-            axes = along
+    points, axes = np.ascontiguousarray(local.T), np.eye(3)
+    areas, normals, count = _candidates(points, np.ascontiguousarray(faces.T)) if len(faces) else _line(local)
+    most = min(count, max(20, min(NORMALS, SCANS // len(local))))
+    room, index = np.empty((2, len(local))), np.empty((2, 2 * len(local) + 1), dtype=np.int64)
+    tried = np.empty((3, normals.shape[1]))
+    tightest(points, areas, np.ascontiguousarray(normals), count, most, tried, room, index, axes)
     along = local @ axes.T
     low, high = along.min(axis=0), along.max(axis=0)
     pose = np.eye(4)
@@ -71,15 +65,13 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
     return pose, np.ldexp(high - low, exponent)
 
 
-def _along(points: Array) -> Array:
-    """Return axes, in rows, of which one lies along collinear points."""
-    i = int((points**2).sum(axis=1).argmax())
-    step = points[((points - points[i]) ** 2).sum(axis=1).argmax()] - points[i]
-    length = float(np.linalg.norm(step))
-    if not length > 0.0:
-        return np.eye(3)
-    x, y, z = (step / length).tolist()
-    return np.array([(x, y, z), *_across((x, y, z))])
+def _line(points: Array) -> tuple[Array, Array, int]:
+    """Return for collinear points, which have no faces, a normal at right angles to their line; none for one point."""
+    first = points[(points**2).sum(axis=1).argmax()]
+    step = points[((points - first) ** 2).sum(axis=1).argmax()] - first
+    normal = np.cross(np.eye(3)[np.abs(step).argmin()], step)
+    length = float(np.linalg.norm(normal))
+    return np.zeros((3, 0)), (normal / length)[:, None] if length > 0.0 else np.zeros((3, 0)), 0
 
 
 def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:

@@ -3,7 +3,7 @@
 A corner of the intersection lies on three planes, of which two or three belong to one of the polytopes: so it is on an
 edge of that one. No inner point is needed, and flat polytopes are no special case.
 
-Edges, planes and points come to the kernels by coordinate, (6, e), (4, f) and (3, n).
+Planes, and what kernels find, are laid out by coordinate, (4, f) and (3, n).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHARP = -0.8  #: cosine between the normals of two faces, from which their edge
 
 
 class Walls(NamedTuple):
-    """A polytope by its edges (6, e), of which a point has one, and by half-spaces (4, f): normal . x <= offset."""
+    """A polytope by its edges (e, 6), of which a point has one, and by half-spaces (4, f): normal . x <= offset."""
 
     edges: Array
     planes: Array
@@ -55,7 +55,7 @@ def corners(a: Walls, b: Walls, rows: Array, origin: Vec3, same: float) -> Array
 
     Those closer to each other than ``same``, a part of the size, come once. Numbers are about an origin near by.
     """
-    edges, planes = (x.shape[1] + y.shape[1] for x, y in ((a.edges, b.edges), (a.planes, b.planes)))
+    edges, planes = len(a.edges) + len(b.edges), a.planes.shape[1] + b.planes.shape[1]
     found, index = np.empty((3, 2 * edges)), np.empty((2, 2 * edges), dtype=np.int64)
     room = np.empty((6, edges)), np.empty((4, planes))
     count = common(a.edges, a.planes, b.edges, b.planes, rows, origin, same, *room, found, index)
@@ -69,7 +69,7 @@ def common(
 ) -> int:  # fmt: skip
     """Fill the corners of the intersection and return how many; ``edges`` to ``index`` are room for both together."""
     size = _move(edges_a, planes_a, rows[0], origin, edges, planes, plain(0), plain(0))
-    e, f = edges_a.shape[1], planes_a.shape[1]
+    e, f = edges_a.shape[0], planes_a.shape[1]
     size = max(size, _move(edges_b, planes_b, rows[1], origin, edges, planes, e, f))
     tol = same * size
     count = _inside(edges, plain(0), e, planes, f, planes.shape[1], tol, found, plain(0))
@@ -87,11 +87,11 @@ def _move(
 ) -> float:
     """Put a polytope at a pose about an origin, behind e edges and f planes; return its greatest coordinate."""
     largest = 0.0
-    for k in range(edges.shape[1]):
+    for k in range(edges.shape[0]):
         for i in range(3):
             a, b, c, shift = row[3 * i], row[3 * i + 1], row[3 * i + 2], row[9 + i] - origin[i]
-            x = a * edges[0, k] + b * edges[1, k] + c * edges[2, k] + shift
-            y = a * edges[3, k] + b * edges[4, k] + c * edges[5, k] + shift
+            x = a * edges[k, 0] + b * edges[k, 1] + c * edges[k, 2] + shift
+            y = a * edges[k, 3] + b * edges[k, 4] + c * edges[k, 5] + shift
             to_edges[i, e + k], to_edges[3 + i, e + k] = x, y
             largest = max(largest, abs(x), abs(y))
     for k in range(planes.shape[1]):

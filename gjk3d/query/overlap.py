@@ -117,7 +117,7 @@ def _walls(shape: Polytope) -> Walls:
         ends = hull.edges[hull.angles > FLAT] if hull.dimension else np.zeros((1, 2), dtype=np.int64)
         edges = hull.vertices[ends]
         planes = np.ascontiguousarray(np.column_stack([normals, (vertices @ normals.T).max(axis=0)]).T)
-        shape._cache["walls"] = Walls(np.ascontiguousarray(edges.reshape(-1, 6).T), planes, float(np.ptp(edges)))
+        shape._cache["walls"] = Walls(edges.reshape(-1, 6), planes, float(np.ptp(edges)))
     walls: Walls = shape._cache["walls"]
     return walls
 

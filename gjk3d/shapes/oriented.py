@@ -1,6 +1,6 @@
 """A small box round a convex mesh, with axes of its own: sides on faces and edges.
 
-Points, faces and directions come to the kernels by coordinate, (3, n): all x, then all y, then all z.
+Directions come to the kernels by coordinate, (3, n): all x, then all y, then all z.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
     thousands of vertices, only those of the largest faces are tried, and of the edges' ``CROSSED``; so the true
     smallest may be a little smaller.
     """
-    local, origin, exponent = about_unit_size(vertices)
-    points, axes = np.ascontiguousarray(local.T), np.eye(3)
-    areas, normals, count = _candidates(points, np.ascontiguousarray(faces.T)) if len(faces) else _line(local)
+    local, origin, exponent = about_unit_size(np.ascontiguousarray(vertices))
+    axes = np.eye(3)
+    areas, normals, count = _candidates(local, np.ascontiguousarray(faces)) if len(faces) else _line(local)
     most = min(count, max(20, min(NORMALS, SCANS // len(local))))
     room, index = np.empty((2, len(local))), np.empty((2, 2 * len(local) + 1), dtype=np.int64)
     tried = np.empty((3, normals.shape[1]))
-    tightest(points, areas, np.ascontiguousarray(normals), count, most, tried, room, index, axes)
+    tightest(local, areas, np.ascontiguousarray(normals), count, most, tried, room, index, axes)
     along = local @ axes.T
     low, high = along.min(axis=0), along.max(axis=0)
     pose = np.eye(4)
@@ -76,7 +76,7 @@ def _line(points: Array) -> tuple[Array, Array, int]:
 
 def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:
     """Return twice the faces' area vectors, and normals to try: so many of faces, largest first, then of two edges."""
-    count = faces.shape[1]
+    count = len(faces)
     areas, sizes = np.empty((3, count)), np.empty(count)
     edges, lengths = np.empty((3, 3 * count)), np.empty(3 * count)
     found = _sides(points, faces, areas, sizes, edges, lengths)
@@ -85,7 +85,7 @@ def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:
     normals = areas[:, order] / sizes[order]
     longest = np.argsort(-lengths[:found], kind="stable")[:EDGES]
     pairs = len(longest) * (len(longest) - 1) // 2
-    if points.shape[1] * pairs > SCANS:
+    if points.shape[0] * pairs > SCANS:
         return areas, normals, len(order)
     crossed, widths = np.empty((3, pairs)), np.empty((2, pairs))
     width = widths[0, : _crossings(points, np.ascontiguousarray(edges[:, longest]), crossed, widths)]
@@ -98,18 +98,18 @@ def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:
 def _sides(points: Array2, faces: Ints2, areas: Array2, sizes: Array1, edges: Array2, lengths: Array1) -> int:
     """Fill twice the area vectors of faces with their lengths, and unit vectors along edges with theirs: so many."""
     count = 0
-    for k in range(faces.shape[1]):
+    for k in range(faces.shape[0]):
         for i in range(3):
-            j, h = faces[i, k], faces[(i + 1) % 3, k]
-            x, y, z = points[0, h] - points[0, j], points[1, h] - points[1, j], points[2, h] - points[2, j]
+            j, h = faces[k, i], faces[k, (i + 1) % 3]
+            x, y, z = points[h, 0] - points[j, 0], points[h, 1] - points[j, 1], points[h, 2] - points[j, 2]
             length = sqrt(x * x + y * y + z * z)
             if j < h and length > 0.0:  # the other face at an edge runs along it the other way
                 edges[0, count], edges[1, count], edges[2, count] = x / length, y / length, z / length
                 lengths[count] = length
                 count += 1
-        i, j, h = faces[0, k], faces[1, k], faces[2, k]
-        one = (points[0, j] - points[0, i], points[1, j] - points[1, i], points[2, j] - points[2, i])
-        two = (points[0, h] - points[0, i], points[1, h] - points[1, i], points[2, h] - points[2, i])
+        i, j, h = faces[k, 0], faces[k, 1], faces[k, 2]
+        one = (points[j, 0] - points[i, 0], points[j, 1] - points[i, 1], points[j, 2] - points[i, 2])
+        two = (points[h, 0] - points[i, 0], points[h, 1] - points[i, 1], points[h, 2] - points[i, 2])
         n = cross(one, two)
         areas[0, k], areas[1, k], areas[2, k] = n
         sizes[k] = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
@@ -130,8 +130,8 @@ def _crossings(points: Array2, edges: Array2, normals: Array2, widths: Array2) -
                 widths[0, count], widths[1, count] = inf, -inf
                 count += 1
     low, high = widths[0], widths[1]
-    for i in range(points.shape[1]):
-        x, y, z = points[0, i], points[1, i], points[2, i]
+    for i in range(points.shape[0]):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
         for k in range(count):
             along = normals[0, k] * x + normals[1, k] * y + normals[2, k] * z
             low[k] = min(low[k], along)
@@ -204,8 +204,8 @@ def _was_tried(tried: Array, count: int, z: Vec3) -> bool:
 def _width(points: Array, d: Vec3) -> float:
     """Return the extent of points along a direction."""
     low, high = inf, -inf
-    for i in range(points.shape[1]):
-        along = points[0, i] * d[0] + points[1, i] * d[1] + points[2, i] * d[2]
+    for i in range(points.shape[0]):
+        along = points[i, 0] * d[0] + points[i, 1] * d[1] + points[i, 2] * d[2]
         low = min(low, along)
         high = max(high, along)
     return high - low
@@ -247,9 +247,9 @@ def _across(z: Vec3) -> tuple[Vec3, Vec3]:
 def _flush(points: Array, z: Vec3, height: float, room: Array, index: Ints) -> tuple[float, Vec3]:
     """Return the volume of the smallest box across a normal that is flush with an edge of the outline, and its x."""
     x, y = _across(z)
-    for i in range(points.shape[1]):
-        room[0, i] = points[0, i] * x[0] + points[1, i] * x[1] + points[2, i] * x[2]
-        room[1, i] = points[0, i] * y[0] + points[1, i] * y[1] + points[2, i] * y[2]
+    for i in range(points.shape[0]):
+        room[0, i] = points[i, 0] * x[0] + points[i, 1] * x[1] + points[i, 2] * x[2]
+        room[1, i] = points[i, 0] * y[0] + points[i, 1] * y[1] + points[i, 2] * y[2]
     sort_points(room, room.shape[1], index[0])
     best, c, s = _calipers(room, index[1], _outline(room, index), height)
     return best, (c * x[0] + s * y[0], c * x[1] + s * y[1], c * x[2] + s * y[2])

@@ -62,10 +62,11 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True) -> Ar
 
 def _largest(numbers: Array) -> float:
     """Return the greatest size of some numbers, 0 of none; infinity or NaN where not all are finite."""
-    if not 0 < numbers.size <= _FEW:
-        return float(np.abs(numbers).max(initial=0.0))
-    plain = numbers.ravel().tolist()
-    return float(max(max(plain), -min(plain)) + 0.0 * sum(plain))  # a NaN hides from comparisons, not from a sum
+    if 0 < numbers.size <= _FEW:
+        plain = numbers.ravel().tolist()
+        if isfinite(sum(plain)):  # a NaN hides from comparisons
+            return float(max(max(plain), -min(plain)))
+    return float(np.abs(numbers).max(initial=0.0))
 
 
 def points_of(value: Any, what: str, *, lengths: bool = True) -> tuple[Array, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import gjk3d as gk
@@ -62,6 +62,7 @@ def test_an_array_of_three(value):
             vector(array, "v")
 
 
+@example([1.7e308, 1.7e308, 1.0], 3)
 @given(st.lists(st.floats(), min_size=3, max_size=3), st.integers(1, 30))
 def test_rows_few_and_many(value, at):
     few, many = np.ones((4, 3)), np.ones((40, 3))
@@ -72,6 +73,8 @@ def test_rows_few_and_many(value, at):
         assert other == many.tobytes() or 0.0 in value
     elif np.isfinite(value).all():
         assert one == other
+        assert "use another unit" in one
+        assert told(lambda: rows(few, "r", lengths=False)) == (few + 0.0).tobytes()
     else:
         assert "rows not finite" in one
         assert "rows not finite" in other

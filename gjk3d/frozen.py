@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar, cast
 import numpy as np
 
 _T = TypeVar("_T")
+_put = object.__setattr__
 
 
 class Frozen:
@@ -38,8 +39,8 @@ class Frozen:
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "_cache", {})
+            _put(self, name, value)
+        _put(self, "_cache", {})
         return self
 
     def _cached(self, name: str, compute: Callable[[], _T]) -> _T:

@@ -30,7 +30,7 @@ from gjk3d.geometry.hulls import HullData
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.typing import Array, Ints
 
-_FLAT = 1e-12  #: an edge that turns less than this is inside a face
+FLAT = 1e-12  #: an edge that turns less than this is inside a face
 
 
 def gauss_map(hull: HullData) -> tuple[Array, Array]:
@@ -48,7 +48,7 @@ def gauss_map(hull: HullData) -> tuple[Array, Array]:
     a, b, c = (v[hull.faces[:, i]] for i in range(3))
     each = _unit(np.cross(b - a, c - a))
     first, second = _faces_of_edges(hull)
-    keep = hull.angles > _FLAT
+    keep = hull.angles > FLAT
     ends = v[hull.edges[keep]]
     along = _unit(ends[:, 1] - ends[:, 0])
     n1, n2 = each[first[keep]], each[second[keep]]

@@ -40,8 +40,7 @@ def qhull(points: Array, chosen: Ints, matrix: Array, options: str) -> Facets | 
     except (QhullError, ValueError):
         return None
     across = hull.equations[:, :-1]
-    normals = across @ matrix
-    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    normals = mapped_normals(across, matrix)
     simplices = hull.simplices.astype(np.int64)
     if not np.isfinite(normals).all():
         return None
@@ -54,6 +53,13 @@ def qhull(points: Array, chosen: Ints, matrix: Array, options: str) -> Facets | 
             if not is_closed(simplices):
                 return None
     return Facets(chosen[simplices], normals, hull.equations)
+
+
+def mapped_normals(across: Array, matrix: Array) -> Array:
+    """Return the unit normals of planes from theirs behind a linear map."""
+    normals = across @ matrix
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    return np.asarray(normals)
 
 
 def is_closed(faces: Ints) -> bool:

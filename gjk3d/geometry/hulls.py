@@ -8,11 +8,14 @@ vertices is compared with that of all points along every face normal: what reach
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cached_property
+from math import ldexp
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.geometry import hull_facets as fc
+from gjk3d.geometry.clear_hull import ClearHull, clear_hull
 from gjk3d.typing import Array, Ints
 
 FLAT = 1e-13  # an extent below this part of the size is ignored: the hull is flat, collinear or a point
@@ -20,7 +23,50 @@ FAT = 1e-3  # Qhull is safe in the given axes where the least extent is above th
 ROUNDS = 40  # of putting points back; one or two are the rule
 
 
-class HullData(NamedTuple):
+class Measures(NamedTuple):
+    """What is told of a hull's surface, see `HullData`."""
+
+    volume: float
+    area: float
+    edges: Ints
+    angles: Array
+
+
+class LateMeasures:
+    """The same of a hull that needed no care, each when it is first asked for."""
+
+    def __init__(self, clear: ClearHull) -> None:
+        self._clear = clear
+
+    @cached_property
+    def volume(self) -> float:
+        """See `HullData`."""
+        return ldexp(
+            _volume(self._clear.local, _frame(self._clear.local), self._clear.simplices), 3 * self._clear.exponent
+        )
+
+    @cached_property
+    def area(self) -> float:
+        """See `HullData`."""
+        return ldexp(_area(self._clear.local, self._clear.simplices), 2 * self._clear.exponent)
+
+    @cached_property
+    def _edges(self) -> tuple[Ints, Array]:
+        normals = fc.mapped_normals(self._clear.equations[:, :-1], np.diag(self._clear.scales))
+        return _edges(self._clear.faces, normals)
+
+    @property
+    def edges(self) -> Ints:
+        """See `HullData`."""
+        return self._edges[0]
+
+    @property
+    def angles(self) -> Array:
+        """See `HullData`."""
+        return self._edges[1]
+
+
+class HullData:
     """A convex hull in plain arrays.
 
     Attributes
@@ -34,26 +80,47 @@ class HullData(NamedTuple):
         0 for a point, 1 for a segment, 2 for a flat polygon, 3 for a solid.
     defect : float
         Bound on how far an input point lies outside the hull of ``vertices``, so on the error of its support.
-    volume, area : float
-        Of the surface in ``faces``: a flat hull counts both of its sides.
-    edges : (e, 2) int
-        Edges of the triangles, each once, lower index first.
-    angles : (e,) float
-        Angle between the outward normals on the two sides of each edge: 0 inside a face, pi round a flat polygon,
-        2 pi on a lone segment.
     indices : (k,) int
         Which rows of the input the vertices are.
+    measures : Measures or LateMeasures
+        Volume and area of the surface in ``faces``, its edges, and by how much they turn.
     """
 
-    vertices: Array
-    faces: Ints
-    dimension: int
-    defect: float
-    volume: float
-    area: float
-    edges: Ints
-    angles: Array
-    indices: Ints
+    __slots__ = ("defect", "dimension", "faces", "indices", "measures", "vertices")
+
+    def __init__(
+        self, vertices: Array, faces: Ints, dimension: int, defect: float, indices: Ints,
+        measures: Measures | LateMeasures,
+    ) -> None:  # fmt: skip
+        self.vertices, self.faces, self.dimension, self.defect = vertices, faces, dimension, defect
+        self.indices, self.measures = indices, measures
+
+    def __reduce__(self) -> Any:
+        measures = Measures(self.volume, self.area, self.edges, self.angles)
+        return HullData, (self.vertices, self.faces, self.dimension, self.defect, self.indices, measures)
+
+    @property
+    def volume(self) -> float:
+        """Volume inside of the surface in ``faces``."""
+        return self.measures.volume
+
+    @property
+    def area(self) -> float:
+        """Area of the surface in ``faces``: a flat hull counts both of its sides."""
+        return self.measures.area
+
+    @property
+    def edges(self) -> Ints:
+        """Edges of the triangles, (e, 2) int, each once, lower index first."""
+        return self.measures.edges
+
+    @property
+    def angles(self) -> Array:
+        """Angle between the outward normals on the two sides of each edge, (e,) float.
+
+        0 inside a face, pi round a flat polygon, 2 pi on a lone segment.
+        """
+        return self.measures.angles
 
     @property
     def mean_curvature(self) -> float:
@@ -97,6 +164,9 @@ def build_hull(points: Array) -> HullData:
     HullData
         The hull; finite points never raise.
     """
+    clear = clear_hull(points)
+    if clear is not None:
+        return HullData(points[clear.indices], clear.faces, 3, 0.0, clear.indices, LateMeasures(clear))
     first = _distinct(points)
     with np.errstate(over="ignore", under="ignore"):  # sizes near the ends of the float range
         local, exponent = _recentred(points[first])
@@ -111,11 +181,13 @@ def build_hull(points: Array) -> HullData:
             faces=places[built.faces],
             dimension=built.dimension,
             defect=max(defect, 5e-324) if built.defect > 0.0 else 0.0,
-            volume=float(np.ldexp(built.volume, 3 * exponent)),
-            area=float(np.ldexp(built.area, 2 * exponent)),
-            edges=places[built.edges],
-            angles=built.angles,
             indices=indices,
+            measures=Measures(
+                volume=float(np.ldexp(built.volume, 3 * exponent)),
+                area=float(np.ldexp(built.area, 2 * exponent)),
+                edges=places[built.edges],
+                angles=built.angles,
+            ),
         )
 
 
@@ -128,7 +200,8 @@ def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, a
         if len(faces) or len(vertices) != dimension + 1 or len(angles) != dimension:
             return None
         edges = np.array([[0, 1]][:dimension], dtype=np.int64).reshape(-1, 2)
-        return HullData(vertices, faces, dimension, defect, 0.0, 0.0, edges, angles, np.arange(len(vertices)))
+        every = np.arange(len(vertices))
+        return HullData(vertices, faces, dimension, defect, every, Measures(0.0, 0.0, edges, angles))
     tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     forth, back = (np.unique(one * len(vertices) + other) for one, other in ((tail, head), (head, tail)))
     closed = len(forth) == len(tail) and np.array_equal(forth, back) and not (tail == head).any()
@@ -139,7 +212,7 @@ def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, a
     inner = vertices[faces[0]].mean(axis=0)
     volume = max(0.0, float(np.einsum("ij,ij->", vertices[faces[:, 0]] - inner, pieces)) / 3.0)
     every = np.arange(len(vertices))
-    return HullData(vertices, faces, dimension, defect, volume, area, fc.edges(faces)[0], angles, every)
+    return HullData(vertices, faces, dimension, defect, every, Measures(volume, area, fc.edges(faces)[0], angles))
 
 
 def _distinct(points: Array) -> Ints:
@@ -225,15 +298,27 @@ def _solid(points: Array, frame: _Frame) -> _Built:
     if facets is None:  # no surface could be had: the vertices are right, the picture is flat
         return _polygon(points, frame)._replace(kept=kept)
     faces = facets.simplices
+    edges, angles = _edges(faces, facets.normals)
+    return _Built(3, kept, faces, edges, angles, defect, _volume(points, frame, faces), _area(points, faces))
+
+
+def _edges(faces: Ints, normals: Array) -> tuple[Ints, Array]:
+    """Return the edges of a solid whose faces have these normals, and by how much they turn."""
     edges, sides = fc.edges(faces)
-    one, two = facets.normals[sides[:, 0]], facets.normals[sides[:, 1]]
-    angles = np.arctan2(np.linalg.norm(np.cross(one, two), axis=1), np.einsum("ij,ij->i", one, two))
-    pieces = fc.vector_areas(points, faces)
-    area = float(np.linalg.norm(pieces, axis=1).sum())
-    mapped = points @ rotated.T  # where the hull is fat, so that a thin volume keeps its leading digits
+    one, two = normals[sides[:, 0]], normals[sides[:, 1]]
+    return edges, np.arctan2(np.linalg.norm(np.cross(one, two), axis=1), np.einsum("ij,ij->i", one, two))
+
+
+def _area(points: Array, faces: Ints) -> float:
+    return float(np.linalg.norm(fc.vector_areas(points, faces), axis=1).sum())
+
+
+def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
+    """Return the volume, found where the hull is fat, so that a thin one keeps its leading digits."""
+    mapped = points @ (frame.axes / frame.extents[:, None]).T
     inner = mapped[faces[0]].mean(axis=0)
     volume = float(np.einsum("ij,ij->", mapped[faces[:, 0]] - inner, fc.vector_areas(mapped, faces))) / 3.0
-    return _Built(3, kept, faces, edges, angles, defect, max(volume, 0.0) * float(np.prod(frame.extents)), area)
+    return max(volume, 0.0) * float(np.prod(frame.extents))
 
 
 def _settle(points: Array, matrices: list[Array]) -> tuple[fc.Facets | None, Ints, float]:

@@ -2,27 +2,32 @@
 
 A corner of the intersection lies on three planes, of which two or three belong to one of the polytopes: so it is on an
 edge of that one. No inner point is needed, and flat polytopes are no special case.
+
+Planes, and what kernels find, are laid out by coordinate, (4, f) and (3, n).
 """
 
 from __future__ import annotations
 
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d.typing import Array
+from gjk3d._kernels.decorators import kernel, plain, single_entry
+from gjk3d.geometry.order import sort_points
+from gjk3d.geometry.vec3 import Vec3
+from gjk3d.typing import Array, Array2, Ints, Ints2
 
 _THIN = 0.1  #: least extent by greatest, from which corners get half-spaces of their own
 _SHARP = -0.8  #: cosine between the normals of two faces, from which their edge does
-_BLOCK = 1 << 21  #: numbers of one scratch matrix
 
 
 class Walls(NamedTuple):
-    """A polytope by its edges (e, 2, 3), of which a point has one, and by half-spaces: normals . x <= offsets."""
+    """A polytope by its edges (e, 6), of which a point has one, and by half-spaces (4, f): normal . x <= offset."""
 
     edges: Array
-    normals: Array
-    offsets: Array
+    planes: Array
+    span: float  #: greatest less least number of the edges
 
 
 def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
@@ -45,38 +50,128 @@ def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
     return np.concatenate([*normals, across, -across])
 
 
-def corners(a: Walls, b: Walls, tol: float) -> Array:
-    """Return the corners of the intersection, (n, 3), those closer than ``tol`` to each other once."""
-    points = np.concatenate([inside(a.edges, b, tol), inside(b.edges, a, tol)])
-    if len(points) < 2:
-        return points
-    from scipy.spatial import cKDTree
+def corners(a: Walls, b: Walls, rows: Array, origin: Vec3, same: float) -> Array:
+    """Return the corners of the intersection of two polytopes at pose rows (2, 13), (n, 3).
 
-    twins = cKDTree(points).query_pairs(tol, output_type="ndarray")
-    kept = np.ones(len(points), dtype=bool)
-    kept[twins.max(axis=1)] = False
-    return points[kept]
+    Those closer to each other than ``same``, a part of the size, come once. Numbers are about an origin near by.
+    """
+    edges, planes = len(a.edges) + len(b.edges), a.planes.shape[1] + b.planes.shape[1]
+    found, index = np.empty((3, 2 * edges)), np.empty((2, 2 * edges), dtype=np.int64)
+    room = np.empty((6, edges)), np.empty((4, planes))
+    count = common(a.edges, a.planes, b.edges, b.planes, rows, origin, same, *room, found, index)
+    return np.ascontiguousarray(found[:, :count].T)
 
 
-def inside(edges: Array, walls: Walls, tol: float) -> Array:
-    """Return the ends of what of each edge is inside the half-spaces.
+@single_entry
+def common(
+    edges_a: Array2, planes_a: Array2, edges_b: Array2, planes_b: Array2, rows: Array2,
+    origin: tuple[float, float, float], same: float, edges: Array2, planes: Array2, found: Array2, index: Ints2,
+) -> int:  # fmt: skip
+    """Fill the corners of the intersection and return how many; ``edges`` to ``index`` are room for both together."""
+    size = _move(edges_a, planes_a, rows[0], origin, edges, planes, plain(0), plain(0))
+    e, f = edges_a.shape[0], planes_a.shape[1]
+    size = max(size, _move(edges_b, planes_b, rows[1], origin, edges, planes, e, f))
+    tol = same * size
+    count = _inside(edges, plain(0), e, planes, f, planes.shape[1], tol, found, plain(0))
+    count = _inside(edges, e, edges.shape[1], planes, plain(0), f, tol, found, count)
+    count = _distinct(found, count, tol, index)
+    for k in range(count):
+        for i in range(3):
+            found[i, k] += origin[i]
+    return count
+
+
+@kernel
+def _move(
+    edges: Array, planes: Array, row: Array, origin: Vec3, to_edges: Array, to_planes: Array, e: int, f: int
+) -> float:
+    """Put a polytope at a pose about an origin, behind e edges and f planes; return its greatest coordinate."""
+    largest = 0.0
+    for k in range(edges.shape[0]):
+        for i in range(3):
+            a, b, c, shift = row[3 * i], row[3 * i + 1], row[3 * i + 2], row[9 + i] - origin[i]
+            x = a * edges[k, 0] + b * edges[k, 1] + c * edges[k, 2] + shift
+            y = a * edges[k, 3] + b * edges[k, 4] + c * edges[k, 5] + shift
+            to_edges[i, e + k], to_edges[3 + i, e + k] = x, y
+            largest = max(largest, abs(x), abs(y))
+    for k in range(planes.shape[1]):
+        offset = planes[3, k]
+        for i in range(3):
+            n = row[3 * i] * planes[0, k] + row[3 * i + 1] * planes[1, k] + row[3 * i + 2] * planes[2, k]
+            to_planes[i, f + k] = n
+            offset += n * (row[9 + i] - origin[i])
+        to_planes[3, f + k] = offset
+    return largest
+
+
+@kernel
+def _inside(
+    edges: Array, e: int, e_end: int, planes: Array, f: int, f_end: int, tol: float, found: Array, count: int
+) -> int:
+    """Add the ends of what of each edge is inside the half-spaces: all first ends, then all second ones.
 
     Ends within ``tol`` of a plane are on it and stay as they are.
     """
-    found = [np.empty((0, 3))]
-    step = max(1, _BLOCK // max(1, len(walls.normals)))
-    for row in range(0, len(edges), step):
-        ends = edges[row : row + step]
-        height = ends @ walls.normals.T - walls.offsets  # (e, 2, f)
-        here, there = height[:, 0], height[:, 1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cut = here / (here - there)
-        enter = np.where(here > tol, np.where(there < -tol, cut, 1.0), 0.0).max(axis=1)
-        leave = np.where(there > tol, np.where(here < -tol, cut, 0.0), 1.0).min(axis=1)
-        over = (enter - leave) * np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-        gone = ((here > tol) & (there > tol)).any(axis=1) | (over > tol)
-        for t in (enter, leave):
-            at = t[~gone, None]
-            first, second = ends[~gone, 0], ends[~gone, 1]
-            found.append(np.where(at == 1.0, second, first + at * (second - first)))
-    return np.concatenate(found)
+    last = count + (e_end - e)
+    at = count
+    for k in range(e, e_end):
+        x, y, z = edges[0, k], edges[1, k], edges[2, k]
+        dx, dy, dz = edges[3, k] - x, edges[4, k] - y, edges[5, k] - z
+        enter, leave = _part(edges, k, planes, f, f_end, tol)
+        if (enter - leave) * sqrt(dx * dx + dy * dy + dz * dz) > tol:
+            continue
+        _put(found, at, edges, k, enter)
+        _put(found, last + (at - count), edges, k, leave)
+        at += 1
+    some = at - count
+    for k in range(some):
+        for i in range(3):
+            found[i, at + k] = found[i, last + k]
+    return at + some
+
+
+@kernel
+def _part(edges: Array, k: int, planes: Array, f: int, f_end: int, tol: float) -> tuple[float, float]:
+    """Return where an edge enters and leaves half-spaces, from 0 to 1; far beyond each other if it is outside."""
+    enter, leave = 0.0, 1.0
+    for j in range(f, f_end):
+        here = planes[0, j] * edges[0, k] + planes[1, j] * edges[1, k] + planes[2, j] * edges[2, k] - planes[3, j]
+        there = planes[0, j] * edges[3, k] + planes[1, j] * edges[4, k] + planes[2, j] * edges[5, k] - planes[3, j]
+        if here > tol:
+            if there > tol:
+                return inf, 0.0
+            enter = max(enter, here / (here - there) if there < -tol else 1.0)
+        elif there > tol:
+            leave = min(leave, here / (here - there) if here < -tol else 0.0)
+    return enter, leave
+
+
+@kernel
+def _put(found: Array, at: int, edges: Array, k: int, t: float) -> None:
+    for i in range(3):
+        first, second = edges[i, k], edges[3 + i, k]
+        found[i, at] = second if t == 1.0 else first + t * (second - first)
+
+
+@kernel
+def _distinct(found: Array, count: int, tol: float, index: Ints) -> int:
+    """Keep of points closer than ``tol`` to each other the first; return how many are left."""
+    order, twin = index[0], index[1]
+    sort_points(found, count, order)
+    for k in range(count):
+        twin[k] = 0
+    for k in range(count):
+        i = order[k]
+        for h in range(k + 1, count):
+            j = order[h]
+            x, y, z = found[0, j] - found[0, i], found[1, j] - found[1, i], found[2, j] - found[2, i]
+            if x > tol:
+                break
+            if x * x + y * y + z * z <= tol * tol:
+                twin[max(i, j)] = 1
+    kept = 0
+    for k in range(count):
+        if twin[k] == 0:
+            found[0, kept], found[1, kept], found[2, kept] = found[0, k], found[1, k], found[2, k]
+            kept += 1
+    return kept

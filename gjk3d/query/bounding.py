@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.convex.checks import no_shape
+from gjk3d.convex.rows import NO_POSE
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.graph import cell_directions
+from gjk3d.poses import IDENTITY, WIDTH, matrices, pose_rows
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.poses import matrices, pose_rows
+from gjk3d.query.placing import boxes_along_axes
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere
 from gjk3d.shapes import layout
+from gjk3d.shapes.ball import minimal_ball
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.measure import minimal_ball
 from gjk3d.shapes.sphere import Sphere
 from gjk3d.typing import Array, PoseLike
 
+_FLOAT, _POSE, _ROW = np.dtype(np.float64), (4, 4), (1, WIDTH)
 _GRID = 32  #: of the directions that a ball is fitted by
 
 
@@ -48,7 +51,7 @@ def bounding_sphere(shape: Shape | Sequence[Shape], pose: PoseLike | None = None
     >>> gk.bounding_sphere(gk.Box((2, 2, 1)))
     BoundingSphere(center=[0., 0., 0.], radius=1.5)
     """
-    volume: BoundingSphere = _each(shape, pose, "bounding_sphere", _ball)
+    volume: BoundingSphere = _each(shape, pose, _BALL)
     return volume
 
 
@@ -63,7 +66,7 @@ def aabb(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> AABB:
     >>> gk.aabb(gk.Box((2, 4, 6)))
     AABB(low=[-1., -2., -3.], high=[1., 2., 3.])
     """
-    volume: AABB = _each(shape, pose, "aabb", _along_axes)
+    volume: AABB = _each(shape, pose, _ALONG_AXES)
     return volume
 
 
@@ -71,7 +74,7 @@ def obb(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> OBB:
     """Return an oriented box round the shape; see `bounding_sphere` for the arguments.
 
     For primitives their own box. For hulls no larger than any that lies flush with one of its faces, or than the best
-    of many with a side parallel to two of its edges, see `gjk3d.shapes.measure.oriented_box`; for composed shapes the
+    of many with a side parallel to two of its edges, see `gjk3d.shapes.oriented.oriented_box`; for composed shapes the
     best of a few. The true smallest may be a little smaller.
 
     Examples
@@ -81,34 +84,35 @@ def obb(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> OBB:
     >>> gk.obb(gk.Tetrahedron(corners)).extents.round(6).tolist()
     [2.0, 2.0, 2.0]
     """
-    volume: OBB = _each(shape, pose, "obb", _oriented)
+    volume: OBB = _each(shape, pose, _ORIENTED)
     return volume
 
 
-def _each(shape: Any, pose: Any, name: str, fit: Callable[[Shape, Any], Any]) -> Any:
+def _each(shape: Any, pose: Any, fit: _Fit) -> Any:
     """Fit one shape at one pose or many, or many shapes at one each."""
-    if isinstance(shape, (list, tuple)):
-        if not shape:
-            raise ShapeError(f"{name}: the list of shapes is empty, expected at least one")
-        at = pose_rows(pose)[0]
-        if len(at) not in (1, len(shape)):
-            raise ShapeError(f"{name}: {len(at)} poses for {len(shape)} shapes, expected none, one, or one each")
-        where = [None if pose is None else at[k % len(at)][None] for k in range(len(shape))]
-        fits = [_checked(one, f"shape[{k}]", fit, where[k]) for k, one in enumerate(shape)]
-        return type(fits[0])(*(np.concatenate(column) for column in zip(*(f._stacked() for f in fits), strict=True)))
-    if pose is None:
-        return _checked(shape, "shape", fit, None)[0]
-    at, stacked = pose_rows(pose)
-    volumes = _checked(shape, "shape", fit, at)
-    return volumes if stacked else volumes[0]
-
-
-def _checked(shape: Any, name: str, fit: Callable[[Shape, Any], Any], at: Array | None) -> Any:
-    if not isinstance(shape, Shape):
-        raise no_shape(name, shape)
-    if isinstance(shape, Halfspace):
-        shape._ball()  # raises
-    return fit(shape, at)
+    if isinstance(shape, Shape):
+        if pose is None:
+            return fit.still(shape)
+        if type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == _POSE and pose.flags.carray:
+            volume = fit.moved(shape, pose, np.empty(_ROW), True)
+            if volume is not None:
+                return volume
+        at, stacked = pose_rows(pose)
+        return fit.moved(shape, NO_POSE, at, not stacked)
+    if not isinstance(shape, (list, tuple)):
+        raise no_shape("shape", shape)
+    if not shape:
+        raise ShapeError(f"{fit.name}: the list of shapes is empty, expected at least one")
+    at = pose_rows(pose)[0]
+    if len(at) not in (1, len(shape)):
+        raise ShapeError(f"{fit.name}: {len(at)} poses for {len(shape)} shapes, expected none, one, or one each")
+    fits = []
+    for k, one in enumerate(shape):
+        if not isinstance(one, Shape):
+            raise no_shape(f"shape[{k}]", one)
+        where = at[k % len(at)][None]
+        fits.append((fit.still(one) if pose is None else fit.moved(one, NO_POSE, where, True))._stacked())
+    return fit.kind(*(np.concatenate(column) for column in zip(*fits, strict=True)))
 
 
 def _reach(shape: Shape) -> tuple[float, float]:
@@ -119,15 +123,22 @@ def _reach(shape: Shape) -> tuple[float, float]:
     return reach, float(floats[layout.SLACK]) + 32.0 * _U * reach
 
 
-def _ball(shape: Shape, at: Array | None) -> BoundingSphere:
+def _still_ball(shape: Shape) -> BoundingSphere:
+    return shape._cached("bounding sphere", lambda: _ball(shape))
+
+
+def _moved_ball(shape: Shape, matrix: Array, rows: Array, single: bool) -> BoundingSphere | None:
+    return _still_ball(shape)._moved(matrix, rows, single)
+
+
+def _ball(shape: Shape) -> BoundingSphere:
     center, radius = shape._ball()
     if type(shape)._ball is Shape._ball:
         center, radius = _round(shape, center, radius)
     if not isinstance(shape, Sphere):
         radius = radius * (1.0 + 8.0 * _U) + 8.0 * _U * float(np.linalg.norm(center))
         radius += 0.0 if isinstance(shape, Polytope) else float(shape._packed[1][layout.SLACK])
-    ball = BoundingSphere(center[None], [radius])
-    return ball if at is None else ball[np.zeros(len(at), dtype=np.int64)]._placed(at)
+    return BoundingSphere(center, radius)
 
 
 def _round(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
@@ -147,22 +158,42 @@ def _round(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
     return (middle, found) if found < radius else (center, radius)
 
 
-def _along_axes(shape: Shape, at: Array | None) -> AABB:
-    if at is None and isinstance(shape, Polytope):
-        return AABB(shape.vertices.min(axis=0)[None], shape.vertices.max(axis=0)[None])
-    if at is None and isinstance(shape, Sphere):
-        return AABB(np.full((1, 3), -shape.radius), np.full((1, 3), shape.radius))
-    at = pose_rows(None)[0] if at is None else at
-    # row i of R is the world's axis i in the shape's frame
-    axes = at[:, :9].reshape(-1, 3)
-    high = np.einsum("ij,ij->i", shape.support(axes), axes).reshape(-1, 3)
-    low = np.einsum("ij,ij->i", shape.support(-axes), axes).reshape(-1, 3)
-    shift = at[:, 9:12]
-    fuzz = _reach(shape)[1] + 4.0 * _U * np.abs(shift)
-    return AABB(low + shift - fuzz, high + shift + fuzz)
+def _still_along_axes(shape: Shape) -> AABB:
+    return shape._cached("aabb", lambda: _along_axes(shape))
 
 
-def _oriented(shape: Shape, at: Array | None) -> OBB:
+def _along_axes(shape: Shape) -> AABB:
+    if isinstance(shape, Polytope):
+        return AABB(shape.vertices.min(axis=0), shape.vertices.max(axis=0))
+    if isinstance(shape, Sphere):
+        return AABB(np.full(3, -shape.radius), np.full(3, shape.radius))
+    box: AABB = _moved_along_axes(shape, NO_POSE, IDENTITY, True)
+    return box
+
+
+def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) -> Any:
+    """Fit the box at each pose: it is smaller than one that was turned along."""
+    packed = shape._cache.get("packed")
+    if packed is None:
+        if isinstance(shape, Halfspace):
+            shape._ball()  # raises
+        packed = shape._packed
+    out = np.empty((len(rows), 6))
+    wrong = boxes_along_axes(packed[0], packed[1], matrix, rows, out)
+    if wrong == 0 and single:
+        return AABB._of(out)
+    return None if wrong > 0 else AABB(out[:, :3], out[:, 3:])[0 if single else slice(None)]
+
+
+def _still_oriented(shape: Shape) -> OBB:
+    return shape._cached("obb", lambda: _oriented(shape))
+
+
+def _moved_oriented(shape: Shape, matrix: Array, rows: Array, single: bool) -> OBB | None:
+    return _still_oriented(shape)._moved(matrix, rows, single)
+
+
+def _oriented(shape: Shape) -> OBB:
     pose, extents = shape._box()
     if not isinstance(shape, (Box, Sphere)):
         row = pose_rows(pose)[0]
@@ -173,5 +204,21 @@ def _oriented(shape: Shape, at: Array | None) -> OBB:
         pose = matrices(row)[0]
         pose[:3, 3] = axes @ (0.5 * (high + low))
         extents = high - low + 2.0 * (fuzz + (16.0 * _U + 2.0 * row[0, 12]) * reach)
-    box = OBB(pose[None], extents[None])
-    return box if at is None else box[np.zeros(len(at), dtype=np.int64)]._placed(at)
+    return OBB(pose, extents)
+
+
+class _Fit(NamedTuple):
+    """How a volume is fitted: to a shape where it stands, and at one pose as a matrix or many as rows.
+
+    At a matrix that is no pose there is None.
+    """
+
+    name: str
+    kind: Any
+    still: Callable[[Shape], Any]
+    moved: Callable[[Shape, Array, Array, bool], Any]
+
+
+_BALL = _Fit("bounding_sphere", BoundingSphere, _still_ball, _moved_ball)
+_ALONG_AXES = _Fit("aabb", AABB, _still_along_axes, _moved_along_axes)
+_ORIENTED = _Fit("obb", OBB, _still_oriented, _moved_oriented)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from math import ceil, log2
+from typing import Any, overload
 
 import numpy as np
 
 from gjk3d.convex.checks import check_convex
 from gjk3d.errors import UnsupportedPair
+from gjk3d.geometry.graph import FLAT
 from gjk3d.geometry.intersection import Walls, bevels, corners
+from gjk3d.geometry.vec3 import Vec3
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
-from gjk3d.query.ask import ask_distance, question
+from gjk3d.query.ask import question
+from gjk3d.query.pair import prepared
+from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.combined import Rounded
 from gjk3d.shapes.composed import Composed
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
-
-if TYPE_CHECKING:
-    pass
 
 
 @overload
@@ -69,15 +71,24 @@ def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike
     check_convex(a, b)
     _, rows = question(a, b, pose_a, pose_b)
     first, second = _sharp(a, "a"), _sharp(b, "b")
-    result = ask_distance(narrow.SIGNED, a, b, pose_a, pose_b, 0.0, None, False)
-    touching = np.atleast_1d(result.lower) <= 0.0
-    middles = 0.5 * (result.point_a + result.point_b).reshape(-1, 3)
-    walls_a, walls_b = _walls(first), _walls(second)
+    pair = prepared(a, b)
+    if not rows.stacked and not pair._collide(pose_a, pose_b, 0.0):
+        return None
+    result = pair._ask(narrow.SIGNED, pose_a, pose_b, 0.0, None, False)
+    walls = _walls(first), _walls(second)
+    if not rows.stacked:
+        return _common(*walls, rows.behind_each_other(), _middle(result)) if result.lower <= 0.0 else None
     found: list[ConvexHull | None] = []
     for k in range(rows.total):
-        row_a, row_b = rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]
-        found.append(_common(walls_a, row_a, walls_b, row_b, middles[k]) if touching[k] else None)
-    return found if rows.stacked else found[0]
+        both = np.array((rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]))
+        found.append(_common(*walls, both, _middle(result[k])) if result.lower[k] <= 0.0 else None)
+    return found
+
+
+def _middle(result: Distance[float]) -> Vec3:
+    """Return the place between the witness points of one pair."""
+    x, y, z = (0.5 * (result.point_a + result.point_b)).tolist()
+    return x, y, z
 
 
 def _sharp(shape: Shape, name: str) -> Polytope:
@@ -102,24 +113,19 @@ def _walls(shape: Polytope) -> Walls:
     if "walls" not in shape._cache:
         vertices, hull = np.ascontiguousarray(shape.vertices), shape._hull()
         normals = bevels(hull.vertices, *shape._gauss_map())
-        edges = hull.vertices[hull.edges] if hull.dimension else np.repeat(hull.vertices[:1], 2, axis=0)[None]
-        shape._cache["walls"] = Walls(edges, normals, (vertices @ normals.T).max(axis=0))
+        # an edge inside a face leaves the intersection where an edge round the face does
+        ends = hull.edges[hull.angles > FLAT] if hull.dimension else np.zeros((1, 2), dtype=np.int64)
+        edges = hull.vertices[ends]
+        planes = np.ascontiguousarray(np.column_stack([normals, (vertices @ normals.T).max(axis=0)]).T)
+        shape._cache["walls"] = Walls(edges.reshape(-1, 6), planes, float(np.ptp(edges)))
     walls: Walls = shape._cache["walls"]
     return walls
 
 
-def _common(a: Walls, row_a: Array, b: Walls, row_b: Array, middle: Array) -> ConvexHull:
+def _common(a: Walls, b: Walls, rows: Array, middle: Vec3) -> ConvexHull:
     """Return the intersection of two placed polytopes that touch or overlap; at the middle where they touch."""
     # about a round place near by, where numbers are small and simple ones stay so
-    unit = 2.0 ** np.ceil(np.log2(max(np.ptp(a.edges), np.ptp(b.edges), 1e-300)))
-    origin = np.round(middle / unit) * unit
-
-    def moved(walls: Walls, row: Array) -> Walls:
-        rotation, shift = row[:9].reshape(3, 3), row[9:12] - origin
-        normals = walls.normals @ rotation.T
-        return Walls(walls.edges @ rotation.T + shift, normals, walls.offsets + normals @ shift)
-
-    first, second = moved(a, row_a), moved(b, row_b)
-    size = max(float(np.abs(first.edges).max()), float(np.abs(second.edges).max()))
-    points = corners(first, second, manifold.SAME * size)
-    return ConvexHull(points + origin if len(points) else middle[None])
+    unit = 2.0 ** ceil(log2(max(a.span, b.span, 1e-300)))
+    x, y, z = (round(number / unit) * unit for number in middle)
+    points = corners(a, b, rows, (x, y, z), manifold.SAME)
+    return ConvexHull._later(points if len(points) else np.array([middle]))

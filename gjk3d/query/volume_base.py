@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import points_of
 from gjk3d.typing import Array, Bools, Ints, PoseLike, Rows
 
+_new, _put = object.__new__, object.__setattr__
 _BLOCK = 200_000  #: pairs answered at a time: so many rows for the kernels are kept
 
 
@@ -35,10 +36,31 @@ class Volume(Frozen):
             **{name: np.ascontiguousarray(x) if isinstance(x, np.ndarray) else float(x) for name, x in fields.items()},
         )
 
+    @classmethod
+    def _of(cls, *rows: Array) -> Self:
+        """Return one volume of what a kernel filled: its fields are made when they are first read."""
+        volume = _new(cls)
+        _put(volume, "_single", True)
+        _put(volume, "_cache", {"filled": rows})
+        return volume
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Make the fields of a volume that a kernel filled."""
+            if name not in self._names or "filled" not in self._cache:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            for each, value in zip(self._names, self._read(*self._cache["filled"]), strict=True):
+                if isinstance(value, np.ndarray):
+                    value.setflags(write=False)
+                _put(self, each, value)
+            return object.__getattribute__(self, name)
+
     def _stacked(self) -> tuple[Array, ...]:
         """Return the fields as arrays of n rows, also of a single volume."""
-        fields = (np.asarray(getattr(self, name)) for name in self._names)
-        return tuple(field[None] if self._single else field for field in fields)
+        if self._single:
+            return self._cached("rows", lambda: tuple(np.asarray(getattr(self, name))[None] for name in self._names))
+        return tuple(getattr(self, name) for name in self._names)
 
     def __len__(self) -> int:
         if self._single:
@@ -71,9 +93,14 @@ class Volume(Frozen):
     def _inside(self, which: Ints, points: Array) -> Bools:
         raise AttributeError(type(self).__name__)
 
-    def _placed(self, at: Array) -> Self:
+    def _placed(self, at: Array, single: bool) -> Self:
         """Return the volumes moved by pose rows, one each."""
         raise AttributeError(type(self).__name__)
+
+    @staticmethod
+    def _read(*rows: Array) -> tuple[Any, ...]:
+        """Return the fields of one volume from the rows that a kernel filled."""
+        raise AttributeError
 
     def _quick(self, other: Any, i: Ints, j: Ints) -> tuple[Bools, Array] | None:
         """Answer pairs of one kind in numpy: whether they may meet, and how far apart they are at least."""
@@ -133,8 +160,7 @@ class Volume(Frozen):
             raise ShapeError(f"placed: {len(at)} poses for {count} volumes, expected one, or one each")
         if len(at) == 1 and count != 1:
             at = np.repeat(at, count, axis=0)
-        moved = self._placed(at)
-        return moved if stacked or not self._single else moved[0]
+        return self._placed(at, self._single and not stacked)
 
     def _one(self) -> Self:
         if not self._single:

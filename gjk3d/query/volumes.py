@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.convex.rows import NO_POSE
 from gjk3d.errors import ShapeError
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.poses import as_matrices, matrices, parts, pose_rows, translations
+from gjk3d.query.placing import balls_at, boxes_at
 from gjk3d.query.volume_base import Volume
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import rows
@@ -97,12 +99,23 @@ class BoundingSphere(Volume):
         pose[:3, 3] = self._one().center
         return Sphere(self.radius).placed(pose)
 
-    def _placed(self, at: Array) -> BoundingSphere:
+    def _placed(self, at: Array, single: bool) -> BoundingSphere:
+        moved = self._moved(NO_POSE, at, single)
+        assert moved is not None
+        return moved
+
+    def _moved(self, matrix: Array, at: Array, single: bool) -> BoundingSphere | None:
+        """Return the balls moved by a matrix or by rows; None where the matrix is no pose."""
         center, radius = self._stacked()
-        rotation, shift = parts(at)
-        moved = np.einsum("nij,nj->ni", rotation, np.broadcast_to(center, shift.shape)) + shift
-        fuzz = 8.0 * _U * (_norm(center) + _norm(shift)) + at[:, 12] * radius
-        return BoundingSphere(moved, radius * (1.0 + 4.0 * _U) + fuzz)
+        out = np.empty((len(at), 4))
+        wrong = balls_at(center, radius, matrix, at, out)
+        if wrong == 0 and single:
+            return BoundingSphere._of(out)
+        return None if wrong > 0 else BoundingSphere(out[:, :3], out[:, 3])[0 if single else slice(None)]
+
+    @staticmethod
+    def _read(out: Array) -> tuple[Any, ...]:  # type: ignore[override]
+        return out[0, :3], out.item(3)
 
     def _cores(self) -> tuple[int, Array, Array, Array]:
         center, radius = self._stacked()
@@ -176,14 +189,18 @@ class AABB(Volume):
         """The box as a `ConvexHull`; a stack has none (TypeError)."""
         return ConvexHull(self._one().corners)
 
-    def _placed(self, at: Array) -> AABB:
+    def _placed(self, at: Array, single: bool) -> AABB:
         _, halves, _, where = self._cores()
         center = where[:, 9:12]
         rotation, shift = parts(at)
         moved = np.einsum("nij,nj->ni", rotation, np.broadcast_to(center, shift.shape)) + shift
         reach = np.einsum("nij,nj->ni", np.abs(rotation), np.broadcast_to(halves, shift.shape))
         reach = reach + 16.0 * _U * (_norm(center) + _norm(halves) + _norm(shift))[:, None]
-        return AABB(moved - reach, moved + reach)
+        return AABB(moved - reach, moved + reach)[0 if single else slice(None)]
+
+    @staticmethod
+    def _read(out: Array) -> tuple[Any, ...]:  # type: ignore[override]
+        return out[0, :3], out[0, 3:]
 
     def _cores(self) -> tuple[int, Array, Array, Array]:
         low, high = self._stacked()
@@ -261,11 +278,23 @@ class OBB(Volume):
         """The box as a `ConvexHull`; a stack has none (TypeError)."""
         return ConvexHull(self._one().corners)
 
-    def _placed(self, at: Array) -> OBB:
+    def _placed(self, at: Array, single: bool) -> OBB:
+        moved = self._moved(NO_POSE, at, single)
+        assert moved is not None
+        return moved
+
+    def _moved(self, matrix: Array, at: Array, single: bool) -> OBB | None:
+        """Return the boxes moved by a matrix or by rows; None where the matrix is no pose."""
         pose, extents = self._stacked()
-        product = matrices(at) @ pose
-        reach = _norm(extents) + _norm(pose[:, :3, 3]) + _norm(at[:, 9:12])
-        return OBB(product, _grown(extents) + (64.0 * _U * reach)[:, None])
+        out, lengths = np.empty((len(at), 4, 4)), np.empty((len(at), 3))
+        wrong = boxes_at(pose, extents, matrix, at, out, lengths)
+        if wrong == 0 and single:
+            return OBB._of(out, lengths)
+        return None if wrong > 0 else OBB(out, lengths)[0 if single else slice(None)]
+
+    @staticmethod
+    def _read(out: Array, lengths: Array) -> tuple[Any, ...]:  # type: ignore[override]
+        return out[0], lengths[0]
 
     def _cores(self) -> tuple[int, Array, Array, Array]:
         pose, extents = self._stacked()

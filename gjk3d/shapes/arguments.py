@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
 from gjk3d.errors import ShapeError
 from gjk3d.poses import as_matrices, parts, pose_rows
-from gjk3d.shapes.layout import in_range
+from gjk3d.shapes.layout import GREATEST, LEAST, in_range
 from gjk3d.typing import Array
+
+_FEW = 32  #: numbers that Python looks through sooner than numpy
+_PLAIN = {float, int}
+_FLOAT = np.dtype(np.float64)
 
 
 def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, cure: str = "") -> float:
@@ -27,7 +31,8 @@ def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, 
         raise ShapeError(f"{what} is {x}, expected a finite number")
     if positive and not (x > 0.0 or (zero and x == 0.0)):
         raise ShapeError(f"{what} is {x:g}, expected {'at least 0' if zero else 'more than 0'}{cure}")
-    in_range(np.array(x), what)
+    if not (LEAST <= abs(x) <= GREATEST or x == 0.0):
+        in_range(np.array(x), what)
     return x + 0.0  # no negative zero
 
 
@@ -45,13 +50,23 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True) -> Ar
         hint = f": did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""
         raise ShapeError(f"{what} has shape {raw.shape}, expected (n, {columns}){hint}")
     out = np.array(raw, dtype=np.float64, order="C") + 0.0
-    bad = ~np.isfinite(out).all(axis=1)
-    if bad.any():
+    largest = _largest(out)
+    if not largest < inf:
+        bad = ~np.isfinite(out).all(axis=1)
         i = int(np.argmax(bad))
         raise ShapeError(f"{what}[{i}] is {out[i].tolist()} ({int(bad.sum())} of {len(out)} rows not finite)")
-    if lengths:
+    if lengths and not (LEAST <= largest <= GREATEST):
         in_range(out, what)
     return out
+
+
+def _largest(numbers: Array) -> float:
+    """Return the greatest size of some numbers, 0 of none; infinity or NaN where not all are finite."""
+    if 0 < numbers.size <= _FEW:
+        plain = numbers.ravel().tolist()
+        if isfinite(sum(plain)):  # a NaN hides from comparisons
+            return float(max(max(plain), -min(plain)))
+    return float(np.abs(numbers).max(initial=0.0))
 
 
 def points_of(value: Any, what: str, *, lengths: bool = True) -> tuple[Array, bool]:
@@ -70,6 +85,12 @@ def _odd_one(value: Any, columns: int) -> str:
 
 def vector(value: Any, what: str, *, lengths: bool = True) -> Array:
     """Return a finite (3,) float array of its own, or raise naming ``what``."""
+    plain = value.tolist() if type(value) is np.ndarray and value.dtype is _FLOAT else value
+    if (type(plain) is tuple or type(plain) is list) and len(plain) == 3 and _PLAIN.issuperset(map(type, plain)):
+        x, y, z = plain
+        largest = max(x, y, z, -x, -y, -z)
+        if (LEAST <= largest <= GREATEST or largest == 0.0) and isfinite(x + y + z):  # a NaN hides from comparisons
+            return np.array((x + 0.0, y + 0.0, z + 0.0))
     try:
         raw = np.asarray(value)
     except ValueError as reason:

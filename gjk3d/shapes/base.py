@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from gjk3d.frozen import Frozen
 from gjk3d.shapes import layout, measure, surfaces
 from gjk3d.shapes.arguments import factors3, number, points_of, rigid
+from gjk3d.shapes.ball import minimal_ball
+from gjk3d.shapes.oriented import oriented_box
 from gjk3d.shapes.terms import Part, Term, core_reach, moved_terms, scaled_terms, symmetry
 from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatrix, Unclear
 
@@ -220,7 +222,7 @@ class Shape(Frozen):
         """Return pose and extents of a small oriented box."""
         surface = self.surface()
         best: tuple[Array, Array] | None = None
-        for axes in [measure.oriented_box(surface.vertices, surface.faces)[0][:3, :3], np.eye(3), *self._own_axes()]:
+        for axes in [oriented_box(surface.vertices, surface.faces)[0][:3, :3], np.eye(3), *self._own_axes()]:
             high = np.einsum("ij,ji->i", self.support(axes.T), axes)
             low = np.einsum("ij,ji->i", self.support(-axes.T), axes)
             if best is None or (high - low).prod() < best[1].prod():
@@ -400,11 +402,11 @@ class Polytope(Shape):
         return surfaces.Surface(hull.vertices, hull.faces)
 
     def _ball(self) -> tuple[Array, float]:
-        return measure.minimal_ball(np.ascontiguousarray(self.vertices))
+        return minimal_ball(np.ascontiguousarray(self.vertices))
 
     def _box(self) -> tuple[Array, Array]:
         hull = self._hull()
-        return measure.oriented_box(hull.vertices, hull.faces)
+        return oriented_box(hull.vertices, hull.faces)
 
 
 CLIMB = 48  #: vertices from which climbing a hull is faster than scanning it

@@ -51,7 +51,7 @@ class Box(Polytope):
 
     def __init__(self, extents: VectorLike) -> None:
         e = vector(extents, "Box: extents")
-        if not (e > 0.0).all():
+        if not min(e.tolist()) > 0.0:
             raise ShapeError(
                 f"Box: extents are {e.tolist()}, expected more than 0 each; a flat box is a ConvexHull of its corners"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -149,9 +149,35 @@ class ConvexHull(Polytope):
         p = rows(points, "ConvexHull: points")
         if len(p) == 0:
             raise ShapeError("ConvexHull: points is empty, expected at least one row")
-        hull = build_hull(p)
-        self._set(_vertices=hull.vertices)
+        self._set()
+        self._build(p)
+
+    @classmethod
+    def _later(cls, points: Array) -> ConvexHull:
+        """Return the hull of some points; it is built when something of it is first asked for."""
+        shape = cls._made()
+        shape._cache["points"] = rows(points, "ConvexHull: points")
+        return shape
+
+    def _build(self, points: Array) -> None:
+        hull = build_hull(points)
+        hull.vertices.setflags(write=False)
         self._cache["hull"] = hull
+        object.__setattr__(self, "_vertices", hull.vertices)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Build the hull of one that was to be built later."""
+            if name != "_vertices" or "points" not in self._cache:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            self._build(self._cache["points"])
+            return self._vertices
+
+    def _hull(self) -> Any:
+        if "hull" not in self._cache and "points" in self._cache:
+            self._build(self._cache["points"])
+        return super()._hull()
 
     def __reduce__(self) -> Any:
         return _restore, (type(self), self._vertices, self._hull())

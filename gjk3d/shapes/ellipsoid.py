@@ -51,7 +51,7 @@ class Ellipsoid(Curved):
 
     def __init__(self, radii: VectorLike) -> None:
         r = vector(radii, "Ellipsoid: radii")
-        if not (r > 0.0).all():
+        if not min(r.tolist()) > 0.0:
             raise ShapeError(f"Ellipsoid: radii are {r.tolist()}, expected more than 0 each")
         self._set(radii=r)
 

@@ -114,16 +114,22 @@ def support(core: Core, d: Vec3) -> Vec3:
     return support_primitive(kind, q[_VERTICES], f[_HEAD:], d)
 
 
+@kernel
+def farthest_point(core: Core, d: Vec3) -> Vec3:
+    """Return the farthest point of a whole shape along a direction of any length, its radius and centre included."""
+    f = core.floats
+    largest = max(abs(d[0]), abs(d[1]), abs(d[2]))
+    if largest > 0.0:  # so that squares neither overflow nor vanish
+        d = (d[0] / largest, d[1] / largest, d[2] / largest)
+    p = support(core, d)
+    length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+    s = f[0] / length if length > 0.0 else 0.0
+    return (f[1] + p[0] + s * d[0], f[2] + p[1] + s * d[1], f[3] + p[2] + s * d[2])
+
+
 @single_entry
 def support_rows(q: Ints1, f: Array1, directions: Array2, out: Array2) -> None:
     """Fill out (n, 3) with the farthest points of a whole shape, its radius and centre included."""
+    core = Core(q, f)
     for k in range(directions.shape[0]):
-        d = (directions[k, 0], directions[k, 1], directions[k, 2])
-        largest = max(abs(d[0]), abs(d[1]), abs(d[2]))
-        if largest > 0.0:  # so that squares neither overflow nor vanish
-            d = (d[0] / largest, d[1] / largest, d[2] / largest)
-        p = support(Core(q, f), d)
-        length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
-        s = f[0] / length if length > 0.0 else 0.0
-        for j in range(3):
-            out[k, j] = f[1 + j] + p[j] + s * d[j]
+        out[k, 0], out[k, 1], out[k, 2] = farthest_point(core, (directions[k, 0], directions[k, 1], directions[k, 2]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from fractions import Fraction
 
 import naive
@@ -175,3 +177,62 @@ def test_bad_input_is_named():
             fit([gk.Sphere(1), gk.Sphere(2)], np.tile(np.eye(4), (3, 1, 1)))
         with pytest.raises(PoseError, match="expected"):
             fit(gk.Sphere(1), np.eye(3))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_one_pose_in_any_clothes_and_in_a_stack_gives_the_same_bits(name):
+    shape = strategies.build(SHAPES[name])
+    for pose in POSES[1:]:
+        locked = pose.copy()
+        locked.setflags(write=False)
+        for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
+            one, stack = fit(shape, pose), fit(shape, np.array([pose, np.eye(4)]))
+            others = [fit(shape, other) for other in (locked, pose.tolist(), np.asfortranarray(pose))]
+            others += [stack[0], fit(shape, pose[None])[0], fit([shape], pose)[0], fit(shape, pose)]
+            for other in others:
+                assert other == one
+                for field in one._names:
+                    mine, theirs = (np.asarray(getattr(volume, field)) for volume in (one, other))
+                    assert mine.tobytes() == theirs.tobytes()
+                    assert mine.shape == theirs.shape
+            assert stack[1] == fit(shape, np.eye(4))
+
+
+def test_a_pose_that_is_none_is_named_also_by_the_quick_way():
+    far = np.eye(4)
+    far[0, 3] = 1e51
+    for bad, told in (
+        (np.eye(4) * 2, "last row"),
+        (np.diag([2.0, 2, 2, 1]), "has scale"),
+        (np.diag([1.0, 1, -1, 1]), "reflection"),
+        (np.full((4, 4), np.nan), "not finite"),
+        (far, "at most 1e\\+50"),
+    ):
+        for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
+            for shape in (gk.Box((1, 2, 3)), gk.Cone(1, 2)):
+                with pytest.raises(PoseError, match=told):
+                    fit(shape, bad)
+    edge = np.eye(4)
+    edge[0, 3] = 1e50
+    with pytest.raises(ShapeError, match="use another unit"):
+        gk.aabb(gk.Box((1e50, 1, 1)), edge)
+
+
+def test_volumes_read_late_are_values_like_others():
+    pose = POSES[2]
+    for fit in (gk.bounding_sphere, gk.aabb, gk.obb):
+        for ask in (repr, hash, pickle.dumps, copy.copy):
+            volume = fit(gk.Cone(1, 2), pose)
+            assert ask(volume) is not None
+            assert volume == fit(gk.Cone(1, 2), pose)
+            assert pickle.loads(pickle.dumps(volume)) == volume
+            first = getattr(volume, volume._names[0])
+            assert first is getattr(volume, volume._names[0])
+            with pytest.raises(ValueError, match="read-only"):
+                first[0] = 1.0
+            with pytest.raises(AttributeError, match="has no attribute 'radii'"):
+                getattr(volume, "radii")  # noqa: B009
+            with pytest.raises(AttributeError, match="immutable"):
+                volume.center = 1
+            assert volume.placed(pose)._names == volume._names
+        assert fit(gk.Cone(1, 2)) == fit(gk.Cone(1, 2))

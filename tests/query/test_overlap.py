@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
+import pickle
+
 import naive
 import numpy as np
 import pytest
@@ -63,6 +67,76 @@ def test_a_flat_shape_cut_out_of_a_solid():
     assert np.allclose(gk.overlap(needle, CUBE).bounds, [(0, 0, -0.5), (0, 0, 0.5)])
     assert np.allclose(gk.overlap(needle, square, at(0.5, 0.5, 0), None).vertices, [(0.5, 0.5, 0)])
     assert np.allclose(gk.overlap(gk.Point((0.1, 0, 0)), CUBE).vertices, [(0.1, 0, 0)])
+
+
+def slow_corners(walls, size):
+    """Where three walls meet in no other wall's outside, one triple after the other."""
+    triples = np.array(list(itertools.combinations(range(len(walls)), 3)))
+    normals, offsets = walls[triples, :3], -walls[triples, 3]
+    clear = np.abs(np.linalg.det(normals)) > 1e-6
+    places = np.linalg.solve(normals[clear], offsets[clear][..., None])[..., 0]
+    return places[(places @ walls[:, :3].T + walls[:, 3] <= 1e-9 * size).all(axis=1)]
+
+
+def test_corners_are_where_three_walls_meet():
+    rng = np.random.default_rng(3)
+    met = 0
+    for k in range(60):
+        a, b = (strategies.random_spec(rng, name) for name in rng.choice(["box", "tetrahedron"], 2))
+        poses_a, poses_b = (p[0] for p in strategies.random_poses(rng, a, b, 1))
+        shape_a, shape_b = build(a), build(b)
+        both = gk.overlap(shape_a, shape_b, poses_a, poses_b)
+        if both is None or both.dimension < 3:
+            continue
+        corners = [s.vertices @ p[:3, :3].T + p[:3, 3] for s, p in ((shape_a, poses_a), (shape_b, poses_b))]
+        size = max(float(np.ptp(points, axis=0).max()) for points in corners)
+        walls = np.unique(np.round(np.vstack([walls_of(points) for points in corners]), 12), axis=0)
+        twin = slow_corners(walls, size)
+        if both.volume < 1e-3 * size**3 or len(twin) < 4:
+            continue
+        met += 1
+        gaps = np.linalg.norm(both.vertices[:, None] - twin[None], axis=2)
+        assert gaps.min(axis=1).max() <= 1e-8 * size, k
+        assert gaps.min(axis=0).max() <= 1e-5 * size, k
+    assert met > 20
+
+
+def test_one_question_and_a_stack_give_the_same_bits():
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        a, b = (strategies.random_spec(rng, name) for name in rng.choice(["box", "tetrahedron", "hull"], 2))
+        poses_a, poses_b = strategies.random_poses(rng, a, b, 8)
+        shapes = build(a), build(b)
+        stack = gk.overlap(*shapes, poses_a, poses_b)
+        for k, found in enumerate(stack):
+            for way in (np.array, np.ndarray.tolist, np.asfortranarray):
+                one = gk.overlap(*shapes, way(poses_a[k]), way(poses_b[k]))
+                assert (one is None) == (found is None)
+                assert one is None or one.vertices.tobytes() == found.vertices.tobytes()
+
+
+def test_an_overlap_is_a_hull_like_others_whatever_is_asked_of_it_first():
+    def again():
+        return gk.overlap(CUBE, CUBE, None, at(0.5, 0.25, 0.75))
+
+    known = gk.ConvexHull(again().vertices)
+    asks = [hash, repr, pickle.dumps, copy.deepcopy, lambda h: h.volume, lambda h: h.faces, lambda h: h._packed]
+    asks += [lambda h: h == known, lambda h: gk.aabb(h), lambda h: gk.distance(h, CUBE), lambda h: h.polygons]
+    for ask in asks:
+        hull = again()
+        ask(hull)
+        assert hull == known
+        assert hash(hull) == hash(known)
+        assert hull.volume == known.volume
+        assert hull.faces.tolist() == known.faces.tolist()
+        assert pickle.loads(pickle.dumps(hull)) == known
+        assert repr(hull) == repr(known)
+        with pytest.raises(ValueError, match="read-only"):
+            hull.vertices[0] = 0.0
+        with pytest.raises(AttributeError, match="immutable"):
+            hull._vertices = None
+        with pytest.raises(AttributeError, match="'ConvexHull' object has no attribute 'corners'"):
+            getattr(hull, "corners")  # noqa: B009
 
 
 def walls_of(points):

@@ -10,7 +10,9 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.geometry.hulls import build_hull
-from gjk3d.shapes.measure import measured, minimal_ball, oriented_box, steiner_volume
+from gjk3d.shapes.ball import minimal_ball
+from gjk3d.shapes.measure import measured, steiner_volume
+from gjk3d.shapes.oriented import oriented_box
 from tests import naive
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
@@ -114,19 +116,19 @@ def check_box(points):
     return hull, pose, extents
 
 
-def slow_box(hull):
+def slow_box(hull, scale=1.0):
     """The smallest box flush with a face and turned about its normal to each edge, one by one."""
-    best = np.inf
+    best, vertices = np.inf, hull.vertices / scale
     for face in hull.faces:
-        a, b, c = hull.vertices[face]
+        a, b, c = vertices[face]
         z = np.cross(b - a, c - a)
         z /= np.linalg.norm(z)
         for i, j in hull.edges:
-            x = hull.vertices[j] - hull.vertices[i]
+            x = vertices[j] - vertices[i]
             x = x - (x @ z) * z
             if np.linalg.norm(x) > 1e-6:
                 x /= np.linalg.norm(x)
-                best = min(best, float(np.prod(np.ptp(hull.vertices @ np.array([x, np.cross(z, x), z]).T, axis=0))))
+                best = min(best, float(np.prod(np.ptp(vertices @ np.array([x, np.cross(z, x), z]).T, axis=0))))
     return best
 
 
@@ -146,6 +148,35 @@ def test_boxes_against_all_faces_and_edges(count):
         hull, _, extents = check_box(rng.standard_normal((count, 3)) * (1.0, 2.0, 0.5))
         axes_box = float(np.prod(np.ptp(hull.vertices, axis=0)))
         assert float(np.prod(extents)) <= min(slow_box(hull), axes_box) * (1.0 + 1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(0, 2**32),
+    st.integers(3, 30),
+    st.sampled_from(["normal", "integers", "sphere", "flat", "prism", "plate", "needle"]),
+    st.sampled_from([1.0, 1e-30, 1e30]),
+)
+def test_boxes_of_all_kinds_against_all_faces_and_edges(seed, count, kind, scale):
+    rng = np.random.default_rng(seed)
+    points = rng.standard_normal((count, 3))
+    if kind == "integers":
+        points = rng.integers(-2, 3, (count, 3)).astype(np.float64)
+    elif kind == "sphere":
+        points /= np.linalg.norm(points, axis=1)[:, None]
+    elif kind == "prism":
+        turn = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
+        ring = np.stack([np.cos(turn), np.sin(turn), 0.0 * turn], axis=1)
+        points = np.concatenate([ring, ring + (0.0, 0.0, 1.0)])
+    points = points * {"flat": (1.0, 1.0, 0.0), "plate": (1.0, 1.0, 1e-7), "needle": (1.0, 1e-4, 1e-5)}.get(kind, 1.0)
+    hull, _, extents = check_box(scale * (points @ (TURN.T if kind != "integers" else np.eye(3))))
+    if hull.dimension == 3:
+        axes_box = float(np.prod(np.ptp(hull.vertices / scale, axis=0)))
+        rounding = 1e-14 * float(np.prod(np.sort(extents / scale)[1:]))  # a plate's thickness is known to so much
+        least = min(slow_box(hull, scale), axes_box)
+        assert float(np.prod(extents / scale)) <= least * (1.0 + 1e-12) + rounding
+    elif hull.dimension == 2:
+        assert extents.min() <= 1e-13 * extents.max()
 
 
 def test_box_of_a_large_hull():

@@ -15,7 +15,7 @@ Time Collision Detection, 2005, sec. 9.5.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
@@ -152,29 +152,24 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
     ``far`` and ``near`` stop it early: once the bounds of the distance, radii taken off, prove more than ``far`` or at
     most ``near``. ``width`` is the gap between the bounds at which it is done.
     """
-    axis = unit(start.axis)
-    count = start.given
-    w, a, b = support_pair(c, axis)
-    lower = -dot(axis, w)
-    code = LIMIT
-    steps = 1
-    level = 0
-    v = w
-    if count > 0:  # from points remembered, unless the new one is nearer than all of them
+    axis, count, code, steps, level = unit(start.axis), start.given, LIMIT, 0, 0
+    lower, v, fresh = -inf, (0.0, 0.0, 0.0), True
+    if count > 0:  # from points remembered; the direction from the origin to them is asked in the loop
         v, l4, where = nearest(s, count, c.tiny)
         if where == INSIDE:
             set_weights(s, l4)
-            return Walk(INSIDE_SIMPLEX, count, v, lower, axis, steps)
+            w, a, b = support_pair(c, axis)
+            return Walk(INSIDE_SIMPLEX, count, v, -dot(axis, w), axis, 1)
         count = keep(s, count, l4)
-        if not dot(v, v) < dot(w, w):
-            count = 0
-    if count == 0:
-        set_row(s, count, w, a, b)
+        fresh = not dot(v, v) > AS_GOOD * AS_GOOD * c.tiny * c.tiny  # so near that it has no direction, or NaN
+    if fresh:
+        w, a, b = support_pair(c, axis)
+        lower, steps = -dot(axis, w), 1
+        set_row(s, 0, w, a, b)
         s[0, 9] = 1.0
-        count += 1
-        v = w
-    if lower - c.error - c.radii > far:
-        return Walk(FAR, count, v, lower, axis, steps)
+        count, v = 1, w
+        if lower - c.error - c.radii > far:
+            return Walk(FAR, count, v, lower, axis, steps)
     while steps < MAX_STEPS:
         square = dot(v, v)
         length = sqrt(square)
@@ -230,8 +225,8 @@ def recall(cache: Array, k: int, m: Rigid, s: Array) -> Start:
     """Put the points remembered in row k, if there is one, into the simplex, B's moved to where it is now.
 
     Points of a shape stay points of it wherever it goes, so the old simplex, moved along, is one of the new A - B, and
-    the old axis is as good a first direction as any. Nothing is believed: the axis has to prove its bound again, and
-    the points are only where GJK starts.
+    the direction to its nearest point is a better first one than the old axis, which serves where the simplex has
+    none. Nothing is believed: bounds are proven by what is asked now, and the points are only where GJK starts.
     """
     if cache.shape[0] == 0 or not cache[k, 0] > 0.0:
         return Start(direction_between(m), 0)

@@ -88,6 +88,28 @@ def pairs_within(
     return found, top
 
 
+@inlined
+def split_between(
+    boxes: Array, links: Ints, others: Array, other_links: Ints, within: float, stack: Ints, top: int
+) -> tuple[int, bool]:
+    """Do as `split` does with nodes of two trees."""
+    a, b = stack[top, 0], stack[top, 1]
+    ha, hb = links[a, HEIGHT], other_links[b, HEIGHT]
+    if ha == 0 and hb <= 0:
+        return top, True
+    if ha >= hb:
+        for c in (links[a, LEFT], links[a, RIGHT]):
+            if near(boxes, c, others, b, within):
+                stack[top, 0], stack[top, 1] = c, b
+                top += 1
+    else:
+        for c in (other_links[b, LEFT], other_links[b, RIGHT]):
+            if near(boxes, a, others, c, within):
+                stack[top, 0], stack[top, 1] = a, c
+                top += 1
+    return top, False
+
+
 @entry
 def pairs_between(
     boxes: Array2, links: Ints2, bits: Ints2, others: Array2, other_links: Ints2, other_bits: Ints2, within: float,
@@ -99,22 +121,10 @@ def pairs_between(
     while top > 0 and found < room:
         top -= 1
         a, b = stack[top, 0], stack[top, 1]
-        ha, hb = links[a, HEIGHT], other_links[b, HEIGHT]
-        if ha == 0 and hb == 0:
-            if meets(bits, a, other_bits, b):
-                pairs[found, 0], pairs[found, 1] = a, b
-                found += 1
-            continue
-        if ha >= hb:
-            for c in (links[a, LEFT], links[a, RIGHT]):
-                if near(boxes, c, others, b, within):
-                    stack[top, 0], stack[top, 1] = c, b
-                    top += 1
-        else:
-            for c in (other_links[b, LEFT], other_links[b, RIGHT]):
-                if near(boxes, a, others, c, within):
-                    stack[top, 0], stack[top, 1] = a, c
-                    top += 1
+        top, leaves = split_between(boxes, links, others, other_links, within, stack, top)
+        if leaves and meets(bits, a, other_bits, b):
+            pairs[found, 0], pairs[found, 1] = a, b
+            found += 1
     return found, top
 
 

@@ -53,6 +53,7 @@ class Objects:
     """See the module."""
 
     __slots__ = (
+        "_both",
         "_free",
         "_fresh",
         "_guest",
@@ -95,6 +96,7 @@ class Objects:
         self._guest: Objects | None = None
         self._joined: tuple[SolidPairs, SolidPairs, SolidPairs] | None = None
         self._table: tuple[SolidPairs, Ints] | None = None
+        self._both: tuple[SolidPairs, Ints] | None = None
         self._visitor: tuple[Collider | None, int] = None, -1  #: a shape by itself at a slot that is no leaf
         self._room = 0
         self.rows, self.which = np.zeros((0, WIDTH)), np.zeros(0, dtype=np.int64)
@@ -189,16 +191,21 @@ class Objects:
         self._fresh.clear()
         self._moved.clear()
 
-    def settle_but(self, slot: int) -> bool:
-        """Do as `settle` does, but leave what is only to be moved at a slot; tell whether there is that."""
+    def settle_but_one(self) -> int:
+        """Do as `settle` does, but for a single object that has moved; return its slot, -1 where there is none such.
+
+        Its leaf is still to be moved.
+        """
         moved = self._moved
-        if len(moved) == 1 and not self._fresh and slot in moved and slot not in self.planes:
-            moved.clear()
+        if len(moved) == 1 and not self._fresh and len(self.shapes) == len(self.pairs):
+            slot = moved.pop()
+            if slot in self.planes:
+                return -1
             self.tree.changed(1)
-            return True
+            return slot
         if moved or self._fresh or len(self.shapes) != len(self.pairs):
             self.settle()
-        return False
+        return -1
 
     def _pack(self) -> None:
         """Pack new shapes, and forget those that are of no use any more."""
@@ -274,11 +281,20 @@ class Objects:
     @property
     def table(self) -> Ints:
         """The shapes by their numbers as `gjk3d.scene.walk` takes them."""
-        pairs = self.pairs
-        if self._table is None or self._table[0] is not pairs:
-            apart = pairs._singly | pairs.mixed
-            self._table = pairs, np.column_stack([pairs._columns, pairs.mapped, apart]).astype(np.int64)
+        if self._table is None or self._table[0] is not self.pairs:
+            self._table = self.pairs, _table_of(self.pairs)
         return self._table[1]
+
+    def joined_table(self, other: Objects) -> tuple[SolidPairs, Ints]:
+        """Return the shapes of both, see `joined`, and their table."""
+        kept = self._joined
+        if kept is None or kept[0] is not self.pairs or kept[1] is not other.pairs:
+            pairs = self.joined(other)
+        else:
+            pairs = kept[2]
+        if self._both is None or self._both[0] is not pairs:
+            self._both = pairs, _table_of(pairs)
+        return self._both
 
     def joined(self, other: Objects) -> SolidPairs:
         """Return the shapes of both, those of the other one behind; the last such are kept."""
@@ -289,10 +305,10 @@ class Objects:
 
     @property
     def ranks(self) -> Ints:
-        """Rank of each slot among the names in order."""
+        """Rank of each slot among the names in order, -1 of those without a name."""
         if self._ranks is None:
             ordered = [self.slots[name] for name in sorted(self.slots)]
-            self._ranks = np.zeros(self._room, dtype=np.int64)
+            self._ranks = np.full(self._room, -1, dtype=np.int64)
             self._ranks[ordered] = np.arange(len(ordered))
         return self._ranks
 
@@ -326,6 +342,10 @@ class Objects:
         for group, bit in other.groups.items():
             out[some & (theirs >> bit & 1 == 1)] |= self.bit(group)
         return out
+
+
+def _table_of(pairs: SolidPairs) -> Ints:
+    return np.column_stack([pairs._columns, pairs.mapped, pairs._singly | pairs.mixed]).astype(np.int64)
 
 
 def pose_rows_of(poses: Any, count: int, names: Sequence[str], one: bool) -> Array:

@@ -24,7 +24,7 @@ from gjk3d.results import Distance
 from gjk3d.scene.candidates import Candidates
 from gjk3d.scene.narrow import Answers, Narrow, first_hits, nearest, patches
 from gjk3d.scene.objects import Objects, alone, both_held, check_name, check_new, distinct, pose_rows_of, put_pose
-from gjk3d.scene.one import Nearest, One, any_meet
+from gjk3d.scene.quick import Quick
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
 
@@ -326,12 +326,8 @@ class Scene:
         """
         check_margin(margin)
         with self._held(other):
-            one = self._one(other, pose, workers)
-            told = None
-            if one is not None:
-                told = one.collides(float(margin))
-            elif other is None and pose is None and workers == 1:
-                told = any_meet(self._objects, float(margin))
+            quick = self._quick(other, pose, workers)
+            told = None if quick is None else quick.any_hit(float(margin))
             if told is not None:
                 return told
             candidates, narrow = self._question(other, pose, workers)
@@ -350,8 +346,8 @@ class Scene:
         """
         check_margin(margin)
         with self._held(other):
-            one = self._one(other, pose, workers)
-            told = None if one is None else one.collisions(float(margin))
+            quick = self._quick(other, pose, workers)
+            told = None if quick is None else quick.hits(float(margin))
             if told is not None:
                 return told
             candidates, narrow = self._question(other, pose, workers)
@@ -390,10 +386,10 @@ class Scene:
             raise SceneError(f"closest: k is {k!r}, expected at least 1, or None for all within a distance")
         most = 1 if k is None and within == inf else k
         with self._held(other):
-            one = self._one(other, pose, workers) if most == 1 else None
-            found = None if one is None else one.nearest(float(within))
-            if isinstance(found, Nearest):
-                return found.pairs
+            quick = self._quick(other, pose, workers) if most == 1 else None
+            found = None if quick is None else quick.nearest(float(within))
+            if quick is not None and found is not None:
+                return found.pairs(quick.named(found))
             candidates, narrow = self._question(other, pose, workers)
             answers = nearest(candidates, narrow, None if most is None else int(most), float(within))
             rank_a, rank_b = _ranks(candidates, answers.pairs)
@@ -404,10 +400,10 @@ class Scene:
     def clearance(self, other: Other = None, pose: OnePose = None, *, workers: int = 1) -> Clearance:
         """Return the least signed distance of all pairs, and which pair has it; see `collides` for the arguments."""
         with self._held(other):
-            one = self._one(other, pose, workers)
-            least = None if one is None else one.nearest(inf)
-            if isinstance(least, Nearest):
-                return least.clearance
+            quick = self._quick(other, pose, workers)
+            least = None if quick is None else quick.nearest(inf)
+            if quick is not None and least is not None:
+                return least.clearance(quick.named(least))
             found = self.closest(other, pose, k=1, workers=workers)
         if not len(found):
             return Clearance()
@@ -495,18 +491,22 @@ class Scene:
         """Return what lets no other thread in, here nor in a scene that this one is asked against."""
         return self._lock if other is self or not isinstance(other, Scene) else both_held(self, other)
 
-    def _one(self, other: Any, pose: Any, workers: Any) -> One | None:
-        """Return the convex object that is asked about, None where it is something else."""
+    def _quick(self, other: Any, pose: Any, workers: Any) -> Quick | None:
+        """Return what may answer a question in one call, None where it has to be checked, or is for many threads."""
         objects = self._objects
+        if type(workers) is not int or workers != 1:
+            return None
         if isinstance(other, str) and pose is None:
-            check_workers(workers)
             slot = self._slot(other)
-            return None if slot in objects.planes else One(objects, slot, False)
+            return None if slot in objects.planes else Quick(objects, objects, slot)
+        if other is None or isinstance(other, Scene):
+            if pose is not None:
+                return None
+            return Quick(objects, objects if other is None else other._objects)
         if objects.is_visitor(other) or kind_of(other) is Kind.CORE:
-            check_workers(workers)
             slot = objects.visitor(other)
             put_pose(pose, "other", objects.rows, slot)
-            return One(objects, slot, True)
+            return Quick(objects, objects, slot, True)
         return None
 
     def _question(self, other: Other, pose: Any, workers: int) -> tuple[Candidates, Narrow]:

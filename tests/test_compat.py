@@ -481,6 +481,52 @@ def test_any_history_is_as_good_as_a_fresh_manager():
     assert set(manager._objects._meshes) == set(fresh._objects._meshes)
 
 
+@pytest.mark.parametrize("kinds", [CONVEX, {**CONVEX, "torus": TORUS, "ring": RING}])
+@pytest.mark.parametrize("count", [1, 2, 12])
+def test_each_step_of_a_few_is_what_every_pair_says_by_itself(count, kinds):
+    rng = np.random.default_rng(count + 100 * len(kinds))
+    things = {name: gk.Mesh(mesh.vertices, mesh.faces) for name, mesh in kinds.items()}
+    drawn = [list(things)[k] for k in rng.integers(0, len(things), count)]
+    where = poses(rng, count, 0.9)
+    manager, other = gk.CollisionManager(), gk.CollisionManager()
+    for k, kind in enumerate(drawn):
+        manager.add_object(k, kinds[kind], where[k])
+    other.add_object("other", CONVEX["can"])
+    for _ in range(25):
+        k, place = int(rng.integers(count)), poses(rng, 1, 0.9)[0]
+        where[k] = place
+        manager.set_transform(k, place)
+        meet = {
+            (i, j)
+            for i in range(count)
+            for j in range(i + 1, count)
+            if gk.collide(things[drawn[i]], things[drawn[j]], where[i], where[j])
+        }
+        assert manager.in_collision_internal(True) == (bool(meet), meet)
+        assert manager.in_collision_internal() == bool(meet)
+        guest = poses(rng, 1, 0.9)[0]
+        other.set_transform("other", guest)
+        held = {i for i in range(count) if gk.collide(things[drawn[i]], things["can"], where[i], guest)}
+        assert manager.in_collision_single(CONVEX["can"], guest, return_names=True) == (bool(held), held)
+        assert manager.in_collision_other(other, True) == (bool(held), {(i, "other") for i in held})
+        assert manager.in_collision_other(other) == other.in_collision_other(manager) == bool(held)
+        if kinds is CONVEX:
+            far = [
+                gk.signed_distance(things[drawn[i]].hull(), things["can"].hull(), where[i], guest) for i in range(count)
+            ]
+            least = min(range(count), key=lambda i: far[i].distance)
+            distance, name, data = manager.min_distance_single(CONVEX["can"], guest, True, True)
+            assert (distance, name) == (far[least].distance, least)
+            assert data.point(least).tolist() == far[least].point_a.tolist()
+            assert manager.min_distance_other(other) == distance
+            if count > 1:
+                pair = manager.min_distance_internal(k, True)
+                a, b = pair[1]
+                told = gk.signed_distance(things[drawn[a]].hull(), things[drawn[b]].hull(), where[a], where[b])
+                assert k in (a, b)
+                assert pair[0] == told.distance
+
+
 def test_a_mesh_is_taken_as_it_was():
     mesh = TORUS.copy()
     manager = gk.CollisionManager()

@@ -17,6 +17,7 @@ LINKS = 4
 ROOT, FREE, LEAVES = range(3)
 STATE = 3
 BOX = 6  #: floats of a box: least corner, greatest corner
+Box = tuple[float, float, float, float, float, float]
 
 
 @inlined
@@ -153,15 +154,15 @@ def remove(boxes: Array, links: Ints, state: Ints, leaf: int) -> None:
 
 
 @inlined
-def holds(boxes: Array, node: int, fresh: Array, k: int) -> bool:
+def holds(boxes: Array, node: int, box: Box) -> bool:
     """Tell whether a box lies in that of a node."""
     return bool(
-        boxes[node, 0] <= fresh[k, 0]
-        and boxes[node, 1] <= fresh[k, 1]
-        and boxes[node, 2] <= fresh[k, 2]
-        and boxes[node, 3] >= fresh[k, 3]
-        and boxes[node, 4] >= fresh[k, 4]
-        and boxes[node, 5] >= fresh[k, 5]
+        boxes[node, 0] <= box[0]
+        and boxes[node, 1] <= box[1]
+        and boxes[node, 2] <= box[2]
+        and boxes[node, 3] >= box[3]
+        and boxes[node, 4] >= box[4]
+        and boxes[node, 5] >= box[5]
     )
 
 
@@ -189,23 +190,28 @@ def remove_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1) -> Non
         remove(boxes, links, state, leaves[k])
 
 
+@kernel
+def move_leaf(boxes: Array, links: Ints, state: Ints, leaf: int, box: Box) -> None:
+    """Give a leaf a new box: what stays within the box two levels above keeps its place, the rest finds a new one."""
+    above = links[leaf, PARENT]
+    if above >= 0 and links[above, PARENT] >= 0:
+        above = links[above, PARENT]
+    stays = above < 0 or holds(boxes, above, box)
+    if not stays:
+        remove(boxes, links, state, leaf)
+    boxes[leaf, 0], boxes[leaf, 1], boxes[leaf, 2], boxes[leaf, 3], boxes[leaf, 4], boxes[leaf, 5] = box
+    if stays:
+        mend(boxes, links, state, links[leaf, PARENT])
+    else:
+        insert(boxes, links, state, leaf)
+
+
 @entry
 def move_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: Array2) -> None:
-    """Give leaves new boxes: what stays within the box two levels above keeps its place, the rest finds a new one."""
+    """Give leaves new boxes, see `move_leaf`."""
     for k in range(leaves.shape[0]):
-        leaf = leaves[k]
-        near = links[leaf, PARENT]
-        if near >= 0 and links[near, PARENT] >= 0:
-            near = links[near, PARENT]
-        stays = near < 0 or holds(boxes, near, fresh, k)
-        if not stays:
-            remove(boxes, links, state, leaf)
-        for c in range(6):
-            boxes[leaf, c] = fresh[k, c]
-        if stays:
-            mend(boxes, links, state, links[leaf, PARENT])
-        else:
-            insert(boxes, links, state, leaf)
+        box = (fresh[k, 0], fresh[k, 1], fresh[k, 2], fresh[k, 3], fresh[k, 4], fresh[k, 5])
+        move_leaf(boxes, links, state, leaves[k], box)
 
 
 @entry

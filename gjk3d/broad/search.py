@@ -35,6 +35,39 @@ def meets(bits: Ints, i: int, others: Ints, j: int) -> bool:
     return bool((bits[i, GROUP] & others[j, MASK]) != 0 and (others[j, GROUP] & bits[i, MASK]) != 0)
 
 
+@inlined
+def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tuple[int, bool]:
+    """Put what a pair of nodes of one tree, in row ``top``, is made of in its place, unless it is two leaves.
+
+    Returns how high the stack is now, and whether they are.
+    """
+    a, b = stack[top, 0], stack[top, 1]
+    if a == b:
+        if links[a, HEIGHT] == 0:
+            return top, False
+        a, b = links[a, LEFT], links[a, RIGHT]
+        stack[top, 0], stack[top, 1] = a, a
+        stack[top + 1, 0], stack[top + 1, 1] = b, b
+        top += 2
+        if near(boxes, a, boxes, b, within):
+            stack[top, 0], stack[top, 1] = a, b
+            top += 1
+        return top, False
+    ha, hb = links[a, HEIGHT], links[b, HEIGHT]
+    if ha == 0 and hb == 0:
+        return top, True
+    if ha < hb:
+        a, b = b, a
+    c, d = links[a, LEFT], links[a, RIGHT]
+    if near(boxes, c, boxes, b, within):
+        stack[top, 0], stack[top, 1] = c, b
+        top += 1
+    if near(boxes, d, boxes, b, within):
+        stack[top, 0], stack[top, 1] = d, b
+        top += 1
+    return top, False
+
+
 @entry
 def pairs_within(
     boxes: Array2, links: Ints2, bits: Ints2, within: float, stack: Ints2, top: int, pairs: Ints2
@@ -48,33 +81,33 @@ def pairs_within(
     while top > 0 and found < room:
         top -= 1
         a, b = stack[top, 0], stack[top, 1]
-        if a == b:
-            if links[a, HEIGHT] == 0:
-                continue
-            a, b = links[a, LEFT], links[a, RIGHT]
-            stack[top, 0], stack[top, 1] = a, a
-            stack[top + 1, 0], stack[top + 1, 1] = b, b
-            top += 2
-            if near(boxes, a, boxes, b, within):
-                stack[top, 0], stack[top, 1] = a, b
-                top += 1
-            continue
-        ha, hb = links[a, HEIGHT], links[b, HEIGHT]
-        if ha == 0 and hb == 0:
-            if meets(bits, a, bits, b):
-                pairs[found, 0], pairs[found, 1] = a, b
-                found += 1
-            continue
-        if ha < hb:
-            a, b = b, a
-        c, d = links[a, LEFT], links[a, RIGHT]
-        if near(boxes, c, boxes, b, within):
-            stack[top, 0], stack[top, 1] = c, b
-            top += 1
-        if near(boxes, d, boxes, b, within):
-            stack[top, 0], stack[top, 1] = d, b
-            top += 1
+        top, leaves = split(boxes, links, within, stack, top)
+        if leaves and meets(bits, a, bits, b):
+            pairs[found, 0], pairs[found, 1] = a, b
+            found += 1
     return found, top
+
+
+@inlined
+def split_between(
+    boxes: Array, links: Ints, others: Array, other_links: Ints, within: float, stack: Ints, top: int
+) -> tuple[int, bool]:
+    """Do as `split` does with nodes of two trees."""
+    a, b = stack[top, 0], stack[top, 1]
+    ha, hb = links[a, HEIGHT], other_links[b, HEIGHT]
+    if ha == 0 and hb <= 0:
+        return top, True
+    if ha >= hb:
+        for c in (links[a, LEFT], links[a, RIGHT]):
+            if near(boxes, c, others, b, within):
+                stack[top, 0], stack[top, 1] = c, b
+                top += 1
+    else:
+        for c in (other_links[b, LEFT], other_links[b, RIGHT]):
+            if near(boxes, a, others, c, within):
+                stack[top, 0], stack[top, 1] = a, c
+                top += 1
+    return top, False
 
 
 @entry
@@ -88,22 +121,10 @@ def pairs_between(
     while top > 0 and found < room:
         top -= 1
         a, b = stack[top, 0], stack[top, 1]
-        ha, hb = links[a, HEIGHT], other_links[b, HEIGHT]
-        if ha == 0 and hb == 0:
-            if meets(bits, a, other_bits, b):
-                pairs[found, 0], pairs[found, 1] = a, b
-                found += 1
-            continue
-        if ha >= hb:
-            for c in (links[a, LEFT], links[a, RIGHT]):
-                if near(boxes, c, others, b, within):
-                    stack[top, 0], stack[top, 1] = c, b
-                    top += 1
-        else:
-            for c in (other_links[b, LEFT], other_links[b, RIGHT]):
-                if near(boxes, a, others, c, within):
-                    stack[top, 0], stack[top, 1] = a, c
-                    top += 1
+        top, leaves = split_between(boxes, links, others, other_links, within, stack, top)
+        if leaves and meets(bits, a, other_bits, b):
+            pairs[found, 0], pairs[found, 1] = a, b
+            found += 1
     return found, top
 
 

@@ -83,8 +83,11 @@ class Tree:
         )  # fmt: skip
         self._changes = 0
 
-    def _changed(self, count: int) -> None:
-        """Build the tree again where half of its leaves have changed one by one: their places are second best."""
+    def changed(self, count: int) -> None:
+        """Build the tree again where half of its leaves have changed one by one: their places are second best.
+
+        Where the caller moves leaves itself, by `nodes.move_leaf`, it says so beforehand.
+        """
         self._changes += count
         if 2 * self._changes > len(self) + 16:
             self._build(self.leaves)
@@ -96,7 +99,7 @@ class Tree:
         self.reserve(int(leaves.max()) + 1)
         if len(leaves) * _FEW < len(self):
             moving.insert_many(self.boxes, self.links, self.state, leaves, boxes)
-            self._changed(len(leaves))
+            self.changed(len(leaves))
             return
         before = self.leaves
         moving.put_boxes(self.boxes, leaves, boxes)
@@ -105,13 +108,13 @@ class Tree:
     def remove(self, leaves: Ints) -> None:
         """Take leaves away."""
         moving.remove_many(self.boxes, self.links, self.state, leaves)
-        self._changed(len(leaves))
+        self.changed(len(leaves))
 
     def move(self, leaves: Ints, boxes: Array) -> None:
         """Give leaves new boxes."""
         if len(leaves) * _FEW < len(self):
             moving.move_many(self.boxes, self.links, self.state, leaves, boxes)
-            self._changed(len(leaves))
+            self.changed(len(leaves))
             return
         moving.put_boxes(self.boxes, leaves, boxes)
         cost = moving.refit(self.boxes, self.links, self.state, np.empty(self._room, dtype=np.int64))

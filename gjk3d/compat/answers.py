@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import replace
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,12 @@ import numpy as np
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.contact import touches
 from gjk3d.bodies.mesh_pair import HELD, HOLDS, MEET, MeshPair, meet_many
-from gjk3d.compat.objects import CollisionObject, Pairs, in_order
+from gjk3d.compat.objects import CollisionObject, Objects, Pairs, in_order
 from gjk3d.poses import matrices, moved, moved_back, parts, relative
 from gjk3d.query.distance import distance, signed_distance
 from gjk3d.results import Distance
+from gjk3d.scene.quick import Quick
+from gjk3d.scene.walk import MEETS
 from gjk3d.typing import Array, Ints
 
 Names = Sequence[Hashable]
@@ -141,24 +143,29 @@ class Nearest(NamedTuple):
 
     distance: float
     faces: tuple[int, int]
-    points: tuple[Array | None, Array | None]
+    points: tuple[Array, Array]
 
 
-#: of no pair at all
-NONE = Nearest(sys.float_info.max, (-1, -1), (None, None))
+FARTHEST = sys.float_info.max  #: how far apart no pair at all is
 
 
-def meeting(pairs: Pairs, solid: bool, first: bool) -> Iterator[Ints]:
+def no_data(names: Names) -> DistanceData:
+    """Return what is said of no pair."""
+    return DistanceData(names, (-1, -1), (None, None), FARTHEST)
+
+
+def meshes_meeting(pairs: Pairs, solid: bool, first: bool) -> Iterator[Ints]:
     """Yield the pairs whose surfaces touch or cross, or of which one lies in the other where that counts as solid.
 
     Pairs of the same two meshes are asked in one call; with ``first`` one pair of each such call is enough.
     """
     left, right = pairs.numbers[:, 0], pairs.numbers[:, 1]
-    which = pairs.left.which[left] * (1 << 31) + pairs.right.which[right]
+    one, other = pairs.left.scene, pairs.right.scene
+    which = one.which[left] * (1 << 31) + other.which[right]
     order = np.argsort(which, kind="stable")
     for some in np.split(order, np.flatnonzero(np.diff(which[order])) + 1) if len(order) else ():
         a, b = pairs.left.at[int(left[some[0]])].mesh, pairs.right.at[int(right[some[0]])].mesh
-        found = meet_many(a, b, pairs.left.rows[left[some]], pairs.right.rows[right[some]], first)
+        found = meet_many(a, b, one.rows[left[some]], other.rows[right[some]], first)
         hit = found == MEET
         for code, holder in ((HOLDS, a), (HELD, b)):
             held = found == code
@@ -168,20 +175,45 @@ def meeting(pairs: Pairs, solid: bool, first: bool) -> Iterator[Ints]:
             yield pairs.numbers[some[hit]]
 
 
-def collisions(
-    pairs: Pairs, solid: bool, all_names: bool, all_data: bool, ordered: bool
-) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
-    """Return whether any pair meets, which do, and where; the first that does is enough for the first alone.
+def any_meeting(mine: Objects, theirs: Objects, solid: bool) -> bool:
+    """Tell whether any pair meets, of all objects here or of each here and there."""
+    told = Quick(mine.scene, theirs.scene).meeting(0.0, True)
+    if told is True or (told is not None and not len(told)):
+        return told is True
+    left = _all_near(mine, theirs) if told is None else Pairs(mine, theirs, in_order(told[:, :2].copy()))
+    return any(True for _ in meshes_meeting(left, solid, True))
 
-    The names of each pair are in ascending order if ``ordered``.
-    """
-    if not (all_names or all_data):
-        return any(True for _ in meeting(pairs, solid, True)), set(), []
+
+def meeting(mine: Objects, theirs: Objects, solid: bool) -> list[tuple[int, int]]:
+    """Return the numbers of such pairs, in order."""
+    told = Quick(mine.scene, theirs.scene).meeting(0.0, False)
+    if told is None:
+        blocks = meshes_meeting(_all_near(mine, theirs), solid, False)
+        return sorted((i, j) for block in blocks for i, j in block.tolist())
+    hits: list[tuple[int, int]] = []
+    left: list[tuple[int, int]] = []
+    for i, j, code in () if told is True else told.tolist():
+        pair = (j, i) if j < i and mine is theirs else (i, j)
+        (hits if code == MEETS else left).append(pair)
+    if left:
+        blocks = meshes_meeting(Pairs(mine, theirs, in_order(np.array(left))), solid, False)
+        hits.extend((i, j) for block in blocks for i, j in block.tolist())
+    return sorted(hits)
+
+
+def _all_near(mine: Objects, theirs: Objects) -> Pairs:
+    return mine.pairs(0.0) if mine is theirs else mine.pairs_with(theirs, 0.0)
+
+
+def collisions(
+    mine: Objects, theirs: Objects, solid: bool, all_data: bool
+) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
+    """Return whether any pair meets, which do, and where; the names of a pair are in order where both are here."""
     found: set[tuple[Hashable, Hashable]] = set()
     data: list[ContactData] = []
-    hits = [*meeting(pairs, solid, False), np.zeros((0, 2), dtype=np.int64)]
-    for a, b in replace(pairs, numbers=in_order(np.concatenate(hits))):
-        if ordered and b.name < a.name:  # type: ignore[operator]
+    for i, j in meeting(mine, theirs, solid):
+        a, b = mine.at[i], theirs.at[j]
+        if mine is theirs and b.name < a.name:  # type: ignore[operator]
             a, b = b, a
         names = a.name, b.name
         found.add(names)
@@ -261,18 +293,41 @@ _START = 1.0 / 64.0  #: of the size of everything: how far boxes are looked for 
 class Closest(NamedTuple):
     """The closest pair."""
 
-    nearest: Nearest
+    distance: float
     a: CollisionObject
     b: CollisionObject
+    points: tuple[Array, Array]
+    faces: tuple[int, int] | None  #: None where they have not been looked for
 
     @property
     def data(self) -> DistanceData:
         """The same as trimesh has it."""
-        return DistanceData((self.a.name, self.b.name), self.nearest.faces, self.nearest.points, self.nearest.distance)
+        faces = self.faces or _faces_at(self.a, self.points[0], self.b, self.points[1])
+        return DistanceData((self.a.name, self.b.name), faces, self.points, self.distance)
 
 
-def closest(find: Callable[[float], Pairs], size: float, solid: bool) -> Closest:
-    """Return the closest of pairs, of which there is at least one; of equals the first.
+def closest(mine: Objects, theirs: Objects, one: CollisionObject | None, solid: bool) -> Closest | None:
+    """Return the closest pair of all objects here, of each here and there, or of one and the rest; of equals the first.
+
+    None where there is no pair.
+    """
+    if not len(theirs) or len(mine) < (2 if mine is theirs else 1):
+        return None
+    quick = Quick(mine.scene, theirs.scene, -1 if one is None else one._number).nearest(inf)
+    if quick is None:
+        if one is not None:
+            pairs = mine.pairs_of(one)
+            return _closest(lambda _: pairs, 0.0, solid)
+        if mine is theirs:
+            return _closest(mine.pairs, mine.span(), solid)
+        return _closest(lambda within: mine.pairs_with(theirs, within), mine.span(theirs), solid)
+    i, j = quick.slots
+    out = quick.out[0]
+    return Closest(float(out[0]), mine.at[i], theirs.at[j], (out[6:9].copy(), out[9:12].copy()), None)
+
+
+def _closest(find: Callable[[float], Pairs], size: float, solid: bool) -> Closest:
+    """Do so mesh by mesh, for pairs, of which there is at least one; of equals the first.
 
     ``find`` returns the pairs whose boxes are no farther apart along any axis than that; none are farther than
     ``size``.
@@ -281,8 +336,8 @@ def closest(find: Callable[[float], Pairs], size: float, solid: bool) -> Closest
     while not len((pairs := find(within)).numbers):
         within = max(2.0 * within, _START * size)
     best = _best(pairs, None, solid)
-    if best is None or best.nearest.distance > within:
-        best = _best(find(size if best is None else best.nearest.distance), best, solid)
+    if best is None or best.distance > within:
+        best = _best(find(size if best is None else best.distance), best, solid)
     assert best is not None
     return best
 
@@ -292,14 +347,14 @@ def _best(pairs: Pairs, best: Closest | None, solid: bool) -> Closest | None:
     for k in np.argsort(low, kind="stable"):
         i, j = pairs.numbers[k].tolist()
         a, b = pairs.left.at[i], pairs.right.at[j]
-        least = np.inf if best is None else best.nearest.distance
+        least = np.inf if best is None else best.distance
         if low[k] >= least:
             break
         if least <= 0.0 and not (a.mesh.is_convex and b.mesh.is_convex):
             continue  # only a convex pair is ever below zero
         found = nearest(a, b, max(least, 0.0), solid)
         if found is not None and found.distance < least:
-            best = Closest(found, a, b)
+            best = Closest(found.distance, a, b, found.points, found.faces)
     return best
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Literal, overload
 
-from gjk3d.compat.answers import NONE, Closest, ContactData, DistanceData, as_asked, closest, collisions
+from gjk3d.compat.answers import (
+    FARTHEST,
+    ContactData,
+    DistanceData,
+    any_meeting,
+    as_asked,
+    closest,
+    collisions,
+    no_data,
+)
 from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects
 from gjk3d.typing import OnePose
 
@@ -180,8 +189,10 @@ class CollisionManager:
         contacts : list of ContactData
             With ``return_data``: where; the mesh itself is called ``"__external"``.
         """
-        pairs = self._objects.pairs_with(self._objects.guest(mesh, transform), 0.0)
-        hit, names, data = collisions(pairs, self._solid, return_names, return_data, False)
+        guest = self._objects.guest(mesh, transform)
+        if not (return_names or return_data):
+            return any_meeting(self._objects, guest, self._solid)
+        hit, names, data = collisions(self._objects, guest, self._solid, return_data)
         return as_asked(hit, {a for a, _ in names}, return_names, data, return_data)
 
     @overload
@@ -210,8 +221,9 @@ class CollisionManager:
         contacts : list of ContactData
             With ``return_data``: where.
         """
-        pairs = self._objects.pairs(0.0)
-        hit, names, data = collisions(pairs, self._solid, return_names, return_data, True)
+        if not (return_names or return_data):
+            return any_meeting(self._objects, self._objects, self._solid)
+        hit, names, data = collisions(self._objects, self._objects, self._solid, return_data)
         return as_asked(hit, names, return_names, data, return_data)
 
     @overload
@@ -247,8 +259,10 @@ class CollisionManager:
         contacts : list of ContactData
             With ``return_data``: where.
         """
-        pairs = self._objects.pairs_with(_objects_of(other_manager), 0.0)
-        hit, names, data = collisions(pairs, self._solid, return_names, return_data, False)
+        other = _objects_of(other_manager)
+        if not (return_names or return_data):
+            return any_meeting(self._objects, other, self._solid)
+        hit, names, data = collisions(self._objects, other, self._solid, return_data)
         return as_asked(hit, names, return_names, data, return_data)
 
     # --- distances -----------------------------------------------------------------------------------------------
@@ -289,11 +303,10 @@ class CollisionManager:
         data : DistanceData
             With ``return_data``: the nearest points; the mesh itself is called ``"__external"``.
         """
-        found = self._closest_with(self._objects.guest(mesh, transform))
+        found = closest(self._objects, self._objects.guest(mesh, transform), None, self._solid)
         if found is None:
-            data = DistanceData((None, EXTERNAL), NONE.faces, NONE.points, NONE.distance)
-            return as_asked(NONE.distance, None, return_name, data, return_data)
-        return as_asked(found.nearest.distance, found.a.name, return_name, found.data, return_data)
+            return as_asked(FARTHEST, None, return_name, no_data((None, EXTERNAL)), return_data)
+        return as_asked(found.distance, found.a.name, return_name, found.data if return_data else None, return_data)
 
     @overload
     def min_distance_internal(self, name: Hashable | None = None) -> float: ...
@@ -335,17 +348,12 @@ class CollisionManager:
         SceneError
             A ValueError; there is none of that name.
         """
-        found = None
-        if name is not None:
-            pairs = self._objects.pairs_of(self._objects.find(name))
-            if len(self._objects) > 1:
-                found = closest(lambda _: pairs, 0.0, self._solid)
-        elif len(self._objects) > 1:
-            found = closest(self._objects.pairs, self._objects.span(), self._solid)
+        one = None if name is None else self._objects.find(name)
+        found = closest(self._objects, self._objects, one, self._solid)
         if found is None:
-            return as_asked(NONE.distance, None, return_names, None, return_data)
+            return as_asked(FARTHEST, None, return_names, None, return_data)
         names: Any = tuple(sorted((found.a.name, found.b.name))) if return_names else None
-        return as_asked(found.nearest.distance, names, return_names, found.data, return_data)
+        return as_asked(found.distance, names, return_names, found.data if return_data else None, return_data)
 
     @overload
     def min_distance_other(self, other_manager: CollisionManager) -> float: ...
@@ -381,16 +389,11 @@ class CollisionManager:
         data : DistanceData
             With ``return_data``: the nearest points.
         """
-        found = self._closest_with(_objects_of(other_manager))
+        found = closest(self._objects, _objects_of(other_manager), None, self._solid)
         if found is None:
-            data = DistanceData((None, None), NONE.faces, NONE.points, NONE.distance)
-            return as_asked(NONE.distance, (None, None), return_names, data, return_data)
-        return as_asked(found.nearest.distance, (found.a.name, found.b.name), return_names, found.data, return_data)
-
-    def _closest_with(self, other: Objects) -> Closest | None:
-        if not len(self._objects) or not len(other):
-            return None
-        return closest(lambda within: self._objects.pairs_with(other, within), self._objects.span(other), self._solid)
+            return as_asked(FARTHEST, (None, None), return_names, no_data((None, None)), return_data)
+        names = found.a.name, found.b.name
+        return as_asked(found.distance, names, return_names, found.data if return_data else None, return_data)
 
 
 def _objects_of(manager: Any) -> Objects:

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.broad.tree import Tree
+from gjk3d.broad.tree import ALL
 from gjk3d.errors import PoseError, SceneError, ShapeError
 from gjk3d.poses import ROUNDING, TOLERANCE, WIDTH, as_matrices, check_row, parts, pose_rows
+from gjk3d.scene import objects as scene
 from gjk3d.typing import Array, Ints
 
 _FLAT = 1e-12  #: a transform that shrinks one way by this, next to another way, has no inverse worth the name
+_ROUND = 1e-13  #: of its greatest coordinate: a convex mesh that is off its hull by less is asked about by that
 EXTERNAL = "__external"  #: what trimesh calls the mesh that is not in the manager
 Key = tuple[Hashable, bytes]  #: of a mesh: its content, and the deformation by its transform, nothing for none
 
@@ -34,7 +36,7 @@ class CollisionObject:
 
     Parameters
     ----------
-    name, number
+    name, number, owner
         What it is called, and where it is kept; the manager makes these.
 
     Examples
@@ -46,14 +48,19 @@ class CollisionObject:
     ('block', [1.0, 2.0, 3.0], (3, 3))
     """
 
-    __slots__ = ("_keys", "_number", "_row", "mesh", "name", "transform")
+    __slots__ = ("_keys", "_number", "_owner", "mesh", "name", "transform")
     mesh: Mesh
-    _row: Array  #: the pose, as twelve numbers
     transform: Array
     _keys: tuple[Key, ...]  #: of the mesh as it was given, and of what its transform made of it where that is another
 
-    def __init__(self, name: Hashable, number: int) -> None:
-        self.name, self._number = name, number
+    def __init__(self, name: Hashable, number: int, owner: Objects) -> None:
+        self.name, self._number, self._owner = name, number, owner
+
+    @property
+    def _row(self) -> Array:
+        """The pose, as twelve numbers."""
+        row: Array = self._owner.scene.rows[self._number, :12]
+        return row
 
     def getRotation(self) -> Array:
         """Return the upper left part of the transform, (3, 3), as fcl's object does."""
@@ -81,25 +88,20 @@ class Pairs:
 
 
 class Objects:
-    """Objects by name; leaves of the tree are their numbers, each used again when its object is gone.
+    """Objects by name, and the scene that they are asked about by; its slots are their numbers.
 
-    Boxes are fitted when the next question is asked, all that are new or have moved at once.
+    In it a convex mesh is its hull; what is not convex stands there to be found, and is asked about as a mesh.
     """
 
     def __init__(self, lender: Objects | None = None) -> None:
         self._lender = lender
         self._guest: Objects | None = None
+        self._last: tuple[Any, bytes, bytes] | None = None  #: the mesh that a guest was, and what was in it
         self.named: dict[Hashable, CollisionObject] = {}
         self.at: dict[int, CollisionObject] = {}
-        self._tree = Tree()
-        self._free: list[int] = []
-        self._fresh: set[int] = set()
-        self._moved: set[int] = set()
-        self._meshes: dict[Key, list[Any]] = {}  #: each distinct mesh, how many objects are of it, its number
-        self.rows, self.boxes = np.zeros((0, WIDTH)), np.zeros((0, 6))
-        self.which = np.zeros(0, dtype=np.int64)  #: a number for each distinct mesh
-        self._known = 0
-        self._local = np.zeros((0, 6))  #: the middle of the box of each mesh, and half its size
+        self.scene = scene.Objects()
+        self._meshes: dict[Key, list[Any]] = {}  #: each distinct mesh, how many objects are of it, its stand-in
+        self._local = np.zeros((0, 6))  #: by number: the middle of the box of each mesh, and half its size
 
     def __len__(self) -> int:
         return len(self.named)
@@ -114,64 +116,68 @@ class Objects:
         keys, taken = self._deformed(key, self._take(key, lambda: self._made(key, mesh)), linear)
         if name in self.named:
             self.remove(name)
-        number = self._free.pop() if self._free else len(self.at)
-        self._reserve(number + 1)
-        new = self.at[number] = self.named[name] = CollisionObject(name, number)
-        new._keys, new.transform = keys, matrix
-        self.rows[number], new._row = row[0], row[0, :12]
-        self._shape(new, taken)
-        self._fresh.add(number)
+        number = self.scene.next_slot()
+        new = self.at[number] = self.named[name] = CollisionObject(name, number, self)
+        new._keys, new.transform, new.mesh = keys, matrix, taken
+        self._place(new, row)
         return new
 
-    def _shape(self, placed: CollisionObject, mesh: Mesh) -> None:
-        placed.mesh = mesh
-        self.which[placed._number] = self._meshes[placed._keys[-1]][2]
-        low, high = mesh.bounds
-        self._local[placed._number] = *(0.5 * low + 0.5 * high), *(0.5 * high - 0.5 * low)
-
-    def _reserve(self, room: int) -> None:
-        if room <= len(self.rows):
-            return
-        more = max(room, 2 * len(self.rows), 4) - len(self.rows)
-        self.rows = np.concatenate([self.rows, np.zeros((more, WIDTH))])
-        self.boxes = np.concatenate([self.boxes, np.zeros((more, 6))])
-        self.which = np.concatenate([self.which, np.zeros(more, dtype=np.int64)])
-        self._local = np.concatenate([self._local, np.zeros((more, 6))])
+    def _place(self, new: CollisionObject, row: Array) -> None:
+        """Put an object into the scene, which has no such number; the next slot is its own."""
+        if new._number >= len(self._local):
+            self._local = np.concatenate([self._local, np.zeros((new._number + 1, 6))])
+        low, high = new.mesh.bounds
+        self._local[new._number] = *(0.5 * low + 0.5 * high), *(0.5 * high - 0.5 * low)
+        self.scene.rows[new._number] = row[0]
+        self.scene.put(_label(new._number), self._meshes[new._keys[-1]][2], ALL, ALL)
 
     def remove(self, name: Hashable) -> None:
         """Take an object away."""
         old = self.find(name)
         del self.named[name]
         del self.at[old._number]
-        if old._number not in self._fresh:
-            self._tree.remove(np.array([old._number]))
-        self._fresh.discard(old._number)
-        self._moved.discard(old._number)
+        self.scene.remove(_label(old._number))
         for key in old._keys:
             self._drop(key)
-        self._free.append(old._number)
 
     def move(self, name: Hashable, transform: Any) -> None:
         """Give an object a new transform."""
         moved = self.find(name)
+        if (
+            type(transform) is np.ndarray
+            and transform.dtype == np.float64
+            and transform.shape == (4, 4)
+            and transform.flags.carray
+            and len(moved._keys) == 1
+            and check_row(transform, self.scene.rows, moved._number) == 0
+        ):
+            moved.transform = transform.copy()
+            self.scene.moved(moved._number)
+            return
         row = np.empty((1, WIDTH))
         linear, matrix = _split(transform, name, row)
         if linear is not None or len(moved._keys) > 1:
             keys, taken = self._deformed(moved._keys[0], self._meshes[moved._keys[0]][0], linear)
             for key in moved._keys[1:]:
                 self._drop(key)
-            moved._keys = keys
-            self._shape(moved, taken)
-        self.rows[moved._number], moved._row = row[0], row[0, :12]
+            moved._keys, moved.mesh = keys, taken
+            self.scene.remove(_label(moved._number))
+            self._place(moved, row)
+        self.scene.move([moved._number], row)
         moved.transform = matrix
-        self._moved.add(moved._number)
 
     def guest(self, mesh: Any, transform: Any) -> Objects:
-        """Return a mesh by itself as what these can be asked against; the last one is kept."""
-        if self._guest is None:
-            self._guest = Objects(self)
-        self._guest.put(EXTERNAL, mesh, transform)
-        return self._guest
+        """Return a mesh by itself as what these can be asked against; the last one is kept, until it changes."""
+        guest = self._guest
+        if guest is None:
+            guest = self._guest = Objects(self)
+        last = guest._last
+        if last is None or last[0] is not mesh or not (isinstance(mesh, Mesh) or last[1:] == _content(mesh)):
+            guest.put(EXTERNAL, mesh, transform)
+            guest._last = mesh, *((b"", b"") if isinstance(mesh, Mesh) else _content(mesh))
+        else:
+            guest.move(EXTERNAL, np.eye(4) if transform is None else transform)
+        return guest
 
     def find(self, name: Hashable) -> CollisionObject:
         """Return the object of a name."""
@@ -190,11 +196,11 @@ class Objects:
         """Return the mesh of a key, made once for all objects of it, and count who has it."""
         entry = self._meshes.get(key)
         if entry is None:
-            entry = self._meshes[key] = [make(), 0, self._known]
-            self._known += 1
+            mesh = make()
+            entry = self._meshes[key] = [mesh, 0, _stand_in(mesh)]
         entry[1] += 1
-        mesh: Mesh = entry[0]
-        return mesh
+        taken: Mesh = entry[0]
+        return taken
 
     def _made(self, key: Key, mesh: Any) -> Mesh:
         lent = None if self._lender is None else self._lender._meshes.get(key)
@@ -209,53 +215,59 @@ class Objects:
 
     # --- searches ------------------------------------------------------------------------------------------------
 
-    def settle(self) -> None:
-        """Fit the boxes of what is new or has moved."""
-        if self._fresh:
-            self._tree.insert(*self._fitted(self._fresh))
-        if moved := self._moved - self._fresh:
-            self._tree.move(*self._fitted(moved))
-        self._fresh.clear()
-        self._moved.clear()
-
-    def _fitted(self, which: set[int]) -> tuple[Ints, Array]:
-        """Return numbers of objects and the boxes round them at their poses, never too small."""
-        numbers = np.array(sorted(which))
-        center, half, rows = self._local[numbers, :3], self._local[numbers, 3:], self.rows[numbers]
+    @property
+    def boxes(self) -> Array:
+        """The boxes round the boxes of all meshes, by the numbers of the objects, never too small."""
+        count = min(len(self._local), len(self.scene.rows))
+        center, half, rows = self._local[:count, :3], self._local[:count, 3:], self.scene.rows[:count]
         turn, shift = parts(rows)
         size = np.abs(center).max(axis=1) + half.max(axis=1) + np.abs(shift).max(axis=1)
         middle = np.einsum("kij,kj->ki", turn, center) + shift
         reach = np.einsum("kij,kj->ki", np.abs(turn), half) + ROUNDING * size[:, None]
-        boxes = self.boxes[numbers] = np.hstack([middle - reach, middle + reach])
-        return numbers, boxes
+        return np.hstack([middle - reach, middle + reach])
 
     def pairs(self, within: float) -> Pairs:
         """Return the pairs of objects whose boxes are no farther apart than that along any axis, in a fixed order."""
-        self.settle()
-        return Pairs(self, self, in_order(np.sort(_joined(self._tree.pairs(within)), axis=1)))
+        self.scene.settle()
+        return Pairs(self, self, in_order(np.sort(_joined(self.scene.tree.pairs(within)), axis=1)))
 
     def pairs_with(self, other: Objects, within: float) -> Pairs:
         """Return such pairs of an object here and one there."""
-        self.settle()
-        other.settle()
-        return Pairs(self, other, in_order(_joined(self._tree.pairs_with(other._tree, within))))
+        self.scene.settle()
+        other.scene.settle()
+        return Pairs(self, other, in_order(_joined(self.scene.tree.pairs_with(other.scene.tree, within))))
 
     def pairs_of(self, one: CollisionObject) -> Pairs:
         """Return all pairs of one object and another."""
-        self.settle()
+        self.scene.settle()
         others = np.array(sorted(self.at.keys() - {one._number}), dtype=np.int64)
         return Pairs(self, self, np.column_stack([np.full(len(others), one._number), others]))
 
     @property
     def bounds(self) -> Array:
         """The box round everything, (6,); without objects from infinity to minus infinity."""
-        self.settle()
-        return self._tree.bounds
+        self.scene.settle()
+        return self.scene.tree.bounds
 
     def span(self, other: Objects | None = None) -> float:
         """Return a length that no two boxes are apart by, here or in both, and never 0."""
         here, there = self.bounds, (other or self).bounds
         return float((np.maximum(here[3:], there[3:]) - np.minimum(here[:3], there[:3])).max()) + 1e-300
+
+
+def _label(number: int) -> str:
+    """Return what an object is called in the scene: in the order of numbers."""
+    return f"{number:012d}"
+
+
+def _stand_in(mesh: Mesh) -> Any:
+    """Return the hull of a mesh that is one but for rounding, else the mesh."""
+    return mesh.hull() if mesh._convex_slack <= _ROUND * float(np.abs(mesh.bounds).max()) else mesh
+
+
+def _content(mesh: Any) -> tuple[bytes, bytes]:
+    """Return what is in a mesh that can change."""
+    return np.asarray(mesh.vertices).tobytes(), np.asarray(mesh.faces).tobytes()
 
 
 def _joined(blocks: Iterator[Ints]) -> Ints:

@@ -15,7 +15,7 @@ Time Collision Detection, 2005, sec. 9.5.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
@@ -40,6 +40,9 @@ MAX_STEPS = 256
 TOUCHING, AS_GOOD = 4.0, 64.0
 #: a vertex may leave |v| as it is, or longer by this factor, and mend v's direction all the same; so many times
 _LONGER, _PATIENCE = 1.0 + 1e-15, 8
+
+#: cosine of the angle up to which remembered points and the old axis agree on a direction: 2.5 degrees
+_AGREE = 0.999
 
 #: floats that a query leaves for the next one about the same two shapes: how many points of the simplex (0: nothing
 #: yet), the axis in A's frame, then each point of A and of B in its own frame
@@ -152,29 +155,27 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
     ``far`` and ``near`` stop it early: once the bounds of the distance, radii taken off, prove more than ``far`` or at
     most ``near``. ``width`` is the gap between the bounds at which it is done.
     """
-    axis = unit(start.axis)
-    count = start.given
-    w, a, b = support_pair(c, axis)
-    lower = -dot(axis, w)
-    code = LIMIT
-    steps = 1
-    level = 0
-    v = w
-    if count > 0:  # from points remembered, unless the new one is nearer than all of them
+    axis, count, code, steps, level = unit(start.axis), start.given, LIMIT, 0, 0
+    lower, v, asks = -inf, (0.0, 0.0, 0.0), True
+    if count > 0:  # from points remembered
         v, l4, where = nearest(s, count, c.tiny)
         if where == INSIDE:
             set_weights(s, l4)
-            return Walk(INSIDE_SIMPLEX, count, v, lower, axis, steps)
+            w, a, b = support_pair(c, axis)
+            return Walk(INSIDE_SIMPLEX, count, v, -dot(axis, w), axis, 1)
         count = keep(s, count, l4)
-        if not dot(v, v) < dot(w, w):
-            count = 0
-    if count == 0:
-        set_row(s, count, w, a, b)
-        s[0, 9] = 1.0
-        count += 1
-        v = w
-    if lower - c.error - c.radii > far:
-        return Walk(FAR, count, v, lower, axis, steps)
+        length = sqrt(dot(v, v))
+        # near where it was, the direction to them is the better one, and the old axis need not be asked
+        asks = not (length > AS_GOOD * c.tiny and -dot(v, axis) >= _AGREE * length)
+    if asks:
+        w, a, b = support_pair(c, axis)
+        lower, steps = -dot(axis, w), 1
+        if count == 0 or not dot(v, v) < dot(w, w):  # also where the new point is nearer than all that are remembered
+            set_row(s, 0, w, a, b)
+            s[0, 9] = 1.0
+            count, v = 1, w
+        if lower - c.error - c.radii > far:
+            return Walk(FAR, count, v, lower, axis, steps)
     while steps < MAX_STEPS:
         square = dot(v, v)
         length = sqrt(square)
@@ -230,8 +231,8 @@ def recall(cache: Array, k: int, m: Rigid, s: Array) -> Start:
     """Put the points remembered in row k, if there is one, into the simplex, B's moved to where it is now.
 
     Points of a shape stay points of it wherever it goes, so the old simplex, moved along, is one of the new A - B, and
-    the old axis is as good a first direction as any. Nothing is believed: the axis has to prove its bound again, and
-    the points are only where GJK starts.
+    the old axis, or the direction to the simplex where both agree, is as good a first direction as any. Nothing is
+    believed: bounds are proven by what is asked now, and the points are only where GJK starts.
     """
     if cache.shape[0] == 0 or not cache[k, 0] > 0.0:
         return Start(direction_between(m), 0)

@@ -110,14 +110,18 @@ class Cell(NamedTuple):
     owners: list[str]  #: names of links, then of objects
     objects: dict[str, int]  #: name of an object: its slot
     slots: Ints  #: (pairs, 2)
+    named: dict[int, tuple[str, str]]  #: names of pairs that were asked for
     margins: Array  #: (pairs,)
     memory: Memory
     kept: Kept
 
     def names(self, p: int) -> tuple[str, str]:
         """Return the names of a pair."""
-        a, b = self.slots[p]
-        return self.owners[self.owner[a]], self.owners[self.owner[b]]
+        names = self.named.get(p)
+        if names is None:
+            a, b = self.slots[p].tolist()
+            names = self.named[p] = self.owners[self.owner[a]], self.owners[self.owner[b]]
+        return names
 
     def placed(self, links: Array, slot: int) -> Array:
         """Return where a slot is, (n, 4, 4), from the poses of the links (n, links, 4, 4)."""
@@ -241,6 +245,7 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
         owners=owners,
         objects={each.name: k for k, each in enumerate(every, len(base.slots))},
         slots=np.concatenate([pairs[:, :2], others]),
+        named={},
         margins=np.zeros(0),
         memory=Memory(len(pairs), len(pairs) + len(subs)),
         kept=Kept(),

@@ -520,8 +520,14 @@ class Checker:
             ``workers`` is no number of threads.
         """
         check_workers(workers)
-        rows, stacked = self.robot.configurations(q)
         cell = self._cell()
+        one = queries.nearest_of_one(cell, q) if workers == 1 and max_distance == inf else None
+        if one is not None:
+            row, p = one
+            distance, lower, upper = row[:3].tolist()
+            named = None if p < 0 else cell.names(p)
+            return RobotClearance(distance, lower, upper, row[3:6], row[6:9], row[9:12], named)
+        rows, stacked = self.robot.configurations(q)
         out, which = queries.nearest(cell, rows, float(max_distance), workers)
         pairs = [None if p < 0 else cell.names(p) for p in which[:, 0].tolist()]
         if stacked:
@@ -635,8 +641,12 @@ class Checker:
         >>> checker.gradient([0.5, 0.0]).round(3).tolist()
         [0.675, 0.196]
         """
+        cell = self._cell()
+        one = queries.gradient_of_one(cell, q)
+        if one is not None:
+            return one
         rows, stacked = self.robot.configurations(q)
-        found = queries.gradient(self._cell(), rows)
+        found = queries.gradient(cell, rows)
         return found if stacked else found[0]
 
     # --- motions -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
-from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1
+from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1, Ints2
 
 FIXED, TURNING, SLIDING, PLANAR, FLOATING = range(5)
 #: how many numbers a joint of each kind takes
@@ -214,3 +214,38 @@ def many_point_jacobians(
         p = rotated(m, (points[k, 0], points[k, 1], points[k, 2]))
         p = (p[0] + m[0, 3], p[1] + m[1, 3], p[2] + m[2, 3])
         _point_jacobian(chain, q[k], poses, link, p, scratch, out[k])
+
+
+@entry
+def distance_gradients(
+    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
+    q: Array2, found: Ints2, answers: Array2, scratch: Array2, poses: Array3, moved: Array2, out: Array2,
+) -> None:  # fmt: skip
+    """Add to ``out`` (n, dof) how distances change with q: their normal times the motion of their points.
+
+    Rows of ``answers`` are those of `solve`; ``found`` (n, 2) are the links of the two points, negative for none.
+    Scratch is (4, 4), (links, 4, 4), and ``moved`` (3, dof).
+    """
+    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
+    for k in range(q.shape[0]):
+        if found[k, 0] < 0 and found[k, 1] < 0:
+            continue
+        link_poses(chain, q[k], scratch, poses)
+        for side in range(2):
+            link = found[k, side]
+            if link < 0:
+                continue
+            m, c = poses[link], 6 + 3 * side
+            x, y, z = answers[k, c] - m[0, 3], answers[k, c + 1] - m[1, 3], answers[k, c + 2] - m[2, 3]
+            # into the link's frame and out again, as a point that is given there
+            p = rotated(m, (
+                m[0, 0] * x + m[1, 0] * y + m[2, 0] * z, m[0, 1] * x + m[1, 1] * y + m[2, 1] * z,
+                m[0, 2] * x + m[1, 2] * y + m[2, 2] * z,
+            ))  # fmt: skip
+            moved[:, :] = 0.0
+            p = (p[0] + m[0, 3], p[1] + m[1, 3], p[2] + m[2, 3])
+            _point_jacobian(chain, q[k], poses, link, p, scratch, moved)
+            sign = -1.0 if side == 0 else 1.0
+            for j in range(q.shape[1]):
+                rate = answers[k, 3] * moved[0, j] + answers[k, 4] * moved[1, j] + answers[k, 5] * moved[2, j]
+                out[k, j] += sign * rate

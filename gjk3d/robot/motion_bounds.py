@@ -19,6 +19,7 @@ from gjk3d.robot.reach import PLANE, SET, reaches
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1
 
+_KEPT = 8  #: bounds, of as many limits
 _TRANSLATIONS = {SLIDING: 1, PLANAR: 2, FLOATING: 3}
 
 
@@ -34,7 +35,6 @@ class Arms(NamedTuple):
 class MotionBounds(NamedTuple):
     """What holds of all configurations whose lengths lie within some limits."""
 
-    limits: tuple[bytes, bytes]
     arms: Arms
     slack: float  #: what the poses of two slots may be wrong by, together
 
@@ -112,10 +112,13 @@ def motion_bounds(cell: Cell, q0: Array, q1: Array) -> MotionBounds:
     """Return what holds of all configurations between those given and within the robot's limits; the cell keeps it."""
     low, high = _ranges(cell, q0, q1)
     limits = low.tobytes(), high.tobytes()
-    kept: MotionBounds | None = cell.kept.bounds
-    if kept is None or kept.limits != limits:
+    every: dict[tuple[bytes, bytes], MotionBounds] = cell.kept.bounds or {}
+    kept = every.get(limits)
+    if kept is None:
         boxes = _translations(cell, low, high)
-        kept = cell.kept.bounds = MotionBounds(limits, _arms(cell, boxes), _slack(cell, boxes))
+        kept = MotionBounds(_arms(cell, boxes), _slack(cell, boxes))
+        # another dict, for who goes through this one; motions beyond the limits now and then have a few others
+        cell.kept.bounds = {**(every if len(every) < _KEPT else {}), limits: kept}
     return kept
 
 
@@ -123,12 +126,14 @@ def _ranges(cell: Cell, q0: Array, q1: Array) -> tuple[Array, Array]:
     """Return between what each number of q may lie that is a length; turns are not bounded, and given as 0."""
     robot, chain = cell.robot, cell.robot._chain
     low, high = np.zeros(robot.dof), np.zeros(robot.dof)
-    for k in np.flatnonzero(np.isin(chain.kind, list(_TRANSLATIONS))).tolist():
-        for c in range(int(chain.source[k]), int(chain.source[k]) + _TRANSLATIONS[int(chain.kind[k])]):
-            ends = [*(q[:, c].min(initial=0.0) for q in (q0, q1)), *(q[:, c].max(initial=0.0) for q in (q0, q1))]
+    least = np.minimum(q0.min(axis=0, initial=0.0), q1.min(axis=0, initial=0.0))
+    greatest = np.maximum(q0.max(axis=0, initial=0.0), q1.max(axis=0, initial=0.0))
+    for k, kind in enumerate(chain.kind.tolist()):
+        for c in range(int(chain.source[k]), int(chain.source[k]) + _TRANSLATIONS.get(kind, 0)):
             # so that what is kept serves many calls: the limits, or the next power of two
-            for out, limit, sign in ((low, robot.lower[c], -1.0), (high, robot.upper[c], 1.0)):
-                most = max(sign * float(end) for end in ends)
+            two = (low, robot.lower[c], -1.0, least[c]), (high, robot.upper[c], 1.0, greatest[c])
+            for out, limit, sign, end in two:
+                most = sign * float(end)
                 if np.isfinite(limit) and sign * limit >= most:
                     out[c] = limit
                 else:

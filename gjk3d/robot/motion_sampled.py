@@ -11,7 +11,6 @@ from gjk3d.robot.walk import FREE, UNSURE
 from gjk3d.typing import Array, Ints
 
 _AT_ONCE = 256  #: configurations that are asked about general pairs before what they say is looked at
-_MOST_STEPS = 2.0**28  #: of one edge; more, which would take minutes, is a slip of the resolution
 
 
 def sampled(cell: Cell, first: Array, second: Array, each: Array, workers: int) -> tuple[Ints, Array, Array]:
@@ -22,7 +21,7 @@ def sampled(cell: Cell, first: Array, second: Array, each: Array, workers: int) 
     with np.errstate(over="ignore"):
         wanted = np.ceil((np.abs(second - first) / each).max(axis=1, initial=0.0))
     wanted = np.maximum(wanted, (first != second).any(axis=1))  # both ends, however coarse
-    if not (wanted <= _MOST_STEPS).all():
+    if not (wanted <= queries.MOST_STEPS).all():
         e = int(np.argmax(wanted))
         raise RobotError(f"motion {e} would take {wanted[e]:.3g} samples: give a coarser resolution")
     steps = wanted.astype(np.int64)

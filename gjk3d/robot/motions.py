@@ -15,6 +15,7 @@ from gjk3d.errors import RobotError
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.motion_certified import certified
 from gjk3d.robot.motion_sampled import sampled
+from gjk3d.robot.queries import edge_of_one
 from gjk3d.robot.results import PairName
 from gjk3d.robot.walk import FREE
 from gjk3d.typing import Array, B, Ints, N, Number, P, Rows, S, VectorLike
@@ -131,6 +132,10 @@ def motion_free(
 ) -> OneMotion | ManyMotions:
     """Answer `Checker.motion_free`."""
     check_workers(workers)
+    if not certify and workers == 1 and type(tolerance) is float and 0.0 < tolerance < 1.0:
+        known = edge_of_one(cell, q0, q1, resolution) if type(resolution) is float and resolution > 0.0 else None
+        if known is not None:
+            return _one(cell, *known)
     first, stack0 = cell.robot.configurations(q0, "q0")
     second, stack1 = cell.robot.configurations(q1, "q1")
     if stack0 and stack1 and len(first) != len(second):
@@ -145,6 +150,13 @@ def motion_free(
         return MotionCheck(found.status == MotionStatus.FREE, found.status, found.safe, found.hit, names)
     status = MotionStatus(int(found.status[0]))
     return MotionCheck(status == MotionStatus.FREE, status, float(found.safe[0]), float(found.hit[0]), names[0])
+
+
+def _one(cell: Cell, steps: int, at: int, p: int) -> OneMotion:
+    if p == FREE:
+        return MotionCheck(True, MotionStatus.FREE, 1.0, nan, None)
+    most = max(steps, 1)
+    return MotionCheck(False, MotionStatus.HIT, max(at - 1, 0) / most, at / most, cell.names(p))
 
 
 def path_free(

@@ -5,8 +5,8 @@ Configurations are (n, dof) rows, checked. Pairs are numbers, see `gjk3d.robot.c
 
 from __future__ import annotations
 
-from math import inf
-from typing import Any
+from math import ceil, inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,14 @@ from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.robot import general_pairs
-from gjk3d.robot.cell import Cell, scratch_of_solve
-from gjk3d.robot.kinematics import many_point_jacobians
+from gjk3d.robot.cell import Cell, Kept, scratch_of_solve
+from gjk3d.robot.kinematics import distance_gradients
 from gjk3d.robot.walk import (
     FAR,
     FREE,
     REFUSED,
     UNSURE,
-    Frames,
+    Layout,
     clearance_many,
     collide_many,
     every_many,
@@ -31,6 +31,8 @@ from gjk3d.robot.walk import (
 from gjk3d.typing import Array, Bools, Ints
 
 _FLOAT = np.dtype(np.float64)
+MOST_STEPS = 2.0**28  #: of one edge; more, which would take minutes, is a slip of the resolution
+_AT = -4  #: of what `prepared` keeps: where `first_hits` tells which sample it is
 
 
 def quick(cell: Cell, q: Any) -> int:
@@ -45,22 +47,50 @@ def quick(cell: Cell, q: Any) -> int:
     if len(q) != cell.robot.dof or not cell.memory.lock.acquire(blocking=False):
         return REFUSED
     try:
-        kept, row = cell.kept, q[None]
-        if kept.free is None:
-            memory, none, kept.told = cell.memory, np.zeros(1, dtype=np.int64), np.empty(1, dtype=np.int64)
-            kept.free = (
-                none, none, *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes, *cell.frames(),
-                np.empty((6, 10)), np.empty(len(q)), np.empty(1, dtype=np.int64), kept.told, 0, 1,
-            )  # fmt: skip
-            first_hits(row, row, *kept.free)
-        else:
-            first_hits(row, row, *kept.free)
+        kept, row = prepared(cell), q[None]
+        first_hits(row, row, *kept.free)
         found = int(kept.told[0])
         if found == FREE and len(cell.general.pairs) and not general_pairs.all_far(cell, row):
             return int(general_pairs.hits(cell, row)[0])
         return found
     finally:
         cell.memory.lock.release()
+
+
+def prepared(cell: Cell) -> Kept:
+    """Return what one question of `first_hits` is asked with, for who holds the lock of the memory."""
+    kept, memory = cell.kept, cell.memory
+    if kept.free is None:
+        none, kept.told = np.zeros(1, dtype=np.int64), np.empty(1, dtype=np.int64)
+        kept.free = (
+            none, none, *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes, *cell.frames(),
+            np.empty((6, 10)), np.empty(cell.robot.dof), np.empty(1, dtype=np.int64), kept.told, 0, 1,
+        )  # fmt: skip
+    return kept
+
+
+def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, int] | None:
+    """Return how many steps an edge takes, at which it hits first, and which pair; None where `walk_edges` must.
+
+    Samples are so close that no number of q changes by more than a step.
+    """
+    for q in (q0, q1):
+        if not (type(q) is np.ndarray and q.ndim == 1 and q.dtype is _FLOAT and q.flags.carray):
+            return None
+    if not len(q0) == len(q1) == cell.robot.dof or len(cell.general.pairs):
+        return None
+    one, two = q0.tolist(), q1.tolist()
+    widest = max((abs(b - a) for a, b in zip(one, two, strict=True)), default=0.0) / step
+    square = q0.dot(q0) + q1.dot(q1)
+    if square - square != 0.0 or not widest <= MOST_STEPS or not cell.memory.lock.acquire(blocking=False):
+        return None
+    try:
+        kept, steps = prepared(cell), np.array([max(ceil(widest), int(one != two))], dtype=np.int64)
+        first_hits(q0[None], q1[None], steps, *kept.free[1:])
+        found, at = kept.told.item(0), kept.free[_AT].item(0)
+    finally:
+        cell.memory.lock.release()
+    return None if found < FREE else (steps.item(0), at, found)
 
 
 def walk_edges(cell: Cell, first: Array, second: Array, steps: Ints, begin: Ints, workers: int) -> tuple[Ints, Ints]:
@@ -85,19 +115,23 @@ def hits(cell: Cell, rows: Array, workers: int) -> Ints:
     none = np.zeros(len(rows), dtype=np.int64)
     answer = walk_edges(cell, rows, rows, none, none, workers)[1]
     for k in np.flatnonzero(answer == UNSURE):
-        close = _not_apart(cell, rows[k : k + 1], cell.margins[: len(cell.layout.pairs)])[0]
-        answer[k] = np.argmax(close) if close.any() else FREE
+        near = _not_apart(cell, rows[k : k + 1], cell.margins[: len(cell.layout.pairs)])[0]
+        answer[k] = np.argmax(near) if near.any() else FREE
     if len(cell.general.pairs):
         left = np.flatnonzero(answer == FREE)
         answer[left] = general_pairs.hits(cell, rows[left])
     return answer
 
 
+def close(out: Array, which: Ints, most: Array) -> Bools:
+    """Tell of what `every` returns where pairs are not proven farther apart than that."""
+    near: Bools = (which != FAR) & ~(out[..., 1] > most)
+    return near
+
+
 def _not_apart(cell: Cell, rows: Array, margins: Array) -> Bools:
     """Tell which pairs, of those that kernels answer, are not proven farther apart than their margin."""
-    out, which = every(cell, rows, margins)
-    close: Bools = (which != FAR) & ~(out[..., 1] > margins)
-    return close
+    return close(*every(cell, rows, margins), margins)
 
 
 def collide(cell: Cell, rows: Array, asked: Ints) -> Bools:
@@ -117,9 +151,12 @@ def collide(cell: Cell, rows: Array, asked: Ints) -> Bools:
 
 
 def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints]:
-    """Return the signed distance of every pair as far as ``most`` of it, and its sub-pair, -1 or `FAR`."""
+    """Return the signed distance of every pair as far as ``most`` of it, and its sub-pair, -1 or `FAR`.
+
+    Rows of what is far may hold anything.
+    """
     shape = len(rows), len(cell.layout.pairs)
-    out, which = np.full((*shape, narrow.FLOATS), np.nan), np.empty(shape, dtype=np.int64)
+    out, which = np.empty((*shape, narrow.FLOATS)), np.empty(shape, dtype=np.int64)
     every_many(
         *cell.robot._chain, rows, *cell.layout, most, *cell.frames(), *scratch_of_solve(),
         np.empty(len(cell.memory.axes)), np.empty((0, MEMORY)), out, which,
@@ -132,54 +169,87 @@ def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Arr
     out, which = np.full((len(rows), narrow.FLOATS), np.nan), np.empty((len(rows), 2), dtype=np.int64)
     out[:, :3] = inf
 
-    def ask(
-        axes: Array, lent: tuple[Frames, tuple[Array, Ints, int, Array, Ints], Array], start: int, stop: int
-    ) -> None:
-        frames, solving, gaps = lent
+    def run(start: int, stop: int) -> None:
+        axes, frames = (memory or cell.memory.fresh()).axes, cell.frames()
         clearance_many(
-            *cell.robot._chain, rows, *cell.layout, min(most, 1e50), axes, *frames, *solving, gaps, start, stop, out,
-            which,
+            *cell.robot._chain, rows, *cell.layout, min(most, 1e50), axes, *frames, *scratch_of_solve(),
+            np.empty(len(cell.memory.axes)), start, stop, out, which,
         )  # fmt: skip
 
-    def run(start: int, stop: int) -> None:
-        ask(
-            (memory or cell.memory.fresh()).axes,
-            (cell.frames(), scratch_of_solve(), np.empty(len(cell.memory.axes))),
-            start,
-            stop,
-        )
-
-    if len(rows) == 1 and cell.kept.clearance is not None and cell.memory.lock.acquire(blocking=False):
-        try:  # the same without what only stacks need
-            ask(cell.memory.axes, cell.kept.clearance, 0, 1)
-        finally:
-            cell.memory.lock.release()
-    else:
-        with cell.memory.lent(workers) as memory:
-            in_chunks(len(rows), workers, run)
-        if cell.kept.clearance is None:
-            cell.kept.clearance = cell.frames(), scratch_of_solve(own=True), np.empty(len(cell.memory.axes))
+    with cell.memory.lent(workers) as memory:
+        in_chunks(len(rows), workers, run)
     if len(cell.general.pairs):
         general_pairs.nearest(cell, rows, most, out, which)
     return out, which
 
 
+def nearest_of_one(cell: Cell, q: Any) -> tuple[Array, int] | None:
+    """Answer `nearest` of one configuration with hardly any Python: a row and its pair; None where that must."""
+    if not (type(q) is np.ndarray and q.ndim == 1 and q.dtype is _FLOAT and len(q) == cell.robot.dof):
+        return None
+    if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
+        return None
+    try:
+        kept = cell.kept.clearance
+        if kept is None or kept.layout is not cell.layout:
+            kept = cell.kept.clearance = _one_kept(cell, kept)
+        kept.row[0] = q
+        clearance_many(*kept.args)
+        pair, row = kept.which.item(0), kept.out[0].copy()
+    finally:
+        cell.memory.lock.release()
+    if pair == REFUSED:
+        return None
+    if pair < 0:
+        row[:3], row[3:] = inf, np.nan
+    return row, pair
+
+
+class _OneKept(NamedTuple):
+    """What `nearest_of_one` calls, and where it asks and answers."""
+
+    layout: Layout
+    args: tuple[Any, ...]
+    row: Array
+    out: Array
+    which: Ints
+    scratch: tuple[Any, ...]
+
+
+def _one_kept(cell: Cell, old: _OneKept | None) -> _OneKept:
+    """Return that for a cell, with the scratch of another state of it."""
+    if old is None:
+        scratch = *cell.frames(), *scratch_of_solve(own=True), np.empty(len(cell.memory.axes))
+    else:
+        scratch = old.scratch
+    row, out, which = np.empty((1, cell.robot.dof)), np.empty((1, narrow.FLOATS)), np.empty((1, 2), dtype=np.int64)
+    args = *cell.robot._chain, row, *cell.layout, 1e50, cell.memory.axes, *scratch, 0, 1, out, which
+    return _OneKept(cell.layout, args, row, out, which, scratch)
+
+
 def gradient(cell: Cell, rows: Array) -> Array:
     """Return how the clearance changes with q, (n, dof)."""
-    robot = cell.robot
     out, which = nearest(cell, rows, inf)
-    total, found = np.zeros((len(rows), robot.dof)), which[:, 0] >= 0
-    for side, sign, points in ((0, -1.0, out[:, 6:9]), (1, 1.0, out[:, 9:12])):
-        link = np.full(len(rows), -1)
-        link[found] = cell.layout.link[cell.slots[which[found, 0], side]]
-        for each in np.unique(link[link >= 0]).tolist():
-            at = np.flatnonzero(link == each)
-            poses = robot.link_poses(rows[at])[:, each]
-            local = np.einsum("nji,nj->ni", poses[:, :3, :3], points[at] - poses[:, :3, 3])
-            moved = np.empty((len(at), 3, robot.dof))
-            many_point_jacobians(
-                *robot._chain, rows[at].copy(), each, local.copy(), np.empty((4, 4)),
-                np.empty((len(robot.links), 4, 4)), moved,
-            )  # fmt: skip
-            total[at] += sign * np.einsum("ni,nij->nj", out[at, 3:6], moved)
+    return _gradients(cell, rows, out, which[:, 0])
+
+
+def gradient_of_one(cell: Cell, q: Any) -> Array | None:
+    """Answer `gradient` of one configuration as `nearest_of_one` does."""
+    known = nearest_of_one(cell, q)
+    if known is None:
+        return None
+    total: Array = _gradients(cell, q[None], known[0][None], np.array([known[1]]))[0]
+    return total
+
+
+def _gradients(cell: Cell, rows: Array, answers: Array, pairs: Ints) -> Array:
+    """Return how distances change with q, of a pair at each configuration, or -1."""
+    robot, total = cell.robot, np.zeros(rows.shape)
+    if len(cell.slots):
+        links = cell.layout.link[cell.slots[pairs]]
+        links[pairs < 0] = -1
+        distance_gradients(
+            *robot._chain, rows, links, answers, np.empty((4, 4)), np.empty((len(robot.links), 4, 4)),
+            np.empty((3, robot.dof)), total,
+        )  # fmt: skip
     return total

@@ -10,7 +10,6 @@ import numpy as np
 from gjk3d.query.contact import check_patches, contact
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell
-from gjk3d.robot.walk import FAR
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, N, P
 from gjk3d.wording import told
@@ -202,7 +201,8 @@ def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Ar
     size = max(1, _AT_ONCE // max(count, 1))
     for start in range(0, len(rows), size):
         out, which = queries.every(cell, rows[start : start + size], most[:count])
-        for k, p in np.argwhere((which != FAR) & ~(out[..., 1] > most[:count])).tolist():
+        for n in np.flatnonzero(queries.close(out, which, most[:count])).tolist():
+            k, p = divmod(n, count)
             yield start + k, p, out[k, p].copy()
     for p in range(count, len(cell.slots)):
         for k, row in general_pairs.rows_within(cell, rows, p, float(most[p])):

@@ -286,8 +286,9 @@ def clearance_many(
 ) -> None:  # fmt: skip
     """Write for each configuration the least signed distance, as a row of `solve`, and its pair or -1 beyond most.
 
-    ``which`` is (n, 2): the pair, and the sub-pair or -1. Pairs are asked in the order of what their capsules prove,
-    until that is more than the least found; of pairs whose balls are far apart the capsules are not looked at.
+    ``which`` is (n, 2): the pair, and the sub-pair or -1; `REFUSED` where q is not finite. Pairs are asked in the order
+    of what their capsules prove, until that is more than the least found; of pairs whose balls are far apart the
+    capsules are not looked at.
     """
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     layout = Layout(link, local, ints, floats, starts, pairs, subs)
@@ -295,8 +296,13 @@ def clearance_many(
     solver = solver_in(work, table, points, one, marks)
     stamp[:] = -1
     for k in range(start, stop):
-        link_poses(chain, q[k], matrix, links)
         which[k, 0] = which[k, 1] = -1
+        for c in range(q.shape[1]):
+            if q[k, c] - q[k, c] != 0.0:
+                which[k, 0] = REFUSED
+        if which[k, 0] == REFUSED:
+            continue
+        link_poses(chain, q[k], matrix, links)
         best, lower = most, 1e308
         near = most  # a guess of the least distance: all is right with any
         for p in range(pairs.shape[0]):

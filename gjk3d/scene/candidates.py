@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from gjk3d.broad.tree import Tree, box_gaps
 from gjk3d.scene.objects import Objects
+from gjk3d.scene.walk import WIDER
 from gjk3d.typing import Array, Ints
 
 _ROUNDING = 1e-13  #: of a height over a plane, in units of the numbers it is made of
-_WIDER = 1.0 + 1e-8  #: of a distance that is asked for: the narrow phase is off by less
 
 
 def wider(within: float) -> float:
     """Return how far boxes may be apart of what the narrow phase might not prove to be farther apart than that."""
-    return within * _WIDER if within > 0.0 else 0.0
+    return within * WIDER if within > 0.0 else 0.0
 
 
 def heights(boxes: Array, normal: Array, offset: float) -> Array:

@@ -6,8 +6,8 @@ question is asked, all that are new or have moved at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -31,15 +31,18 @@ def alone(method: F) -> F:
     @wraps(method)
     def locked(self: Any, *args: Any, **options: Any) -> Any:
         other = args[0] if args else options.get("other")
-        if not isinstance(other, type(self)) or other is self:
-            with self._lock:
-                return method(self, *args, **options)
-        with ExitStack() as both:
-            for scene in sorted((self, other), key=id):  # in one order, or two threads would wait for each other
-                both.enter_context(scene._lock)
+        with both_held(self, other) if isinstance(other, type(self)) and other is not self else self._lock:
             return method(self, *args, **options)
 
     return cast(F, locked)
+
+
+@contextmanager
+def both_held(one: Any, other: Any) -> Iterator[None]:
+    """Let no other thread into two scenes."""
+    first, second = sorted((one, other), key=id)  # in one order, or two threads would wait for each other
+    with first._lock, second._lock:
+        yield
 
 
 MOST_GROUPS = 62  #: bits that are free in an int64
@@ -50,6 +53,7 @@ class Objects:
     """See the module."""
 
     __slots__ = (
+        "_both",
         "_free",
         "_fresh",
         "_guest",
@@ -58,6 +62,8 @@ class Objects:
         "_moved",
         "_ranks",
         "_room",
+        "_table",
+        "_visitor",
         "allowed",
         "bits",
         "groups",
@@ -89,6 +95,9 @@ class Objects:
         self._keys: Ints | None = None
         self._guest: Objects | None = None
         self._joined: tuple[SolidPairs, SolidPairs, SolidPairs] | None = None
+        self._table: tuple[SolidPairs, Ints] | None = None
+        self._both: tuple[SolidPairs, Ints] | None = None
+        self._visitor: tuple[Collider | None, int] = None, -1  #: a shape by itself at a slot that is no leaf
         self._room = 0
         self.rows, self.which = np.zeros((0, WIDTH)), np.zeros(0, dtype=np.int64)
         self.bits, self.starts = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
@@ -150,6 +159,10 @@ class Objects:
         self.rows[slots] = rows
         self._moved.update(slots)
 
+    def moved(self, slot: int) -> None:
+        """Take note that the row of an object holds a new pose."""
+        self._moved.add(slot)
+
     def allow(self, a: str, b: str, allowed: bool) -> None:
         """Let a pair be passed over, or no longer."""
         i, j = sorted((self.slots[a], self.slots[b]))
@@ -168,11 +181,7 @@ class Objects:
 
     def settle(self) -> None:
         """Pack new shapes, and fit the boxes of what is new or has moved."""
-        if len(self.shapes) > 2 * len(self.slots) + _SPARE:
-            self._drop_shapes()
-        known = len(self.pairs)
-        if len(self.shapes) > known:
-            self.pairs = self.pairs._joined(SolidPairs(list(self.shapes)[known:]))
+        self._pack()
         moved = self._moved.difference(self._fresh, self.planes) if self._moved else self._moved
         if self._fresh:
             self._settle_fresh()
@@ -182,9 +191,34 @@ class Objects:
         self._fresh.clear()
         self._moved.clear()
 
+    def settle_but_one(self) -> int:
+        """Do as `settle` does, but for a single object that has moved; return its slot, -1 where there is none such.
+
+        Its leaf is still to be moved.
+        """
+        moved = self._moved
+        if len(moved) == 1 and not self._fresh and len(self.shapes) == len(self.pairs):
+            slot = moved.pop()
+            if slot in self.planes:
+                return -1
+            self.tree.changed(1)
+            return slot
+        if moved or self._fresh or len(self.shapes) != len(self.pairs):
+            self.settle()
+        return -1
+
+    def _pack(self) -> None:
+        """Pack new shapes, and forget those that are of no use any more."""
+        if len(self.shapes) > 2 * len(self.slots) + _SPARE:
+            self._drop_shapes()
+        known = len(self.pairs)
+        if len(self.shapes) > known:
+            self.pairs = self.pairs._joined(SolidPairs(list(self.shapes)[known:]))
+
     def _drop_shapes(self) -> None:
         """Forget shapes that no object has any more."""
-        old = np.array([slot for slot in self.slots.values() if slot not in self._fresh], dtype=np.int64)
+        visitor = [self._visitor[1]] if self._visitor[0] is not None else []
+        old = np.array([*(slot for slot in self.slots.values() if slot not in self._fresh), *visitor], dtype=np.int64)
         listed = list(self.shapes)
         used = sorted({*self.which[old].tolist(), *(number for number, _, _ in self._fresh.values())})
         number = {before: k for k, before in enumerate(used)}
@@ -222,6 +256,46 @@ class Objects:
             guest.move([0], row)
         return guest
 
+    def is_visitor(self, shape: Any) -> bool:
+        """Tell whether it is what `visitor` was last asked for."""
+        return shape is not None and self._visitor[0] is shape
+
+    def visitor(self, shape: Collider) -> int:
+        """Return the slot of a shape that is no object, for its pose and its box; the last one is kept, packed."""
+        known, slot = self._visitor
+        if known is shape:
+            return slot
+        if slot < 0:
+            slot = self.next_slot()
+            if self._free:
+                self._free.pop()
+                self.names[slot] = ""
+            else:
+                self.names.append("")
+            self.tree.reserve(slot + 1)
+        number = self.shapes.setdefault(shape, len(self.shapes))
+        self.which[slot], self.bits[slot] = number, ALL
+        self._visitor = shape, slot
+        return slot
+
+    @property
+    def table(self) -> Ints:
+        """The shapes by their numbers as `gjk3d.scene.walk` takes them."""
+        if self._table is None or self._table[0] is not self.pairs:
+            self._table = self.pairs, _table_of(self.pairs)
+        return self._table[1]
+
+    def joined_table(self, other: Objects) -> tuple[SolidPairs, Ints]:
+        """Return the shapes of both, see `joined`, and their table."""
+        kept = self._joined
+        if kept is None or kept[0] is not self.pairs or kept[1] is not other.pairs:
+            pairs = self.joined(other)
+        else:
+            pairs = kept[2]
+        if self._both is None or self._both[0] is not pairs:
+            self._both = pairs, _table_of(pairs)
+        return self._both
+
     def joined(self, other: Objects) -> SolidPairs:
         """Return the shapes of both, those of the other one behind; the last such are kept."""
         kept = self._joined
@@ -231,10 +305,10 @@ class Objects:
 
     @property
     def ranks(self) -> Ints:
-        """Rank of each slot among the names in order."""
+        """Rank of each slot among the names in order, -1 of those without a name."""
         if self._ranks is None:
             ordered = [self.slots[name] for name in sorted(self.slots)]
-            self._ranks = np.zeros(self._room, dtype=np.int64)
+            self._ranks = np.full(self._room, -1, dtype=np.int64)
             self._ranks[ordered] = np.arange(len(ordered))
         return self._ranks
 
@@ -268,6 +342,10 @@ class Objects:
         for group, bit in other.groups.items():
             out[some & (theirs >> bit & 1 == 1)] |= self.bit(group)
         return out
+
+
+def _table_of(pairs: SolidPairs) -> Ints:
+    return np.column_stack([pairs._columns, pairs.mapped, pairs._singly | pairs.mixed]).astype(np.int64)
 
 
 def pose_rows_of(poses: Any, count: int, names: Sequence[str], one: bool) -> Array:

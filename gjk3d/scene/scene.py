@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from difflib import get_close_matches
 from math import inf
@@ -17,12 +18,13 @@ from gjk3d.convex.checks import check_margin, check_workers, no_shape
 from gjk3d.errors import SceneError, ShapeError
 from gjk3d.poses import matrices
 from gjk3d.query.contact import Contact, check_patches
-from gjk3d.query.dispatch import Collider, is_collider
+from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.candidates import Candidates
 from gjk3d.scene.narrow import Answers, Narrow, first_hits, nearest, patches
-from gjk3d.scene.objects import Objects, alone, check_name, check_new, distinct, pose_rows_of, put_pose
+from gjk3d.scene.objects import Objects, alone, both_held, check_name, check_new, distinct, pose_rows_of, put_pose
+from gjk3d.scene.quick import Quick
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
 
@@ -171,7 +173,6 @@ class Scene:
         rows = pose_rows_of(poses, len(names), names, False)
         self._objects.put_many(names, listed, rows, *self._bits(group, mask))
 
-    @alone
     def move(self, name: str, pose: OnePose) -> None:
         """Put an object elsewhere.
 
@@ -187,8 +188,11 @@ class Scene:
         SceneError, PoseError
             Where there is no such object, or the pose is not rigid.
         """
-        slot = self._slot(name)
-        self._objects.move([slot], pose_rows_of(pose, 1, [name], True))
+        objects = self._objects
+        with self._lock:
+            slot = self._slot(name)
+            put_pose(pose, name, objects.rows, slot)
+            objects.moved(slot)
 
     @alone
     def move_many(self, names: Sequence[str], poses: PoseLike) -> None:
@@ -297,7 +301,6 @@ class Scene:
 
     # --- questions -----------------------------------------------------------------------------------------------
 
-    @alone
     def collides(self, other: Other = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1) -> bool:
         """Tell whether any pair touches or overlaps; stops at the first.
 
@@ -322,11 +325,15 @@ class Scene:
             Naming what is wrong with the question.
         """
         check_margin(margin)
-        candidates, narrow = self._question(other, pose, workers)
-        blocks = candidates.blocks(margin, _FIRST)
-        return any(narrow.any_collides(block, float(margin)) for block in blocks)
+        with self._held(other):
+            quick = self._quick(other, pose, workers)
+            told = None if quick is None else quick.any_hit(float(margin))
+            if told is not None:
+                return told
+            candidates, narrow = self._question(other, pose, workers)
+            blocks = candidates.blocks(margin, _FIRST)
+            return any(narrow.any_collides(block, float(margin)) for block in blocks)
 
-    @alone
     def collisions(
         self, other: Other = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1
     ) -> list[NamePair]:
@@ -338,12 +345,16 @@ class Scene:
             The second name is None of a shape that was asked against.
         """
         check_margin(margin)
-        candidates, narrow = self._question(other, pose, workers)
-        hits = [block[narrow.collide(block, float(margin))] for block in candidates.blocks(margin)]
-        pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *hits])
-        return named(pairs[_by_name(candidates, pairs)], candidates.names)
+        with self._held(other):
+            quick = self._quick(other, pose, workers)
+            told = None if quick is None else quick.hits(float(margin))
+            if told is not None:
+                return told
+            candidates, narrow = self._question(other, pose, workers)
+            hits = [block[narrow.collide(block, float(margin))] for block in candidates.blocks(margin)]
+            pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *hits])
+            return named(pairs[_by_name(candidates, pairs)], candidates.names)
 
-    @alone
     def closest(
         self, other: Other = None, pose: OnePose = None, *, within: float = inf, k: int | None = None, workers: int = 1
     ) -> ScenePairs[Distance[Array], Distance[float]]:
@@ -374,17 +385,26 @@ class Scene:
         if k is not None and (isinstance(k, bool) or not isinstance(k, Integral) or k < 1):
             raise SceneError(f"closest: k is {k!r}, expected at least 1, or None for all within a distance")
         most = 1 if k is None and within == inf else k
-        candidates, narrow = self._question(other, pose, workers)
-        answers = nearest(candidates, narrow, None if most is None else int(most), float(within))
-        rank_a, rank_b = _ranks(candidates, answers.pairs)
-        answers = answers[np.lexsort((rank_b, rank_a, answers.out[:, 0]))[:most]]
-        answers = narrow.settled(answers, float(within))
-        return ScenePairs(answers.pairs, candidates.names, narrow.result(answers, max(float(within), 0.0)))
+        with self._held(other):
+            quick = self._quick(other, pose, workers) if most == 1 else None
+            found = None if quick is None else quick.nearest(float(within))
+            if quick is not None and found is not None:
+                return found.pairs(quick.named(found))
+            candidates, narrow = self._question(other, pose, workers)
+            answers = nearest(candidates, narrow, None if most is None else int(most), float(within))
+            rank_a, rank_b = _ranks(candidates, answers.pairs)
+            answers = answers[np.lexsort((rank_b, rank_a, answers.out[:, 0]))[:most]]
+            answers = narrow.settled(answers, float(within))
+            return ScenePairs(answers.pairs, candidates.names, narrow.result(answers, max(float(within), 0.0)))
 
-    @alone
     def clearance(self, other: Other = None, pose: OnePose = None, *, workers: int = 1) -> Clearance:
         """Return the least signed distance of all pairs, and which pair has it; see `collides` for the arguments."""
-        found = self.closest(other, pose, k=1, workers=workers)
+        with self._held(other):
+            quick = self._quick(other, pose, workers)
+            least = None if quick is None else quick.nearest(inf)
+            if quick is not None and least is not None:
+                return least.clearance(quick.named(least))
+            found = self.closest(other, pose, k=1, workers=workers)
         if not len(found):
             return Clearance()
         a, b, result = found[0]
@@ -467,6 +487,28 @@ class Scene:
 
     # --- within --------------------------------------------------------------------------------------------------
 
+    def _held(self, other: Any) -> AbstractContextManager[Any]:
+        """Return what lets no other thread in, here nor in a scene that this one is asked against."""
+        return self._lock if other is self or not isinstance(other, Scene) else both_held(self, other)
+
+    def _quick(self, other: Any, pose: Any, workers: Any) -> Quick | None:
+        """Return what may answer a question in one call, None where it has to be checked, or is for many threads."""
+        objects = self._objects
+        if type(workers) is not int or workers != 1:
+            return None
+        if isinstance(other, str) and pose is None:
+            slot = self._slot(other)
+            return None if slot in objects.planes else Quick(objects, objects, slot)
+        if other is None or isinstance(other, Scene):
+            if pose is not None:
+                return None
+            return Quick(objects, objects if other is None else other._objects)
+        if objects.is_visitor(other) or kind_of(other) is Kind.CORE:
+            slot = objects.visitor(other)
+            put_pose(pose, "other", objects.rows, slot)
+            return Quick(objects, objects, slot, True)
+        return None
+
     def _question(self, other: Other, pose: Any, workers: int) -> tuple[Candidates, Narrow]:
         check_workers(workers)
         theirs, only = None, None
@@ -484,8 +526,10 @@ class Scene:
         return candidates, Narrow(candidates, workers)
 
     def _slot(self, name: Any) -> int:
-        check_name(name)
-        slot = self._objects.slots.get(name)
+        slot = self._objects.slots.get(name) if type(name) is str else None
+        if slot is None:
+            check_name(name)
+            slot = self._objects.slots.get(name)
         if slot is None:
             near = get_close_matches(name, self._objects.slots, 1)
             hint = f"; did you mean {near[0]!r}?" if near else f" of its {len(self)}"

@@ -72,6 +72,26 @@ def test_warm_starts_take_fewer_steps(name):
     assert sum(warm) < 0.8 * sum(cold)
 
 
+@pytest.mark.parametrize("count", [32, 512, 2048])
+@pytest.mark.parametrize("apart", [1.6, 1.2, 1.0])
+def test_on_a_coherent_path_of_hulls_steps_are_less_than_half(count, apart):
+    rng = np.random.default_rng(count)
+    a, b = (gk.ConvexHull(naive.unit_vectors(rng, count) * radii) for radii in ((0.5, 0.6, 0.4), (0.45, 0.5, 0.55)))
+    pair, steps, turn = gk.Pair(a, b), [], Rotation.random(random_state=count)
+    place, spin, way = np.array([apart, 0.1, 0.2]), 0.01 * naive.unit_vectors(rng, 1)[0], naive.unit_vectors(rng, 1)[0]
+    for _ in range(150):
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = turn.as_matrix(), place
+        warm, cold = pair.distance(None, pose), gk.distance(a, b, None, pose)
+        steps.append((warm.iterations, cold.iterations))
+        assert warm.tight
+        assert max(warm.lower, cold.lower) <= min(warm.upper, cold.upper)
+        assert abs(warm.distance - cold.distance) <= 1e-13
+        turn, place = Rotation.from_rotvec(spin) * turn, place + 0.01 * way * np.sign(apart - np.linalg.norm(place))
+    warm_steps, cold_steps = np.sum(steps[1:], axis=0)
+    assert warm_steps < 0.5 * cold_steps
+
+
 def test_a_point_remembered_for_a_thousand_steps_does_not_wander_off():
     box, pair = gk.Box((1, 1, 1)), gk.Pair(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)))
     for k in range(1000):

@@ -98,6 +98,52 @@ def test_single_stacked_threads_and_order_agree(robot):
     assert isinstance(one.distance, float)
 
 
+def test_one_configuration_is_answered_as_in_a_stack(robot):
+    checker = Checker(robot, AROUND)
+    q = drawn(robot, 40, seed=8)
+    here, there = checker.copy(), checker.copy()  # with what they remember, which answers may depend on to rounding
+    for shift in (0.0, 0.3):
+        here.move("ball", at(-0.4 + shift, 0.2, 0.7))
+        there.move("ball", at(-0.4 + shift, 0.2, 0.7))
+        for k, one in enumerate(q):
+            alone, stack = here.clearance(one), there.clearance(q[k : k + 1])
+            assert alone.pair == stack.pair[0]
+            for name in ("distance", "lower", "upper", "normal", "point_a", "point_b"):
+                assert np.array_equal(getattr(alone, name), getattr(stack, name)[0]), (shift, k, name)
+            assert here.gradient(one).tolist() == there.gradient(q[k : k + 1])[0].tolist()
+            others = here.collisions(one), there.collisions(q[k : k + 1])[0]
+            assert [(c.pair, c.distance) for c in others[0]] == [(c.pair, c.distance) for c in others[1]]
+
+
+def test_one_motion_is_answered_as_in_a_stack(robot):
+    checker = Checker(robot, AROUND)
+    q = drawn(robot, 60, seed=9)
+    first, second = q, np.concatenate([q[1:30], q[:31] + 0.03])
+    second[5], second[7] = first[5], first[7] + 1e-9
+    stack, coarse = checker.motion_free(first, second), checker.motion_free(first, second, resolution=50.0)
+    for k in range(len(q)):
+        for every, step in ((stack, 0.05), (coarse, 50.0)):
+            one = checker.motion_free(first[k], second[k], resolution=step)
+            assert (one.free, one.status, one.safe) == (every.free[k], every.status[k], every.safe[k])
+            assert one.hit == every.hit[k] or (np.isnan(one.hit) and np.isnan(every.hit[k]))
+            assert (one.pair is None) == (every.pair[k] is None)
+    assert 5 < stack.free.sum() < 55
+    assert (type(one.free), type(one.safe), type(one.hit)) == (bool, float, float)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_one_configuration_that_is_not_finite_is_refused(bad):
+    checker = Checker(Robot.example(), {"ball": (gk.Sphere(0.1), at(1, 1, 1))})
+    checker.clearance(np.zeros(2))
+    q = np.array([0.0, bad])
+    for ask in (checker.clearance, checker.gradient, checker.free):
+        with pytest.raises(gk.errors.RobotError, match="expected a finite number"):
+            ask(q)
+    for ends in ((q, np.zeros(2)), (np.zeros(2), q)):
+        with pytest.raises(gk.errors.RobotError, match="expected a finite number"):
+            checker.motion_free(*ends)
+
+
 def test_threads_share_a_checker(robot):
     checker = Checker(robot, AROUND)
     q = drawn(robot, 4000, 9)

@@ -1,0 +1,170 @@
+"""Questions that one call of compiled code answers, of convex objects alone; see `walk`.
+
+What that cannot settle, it leaves to the way of many pairs, in `candidates` and `narrow`, which answers all else.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Literal
+
+import numpy as np
+
+from gjk3d.convex.pairs import pair_distance
+from gjk3d.convex.rows import FIRST_POINTS, scratch
+from gjk3d.narrow import solve
+from gjk3d.results import Distance, pack_marks
+from gjk3d.scene import walk
+from gjk3d.scene.objects import Objects
+from gjk3d.scene.results import Clearance, NamePair, ScenePairs
+from gjk3d.typing import Array, Ints
+
+_MOST = 16384  #: pairs that meet or may meet; where there are more, they are asked in blocks, so that Ctrl-C is heard
+_MANY = 4096  #: and so are all pairs of more objects
+_FIRST = np.zeros((1, 2), dtype=np.int64)
+_NOTHING = np.zeros((0, 3), dtype=np.int64)
+_NO_KEYS = np.zeros(0, dtype=np.int64)
+_local = threading.local()
+
+#: how `walk` takes a scene: shapes by slot, poses, groups, boxes, tree, its state, and a slot with a new pose or -1
+Side = tuple[Ints, Array, Ints, Array, Ints, Ints, int]
+
+
+class Quick:
+    """Two scenes, or one with itself, or a single slot of one with the rest of it, which may be that of a guest."""
+
+    __slots__ = ("guest", "mine", "slot", "theirs")
+
+    def __init__(self, mine: Objects, theirs: Objects, slot: int = -1, guest: bool = False) -> None:
+        self.mine, self.theirs, self.slot, self.guest = mine, theirs, slot, guest
+
+    def _sides(self) -> tuple[Any, Ints, Side, Side, int, Ints]:
+        """Return the shapes and their table, both scenes, by how much the second's shapes are shifted, what is allowed.
+
+        What has moved by itself is moved in the tree by the walk, which has to follow.
+        """
+        mine, theirs = self.mine, self.theirs
+        if mine is theirs:
+            fresh, guest = mine.settle_but_one(), self.slot if self.guest else -1
+            side = mine.which, mine.rows, mine.bits, mine.tree.boxes, mine.tree.links, mine.tree.state
+            return mine.pairs, mine.table, (*side, fresh), (*side, guest), 0, mine.keys
+        fresh, fresh_b = mine.settle_but_one(), theirs.settle_but_one()
+        pairs, table = mine.joined_table(theirs)
+        side = mine.which, mine.rows, mine.bits, mine.tree.boxes, mine.tree.links, mine.tree.state
+        bits = mine.translated(theirs)
+        other = theirs.which, theirs.rows, bits, theirs.tree.boxes, theirs.tree.links, theirs.tree.state
+        return pairs, table, (*side, fresh), (*other, fresh_b), len(mine.pairs), _NO_KEYS
+
+    def _most_rows(self) -> int:
+        """Return how many rows a stack has at most: three a level of one tree, or two of both, and there is more."""
+        return len(self.mine.tree.links) + len(self.theirs.tree.links) + 4
+
+    def meeting(self, margin: float, any_will_do: bool) -> Ints | Literal[True] | None:
+        """Return slots that meet or may meet, (k, 3) with what of both, in no order; None where they are too many.
+
+        Where any will do, it is True if two are known to meet.
+        """
+        if not self.mine.slots or not self.theirs.slots or (self.slot < 0 and len(self.mine.slots) > _MANY):
+            return None
+        pairs, table, side, other, shift, keys = self._sides()
+        work, rows = scratch(FIRST_POINTS)[0], self._most_rows()
+        stack, found = _room(rows, 64)
+        while True:
+            count = walk.meeting(
+                pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, margin, any_will_do, work,
+                stack, found,
+            )  # fmt: skip
+            if count >= 0:
+                return found[:count] if count else _NOTHING
+            if count == walk.NONE:
+                return True
+            if len(found) >= _MOST:
+                return None
+            side, other = (*side[:6], -1), (*other[:6], -1)
+            stack, found = _room(rows, 4 * len(found))
+
+    def nearest(self, within: float) -> Nearest | None:
+        """Return the nearest two of all, None where that is not settled, or there are none within that distance."""
+        if self.mine.planes or self.theirs.planes or not self.mine.slots or not self.theirs.slots:
+            return None
+        if self.slot < 0 and len(self.mine.slots) > _MANY:
+            return None
+        pairs, table, side, other, shift, keys = self._sides()
+        work, ints, _ = scratch(FIRST_POINTS)
+        stack, _ = _room(self._most_rows(), 64)
+        out, flags = np.empty((2, solve.FLOATS + 16)), np.empty((2, solve.INTS + 2), dtype=np.int64)
+        code = walk.nearest(
+            pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, within, self.mine.ranks,
+            self.theirs.ranks, work, ints, FIRST_POINTS, stack, out, flags,
+        )  # fmt: skip
+        return None if code < 0 else Nearest(out, flags, pairs.shapes, within)
+
+    def hits(self, margin: float) -> list[NamePair] | None:
+        """Return the names of all that meet, as `Scene.collisions` does; None where that is not settled."""
+        found = self.meeting(margin, False)
+        if found is None or found is True or self.mine.planes or self.theirs.planes:
+            return None
+        hits = found.tolist()
+        if any(told != walk.MEETS for _, _, told in hits):
+            return None
+        mine, theirs = self.mine.names, self.theirs.names
+        if self.guest:
+            return [(name, None) for name in sorted(mine[i] for i, _, _ in hits)]
+        names = [(mine[i], theirs[j]) for i, j, _ in hits]
+        return sorted((b, a) if b < a else (a, b) for a, b in names) if mine is theirs else sorted(names)
+
+    def any_hit(self, margin: float) -> bool | None:
+        """Tell whether any two meet; None where that is not settled."""
+        found = self.meeting(margin, True)
+        if found is None or found is True:
+            return found
+        return None if len(found) or self.mine.planes or self.theirs.planes else False
+
+    def named(self, nearest: Nearest) -> NamePair:
+        """Return the names of the nearest two; a guest has none."""
+        a, b = nearest.slots
+        return self.mine.names[a], None if self.guest else self.theirs.names[b]
+
+
+class Nearest:
+    """The pair that is nearest, as `walk` writes it."""
+
+    __slots__ = ("_flags", "_shapes", "out", "within")
+
+    def __init__(self, out: Array, flags: Ints, shapes: Any, within: float) -> None:
+        self.out, self._flags, self._shapes, self.within = out, flags, shapes, within
+
+    @property
+    def slots(self) -> list[int]:
+        """The slot of each."""
+        slots: list[int] = self._flags[0, solve.INTS :].tolist()
+        return slots
+
+    def pairs(self, names: NamePair) -> ScenePairs[Any, Any]:
+        """Return what `Scene.closest` tells."""
+        poses = self.out[:, solve.FLOATS :].reshape(1, 2, 4, 4)
+        out, flags, numbers = self.out[:1], self._flags[:1], self._flags[1:, solve.INTS :]
+        result = pair_distance(out, flags, numbers, self._shapes, poses, self._asked)
+        a, b = names
+        return ScenePairs(_FIRST, ([a], ["" if b is None else b]), result)
+
+    def clearance(self, names: NamePair) -> Clearance:
+        """Return what `Scene.clearance` tells."""
+        (status, steps, tight, *_), (*_, i, j) = self._flags.tolist()
+        result: Distance[float] = object.__new__(Distance)
+        a, b = (row[solve.FLOATS :].tobytes() for row in self.out)
+        result._row = self.out, pack_marks(status, steps, tight), self._shapes[i], self._shapes[j], self._asked, a, b
+        return Clearance(result.distance, names, result)
+
+    @property
+    def _asked(self) -> Any:
+        return solve.SIGNED, max(self.within, 0.0), None, False
+
+
+def _room(rows: int, pairs: int) -> tuple[Ints, Ints]:
+    """Return this thread's stack of so many pairs, and room for such that are found."""
+    kept: tuple[Ints, Ints] | None = getattr(_local, "room", None)
+    if kept is None or len(kept[0]) < rows or len(kept[1]) < pairs:
+        more = max(rows, 64)
+        kept = _local.room = np.empty((more, 2), dtype=np.int64), np.empty((pairs, 3), dtype=np.int64)
+    return kept

@@ -1,0 +1,145 @@
+"""Questions about one object, and whether any two meet: what one compiled walk says against the way of many pairs."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+import gjk3d as gk
+from gjk3d.errors import PoseError, SceneError
+
+RNG = np.random.default_rng(11)
+SHAPES = [
+    gk.Box((0.5, 0.4, 0.3)),
+    gk.Sphere(0.3),
+    gk.Capsule(0.1, 0.5),
+    gk.ConvexHull(RNG.normal(size=(20, 3)) * 0.3),
+    gk.Cylinder(0.2, 0.4).placed(naive.pose(translation=(0.2, 0.0, 0.0))),
+    gk.Box((0.2, 0.2, 0.2)).inflated(0.1),
+]
+ODD = [
+    gk.Halfspace((0, 0, 1), -1.0),
+    gk.Mesh([(0, 0, 0), (0.4, 0, 0), (0, 0.4, 0), (0, 0, 0.4)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]),
+    gk.VoxelGrid(np.ones((2, 2, 2), dtype=bool), 0.2),
+]
+scenes = importlib.import_module("gjk3d.scene.scene")
+GROUPS = (("default", None), ("a", ("a", "b")), ("b", ("default",)))
+
+
+def by_pairs(scene, question):
+    """Ask a copy of a scene by the way of many pairs alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gk.Scene, "_quick", lambda *_: None)
+        return question(scene.copy())
+
+
+def random_pose(rng, spread):
+    pose = np.eye(4)
+    pose[:3, :3] = naive.random_rotations(rng, 1)[0]
+    pose[:3, 3] = rng.uniform(-spread, spread, 3)
+    return pose
+
+
+def fill(rng, count, shapes, spread=1.2):
+    scene = gk.Scene()
+    for k in rng.permutation(count):
+        group, mask = GROUPS[int(rng.integers(len(GROUPS)))] if rng.random() < 0.3 else GROUPS[0]
+        pose = random_pose(rng, spread)
+        scene.add(f"part {k}", shapes[int(rng.integers(len(shapes)))], pose, group=group, mask=mask)
+    names = scene.names
+    for a, b in rng.permuted(np.tile(names, (count // 3, 1)), axis=1)[:, :2] if count > 1 else ():
+        scene.allow(str(a), str(b))
+    return scene
+
+
+def numbers(found):
+    """All that a nearest pair says, bit for bit."""
+    out = []
+    for a, b, row in found:
+        out.append((a, b, row.distance, row.lower, row.upper, *row.normal, *row.point_a, *row.point_b))
+        out.append((row.status, row.tight, row.iterations, row.asked, row.shape_a, row.shape_b))
+        out.append((row.pose_a.tolist(), row.pose_b.tolist()))
+    return out
+
+
+def same(scene, *of, margins=(0.0, 0.2, -0.05)):
+    for margin in margins:
+        for ask in ("collides", "collisions"):
+            question = lambda s, ask=ask, margin=margin: getattr(s, ask)(*of, margin=margin)  # noqa: E731
+            assert question(scene) == by_pairs(scene, question)
+    for options in ({}, {"k": 1, "within": 0.1}, {"k": 1, "within": -0.02}):
+        question = lambda s, options=options: numbers(s.closest(*of, **options))  # noqa: E731
+        assert question(scene) == by_pairs(scene, question)
+    least, known = scene.clearance(*of), by_pairs(scene, lambda s: s.clearance(*of))
+    assert (least.distance, least.pair) == (known.distance, known.pair)
+    if known.result is None:
+        assert least.result is None
+    else:
+        assert numbers([(None, None, least.result)]) == numbers([(None, None, known.result)])
+
+
+@examples(60)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3, 9, 40]), st.booleans())
+def test_moved_and_asked_again_and_again(seed, count, odd):
+    rng = np.random.default_rng(seed)
+    scene = fill(rng, count, [*SHAPES, *ODD] if odd else SHAPES)
+    for _ in range(4):
+        name = scene.names[int(rng.integers(count))]
+        scene.move(name, random_pose(rng, 1.2))
+        same(scene, name, margins=(float(rng.choice([0.0, 0.2, -0.05])),))
+        shape = ([*SHAPES, *ODD] if odd else SHAPES)[int(rng.integers(3, len(SHAPES) + odd))]
+        same(scene, shape, random_pose(rng, 1.2), margins=(0.1,))
+        same(scene, margins=(0.0,))
+        other = fill(rng, int(rng.integers(1, 8)), SHAPES)
+        same(scene, other, margins=(0.0,))
+        same(other, scene, margins=(0.1,))
+
+
+def test_a_shape_by_itself_is_no_object():
+    rng = np.random.default_rng(3)
+    scene = fill(rng, 5, SHAPES)
+    for k in range(200):  # shapes that come and go, objects too
+        shape = gk.Sphere(0.1 + 0.001 * k)
+        same(scene, shape, random_pose(rng, 1.0), margins=(0.0,))
+        if k % 10 == 0:
+            scene.add(f"more {k}", SHAPES[k % len(SHAPES)], random_pose(rng, 1.2))
+        if k % 20 == 19:
+            scene.remove(scene.names[int(rng.integers(len(scene)))])
+    assert len(scene) == len(scene.names) == 15
+    assert len(scene._objects.shapes) < 3 * len(scene) + 64
+    again = pickle.loads(pickle.dumps(scene))
+    assert again.collisions() == scene.collisions()
+    same(again, SHAPES[0], np.eye(4))
+
+
+def test_equals_are_told_by_name():
+    scene = gk.Scene()
+    pose = np.eye(4)
+    for name, x in (("c", 2.0), ("a", -2.0), ("d", 2.0), ("b", 0.0)):
+        pose[0, 3] = x
+        scene.add(name, gk.Sphere(0.5), pose)
+    assert scene.clearance("b").pair == ("a", "b")
+    assert scene.clearance("c").pair == ("c", "d")
+    same(scene, "b")
+    same(scene, gk.Sphere(0.5), np.eye(4))
+
+
+def test_a_move_that_is_refused_changes_nothing():
+    scene = fill(np.random.default_rng(5), 12, SHAPES)
+    before = scene.pose("part 1").tolist(), scene.collisions("part 1")
+    bad = np.eye(4)
+    bad[0, 0] = 2.0
+    with pytest.raises(PoseError, match="pose of 'part 1' has scale"):
+        scene.move("part 1", bad)
+    with pytest.raises(PoseError, match="pose of 'other' has scale"):
+        scene.collides(SHAPES[0], bad)
+    with pytest.raises(SceneError, match="no object 'part'"):
+        scene.move("part", np.eye(4))
+    assert (scene.pose("part 1").tolist(), scene.collisions("part 1")) == before

@@ -88,13 +88,17 @@ class Pair:
     False 0.5
     """
 
-    __slots__ = ("_answer", "_arena", "_cache", "_fast", "_flags", "_poses", "_quick", "_scratch", "_simplex", "a", "b")
+    __slots__ = (
+        "_answer", "_arena", "_cache", "_fast", "_flags", "_patches", "_poses", "_quick", "_scratch", "_simplex", "a",
+        "b",
+    )  # fmt: skip
     a: Any
     b: Any
 
     def __init__(self, a: Collider, b: Collider, *, warm: bool = True) -> None:
         way = way_of(a, b)
         self.a, self.b = a, b
+        self._patches: Any = None  # what `gjk3d.contact` keeps here
         self._quick = None if way.prepare is None else way.prepare(a, b)
         self._cache = np.zeros((int(warm), MEMORY))
         # half-spaces have no core, and what a user's function raises has to be looked for

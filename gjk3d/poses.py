@@ -8,7 +8,7 @@ rotation is from orthonormal.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def check_rows(matrices: Array3, rows: Array2) -> tuple[int, int]:
     return -1, _OK
 
 
-def is_plain(pose: Any) -> bool:
+def is_plain(pose: Any) -> TypeGuard[Array]:
     """Tell whether a pose can go to a kernel that checks it, as it is."""
     return type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == _SHAPE and pose.flags.carray
 

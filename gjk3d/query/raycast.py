@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import no_shape, vectors
+from gjk3d.convex.checks import no_shape, three, vectors
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import STANDING, UNIT_ROUNDOFF, WIDTH, as_matrices, is_plain, matrices, parts, pose_rows
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
 
 _NO_PLANES = np.empty((0, 4))
-_FLOAT, _THREE = np.dtype(np.float64), (3,)
 _ROW = 2, WIDTH  #: of `gjk3d.narrow.ray.ray_once`
-_WHOLE = 2**53  #: integers below it are floats
 
 
 #: how each field of one ray's answer comes from its row
@@ -188,7 +186,7 @@ def raycast(
     RayHit: at 4, on a face towards (1, 0, 0)
     """
     if type(max_distance) is float and max_distance >= 0.0 and (pose is None or is_plain(pose)):
-        at_once = _at_once(shape, _three(origins), _three(directions), STANDING if pose is None else pose, max_distance)
+        at_once = _at_once(shape, three(origins), three(directions), STANDING if pose is None else pose, max_distance)
         if at_once is not None:
             return at_once
     if not is_collider(shape):
@@ -208,21 +206,7 @@ def raycast(
     return _cast(shape, still, poses, starts, ways, float(max_distance), count, many or more or stacked)
 
 
-def _three(given: Any) -> Any:
-    """Return three numbers as the kernel takes them; None where they are something else, which takes the long way."""
-    kind = type(given)
-    if kind is np.ndarray:
-        return tuple(given.tolist()) if given.dtype is _FLOAT and given.shape == _THREE else None
-    if (kind is tuple or kind is list) and len(given) == 3:
-        x, y, z = given
-        if type(x) is type(y) is type(z) is float:
-            return given if kind is tuple else (x, y, z)
-        if all(type(each) is float or (type(each) is int and abs(each) < _WHOLE) for each in given):
-            return float(x), float(y), float(z)
-    return None
-
-
-def _at_once(shape: Any, origin: Any, direction: Any, pose: Any, most: float) -> RayHit[float] | None:
+def _at_once(shape: Any, origin: Any, direction: Any, pose: Array, most: float) -> RayHit[float] | None:
     """Answer what is one ray at a shape with a closed form; None where it takes the long way."""
     if origin is None or direction is None:
         return None

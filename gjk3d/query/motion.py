@@ -230,6 +230,12 @@ def as_motion(motion: Any, name: str) -> Motion:
         return motion
     if motion is None:
         return _STILL
+    if is_plain(motion):
+        row = np.empty(_ROW)
+        if narrow.motion_once(motion, _ORIGIN, _ORIGIN, _ORIGIN, False, row):
+            still = _new(Motion)
+            still._keep(row, False)
+            return still
     try:
         rows, stacked = pose_rows(motion, name)
     except PoseError as reason:

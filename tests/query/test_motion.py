@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
+import laws
 import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from strategies import build
+from strategies import PAIRS, SHAPES, build
 
 import gjk3d as gk
 
@@ -381,6 +383,53 @@ def test_shapecast():
     np.testing.assert_allclose(cast.time[0], 0.25, atol=1e-12)
     with pytest.raises(gk.errors.ShapeError, match=r"translation\[1\] is zero"):
         gk.shapecast(gk.Box((1, 1, 1)), gk.Sphere(1), [(10, 0, 0), (0, 0, 0)])
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS[::5])
+def test_a_single_impact_has_the_bits_of_a_row_of_a_stack(one, other):
+    rng = np.random.default_rng(21)
+    case = laws.Pair.random(rng, SHAPES[one], SHAPES[other], 5)
+    a, b = case.shape_a, case.shape_b
+    ways, turns = rng.normal(size=(2, 5, 3)) * 2
+    if "halfspace" in (one, other):
+        turns *= 0.0
+    first = gk.Motion(case.poses_a, ways, turns)
+    for clearance in (0.0, 0.05):
+        stack = gk.time_of_impact(a, b, first, case.poses_b, clearance=clearance)
+        casts = gk.shapecast(a, b, ways, case.poses_a, case.poses_b, clearance=clearance)
+        for k in range(5):
+            asked = (stack[k], gk.time_of_impact(a, b, first[k], case.poses_b[k], clearance=clearance))
+            cast = (casts[k], gk.shapecast(a, b, ways[k], case.poses_a[k], case.poses_b[k], clearance=clearance))
+            listed = (
+                casts[k],
+                gk.shapecast(a, b, ways[k].tolist(), case.poses_a[k].tolist(), case.poses_b[k], clearance=clearance),
+            )
+            for row, single in (asked, cast, listed):
+                assert single.status is row.status
+                assert single.iterations == row.iterations
+                assert single.free_until == row.free_until
+                np.testing.assert_array_equal(single.time, row.time)
+                np.testing.assert_array_equal(single.motion_a.at(0.3), row.motion_a.at(0.3))
+                np.testing.assert_array_equal(single.motion_b.at(0.3), row.motion_b.at(0.3))
+                assert repr(single) == repr(row)
+                assert (single.shape_a, single.shape_b) == (a, b)
+                assert repr(copy.copy(single)) == repr(pickle.loads(pickle.dumps(single))) == repr(row)
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        ((0.0, 0.0, 0.0), "translation is zero"),
+        ((0, 0, 0), "translation is zero"),
+        ((np.nan, 0.0, 0.0), r"shapecast: translation is \[nan"),
+        ((1e51, 0.0, 0.0), "shapecast: translation is"),
+        (("1", "0", "0"), "shapecast: translation has shape"),
+        ((1.0, 0.0), "shapecast: translation has shape"),
+    ],
+)
+def test_a_way_that_is_none_is_named(way, words):
+    with pytest.raises(gk.errors.ShapeError, match=words):
+        gk.shapecast(gk.Sphere(1), gk.Sphere(1), way)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import numpy as np
 
 from gjk3d.convex.checks import check_convex, check_workers
 from gjk3d.convex.patches import most_corners
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, Rows, in_chunks, ranks
-from gjk3d.convex.solve import plane_core
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, Rows, in_chunks
+from gjk3d.convex.solve import core_row
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
@@ -19,7 +19,6 @@ from gjk3d.query.ask import question
 from gjk3d.query.pair import Pair, prepared
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
 
 if TYPE_CHECKING:
@@ -270,15 +269,13 @@ def _pack(pair: Pair) -> _Packed:
     """Return a pair as the kernels take it, made when it is first asked for."""
     if pair._patches is None:
         a, b = pair.a, pair.b
-        (qa, fa), (qb, fb) = (plane_core(s)[1:] if isinstance(s, Halfspace) else s._packed for s in (a, b))
-        first, second = (0, 1) if isinstance(a, Halfspace) else (1, 0) if isinstance(b, Halfspace) else ranks(a, b)
-        row = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0]])
+        ints, floats, row, _ = core_row(a, b)
         (lq_a, lf_a), (lq_b, lf_b) = a._faces(), b._faces()
         faces = np.concatenate([lq_a, lq_b]), np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]])
         most = most_corners(a), most_corners(b)
         room = sum(most) + 4
         pair._patches = _Packed(
-            np.concatenate([qa, qb]), np.concatenate([fa, fb]), row, faces, np.empty((2, max(most), 3)),
+            ints, floats, row, faces, np.empty((2, max(most), 3)),
             np.empty((3, room, 2)), room,
         )  # fmt: skip
     packed: _Packed = pair._patches

@@ -15,7 +15,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, perpendicular, sub, turn, turn_back
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, sub, turn, turn_back
 from gjk3d.narrow.cores import Cores, is_curved, moved
 from gjk3d.narrow.pairs import cores_of_row, take_poses
 from gjk3d.narrow.room import Room, room_in
@@ -23,7 +23,7 @@ from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, solve
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 NO, YES, FULL = range(3)
 #: angle within which a second face, edge or normal counts as a tie; more where the normal itself is known less well
@@ -48,6 +48,15 @@ class Told(NamedTuple):
     upper: float
     status: int
     tight: bool
+
+
+class Rest(NamedTuple):
+    """What `solve` takes beside a question: all of it scratch, and answers are written to row 0."""
+
+    room: Room
+    cache: Array2  #: of no rows
+    out: Array2
+    flags: Ints2
 
 
 class Patch(NamedTuple):
@@ -171,14 +180,15 @@ def patch_of(core: Core, d: Vec3, angle: float) -> Patch:
 
 
 @kernel
-def one_normal(c: Cores, n: Vec3, told: Told, room: Room, cache: Array, out: Array, flags: Ints) -> int:
-    """Tell whether no other direction is as near a way out as n; see the module. Row 0 of ``out`` is scratch."""
+def one_normal(c: Cores, n: Vec3, told: Told, rest: Rest) -> int:
+    """Tell whether no other direction is as near a way out as n; see the module."""
+    out, flags = rest.out, rest.flags
     size = size_of(c.a) + size_of(c.b)
     allowed = _BLUNT if is_curved(c) else _SHARP
     k = plain(0)
     s = _STEP * size
     while s > 0.0 and s >= _LEAST * size:
-        solve(moved(c, n, -s), SIGNED, inf, 0.0, room, cache, out, flags, k)
+        solve(moved(c, n, -s), SIGNED, inf, 0.0, rest.room, rest.cache, out, flags, k)
         if flags[k, 3] != 0:
             return FULL
         if out[k, 2] - told.lower + s <= allowed * s:
@@ -199,9 +209,7 @@ def row3_at(rows: Array, i: int, at: int) -> Vec3:
 
 
 @kernel
-def is_unique(
-    c: Cores, n: Vec3, told: Told, plane: bool, room: Room, cache: Array, out: Array, flags: Ints
-) -> int:  # fmt: skip
+def is_unique(c: Cores, n: Vec3, told: Told, plane: bool, rest: Rest) -> int:
     """Tell whether an answer has one normal and one pair of points; with ``plane`` A is a half-space.
 
     ``n`` is the answer's normal, in A's frame. FULL where the room is too small to tell.
@@ -222,7 +230,7 @@ def is_unique(
         x = cross(on_a.axis, turn(c.m, on_b.axis))
         if not sqrt(dot(x, x)) > 10.0 * angle:
             return NO
-    return YES if apart else one_normal(c, n, told, room, cache, out, flags)
+    return YES if apart else one_normal(c, n, told, rest)
 
 
 @kernel
@@ -234,37 +242,50 @@ def write_slopes(n: Vec3, a: Vec3, b: Vec3, out: Array) -> None:
         out[6 + k], out[9 + k] = n[k] + 0.0, lever_b[k] + 0.0
 
 
+@kernel
+def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: Array) -> None:
+    """Write the derivatives of row k of answers, about the origins of two pose rows."""
+    a, b = row3_at(answers, k, plain(6)), row3_at(answers, k, plain(9))
+    write_slopes(row3_at(answers, k, plain(3)), sub(a, offset(about_a)), sub(b, offset(about_b)), out)
+
+
+@kernel
+def asked_of_row(
+    c: Cores, turned: bool, answers: Array, k: int, status: int, tight: bool, plane: bool, rest: Rest
+) -> int:
+    """Ask `is_unique` of row k of answers, of which the cores are in the order the kernels see them."""
+    n = row3_at(answers, k, plain(3))
+    told = Told(answers[k, 0], answers[k, 1], answers[k, 2], status, tight)
+    return is_unique(c, turn_back(c.pose, neg(n) if turned else n), told, plane, rest)
+
+
 @single_entry
 def gradient_once(
-    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, distance: float, lower: float,
-    upper: float, status: int, tight: bool, normal: Array1, point_a: Array1, point_b: Array1, unsigned: bool,
-    work: Array1, table: Ints1, points: int, cache: Array2, flags: Ints2, log: Array1, out: Array2,
+    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, answer: Array2, marks: int,
+    unsigned: bool, work: Array1, table: Ints1, points: int, cache: Array2, flags: Ints2, log: Array1, out: Array2,
 ) -> int:  # fmt: skip
-    """Fill row 1 of ``out`` from one answer, and return what `is_unique` does; -1 where a matrix is no pose."""
-    first, second = plain(0), plain(1)
+    """Fill row 1 of ``out`` from one answer, and return what `is_unique` does; -1 where a matrix is no pose.
+
+    The answer and its marks are as `solve_many` gives them; row 0 of ``out`` is scratch.
+    """
+    first = plain(0)
     if not take_poses(ma, mb, poses):
         return -1
-    if unsigned and distance <= 0.0:
+    if unsigned and answer[0, 0] <= 0.0:
         for k in range(12):
-            out[second, k] = 0.0
+            out[1, k] = 0.0
         return NO
-    n = (normal[0], normal[1], normal[2])
-    a, b = (point_a[0], point_a[1], point_a[2]), (point_b[0], point_b[1], point_b[2])
-    of_a, of_b = row3_at(poses, first, plain(9)), row3_at(poses, second, plain(9))
-    write_slopes(n, sub(a, of_a), sub(b, of_b), out[second])
+    slopes_of_row(answer, first, poses[0], poses[1], out[1])
     c, turned = cores_of_row(q, f, pairs, poses, first)
-    told = Told(distance, lower, upper, status, tight)
-    towards = turn_back(c.pose, neg(n) if turned else n)
-    return is_unique(c, towards, told, False, room_in(work, table, points, log), cache, out, flags)
+    rest = Rest(room_in(work, table, points, log), cache, out, flags)
+    return asked_of_row(c, turned, answer, first, marks & 7, marks & 8 != 0, False, rest)
 
 
 @single_entry
 def slope_rows(answers: Array2, about_a: Array2, about_b: Array2, out: Array2) -> None:
     """Fill rows of ``out`` from answers, which turn about the origins of two pose rows each."""
     for k in range(answers.shape[0]):
-        a = sub(row3_at(answers, k, plain(6)), row3_at(about_a, k, plain(9)))
-        b = sub(row3_at(answers, k, plain(9)), row3_at(about_b, k, plain(9)))
-        write_slopes(row3_at(answers, k, plain(3)), a, b, out[k])
+        slopes_of_row(answers, k, about_a[k], about_b[k], out[k])
 
 
 @single_entry
@@ -276,11 +297,8 @@ def unique_rows(
 
     ``out`` and ``flags`` are scratch, of one row each.
     """
-    room = room_in(work, table, points, log)
+    rest = Rest(room_in(work, table, points, log), cache, out, flags)
     for k in range(start, stop):
-        if unique[k] != FULL:
-            continue
-        c, turned = cores_of_row(q, f, pairs, poses, k)
-        n = row3_at(answers, k, plain(3))
-        told = Told(answers[k, 0], answers[k, 1], answers[k, 2], marks[k, 0], marks[k, 2] != 0)
-        unique[k] = is_unique(c, turn_back(c.pose, neg(n) if turned else n), told, plane, room, cache, out, flags)
+        if unique[k] == FULL:
+            c, turned = cores_of_row(q, f, pairs, poses, k)
+            unique[k] = asked_of_row(c, turned, answers, k, marks[k, 0], marks[k, 2] != 0, plane, rest)

@@ -19,12 +19,13 @@ from gjk3d.convex.solve import core_row
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import unique as narrow
 from gjk3d.narrow.solve import FLOATS, UNSIGNED
-from gjk3d.poses import STANDING, WIDTH, is_plain, pose_rows
+from gjk3d.poses import STANDING, WIDTH, pose_rows
 from gjk3d.query.pair import prepared
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints, PoseLike
 
+_POSE = 4, 4
 _ROWS = 2, FLOATS  #: of `gjk3d.narrow.unique.gradient_once`
 
 
@@ -129,21 +130,24 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
 
 
 def _at_once(result: Distance[Any]) -> Gradient | None:
-    """Answer what is of one pair with cores of ours; None where it takes the long way."""
-    normal, a, b = result.normal, result.shape_a, result.shape_b
-    if normal.ndim != 1 or not (isinstance(a, Shape) and isinstance(b, Shape)):
+    """Answer what is of one pair with cores of ours, and still has its row; None where it takes the long way."""
+    try:
+        answer, marks, a, b, asked, bytes_a, bytes_b = result._row
+    except AttributeError:
+        return None
+    if not (isinstance(a, Shape) and isinstance(b, Shape)):
         return None
     pair = prepared(a, b)
-    pose_a, pose_b = result.pose_a, result.pose_b
-    if not (pair._fast and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b))):
+    pose_a = result.pose_a if bytes_a is None else np.frombuffer(bytes_a).reshape(_POSE).copy()
+    pose_b = result.pose_b if bytes_b is None else np.frombuffer(bytes_b).reshape(_POSE).copy()
+    if not pair._fast:
         return None
     ints, floats, row = pair._arena
     work, table = pair._scratch
     out = np.empty(_ROWS)
     unique = narrow.gradient_once(
         ints, floats, row, STANDING if pose_a is None else pose_a, STANDING if pose_b is None else pose_b, pair._poses,
-        result.distance, result.lower, result.upper, int(result.status), result.tight, normal, result.point_a,
-        result.point_b, result.asked[0] == UNSIGNED, work, table, FIRST_POINTS, NO_CACHE, pair._flags, NO_LOG, out,
+        answer, marks, asked[0] == UNSIGNED, work, table, FIRST_POINTS, NO_CACHE, pair._flags, NO_LOG, out,
     )  # fmt: skip
     if unique < 0 or unique == narrow.FULL:
         return None

@@ -267,18 +267,17 @@ class _Packed(NamedTuple):
 
 def _pack(pair: Pair) -> _Packed:
     """Return a pair as the kernels take it, made when it is first asked for."""
-    if pair._patches is None:
+    packed: _Packed | None = pair._kept.get("contact")
+    if packed is None:
         a, b = pair.a, pair.b
         ints, floats, row, _ = core_row(a, b)
         (lq_a, lf_a), (lq_b, lf_b) = a._faces(), b._faces()
         faces = np.concatenate([lq_a, lq_b]), np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]])
         most = most_corners(a), most_corners(b)
         room = sum(most) + 4
-        pair._patches = _Packed(
-            ints, floats, row, faces, np.empty((2, max(most), 3)),
-            np.empty((3, room, 2)), room,
-        )  # fmt: skip
-    packed: _Packed = pair._patches
+        packed = pair._kept["contact"] = _Packed(
+            ints, floats, row, faces, np.empty((2, max(most), 3)), np.empty((3, room, 2)), room
+        )
     return packed
 
 
@@ -286,7 +285,7 @@ def _at_once(pair: Pair, pose_a: Any, pose_b: Any, within: float, most: int | No
     """Answer what is one question of two plain matrices; None where it takes the long way."""
     if not (pair._fast and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b))):
         return None
-    packed: _Packed = pair._patches or _pack(pair)
+    packed = _pack(pair)
     width = packed.room if most is None or most > packed.room else most
     out, points = np.empty(_ANSWER), np.empty((width, manifold.POINT))
     work, table = pair._scratch

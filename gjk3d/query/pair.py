@@ -89,8 +89,7 @@ class Pair:
     """
 
     __slots__ = (
-        "_answer", "_arena", "_cache", "_fast", "_flags", "_patches", "_poses", "_quick", "_scratch", "_simplex", "a",
-        "b",
+        "_answer", "_arena", "_cache", "_fast", "_flags", "_kept", "_poses", "_quick", "_scratch", "_simplex", "a", "b",
     )  # fmt: skip
     a: Any
     b: Any
@@ -98,7 +97,7 @@ class Pair:
     def __init__(self, a: Collider, b: Collider, *, warm: bool = True) -> None:
         way = way_of(a, b)
         self.a, self.b = a, b
-        self._patches: Any = None  # what `gjk3d.contact` keeps here
+        self._kept: dict[str, Any] = {}  # what other questions pack for themselves
         self._quick = None if way.prepare is None else way.prepare(a, b)
         self._cache = np.zeros((int(warm), MEMORY))
         # half-spaces have no core, and what a user's function raises has to be looked for

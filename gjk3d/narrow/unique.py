@@ -15,7 +15,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, sub, turn, turn_back
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, is_curved, moved
 from gjk3d.narrow.pairs import cores_of_row, take_poses
 from gjk3d.narrow.room import Room, room_in
@@ -34,7 +34,6 @@ _STEP, _LEAST = 1e-3, 1e-6
 #: of a step: an error that leaves no room for a second normal beyond an angle of 5e-4, and of 5e-3 for curved cores
 _SHARP, _BLUNT = 1e-7, 1e-5
 _AROUND = 12  #: directions round a normal in which a curved core is asked for its support points
-_ROUND = 11.3  #: how many times the angle and its size a core's support points move at most where it is round
 _COS, _SIN = 0.5 * sqrt(3.0), 0.5  #: of the angle between two of them
 _HEAD, _KIND, _VERTICES, _RADIUS, _RHO = layout.FLOAT_HEAD, layout.KIND, layout.VERTICES, layout.RADIUS, layout.RHO
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
@@ -151,23 +150,29 @@ def patch_around(core: Core, d: Vec3, angle: float) -> Patch:
     """
     top, first = support(core, d), perpendicular(d)
     second = cross(d, first)
-    line = d
-    longest, widest = 0.0, 0.0
-    least = _ROUND * angle * size_of(core)
-    for turn_of in range(2):
+    line, mean = d, (0.0, 0.0, 0.0)
+    longest, long, wide = 0.0, 0.0, 0.0
+    least = 8.0 * angle * size_of(core) * sqrt(float(_AROUND))
+    for again in range(3):  # the longest offset; the line that they all lie along; how far they are along and across it
         c, s = angle, 0.0
         for _ in range(_AROUND):
             e = sub(support(core, along(along(d, first, c), second, s)), top)
-            length = sqrt(dot(e, e))
-            if turn_of == 1:
-                widest = max(widest, across(e, line))
-            elif length > longest:
-                longest = length
-                line = (e[0] / length, e[1] / length, e[2] / length)
             c, s = c * _COS - s * _SIN, s * _COS + c * _SIN
-        if not longest > least:
-            break
-    return named(line, longest, widest, least)
+            square, rise = dot(e, e), dot(e, line)
+            if again == 0:
+                if square > longest:
+                    longest, mean = square, e
+            elif again == 1:
+                mean = along(mean, e, rise)
+            else:
+                x = along(e, line, -rise)
+                long += rise * rise
+                wide += dot(x, x)
+        if not float(_AROUND) * longest > least * least:
+            return Patch(0, d)
+        if again < 2:
+            line, mean = unit(mean), (0.0, 0.0, 0.0)
+    return named(line, sqrt(long), sqrt(wide), least)
 
 
 @kernel

@@ -54,6 +54,8 @@ class Contact(Answer[N]):
     >>> first = touch[0]
     >>> first.status, first.normal.tolist(), first.normals.shape
     (<Status.OVERLAPPING: 2>, [0.0, 0.0, 1.0], (1, 3))
+    >>> first.points_a.tolist(), first.points_b.tolist(), first.gaps.tolist()
+    ([[0.0, 0.0, 1.0]], [[0.0, 0.0, 0.5]], [-0.5])
     >>> first.lower <= first.distance <= first.upper
     True
     """

@@ -44,6 +44,8 @@ _UNPACK: dict[str, Callable[[Array, int], Any]] = {
     "origin": lambda row, code: row[0, 10:13],
 }
 
+FIELDS = tuple(_UNPACK)
+
 
 class RayHit(Answer[N]):
     """Answer of `raycast`, for one ray or for n.

@@ -8,7 +8,7 @@ rotation is from orthonormal.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from gjk3d.typing import Array, Array2, Array3
 WIDTH = 13
 TOLERANCE = 1e-6
 IDENTITY = np.array([[1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]])
+STANDING = np.eye(4)  #: the same as a matrix
+_FLOAT, _SHAPE = np.dtype(np.float64), (4, 4)
 
 GREATEST = 1e50  #: of a translation; beyond, squares of lengths would overflow
 UNIT_ROUNDOFF = 2.0**-53  #: of one operation on floats, relative
@@ -85,6 +87,11 @@ def check_rows(matrices: Array3, rows: Array2) -> tuple[int, int]:
         if what != _OK:
             return k, what
     return -1, _OK
+
+
+def is_plain(pose: Any) -> TypeGuard[Array]:
+    """Tell whether a pose can go to a kernel that checks it, as it is."""
+    return type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == _SHAPE and pose.flags.carray
 
 
 def as_matrices(pose: Any, name: str = "pose") -> Array:

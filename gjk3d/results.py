@@ -252,13 +252,26 @@ def pack_marks(status: int, steps: int, tight: int) -> int:
 ROW_CODE, ROW_POSED, ROW_AT, ROW_SIZE = 12, 13, 14, 8 * (14 + 32)
 
 
-def _from_bytes(row: bytes, answer: Any) -> tuple[Any, ...]:
-    """Return the row of an answer as Python makes it."""
+def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
+    """Return the row of one pair's answer, its marks, and both poses; None where it has none. They may be read only."""
+    try:
+        row = answer._row
+    except AttributeError:
+        return None
+    if not isinstance(row, bytes):
+        return row[0], row[1], _as_pose(row[5]), _as_pose(row[6])
     numbers = np.frombuffer(row)
     code, posed = numbers[ROW_CODE:ROW_AT].view(np.int64).tolist()
-    poses = (numbers[at : at + 16].tobytes() for at in (ROW_AT, ROW_AT + 16))
-    kept = (pose if posed & bit else None for pose, bit in zip(poses, (1, 2), strict=True))
-    return numbers[None, :ROW_CODE].copy(), code, answer.shape_a, answer.shape_b, answer.asked, *kept
+    pose_a = numbers[ROW_AT : ROW_AT + 16].reshape(4, 4) if posed & 1 else None
+    pose_b = numbers[ROW_AT + 16 :].reshape(4, 4) if posed & 2 else None
+    return numbers[:ROW_CODE].reshape(1, ROW_CODE), code, pose_a, pose_b
+
+
+def _from_bytes(answer: Any) -> tuple[Any, ...]:
+    """Return the row of an answer as Python makes it."""
+    numbers, code, *poses = cast("Any", row_of(answer))
+    kept = (None if pose is None else pose.tobytes() for pose in poses)
+    return numbers.copy(), code, answer.shape_a, answer.shape_b, answer.asked, *kept
 
 
 #: how each field of one pair's answer comes from its row
@@ -289,7 +302,7 @@ def missing(answer: Any, name: str) -> Any:
             return None  # unless it was asked for
         raise AttributeError(f"{type(answer).__name__!r} object has no attribute {name!r}")
     row = answer._row
-    value = unpack(_from_bytes(row, answer) if isinstance(row, bytes) else row)
+    value = unpack(_from_bytes(answer) if isinstance(row, bytes) else row)
     setattr(answer, name, value)
     return value
 

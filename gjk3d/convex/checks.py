@@ -16,6 +16,8 @@ from gjk3d.typing import Array
 
 MOST_WORKERS = 1024
 FACETS = 3  #: the separating axis test, beside the modes of `gjk3d.narrow.solve`
+_FLOAT, _THREE = np.dtype(np.float64), (3,)
+_WHOLE = 2**53  #: integers below it are floats
 _MODES = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
 
 
@@ -80,6 +82,20 @@ def depth_mode(depth: str) -> int:
     if mode is None:
         raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa' or 'facets'")
     return mode
+
+
+def three(given: Any) -> Any:
+    """Return three numbers as the kernel takes them; None where they are something else, which takes the long way."""
+    kind = type(given)
+    if kind is np.ndarray:
+        return tuple(given.tolist()) if given.dtype is _FLOAT and given.shape == _THREE else None
+    if (kind is tuple or kind is list) and len(given) == 3:
+        x, y, z = given
+        if type(x) is type(y) is type(z) is float:
+            return given if kind is tuple else (x, y, z)
+        if all(type(each) is float or (type(each) is int and abs(each) < _WHOLE) for each in given):
+            return float(x), float(y), float(z)
+    return None
 
 
 def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:

@@ -190,6 +190,18 @@ def plane_core(plane: Halfspace) -> tuple[Array, Ints, Array]:
     return core
 
 
+def core_row(a: Shape, b: Shape) -> tuple[Ints, Array, Ints, bool]:
+    """Return two shapes behind each other, a pair row of single poses, and whether one is a half-space.
+
+    A half-space has a point core on its plane, and comes first to the kernels.
+    """
+    planes = isinstance(a, Halfspace), isinstance(b, Halfspace)
+    (qa, fa), (qb, fb) = (plane_core(s)[1:] if isinstance(s, Halfspace) else s._packed for s in (a, b))
+    first, second = (0, 1) if planes[0] else (1, 0) if planes[1] else ranks(a, b)
+    row = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0]])
+    return np.concatenate([qa, qb]), np.concatenate([fa, fb]), row, any(planes)
+
+
 def _solve_plane(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     flip = isinstance(b, Halfspace)
     plane, shape = (b, a) if flip else (a, b)

@@ -19,7 +19,7 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.composed import place, pull_back
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Array1, Ints1
 
 LEAN = 5.0  #: degrees
 CORNERS = 32
@@ -64,8 +64,8 @@ class Loops(NamedTuple):
     In ints and floats, see `gjk3d.geometry.polygon.face_loops`.
     """
 
-    ints: Ints
-    floats: Array
+    ints: Ints1
+    floats: Array1
 
 
 @kernel

@@ -11,14 +11,16 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import inlined, kernel, single_entry
+from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, place, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, world_center
 from gjk3d.narrow.features import PLANE, Feature, Loops, feature
-from gjk3d.narrow.pairs import cores_of_row
+from gjk3d.narrow.pairs import cores_of_row, marks_of, mirror, take_poses
+from gjk3d.narrow.room import room_in
+from gjk3d.narrow.solve import SIGNED, solve
 from gjk3d.shapes import layout
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 # of the pair's size: points this close are one; faces that lie on each other up to this much touch everywhere
 SAME, FLUSH = 1e-12, 1e-9
@@ -313,6 +315,36 @@ def lift(
     return least
 
 
+@kernel
+def patch(
+    c: Cores, turned: bool, loops_a: Loops, loops_b: Loops, out: Array, k: int, within: float, most: int,
+    sheets: Sheets, points: Array,
+) -> int:  # fmt: skip
+    """Fill ``points`` from the signed distance in row k of ``out``; return how many there are."""
+    if out[k, 1] > within:
+        return 0
+    s = -1.0 if turned else 1.0
+    world = (s * out[k, 3], s * out[k, 4], s * out[k, 5])
+    n = turn_back(c.pose, world)
+    flat, found, p = common_part(c, loops_a, loops_b, n, max(within, out[k, 0]), most, sheets)
+    least = lift(c, flat, n, p, found, sheets, world, turned, points)
+    if found > 0 and least <= max(out[k, 0], out[k, 2]) + SAME * c.size:
+        return found
+    # the nearest points, where nothing else is as near
+    side = 9 if turned else 6
+    r = min(found, most - 1)
+    a = (out[k, side], out[k, side + 1], out[k, side + 2])
+    put_point(points, r, a, world, out[k, 0], turned)
+    return r + 1
+
+
+@kernel
+def loops_of_row(lq: Ints, lf: Array, loops: Ints, row: int, turned: bool) -> tuple[Loops, Loops]:
+    """Return the faces of both shapes of a pair row, in the order the kernels see them."""
+    la, lb = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
+    return Loops(lq[loops[la, 0] :], lf[loops[la, 1] :]), Loops(lq[loops[lb, 0] :], lf[loops[lb, 1] :])
+
+
 @single_entry
 def contact_rows(
     q: Ints1, f: Array1, lq: Ints1, lf: Array1, loops: Ints2, pairs: Ints2, poses: Array2, out: Array2, within: float,
@@ -323,27 +355,32 @@ def contact_rows(
     ``loops`` says for each pair row where the faces of A begin in ``lq`` and ``lf``, and in the next row those of B;
     ``corners`` and ``plane`` are scratch, (2, room, 3) and (3, room, 2). Rows of points are counted from ``start``.
     """
+    sheets = Sheets(corners[0], corners[1], plane)
     for k in range(start, stop):
-        count[k] = 0
-        if out[k, 1] > within:
-            continue
         c, turned = cores_of_row(q, f, pairs, poses, k)
-        row = k if pairs.shape[0] > 1 else 0
-        la, lb = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
-        loops_a = Loops(lq[loops[la, 0] :], lf[loops[la, 1] :])
-        loops_b = Loops(lq[loops[lb, 0] :], lf[loops[lb, 1] :])
-        s = -1.0 if turned else 1.0
-        world = (s * out[k, 3], s * out[k, 4], s * out[k, 5])
-        n = turn_back(c.pose, world)
-        sheets = Sheets(corners[0], corners[1], plane)
-        flat, found, p = common_part(c, loops_a, loops_b, n, max(within, out[k, 0]), most, sheets)
-        least = lift(c, flat, n, p, found, sheets, world, turned, points[k - start])
-        if found > 0 and least <= max(out[k, 0], out[k, 2]) + SAME * c.size:
-            count[k] = found
-            continue
-        # the nearest points, where nothing else is as near
-        side = 9 if turned else 6
-        r = min(found, most - 1)
-        a = (out[k, side], out[k, side + 1], out[k, side + 2])
-        put_point(points[k - start], r, a, world, out[k, 0], turned)
-        count[k] = r + 1
+        loops_a, loops_b = loops_of_row(lq, lf, loops, k if pairs.shape[0] > 1 else 0, turned)
+        count[k] = patch(c, turned, loops_a, loops_b, out, k, within, most, sheets, points[k - start])
+
+
+@single_entry
+def contact_once(
+    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, within: float, most: int, work: Array1,
+    table: Ints1, room: int, out: Array2, flags: Ints2, cache: Array2, log: Array1, lq: Ints1, lf: Array1, loops: Ints2,
+    corners: Array3, plane: Array3, points: Array2,
+) -> tuple[int, int]:  # fmt: skip
+    """Answer the signed distance of one pair as `solve_many` does, then fill its points as `contact_rows` does.
+
+    Returns what `solve_many` returns, and how many points there are; none where the distance is to be asked again with
+    more room, or exactly.
+    """
+    first = plain(0)
+    if not take_poses(ma, mb, poses):
+        return -1, 0
+    c, turned = cores_of_row(q, f, pairs, poses, first)
+    solve(c, SIGNED, within, 0.0, room_in(work, table, room, log), cache, out, flags, first)
+    if turned:
+        mirror(out, first)
+    marks = marks_of(flags, first)
+    loops_a, loops_b = loops_of_row(lq, lf, loops, first, turned)
+    sheets = Sheets(corners[0], corners[1], plane)
+    return marks, patch(c, turned, loops_a, loops_b, out, first, within, most, sheets, points)

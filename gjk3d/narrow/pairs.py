@@ -72,6 +72,12 @@ def cores_of_row(q: Ints, f: Array, pairs: Ints, poses: Array, k: int) -> tuple[
 
 
 @kernel
+def marks_of(flags: Ints, k: int) -> int:
+    """Return an answer's flags in one number: status, then 8 if tight, 16 if the workspace was full, and 32 a step."""
+    return int(flags[k, 0] + 8 * flags[k, 2] + 16 * flags[k, 3] + 32 * flags[k, 1])
+
+
+@kernel
 def take_poses(ma: Array, mb: Array, poses: Array) -> bool:
     """Turn two matrices into the first two pose rows, where there are any; False where one is no pose."""
     if ma.shape[0] == 0:
@@ -90,8 +96,8 @@ def solve_many(
 ) -> int:  # fmt: skip
     """Answer questions start to stop; with ``again`` only those that ran out of workspace.
 
-    Returns the log's length, or where there is none the last answer's flags in one number: status, then 8 if tight, 16
-    if the workspace was full, and 32 a step. It is -1 where ``ma`` or ``mb`` is no pose; they may be of no rows.
+    Returns the log's length, or where there is none `marks_of` the last answer. It is -1 where ``ma`` or ``mb`` is no
+    pose; they may be of no rows.
     """
     if not take_poses(ma, mb, poses):
         return -1
@@ -107,8 +113,7 @@ def solve_many(
         return int(log[0])
     if stop == start:
         return 0
-    k = stop - 1
-    return int(flags[k, 0] + 8 * flags[k, 2] + 16 * flags[k, 3] + 32 * flags[k, 1])
+    return marks_of(flags, stop - 1)
 
 
 @single_entry

@@ -8,11 +8,11 @@ grazes to within rounding hits.
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf, nan, sqrt
 
-from gjk3d._kernels.decorators import kernel, single_entry
+from gjk3d._kernels.decorators import kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, divide, dot, neg, offset, row3, sub, turn, turn_back
-from gjk3d.poses import UNIT_ROUNDOFF
+from gjk3d.poses import UNIT_ROUNDOFF, check_row
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 
@@ -251,6 +251,16 @@ def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
     return GENERAL, inf, d
 
 
+@kernel
+def cast(q: Ints, f: Array, planes: Array, pose: Array, origin: Vec3, direction: Vec3, most: float) -> Entry:
+    """Enter a shape at a pose, in world axes; what is farther than ``most`` is a miss."""
+    p = sub(turn_back(pose, sub(origin, offset(pose))), (f[_CENTER], f[_CENTER + 1], f[_CENTER + 2]))
+    code, t, n = enter(q, f, planes, p, turn_back(pose, direction))
+    if code == HIT and t > most:
+        code, t = MISS, inf
+    return code, t, turn(pose, n)
+
+
 @single_entry
 def rays(
     q: Ints1, f: Array1, planes: Array2, poses: Array2, origins: Array2, directions: Array2, most: float,
@@ -258,15 +268,35 @@ def rays(
 ) -> None:  # fmt: skip
     """Fill rows start to stop: distance and world normal; a general shape's rays are left to others."""
     for k in range(start, stop):
-        i = k if poses.shape[0] > 1 else 0
-        g = k if origins.shape[0] > 1 else 0
-        h = k if directions.shape[0] > 1 else 0
-        pose = poses[i]
-        p = sub(turn_back(pose, sub(row3(origins, g), offset(pose))), (f[_CENTER], f[_CENTER + 1], f[_CENTER + 2]))
-        d = turn_back(pose, row3(directions, h))
-        code, t, n = enter(q, f, planes, p, d)
-        if code == HIT and t > most:
-            code, t = MISS, inf
-        codes[k] = code
-        out[k, 0] = t
-        out[k, 1], out[k, 2], out[k, 3] = turn(pose, n)
+        origin = row3(origins, k if origins.shape[0] > 1 else 0)
+        direction = row3(directions, k if directions.shape[0] > 1 else 0)
+        pose = poses[k if poses.shape[0] > 1 else 0]
+        codes[k], out[k, 0], n = cast(q, f, planes, pose, origin, direction, most)
+        out[k, 1], out[k, 2], out[k, 3] = n
+
+
+@single_entry
+def ray_once(
+    q: Ints1, f: Array1, planes: Array2, m: Array2, origin: Vec3, direction: Vec3, most: float, out: Array2
+) -> int:
+    """Fill row 0 of ``out``: distance, normal, point, unit direction, origin; row 1 is scratch for the pose.
+
+    Returns what happens, -1 where the matrix is no pose or the numbers are no ray.
+    """
+    if dot(origin, (0.0, 0.0, 0.0)) + dot(direction, (0.0, 0.0, 0.0)) != 0.0:  # NaN where one is not finite
+        return -1
+    largest = max(abs(direction[0]), abs(direction[1]), abs(direction[2]))
+    if largest == 0.0 or check_row(m, out, plain(1)) != 0:
+        return -1
+    d = divide(direction, largest)
+    d = divide(d, sqrt(dot(d, d)))
+    code, t, n = cast(q, f, planes, out[1], origin, d, most)
+    far = t
+    if code == MISS:
+        t, far, n = inf, nan, (nan, nan, nan)
+    out[0, 0] = t
+    out[0, 1], out[0, 2], out[0, 3] = n
+    out[0, 4], out[0, 5], out[0, 6] = along(origin, d, far)
+    out[0, 7], out[0, 8], out[0, 9] = d
+    out[0, 10], out[0, 11], out[0, 12] = origin
+    return code

@@ -17,16 +17,20 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel, single_entry
-from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, divide, dot, neg, row3, turn, unit
+from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, cross, divide, dot, neg, row3, turn, unit
 from gjk3d.narrow.cores import Cores, cores_at, direction_between, moved, support_pair
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, Start, gjk, witnesses
-from gjk3d.narrow.solve import SIGNED, WIDTH_POLYTOPE, Asked, Known, report
+from gjk3d.narrow.pairs import cores_of_row, take_poses
+from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, TOUCHING, WIDTH_POLYTOPE, Asked, Known, report
+from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 FACE_A, FACE_B, EDGES, POINTS = range(4)
+_RADIUS = layout.RADIUS
 _SURE = 1e-12  #: products of unit vectors above this have a sign
 _PARALLEL = 1e-28  #: square of the sine of an angle between edges, below which there is no facet to miss
+_SURELY_PARALLEL = 1e-30  #: the same before products are taken exactly: rounding adds no more than 1e-15 to the sine
 
 
 class Facet(NamedTuple):
@@ -82,6 +86,9 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
         return 0, n  # both ends of A's arc on one side of B's great circle
     w1, w2 = dot(b1, ea), dot(b2, ea)
     if w1 * w2 > 0.0 and min(abs(w1), abs(w2)) > _SURE:
+        return 0, n
+    n = cross(ea, eb)
+    if dot(n, n) < _SURELY_PARALLEL:
         return 0, n
     n = careful_cross(ea, eb, NEARLY_PARALLEL)
     square = dot(n, n)
@@ -148,6 +155,34 @@ def axis_rows(
         out[k, 2], out[k, 3], out[k, 4] = n
         out[k, 5], out[k, 6], out[k, 7] = turn(pose, n)
         kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3] = found.kind, found.first, found.second, found.tried
+
+
+@single_entry
+def axis_many(
+    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, normals_a: Array2, edges_a: Array2,
+    normals_b: Array2, edges_b: Array2, room: Array2, start: int, stop: int, out: Array2, kinds: Ints2,
+) -> int:  # fmt: skip
+    """Answer questions start to stop, as `gjk3d.narrow.pairs` numbers them: the best axis of each, from A to B.
+
+    Out with the world normal, the gap and its error; kinds with that of `Facet`, and what the gap proves. ``room`` is
+    scratch for the edges of either, (edges, 9). Returns -1 where ``ma`` or ``mb`` is no pose; they may be of no rows.
+    """
+    if not take_poses(ma, mb, poses):
+        return -1
+    for k in range(start, stop):
+        c, turned = cores_of_row(q, f, pairs, poses, k)
+        if turned:
+            found = facet_depth(c, normals_b, edges_b, normals_a, edges_a, room)
+        else:
+            found = facet_depth(c, normals_a, edges_a, normals_b, edges_b, room)
+        n = turn(c.pose, found.normal)
+        sign = -1.0 if turned else 1.0
+        out[k, 0], out[k, 1], out[k, 2] = sign * n[0] + 0.0, sign * n[1] + 0.0, sign * n[2] + 0.0
+        gap = -found.least - c.a.floats[_RADIUS] - c.b.floats[_RADIUS]
+        out[k, 3], out[k, 4] = gap, c.error
+        kinds[k, 0] = FACE_A + FACE_B - found.kind if turned and found.kind <= FACE_B else found.kind
+        kinds[k, 1] = SEPARATED if gap > c.error else OVERLAPPING if gap < -c.error else TOUCHING
+    return 0
 
 
 @single_entry

@@ -15,26 +15,31 @@ order form is Mirtich's (Impulse-based Dynamic Simulation, 1996, sec. 2.3).
 
 from __future__ import annotations
 
-from math import cos, inf, sin, sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, turn, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error
-from gjk3d.narrow.gjk import INSIDE_SIMPLEX, gjk, recall, remember, witnesses
-from gjk3d.poses import UNIT_ROUNDOFF
+from gjk3d.narrow.gjk import INSIDE_SIMPLEX, MEMORY, gjk, recall, remember, witnesses
+from gjk3d.narrow.motion import CENTER as _START
+from gjk3d.narrow.motion import REFERENCE as _REFERENCE
+from gjk3d.narrow.motion import TURN as _TURN
+from gjk3d.narrow.motion import WAY as _WAY
+from gjk3d.narrow.motion import place
+from gjk3d.narrow.pairs import side_of
+from gjk3d.narrow.room import SIMPLEX
+from gjk3d.poses import UNIT_ROUNDOFF, WIDTH
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
-#: of a motion row: its first rotation by rows, the reference point's place, its whole way, the whole rotation vector,
-#: and the reference point in the body's frame
-MOTION = 21
-_WAY, _TURN, _REFERENCE, _START = 12, 15, 18, 9
 FREE, HIT, UNRESOLVED, STARTED = range(4)
 #: a way of so many steps that each are proven and none gets anywhere is given up, and said to be so
 MAX_STEPS = 2000
+#: floats of scratch: two poses, what GJK remembers, its simplex
+WORK = 2 * WIDTH + MEMORY + SIMPLEX
 #: of a step, how well its end is known
 CLOSE_ENOUGH = 0.05
 _RADIUS, _RHO, _CENTER = layout.RADIUS, layout.RHO, layout.CENTER
@@ -81,40 +86,6 @@ class Way(NamedTuple):
     fixed: float
     rate: float
     k: float  #: K
-
-
-@kernel
-def place(motion: Array, t: float, pose: Array) -> None:
-    """Write where a body is at time t into a pose row."""
-    x, y, z = t * motion[_TURN], t * motion[_TURN + 1], t * motion[_TURN + 2]
-    angle = sqrt(x * x + y * y + z * z)
-    if angle == 0.0:
-        for j in range(9):
-            pose[j] = motion[j]
-    else:
-        x, y, z = x / angle, y / angle, z / angle
-        c, s = cos(angle), sin(angle)
-        v = 2.0 * sin(0.5 * angle) * sin(0.5 * angle)
-        t00, t01, t02 = c + v * x * x, v * x * y - s * z, v * x * z + s * y
-        t10, t11, t12 = v * x * y + s * z, c + v * y * y, v * y * z - s * x
-        t20, t21, t22 = v * x * z - s * y, v * y * z + s * x, c + v * z * z
-        for j in range(3):
-            p, q, r = motion[j], motion[3 + j], motion[6 + j]
-            pose[j] = t00 * p + t01 * q + t02 * r
-            pose[3 + j] = t10 * p + t11 * q + t12 * r
-            pose[6 + j] = t20 * p + t21 * q + t22 * r
-    x, y, z = motion[_REFERENCE], motion[_REFERENCE + 1], motion[_REFERENCE + 2]
-    for j in range(3):
-        turned = pose[3 * j] * x + pose[3 * j + 1] * y + pose[3 * j + 2] * z
-        pose[9 + j] = motion[_START + j] + t * motion[_WAY + j] - turned
-    pose[12] = 8.0 * _U
-
-
-@single_entry
-def places(motions: Array2, times: Array1, poses: Array2) -> None:
-    """Write where each body is at its time."""
-    for k in range(times.shape[0]):
-        place(motions[k if motions.shape[0] > 1 else 0], times[k], poses[k])
 
 
 @kernel
@@ -294,16 +265,21 @@ def impact(x: Flight) -> tuple[int, float, float, int]:
 
 @single_entry
 def impact_many(
-    q: Ints1, f: Array1, oa: Ints1, ob: Ints1, solid: bool, normal: Array1, ma: Array2, mb: Array2, clearance: float,
-    start: int, stop: int, poses: Array2, cache: Array2, simplex: Array2, out: Array2, flags: Ints2,
-) -> None:  # fmt: skip
-    """Answer motions start to stop; where shapes begin among ints and floats is in ``oa`` and ``ob``.
+    q: Ints1, f: Array1, pair: Ints2, solid: bool, normal: Array1, ma: Array2, mb: Array2, clearance: float, start: int,
+    stop: int, work: Array1, out: Array2, flags: Ints2,
+) -> int:  # fmt: skip
+    """Answer motions start to stop: out with the time up to which they are free, and the bracket of the first contact.
 
-    Not ``solid``: A is the half-space below the plane through its centre with that normal, and does not turn.
+    Where the shapes begin is in the first row of ``pair``, see `gjk3d.narrow.pairs`; ``work`` is scratch of `WORK`
+    floats. Not ``solid``: A is the half-space below the plane through its centre with that normal, and does not turn.
+    Returns the last answer's code and 4 for each of its steps; flags have both.
     """
-    a, b = Core(q[oa[0] :], f[oa[1] :]), Core(q[ob[0] :], f[ob[1] :])
+    a, b = side_of(pair, plain(0), plain(0), q, f), side_of(pair, plain(0), plain(5), q, f)
     n = (normal[0], normal[1], normal[2])
     target = clearance + a.floats[_RADIUS] + b.floats[_RADIUS]
+    poses, cache = work[: 2 * WIDTH].reshape(2, WIDTH), work[2 * WIDTH : 2 * WIDTH + MEMORY].reshape(1, MEMORY)
+    simplex = work[WORK - SIMPLEX : WORK].reshape(6, 10)
+    last = 0
     for k in range(start, stop):
         row_a, row_b = ma[k if ma.shape[0] > 1 else 0], mb[k if mb.shape[0] > 1 else 0]
         turn = turning(row_a) + turning(row_b)
@@ -311,5 +287,9 @@ def impact_many(
         cache[0, 0] = 0.0
         x = Flight(a, b, solid, n, row_a, row_b, target, turn, lost, poses, cache, simplex)
         code, free, hit, steps = impact(x)
-        out[k, 0], out[k, 1] = free, hit
+        out[k, 0] = free
+        out[k, 1] = inf if code == FREE else free
+        out[k, 2] = inf if code in (FREE, UNRESOLVED) else hit
         flags[k, 0], flags[k, 1] = code, steps
+        last = code + 4 * steps
+    return last

@@ -9,16 +9,17 @@ import numpy as np
 
 from gjk3d.convex.checks import check_convex, check_workers
 from gjk3d.convex.patches import most_corners
-from gjk3d.convex.rows import Rows, in_chunks, ranks
-from gjk3d.convex.solve import plane_core
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, Rows, in_chunks
+from gjk3d.convex.solve import core_row
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
+from gjk3d.poses import STANDING, is_plain
 from gjk3d.query.ask import question
-from gjk3d.query.pair import prepared
+from gjk3d.query.pair import Pair, prepared
+from gjk3d.query.plan import desk
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Contact(Answer[N]):
     >>> first = touch[0]
     >>> first.status, first.normal.tolist(), first.normals.shape
     (<Status.OVERLAPPING: 2>, [0.0, 0.0, 1.0], (1, 3))
+    >>> first.points_a.tolist(), first.points_b.tolist(), first.gaps.tolist()
+    ([[0.0, 0.0, 1.0]], [[0.0, 0.0, 0.5]], [-0.5])
     >>> first.lower <= first.distance <= first.upper
     True
     """
@@ -62,15 +65,27 @@ class Contact(Answer[N]):
     if TYPE_CHECKING:
         count: Each[int, Ints] = Each()
     else:  # a slot would not be a descriptor to type checkers
-        __slots__ = ("_normals", "count", "gaps", "points_a", "points_b", "result")
-    gaps: Array
-    points_a: Array
-    points_b: Array
+        __slots__ = ("_normals", "_points", "count", "result")
+    _points: Array  #: (count, 7) or (n, most, 7): on A, on B, and the gap
     result: Distance[N]
 
     def __init__(self, result: Distance[N], points: Array, count: Any, normals: Array | None = None) -> None:
-        self.result, self.count, self._normals = result, count, normals
-        self.points_a, self.points_b, self.gaps = points[..., :3], points[..., 3:6], points[..., 6]
+        self.result, self._points, self.count, self._normals = result, points, count, normals
+
+    @property
+    def points_a(self) -> Array:
+        """The points on A in world axes, (count, 3) float or (n, most, 3) float; NaN behind a row's last."""
+        return self._points[..., :3]
+
+    @property
+    def points_b(self) -> Array:
+        """The points on B in world axes, (count, 3) float or (n, most, 3) float; NaN behind a row's last."""
+        return self._points[..., 3:6]
+
+    @property
+    def gaps(self) -> Array:
+        """How far apart the surfaces are at each point, (count,) float or (n, most) float; NaN behind a row's last."""
+        return self._points[..., 6]
 
     @property
     def normal(self) -> Array:
@@ -122,12 +137,10 @@ class Contact(Answer[N]):
         """Return a row of a stack as the contact of one pair, without padding."""
         if self.gaps.ndim == 1:
             raise TypeError("this Contact is of one pair and cannot be indexed")
-        row: Contact[float] = object.__new__(Contact)
-        row.result, row.count = self.result[index], int(self.count[index])
-        row.points_a, row.points_b = self.points_a[index, : row.count], self.points_b[index, : row.count]
-        row.gaps = self.gaps[index, : row.count]
-        row._normals = None if self._normals is None else self._normals[index, : row.count]
-        return row
+        result: Any = self.result
+        count = int(self.count[index])
+        normals = None if self._normals is None else self._normals[index, :count]
+        return Contact(result[index], self._points[index, :count], count, normals)
 
     def __repr__(self) -> str:
         if self.gaps.ndim == 2:
@@ -211,14 +224,22 @@ def contact(
     >>> sorted(touch.points.tolist())
     [[-0.5, -1.0, 0.5], [-0.5, 1.0, 0.5], [1.0, -1.0, 0.5], [1.0, 1.0, 0.5]]
     """
+    if (
+        workers == 1 and type(within) is float and within >= 0.0
+        and (max_points is None or (type(max_points) is int and max_points > 0))
+    ):  # fmt: skip
+        at_once = _at_once(prepared(a, b), pose_a, pose_b, within, max_points)
+        if at_once is not None:
+            return at_once
     check_patches(within, max_points)
     check_workers(workers)
     check_convex(a, b)
     _, rows = question(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
     within = float(within)
-    result = prepared(a, b)._ask(narrow.SIGNED, pose_a, pose_b, within, None, False, workers)
-    points, count = _patches(a, b, rows, result, within, max_points)
+    pair = prepared(a, b)
+    result = pair._ask(narrow.SIGNED, pose_a, pose_b, within, None, False, workers)
+    points, count = _patches(pair, rows, result, within, max_points)
     return Contact(result, points, count) if rows.stacked else Contact(result, points[0], int(count[0]))
 
 
@@ -232,50 +253,67 @@ def check_patches(within: Any, max_points: Any) -> None:
         raise ShapeError(f"contact: max_points is {max_points!r}, expected at least 1, or None for all")
 
 
+_ANSWER = 1, narrow.FLOATS
+
+
 class _Packed(NamedTuple):
     """A pair as the kernels take it."""
 
-    shapes: tuple[Shape, Shape]  # held, so that their ids stay theirs
     ints: Ints
     floats: Array
     pair: Ints  #: a pair row for single poses, see `gjk3d.narrow.pairs`
-    face_ints: Ints
-    face_floats: Array
-    faces: Ints  #: where the faces of A begin in either, and those of B
-    corners: int  #: most that a feature has
-    room: int  #: for the corners of a patch
+    faces: tuple[Ints, Array, Ints]  #: those of both, and where those of A begin, then those of B
+    corners: tuple[int, ...]  #: what room both features take,
+    plane: tuple[int, ...]  #: and polygons
+    room: int  #: most points of a patch
 
 
-_KEPT = 64  #: pairs
-_packed: dict[tuple[int, int], _Packed] = {}
-
-
-def _pack(a: Shape, b: Shape) -> _Packed:
+def _pack(pair: Pair) -> _Packed:
     """Return a pair as the kernels take it, made when it is first asked for."""
-    key = id(a), id(b)
-    packed = _packed.get(key)
+    packed: _Packed | None = pair._prepared.others.get("contact")
     if packed is None:
-        if len(_packed) >= _KEPT:
-            _packed.clear()
-        (qa, fa), (qb, fb) = (plane_core(s)[1:] if isinstance(s, Halfspace) else s._packed for s in (a, b))
-        first, second = (0, 1) if isinstance(a, Halfspace) else (1, 0) if isinstance(b, Halfspace) else ranks(a, b)
-        pair = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0]])
+        a, b = pair.a, pair.b
+        ints, floats, row, _ = core_row(a, b)
         (lq_a, lf_a), (lq_b, lf_b) = a._faces(), b._faces()
-        corners = most_corners(a), most_corners(b)
-        packed = _packed[key] = _Packed(
-            (a, b), np.concatenate([qa, qb]), np.concatenate([fa, fb]), pair, np.concatenate([lq_a, lq_b]),
-            np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]]), max(corners), sum(corners) + 4,
-        )  # fmt: skip
+        faces = np.concatenate([lq_a, lq_b]), np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]])
+        most = most_corners(a), most_corners(b)
+        room = sum(most) + 4
+        packed = pair._prepared.others["contact"] = _Packed(
+            ints, floats, row, faces, (2, max(most), 3), (3, room, 2), room
+        )
     return packed
 
 
-def _patches(
-    a: Shape, b: Shape, rows: Rows, result: Distance[Any], within: float, most: int | None
-) -> tuple[Array, Ints]:
+def _at_once(pair: Pair, pose_a: Any, pose_b: Any, within: float, most: int | None) -> Contact[float] | None:
+    """Answer what is one question of two plain matrices; None where it takes the long way."""
+    if not (pair._words is not None and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b))):
+        return None
+    packed = _pack(pair)
+    width = packed.room if most is None or most > packed.room else most
+    out, points = np.empty(_ANSWER), np.empty((width, manifold.POINT))
+    here = desk()
+    marks, count = manifold.contact_once(
+        packed.ints, packed.floats, packed.pair, STANDING if pose_a is None else pose_a,
+        STANDING if pose_b is None else pose_b, here.poses, within, width, here.work, here.table, FIRST_POINTS,
+        out, here.flags, NO_CACHE, NO_LOG, *packed.faces, here.room("corners", packed.corners),
+        here.room("plane", packed.plane), points,
+    )  # fmt: skip
+    # what is wider than promised goes the long way, unless all that was asked is that it is far
+    if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):
+        return None
+    result: Distance[float] = object.__new__(Distance)
+    result._row = (
+        out, marks, pair.a, pair.b, (narrow.SIGNED, within, None, False),
+        None if pose_a is None else pose_a.tobytes(), None if pose_b is None else pose_b.tobytes(),
+    )  # fmt: skip
+    return Contact(result, points[:count], count)
+
+
+def _patches(pair: Pair, rows: Rows, result: Distance[Any], within: float, most: int | None) -> tuple[Array, Ints]:
     """Return (n, m, 7) points, padded with NaN, and how many each row has."""
-    packed = _pack(a, b)
-    pair = packed.pair.copy()
-    pair[0, 4], pair[0, 8], pair[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
+    packed = _pack(pair)
+    row = packed.pair.copy()
+    row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
     width = packed.room if most is None else min(int(most), packed.room)
     answers = np.empty((rows.total, narrow.FLOATS))
     answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
@@ -287,8 +325,8 @@ def _patches(
     def run(start: int, stop: int) -> None:
         points = np.full((stop - start, width, manifold.POINT), np.nan)
         manifold.contact_rows(
-            packed.ints, packed.floats, packed.face_ints, packed.face_floats, packed.faces, pair, poses, answers,
-            within, width, start, stop, np.empty((2, packed.corners, 3)), np.empty((3, packed.room, 2)), points, count,
+            packed.ints, packed.floats, *packed.faces, row, poses, answers, within, width, start, stop,
+            np.empty(packed.corners), np.empty(packed.plane), points, count,
         )  # fmt: skip
         parts[start] = points[:, : count[start:stop].max(initial=0)] if most is None else points
 

@@ -10,18 +10,24 @@ from numpy.typing import NDArray
 
 from gjk3d._kernels import builtins
 from gjk3d.convex.checks import check_convex, check_polytopes, depth_mode
-from gjk3d.convex.rows import canonical
-from gjk3d.convex.solve import facet_axes
+from gjk3d.convex.rows import NO_POSE
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.sat import axis_many
+from gjk3d.poses import STANDING, is_plain
 from gjk3d.query import single
 from gjk3d.query.ask import question
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.pair import Depth, prepared
+from gjk3d.query.pair import Depth, Pair, prepared
+from gjk3d.query.plan import desk
 from gjk3d.results import Axis, AxisKind, Distance, Status
+from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
+from gjk3d.typing import Array, Ints, Pose, PoseLike, UnclearPose
+
+_GAP, _ONE = 5, (1, 5)  #: floats of an answer of `gjk3d.narrow.sat.axis_many`
+_KINDS, _STATUSES = tuple(AxisKind), tuple(Status)
 
 
 @overload
@@ -293,19 +299,59 @@ def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: 
     >>> gk.separating_axis(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
     Axis: overlapping, gap -0.25 along (1, 0, 0), a face of A
     """
+    if (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b)):
+        ma, mb = STANDING if pose_a is None else pose_a, STANDING if pose_b is None else pose_b
+        at_once = _best_axis(prepared(a, b), ma, mb)
+        if at_once is not None:
+            return at_once
     check_convex(a, b)
     _, rows = question(a, b, pose_a, pose_b)
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
     check_polytopes(a, b, "separating_axis", False)
-    first, second, order, exchanged = canonical(a, b, rows)
-    axes, kinds = facet_axes(first, second, order)
-    sign = np.where(np.broadcast_to(exchanged, rows.total), -1.0, 1.0)
-    kinds[sign < 0] = kinds[sign < 0][:, [0, 2, 1, 3]]
-    kind = np.where((sign < 0) & (kinds[:, 0] < 2), 1 - kinds[:, 0], kinds[:, 0])
-    normals = sign[:, None] * axes[:, 5:8] + 0.0
-    gap, error = axes[:, 0], axes[:, 1]
-    status = np.where(gap > error, Status.SEPARATED, np.where(gap < -error, Status.OVERLAPPING, Status.TOUCHING))
+    pair = prepared(a, b)
+    ints, floats, row = pair._plan.arena
+    row = row.copy()
+    row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
+    out, kinds = np.empty((rows.total, _GAP)), np.empty((rows.total, 2), dtype=np.int64)
+    maps = _gauss_maps(pair)
+    assert maps is not None
+    turned = desk().room("turned", maps[4])
+    poses = rows.behind_each_other()
+    axis_many(ints, floats, row, NO_POSE, NO_POSE, poses, *maps[:4], turned, 0, rows.total, out, kinds)
     if rows.stacked:
-        return Axis(normals, gap, error, kind, status)
-    return Axis(normals[0], float(gap[0]), float(error[0]), AxisKind(int(kind[0])), Status(int(status[0])))
+        return Axis(out[:, :3], out[:, 3], out[:, 4], kinds[:, 0], kinds[:, 1])
+    return _axis(out, kinds)
+
+
+def _best_axis(pair: Pair, pose_a: Array, pose_b: Array) -> Axis[float] | None:
+    """Answer two plain matrices of sharp polytopes; None where it takes the long way."""
+    if pair._words is None:
+        return None
+    maps = _gauss_maps(pair)
+    if maps is None:
+        return None
+    ints, floats, row = pair._plan.arena
+    out, here = np.empty(_ONE), desk()
+    turned = here.room("turned", maps[4])
+    if axis_many(ints, floats, row, pose_a, pose_b, here.poses, *maps[:4], turned, 0, 1, out, here.flags) < 0:
+        return None
+    return _axis(out, here.flags)
+
+
+def _axis(out: Array, kinds: Ints) -> Axis[float]:
+    """Return the answer of one pair."""
+    return Axis(out[0, :3], out.item(3), out.item(4), _KINDS[kinds.item(0)], _STATUSES[kinds.item(1)])
+
+
+def _gauss_maps(pair: Pair) -> tuple[Array, Array, Array, Array, tuple[int, int]] | None:
+    """Return the normals and edges of A and of B, and what room those of one take; None where one has none."""
+    kept = pair._prepared.others
+    if "axes" not in kept:
+        sharp = all(s._packed[0][layout.POLYTOPE] and s._packed[1][layout.RADIUS] == 0.0 for s in (pair.a, pair.b))
+        if not sharp:
+            return None
+        maps = *pair.a._gauss_map(), *pair.b._gauss_map()
+        kept["axes"] = *maps, (max(len(maps[1]), len(maps[3])), 9)
+    found: tuple[Array, Array, Array, Array, tuple[int, int]] = kept["axes"]
+    return found

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 
-from gjk3d.convex.checks import vectors
+from gjk3d.convex.checks import three, vectors
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.frozen import Frozen
-from gjk3d.narrow import toi as narrow
-from gjk3d.poses import GREATEST, WIDTH, matrices, parts, pose_rows
+from gjk3d.narrow import motion as narrow
+from gjk3d.poses import GREATEST, IDENTITY, STANDING, WIDTH, is_plain, parts, pose_rows
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Number, PoseLike, Rows, VectorLike
 
-if TYPE_CHECKING:
-    pass
-
-
-#: of a rotation vector: a thousand turns
-MOST_TURN = 6283.2
-#: below this angle a screw's axis is farther away than its way is long, by as much: it is a straight line
-_STRAIGHT = 1e-8
+_KINDS = "linear", "screw"
+_ORIGIN = 0.0, 0.0, 0.0
+_ROW, _MATRIX, _TWO = (1, narrow.MOTION), (4, 4), (2, WIDTH)
+_LATE = 1e300  #: times that need no second look
+_new, _put = object.__new__, object.__setattr__
 
 
 class Motion(Frozen):
@@ -67,10 +64,17 @@ class Motion(Frozen):
         *,
         center: Rows | None = None,
     ) -> None:
+        if start is None or is_plain(start):
+            way, turn, middle = three(linear), three(angular), _ORIGIN if center is None else three(center)
+            if not (way is None or turn is None or middle is None):
+                row, pose = np.empty(_ROW), STANDING if start is None else start
+                if narrow.motion_once(pose, way, turn, middle, center is not None, row):
+                    self._keep(row, False)
+                    return
         poses, stacked = pose_rows(start, "start")
         named = {
             "linear": vectors(linear, "Motion: linear", GREATEST),
-            "angular": vectors(angular, "Motion: angular", MOST_TURN),
+            "angular": vectors(angular, "Motion: angular", narrow.MOST_TURN),
             "center": None if center is None else vectors(center, "Motion: center", GREATEST),
         }
         given = {"start": (poses, stacked)} | {name: part for name, part in named.items() if part is not None}
@@ -78,14 +82,18 @@ class Motion(Frozen):
         if len(set(counts.values())) > 1:
             said = ", ".join(f"{name} has {count} rows" for name, count in counts.items())
             raise ShapeError(f"Motion: {said}: stacks must have one length")
-        rows = np.zeros((next(iter(counts.values()), 1), narrow.MOTION))
-        rows[:, :12] = poses[:, :12]
-        rows[:, 12:15], rows[:, 15:18] = given["linear"][0], given["angular"][0]
-        if center is not None:
-            rotations, places = parts(rows)
-            rows[:, 18:21] = np.einsum("kji,kj->ki", rotations, given["center"][0] - places)
-            rows[:, 9:12] = given["center"][0]
-        self._set(_numbers=rows, stacked=bool(counts))
+        rows = np.empty((next(iter(counts.values()), 1), narrow.MOTION))
+        middle = given["center" if "center" in given else "linear"][0]
+        narrow.motion_rows(poses, given["linear"][0], given["angular"][0], middle, "center" in given, rows)
+        self._keep(rows, bool(counts))
+
+    def _keep(self, rows: Array, stacked: bool) -> None:
+        """Fill the fields, as `_set` does: the rows are the kernels', what can be seen of them is read-only."""
+        numbers = rows.view()
+        numbers.flags.writeable = False
+        _put(self, "_numbers", numbers)
+        _put(self, "stacked", stacked)
+        _put(self, "_cache", {"rows": rows})
 
     @property
     def _rows(self) -> Array:
@@ -137,30 +145,23 @@ class Motion(Frozen):
         >>> gk.Motion.between(np.eye(4), last, kind="screw").at(0.5)[:3, 3].round(6) + 0.0
         array([ 1., -1.,  0.])
         """
-        from scipy.spatial.transform import Rotation
-
-        if kind not in ("linear", "screw"):
+        motion = _new(cls)
+        if kind in _KINDS and (first is None or is_plain(first)) and (last is None or is_plain(last)):
+            row = np.empty(_ROW)
+            ends = STANDING if first is None else first, STANDING if last is None else last
+            if narrow.between_once(*ends, kind == "screw", np.empty(_TWO), row):
+                motion._keep(row, False)
+                return motion
+        if kind not in _KINDS:
             raise ShapeError(f"Motion.between: kind is {kind!r}, expected 'linear' or 'screw'")
         one, many = pose_rows(first, "first")
         two, more = pose_rows(last, "last")
         if many and more and len(one) != len(two):
             raise ShapeError(f"Motion.between: first has {len(one)} rows and last {len(two)}: expected one length")
-        one, two = np.broadcast_arrays(one, two)
-        turned = parts(two)[0] @ parts(one)[0].transpose(0, 2, 1)
-        angular = Rotation.from_matrix(turned).as_rotvec() if len(one) else np.zeros((0, 3))
-        way, center = two[:, 9:12] - one[:, 9:12], one[:, 9:12].copy()
-        if kind == "screw":
-            angle = np.linalg.norm(angular, axis=1)
-            bent = angle > _STRAIGHT
-            axis = angular[bent] / angle[bent, None]
-            along = np.sum(way[bent] * axis, axis=1)[:, None] * axis
-            across = way[bent] - along
-            half = 0.5 / np.tan(0.5 * angle[bent])
-            center[bent] += 0.5 * across + half[:, None] * np.cross(axis, across)
-            way[bent] = along
-        stack = many or more
-        start = matrices(one)
-        return cls(start, way, angular, center=center) if stack else cls(start[0], way[0], angular[0], center=center[0])
+        rows = np.empty((len(two) if len(one) == 1 else len(one), narrow.MOTION))
+        narrow.between_rows(one, two, kind == "screw", rows)
+        motion._keep(rows, many or more)
+        return motion
 
     def __len__(self) -> int:
         if not self.stacked:
@@ -191,6 +192,10 @@ class Motion(Frozen):
         ShapeError
             Where a time is not finite, or the times are not as many as the motions.
         """
+        if (type(time) is float or type(time) is int) and -_LATE < time < _LATE and not self.stacked:
+            matrix = np.empty(_MATRIX)
+            narrow.matrix_at(self._rows, float(time), matrix)
+            return matrix
         times = np.asarray(time, dtype=np.float64)
         if times.ndim > 1 or not np.isfinite(times).all():
             raise ShapeError(f"Motion.at: time is {time!r}, expected a finite number, or a list of such")
@@ -198,9 +203,9 @@ class Motion(Frozen):
         count = len(self._rows) if self.stacked else times.size
         if times.ndim == 1 and self.stacked and times.size != count:
             raise ShapeError(f"Motion.at: {times.size} times for {count} motions: expected one for each, or one")
-        rows = np.empty((count, WIDTH))
-        narrow.places(self._rows, np.ascontiguousarray(np.broadcast_to(times.ravel(), count)), rows)
-        return matrices(rows if many else rows[0])
+        out = np.empty((count, *_MATRIX))
+        narrow.matrices_at(self._rows, np.ascontiguousarray(np.broadcast_to(times.ravel(), count)), out)
+        return out if many else out[0]
 
     def _bend(self, shape: Shape) -> float:
         """Bound how fast any point of a body gains speed: the square of the turn times its distance from the axis."""
@@ -225,13 +230,24 @@ def as_motion(motion: Any, name: str) -> Motion:
         return motion
     if motion is None:
         return _STILL
+    if is_plain(motion):
+        row = np.empty(_ROW)
+        if narrow.motion_once(motion, _ORIGIN, _ORIGIN, _ORIGIN, False, row):
+            still = _new(Motion)
+            still._keep(row, False)
+            return still
     try:
         rows, stacked = pose_rows(motion, name)
     except PoseError as reason:
         raise PoseError(f"{reason}; {name} is a gjk3d.Motion, or a pose for a body that stands still") from None
+    return _standing(rows, stacked)
+
+
+def _standing(rows: Array, stacked: bool) -> Motion:
+    """Return the motion of what stands still at pose rows."""
     still = np.zeros((len(rows), narrow.MOTION))
     still[:, :12] = rows[:, :12]
     return Motion._made(_numbers=still, stacked=stacked)
 
 
-_STILL = Motion()
+_STILL = _standing(IDENTITY, False)

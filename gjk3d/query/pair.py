@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from math import inf
 from typing import Any, Literal, cast, overload
 
@@ -14,39 +13,20 @@ from gjk3d.convex.checks import FACETS, check_limits, depth_mode
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import collide_many, solve_many
+from gjk3d.poses import STANDING, is_plain
 from gjk3d.query import single
 from gjk3d.query.ask import ask_collide, ask_distance
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.plan import Desk, Kept, Plan, Prepared
+from gjk3d.query.plan import Kept, Plan, Prepared, desk
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 
 Depth = Literal["auto", "epa", "facets"]
 
-_FLOAT = np.dtype(np.float64)
-_POSE = (4, 4)
-_STANDING = np.eye(4)
 _new = object.__new__
 _ANSWER = 1, narrow.FLOATS
 _kept = Kept()
-
-
-_local = threading.local()
-
-
-def _desk() -> Desk:
-    """Return this thread's desk."""
-    try:
-        desk: Desk = _local.desk
-    except AttributeError:
-        desk = _local.desk = Desk()
-    return desk
-
-
-def _is_pose(pose: Any) -> bool:
-    """Whether a pose can go to the kernel as it is."""
-    return type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == _POSE and pose.flags.carray
 
 
 class Pair:
@@ -97,10 +77,9 @@ class Pair:
         return _again, (self.a, self.b, plan is None or len(plan.memory) > 0)
 
     @property
-    def _cores(self) -> tuple[Any, Array, Any, Any]:
-        """The two shapes for the kernels, behind each other: ints, floats, and where A and B begin in either."""
-        plan: Any = self._prepared.plan
-        return plan.ints, plan.floats, plan.row[0, 0:2], plan.row[0, 5:7]
+    def _plan(self) -> Plan:
+        """Both as kernels take them; of two convex shapes that are no half-spaces."""
+        return cast("Plan", self._prepared.plan)
 
     def forget(self) -> None:
         """Drop what is remembered: the next question is asked afresh.
@@ -137,14 +116,14 @@ class Pair:
             and workers == 1
             and type(margin) is float
             and -inf < margin < inf
-            and (pose_a is None or _is_pose(pose_a))
-            and (pose_b is None or _is_pose(pose_b))
+            and (pose_a is None or is_plain(pose_a))
+            and (pose_b is None or is_plain(pose_b))
         ):
-            ma = _STANDING if pose_a is None else pose_a
-            mb = _STANDING if pose_b is None else pose_b
-            plan, desk = cast("Plan", self._prepared.plan), _desk()
+            ma = STANDING if pose_a is None else pose_a
+            mb = STANDING if pose_b is None else pose_b
+            plan, here = self._plan, desk()
             code = collide_many(
-                plan.ints, plan.floats, plan.row, ma, mb, desk.poses, margin, 0, 1, desk.simplex, desk.answer,
+                plan.ints, plan.floats, plan.row, ma, mb, here.poses, margin, 0, 1, here.simplex, here.answer,
                 plan.memory,
             )  # fmt: skip
             if code == 0:
@@ -227,25 +206,25 @@ class Pair:
         workers: int = 1, certificate: bool = False,
     ) -> Distance[Any]:  # fmt: skip
         """Answer distances in a mode of `gjk3d.narrow.solve`, as `_collide` does."""
-        ma = _STANDING if pose_a is None else pose_a
-        mb = _STANDING if pose_b is None else pose_b
+        ma = STANDING if pose_a is None else pose_a
+        mb = STANDING if pose_b is None else pose_b
         if (
             self._words is not None
             and workers == 1
             and not (trace or certificate)
             and mode != FACETS
-            and (ma is _STANDING or _is_pose(ma))
-            and (mb is _STANDING or _is_pose(mb))
+            and (ma is STANDING or is_plain(ma))
+            and (mb is STANDING or is_plain(mb))
         ):
             width = 0.0
             if tol is not None or type(max_distance) is not float or not max_distance >= 0.0:
                 check_limits(max_distance, tol)
                 width = 0.0 if tol is None else float(tol)
             out = np.empty(_ANSWER)
-            plan, desk = cast("Plan", self._prepared.plan), _desk()
+            plan, here = self._plan, desk()
             code = solve_many(
-                plan.ints, plan.floats, plan.row, ma, mb, desk.poses, mode, float(max_distance), width, 0, 1, False,
-                desk.work, desk.table, FIRST_POINTS, out, desk.flags, plan.memory, NO_LOG,
+                plan.ints, plan.floats, plan.row, ma, mb, here.poses, mode, float(max_distance), width, 0, 1, False,
+                here.work, here.table, FIRST_POINTS, out, here.flags, plan.memory, NO_LOG,
             )  # fmt: skip
             # what is wider than promised goes the long way, unless a wide answer was asked for
             if code & 24 == 8 or (width > 0.0 and code >= 0 and code & 16 == 0):

@@ -6,6 +6,7 @@ them with the shapes.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Any
 
@@ -20,7 +21,7 @@ from gjk3d.poses import WIDTH
 from gjk3d.query.dispatch import way_of
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Ints
+from gjk3d.typing import Array, Ints
 
 # words of a plan: where its arrays are, and how long
 FIRST_INT, INTS, FIRST_FLOAT, FLOATS, ROW, FIRST_MEMORY, MEMORIES = range(7)
@@ -39,6 +40,15 @@ class Desk:
         self.flags = np.empty((1, narrow.INTS), dtype=np.int64)
         self.standing = np.eye(4)
 
+        self._rooms: dict[str, Array] = {}
+
+    def room(self, name: str, shape: tuple[int, ...]) -> Array:
+        """Return scratch of a shape; of each name the last is kept."""
+        found = self._rooms.get(name)
+        if found is None or found.shape != shape:
+            found = self._rooms[name] = np.empty(shape)
+        return found
+
     def words(self) -> Ints:
         """Return where all is, as builtins read it."""
         arrays = self.poses, self.simplex, self.answer, self.work, self.table, self.flags, self.standing
@@ -48,10 +58,22 @@ class Desk:
         )
 
 
+_local = threading.local()
+
+
+def desk() -> Desk:
+    """Return this thread's desk."""
+    try:
+        found: Desk = _local.desk
+    except AttributeError:
+        found = _local.desk = Desk()
+    return found
+
+
 class Plan:
     """Two convex shapes behind each other, and what they leave for the next question, as kernels take them."""
 
-    __slots__ = ("floats", "ints", "memory", "row", "words")
+    __slots__ = ("arena", "floats", "ints", "memory", "row", "words")
 
     def __init__(self, a: Any, b: Any, warm: bool) -> None:
         self.ints, self.floats, starts = arena((a, b))
@@ -59,6 +81,7 @@ class Plan:
         self.memory = np.zeros((int(warm), MEMORY))
         arrays = self.ints, self.floats, self.row, self.memory
         ints, floats, row, memory = (each.ctypes.data for each in arrays)
+        self.arena = self.ints, self.floats, self.row  #: see `gjk3d.narrow.pairs`
         self.words: Ints = np.array(
             [ints, len(self.ints), floats, len(self.floats), row, memory, len(self.memory)], dtype=np.int64
         )
@@ -67,10 +90,11 @@ class Plan:
 class Prepared:
     """How two are asked, without the two: ``quick`` answers a boolean, ``words`` are there where a plan is enough."""
 
-    __slots__ = ("plan", "quick", "words")
+    __slots__ = ("others", "plan", "quick", "words")
 
     def __init__(self, a: Any, b: Any, warm: bool) -> None:
         way = way_of(a, b)
+        self.others: dict[str, Any] = {}  # what other questions pack for themselves
         self.quick = None if way.prepare is None else way.prepare(a, b)
         both = isinstance(a, Shape) and isinstance(b, Shape)
         # half-spaces have no core

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import no_shape, vectors
+from gjk3d.convex.checks import no_shape, three, vectors
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
-from gjk3d.poses import UNIT_ROUNDOFF, as_matrices, matrices, parts, pose_rows
+from gjk3d.poses import STANDING, UNIT_ROUNDOFF, WIDTH, as_matrices, is_plain, matrices, parts, pose_rows
 from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
 from gjk3d.query.motion import Motion
 from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
@@ -25,10 +26,25 @@ from gjk3d.typing import Array, N, Pose, PoseLike, Row, Rows, Unclear, UnclearPo
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
-    from gjk3d.typing import Bools
+    from gjk3d.typing import Bools, Ints
 
 
 _NO_PLANES = np.empty((0, 4))
+_ROW = 2, WIDTH  #: of `gjk3d.narrow.ray.ray_once`
+
+
+#: how each field of one ray's answer comes from its row
+_UNPACK: dict[str, Callable[[Array, int], Any]] = {
+    "hit": lambda row, code: code != narrow.MISS,
+    "inside": lambda row, code: code == narrow.INSIDE,
+    "distance": lambda row, code: row.item(0),
+    "normal": lambda row, code: row[0, 1:4],
+    "point": lambda row, code: row[0, 4:7],
+    "direction": lambda row, code: row[0, 7:10],
+    "origin": lambda row, code: row[0, 10:13],
+}
+
+FIELDS = tuple(_UNPACK)
 
 
 class RayHit(Answer[N]):
@@ -63,12 +79,24 @@ class RayHit(Answer[N]):
         hit: Each[bool, Bools] = Each()
         inside: Each[bool, Bools] = Each()
     else:  # a slot would not be a descriptor to type checkers
-        __slots__ = ("direction", "distance", "hit", "inside", "normal", "origin", "point")
+        __slots__ = ("_row", "direction", "distance", "hit", "inside", "normal", "origin", "point")
     distance: N
     point: Array
     normal: Array
     origin: Array
     direction: Array
+    _row: tuple[Array, int]  #: of one ray: the kernel's row, and what happens
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Unpack what is asked for the first time of an answer of one ray."""
+            unpack = _UNPACK.get(name)
+            if unpack is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = unpack(*self._row)
+            setattr(self, name, value)
+            return value
 
     def __len__(self) -> int:
         if self.point.ndim == 1:
@@ -159,6 +187,10 @@ def raycast(
     >>> gk.raycast(gk.Box((2, 2, 2)), (5, 0.5, 0), (-10, 0, 0))
     RayHit: at 4, on a face towards (1, 0, 0)
     """
+    if type(max_distance) is float and max_distance >= 0.0 and (pose is None or is_plain(pose)):
+        at_once = _at_once(shape, three(origins), three(directions), STANDING if pose is None else pose, max_distance)
+        if at_once is not None:
+            return at_once
     if not is_collider(shape):
         raise no_shape("shape", shape)
     starts, many, ways, more = check_rays(origins, directions, max_distance)
@@ -174,6 +206,34 @@ def raycast(
     count = next(iter(counts.values()), 1)
     still = None if pose is None else as_matrices(pose, "pose")
     return _cast(shape, still, poses, starts, ways, float(max_distance), count, many or more or stacked)
+
+
+def _at_once(shape: Any, origin: Any, direction: Any, pose: Array, most: float) -> RayHit[float] | None:
+    """Answer what is one ray at a shape with a closed form; None where it takes the long way."""
+    if origin is None or direction is None:
+        return None
+    core: tuple[Ints, Array, Array] | None
+    try:
+        core = shape._cache["ray"]
+    except (AttributeError, KeyError):
+        core = _core(shape)
+    if core is None:
+        return None
+    out = np.empty(_ROW)
+    code = narrow.ray_once(*core, pose, origin, direction, most, out)
+    if code < 0 or code == narrow.GENERAL:
+        return None
+    result: RayHit[float] = object.__new__(RayHit)
+    result._row = out, code
+    return result
+
+
+def _core(shape: Any) -> tuple[Ints, Array, Array] | None:
+    """Return a shape as the kernels take it, with its planes, and keep that; None where it has no core."""
+    if not isinstance(shape, Shape) or isinstance(shape, Halfspace):
+        return None
+    core = shape._cache["ray"] = (*shape._packed, _planes(shape))
+    return core
 
 
 def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array, bool, Array, bool]:

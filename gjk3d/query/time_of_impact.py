@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 from math import inf
 from numbers import Real
@@ -10,17 +11,17 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
-from gjk3d.convex.checks import check_convex, check_workers
+from gjk3d.convex.checks import check_convex, check_workers, three, vectors
 from gjk3d.convex.rows import in_chunks
 from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import toi as narrow
-from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.room import SIMPLEX
-from gjk3d.poses import GREATEST, WIDTH
+from gjk3d.poses import GREATEST
 from gjk3d.query.dispatch import way_of
 from gjk3d.query.distance import signed_distance
-from gjk3d.query.pair import prepared
+from gjk3d.query.motion import Motion, as_motion
+from gjk3d.query.pair import Pair, prepared
+from gjk3d.query.plan import desk
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -30,8 +31,6 @@ from gjk3d.wording import below, moment
 if TYPE_CHECKING:
     from gjk3d.results import Each
     from gjk3d.typing import Ints
-from gjk3d.convex.checks import vectors
-from gjk3d.query.motion import Motion, as_motion
 
 
 class ImpactStatus(IntEnum):
@@ -54,8 +53,22 @@ class ImpactStatus(IntEnum):
 
 
 _UP = np.array([0.0, 0.0, 1.0])
+_ANSWER = 1, 3
 #: by the kernel's code; what is too close at the start may be deeper than touching
 _STATUSES = (ImpactStatus.FREE, ImpactStatus.HIT, ImpactStatus.UNRESOLVED, ImpactStatus.HIT)
+
+
+#: how each field of one answer comes from its row
+_UNPACK: dict[str, Callable[[Any], Any]] = {
+    "status": lambda row: _STATUSES[row[1] & 3],
+    "free_until": lambda row: row[0].item(0),
+    "time": lambda row: row[0][0, 1:],
+    "iterations": lambda row: row[1] >> 2,
+    "shape_a": lambda row: row[2],
+    "shape_b": lambda row: row[3],
+    "motion_a": lambda row: row[4],
+    "motion_b": lambda row: row[5],
+}
 
 
 class Impact(Answer[N]):
@@ -96,6 +109,7 @@ class Impact(Answer[N]):
     else:  # a slot would not be a descriptor to type checkers
         __slots__ = (
             "_closest",
+            "_row",
             "free_until",
             "iterations",
             "motion_a",
@@ -112,6 +126,19 @@ class Impact(Answer[N]):
     motion_a: Motion
     motion_b: Motion
     _closest: Distance[N]
+    #: of one pair of motions: the kernel's row and its marks, and the question
+    _row: tuple[Array, int, Shape, Shape, Motion, Motion]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Unpack what is asked for the first time of an answer of one pair of motions."""
+            unpack = _UNPACK.get(name)
+            if unpack is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = unpack(self._row)
+            setattr(self, name, value)
+            return value
 
     @property
     def closest(self) -> Distance[N]:
@@ -220,6 +247,12 @@ def time_of_impact(
     >>> hit
     Impact: hit at 0.4998, along (1, 0, 0)
     """
+    if workers == 1 and type(clearance) is float and 0.0 <= clearance < inf:
+        pair = prepared(a, b)
+        if pair._words is not None:
+            first, second = as_motion(motion_a, "motion_a"), as_motion(motion_b, "motion_b")
+            if not (first.stacked or second.stacked):
+                return _at_once(pair, first, second, clearance)
     check_convex(a, b)
     way_of(a, b)
     if not isinstance(clearance, Real) or isinstance(clearance, bool) or not 0.0 <= float(clearance) < inf:
@@ -232,9 +265,31 @@ def time_of_impact(
             f"motion_a has {len(first)} rows and motion_b {len(second)}: stacks must have one length, or be one motion"
         )
     count = len(second) if second.stacked else len(first._rows)
-    out, flags = np.empty((count, 2)), np.empty((count, 2), dtype=np.int64)
+    out, flags = np.empty((count, 3)), np.empty((count, 2), dtype=np.int64)
     _run(a, b, first, second, float(clearance), workers, out, flags)
-    return _answer(a, b, first, second, float(clearance), stacked, out, flags)
+    if stacked:
+        return _many(a, b, first, second, float(clearance), out, flags)
+    code, steps = flags[0].tolist()
+    return _one(a, b, first, second, float(clearance), out, code + 4 * steps)
+
+
+def _at_once(pair: Pair, first: Motion, second: Motion, clearance: float) -> Impact[float]:
+    """Answer one pair of motions of shapes with cores of ours."""
+    ints, floats, row = pair._plan.arena
+    out, here = np.empty(_ANSWER), desk()
+    marks = narrow.impact_many(
+        ints, floats, row, True, _UP, first._rows, second._rows, clearance, 0, 1, here.work, out, here.flags
+    )
+    return _one(pair.a, pair.b, first, second, clearance, out, marks)
+
+
+def _one(a: Shape, b: Shape, first: Motion, second: Motion, clearance: float, out: Array, marks: int) -> Impact[float]:
+    """Return the answer of one pair of motions."""
+    result: Impact[float] = object.__new__(Impact)
+    result._row = out, marks, a, b, first, second
+    if marks & 3 == narrow.STARTED and result.closest.upper < clearance:
+        result.status = ImpactStatus.OVERLAPPING
+    return result
 
 
 def _run(
@@ -249,45 +304,32 @@ def _run(
             raise UnsupportedPair("time_of_impact: a Halfspace cannot turn: use a large Box")
         normal, ints_a, floats_a = plane_core(a)
         ints, floats = np.concatenate([ints_a, b._packed[0]]), np.concatenate([floats_a, b._packed[1]])
-        start_a, start_b = np.array([[0, 0], [len(ints_a), len(floats_a)]], dtype=np.int64)
+        row = np.array([[0, 0, 0, 0, 0, len(ints_a), len(floats_a), 0, 0, 0]])
     else:
-        ints, floats, start_a, start_b = prepared(a, b)._cores
+        ints, floats, row = prepared(a, b)._plan.arena
 
     def task(start: int, stop: int) -> None:
         narrow.impact_many(
-            ints, floats, start_a, start_b, solid, normal, first._rows, second._rows, clearance, start, stop,
-            np.empty((2, WIDTH)), np.empty((1, MEMORY)), np.empty((6, SIMPLEX // 6)), out, flags,
+            ints, floats, row, solid, normal, first._rows, second._rows, clearance, start, stop, np.empty(narrow.WORK),
+            out, flags,
         )  # fmt: skip
 
     in_chunks(len(out), workers, task)
     raise_pending()
 
 
-def _answer(
-    a: Shape, b: Shape, first: Motion, second: Motion, clearance: float, stacked: bool, out: Array, flags: Any
-) -> Impact[Any]:
-    result: Impact[Any] = object.__new__(Impact)
+def _many(a: Shape, b: Shape, first: Motion, second: Motion, clearance: float, out: Array, flags: Any) -> Impact[Array]:
+    """Return the answers of a stack."""
+    result: Impact[Array] = object.__new__(Impact)
     result.shape_a, result.shape_b, result.motion_a, result.motion_b = a, b, first, second
-    if not stacked:
-        code, result.iterations = flags[0].tolist()
-        result.time = out[0]
-        result.free_until = out.item(0)
-        result.status = _STATUSES[code]
-        if code == narrow.STARTED and result.closest.upper < clearance:
-            result.status = ImpactStatus.OVERLAPPING
-        if code in (narrow.FREE, narrow.UNRESOLVED):
-            result.time = np.array([inf if code == narrow.FREE else result.free_until, inf])
-        return result
     code = flags[:, 0]
-    result.free_until, result.time, result.iterations = out[:, 0].copy(), out, flags[:, 1]
+    result.free_until, result.time, result.iterations = out[:, 0], out[:, 1:], flags[:, 1]
     result.status = np.array(_STATUSES, dtype=np.int64)[code]
     started = np.flatnonzero(code == narrow.STARTED)
     if len(started):
         start_a, start_b = (m.at(0.0)[started] if m.stacked else m.at(0.0) for m in (first, second))
         deep = np.broadcast_to(signed_distance(a, b, start_a, start_b).upper < clearance, len(started))
         result.status[started[deep]] = ImpactStatus.OVERLAPPING
-    out[code == narrow.FREE] = inf
-    out[code == narrow.UNRESOLVED, 1] = inf
     return result
 
 
@@ -328,6 +370,9 @@ def shapecast(
     >>> gk.shapecast(gk.Sphere(1), gk.Point((5, 0, 0)), (8, 0, 0))
     Impact: hit at 0.5, along (1, 0, 0)
     """
+    way = three(translation)
+    if way is not None and 0.0 < abs(way[0]) + abs(way[1]) + abs(way[2]) <= GREATEST:
+        return time_of_impact(a, b, Motion(pose_a, way), pose_b, clearance=clearance)
     rows, many = vectors(translation, "shapecast: translation", GREATEST)
     still = np.flatnonzero(~rows.any(axis=1))
     if len(still):

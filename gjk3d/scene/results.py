@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeVar
 
 from gjk3d.query.contact import Contact
-from gjk3d.query.raycast import RayHit
+from gjk3d.query.raycast import FIELDS, RayHit
 from gjk3d.results import Distance
 from gjk3d.typing import Array, Ints, N
 
@@ -138,7 +138,7 @@ class SceneHit(RayHit[N]):
         """Return one row of a stack."""
         plain = super().__getitem__(index)
         row: SceneHit[float] = object.__new__(SceneHit)
-        for field in RayHit.__slots__:
+        for field in FIELDS:
             setattr(row, field, getattr(plain, field))
         row.name = self.name[index]
         return row

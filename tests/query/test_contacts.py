@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
+import laws
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from strategies import PAIRS, SHAPES
 
 import gjk3d as gk
 
@@ -75,6 +80,45 @@ def test_a_stack_is_padded_and_its_rows_are_the_single_answers():
             assert np.array_equal(getattr(one, name), getattr(row, name))
         assert np.isnan(touch.gaps[k, one.count :]).all()
     assert len(gk.contact(TABLE, BRICK, None, poses[:0])) == 0
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS[::2])
+def test_a_single_contact_has_the_bits_of_a_row_of_a_stack(one, other):
+    rng = np.random.default_rng(5)
+    case = laws.Pair.random(rng, SHAPES[one], SHAPES[other], 6)
+    for options in ({}, {"within": 0.3}, {"max_points": None}, {"within": np.inf, "max_points": 2}):
+        stack = gk.contact(case.shape_a, case.shape_b, case.poses_a, case.poses_b, **options)
+        for k, (pose_a, pose_b) in enumerate(zip(case.poses_a, case.poses_b, strict=True)):
+            single, row = gk.contact(case.shape_a, case.shape_b, pose_a, pose_b, **options), stack[k]
+            listed = gk.contact(case.shape_a, case.shape_b, pose_a.tolist(), pose_b.tolist(), **options)
+            for name in ("count", "points_a", "points_b", "gaps", "normal", "distance", "lower", "upper", "status"):
+                expected = getattr(row, name)
+                assert np.array_equal(getattr(single, name), expected), name
+                assert np.array_equal(getattr(listed, name), expected), name
+            assert single.result.iterations == row.result.iterations
+            assert np.array_equal(single.result.pose_b, pose_b)
+
+
+def test_a_contact_keeps_its_points_when_the_pair_is_asked_again_copied_or_pickled():
+    pose = at(z=1)
+    first = gk.contact(TABLE, BRICK, None, pose)
+    kept, where = first.points_a.copy(), first.result.pose_b.copy()
+    pose[:3, 3] = 0.1, 0.2, 0.9
+    second = gk.contact(TABLE, BRICK, None, pose)
+    assert np.array_equal(first.points_a, kept)
+    assert not np.array_equal(second.points_a, kept)
+    assert np.array_equal(first.result.pose_b, where)
+    for again in (copy.copy(first), copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
+        assert np.array_equal(again.points_b, first.points_b)
+        assert repr(again) == repr(first)
+        assert again.distance == first.distance
+
+
+def test_what_is_no_pose_is_named_in_a_single_contact_too():
+    wrong = np.eye(4)
+    wrong[0, 0] = 2.0
+    with pytest.raises(gk.errors.PoseError, match="pose_b has scale"):
+        gk.contact(TABLE, BRICK, None, wrong)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 5, 8, 20, None])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
 import naive
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 from strategies import PAIRS, SHAPES, build, random_poses
 
@@ -139,6 +141,93 @@ def test_crossing_edges_are_unique_and_parallel_ones_are_not():
             result = gk.signed_distance(CUBE, CUBE, below, above)
             assert (result.distance > 0) is (height > 3)
             assert gk.gradient(result).unique is expected
+
+
+def facets_of_difference(points_a, points_b):
+    """Unit normals of A - B and how far its facets are along them, each normal once."""
+    planes = ConvexHull((points_a[:, None] - points_b[None]).reshape(-1, 3)).equations
+    _, first = np.unique(planes.round(9), axis=0, return_index=True)
+    return planes[first, :3], -planes[first, 3]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_depths_along_two_facets_of_the_difference_are_ties_and_along_one_are_not(seed):
+    rng = np.random.default_rng(seed)
+    points = [rng.normal(size=(count, 3)) * rng.uniform(0.3, 1.5, 3) for count in (12, 9)]
+    a, b = map(gk.ConvexHull, points)
+    normals, offsets = facets_of_difference(*points)
+    size = sum(np.linalg.norm(each, axis=1).max() for each in points)
+    tied = 0
+    for start in rng.normal(size=(400, 3)) * 0.3 * size:
+        i, j = np.argsort(offsets - normals @ start)[:2]
+        across = normals[i] - normals[j]  # along it lies what is midway between the two
+        shift = start + across * (offsets[i] - offsets[j] - across @ start) / (across @ across)
+        depths = offsets - normals @ shift
+        others = np.delete(depths, [i, j]).min()
+        if not 1e-3 * size < depths[i] < others - 1e-3 * size:
+            continue
+        tied += 1
+        result = gk.signed_distance(a, b, None, at(*shift))
+        assert result.distance == pytest.approx(-depths[i], abs=1e-12 * size)
+        assert gk.gradient(result).unique is False
+        bisector = 0.5 * np.linalg.norm(across)  # moved off the middle one of them wins
+        for step in (1e-2, 1e-3):
+            clear = gk.signed_distance(a, b, None, at(*(shift + step * size * across / np.linalg.norm(across))))
+            gap = np.sort(offsets - normals @ clear.pose_b[:3, 3])
+            if gap[1] - gap[0] > 1e-4 * size * bisector:
+                assert gk.gradient(clear).unique is True
+    assert tied >= 3
+
+
+@pytest.mark.parametrize("angle", [1.0, 0.1, 1e-2, 1e-3])
+def test_below_the_ridge_of_a_flat_roof_two_faces_are_as_near(angle):
+    eaves = 1.0 - np.tan(0.5 * angle)
+    roof = np.array([(x, y, z) for y in (-1, 1) for x, z in ((-1, -5), (1, -5), (-1, eaves), (1, eaves), (0, 1))])
+    hull, bare = gk.ConvexHull(roof), gk.Point()
+    for turn in naive.random_rotations(np.random.default_rng(1), 5):
+        world = naive.pose(turn, (0.3, 0.2, 0.1))
+        for height in (0.9, 0.6):
+            below, off = (gk.signed_distance(hull, bare, world, world @ at(x, 0.1, height)) for x in (0, 0.05))
+            assert below.distance < 0
+            assert gk.gradient(below).unique is False
+            assert gk.gradient(off).unique is True
+
+
+def test_the_nearer_to_a_tie_the_less_is_unique_and_never_on_it():
+    ball = gk.Sphere(0.5)
+    for way, steps in (((1, -1, 0), (0.5, 0.5, 0)), ((0, 0, 1), (0, 0, 0)), ((1, 0, 0), (0, 0, 0))):
+        for other in (CUBE, CUBE.inflated(0.1), gk.ConvexHull(CUBE.vertices)):
+            told = [
+                gk.gradient(gk.signed_distance(other, ball, None, at(*(np.array(steps) + e * np.array(way))))).unique
+                for e in (0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-12, 1e-15, 0.0)
+            ]
+            assert told[:4] == [True] * 4
+            assert told[5:] == [False] * 3
+
+
+@pytest.mark.parametrize("pair", PAIRS[::3], ids=" and ".join)
+def test_singles_have_the_bits_of_a_stack(pair):
+    a, b = build(SHAPES[pair[0]]), build(SHAPES[pair[1]])
+    poses_a, poses_b = random_poses(np.random.default_rng(23), SHAPES[pair[0]], SHAPES[pair[1]], 10)
+    for ask in (gk.signed_distance, gk.distance):
+        many = gk.gradient(ask(a, b, poses_a, poses_b))
+        for k in range(10):
+            result = ask(a, b, poses_a[k], poses_b[k])
+            for one in (gk.gradient(result), gk.gradient(result, poses_a[k]), gk.gradient(copy.deepcopy(result))):
+                np.testing.assert_array_equal(one.a, many.a[k])
+                np.testing.assert_array_equal(one.b, many.b[k])
+                assert one.unique is bool(many.unique[k])
+
+
+def test_exchanged_shapes_have_exchanged_slopes_and_are_as_unique():
+    for one, other in PAIRS[::7]:
+        a, b = build(SHAPES[one]), build(SHAPES[other])
+        poses_a, poses_b = random_poses(np.random.default_rng(29), SHAPES[one], SHAPES[other], 10)
+        found = gk.gradient(gk.signed_distance(a, b, poses_a, poses_b))
+        back = gk.gradient(gk.signed_distance(b, a, poses_b, poses_a))
+        if a._order != b._order:
+            np.testing.assert_array_equal(found.a[:, :3], back.b[:, :3])
+        np.testing.assert_array_equal(found.unique, back.unique)
 
 
 def test_one_pair_and_many():

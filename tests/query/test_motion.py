@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
+import laws
 import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-from strategies import build
+from strategies import PAIRS, SHAPES, build
 
 import gjk3d as gk
 
@@ -293,12 +295,141 @@ def test_between_two_poses():
     np.testing.assert_array_equal(one.at((0.0, 1.0))[:, :3, 3], [(0, 0, 0), (1, 2, 3)])
 
 
+def rotations_apart(rng):
+    """Two lists of rotations: apart by any angle, by next to none, by half a turn about axes and nearly so."""
+    angles = [*rng.uniform(0, np.pi, 20), 0.0, 1e-12, 1e-8, 1e-4, 1e-3, 1.1e-3, np.pi - 1e-9, np.pi - 1e-5]
+    steps = np.array(angles)[:, None] * naive.unit_vectors(rng, len(angles))
+    steps = np.vstack([steps, np.pi * np.eye(3), 0.5 * np.pi * np.eye(3), -0.5 * np.pi * np.eye(3)])
+    first = naive.random_rotations(rng, len(steps))
+    return first, Rotation.from_rotvec(steps).as_matrix() @ first
+
+
+def test_the_turn_between_two_poses_is_that_of_scipy():
+    first, last = rotations_apart(np.random.default_rng(8))
+    motion = gk.Motion.between(placed(first, np.zeros((len(first), 3))), placed(last, np.zeros((len(first), 3))))
+    expected = Rotation.from_matrix(last @ first.transpose(0, 2, 1)).as_rotvec()
+    turns = motion._rows[:, 15:18]
+    half = np.linalg.norm(expected, axis=1) > np.pi - 1e-6  # either way round is half a turn
+    np.testing.assert_allclose(turns[~half], expected[~half], rtol=0, atol=1e-14)
+    for turn, other in zip(turns[half], expected[half], strict=True):
+        assert min(np.abs(turn - other).max(), np.abs(turn + other).max()) < 2e-7
+    assert (np.linalg.norm(turns, axis=1) <= np.pi * (1 + 1e-15)).all()
+    np.testing.assert_allclose(motion.at(1.0)[:, :3, :3], last, rtol=0, atol=1e-14)
+
+
+def test_single_motions_have_the_bits_of_a_stack():
+    rng = np.random.default_rng(12)
+    turns, others = rotations_apart(rng)
+    count = len(turns)
+    first, last = placed(turns, rng.normal(size=(count, 3))), placed(others, rng.normal(size=(count, 3)))
+    way, turn, center = rng.normal(size=(3, count, 3)) * 5
+    times = rng.uniform(-1, 2, count)
+    stacks = {
+        "plain": (gk.Motion(first), lambda k: gk.Motion(first[k])),
+        "turning": (gk.Motion(first, way, turn), lambda k: gk.Motion(first[k], way[k], tuple(turn[k].tolist()))),
+        "hinged": (
+            gk.Motion(first, way, turn, center=center),
+            lambda k: gk.Motion(first[k], way[k].tolist(), turn[k], center=center[k]),
+        ),
+        "straight": (gk.Motion.translation(first, way), lambda k: gk.Motion.translation(first[k], way[k])),
+        "between": (gk.Motion.between(first, last), lambda k: gk.Motion.between(first[k], last[k])),
+        "screw": (
+            gk.Motion.between(first, last, kind="screw"),
+            lambda k: gk.Motion.between(first[k], last[k].tolist(), kind="screw"),
+        ),
+    }
+    for name, (stack, make) in stacks.items():
+        at = stack.at(times)
+        for k in range(count):
+            one = make(k)
+            assert one == stack[k], name
+            assert hash(one) == hash(stack[k])
+            assert pickle.loads(pickle.dumps(one)) == one
+            np.testing.assert_array_equal(one.at(times[k]), at[k])
+            np.testing.assert_array_equal(one.at(float(times[k])), at[k])
+            np.testing.assert_array_equal(one.at([times[k], 0.5])[0], at[k])
+
+
+def test_a_motion_says_where_a_body_is():
+    rng = np.random.default_rng(13)
+    for start in placed(naive.random_rotations(rng, 10), rng.normal(size=(10, 3))):
+        way, turn, center = rng.normal(size=(3, 3)) * 3
+        hinged, free = gk.Motion(start, way, turn, center=center), gk.Motion(start, way, turn)
+        for time in (0, 0.3, 1, -0.5):
+            rotation = Rotation.from_rotvec(time * turn).as_matrix()
+            expected = naive.pose(rotation @ start[:3, :3], start[:3, 3] + time * way)
+            np.testing.assert_allclose(free.at(time), expected, rtol=0, atol=1e-13)
+            about = center + time * way + rotation @ (start[:3, 3] - center)
+            np.testing.assert_allclose(hinged.at(time), naive.pose(expected[:3, :3], about), rtol=0, atol=1e-13)
+
+
+def test_a_motion_cannot_be_changed_from_outside():
+    start, way = moved(1, 2, 3), np.array([1.0, 0.0, 0.0])
+    motion = gk.Motion(start, way)
+    kept = motion.at(1)
+    start[0, 3] = way[0] = 9.0
+    np.testing.assert_array_equal(motion.at(1), kept)
+    with pytest.raises(ValueError, match="read-only"):
+        motion._numbers[0, 0] = 2.0
+    with pytest.raises(AttributeError, match="immutable"):
+        motion.stacked = True
+    motion.at(1)[0, 0] = 7.0
+    np.testing.assert_array_equal(motion.at(1), kept)
+
+
 def test_shapecast():
     cast = gk.shapecast(gk.Box((1, 1, 1)), gk.Sphere(1), [(10, 0, 0), (0, 10, 0)], None, moved(4, 0, 0))
     np.testing.assert_array_equal(cast.status, [HIT, FREE])
     np.testing.assert_allclose(cast.time[0], 0.25, atol=1e-12)
     with pytest.raises(gk.errors.ShapeError, match=r"translation\[1\] is zero"):
         gk.shapecast(gk.Box((1, 1, 1)), gk.Sphere(1), [(10, 0, 0), (0, 0, 0)])
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS[::5])
+def test_a_single_impact_has_the_bits_of_a_row_of_a_stack(one, other):
+    rng = np.random.default_rng(21)
+    case = laws.Pair.random(rng, SHAPES[one], SHAPES[other], 5)
+    a, b = case.shape_a, case.shape_b
+    ways, turns = rng.normal(size=(2, 5, 3)) * 2
+    if "halfspace" in (one, other):
+        turns *= 0.0
+    first = gk.Motion(case.poses_a, ways, turns)
+    for clearance in (0.0, 0.05):
+        stack = gk.time_of_impact(a, b, first, case.poses_b, clearance=clearance)
+        casts = gk.shapecast(a, b, ways, case.poses_a, case.poses_b, clearance=clearance)
+        for k in range(5):
+            asked = (stack[k], gk.time_of_impact(a, b, first[k], case.poses_b[k], clearance=clearance))
+            cast = (casts[k], gk.shapecast(a, b, ways[k], case.poses_a[k], case.poses_b[k], clearance=clearance))
+            listed = (
+                casts[k],
+                gk.shapecast(a, b, ways[k].tolist(), case.poses_a[k].tolist(), case.poses_b[k], clearance=clearance),
+            )
+            for row, single in (asked, cast, listed):
+                assert single.status is row.status
+                assert single.iterations == row.iterations
+                assert single.free_until == row.free_until
+                np.testing.assert_array_equal(single.time, row.time)
+                np.testing.assert_array_equal(single.motion_a.at(0.3), row.motion_a.at(0.3))
+                np.testing.assert_array_equal(single.motion_b.at(0.3), row.motion_b.at(0.3))
+                assert repr(single) == repr(row)
+                assert (single.shape_a, single.shape_b) == (a, b)
+                assert repr(copy.copy(single)) == repr(pickle.loads(pickle.dumps(single))) == repr(row)
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        ((0.0, 0.0, 0.0), "translation is zero"),
+        ((0, 0, 0), "translation is zero"),
+        ((np.nan, 0.0, 0.0), r"shapecast: translation is \[nan"),
+        ((1e51, 0.0, 0.0), "shapecast: translation is"),
+        (("1", "0", "0"), "shapecast: translation has shape"),
+        ((1.0, 0.0), "shapecast: translation has shape"),
+    ],
+)
+def test_a_way_that_is_none_is_named(way, words):
+    with pytest.raises(gk.errors.ShapeError, match=words):
+        gk.shapecast(gk.Sphere(1), gk.Sphere(1), way)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,12 @@ import naive
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from strategies import PAIRS, SHAPES, build, is_polytope, random_poses
 
 import gjk3d as gk
 from gjk3d.convex import solve as convex
 from gjk3d.convex.rows import Rows, Wanted
-from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.errors import PoseError, ShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import IDENTITY, pose_rows
 from gjk3d.results import Status
@@ -324,3 +325,40 @@ def test_the_common_point_of_a_point_is_that_point():
             assert np.array_equal(answer.point_a, answer.point_b)
             seen += 1
     assert seen > 100
+
+
+SHARP = [name for name in SHAPES if is_polytope(SHAPES[name]) and not naive.body(SHAPES[name]).radius]
+POLYTOPES = [pair for pair in PAIRS if set(pair) <= set(SHARP)]
+
+
+@pytest.mark.parametrize(("one", "other"), POLYTOPES)
+def test_a_single_axis_has_the_bits_of_a_row_of_a_stack(one, other):
+    poses_a, poses_b = random_poses(np.random.default_rng(7), SHAPES[one], SHAPES[other], 6)
+    for first, second in ((one, other), (other, one)):
+        a, b = build(SHAPES[first]), build(SHAPES[second])
+        many = gk.separating_axis(a, b, poses_a, poses_b)
+        for k in range(6):
+            for given in ((poses_a[k], poses_b[k]), (poses_a[k].tolist(), poses_b[k])):
+                axis = gk.separating_axis(a, b, *given)
+                assert np.array_equal(axis.normal, many.normal[k])
+                assert (axis.gap, axis.error) == (many.gap[k], many.error[k])
+                assert isinstance(axis.kind, gk.AxisKind)
+                assert isinstance(axis.status, gk.Status)
+                assert (axis.kind, axis.status) == (many.kind[k], many.status[k])
+
+
+def test_exchanged_shapes_have_the_opposite_axis_and_their_faces_exchanged():
+    for one, other in POLYTOPES:
+        a, b = build(SHAPES[one]), build(SHAPES[other])
+        if a._order == b._order:
+            continue
+        for pose_a, pose_b in zip(*random_poses(np.random.default_rng(9), SHAPES[one], SHAPES[other], 3), strict=True):
+            axis, back = gk.separating_axis(a, b, pose_a, pose_b), gk.separating_axis(b, a, pose_b, pose_a)
+            assert np.array_equal(axis.normal, 0.0 - back.normal)
+            assert (axis.gap, axis.error, axis.status) == (back.gap, back.error, back.status)
+            assert axis.kind == {0: 1, 1: 0}.get(int(back.kind), back.kind)
+
+
+def test_what_is_no_pose_is_named_of_a_single_axis_too():
+    with pytest.raises(PoseError, match="pose_b has scale"):
+        gk.separating_axis(BOX, BOX, None, np.diag([2.0, 2.0, 2.0, 1.0]))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import naive
 import numpy as np
 import pytest
@@ -197,3 +200,77 @@ def test_bad_input_is_named(call, words):
 def test_a_hit_is_neither_true_nor_false():
     with pytest.raises(TypeError, match="neither true nor false"):
         bool(gk.raycast(gk.Box((1, 1, 1)), (5, 0, 0), (1, 0, 0)))
+
+
+FIELDS = ("hit", "inside", "distance", "point", "normal", "origin", "direction")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "pose", [None, naive.pose(naive.random_rotations(np.random.default_rng(4), 1)[0], (0.3, -2, 5))]
+)
+def test_a_single_ray_has_the_bits_of_a_row_of_a_stack(name, pose):
+    shape = build(SHAPES[name])
+    rng = np.random.default_rng(6)
+    origins, directions = rays_at(shape, 12, rng)
+    origins[-3:] = rng.normal(size=(3, 3)) * 0.1
+    if pose is not None:
+        origins, directions = origins @ pose[:3, :3].T + pose[:3, 3], directions @ pose[:3, :3].T
+    for most in (np.inf, 1.5):
+        stack = gk.raycast(shape, origins, directions, pose, max_distance=most)
+        for k in range(12):
+            given = [
+                (origins[k], directions[k]),
+                (tuple(origins[k].tolist()), directions[k].tolist()),
+                (tuple(origins[k]), directions[k].astype(object).astype(float)[::-1][::-1]),
+            ]
+            for each in given:
+                one = gk.raycast(shape, *each, pose, max_distance=most)
+                for field in FIELDS:
+                    expected = getattr(stack[k], field)
+                    assert type(getattr(one, field)) is type(expected)
+                    assert np.array_equal(getattr(one, field), expected, equal_nan=True), field
+                assert repr(one) == repr(stack[k])
+
+
+def test_whole_numbers_are_the_same_ray():
+    shape = gk.Box((2, 2, 2))
+    expected = gk.raycast(shape, np.array([5.0, 0.0, 0.0]), np.array([-2.0, 0.0, 0.0]))
+    for given in ([(5, 0, 0), (-2, 0, 0)], [[5, 0.0, 0], np.array([-2, 0, 0])], [(np.float64(5), 0, 0), (-2, 0, 0)]):
+        assert repr(gk.raycast(shape, *given)) == repr(expected)
+
+
+@pytest.mark.parametrize(
+    ("origin", "direction", "message"),
+    [
+        ((0, 0, np.nan), (1, 0, 0), "origins is .*nan"),
+        ((0.0, np.inf, 0.0), (1.0, 0.0, 0.0), "origins is .*inf"),
+        (np.zeros(3), np.array([0.0, np.nan, 1.0]), "directions is .*nan"),
+        ((0.0, 0.0, 0.0), (0.0, -0.0, 0.0), "directions is zero"),
+        (np.zeros(3), np.zeros(3), "directions is zero"),
+        (("0", "0", "0"), (1, 0, 0), "origins has shape"),
+        ((True, False, True), (1, 0, 0), "origins has shape"),
+        ((10**400, 0, 0), (1, 0, 0), "origins has shape"),
+        ((0, 0), (1, 0, 0), "origins has shape"),
+        (np.zeros(2), (1, 0, 0), "origins has shape"),
+    ],
+)
+def test_what_is_no_ray_is_named_of_single_rays_too(origin, direction, message):
+    with pytest.raises(gk.errors.ShapeError, match=message):
+        gk.raycast(gk.Sphere(1), origin, direction)
+
+
+def test_what_is_no_pose_is_named_of_a_single_ray_too():
+    with pytest.raises(gk.errors.PoseError, match="pose has scale"):
+        gk.raycast(gk.Sphere(1), (0.0, 0.0, 3.0), (0.0, 0.0, -1.0), np.diag([2.0, 2.0, 2.0, 1.0]))
+
+
+def test_an_answer_is_copied_and_pickled_before_and_after_it_is_read():
+    for read in (False, True):
+        hit = gk.raycast(gk.Sphere(1), (0.0, 0.0, 3.0), (0.0, 0.0, -1.0))
+        if read:
+            assert hit.point.tolist() == [0.0, 0.0, 1.0]
+        for again in (copy.copy(hit), copy.deepcopy(hit), pickle.loads(pickle.dumps(hit))):
+            assert all(np.array_equal(getattr(again, field), getattr(hit, field)) for field in FIELDS)
+        with pytest.raises(AttributeError, match="no attribute 'far'"):
+            hit.far  # noqa: B018

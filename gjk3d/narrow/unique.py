@@ -1,0 +1,309 @@
+"""Whether the normal of an answer, and its points, are the only ones; and the derivatives that follow from them.
+
+With h(n) the support of A - B along n, the signed distance is the greatest of -h(n) over unit vectors n.
+Apart there is one such n; in overlap there may be many: the directions in which the ball of the depth's radius round
+the origin touches the surface of A - B. Move the origin away from where it does so along n, by s, and a ball that
+touches there grows by s; one that touches along n' as well by no more than s cos(n, n'). So one more depth, of B moved
+by -s n, tells of all directions at once: where it is d + s but for an error e, every h(n') is at least
+d + s (1 - cos) - e. Where it is less, its own normal n' says how much deeper it is that way, and a step in which that
+one does not win is tried next: what is not told apart from n by a step that is still long enough counts as a tie.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, sub, turn, turn_back, unit
+from gjk3d.narrow.cores import Cores, is_curved, moved
+from gjk3d.narrow.pairs import cores_of_row, take_poses
+from gjk3d.narrow.room import Room, room_in
+from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, solve
+from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
+from gjk3d.shapes.table import support
+from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+
+NO, YES, FULL = range(3)
+#: angle within which a second face, edge or normal counts as a tie; more where the normal itself is known less well
+_ANGLE = 1e-6
+_LOOSEST = 1e-2  #: an angle beyond which nothing is told
+#: steps, of the pair's size: the first, and the least that still tells
+_STEP, _LEAST = 1e-3, 1e-6
+#: of a step: an error that leaves no room for a second normal beyond an angle of 5e-4, and of 5e-3 for curved cores
+_SHARP, _BLUNT = 1e-7, 1e-5
+_AROUND = 12  #: directions round a normal in which a curved core is asked for its support points
+_COS, _SIN = 0.5 * sqrt(3.0), 0.5  #: of the angle between two of them
+_HEAD, _KIND, _VERTICES, _RADIUS, _RHO = layout.FLOAT_HEAD, layout.KIND, layout.VERTICES, layout.RADIUS, layout.RHO
+_POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
+
+
+class Told(NamedTuple):
+    """What an answer says of a pair."""
+
+    distance: float
+    lower: float
+    upper: float
+    status: int
+    tight: bool
+
+
+class Rest(NamedTuple):
+    """What `solve` takes beside a question: all of it scratch, and answers are written to row 0."""
+
+    room: Room
+    cache: Array2  #: of no rows
+    out: Array2
+    flags: Ints2
+
+
+class Patch(NamedTuple):
+    """The farthest points of a core along a direction."""
+
+    dimensions: int  #: one point 0, a line 1, a face 2
+    axis: Vec3  #: the direction of the line
+
+
+@inlined
+def size_of(core: Core) -> float:
+    """Return how far a shape reaches from its centre."""
+    return float(core.floats[_RADIUS] + core.floats[_RHO])
+
+
+@kernel
+def vertex_count(core: Core) -> int:
+    """Return how many vertices a core is given by, 0 for one that is not."""
+    kind = core.ints[_KIND]
+    if kind == _HULL:
+        return int(core.ints[_VERTICES])
+    if kind == _BOX:
+        return 8
+    if kind == _SEGMENT:
+        return 2
+    return 1 if kind == _POINT else 0
+
+
+@inlined
+def vertex(core: Core, k: int) -> Vec3:
+    """Return one of its vertices, about its centre."""
+    kind, f = core.ints[_KIND], core.floats[_HEAD:]
+    if kind == _HULL:
+        n = core.ints[_VERTICES]
+        return (f[k], f[n + k], f[2 * n + k])
+    if kind == _POINT:
+        return (0.0, 0.0, 0.0)
+    x = f[0] if k & 1 else -f[0]
+    if kind == _SEGMENT:
+        return (x, f[1] if k & 1 else -f[1], f[2] if k & 1 else -f[2])
+    return (x, f[1] if k & 2 else -f[1], f[2] if k & 4 else -f[2])
+
+
+@kernel
+def named(line: Vec3, longest: float, widest: float, least: float) -> Patch:
+    """Return a patch by how long it is, and how wide across that."""
+    if not longest > least:
+        return Patch(0, line)
+    return Patch(2 if widest > max(least, 1e-7 * longest) else 1, line)
+
+
+@inlined
+def across(offset: Vec3, line: Vec3) -> float:
+    """Return how far a point is from the line through the origin."""
+    x = along(offset, line, -dot(offset, line))
+    return sqrt(dot(x, x))
+
+
+@kernel
+def patch_of_vertices(core: Core, count: int, d: Vec3, angle: float) -> Patch:
+    """Return the farthest points of a polytope along a unit vector, with those that are as far within an angle."""
+    size = size_of(core)
+    top = support(core, d)
+    height, near = dot(top, d), 1e-12 * size
+    line = d
+    longest, widest = 0.0, 0.0
+    for turn_of in range(2):  # the longest offset first, then how far others are beside it
+        for k in range(count):
+            p = vertex(core, k)
+            below = height - dot(p, d)
+            if below > 2.0 * angle * size + near:
+                continue
+            e = sub(p, top)
+            length = sqrt(dot(e, e))
+            if below > angle * length + near:
+                continue
+            if turn_of == 1:
+                widest = max(widest, across(e, line))
+            elif length > longest:
+                longest = length
+                line = (e[0] / length, e[1] / length, e[2] / length)
+        if not longest > 1e-9 * size:
+            break
+    return named(line, longest, widest, 1e-9 * size)
+
+
+@kernel
+def patch_around(core: Core, d: Vec3, angle: float) -> Patch:
+    """Return the farthest points of a curved core along a unit vector: by where its support points go within an angle.
+
+    Where the surface is round they move by the angle times its radius.
+    """
+    top, first = support(core, d), perpendicular(d)
+    second = cross(d, first)
+    line, mean = d, (0.0, 0.0, 0.0)
+    longest, long, wide = 0.0, 0.0, 0.0
+    least = 8.0 * angle * size_of(core) * sqrt(float(_AROUND))
+    for again in range(3):  # the longest offset; the line that they all lie along; how far they are along and across it
+        c, s = angle, 0.0
+        for _ in range(_AROUND):
+            e = sub(support(core, along(along(d, first, c), second, s)), top)
+            c, s = c * _COS - s * _SIN, s * _COS + c * _SIN
+            square, rise = dot(e, e), dot(e, line)
+            if again == 0:
+                if square > longest:
+                    longest, mean = square, e
+            elif again == 1:
+                mean = along(mean, e, rise)
+            else:
+                x = along(e, line, -rise)
+                long += rise * rise
+                wide += dot(x, x)
+        if not float(_AROUND) * longest > least * least:
+            return Patch(0, d)
+        if again < 2:
+            line, mean = unit(mean), (0.0, 0.0, 0.0)
+    return named(line, sqrt(long), sqrt(wide), least)
+
+
+@kernel
+def patch_of(core: Core, d: Vec3, angle: float) -> Patch:
+    """Return the farthest points of a core along a unit vector."""
+    count = vertex_count(core)
+    if count == 1:
+        return Patch(0, d)
+    return patch_of_vertices(core, count, d, angle) if count > 0 else patch_around(core, d, angle)
+
+
+@kernel
+def one_normal(c: Cores, n: Vec3, told: Told, rest: Rest) -> int:
+    """Tell whether no other direction is as near a way out as n; see the module."""
+    out, flags = rest.out, rest.flags
+    size = size_of(c.a) + size_of(c.b)
+    allowed = _BLUNT if is_curved(c) else _SHARP
+    k = plain(0)
+    s = _STEP * size
+    while s > 0.0 and s >= _LEAST * size:
+        solve(moved(c, n, -s), SIGNED, inf, 0.0, rest.room, rest.cache, out, flags, k)
+        if flags[k, 3] != 0:
+            return FULL
+        if out[k, 2] - told.lower + s <= allowed * s:
+            return YES
+        e = sub(turn_back(c.pose, row3_at(out, k, plain(3))), n)
+        bent = 0.5 * dot(e, e)  # 1 - cos of the angle to the normal found there
+        deeper = s * bent - (out[k, 0] - told.distance + s)
+        if not deeper > 0.0:
+            return NO
+        s = min(0.5 * deeper / bent, 0.5 * s)
+    return NO
+
+
+@inlined
+def row3_at(rows: Array, i: int, at: int) -> Vec3:
+    """Return three numbers of a row."""
+    return (rows[i, at], rows[i, at + 1], rows[i, at + 2])
+
+
+@kernel
+def is_unique(c: Cores, n: Vec3, told: Told, plane: bool, rest: Rest) -> int:
+    """Tell whether an answer has one normal and one pair of points; with ``plane`` A is a half-space.
+
+    ``n`` is the answer's normal, in A's frame. FULL where the room is too small to tell.
+    """
+    apart = told.status == SEPARATED
+    # two unit vectors whose bounds differ by a width are within sqrt(2 width / radius) of each other
+    known = max(told.distance if apart else size_of(c.a) + size_of(c.b), 1e-300)
+    angle = max(_ANGLE, 4.0 * sqrt(max(told.upper - told.lower, 0.0) / known))
+    if not (told.tight and told.status <= OVERLAPPING and angle <= _LOOSEST):
+        return NO
+    on_b = patch_of(c.b, neg(turn_back(c.m, n)), angle)
+    if plane:
+        return NO if on_b.dimensions > 0 else YES
+    on_a = patch_of(c.a, n, angle)
+    if on_a.dimensions > 0 and on_b.dimensions > 0:
+        if on_a.dimensions + on_b.dimensions > 2:
+            return NO
+        x = cross(on_a.axis, turn(c.m, on_b.axis))
+        if not sqrt(dot(x, x)) > 10.0 * angle:
+            return NO
+    return YES if apart else one_normal(c, n, told, rest)
+
+
+@kernel
+def write_slopes(n: Vec3, a: Vec3, b: Vec3, out: Array) -> None:
+    """Write the derivative by A's pose, then by B's: how points a and b, from what is turned about, move along n."""
+    lever_a, lever_b = cross(a, n), cross(b, n)
+    for k in range(3):
+        out[k], out[3 + k] = 0.0 - n[k], 0.0 - lever_a[k]
+        out[6 + k], out[9 + k] = n[k] + 0.0, lever_b[k] + 0.0
+
+
+@kernel
+def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: Array) -> None:
+    """Write the derivatives of row k of answers, about the origins of two pose rows."""
+    a, b = row3_at(answers, k, plain(6)), row3_at(answers, k, plain(9))
+    write_slopes(row3_at(answers, k, plain(3)), sub(a, offset(about_a)), sub(b, offset(about_b)), out)
+
+
+@kernel
+def asked_of_row(
+    c: Cores, turned: bool, answers: Array, k: int, status: int, tight: bool, plane: bool, rest: Rest
+) -> int:
+    """Ask `is_unique` of row k of answers, of which the cores are in the order the kernels see them."""
+    n = row3_at(answers, k, plain(3))
+    told = Told(answers[k, 0], answers[k, 1], answers[k, 2], status, tight)
+    return is_unique(c, turn_back(c.pose, neg(n) if turned else n), told, plane, rest)
+
+
+@single_entry
+def gradient_once(
+    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, answer: Array2, marks: int,
+    unsigned: bool, work: Array1, table: Ints1, points: int, cache: Array2, flags: Ints2, log: Array1, out: Array2,
+) -> int:  # fmt: skip
+    """Fill row 1 of ``out`` from one answer, and return what `is_unique` does; -1 where a matrix is no pose.
+
+    The answer and its marks are as `solve_many` gives them; row 0 of ``out`` is scratch.
+    """
+    first = plain(0)
+    if not take_poses(ma, mb, poses):
+        return -1
+    if unsigned and answer[0, 0] <= 0.0:
+        for k in range(12):
+            out[1, k] = 0.0
+        return NO
+    slopes_of_row(answer, first, poses[0], poses[1], out[1])
+    c, turned = cores_of_row(q, f, pairs, poses, first)
+    rest = Rest(room_in(work, table, points, log), cache, out, flags)
+    return asked_of_row(c, turned, answer, first, marks & 7, marks & 8 != 0, False, rest)
+
+
+@single_entry
+def slope_rows(answers: Array2, about_a: Array2, about_b: Array2, out: Array2) -> None:
+    """Fill rows of ``out`` from answers, which turn about the origins of two pose rows each."""
+    for k in range(answers.shape[0]):
+        slopes_of_row(answers, k, about_a[k], about_b[k], out[k])
+
+
+@single_entry
+def unique_rows(
+    q: Ints1, f: Array1, pairs: Ints2, poses: Array2, answers: Array2, marks: Ints2, plane: bool, start: int, stop: int,
+    work: Array1, table: Ints1, points: int, cache: Array2, flags: Ints2, log: Array1, out: Array2, unique: Ints1,
+) -> None:  # fmt: skip
+    """Fill ``unique`` as `is_unique` does, where it is `FULL`; answers and their marks are as `solve_many` gives them.
+
+    ``out`` and ``flags`` are scratch, of one row each.
+    """
+    rest = Rest(room_in(work, table, points, log), cache, out, flags)
+    for k in range(start, stop):
+        if unique[k] == FULL:
+            c, turned = cores_of_row(q, f, pairs, poses, k)
+            unique[k] = asked_of_row(c, turned, answers, k, marks[k, 0], marks[k, 2] != 0, plane, rest)

@@ -289,7 +289,7 @@ def _at_once(pair: Pair, pose_a: Any, pose_b: Any, within: float, most: int | No
         return None
     packed = _pack(pair)
     width = packed.room if most is None or most > packed.room else most
-    out, points = np.empty(_ANSWER), np.empty((width, manifold.POINT))
+    out, points = np.empty(_ANSWER), np.empty(width * manifold.POINT)
     work, table = pair._scratch
     marks, count = manifold.contact_once(
         packed.ints, packed.floats, packed.pair, STANDING if pose_a is None else pose_a,
@@ -304,7 +304,7 @@ def _at_once(pair: Pair, pose_a: Any, pose_b: Any, within: float, most: int | No
         out, marks, pair.a, pair.b, (narrow.SIGNED, within, None, False),
         None if pose_a is None else pose_a.tobytes(), None if pose_b is None else pose_b.tobytes(),
     )  # fmt: skip
-    return Contact(result, points[:count], count)
+    return Contact(result, points[: count * manifold.POINT].reshape(count, manifold.POINT), count)
 
 
 def _patches(pair: Pair, rows: Rows, result: Distance[Any], within: float, most: int | None) -> tuple[Array, Ints]:

@@ -259,7 +259,8 @@ def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
     except AttributeError:
         return None
     if not isinstance(row, bytes):
-        return row[0], row[1], _as_pose(row[5]), _as_pose(row[6])
+        pose_a, pose_b = (answer.pose_a, answer.pose_b)  # set already where their bytes are not kept
+        return row[0], row[1], pose_a, pose_b
     numbers = np.frombuffer(row)
     code, posed = numbers[ROW_CODE:ROW_AT].view(np.int64).tolist()
     pose_a = numbers[ROW_AT : ROW_AT + 16].reshape(4, 4) if posed & 1 else None

@@ -366,12 +366,12 @@ def contact_rows(
 def contact_once(
     q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, within: float, most: int, work: Array1,
     table: Ints1, room: int, out: Array2, flags: Ints2, cache: Array2, log: Array1, lq: Ints1, lf: Array1, loops: Ints2,
-    corners: Array3, plane: Array3, points: Array2,
+    corners: Array3, plane: Array3, points: Array1,
 ) -> tuple[int, int]:  # fmt: skip
     """Answer the signed distance of one pair as `solve_many` does, then fill its points as `contact_rows` does.
 
-    Returns what `solve_many` returns, and how many points there are; none where the distance is to be asked again with
-    more room, or exactly.
+    Returns what `solve_many` returns, and how many points there are. They are written flat: many rows would be many
+    questions to what decides whether a call is answered interpreted.
     """
     first = plain(0)
     if not take_poses(ma, mb, poses):
@@ -383,4 +383,5 @@ def contact_once(
     marks = marks_of(flags, first)
     loops_a, loops_b = loops_of_row(lq, lf, loops, first, turned)
     sheets = Sheets(corners[0], corners[1], plane)
-    return marks, patch(c, turned, loops_a, loops_b, out, first, within, most, sheets, points)
+    rows = points.reshape(most, POINT)
+    return marks, patch(c, turned, loops_a, loops_b, out, first, within, most, sheets, rows)

@@ -277,10 +277,11 @@ def rays(
 
 @single_entry
 def ray_once(
-    q: Ints1, f: Array1, planes: Array2, m: Array2, origin: Vec3, direction: Vec3, most: float, out: Array2
+    q: Ints1, f: Array1, planes: Array1, m: Array2, origin: Vec3, direction: Vec3, most: float, out: Array2
 ) -> int:
     """Fill row 0 of ``out``: distance, normal, point, unit direction, origin; row 1 is scratch for the pose.
 
+    Planes come flat: many rows would be many questions to what decides whether a call is answered interpreted.
     Returns what happens, -1 where the matrix is no pose or the numbers are no ray.
     """
     if dot(origin, (0.0, 0.0, 0.0)) + dot(direction, (0.0, 0.0, 0.0)) != 0.0:  # NaN where one is not finite
@@ -290,7 +291,7 @@ def ray_once(
         return -1
     d = divide(direction, largest)
     d = divide(d, sqrt(dot(d, d)))
-    code, t, n = cast(q, f, planes, out[1], origin, d, most)
+    code, t, n = cast(q, f, planes.reshape(planes.shape[0] // 4, 4), out[1], origin, d, most)
     far = t
     if code == MISS:
         t, far, n = inf, nan, (nan, nan, nan)

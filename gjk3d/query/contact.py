@@ -290,8 +290,7 @@ def _at_once(pair: Pair, pose_a: Any, pose_b: Any, within: float, most: int | No
         return None
     packed = _pack(pair)
     width = packed.room if most is None or most > packed.room else most
-    out, points = np.empty(_ANSWER), np.empty((width, manifold.POINT))
-    here = desk()
+    out, points, here = np.empty(_ANSWER), np.empty(width * manifold.POINT), desk()
     marks, count = manifold.contact_once(
         packed.ints, packed.floats, packed.pair, STANDING if pose_a is None else pose_a,
         STANDING if pose_b is None else pose_b, here.poses, within, width, here.work, here.table, FIRST_POINTS,
@@ -306,7 +305,7 @@ def _at_once(pair: Pair, pose_a: Any, pose_b: Any, within: float, most: int | No
         out, marks, pair.a, pair.b, (narrow.SIGNED, within, None, False),
         None if pose_a is None else pose_a.tobytes(), None if pose_b is None else pose_b.tobytes(),
     )  # fmt: skip
-    return Contact(result, points[:count], count)
+    return Contact(result, points[: count * manifold.POINT].reshape(count, manifold.POINT), count)
 
 
 def _patches(pair: Pair, rows: Rows, result: Distance[Any], within: float, most: int | None) -> tuple[Array, Ints]:

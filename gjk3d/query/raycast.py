@@ -232,7 +232,7 @@ def _core(shape: Any) -> tuple[Ints, Array, Array] | None:
     """Return a shape as the kernels take it, with its planes, and keep that; None where it has no core."""
     if not isinstance(shape, Shape) or isinstance(shape, Halfspace):
         return None
-    core = shape._cache["ray"] = (*shape._packed, _planes(shape))
+    core = shape._cache["ray"] = (*shape._packed, _planes(shape).ravel())
     return core
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._kernels.decorators import inlined, kernel, single_entry
+from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.poses import UNIT_ROUNDOFF, check_row
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
@@ -35,7 +35,7 @@ def _is_odd(largest: float) -> bool:
 def boxes_along_axes(q: Ints1, f: Array1, matrix: Array2, rows: Array2, out: Array2) -> int:
     """Fill out (n, 6) with the least and greatest corners of the boxes along the axes round a shape at poses."""
     if matrix.shape[0] > 0:
-        wrong = check_row(matrix, rows, 0)
+        wrong = check_row(matrix, rows, plain(0))
         if wrong != 0:
             return wrong
     core = Core(q, f)
@@ -61,7 +61,7 @@ def boxes_along_axes(q: Ints1, f: Array1, matrix: Array2, rows: Array2, out: Arr
 def balls_at(centers: Array2, radii: Array1, matrix: Array2, rows: Array2, out: Array2) -> int:
     """Fill out (n, 4) with the centers and radii of balls moved by poses; one ball, or one for each pose."""
     if matrix.shape[0] > 0:
-        wrong = check_row(matrix, rows, 0)
+        wrong = check_row(matrix, rows, plain(0))
         if wrong != 0:
             return wrong
     largest = 0.0
@@ -94,7 +94,7 @@ def _turned(row: Array, pose: Array, out: Array) -> None:
 def boxes_at(poses: Array3, extents: Array2, matrix: Array2, rows: Array2, out: Array3, lengths: Array2) -> int:
     """Fill out (n, 4, 4) and lengths (n, 3) with oriented boxes moved by poses; one box, or one for each pose."""
     if matrix.shape[0] > 0:
-        wrong = check_row(matrix, rows, 0)
+        wrong = check_row(matrix, rows, plain(0))
         if wrong != 0:
             return wrong
     largest = 0.0

@@ -58,9 +58,11 @@ class Volume(Frozen):
 
     def _stacked(self) -> tuple[Array, ...]:
         """Return the fields as arrays of n rows, also of a single volume."""
-        if self._single:
-            return self._cached("rows", lambda: tuple(np.asarray(getattr(self, name))[None] for name in self._names))
-        return tuple(getattr(self, name) for name in self._names)
+        rows: tuple[Array, ...] | None = self._cache.get("rows")
+        if rows is None:
+            fields = (np.asarray(getattr(self, name)) for name in self._names)
+            rows = self._cache["rows"] = tuple(field[None] if self._single else field for field in fields)
+        return rows
 
     def __len__(self) -> int:
         if self._single:

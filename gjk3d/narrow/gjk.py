@@ -50,7 +50,10 @@ MEMORY = 28
 
 
 class Start(NamedTuple):
-    """Where GJK starts: its first direction, and how many rows of the simplex hold points of A - B already."""
+    """Where GJK starts: its first direction, and how many rows of the simplex hold points of A - B already.
+
+    That number is negative where the direction to these points is asked instead of one that nearly agrees with it.
+    """
 
     axis: Vec3
     given: int
@@ -155,7 +158,7 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
     ``far`` and ``near`` stop it early: once the bounds of the distance, radii taken off, prove more than ``far`` or at
     most ``near``. ``width`` is the gap between the bounds at which it is done.
     """
-    axis, count, code, steps, level = unit(start.axis), start.given, LIMIT, 0, 0
+    axis, count, code, steps, level = unit(start.axis), abs(start.given), LIMIT, 0, 0
     lower, v, asks = -inf, (0.0, 0.0, 0.0), True
     if count > 0:  # from points remembered
         v, l4, where = nearest(s, count, c.tiny)
@@ -165,8 +168,7 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
             return Walk(INSIDE_SIMPLEX, count, v, -dot(axis, w), axis, 1)
         count = keep(s, count, l4)
         length = sqrt(dot(v, v))
-        # near where it was, the direction to them is the better one, and the old axis need not be asked
-        asks = not (length > AS_GOOD * c.tiny and -dot(v, axis) >= _AGREE * length)
+        asks = start.given > 0 or not (length > AS_GOOD * c.tiny and -dot(v, axis) >= _AGREE * length)
     if asks:
         w, a, b = support_pair(c, axis)
         lower, steps = -dot(axis, w), 1
@@ -231,8 +233,8 @@ def recall(cache: Array, k: int, m: Rigid, s: Array) -> Start:
     """Put the points remembered in row k, if there is one, into the simplex, B's moved to where it is now.
 
     Points of a shape stay points of it wherever it goes, so the old simplex, moved along, is one of the new A - B, and
-    the old axis, or the direction to the simplex where both agree, is as good a first direction as any. Nothing is
-    believed: bounds are proven by what is asked now, and the points are only where GJK starts.
+    the old axis is as good a first direction as any. Nothing is believed: bounds are proven by what is asked now, and
+    the points are only where GJK starts.
     """
     if cache.shape[0] == 0 or not cache[k, 0] > 0.0:
         return Start(direction_between(m), 0)

@@ -96,7 +96,8 @@ def solve(
     start = recall(cache, k, c.m, room.simplex)
     if room.log.shape[0] > 0:
         room.log[0] = 1.0
-    walk = gjk(c, start, width, max_distance, -inf, room.simplex, room.log)
+    # near where it was, the direction to the points remembered is the better one of two
+    walk = gjk(c, Start(start.axis, -start.given), width, max_distance, -inf, room.simplex, room.log)
     remember(cache, k, c.m, room.simplex, start, walk)
     log_end(room.log, walk, room.simplex)
     known = separate(c, walk, room)

@@ -81,7 +81,7 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
         return None
     one, two = q0.tolist(), q1.tolist()
     widest = max((abs(b - a) for a, b in zip(one, two, strict=True)), default=0.0) / step
-    square = q0.dot(q0) + q1.dot(q1)
+    square = float(q0.dot(q0)) + float(q1.dot(q1))  # of numpy's own the difference below would warn
     if square - square != 0.0 or not widest <= MOST_STEPS or not cell.memory.lock.acquire(blocking=False):
         return None
     try:

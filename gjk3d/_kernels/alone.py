@@ -214,7 +214,10 @@ def _names(code: Any) -> list[str]:
 def _meaning(value: Any, function: Function) -> str:
     """Return what a global name of a kernel stands for, as far as its code depends on it."""
     if hasattr(value, "py_func"):
-        return f"{_name_of(value.py_func)} {inspect.signature(value.py_func)} {value.targetoptions.get('forceinline')}"
+        from gjk3d._kernels.signatures import returned
+
+        inlined = value.targetoptions.get("forceinline")
+        return f"{_name_of(value.py_func)} {inspect.signature(value.py_func)} {returned(value.py_func)} {inlined}"
     if isinstance(value, ModuleType):
         used = _names(function.__code__)
         return str([(name, _meaning(getattr(value, name, None), function)) for name in used if hasattr(value, name)])

@@ -18,7 +18,7 @@ from gjk3d.poses import STANDING, is_plain
 from gjk3d.query import single
 from gjk3d.query.ask import question
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.pair import Depth, Pair, prepared
+from gjk3d.query.pair import Depth, Pair, plainly, prepared
 from gjk3d.query.plan import desk
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import layout
@@ -96,7 +96,7 @@ def collide(
     >>> gk.collide(gk.Box((1, 1, 1)), gk.Sphere(1), None, pose)
     True
     """
-    return prepared(a, b)._collide(pose_a, pose_b, margin, workers)
+    return plainly(a, b)._collide(pose_a, pose_b, margin, workers)
 
 
 @overload
@@ -175,7 +175,7 @@ def distance(
     >>> gk.distance(gk.Sphere(1), gk.Box((2, 2, 2)), None, pose).distance
     2.0
     """
-    return prepared(a, b)._ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+    return plainly(a, b)._ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 @overload
@@ -253,7 +253,7 @@ def signed_distance(
     (-0.25, [1.0, 0.0, 0.0])
     """
     mode = depth_mode(depth)
-    return prepared(a, b)._ask(mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
+    return plainly(a, b)._ask(mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
 @overload

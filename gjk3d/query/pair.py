@@ -243,6 +243,12 @@ def prepared(a: Any, b: Any) -> Pair:
     return pair._fill(a, b, _kept.get(a, b))
 
 
+def plainly(a: Any, b: Any) -> Pair:
+    """Do as `prepared` does, for the plain functions, whose next question of the two a builtin answers."""
+    pair: Pair = _new(Pair)
+    return pair._fill(a, b, _kept.get_for_builtins(a, b))
+
+
 def _again(a: Shape, b: Shape, warm: bool) -> Pair:
     return Pair(a, b, warm=warm)
 

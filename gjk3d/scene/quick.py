@@ -56,6 +56,13 @@ class Quick:
         other = theirs.which, theirs.rows, bits, theirs.tree.boxes, theirs.tree.links, theirs.tree.state
         return pairs, table, (*side, fresh), (*other, fresh_b), len(mine.pairs), _NO_KEYS
 
+    def _placed(self, side: Side, other: Side) -> None:
+        """Take note of what the walk has moved."""
+        if side[6] >= 0:
+            self.mine.placed()
+        if other[6] >= 0 and self.theirs is not self.mine:
+            self.theirs.placed()
+
     def _most_rows(self) -> int:
         """Return how many rows a stack has at most: three a level of one tree, or two of both, and there is more."""
         return len(self.mine.tree.links) + len(self.theirs.tree.links) + 4
@@ -75,6 +82,7 @@ class Quick:
                 pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, margin, any_will_do,
                 simplex, stack, found,
             )  # fmt: skip
+            self._placed(side, other)
             if count >= 0:
                 return found[:count] if count else _NOTHING
             if count == walk.NONE:
@@ -98,6 +106,7 @@ class Quick:
             pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, within, self.mine.ranks,
             self.theirs.ranks, work, ints, FIRST_POINTS, stack, out, flags,
         )  # fmt: skip
+        self._placed(side, other)
         return None if code < 0 else Nearest(out, flags, pairs.shapes, within)
 
     def hits(self, margin: float) -> list[NamePair] | None:

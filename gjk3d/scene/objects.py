@@ -194,18 +194,21 @@ class Objects:
     def settle_but_one(self) -> int:
         """Do as `settle` does, but for a single object that has moved; return its slot, -1 where there is none such.
 
-        Its leaf is still to be moved.
+        Its leaf is still to be moved, and then `placed` is to be called.
         """
         moved = self._moved
         if len(moved) == 1 and not self._fresh and len(self.shapes) == len(self.pairs):
-            slot = moved.pop()
-            if slot in self.planes:
-                return -1
-            self.tree.changed(1)
-            return slot
+            (slot,) = moved
+            if slot not in self.planes:
+                self.tree.changed(1)
+                return slot
         if moved or self._fresh or len(self.shapes) != len(self.pairs):
             self.settle()
         return -1
+
+    def placed(self) -> None:
+        """Take note that the leaf of the single object that had moved has its new place."""
+        self._moved.clear()
 
     def _pack(self) -> None:
         """Pack new shapes, and forget those that are of no use any more."""

@@ -13,6 +13,7 @@ import numpy as np
 from gjk3d.convex.pairs import pair_distance
 from gjk3d.convex.rows import FIRST_POINTS, scratch
 from gjk3d.narrow import solve
+from gjk3d.narrow.room import SIMPLEX
 from gjk3d.results import Distance, pack_marks
 from gjk3d.scene import walk
 from gjk3d.scene.objects import Objects
@@ -55,6 +56,13 @@ class Quick:
         other = theirs.which, theirs.rows, bits, theirs.tree.boxes, theirs.tree.links, theirs.tree.state
         return pairs, table, (*side, fresh), (*other, fresh_b), len(mine.pairs), _NO_KEYS
 
+    def _placed(self, side: Side, other: Side) -> None:
+        """Take note of what the walk has moved."""
+        if side[6] >= 0:
+            self.mine.placed()
+        if other[6] >= 0 and self.theirs is not self.mine:
+            self.theirs.placed()
+
     def _most_rows(self) -> int:
         """Return how many rows a stack has at most: three a level of one tree, or two of both, and there is more."""
         return len(self.mine.tree.links) + len(self.theirs.tree.links) + 4
@@ -67,13 +75,14 @@ class Quick:
         if not self.mine.slots or not self.theirs.slots or (self.slot < 0 and len(self.mine.slots) > _MANY):
             return None
         pairs, table, side, other, shift, keys = self._sides()
-        work, rows = scratch(FIRST_POINTS)[0], self._most_rows()
-        stack, found = _room(rows, 64)
+        rows = self._most_rows()
+        simplex, stack, found = _room(rows, 64)
         while True:
             count = walk.meeting(
-                pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, margin, any_will_do, work,
-                stack, found,
+                pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, margin, any_will_do,
+                simplex, stack, found,
             )  # fmt: skip
+            self._placed(side, other)
             if count >= 0:
                 return found[:count] if count else _NOTHING
             if count == walk.NONE:
@@ -81,7 +90,7 @@ class Quick:
             if len(found) >= _MOST:
                 return None
             side, other = (*side[:6], -1), (*other[:6], -1)
-            stack, found = _room(rows, 4 * len(found))
+            simplex, stack, found = _room(rows, 4 * len(found))
 
     def nearest(self, within: float) -> Nearest | None:
         """Return the nearest two of all, None where that is not settled, or there are none within that distance."""
@@ -91,12 +100,13 @@ class Quick:
             return None
         pairs, table, side, other, shift, keys = self._sides()
         work, ints, _ = scratch(FIRST_POINTS)
-        stack, _ = _room(self._most_rows(), 64)
+        _, stack, _ = _room(self._most_rows(), 64)
         out, flags = np.empty((2, solve.FLOATS + 16)), np.empty((2, solve.INTS + 2), dtype=np.int64)
         code = walk.nearest(
             pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, within, self.mine.ranks,
             self.theirs.ranks, work, ints, FIRST_POINTS, stack, out, flags,
         )  # fmt: skip
+        self._placed(side, other)
         return None if code < 0 else Nearest(out, flags, pairs.shapes, within)
 
     def hits(self, margin: float) -> list[NamePair] | None:
@@ -161,10 +171,10 @@ class Nearest:
         return solve.SIGNED, max(self.within, 0.0), None, False
 
 
-def _room(rows: int, pairs: int) -> tuple[Ints, Ints]:
-    """Return this thread's stack of so many pairs, and room for such that are found."""
-    kept: tuple[Ints, Ints] | None = getattr(_local, "room", None)
-    if kept is None or len(kept[0]) < rows or len(kept[1]) < pairs:
-        more = max(rows, 64)
-        kept = _local.room = np.empty((more, 2), dtype=np.int64), np.empty((pairs, 3), dtype=np.int64)
+def _room(rows: int, pairs: int) -> tuple[Array, Ints, Ints]:
+    """Return this thread's room for a simplex, for a stack of so many pairs, and for pairs that are found."""
+    kept: tuple[Array, Ints, Ints] | None = getattr(_local, "room", None)
+    if kept is None or len(kept[1]) < rows or len(kept[2]) < pairs:
+        stack, found = np.empty((max(rows, 64), 2), dtype=np.int64), np.empty((pairs, 3), dtype=np.int64)
+        kept = _local.room = np.empty(SIMPLEX), stack, found
     return kept

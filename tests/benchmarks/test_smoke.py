@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from . import beyond, clash, manager, robots, robots_motion, scenes_many
+from . import beyond, clash, manager, one_call, robots, robots_motion, scenes_many
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -55,6 +55,15 @@ def test_a_fast_wrong_answer_is_no_anchor():
     cell.judgements["mujoco"] = right
     assert anchor(cell) == "mujoco"
     assert behind([cell]) == ["- one pair, pose by pose, box-box, depth: 0.50x of mujoco"]
+
+
+def test_the_tables_of_single_calls_are_written(tmp_path):
+    assert one_call.main(["--rounds", "1", "--out", str(tmp_path / "one.md")]) == 0
+    text = (tmp_path / "one.md").read_text()
+    assert all(f"## {title}" in text for title in one_call.PARTS)
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line]
+    assert len(rows) > 70
+    assert len({line.count("|") for line in rows if line.startswith(("| box-box", "| hulls"))}) == 1
 
 
 def test_the_table_of_contacts_impacts_rays_and_hulls_is_written(tmp_path, monkeypatch):

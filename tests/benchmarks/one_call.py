@@ -1,0 +1,274 @@
+"""``python -m tests.benchmarks.one_call``: questions asked one at a time from Python, beside the peers that have them.
+
+CPU time a call, medians over rounds in which all take turns. coal is timed twice: with functors, transforms, requests
+and results that are prepared and reused, and with its transforms made from the same 4x4 arrays that gjk3d is given.
+"read" reads distance, normal and both points of each answer too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import coal
+import numpy as np
+import trimesh
+from scipy.spatial.transform import Rotation
+from trimesh.collision import CollisionManager
+
+import gjk3d as gk
+
+from .beyond import medians, sphere_points
+from .coal_competitor import Coal
+from .gjk3d_competitor import Gjk3d
+from .scenes import ROWS, make
+
+COUNT = 512  #: questions of a repetition
+QUESTIONS = {"boolean": "collide", "distance": "distance", "depth": "signed_distance"}
+
+
+def some_poses(count: int, spread: float, seed: int) -> list[np.ndarray]:
+    """Poses anywhere in a cube."""
+    poses = np.tile(np.eye(4), (count, 1, 1))
+    poses[:, :3, :3] = Rotation.random(count, random_state=seed).as_matrix()
+    poses[:, :3, 3] = np.random.default_rng(seed).uniform(-spread, spread, (count, 3))
+    return list(poses)
+
+
+def placed(pose: np.ndarray) -> Any:
+    """A transform of coal's from a matrix."""
+    return coal.Transform3s(pose[:3, :3], pose[:3, 3])
+
+
+def of_coal(peer: Coal, question: str, read: bool, matrices: list[Any] | None) -> Callable[[], Any]:
+    """Ask coal pose by pose, with its own transforms or from matrices."""
+    request, result = peer._prepared(question)
+    ask, clear = peer._functor(question, 0, 1), result.clear
+
+    def prepared() -> None:
+        for a, b in peer.transforms[:COUNT]:
+            clear()
+            ask(a, b, request, result)
+
+    def reading() -> None:
+        for a, b in peer.transforms[:COUNT]:
+            clear()
+            ask(a, b, request, result)
+            result.min_distance, result.normal, result.getNearestPoint1(), result.getNearestPoint2()
+
+    def from_matrices() -> None:
+        for a, b in matrices or ():
+            clear()
+            ask(placed(a), placed(b), request, result)
+
+    return from_matrices if matrices else reading if read else prepared
+
+
+def of_gjk3d(ask: Callable[..., Any], poses: list[Any], read: bool, *shapes: Any) -> Callable[[], Any]:
+    """Ask gjk3d pose by pose."""
+
+    def plain() -> None:
+        for a, b in poses:
+            ask(*shapes, a, b)
+
+    def reading() -> None:
+        for a, b in poses:
+            answer = ask(*shapes, a, b)
+            answer.distance, answer.normal, answer.point_a, answer.point_b  # noqa: B018
+
+    return reading if read else plain
+
+
+def pairs(rounds: int) -> Iterator[str]:
+    """Two convex shapes."""
+    yield "| pair | question | `Pair` | `gk.` functions | coal, prepared | coal, from 4x4 | faster | than from 4x4 |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for row in ROWS:
+        scene = make(row, "one", COUNT, 0)
+        peer, own = Coal(scene), Gjk3d(scene)
+        poses = list(zip(own.poses_a[:COUNT], own.poses_b[:COUNT], strict=True))
+        for question, name in QUESTIONS.items():
+            for read in (False, True) if question == "distance" else (False,):
+                tasks = [
+                    ("own", COUNT, of_gjk3d(getattr(own.pair, name), poses, read)),
+                    ("plain", COUNT, of_gjk3d(getattr(gk, name), poses, read, *own.shapes[:2])),
+                    ("coal", COUNT, of_coal(peer, question, read, None)),
+                    ("4x4", COUNT, of_coal(peer, question, False, poses)),
+                ]
+                t = medians(tasks, rounds)
+                told = [f"{t[name]:.2f}" for name in ("own", "plain", "coal", "4x4")]
+                last = "" if read else f"{t['4x4'] / t['own']:.2f}x"
+                told[3] = "" if read else told[3]
+                what = f"{question}, read" if read else question
+                yield f"| {row} | {what} | {' | '.join(told)} | {t['coal'] / t['own']:.2f}x | {last} |"
+
+
+def others(rounds: int) -> Iterator[str]:
+    """Every other question."""
+    rng = np.random.default_rng(0)
+    h, k = (gk.ConvexHull(0.5 * sphere_points(rng, 32)) for _ in range(2))
+    box, cloud, ahead = gk.Box((1, 1.2, 0.8)), rng.normal(size=(40, 3)), np.eye(4)
+    ahead[:3, 3] = 3.0, 0.2, 0.1
+    near = some_poses(1, 0.4, 1)[0]
+    still, moving = gk.Motion(ahead), gk.Motion.translation(None, (3, 0, 0))
+    origin, way, none = np.array((5.0, 0.1, 0.2)), np.array((-1.0, 0.0, 0.0)), np.eye(4)
+    deep, apart = gk.signed_distance(box, box, None, near), gk.signed_distance(h, k, None, ahead)
+    asked: dict[str, tuple[float, Callable[[], Any]]] = {
+        "contact of two boxes": (6, lambda: gk.contact(box, box, none, near)),
+        "raycast of a box": (2, lambda: gk.raycast(box, origin, way)),
+        "raycast of a hull of 32": (2, lambda: gk.raycast(h, origin, way)),
+        "time_of_impact of hulls of 32": (12, lambda: gk.time_of_impact(h, k, moving, still)),
+        "shapecast of hulls of 32": (15, lambda: gk.shapecast(h, k, (3, 0, 0), None, ahead)),
+        "Motion.translation": (4, lambda: gk.Motion.translation(None, (3, 0, 0))),
+        "Motion.between": (4, lambda: gk.Motion.between(none, near)),
+        "gradient, overlapping": (6, lambda: gk.gradient(deep)),
+        "gradient, apart": (6, lambda: gk.gradient(apart)),
+        "aabb of a hull": (2, lambda: gk.aabb(h, near)),
+        "bounding_sphere of a hull": (2, lambda: gk.bounding_sphere(h, near)),
+        "obb of a new hull of 40 points": (500, lambda: gk.obb(gk.ConvexHull(cloud))),
+        "overlap of two boxes": (60, lambda: gk.overlap(box, box, None, near)),
+        "separating_axis of two boxes": (4, lambda: gk.separating_axis(box, box, None, near)),
+        "ConvexHull of 40 points": (300, lambda: gk.ConvexHull(cloud)),
+        "Box": (2, lambda: gk.Box((1, 1, 1))),
+    }
+    many = {name: 10 if goal >= 60 else 200 for name, (goal, _) in asked.items()}
+    tasks = [
+        (name, many[name], lambda ask=ask, n=many[name]: [ask() for _ in range(n)]) for name, (_, ask) in asked.items()
+    ]
+    found = medians(tasks, rounds)
+    yield "| one call | us | goal |"
+    yield "| --- | ---: | ---: |"
+    yield from (f"| {name} | {found[name]:.2f} | {goal:g} |" for name, (goal, _) in asked.items())
+
+
+def scenes(rounds: int) -> Iterator[str]:
+    """One object of many moved, and asked about."""
+    yield "| scene of | move and collides(name) | coal: set, update, collide | gjk3d is faster |"
+    yield "| ---: | ---: | ---: | ---: |"
+    for count in (10, 100, 1000):
+        spread = 2.0 * count ** (1 / 3)
+        where, steps = some_poses(count, spread, 1), some_poses(200, spread, 2)
+        scene, box = gk.Scene(), gk.Box((0.5, 0.5, 0.5))
+        manager, solid, objects = coal.DynamicAABBTreeCollisionManager(), coal.Box(0.5, 0.5, 0.5), []
+        for k, pose in enumerate(where):
+            scene.add(f"o{k}", box, pose)
+            objects.append(coal.CollisionObject(solid, placed(pose)))
+            objects[-1].computeAABB()
+            if k:  # the one that is asked about would meet itself
+                manager.registerObject(objects[-1])
+        manager.setup()
+        call = coal.CollisionCallBackDefault()
+
+        def own(scene: gk.Scene = scene, steps: Any = steps) -> list[bool]:
+            told = []
+            for pose in steps:
+                scene.move("o0", pose)
+                told.append(scene.collides("o0"))
+            return told
+
+        def peer(first: Any = objects[0], manager: Any = manager, call: Any = call, steps: Any = steps) -> list[bool]:
+            told = []
+            for pose in steps:
+                first.setTransform(placed(pose))
+                first.computeAABB()
+                manager.update()
+                call.data.result.clear()
+                call.data.done = False
+                manager.collide(first, call)
+                told.append(call.data.result.isCollision())
+            return told
+
+        assert own() == peer()
+        t = medians([("own", len(steps), own), ("coal", len(steps), peer)], rounds)
+        yield f"| {count} | {t['own']:.1f} | {t['coal']:.1f} | {t['coal'] / t['own']:.2f}x |"
+
+
+def managers(rounds: int) -> Iterator[str]:
+    """The manager of trimesh, and ours."""
+    yield "| boxes | question, after set_transform | gjk3d | trimesh | gjk3d is faster |"
+    yield "| ---: | --- | ---: | ---: | ---: |"
+    cube = trimesh.creation.box((0.5, 0.5, 0.5))
+    for count in (2, 10, 50):
+        spread = 0.6 * count ** (1 / 3)
+        where, steps = some_poses(count, spread, 3), some_poses(100, spread, 4)
+        kinds = {"own": gk.CollisionManager(), "trimesh": CollisionManager()}
+        for manager in kinds.values():
+            for k, pose in enumerate(where):
+                manager.add_object(f"o{k}", cube, pose)
+        guest = where[0]
+        asked: dict[str, Callable[[Any], Any]] = {
+            "in_collision_internal": lambda m: m.in_collision_internal(),
+            "the same, with names": lambda m: m.in_collision_internal(return_names=True),
+            "in_collision_single": lambda m, guest=guest: m.in_collision_single(cube, guest),
+            "min_distance_internal": lambda m: m.min_distance_internal(),
+            "min_distance_single": lambda m, guest=guest: m.min_distance_single(cube, guest),
+        }
+        for question, ask in asked.items():
+
+            def run(manager: Any, ask: Any = ask, steps: Any = steps) -> None:
+                for pose in steps:
+                    manager.set_transform("o0", pose)
+                    ask(manager)
+
+            t = medians([(n, len(steps), lambda m=m, run=run: run(m)) for n, m in kinds.items()], rounds)
+            ratio = t["trimesh"] / t["own"]
+            yield f"| {count} | {question} | {t['own']:.1f} | {t['trimesh']:.1f} | {ratio:.2f}x |"
+
+
+def warm(rounds: int) -> Iterator[str]:
+    """A pair that remembers, along a path of small steps."""
+    yield "| vertices | cold | warm | warm / cold |"
+    yield "| ---: | ---: | ---: | ---: |"
+    rng = np.random.default_rng(0)
+    for count in (512, 1024, 2048, 8192):
+        a, b = (gk.ConvexHull(sphere_points(rng, count)) for _ in range(2))
+        path, pose = [], np.eye(4)
+        pose[:3, 3] = 2.6, 0.0, 0.0
+        for _ in range(400):
+            pose = pose.copy()
+            pose[:3, :3] = Rotation.from_rotvec(0.01 * sphere_points(rng, 1)[0]).as_matrix() @ pose[:3, :3]
+            pose[:3, 3] += 0.002 * rng.normal(size=3)
+            path.append(pose)
+        both = {name: gk.Pair(a, b, warm=name == "warm") for name in ("cold", "warm")}
+        tasks = [(n, len(path), lambda p=p, path=path: [p.distance(None, m) for m in path]) for n, p in both.items()]
+        t = medians(tasks, rounds)
+        yield f"| {count} | {t['cold']:.2f} | {t['warm']:.2f} | {t['warm'] / t['cold']:.2f} |"
+
+
+PARTS = {
+    "Two convex shapes": pairs,
+    "Other questions": others,
+    "One object of a scene": scenes,
+    "trimesh's CollisionManager": managers,
+    "A pair that remembers": warm,
+}
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.one_call", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
+    arguments = parser.parse_args(given)
+    lines = [
+        "# One call at a time",
+        "",
+        "Written by `python -m tests.benchmarks.one_call --out FILE`: us of CPU time.",
+        "",
+    ]
+    for title, part in PARTS.items():
+        print(title, file=sys.stderr, flush=True)
+        lines += [f"## {title}", "", *part(arguments.rounds), ""]
+    text = "\n".join(lines)
+    if arguments.out:
+        arguments.out.write_text(text)
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -38,7 +38,7 @@ def subclass(thing, **members):
     setattr(sys.modules[__name__], name, made)
     slots = dict.fromkeys(slot for cls in base.__mro__ for slot in cls.__dict__.get("__slots__", ()))
     other = object.__new__(made)
-    for slot in slots:
+    for slot in slots.keys() - {"__weakref__"}:
         object.__setattr__(other, slot, getattr(thing, slot))
     object.__setattr__(other, "_cache", {key: thing._cache[key] for key in thing._cache if key == "hull"})
     return other

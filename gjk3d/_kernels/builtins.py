@@ -11,6 +11,7 @@ import ctypes
 import inspect
 import os
 from collections.abc import Callable, Sequence
+from types import MemberDescriptorType
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ def offset(cls: type, name: str) -> int:
     """
     owner = next(each for each in cls.__mro__ if name in each.__dict__)
     descriptor = owner.__dict__[name]
-    if type(descriptor).__name__ != "member_descriptor":
+    if not isinstance(descriptor, MemberDescriptorType):
         raise TypeError(f"{name} is no slot of {cls.__name__}")
     # PyDescrObject: the object, its type, its name, its qualified name; then the member
     member = _Member.from_address(_at(id(descriptor) + object.__basicsize__ + 3 * 8))

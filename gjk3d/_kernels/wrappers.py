@@ -71,7 +71,7 @@ class _Text:
 
 def words_of(name: str) -> str:
     """Return the symbol of the words of a builtin."""
-    return f"gjk3d.words.{name}"
+    return f"words of {name}"
 
 
 def builtin(name: str, declared: Any) -> str:

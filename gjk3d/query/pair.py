@@ -226,8 +226,8 @@ class Pair:
                 plan.ints, plan.floats, plan.row, ma, mb, here.poses, mode, float(max_distance), width, 0, 1, False,
                 here.work, here.table, FIRST_POINTS, out, here.flags, plan.memory, NO_LOG,
             )  # fmt: skip
-            # what is wider than promised goes the long way, unless a wide answer was asked for
-            if code & 24 == 8 or (width > 0.0 and code >= 0 and code & 16 == 0):
+            # what is wider than promised goes the long way, unless that was asked for, or only that they are far
+            if code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND):
                 result: Distance[Any] = _new(Distance)
                 result._row = (
                     out, code, self.a, self.b, (mode, max_distance, tol, False),

@@ -165,5 +165,5 @@ class Kept:
 
 
 def _place_of(a: int, b: int) -> int:
-    """Return the place of two identities in the table, as `gjk3d.query.single.plan_in` does."""
+    """Return the place of two identities in the table, as `gjk3d.query.single.plan_for` does."""
     return (((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1)

@@ -178,8 +178,8 @@ def answered(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: int, wh
     most = py.number(limit + py.FLOAT) if which == 1 else float(inf)
     tol = py.number(limit + py.FLOAT) if which == 2 else 0.0
     marks = solution(desk, plan, pose_a, pose_b, py.word(words + 8 * MODE), most, tol, to)
-    # no pose, out of room, or wider than promised where that was not asked for
-    if marks < 0 or marks & 16 != 0 or (marks & 8 == 0 and tol == 0.0):
+    # no pose, out of room, or wider than promised where neither that was asked for nor only that they are far
+    if marks < 0 or marks & 16 != 0 or (marks & 8 == 0 and tol == 0.0 and marks & 7 != narrow.BEYOND):
         py.drop(row)
         return 0
     standing = py.word(desk + 8 * at.STANDING)

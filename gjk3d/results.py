@@ -303,6 +303,8 @@ def missing(answer: Any, name: str) -> Any:
             return None  # unless it was asked for
         raise AttributeError(f"{type(answer).__name__!r} object has no attribute {name!r}")
     row = answer._row
+    if isinstance(row, bytes) and name in ("shape_a", "shape_b", "asked"):  # set when the answer was made
+        raise AttributeError(f"{name} of this {type(answer).__name__} was deleted")
     value = unpack(_from_bytes(answer) if isinstance(row, bytes) else row)
     setattr(answer, name, value)
     return value

@@ -240,14 +240,14 @@ def as_motion(motion: Any, name: str) -> Motion:
         rows, stacked = pose_rows(motion, name)
     except PoseError as reason:
         raise PoseError(f"{reason}; {name} is a gjk3d.Motion, or a pose for a body that stands still") from None
-    return _standing(rows, stacked)
+    return standing(rows, stacked)
 
 
-def _standing(rows: Array, stacked: bool) -> Motion:
+def standing(rows: Array, stacked: bool) -> Motion:
     """Return the motion of what stands still at pose rows."""
     still = np.zeros((len(rows), narrow.MOTION))
     still[:, :12] = rows[:, :12]
     return Motion._made(_numbers=still, stacked=stacked)
 
 
-_STILL = _standing(IDENTITY, False)
+_STILL = standing(IDENTITY, False)

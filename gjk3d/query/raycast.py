@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from gjk3d.convex.checks import no_shape, three, vectors
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
-from gjk3d.poses import STANDING, UNIT_ROUNDOFF, WIDTH, as_matrices, is_plain, matrices, parts, pose_rows
+from gjk3d.poses import STANDING, UNIT_ROUNDOFF, WIDTH, is_plain, parts, pose_rows
 from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
-from gjk3d.query.motion import Motion
+from gjk3d.query.motion import Motion, standing
 from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
 from gjk3d.results import Answer
 from gjk3d.shapes import layout
@@ -204,8 +204,7 @@ def raycast(
         said = ", ".join(f"{name} has {count}" for name, count in counts.items())
         raise ShapeError(f"raycast: {said} rows: stacks must have one length")
     count = next(iter(counts.values()), 1)
-    still = None if pose is None else as_matrices(pose, "pose")
-    return _cast(shape, still, poses, starts, ways, float(max_distance), count, many or more or stacked)
+    return _cast(shape, poses, starts, ways, float(max_distance), count, many or more or stacked)
 
 
 def _at_once(shape: Any, origin: Any, direction: Any, pose: Array, most: float) -> RayHit[float] | None:
@@ -247,12 +246,11 @@ def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array,
 
 def cast_rays(shape: Collider, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
     """Answer `raycast` for n checked rays and as many pose rows."""
-    return _cast(shape, matrices(rows), rows, starts, units, max_distance, len(starts), True)
+    return _cast(shape, rows, starts, units, max_distance, len(starts), True)
 
 
 def _cast(
     shape: Any,
-    still: Array | None,
     poses: Array,
     starts: Array,
     units: Array,
@@ -273,7 +271,7 @@ def _cast(
         narrow.rays(ints, floats, _planes(shape), poses, starts, units, most, 0, count, out, codes)
         left = np.flatnonzero(codes == narrow.GENERAL)
         if len(left):
-            _general(shape, still, poses, starts, units, most, out, codes)
+            _general(shape, poses, starts, units, most, out, codes)
     return _answer(out, codes, starts, units, stacked)
 
 
@@ -322,9 +320,7 @@ def _half_space(
     codes[:] = np.where(inside, narrow.INSIDE, np.where(hit, narrow.HIT, narrow.MISS))
 
 
-def _general(
-    shape: Shape, still: Array | None, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any
-) -> None:
+def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any) -> None:
     """Let a point fly along each ray as far as the shape can be."""
     floats = shape._packed[1]
     turns, shifts = parts(poses)
@@ -333,9 +329,7 @@ def _general(
     reach = np.broadcast_to(np.minimum(reach * 1.001, most), len(out))
     flights = np.tile(np.eye(4), (len(out), 1, 1))
     flights[:, :3, 3] = starts
-    if still is not None and still.ndim == 3 and len(still) == 1:
-        still = still[0]
-    impact = time_of_impact(Point(), shape, Motion(flights, units * reach[:, None]), still)
+    impact = time_of_impact(Point(), shape, Motion(flights, units * reach[:, None]), standing(poses, len(poses) > 1))
     closest = impact.closest
     inside = (impact.time[:, 1] == 0.0) | (impact.status == ImpactStatus.OVERLAPPING)
     # what glides along the surface closer than floats can tell grazes it

@@ -20,7 +20,8 @@ SCANS = 2_000_000  # and fewer where the vertices are so many that normals times
 CROSSED = 100  # normals of two edges tried: those across which the body is thinnest
 EDGES = 60  # and of no more edges than this, the longest
 FLOOR = 1e-13  # extents below this part of the size count as this, so that flat boxes compare by their area
-_SAME = 1e-9  #: directions no farther apart than this are tried once
+#: Directions no farther apart than this are tried once: across a hull this thin, to its size, they are as good.
+_SAME = 1e-13
 _LEVEL = 1e-6  #: sine between two edges below which they have no normal
 
 

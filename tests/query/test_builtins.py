@@ -170,6 +170,9 @@ def test_fields_are_made_once_and_can_be_set():
     assert again.distance == 5.0
     assert again.pose_b.tolist() == answer.pose_b.tolist()
     assert copy.copy(answer).point_a.tolist() == answer.point_a.tolist()
+    del answer.shape_a
+    with pytest.raises(AttributeError, match="shape_a"):
+        answer.shape_a  # noqa: B018
     del answer.distance  # as of any slot; what the kernel said comes back
     assert answer.distance == gk.signed_distance(SHAPES[2], SHAPES[0], None, answer.pose_b).distance
 

@@ -143,3 +143,18 @@ def test_a_move_that_is_refused_changes_nothing():
     with pytest.raises(SceneError, match="no object 'part'"):
         scene.move("part", np.eye(4))
     assert (scene.pose("part 1").tolist(), scene.collisions("part 1")) == before
+
+
+def test_a_ray_in_a_scene_has_the_bits_of_a_ray():
+    """Of a pose that is rigid to 4e-7 only: it is made a rotation once."""
+    pose = np.eye(4)
+    pose[:3, :3] *= 1 + 4e-7
+    for shape in (
+        gk.Box((1, 1, 1)).inflated(0.5),
+        gk.Cylinder(0.5, 1),
+        gk.ConvexHull(np.random.default_rng(0).normal(size=(20, 3))),
+    ):
+        scene = gk.Scene()
+        scene.add("a", shape, pose)
+        alone = gk.raycast(shape, (5, 0.1, 0.2), (-1, 0, 0), pose)
+        assert scene.raycast((5, 0.1, 0.2), (-1, 0, 0)).distance == alone.distance

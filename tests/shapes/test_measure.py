@@ -222,3 +222,16 @@ def test_measures_of_what_is_flat():
     line = measured(gk.Segment((0, 0, 0), (0, 0, 3)).support)
     assert (line.volume, line.area) == (0.0, 0.0)
     assert measured(gk.Point((1, 2, 3)).support) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("thickness", [1e-7, 1e-8, 1e-9, 1e-10])
+def test_the_box_of_a_thin_hull_is_no_thicker_than_across_its_faces(thickness):
+    """Normals that hardly differ are of very different widths there."""
+    for seed in range(80):
+        hull = gk.ConvexHull(np.random.default_rng(seed).normal(size=(8, 3)) * (1, 1, thickness))
+        if hull.dimension < 3:
+            continue
+        v = hull.vertices
+        normals = [np.cross(v[b] - v[a], v[c] - v[a]) for a, b, c in hull.faces]
+        flush = min(np.ptp(v @ (n / np.linalg.norm(n))) for n in normals)
+        assert gk.obb(hull).extents.min() <= flush * (1 + 1e-3) + 1e-14

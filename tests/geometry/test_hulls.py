@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from gjk3d._kernels.decorators import MODE
 from gjk3d.geometry.hulls import build_hull
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
@@ -253,6 +254,7 @@ def test_nasty_numbers(rows, turned):
     check(points @ TURN.T if turned else points, 4e-13 * size_of(points))
 
 
+@pytest.mark.skipif(MODE == "jit", reason="numba compiles in the process, and brings scipy")
 def test_import_is_light():
     code = "import sys, gjk3d.geometry.hulls, gjk3d.shapes.surfaces; assert not {'scipy', 'numba'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

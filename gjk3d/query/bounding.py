@@ -11,7 +11,7 @@ from gjk3d.convex.checks import no_shape
 from gjk3d.convex.rows import NO_POSE
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.graph import cell_directions
-from gjk3d.poses import IDENTITY, WIDTH, matrices, pose_rows
+from gjk3d.poses import IDENTITY, WIDTH, is_plain, matrices, pose_rows
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.query.placing import boxes_along_axes
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere
@@ -23,7 +23,7 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.sphere import Sphere
 from gjk3d.typing import Array, PoseLike
 
-_FLOAT, _POSE, _ROW = np.dtype(np.float64), (4, 4), (1, WIDTH)
+_ROW = 1, WIDTH
 _GRID = 32  #: of the directions that a ball is fitted by
 
 
@@ -93,7 +93,7 @@ def _each(shape: Any, pose: Any, fit: _Fit) -> Any:
     if isinstance(shape, Shape):
         if pose is None:
             return fit.still(shape)
-        if type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == _POSE and pose.flags.carray:
+        if is_plain(pose):
             volume = fit.moved(shape, pose, np.empty(_ROW), True)
             if volume is not None:
                 return volume

@@ -26,7 +26,6 @@ from gjk3d.results import Distance, row_of
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints, PoseLike
 
-_POSE = 4, 4
 _ROWS = 2, FLOATS  #: of `gjk3d.narrow.unique.gradient_once`
 
 

@@ -121,7 +121,7 @@ class Kept:
     """What is prepared for two shapes, as long as both live.
 
     Threads and handlers of signals may come between any two lines. So that no place ever leads to a plan that is gone:
-    who enters one holds it, and looks afterwards whether it is still kept; who drops one empties its place first.
+    who enters one holds it, and looks afterwards whether it is still kept; who drops one holds it until no place does.
     """
 
     def __init__(self) -> None:

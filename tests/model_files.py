@@ -171,3 +171,66 @@ def step(solids):
     head = "FILE_DESCRIPTION((''),'2;1');\nFILE_NAME('','',(''),(''),'','','');\nFILE_SCHEMA(('AUTOMOTIVE_DESIGN'));"
     body = "\n".join(lines)
     return f"ISO-10303-21;\nHEADER;\n{head}\nENDSEC;\nDATA;\n{body}\nENDSEC;\nEND-ISO-10303-21;\n".encode()
+
+
+def write_zip(path, members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def _numbers(rows, between):
+    return between.join(" ".join(map(repr, row)) for row in np.asarray(rows).tolist())
+
+
+def threedxml(shifts=(0.0, 10.0)):
+    """Return the files of a 3DXML with one cube, an instance at each place along x."""
+    ns = 'xmlns="http://www.3ds.com/xsd/3DXML"'
+    points = _numbers(CORNERS, ", ")
+    rep = (
+        f'<XMLRepresentation {ns}><Root><Rep><Faces><Face triangles="{_numbers(TRIANGLES, " ")}"/></Faces>'
+        f"<VertexBuffer><Positions>{points}</Positions><Normals>{points}</Normals></VertexBuffer></Rep></Root></XMLRepresentation>"
+    )
+    instances = "".join(
+        f'<Instance3D id="{10 + k}" name="cube.{k}"><IsAggregatedBy>1</IsAggregatedBy><IsInstanceOf>2</IsInstanceOf>'
+        f"<RelativeMatrix>1 0 0 0 1 0 0 0 1 {x} 0 0</RelativeMatrix></Instance3D>"
+        for k, x in enumerate(shifts)
+    )
+    whole = (
+        f'<Model_3dxml {ns}><ProductStructure root="1"><Reference3D id="1" name="whole"/>'
+        f'<Reference3D id="2" name="cube"/>{instances}'
+        '<ReferenceRep id="3" name="rep" format="TESSELLATED" associatedFile="urn:3DXML:cube.3DRep"/>'
+        '<InstanceRep id="4" name="r"><IsAggregatedBy>2</IsAggregatedBy><IsInstanceOf>3</IsInstanceOf></InstanceRep>'
+        "</ProductStructure></Model_3dxml>"
+    )
+    return {
+        "Manifest.xml": f"<Manifest {ns}><Root>two.3dxml</Root></Manifest>", "two.3dxml": whole, "cube.3DRep": rep,
+    }  # fmt: skip
+
+
+def xaml(shift=5.0):
+    ns = 'xmlns="http://schemas.microsoft.com/winfx/2006/xaml/presentation"'
+    points = _numbers(CORNERS, ", ")
+    return (
+        f'<Viewport3D {ns}><ModelVisual3D><ModelVisual3D.Transform><MatrixTransform3D Matrix="1 0 0 0 0 1 0 0 0 0 1 0 '
+        f'{shift} 0 0 1"/></ModelVisual3D.Transform><ModelVisual3D.Content><GeometryModel3D><GeometryModel3D.Geometry>'
+        f'<MeshGeometry3D Positions="{points}" Normals="{points}" TriangleIndices="{_numbers(TRIANGLES, " ")}"/>'
+        "</GeometryModel3D.Geometry></GeometryModel3D></ModelVisual3D.Content></ModelVisual3D></Viewport3D>"
+    ).encode()
+
+
+VTK = """# vtk DataFile Version 3.0
+by hand
+ASCII
+DATASET POLYDATA
+POINTS 8 double
+{points}
+POLYGONS {count} {size}
+{faces}
+"""
+
+
+def vtk(faces=QUADS, **changes):
+    rows = np.column_stack([np.full(len(faces), len(faces[0])), faces])
+    words = {"points": _numbers(CORNERS, "\n"), "count": len(faces), "size": rows.size, "faces": _numbers(rows, "\n")}
+    return VTK.format(**(words | changes)).encode()

@@ -9,12 +9,11 @@ import io
 import logging
 import os
 import re
-import subprocess
-import sys
 import tempfile
 import threading
 import urllib.parse
 import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,29 +21,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import headers
+from gjk3d.bodies import apart, headers
 from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.units import check_unit
 
-#: Seconds that the reader of STEP files may take.
-STEP_SECONDS = 600.0
 #: Bytes of the largest file that is read.
 MAX_BYTES = 4 << 30
 #: Triangles after every instance of a part is placed: a small file can ask for any number of copies.
 MAX_TRIANGLES = 100_000_000
 
-_STEP_CODE = """
-import sys
-try:
-    import os, resource
-    most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-except (ImportError, OSError, ValueError):  # Windows, or a lower limit that holds already
-    pass
-import cascadio
-sys.exit(cascadio.step_to_glb(sys.argv[1], sys.argv[2]) != 0)
-"""
 _quiet_lock = threading.Lock()
 
 
@@ -54,11 +40,14 @@ Pieces = dict[str, list[tuple[Any, Any]]]
 
 class _Format(NamedTuple):
     check: Callable[[bytes], tuple[bytes, int]]
-    reader: str  #: trimesh's name of the format
+    reader: str  #: trimesh's name of the format, or `ARRAYS` or `ARCHIVE`
     unit: str | None = None
     needs: tuple[str, ...] = ()
     extra: str = "io"
+    apart: str = ""  #: the reader of `gjk3d.bodies.apart` that has the file first
 
+
+ARRAYS, ARCHIVE = "arrays", "archive"  #: what readers in a process of their own give back; a zip of other files
 
 #: Every extension that `load` reads; STEP becomes GLB first, in metres as GLB always is; Collada is brought to metres.
 FORMATS = {
@@ -70,16 +59,24 @@ FORMATS = {
     ".gltf": _Format(headers.check_gltf, "gltf", "meters"),
     ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml", "networkx")),
     ".dae": _Format(headers.check_dae, "dae", "meters", ("collada",), "robot"),
-    ".step": _Format(headers.check_glb, "glb", "meters", ("cascadio",)),
-    ".stp": _Format(headers.check_glb, "glb", "meters", ("cascadio",)),
+    ".step": _Format(headers.check_glb, "glb", "meters", ("cascadio",), apart="STEP"),
+    ".stp": _Format(headers.check_glb, "glb", "meters", ("cascadio",), apart="STEP"),
+    ".3dxml": _Format(headers.unchecked, ARRAYS, "millimeters", ("lxml", "networkx"), apart="3DXML"),
+    ".xaml": _Format(headers.unchecked, ARRAYS, "meters", ("lxml",), apart="XAML"),
+    ".vtk": _Format(headers.unchecked, ARRAYS, apart="VTK"),
+    ".vtp": _Format(headers.unchecked, ARRAYS, apart="VTK"),
+    ".zae": _Format(headers.check_zip, ARCHIVE, "meters", ("collada",), "robot"),
+    ".zip": _Format(headers.check_zip, ARCHIVE),
 }
 
 
 def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | None = None) -> Mesh:
-    """Load a model file: STL, OBJ, PLY, OFF, GLB, glTF; 3MF and STEP with ``gjk3d[io]``, Collada with ``gjk3d[robot]``.
+    """Load a model file.
 
-    Every transform of the file is baked into the vertices, scale and mirroring included. Nothing is fetched, and
-    a glTF reads its buffers from its own folder only.
+    STL, OBJ, PLY, OFF, GLB, glTF, VTK's ``.vtp`` and ``.vtk``; 3MF, STEP, 3DXML and XAML with ``gjk3d[io]``, Collada
+    with ``gjk3d[robot]``; a ``.zip`` of any of these, all its models joined. Every transform of the file is baked into
+    the vertices, scale and mirroring included. Nothing is fetched, and a glTF reads its buffers from its own folder
+    only.
 
     Parameters
     ----------
@@ -94,7 +91,8 @@ def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | N
     -------
     Mesh
         All parts joined; ``.parts`` has them one by one, in the order of their names, ``.unit`` the unit of length
-        where the format has one (STEP comes in meters, curved faces as triangles within 0.01 mm).
+        where the format has one (STEP comes in meters, curved faces as triangles within 0.01 mm; of VTK's volumes the
+        surface is taken).
 
     Raises
     ------
@@ -130,11 +128,7 @@ class Content(NamedTuple):
     size: int  #: in bytes
     scene: Any  #: trimesh's
     promised: int  #: faces that the header counts
-
-    @property
-    def unit(self) -> str | None:
-        """Unit of length, where the format has one."""
-        return self.kind.unit or (_unit(self.scene) if self.kind.reader == "3mf" else None)
+    unit: str | None  #: of length, where the format has one
 
 
 def read(path: str | os.PathLike[str]) -> Content:
@@ -151,11 +145,54 @@ def read(path: str | os.PathLike[str]) -> Content:
     except OSError as error:
         raise FileError(f"{file} cannot be read: {error.strerror or error}") from error
     with _blamed_on(file, kind):
-        if "cascadio" in kind.needs:
-            data = _step_to_glb(file)
+        if kind.apart:
+            data = apart.converted(file, kind.apart)
         data, promised = kind.check(data)
+        if kind.reader == ARCHIVE:
+            return _unpacked(Content(file, kind, size, None, 0, None), data)
         scene = _read(data, kind.reader, file.parent)
-    return Content(file, kind, size, scene, promised)
+    return Content(file, kind, size, scene, promised, kind.unit or (_unit(scene) if kind.reader == "3mf" else None))
+
+
+def _unpacked(archive: Content, data: bytes) -> Content:
+    """Return all models of an archive as one; those of archives in it are left out."""
+    import trimesh
+
+    with tempfile.TemporaryDirectory() as folder:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            packed.extractall(folder)  # which keeps within the folder, whatever the names say
+        root = Path(folder)
+        found = []
+        for file in sorted(path for path in root.rglob("*") if path.is_file() and _is_model(path.relative_to(root))):
+            try:
+                found.append((file.relative_to(root), read(file)))
+            except (FileError, ParseError) as error:
+                raise headers.HeaderError(str(error).replace(f"{root}{os.sep}", "")) from None
+    if not found:
+        raise headers.HeaderError(f"holds no model in it: {' '.join(FORMATS)} are read, but no archive in another")
+    units = {content.unit for _, content in found}
+    if len(units) > 1:
+        told = ", ".join(f"{name.as_posix()} {content.unit or 'none'}" for name, content in found[:8])
+        raise headers.HeaderError(f"its models are in several units ({told}): unpack it and load them one by one")
+    promised = sum(content.promised for _, content in found)
+    if len(found) == 1:
+        return archive._replace(scene=found[0][1].scene, promised=promised, unit=units.pop())
+    whole = trimesh.Scene()
+    for name, content in found:
+        for node in content.scene.graph.nodes_geometry:
+            matrix, geometry = content.scene.graph.get(node)
+            mesh = content.scene.geometry[geometry]
+            own = _part_name(content.scene, node, mesh, content.file)
+            whole.add_geometry(mesh, node_name=f"{name.with_suffix('').as_posix()}/{own}", transform=matrix)
+    return archive._replace(scene=whole, promised=promised, unit=units.pop())
+
+
+def _is_model(path: Path) -> bool:
+    """Tell whether a file of an archive is a model; what macOS adds beside each is none."""
+    kind = FORMATS.get(path.suffix.lower())
+    return (
+        kind is not None and kind.reader != ARCHIVE and not path.name.startswith(".") and "__MACOSX" not in path.parts
+    )
 
 
 def read_pieces(path: str | os.PathLike[str]) -> tuple[Content, Pieces, dict[str, str]]:
@@ -227,30 +264,6 @@ def _one_line(error: Exception) -> str:
     return f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
 
 
-def _step_to_glb(file: Path) -> bytes:
-    """Convert a STEP file in a child process: the reader prints to stdout, and may crash or never end."""
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "model.glb"
-        command = [sys.executable, "-P", "-c", _STEP_CODE, str(file.absolute()), str(target)]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-        try:
-            code = subprocess.run(
-                command,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=STEP_SECONDS,
-                check=False,
-            ).returncode
-        except subprocess.TimeoutExpired:
-            raise headers.HeaderError(f"the STEP reader took more than {STEP_SECONDS:g} s and was stopped") from None
-        if code != 0 or not target.exists():
-            how = f"died of signal {-code}" if code < 0 else "refused it"
-            raise headers.HeaderError(f"no STEP file, or a damaged one: the reader {how}")
-        return target.read_bytes()
-
-
 class _Beside:
     """Finds what a glTF names in the folder of the file, and nothing else; trimesh asks it instead of the network."""
 
@@ -267,6 +280,8 @@ class _Beside:
 
 
 def _read(data: bytes, reader: str, folder: Path) -> Any:
+    if reader == ARRAYS:
+        return apart.scene_of(data)
     import trimesh
 
     options: dict[str, Any] = {"process": False}

@@ -136,7 +136,7 @@ def shown(line: bytes) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "...")
 
 
-#: Bytes that a 3MF archive may unpack to, and to how many times its own size once that is more than `SMALL`; models
+#: Bytes that an archive may unpack to, and to how many times its own size once that is more than `SMALL`; models
 #: are packed to a tenth, and a thousandth is nothing but repetition.
 MAX_UNPACKED, MAX_RATIO, SMALL = 4 << 30, 100, 64 << 20
 #: Remarks of an OFF.
@@ -146,7 +146,7 @@ MAX_JSON, MAX_VALUES = 256 << 20, 5_000_000
 _PLY_SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}
 _PLY_SIZES |= {f"{kind}{bits}": bits // 8 for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
 _PLY_FACES = ("vertex_indices", "vertex_index")
-_OFF_HEADER = re.compile(rb"\A\s*(ST)?C?N?OFF\s+(\d+)\s+(\d+)")
+_OFF_HEADER = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(ST)?C?N?OFF\s+(\d+)\s+(\d+)")
 _STL_LINE = re.compile(rb"(?i)((end)?(solid|facet|loop)|outer|vertex)\b")
 _OBJ_FACE = re.compile(rb"^[ \t]*f[ \t][^\n]*", re.MULTILINE)
 _OBJ_VERTEX = re.compile(rb"^[ \t]*v[ \t]", re.MULTILINE)
@@ -381,15 +381,27 @@ def _check_gltf_tree(tree: Any) -> None:
                     raise HeaderError(f"accessors[{index}] has quantized positions: export without quantization")
 
 
-def check_3mf(data: bytes) -> tuple[bytes, int]:
-    """Check what a 3MF archive would unpack to."""
+def unchecked(data: bytes) -> tuple[bytes, int]:
+    """Take what a reader in a process of its own has made."""
+    return data, 0
+
+
+def check_zip(data: bytes) -> tuple[bytes, int]:
+    """Check what an archive would unpack to."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         unpacked = sum(info.file_size for info in archive.infolist())
-        if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):
-            raise HeaderError(
-                f"unpacks to {unpacked} bytes; at most {MAX_UNPACKED} are read, and from {SMALL} on at most {MAX_RATIO}"
-                f" times the {len(data)} of the file"
-            )
+    if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):
+        raise HeaderError(
+            f"unpacks to {unpacked} bytes; at most {MAX_UNPACKED} are read, and from {SMALL} on at most {MAX_RATIO}"
+            f" times the {len(data)} of the file"
+        )
+    return data, 0
+
+
+def check_3mf(data: bytes) -> tuple[bytes, int]:
+    """Check what a 3MF archive would unpack to, and that it holds models."""
+    check_zip(data)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if not any("3d/3dmodel.model" in name.lower() for name in archive.namelist()):
             raise HeaderError("holds no model: it is a zip archive without 3D/3dmodel.model")
         for name in archive.namelist():

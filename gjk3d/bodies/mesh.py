@@ -14,6 +14,9 @@ from gjk3d.errors import ShapeError
 from gjk3d.typing import FactorsLike, Ints, OnePose, RowsLike
 
 if TYPE_CHECKING:
+    import pyvista
+    import trimesh
+
     from gjk3d.bodies.compound import Compound
     from gjk3d.bodies.voxels import VoxelGrid
 
@@ -133,6 +136,91 @@ class Mesh(TriangleSurface):
             name = f"{self._name}/{k}" if self._name else None
             parts.append(self._like(self._vertices[used], faces.reshape(-1, 3), name=name))
         return parts
+
+    @classmethod
+    def from_trimesh(cls, mesh: trimesh.Trimesh) -> Mesh:
+        """Return a mesh of trimesh's arrays, copied, with the unit and the name in its metadata.
+
+        Parameters
+        ----------
+        mesh : trimesh.Trimesh
+            One mesh; of a scene, ``scene.to_mesh()`` is one.
+
+        Returns
+        -------
+        Mesh
+
+        Raises
+        ------
+        ShapeError
+            For anything else, or where its arrays make no mesh.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, trimesh
+        >>> ring = gk.Mesh.from_trimesh(trimesh.creation.torus(2, 0.5))
+        >>> ring.is_watertight, gk.collide(ring, gk.Sphere(1))
+        (True, False)
+        """
+        from gjk3d.bodies.foreign import of_trimesh
+
+        given = of_trimesh(mesh)
+        return cls(given.vertices, given.faces, name=given.name, unit=given.unit)
+
+    def to_trimesh(self) -> trimesh.Trimesh:
+        """Return the same triangles as a mesh of trimesh, nothing merged; its unit and its name come along.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.Mesh(*gk.Box((1, 2, 3)).surface()[:2]).to_trimesh().bounds.tolist()
+        [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]]
+        """
+        from gjk3d.bodies.foreign import to_trimesh
+
+        return to_trimesh(self)
+
+    @classmethod
+    def from_pyvista(cls, data: pyvista.DataSet) -> Mesh:
+        """Return a mesh of a PolyData's faces, or of the surface of a volume; polygons are cut into triangles.
+
+        Parameters
+        ----------
+        data : pyvista.PolyData or other pyvista.DataSet
+            Of a grid or a volume mesh the surface is taken. Lines and loose points are left out.
+
+        Returns
+        -------
+        Mesh
+
+        Raises
+        ------
+        ShapeError
+            For anything else, such as several blocks, or where there is no face.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, pyvista
+        >>> cube = gk.Mesh.from_pyvista(pyvista.Cube().clean())
+        >>> len(cube.faces), cube.is_watertight
+        (12, True)
+        """
+        from gjk3d.bodies.foreign import arrays_of
+
+        return cls(*arrays_of(data))
+
+    def to_pyvista(self) -> pyvista.PolyData:
+        """Return the same triangles as PolyData, to draw or filter.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.Mesh(*gk.Box((1, 2, 3)).surface()[:2]).to_pyvista().n_cells
+        12
+        """
+        from gjk3d.bodies.foreign import to_pyvista
+
+        return to_pyvista(self)
 
     def decompose(self, threshold: float = 0.05) -> Compound:
         """Return the mesh cut into convex parts, by the package coacd; kept for the next time, whoever asks.

@@ -13,14 +13,15 @@ import numpy as np
 from gjk3d.bodies import files as model_files
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash.report import Input, Report, Vector
+from gjk3d.convex.checks import line_for
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
 from gjk3d.units import doubt, one_unit, symbol
 
 #: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
 _UNREAD = (
     ".3dm", ".3ds", ".blend", ".brep", ".catpart", ".catproduct", ".dwg", ".dxf", ".fbx", ".iam", ".ifc", ".iges",
-    ".igs", ".ipt", ".jt", ".prt", ".sat", ".sldasm", ".sldprt", ".usd", ".usda", ".usdc", ".usdz", ".vtk", ".vtp",
-    ".wrl", ".x3d", ".x_b", ".x_t", ".xyz",
+    ".igs", ".ipt", ".jt", ".prt", ".sat", ".sldasm", ".sldprt", ".usd", ".usda", ".usdc", ".usdz", ".vtu", ".wrl",
+    ".x3d", ".x_b", ".x_t", ".xyz",
 )  # fmt: skip
 _Path = str | os.PathLike[str]
 
@@ -117,9 +118,9 @@ class Assembly:
             raise ShapeError(f"Assembly.of takes a dict of meshes by their names, not {type(meshes).__name__}")
         for name, mesh in meshes.items():
             if not (isinstance(name, str) and isinstance(mesh, Mesh)):
+                line = line_for(mesh) or "of a convex shape, gk.Mesh(*shape.surface()) makes one"
                 raise ShapeError(
-                    f"part {name!r} is a {type(mesh).__name__}: Assembly.of takes meshes by names that are text; of a "
-                    "convex shape, gk.Mesh(*shape.surface()) makes one"
+                    f"part {name!r} is a {type(mesh).__name__}: Assembly.of takes meshes by names that are text; {line}"
                 )
         names = sorted(meshes, key=order)
         stated = [symbol(meshes[name].unit) for name in names]

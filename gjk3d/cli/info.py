@@ -23,7 +23,7 @@ def info(file: Path, /, *, unit: str | None = None, json: Annotated[bool, Parame
     Parameters
     ----------
     file
-        A model file: STL, OBJ, PLY, OFF, GLB; 3MF and STEP with the extra gjk3d[io].
+        A model file: STL, OBJ, PLY, OFF, GLB, VTP, VTK; 3MF, STEP, 3DXML and XAML with the extra gjk3d[io].
     unit
         The unit of its numbers, if it states none, or another: mm, cm, m, in.
     json

@@ -39,6 +39,27 @@ def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
             )
 
 
+#: what to write for what other libraries have
+_LINES = {
+    "trimesh.Trimesh": "gjk3d.Mesh.from_trimesh(mesh), or gjk3d.ConvexHull(mesh.vertices)",
+    "trimesh.Scene": "gjk3d.Mesh.from_trimesh(scene.to_mesh()), or gjk3d.scene_to_collision(scene) for its parts",
+    "trimesh.PointCloud": "gjk3d.PointCloud(cloud.vertices, radius)",
+    "pyvista.DataSet": "gjk3d.Mesh.from_pyvista(data), or gjk3d.PointCloud(data.points, radius)",
+    "pyvista.MultiBlock": "gjk3d.Mesh.from_pyvista(blocks.combine())",
+}
+
+
+def _of_library(kind: type) -> str:
+    return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+
+
+def line_for(value: Any) -> str:
+    """Return what to write for something of another library, nothing for what is not known."""
+    known = (_LINES.get(_of_library(kind)) for kind in type(value).__mro__)
+    line = next((line for line in known if line), None)
+    return f"pass {line}" if line else ""
+
+
 def no_shape(name: str, value: Any) -> Gjk3dError:
     """Return the error for what is no convex shape."""
     if callable(getattr(value, "hull", None)):
@@ -46,6 +67,9 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
             f"{name} is a {type(value).__name__}, and this takes convex shapes: "
             "pass its hull() to ask about its convex hull"
         )
+    line = line_for(value)
+    if line:
+        return UnsupportedPair(f"{name} is a {_of_library(type(value))}: {line}")
     if hasattr(value, "vertices") and hasattr(value, "faces"):
         return UnsupportedPair(
             f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "

@@ -1,0 +1,137 @@
+"""Readers that may crash, never end or fill the memory on a damaged file: each runs in a process of its own.
+
+What it finds comes back as bytes: GLB of STEP, else an archive of numpy's arrays, vertices and faces of each part.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gjk3d.bodies.headers import HeaderError
+
+#: Seconds that a reader may take.
+SECONDS = 600.0
+_RUN = ("-P", "-m", "gjk3d.bodies.apart")
+_PART = "{:06d} {} {}"  #: number, what, and name of a part
+_VERTICES, _FACES = "v", "f"
+
+
+def converted(file: Path, reader: str) -> bytes:
+    """Return what a reader makes of a file; it may print what it likes, and die."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "model"
+        command = [sys.executable, *_RUN, reader, str(file.absolute()), str(target)]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+        try:
+            done = subprocess.run(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, timeout=SECONDS, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise HeaderError(f"the {reader} reader took more than {SECONDS:g} s and was stopped") from None
+        made = target.read_bytes() if target.exists() else b""
+        if done.returncode != 0 or not made:
+            said = made[:200].decode("utf-8", "replace").strip() or "refused it"
+            how = f"died of signal {-done.returncode}" if done.returncode < 0 else said
+            raise HeaderError(f"no {reader} file, or a damaged one: the reader {how}")
+        return made
+
+
+def scene_of(data: bytes) -> Any:
+    """Return the parts that `converted` found as a scene of trimesh."""
+    import trimesh
+
+    scene = trimesh.Scene()
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        for key in arrays.files:
+            number, what, name = key.split(" ", 2)
+            if what == _VERTICES:
+                faces = arrays[_PART.format(int(number), _FACES, name)]
+                scene.add_geometry(trimesh.Trimesh(arrays[key], faces, process=False), node_name=name, geom_name=name)
+    return scene
+
+
+# --- in the other process -------------------------------------------------------------------------------------------
+
+
+def _step(source: str, target: str) -> None:
+    cascadio: Any = importlib.import_module("cascadio")
+    if cascadio.step_to_glb(source, target) != 0:
+        raise SystemExit(1)
+
+
+def _trimesh(source: str, target: str) -> None:
+    """Read what trimesh does, every instance placed."""
+    import trimesh
+
+    parts = []
+    with open(source, "rb") as file:  # unnamed, as what is read from memory
+        scene: Any = trimesh.load_scene(file, file_type=Path(source).suffix.lower()[1:], process=False)
+    for node in scene.graph.nodes_geometry:
+        matrix, name = scene.graph.get(node)
+        mesh = scene.geometry[name]
+        if isinstance(mesh, trimesh.Trimesh):
+            faces = mesh.faces[:, ::-1] if np.linalg.det(matrix[:3, :3]) < 0.0 else mesh.faces
+            # 3DXML: the name of the part, a hash, and the path of numbers to it
+            parts.append((str(node).split("#")[0], mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3], faces))
+    _write(parts, target)
+
+
+def _pyvista(source: str, target: str) -> None:
+    """Read a data set of VTK: a surface as it is, of a volume the surface."""
+    import pyvista
+
+    from gjk3d.bodies.foreign import arrays_of
+
+    with pyvista.VtkErrorCatcher(raise_errors=True):  # a file that ends early is an error, not half a model
+        data = pyvista.read(source)
+    _write([("", *arrays_of(data))], target)
+
+
+def _write(parts: list[tuple[str, Any, Any]], target: str) -> None:
+    arrays: dict[str, Any] = {}
+    seen: set[str] = set()
+    for number, (name, vertices, faces) in enumerate(parts):
+        own = name or "geometry"  # trimesh's name for what has none
+        if own in seen:
+            own = f"{own}_{number}"
+        seen.add(own)
+        arrays[_PART.format(number, _VERTICES, own)] = np.asarray(vertices, dtype=np.float64)
+        arrays[_PART.format(number, _FACES, own)] = np.asarray(faces, dtype=np.int64)
+    with open(target, "wb") as file:
+        np.savez(file, **arrays)
+
+
+READERS: dict[str, Callable[[str, str], None]] = {
+    "STEP": _step, "3DXML": _trimesh, "XAML": _trimesh, "VTK": _pyvista,
+}  # fmt: skip
+
+
+def _main(reader: str, source: str, target: str) -> None:
+    try:
+        import resource
+
+        most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    except (ImportError, OSError, ValueError):  # Windows, or a lower limit that holds already
+        pass
+    try:
+        READERS[reader](source, target)
+    except Exception as error:
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        Path(target).write_text(f"says {type(error).__name__}: {lines[-1] if lines else 'nothing'}", encoding="utf-8")
+        raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

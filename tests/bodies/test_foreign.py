@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+import pyvista
+import trimesh
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError, UnsupportedPair
+
+RING = trimesh.creation.torus(2, 0.5)
+
+
+def test_of_trimesh_and_back():
+    given = trimesh.creation.box((1, 2, 3))
+    given.units, given.metadata["name"] = "mm", "lid"
+    mesh = gk.Mesh.from_trimesh(given)
+    assert (mesh.unit, mesh.name, mesh.volume) == ("mm", "lid", pytest.approx(6.0))
+    given.vertices += 1.0  # the arrays are copies
+    assert mesh.bounds.tolist() == [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]]
+    back = mesh.to_trimesh()
+    assert (back.units, back.metadata["name"]) == ("mm", "lid")
+    assert np.array_equal(back.vertices, mesh.vertices)
+    assert np.array_equal(back.faces, mesh.faces)
+    assert gk.Mesh.from_trimesh(back) == mesh
+    back.vertices += 1.0
+    assert mesh.bounds[0, 0] == -0.5
+
+
+def test_duplicates_and_loose_vertices_stay():
+    mesh = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 0), (9, 9, 9)], [(0, 1, 2), (3, 1, 2), (0, 1, 2)])
+    for back in (gk.Mesh.from_trimesh(mesh.to_trimesh()), gk.Mesh.from_pyvista(mesh.to_pyvista())):
+        assert np.array_equal(back.vertices, mesh.vertices)
+        assert np.array_equal(back.faces, mesh.faces)
+
+
+def test_of_pyvista_and_back():
+    ring = gk.Mesh.from_trimesh(RING)
+    drawn = ring.to_pyvista()
+    assert drawn.is_manifold
+    assert gk.Mesh.from_pyvista(drawn) == ring
+    drawn.points[:] += 1.0
+    assert np.array_equal(ring.vertices, RING.vertices)
+
+
+def test_polygons_become_triangles():
+    mesh = gk.Mesh.from_pyvista(pyvista.Cylinder(resolution=12).clean())
+    assert mesh.is_watertight
+    assert mesh.volume == pytest.approx(12 * 0.25 * np.sin(np.pi / 12) * np.cos(np.pi / 12), rel=1e-6)
+
+
+def test_of_a_volume_the_surface():
+    mesh = gk.Mesh.from_pyvista(pyvista.ImageData(dimensions=(3, 4, 5)))
+    assert (mesh.is_watertight, mesh.volume) == (True, pytest.approx(24.0))
+
+
+def test_the_answers_are_those_of_the_same_triangles():
+    pose = trimesh.transformations.translation_matrix((0, 0, 1.5))
+    ring = gk.Mesh(RING.vertices, RING.faces)
+    for other in (gk.Mesh.from_trimesh(RING), gk.Mesh.from_pyvista(pyvista.wrap(RING))):
+        assert other == ring
+        found, known = (gk.distance(body, gk.Sphere(0.5), None, pose) for body in (other, ring))
+        assert (found.distance, found.lower, found.upper) == (known.distance, known.lower, known.upper)
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "words"),
+    [
+        (gk.Mesh.from_trimesh, trimesh.Scene(), "got a trimesh.Scene, expected a trimesh.Trimesh; of a scene"),
+        (gk.Mesh.from_trimesh, pyvista.Cube(), "got a pyvista.PolyData, expected a trimesh.Trimesh"),
+        (gk.Mesh.from_trimesh, None, "got a builtins.NoneType"),
+        (gk.Mesh.from_trimesh, trimesh.Trimesh(), "no|empty"),
+        (gk.Mesh.from_pyvista, RING, "got a trimesh.Trimesh, expected a pyvista.PolyData"),
+        (gk.Mesh.from_pyvista, pyvista.MultiBlock([pyvista.Cube()]), r"MultiBlock of 1 blocks: .*combine"),
+        (gk.Mesh.from_pyvista, pyvista.PolyData(np.eye(3)), "3 points and no face: gjk3d.PointCloud"),
+        (gk.Mesh.from_pyvista, pyvista.Line(), "no face"),
+    ],
+)  # fmt: skip
+def test_what_is_no_mesh(make, given, words):
+    with pytest.raises(ShapeError, match=words):
+        make(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (RING, "gjk3d.Mesh.from_trimesh(mesh)"),
+        (trimesh.primitives.Box(), "gjk3d.Mesh.from_trimesh(mesh)"),
+        (trimesh.Scene(), "gjk3d.Mesh.from_trimesh(scene.to_mesh())"),
+        (trimesh.PointCloud(np.eye(3)), "gjk3d.PointCloud(cloud.vertices, radius)"),
+        (pyvista.Cube(), "gjk3d.Mesh.from_pyvista(data)"),
+        (pyvista.ImageData(dimensions=(2, 2, 2)), "gjk3d.Mesh.from_pyvista(data)"),
+        (pyvista.MultiBlock(), "gjk3d.Mesh.from_pyvista(blocks.combine())"),
+    ],
+)  # fmt: skip
+def test_questions_say_which_line_to_write(given, line):
+    for ask in (
+        lambda: gk.collide(given, gk.Sphere(1)),
+        lambda: gk.signed_distance(gk.Sphere(1), given),
+        lambda: gk.raycast(given, (0, 0, 5), (0, 0, -1)),
+        lambda: gk.Scene().add("it", given),
+        lambda: gk.Compound([(given, None)]),
+        lambda: gk.Pairs([given]),
+        lambda: gk.clash.Assembly.of({"it": given}),
+    ):
+        with pytest.raises((UnsupportedPair, ShapeError)) as caught:
+            ask()
+        assert line in str(caught.value)

@@ -24,7 +24,7 @@ class Frozen:
     _cache: dict[str, Any]
 
     @classmethod
-    def _fields(cls) -> tuple[str, ...]:
+    def _field_names(cls) -> tuple[str, ...]:
         """Return the names of the fields, those of base classes first."""
         names = (name for base in reversed(cls.__mro__) for name in base.__dict__.get("__slots__", ()))
         return tuple(name for name in names if name not in ("_cache", "__weakref__"))
@@ -51,7 +51,7 @@ class Frozen:
 
     def _content(self) -> tuple[Any, ...]:
         """Return what makes two objects of a class equal; hashable."""
-        return tuple(_comparable(getattr(self, name)) for name in self._fields())
+        return tuple(_comparable(getattr(self, name)) for name in self._field_names())
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a {type(self).__name__} is immutable, {name} cannot be set: build a new one")
@@ -74,7 +74,7 @@ class Frozen:
         return self
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (type(self), {name: getattr(self, name) for name in self._fields()})
+        return _rebuilt, (type(self), {name: getattr(self, name) for name in self._field_names()})
 
 
 def _comparable(value: Any) -> Any:

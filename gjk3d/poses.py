@@ -110,7 +110,8 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
             f"{name} is ragged: expected a (4, 4) matrix, or a list of such for a stack, each row of four numbers"
         ) from None
     if raw.dtype.kind not in "fiu":
-        raise PoseError(f"{name} has dtype {raw.dtype}, expected real numbers")
+        given = f"has dtype {raw.dtype}" if raw.ndim else f"is a {type(pose).__name__}"
+        raise PoseError(f"{name} {given}, expected a (4, 4) matrix of real numbers, or a stack of such")
     if raw.ndim not in (2, 3) or raw.shape[-2:] != (4, 4):
         hint = ""
         if raw.shape[-1:] in ((6,), (7,)):

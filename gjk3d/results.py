@@ -108,7 +108,7 @@ class Axis(NamedTuple, Generic[N]):
     def __repr__(self) -> str:
         if self.normal.ndim == 2:
             return f"Axis of {len(self.normal)} pairs"
-        x, y, z = self.normal
+        x, y, z = self.normal + 0.0
         what = ("a face of A", "a face of B", "an edge of A and an edge of B", "two points")[self.kind]
         gap = told(*self.bounds, 9)
         return f"Axis: {self.status.name.lower()}, gap {gap} along ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
@@ -447,7 +447,7 @@ class Distance(Answer[N]):
             names, counts = np.unique(self.status, return_counts=True)
             parts = ", ".join(f"{n} {Status(int(s)).name.lower()}" for s, n in zip(names, counts, strict=True))
             return f"Distance of {len(self)} pairs: {parts or 'none'}"
-        x, y, z = self.normal
+        x, y, z = self.normal + 0.0  # without the signs of zeros
         value = told(self.lower, self.upper, 9)
         return f"Distance: {self.status.name.lower()}, {value} along ({x:.4g}, {y:.4g}, {z:.4g})"
 

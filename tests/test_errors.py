@@ -78,7 +78,7 @@ POSES = {
     "three rows": (np.eye(4)[:3], "has shape (3, 4), expected (4, 4) or (n, 4, 4); add the last row [0, 0, 0, 1]"),
     "a quaternion": ([0, 0, 0, 1, 0, 0, 0], "quaternions and vectors are not poses"),
     "a translation": ([0, 0, 1], "a translation t is the matrix with t in its last column"),
-    "text": ("identity", "has dtype <U8, expected real numbers"),
+    "text": ("identity", "is a str, expected a (4, 4) matrix of real numbers"),
     "booleans": (np.eye(4, dtype=bool), "has dtype bool"),
     "ragged": ([[1, 0, 0, 0], [0, 1]], "is ragged: expected a (4, 4) matrix"),
     "one bad row of a stack": (np.stack([STRAIGHT, np.diag([2.0, 2, 2, 1])]), "pose_b[1] has scale (2, 2, 2)"),

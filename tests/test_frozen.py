@@ -39,7 +39,7 @@ def test_the_law_of_what_is_frozen(name):
     assert hash(again) == hash(thing)
     assert copy.copy(thing) is thing
     assert copy.deepcopy(thing) is thing
-    fields = type(thing)._fields()
+    fields = type(thing)._field_names()
     assert fields
     for field in (*fields, "color"):
         with pytest.raises(AttributeError, match="immutable"):

@@ -228,6 +228,104 @@ def store_progress(folder: Path) -> str | None:
         return None
 
 
+@pytest.mark.skipif(not Path("/proc/self/children").exists() and sys.platform != "linux", reason="looks into /proc")
+def test_a_killed_builder_takes_its_workers_along(tmp_path, sources):
+    """Without bitcode from before, so that the workers are at work."""
+    environment = {**os.environ, "PYTHONPATH": sources, "GJK3D_CACHE_DIR": str(tmp_path)}
+    if list(Path(sources).rglob("*.bitcode")):
+        pytest.skip("all is linked in one process")
+    one = subprocess.Popen([sys.executable, "-m", "gjk3d._kernels.builder"], env=environment)
+    while store_progress(tmp_path) is None:
+        assert one.poll() is None
+        time.sleep(0.01)
+    workers = _children(one.pid)
+    assert workers
+    one.kill()
+    one.wait()
+    begun = time.monotonic()
+    while any(map(_runs, workers)):
+        assert time.monotonic() - begun < 60.0
+        time.sleep(0.05)
+
+
+def _children(pid: int) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(path.parent.name))
+        except OSError:  # it ended meanwhile
+            pass
+    return found
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_while_one_process_builds_others_start_no_builder(cold, sources):
+    code = FIRST + "print(late._builder is None, gk._kernels.store.is_building())"
+    shutil.rmtree(cold)
+    environment = {"PYTHONPATH": sources, "GJK3D_CACHE_DIR": str(cold)}
+    holder = (
+        "import time\nfrom gjk3d._kernels import store\nwith store.lock(): print('held', flush=True); time.sleep(60)"
+    )
+    one = subprocess.Popen(
+        [sys.executable, "-c", holder], env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True
+    )
+    assert one.stdout is not None
+    assert one.stdout.readline() == "held\n"
+    done = run(code, **environment)
+    assert done.stdout.splitlines() == ["2.0 False", "True True"]
+    one.kill()
+    one.wait()
+    assert run(code, **environment).stdout.splitlines() == ["2.0 False", "False False"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such rights here")
+def test_what_was_built_may_be_read_as_the_umask_says(tmp_path):
+    """An image is built by root and run by another user."""
+    for mask, mode in ((0o022, 0o644), (0o077, 0o600)):
+        code = f"import os; os.umask({mask})\nfrom gjk3d._kernels import store\n"
+        code += "store.write_object(store.folder() / 'x.o', b'x', {})"
+        run(code, GJK3D_CACHE_DIR=str(tmp_path / str(mask)))
+        for name in ("x.o", "x.json"):
+            assert (tmp_path / str(mask) / name).stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows asks no home")
+def test_a_user_without_a_home_is_told_what_to_set(sources):
+    code = "from pathlib import Path\ndef home(): raise RuntimeError('Could not determine home directory.')\n"
+    environment = dict.fromkeys(("XDG_CACHE_HOME", "GJK3D_CACHE_DIR"), "")
+    done = run(code + "Path.home = home\n" + FIRST + MANY, PYTHONPATH=sources, **environment)
+    assert done.stdout.splitlines() == ["2.0 False", "2.0 False"]
+    assert "GJK3D_CACHE_DIR names a folder" in done.stderr
+
+
+@pytest.mark.parametrize("place", ["/dev/null/x", "/proc/x", "/nowhere/x"])
+def test_a_place_that_cannot_be_written_is_seen(place):
+    if place == "/nowhere/x" and os.access("/", os.W_OK):
+        pytest.skip("this user may write anywhere")
+    assert not store._can_write(Path(place))
+    assert store._can_write(Path.cwd() / "not yet" / "there") == os.access(Path.cwd(), os.W_OK)
+
+
+def test_single_questions_say_once_that_they_stay_interpreted(tmp_path, sources):
+    (tmp_path / "file").write_text("no folder")
+    code = """
+import time
+def ask(): gk.distance(gk.Box((1, 1, 1)), gk.Sphere(0.5)); time.sleep(0.25)
+while not late._hopeless: ask()
+ask(), ask(), ask()
+"""
+    done = run(FIRST + code, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(tmp_path / "file" / "cache"))
+    assert done.stderr.count("All is interpreted") == 1
+    assert "GJK3D_CACHE_DIR names a folder" in done.stderr
+
+
 def test_where_nothing_can_be_written_all_is_interpreted(tmp_path, sources):
     (tmp_path / "file").write_text("no folder")
     done = run(FIRST + MANY, PYTHONPATH=sources, GJK3D_CACHE_DIR=str(tmp_path / "file" / "cache"))

@@ -12,9 +12,11 @@ import os
 import pickle
 import re
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +24,8 @@ from gjk3d._kernels import alone, assembly, store, wrappers
 
 _PACKAGE = Path(__file__).parents[1]
 _MARKS = {"entry", "single_entry", "builtin"}
-_MOST_PROCESSES = 8  #: each loads numba, a hundred megabytes and a second
+_MOST_PROCESSES = 8  #: each loads numba, which takes a second
+_MEMORY = "half a gigabyte"  #: that each grows to
 _COST_OF_FINISH = 0.25  #: of all the time, linking and optimising takes so much
 
 #: numba's arrays are views of rows of others: a reshape of what is contiguous never copies
@@ -75,17 +78,22 @@ class Bitcode(NamedTuple):
 Report = Callable[[float], None]
 
 
-def compile_all(names: Iterable[str], report: Report, processes: int | None = None) -> Bitcode:
-    """Compile kernels and all that they call, each alone."""
-    names = list(names)
+def compile_all(names: Sequence[str], report: Report) -> Bitcode:
+    """Compile kernels and all that they call, each alone; in one process where several do not find room."""
+    try:
+        return _compile_in(min(_cores(), _MOST_PROCESSES), names, report)
+    except BrokenProcessPool:
+        return _compile_in(1, names, report)
+
+
+def _compile_in(processes: int, names: Sequence[str], report: Report) -> Bitcode:
     folder = store.folder() / "bitcode"
     folder.mkdir(parents=True, exist_ok=True)
     _limit(folder)
     made: dict[tuple[str, Any], alone.Made] = {}
     asked: set[tuple[str, Any]] = set()
     context = multiprocessing.get_context("spawn")
-    count = processes or min(_cores(), _MOST_PROCESSES)
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_start) as pool:
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_start) as pool:
         waiting = {}
 
         def ask(name: str, arguments: Any) -> None:
@@ -112,7 +120,16 @@ def _cores() -> int:
 
 
 def _start() -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     alone.install()
+
+
+def _end_with_parent() -> None:
+    """End this process when the builder is killed: it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(name: str, arguments: Any, folder: Path) -> alone.Made:
@@ -137,7 +154,7 @@ def _limit(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _together(made: dict[tuple[str, Any], alone.Made], names: list[str]) -> Bitcode:
+def _together(made: dict[tuple[str, Any], alone.Made], names: Sequence[str]) -> Bitcode:
     """Link kernels in the order of their names, so that the same sources give the same file."""
     import llvmlite.binding as llvm
 
@@ -151,7 +168,7 @@ def _together(made: dict[tuple[str, Any], alone.Made], names: list[str]) -> Bitc
     for other in others:
         module.link_in(other)
     text = "\n".join(each.declaration for each in first.values() if each.declaration)
-    return Bitcode(module.as_bitcode(), assembly.head() + text, names)
+    return Bitcode(module.as_bitcode(), assembly.head() + text, list(names))
 
 
 class Target(NamedTuple):
@@ -230,7 +247,14 @@ def build(report: Report | None = None) -> Path:
 def main() -> int:
     """Build for this machine; started in the background, where it says nothing."""
     start = time.perf_counter()
-    path = build()
+    try:
+        path = build()
+    except OSError as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}; GJK3D_CACHE_DIR names a folder to keep them in\n")
+        return 1
+    except (BrokenProcessPool, MemoryError):
+        sys.stderr.write(f"a process that compiles was killed: each takes {_MEMORY} of memory\n")
+        return 1
     if "-v" in sys.argv:
         sys.stderr.write(f"{path} in {time.perf_counter() - start:.1f} s\n")
     return 0

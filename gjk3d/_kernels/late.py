@@ -69,11 +69,12 @@ class Late:
     def _arrived(self) -> Any:
         """Start the builder, look now and then whether it is done, and return the machine code if it is."""
         global _looked
-        with _guard:
-            _start()
-            if time.monotonic() - _looked > _LOOK:
-                _load()
+        if time.monotonic() - _looked > _LOOK:
+            with _guard:
                 _looked = time.monotonic()
+                _step()
+            if _hopeless:
+                _say_interpreted()
         return _code.get(self.name)
 
     def _few(self, args: tuple[Any, ...]) -> bool:
@@ -157,11 +158,21 @@ def _load() -> None:
         _hopeless = f"the machine code that was built here does not work ({why}): GJK3D_KERNELS=jit does without"
 
 
-def _start() -> None:
-    """Start the builder in the background, once."""
-    global _builder, _hopeless
-    if _builder is not None or _hopeless or _code:
+def _step() -> None:
+    """Take the machine code if it is there; see to it that a builder is at work, of this process or another."""
+    ended = _builder is not None and _builder.poll() is not None
+    _load()
+    if _code or _hopeless:
         return
+    if ended:
+        _give_up()
+    elif _builder is None and not store.is_building():
+        _start()
+
+
+def _start() -> None:
+    """Start the builder in the background."""
+    global _builder, _hopeless
     if getattr(sys, "frozen", False):
         _hopeless = "a frozen program compiles nothing: run `gjk3d warmup` before it is frozen"
     elif not _can_build():
@@ -171,7 +182,7 @@ def _start() -> None:
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         _builder = subprocess.Popen(
             [sys.executable, "-m", "gjk3d._kernels.builder"],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "GJK3D_CACHE_DIR": str(store.folder())},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             start_new_session=os.name != "nt",  # Ctrl-C is for the question, not for what others wait for too
         )  # fmt: skip
@@ -194,18 +205,19 @@ if hasattr(os, "register_at_fork"):
 def wait(report: Report | None = None) -> bool:
     """Wait for the machine code, with progress on stderr or to ``report``; return whether there is some."""
     with _guard:
-        _load()
-        _start()
-    if not _code and not _hopeless:
+        _step()
+    if not (_code or _hopeless):
         told = report or _Progress()
-        while not (_code or _hopeless or _builder is None):
-            ended = _builder.poll() is not None
-            with _guard:
-                _load()
-            if ended and not (_code or _hopeless):
-                _give_up()
-            told(1.0 if _code else store.how_far())
-            time.sleep(0.05)
+        try:
+            while not (_code or _hopeless):
+                with _guard:
+                    _step()
+                told(1.0 if _code else store.how_far())
+                time.sleep(0.05)
+        except KeyboardInterrupt:
+            if not report:
+                sys.stderr.write("\ngjk3d: the compiling goes on in the background\n")
+            raise
     if not _code:
         _say_interpreted()
     return bool(_code)
@@ -236,7 +248,7 @@ def _give_up() -> None:
     said = _builder.stderr.read().decode(errors="replace").strip() if _builder.stderr else ""
     why = said.splitlines()[-1] if said else f"its process ended with {_builder.returncode}"
     _builder = None
-    _hopeless = f"its kernels could not be compiled ({why}): GJK3D_CACHE_DIR names a folder to keep them in"
+    _hopeless = f"its kernels could not be compiled: {why}"
 
 
 _said = False

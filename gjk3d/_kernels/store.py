@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import platform
+import secrets
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 _PACKAGE = Path(__file__).parents[1]
 _MARKS = (b"@kernel", b"@inlined", b"@entry", b"@single_entry")
@@ -38,9 +40,13 @@ def folder() -> Path:
         return Path(said)
     if os.name == "nt":
         return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()) / "gjk3d" / "Cache"
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user whom the system does not know, as in containers: no place is everybody's
+        home = Path(os.devnull)
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "gjk3d"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gjk3d"
+        return home / "Library" / "Caches" / "gjk3d"
+    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "gjk3d"
 
 
 @cache
@@ -106,15 +112,15 @@ def write_object(path: Path, content: bytes, facts: dict[str, Any]) -> None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file that is either whole or not there."""
+    """Write a file that is either whole or not there; others may read it as the umask says, an image's users too."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    new = path.parent / f".new-{os.getpid()}-{secrets.token_hex(4)}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(new, "xb") as file:
             file.write(content)
-        Path(name).replace(path)
+        new.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise
 
 
@@ -122,21 +128,40 @@ def write(path: Path, content: bytes) -> None:
 def lock() -> Iterator[None]:
     """Hold the one lock of the builders of this machine; the system gives it back where its owner is killed."""
     folder().mkdir(parents=True, exist_ok=True)
-    with open(folder() / "build.lock", "a+b") as file:
+    with open(folder() / _LOCK, "a+b") as file:
+        while not _held(file):
+            time.sleep(0.2)
+        yield
+
+
+_LOCK = "build.lock"
+
+
+def _held(file: IO[bytes]) -> bool:
+    """Take the lock if nobody has it, and tell whether that was so."""
+    try:
         if os.name == "nt":
             import msvcrt
 
-            while True:
-                try:
-                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-                    break
-                except OSError:
-                    time.sleep(0.2)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
         else:
             import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+            return False
+        raise
+    return True
+
+
+def is_building() -> bool:
+    """Tell whether a builder is at work on this machine, of whatever process."""
+    try:
+        with open(folder() / _LOCK, "r+b") as file:
+            return not _held(file)
+    except OSError:  # there never was one, or it is another user's
+        return False
 
 
 _PROGRESS = "build.progress"
@@ -168,10 +193,20 @@ def how_far() -> float:
 def describe() -> dict[str, Any]:
     """Return where objects lie and what is there."""
     found, place = find(), folder()
-    there = next(each for each in (place, *place.parents) if each.exists())
     return {
         "object": None if found is None else str(found),
         "level": cpu_level(),
         "folder": str(place),
-        "writable": os.access(there, os.W_OK),
+        "writable": _can_write(place),
+        "building": how_far() if is_building() else None,
     }
+
+
+def _can_write(place: Path) -> bool:
+    """Tell by trying whether a folder could be made there: the rights of /proc and of a device say nothing."""
+    there = next(each for each in (place, *place.parents) if each.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return True
+    except OSError:
+        return False

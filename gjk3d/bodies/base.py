@@ -126,7 +126,7 @@ class Body(Frozen):
 
     def _bytes(self) -> Iterator[bytes]:
         """Yield what is the same in every process."""
-        for name in self._fields():
+        for name in self._field_names():
             yield np.asarray(getattr(self, name)).tobytes()
 
     @property
@@ -135,7 +135,7 @@ class Body(Frozen):
         return self._cached("order", self._find_order)
 
     def _find_order(self) -> tuple[int, int]:
-        key = crc32(repr(self._fields()).encode())
+        key = crc32(repr(self._field_names()).encode())
         for part in self._bytes():
             key = crc32(part, key)
         return self._as_parts().count, key

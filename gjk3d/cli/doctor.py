@@ -94,6 +94,8 @@ def _kernels() -> dict[str, Any]:
 
         box, pose = gk.Box((1, 1, 1)), [[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
         facts = kernels()
+        if facts.get("loaded") is False:  # a question would start the builder
+            return {**facts, "error": None}
         if (distance := gk.signed_distance(box, box, None, pose).distance) != 2.0:
             return {**facts, "error": f"two boxes 2 apart are found {distance} apart"}
         return {**facts, "error": None}
@@ -156,10 +158,13 @@ def _print_kernels(kernels: dict[str, Any], line: Any) -> None:
             line(
                 "", "single calls go through Python: GJK3D_BUILTINS is 0, or objects lie otherwise in memory here", None
             )
+    elif kernels["building"] is not None:
+        line("kernels", f"being compiled by another process, {kernels['building']:.0%} done", None)
     elif not kernels["can_build"]:
         line("kernels", 'none for this machine, and nothing to compile them: pip install "gjk3d[build]"', None)
     elif not kernels["writable"]:
-        line("kernels", f"no place to keep them: {kernels['folder']} cannot be written; set GJK3D_CACHE_DIR", None)
+        line("kernels", f"no place to keep them: {kernels['folder']} cannot be written; set GJK3D_CACHE_DIR to", None)
+        line("", "a folder that can be, or to one that this user may read and `gjk3d warmup` has filled", None)
     else:
         line("kernels", "not compiled yet: until then single questions are interpreted; gjk3d warmup does it", None)
 

@@ -75,9 +75,8 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
             f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "
             "or gjk3d.ConvexHull(mesh.vertices)"
         )
-    return UnsupportedPair(
-        f"{name} is a {type(value).__name__}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull"
-    )
+    kind = _of_library(type(value)).removeprefix("builtins.").removeprefix("gjk3d.")
+    return UnsupportedPair(f"{name} is a {kind}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull")
 
 
 def check_margin(margin: Any) -> None:

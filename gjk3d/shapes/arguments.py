@@ -45,7 +45,8 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True) -> Ar
     if raw.size == 0 and raw.ndim < 2:
         raise ShapeError(f"{what} is empty, expected (n, {columns}) with at least one row")
     if raw.dtype.kind not in "fiu":
-        raise ShapeError(f"{what} has dtype {raw.dtype}, expected real numbers")
+        given = f"has dtype {raw.dtype}" if raw.ndim else f"is a {type(value).__name__}"
+        raise ShapeError(f"{what} {given}, expected real numbers, (n, {columns})")
     if raw.ndim != 2 or raw.shape[1] != columns:
         hint = f": did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""
         raise ShapeError(f"{what} has shape {raw.shape}, expected (n, {columns}){hint}")

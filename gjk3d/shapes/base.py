@@ -37,7 +37,7 @@ class Shape(Frozen):
                 return str(value.tolist()) if value.size <= 12 else f"<{' x '.join(map(str, value.shape))}>"
             return repr(value)
 
-        values = ", ".join(f"{name}={text(getattr(self, name))}" for name in self._fields() if name[0] != "_")
+        values = ", ".join(f"{name}={text(getattr(self, name))}" for name in self._field_names() if name[0] != "_")
         return f"{type(self).__name__}({values})"
 
     # --- what a class says of itself -------------------------------------------------------------------------------

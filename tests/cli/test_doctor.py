@@ -88,7 +88,7 @@ def test_a_package_that_does_not_load_is_a_failure(run, rendering, monkeypatch):
 
 OBJECT = {
     "mode": "object", "loaded": True, "can_build": True, "writable": True, "level": "x86-64", "folder": "/x",
-    "builtins": True,
+    "builtins": True, "building": None,
 }  # fmt: skip
 
 
@@ -102,10 +102,13 @@ OBJECT = {
         (OBJECT | {"loaded": False, "writable": False}, "set GJK3D_CACHE_DIR"),
         (OBJECT | {"object": "/x/y.o", "builtins": False}, "single calls go through Python"),
         (OBJECT | {"loaded": False}, "not compiled yet"),
+        (OBJECT | {"loaded": False, "building": 0.4}, "being compiled by another process, 40% done"),
     ],
 )
 def test_what_is_said_of_the_kernels(run, rendering, monkeypatch, facts, words):
     monkeypatch.setattr(compiling, "kernels", lambda: facts)
+    if facts.get("loaded") is False:  # a question would start the builder
+        monkeypatch.setattr(gk, "signed_distance", None)
     said = run("doctor")
     assert said.code == 0
     assert words in said.out

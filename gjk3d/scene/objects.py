@@ -54,6 +54,7 @@ class Objects:
 
     __slots__ = (
         "_both",
+        "_floors",
         "_free",
         "_fresh",
         "_guest",
@@ -91,6 +92,7 @@ class Objects:
         self._free: list[int] = []
         self._fresh: dict[int, tuple[int, int, int]] = {}  #: slot -> number of its shape, group and mask
         self._moved: set[int] = set()
+        self._floors: Ints | None = None
         self._ranks: Ints | None = None
         self._keys: Ints | None = None
         self._guest: Objects | None = None
@@ -148,7 +150,9 @@ class Objects:
         if slot not in self.planes and slot not in self._fresh:
             self.tree.remove(np.array([slot]))
         self._fresh.pop(slot, None)
-        self.planes.discard(slot)
+        if slot in self.planes:
+            self.planes.discard(slot)
+            self._floors = None
         self._moved.discard(slot)
         self.allowed = {pair for pair in self.allowed if slot not in pair} if self.allowed else self.allowed
         self._free.append(slot)
@@ -240,7 +244,9 @@ class Objects:
         self.wild[slots] = self.pairs.mapped[which]
         self.tree.bits = self.bits
         plane = self.pairs.unbounded[which]
-        self.planes.update(slots[plane].tolist())
+        if plane.any():
+            self.planes.update(slots[plane].tolist())
+            self._floors = None
         self.tree.insert(slots[~plane], self._boxes(slots[~plane]))
 
     def _boxes(self, slots: Ints) -> Array:
@@ -314,6 +320,14 @@ class Objects:
             self._ranks = np.full(self._room, -1, dtype=np.int64)
             self._ranks[ordered] = np.arange(len(ordered))
         return self._ranks
+
+    @property
+    def floors(self) -> Ints:
+        """Slots of half-spaces, in ascending order; there may be more without a box."""
+        if self._floors is None:
+            half = (slot for slot in sorted(self.planes) if self.pairs.planes[self.which[slot]])
+            self._floors = np.fromiter(half, dtype=np.int64)
+        return self._floors
 
     @property
     def keys(self) -> Ints:

@@ -497,8 +497,7 @@ class Scene:
         if type(workers) is not int or workers != 1:
             return None
         if isinstance(other, str) and pose is None:
-            slot = self._slot(other)
-            return None if slot in objects.planes else Quick(objects, objects, slot)
+            return Quick(objects, objects, self._slot(other))
         if other is None or isinstance(other, Scene):
             if pose is not None:
                 return None

@@ -20,6 +20,7 @@ from gjk3d.errors import PoseError, SceneError
 from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
 from gjk3d.query.dispatch import Collider, is_collider
 from gjk3d.scene.proxies import SolidPairs, planes_of
+from gjk3d.scene.sides import ANSWERED_ASIDE, HALF_SPACE
 from gjk3d.typing import Array, Ints
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -71,6 +72,7 @@ class Objects:
         "names",
         "pairs",
         "planes",
+        "ray_planes",
         "rows",
         "shapes",
         "slots",
@@ -97,6 +99,7 @@ class Objects:
         self._keys: Ints | None = None
         self._guest: Objects | None = None
         self._joined: tuple[SolidPairs, SolidPairs, SolidPairs] | None = None
+        self.ray_planes: Any = None  #: see `gjk3d.scene.rays`
         self._table: tuple[SolidPairs, Ints] | None = None
         self._both: tuple[SolidPairs, Ints] | None = None
         self._visitor: tuple[Collider | None, int] = None, -1  #: a shape by itself at a slot that is no leaf
@@ -289,7 +292,7 @@ class Objects:
 
     @property
     def table(self) -> Ints:
-        """The shapes by their numbers as `gjk3d.scene.walk` takes them."""
+        """The shapes by their numbers, see `gjk3d.scene.sides`."""
         if self._table is None or self._table[0] is not self.pairs:
             self._table = self.pairs, _table_of(self.pairs)
         return self._table[1]
@@ -362,7 +365,8 @@ class Objects:
 
 
 def _table_of(pairs: SolidPairs) -> Ints:
-    return np.column_stack([pairs._columns, pairs.mapped, pairs._singly | pairs.mixed]).astype(np.int64)
+    aside = (pairs.mapped | pairs.mixed) * ANSWERED_ASIDE + pairs.planes * HALF_SPACE
+    return np.column_stack([pairs._columns, pairs.mapped, aside]).astype(np.int64)
 
 
 def pose_rows_of(poses: Any, count: int, names: Sequence[str], one: bool) -> Array:

@@ -16,6 +16,8 @@ from gjk3d.narrow import solve
 from gjk3d.narrow.room import SIMPLEX
 from gjk3d.results import Distance, pack_marks
 from gjk3d.scene import walk
+from gjk3d.scene.nearest import NONE
+from gjk3d.scene.nearest import nearest as walk_nearest
 from gjk3d.scene.objects import Objects
 from gjk3d.scene.results import Clearance, NamePair, ScenePairs
 from gjk3d.typing import Array, Ints
@@ -49,7 +51,7 @@ class Quick:
         mine, theirs = self.mine, self.theirs
         if mine is theirs:
             fresh, guest = mine.settle_but_one(), self.slot if self.guest else -1
-            side = mine.which, mine.rows, mine.bits, mine.tree.boxes, mine.tree.links, mine.tree.state
+            side: Any = mine.which, mine.rows, mine.bits, mine.tree.boxes, mine.tree.links, mine.tree.state
             return mine.pairs, mine.table, (*side, mine.floors, fresh), (*side, _NO_FLOORS, guest), 0, mine.keys
         fresh, fresh_b = mine.settle_but_one(), theirs.settle_but_one()
         pairs, table = mine.joined_table(theirs)
@@ -87,7 +89,7 @@ class Quick:
         if self.slot in self.mine.planes:
             return None
         rows = self._most_rows()
-        simplex, stack, found = _room(rows, 64)
+        simplex, stack, found = room(rows, 64)
         while True:
             count = walk.meeting(
                 pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, margin, any_will_do,
@@ -96,12 +98,12 @@ class Quick:
             self._placed(side, other)
             if count >= 0:
                 return found[:count] if count else _NOTHING
-            if count == walk.NONE:
+            if count == NONE:
                 return True
             if len(found) >= _MOST:
                 return None
             side, other = (*side[:-1], -1), (*other[:-1], -1)
-            simplex, stack, found = _room(rows, 4 * len(found))
+            simplex, stack, found = room(rows, 4 * len(found))
 
     def nearest(self, within: float) -> Nearest | None:
         """Return the nearest two of all, None where that is not settled, or there are none within that distance."""
@@ -113,9 +115,9 @@ class Quick:
         if self._some_left():
             return None
         work, ints, _ = scratch(FIRST_POINTS)
-        _, stack, _ = _room(self._most_rows(), 64)
+        _, stack, _ = room(self._most_rows(), 64)
         out, flags = np.empty((2, solve.FLOATS + 16)), np.empty((2, solve.INTS + 2), dtype=np.int64)
-        code = walk.nearest(
+        code = walk_nearest(
             pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, within, self.mine.ranks,
             self.theirs.ranks, work, ints, FIRST_POINTS, stack, out, flags,
         )  # fmt: skip
@@ -184,7 +186,7 @@ class Nearest:
         return solve.SIGNED, max(self.within, 0.0), None, False
 
 
-def _room(rows: int, pairs: int) -> tuple[Array, Ints, Ints]:
+def room(rows: int, pairs: int) -> tuple[Array, Ints, Ints]:
     """Return this thread's room for a simplex, for a stack of so many pairs, and for pairs that are found."""
     kept: tuple[Array, Ints, Ints] | None = getattr(_local, "room", None)
     if kept is None or len(kept[1]) < rows or len(kept[2]) < pairs:

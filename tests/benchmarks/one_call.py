@@ -226,7 +226,12 @@ def checkers(rounds: int) -> Iterator[str]:
     checker = gk.robot.Checker(robot)
     rows = list(np.random.default_rng(5).uniform(robot.lower, robot.upper, (200, robot.dof)))
     names = ("free", "clearance", "gradient", "collisions", "contacts")
-    tasks = [(name, len(rows), lambda ask=getattr(checker, name): [ask(q) for q in rows]) for name in names]
+
+    def asked(name: str) -> list[Any]:
+        ask = getattr(checker, name)
+        return [ask(q) for q in rows]
+
+    tasks = [(name, len(rows), lambda name=name: asked(name)) for name in names]
     t = medians(tasks, rounds)
     yield from (f"| {name} | {t[name]:.1f} |" for name in names)
 
@@ -257,8 +262,8 @@ def managers(rounds: int) -> Iterator[str]:
             "internal, contacts": lambda m: m.in_collision_internal(return_names=True, return_data=True),
             "single, contacts": lambda m, guest=guest: m.in_collision_single(cube, guest, return_data=True),
             "internal distance, data": lambda m: m.min_distance_internal(return_names=True, return_data=True),
-            "in_collision_other": lambda m: m.in_collision_other(others[type(m)]),
-            "min_distance_other": lambda m: m.min_distance_other(others[type(m)]),
+            "in_collision_other": lambda m, o=others: m.in_collision_other(o[type(m)]),
+            "min_distance_other": lambda m, o=others: m.min_distance_other(o[type(m)]),
         }
         for question, ask in asked.items():
 

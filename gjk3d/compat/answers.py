@@ -11,10 +11,16 @@ import numpy as np
 
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.contact import touches
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import HELD, HOLDS, MEET, MeshPair, meet_many
 from gjk3d.compat.objects import CollisionObject, Objects, Pairs, in_order
-from gjk3d.poses import matrices, moved, moved_back, parts, relative
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, Rows, Wanted, empty_answers, scratch
+from gjk3d.narrow.pairs import solve_many
+from gjk3d.narrow.solve import SIGNED
+from gjk3d.poses import matrices, moved, moved_back, relative
+from gjk3d.query.dispatch import way_of
 from gjk3d.query.distance import distance, signed_distance
+from gjk3d.query.pair import prepared
 from gjk3d.results import Distance
 from gjk3d.scene.quick import Quick
 from gjk3d.scene.walk import MEETS
@@ -50,25 +56,32 @@ class ContactData:
     ((3,), True)
     """
 
+    __slots__ = ("_found", "_row")
+    _found: tuple[Names, Any, Array]  #: of a pair: its names, the faces, and a point, a normal and a depth each
+
     def __init__(self, names: Names, faces: Sequence[int], normal: Array, point: Array, depth: float) -> None:
-        self.names = set(names)
-        self._inds = dict(zip(names, faces, strict=True))
-        self._normal, self._point, self._depth = normal, point, depth
+        self._found = tuple(names), (faces,), np.concatenate([point, normal, [depth]])[None]
+        self._row = 0
+
+    @property
+    def names(self) -> set[Hashable]:
+        """The names of the two objects."""
+        return set(self._found[0])
 
     @property
     def normal(self) -> Array:
         """Unit normal from the first object to the second, (3,)."""
-        return self._normal
+        return self._found[2][self._row, 3:6].copy()
 
     @property
     def point(self) -> Array:
         """A point of both faces, (3,)."""
-        return self._point
+        return self._found[2][self._row, :3].copy()
 
     @property
     def depth(self) -> float:
         """How far moving the second object along the normal parts the two; not negative."""
-        return self._depth
+        return float(self._found[2][self._row, 6])
 
     def index(self, name: Hashable) -> int:
         """Return which face of the object of that name it is.
@@ -78,7 +91,8 @@ class ContactData:
         name : str
             One of ``names``.
         """
-        return self._inds[name]
+        names, faces, _ = self._found
+        return int(faces[self._row][names.index(name)])
 
 
 class DistanceData:
@@ -209,17 +223,13 @@ def collisions(
     mine: Objects, theirs: Objects, solid: bool, all_data: bool
 ) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
     """Return whether any pair meets, which do, and where; the names of a pair are in order where both are here."""
-    found: set[tuple[Hashable, Hashable]] = set()
-    data: list[ContactData] = []
+    found: list[tuple[CollisionObject, CollisionObject]] = []
     for i, j in meeting(mine, theirs, solid):
         a, b = mine.at[i], theirs.at[j]
         if mine is theirs and b.name < a.name:  # type: ignore[operator]
             a, b = b, a
-        names = a.name, b.name
-        found.add(names)
-        if all_data:
-            data.extend(contacts(a, b, names))
-    return len(found) > 0, found, data
+        found.append((a, b))
+    return len(found) > 0, {(a.name, b.name) for a, b in found}, contacts(found) if all_data and found else []
 
 
 def as_asked(first: Any, names: Any, with_names: bool, data: Any, with_data: bool) -> Any:
@@ -256,20 +266,72 @@ def _nearest_face(x: CollisionObject, point: Array) -> int:
     return int(from_points(x.mesh, moved_back(x._row, point)[None])[2][0])
 
 
-def contacts(a: CollisionObject, b: CollisionObject, names: Names) -> Iterator[ContactData]:
-    """Yield the contacts of a pair that meets."""
-    found = touches(MeshPair.of(a.mesh, b.mesh, relative(a._row, b._row)))
-    points, normals, depths = moved(a._row, found.points), found.normals @ parts(a._row)[0].T, found.depths
-    convex = a.mesh.is_convex and b.mesh.is_convex
-    if convex or not len(points):
-        deep = _deep(a, b, convex)
-        normal, depth = np.array(deep.normal), max(0.0, -float(deep.distance))
-        if not len(points):
-            point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
-            yield ContactData(names, _faces_at(a, point, b, point), normal, point, depth)
-        normals, depths = np.tile(normal, (len(points), 1)), np.full(len(points), depth)
-    for faces, normal, point, depth in zip(found.faces.tolist(), normals, points, depths.tolist(), strict=True):
-        yield ContactData(names, faces, normal.copy(), point.copy(), depth)
+def contacts(pairs: list[tuple[CollisionObject, CollisionObject]]) -> list[ContactData]:
+    """Return the contacts of pairs that meet, pair by pair; those of the same two meshes are found in one call."""
+    groups: dict[tuple[int, int], list[int]] = {}
+    for k, (a, b) in enumerate(pairs):
+        groups.setdefault((id(a.mesh), id(b.mesh)), []).append(k)
+    if len(groups) == 1:
+        return [data for one in _contacts_of_two(pairs) for data in one]
+    each: dict[int, list[ContactData]] = {}
+    for which in groups.values():
+        each.update(zip(which, _contacts_of_two([pairs[k] for k in which]), strict=True))
+    return [data for k in range(len(pairs)) for data in each[k]]
+
+
+def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> Iterator[list[ContactData]]:
+    """Yield the contacts of each pair, all of which are of the same two meshes."""
+    first, second = (_rows_of([pair[side] for pair in pairs]) for side in range(2))
+    a, b = pairs[0][0].mesh, pairs[0][1].mesh
+    found, convex = touches(a, b, first, second), a.is_convex and b.is_convex
+    faces, rows, begins = found
+    if convex and len(rows):
+        rows[:, 3:] = np.repeat(_depths(a, b, first, second), np.diff(begins), axis=0)
+    new, begins = object.__new__, begins.tolist()
+    for k, (one, other) in enumerate(pairs):
+        start, stop = begins[k : k + 2]
+        if start == stop:
+            yield [_contact_within(one, other)]
+            continue
+        here, each = ((one.name, other.name), faces, rows), []
+        for n in range(start, stop):
+            data: ContactData = new(ContactData)
+            data._found, data._row = here, n
+            each.append(data)
+        yield each
+
+
+def _rows_of(objects: list[CollisionObject]) -> Array:
+    """Return the poses of objects of one manager, rows as they lie there."""
+    found: Array = objects[0]._owner.scene.rows[[x._number for x in objects]]
+    return found
+
+
+def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Array:
+    """Return normals from the hull of one mesh to that of the other at pairs of poses, and how deep they overlap."""
+    one, other, count = a.hull(), b.hull(), len(rows_a)
+    ints, floats, row = prepared(one, other)._plan.arena
+    pair, poses = row.copy(), np.concatenate([rows_a, rows_b])
+    pair[0, 4], pair[0, 8], pair[0, 9] = 1, count, 1
+    work, table, _ = scratch(FIRST_POINTS)
+    out, flags = empty_answers(count)
+    solve_many(
+        ints, floats, pair, NO_POSE, NO_POSE, poses, SIGNED, inf, 0.0, 0, count, False, work, table, FIRST_POINTS, out,
+        flags, NO_CACHE, NO_LOG,
+    )  # fmt: skip
+    if not (flags[:, 2] > flags[:, 3]).all():  # not tight, or out of room
+        way_of(one, other).solve(one, other, Rows(rows_a, rows_b, count, True), Wanted(SIGNED), out, flags)
+    found = out[:, 3:7].copy()
+    np.maximum(-out[:, 0], 0.0, out=found[:, 3])
+    return found
+
+
+def _contact_within(a: CollisionObject, b: CollisionObject) -> ContactData:
+    """Return the contact of a pair of which one lies in the other."""
+    deep = _deep(a, b, a.mesh.is_convex and b.mesh.is_convex)
+    point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
+    faces = _faces_at(a, point, b, point)
+    return ContactData((a.name, b.name), faces, np.array(deep.normal), point, max(0.0, -float(deep.distance)))
 
 
 def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Nearest | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
@@ -122,8 +123,8 @@ class DistanceData:
 
     def __init__(self, names: Names, faces: Sequence[int], points: Sequence[Array | None], distance: float) -> None:
         self.names = set(names)
-        self._inds = dict(zip(names, faces, strict=True))
-        self._points = dict(zip(names, points, strict=True))
+        self._pair, self._points = tuple(names), points
+        self._faces: Sequence[int] | Callable[[], Sequence[int]] = faces
         self._distance = distance
 
     @property
@@ -139,7 +140,9 @@ class DistanceData:
         name : str
             One of ``names``.
         """
-        return self._inds[name]
+        if not isinstance(self._faces, Sequence):
+            self._faces = self._faces()
+        return self._faces[self._pair.index(name)]
 
     def point(self, name: Hashable) -> Array | None:
         """Return the point, (3,), of the object of that name that is nearest to the other one.
@@ -149,7 +152,7 @@ class DistanceData:
         name : str
             One of ``names``.
         """
-        return self._points[name]
+        return self._points[self._pair.index(name)]
 
 
 class Nearest(NamedTuple):
@@ -259,11 +262,16 @@ def _common(a: CollisionObject, b: CollisionObject) -> Distance:
 
 
 def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: Array) -> tuple[int, int]:
-    return _nearest_face(a, point_a), _nearest_face(b, point_b)
+    return _faces_of((a.mesh, b.mesh), (a._row, b._row), (point_a, point_b))
 
 
-def _nearest_face(x: CollisionObject, point: Array) -> int:
-    return int(from_points(x.mesh, moved_back(x._row, point)[None])[2][0])
+def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tuple[Array, Array]) -> tuple[int, int]:
+    """Return of each of two meshes at pose rows the face nearest to a point."""
+    first, second = (
+        int(from_points(mesh, moved_back(row, point)[None])[2][0])
+        for mesh, row, point in zip(meshes, rows, points, strict=True)
+    )
+    return first, second
 
 
 def contacts(pairs: list[tuple[CollisionObject, CollisionObject]]) -> list[ContactData]:
@@ -364,8 +372,11 @@ class Closest(NamedTuple):
     @property
     def data(self) -> DistanceData:
         """The same as trimesh has it."""
-        faces = self.faces or _faces_at(self.a, self.points[0], self.b, self.points[1])
-        return DistanceData((self.a.name, self.b.name), faces, self.points, self.distance)
+        a, b = self.a, self.b
+        data = DistanceData((a.name, b.name), self.faces or (), self.points, self.distance)
+        if self.faces is None:  # they are looked for where they are read, at the poses of now
+            data._faces = partial(_faces_of, (a.mesh, b.mesh), (a._row.copy(), b._row.copy()), self.points)
+        return data
 
 
 def closest(mine: Objects, theirs: Objects, one: CollisionObject | None, solid: bool) -> Closest | None:

@@ -17,8 +17,9 @@ from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
-from gjk3d.geometry.vec3 import Vec3, dot, sub, turn
+from gjk3d.geometry.vec3 import Vec3, dot, sub
 from gjk3d.geometry.vec3 import place as at
+from gjk3d.geometry.vec3 import turn as along
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import relative_pose
 from gjk3d.poses import ROUNDING, moved, relative
@@ -222,7 +223,7 @@ def _touch(s: Triangle, t: Triangle, row: Array, out: Array) -> None:
     elif flat_a:
         n, depth = (1.0, 0.0, 0.0), 0.0
     out[0], out[1], out[2] = at(row, (0.5 * (x[0] + y[0]), 0.5 * (x[1] + y[1]), 0.5 * (x[2] + y[2])))
-    n = turn(row, n)
+    n = along(row, n)
     out[3], out[4], out[5], out[6] = n[0] + 0.0, n[1] + 0.0, n[2] + 0.0, depth
 
 

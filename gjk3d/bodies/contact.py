@@ -8,19 +8,24 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body
+from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.distance import Thing, hulls_with_plane, in_order, pair_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.mesh_pair import MOST_PAIRS, MeshPair, too_many
 from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
-from gjk3d.geometry.vec3 import Rigid, Vec3, dot, sub
+from gjk3d.geometry.vec3 import Vec3, dot, sub
+from gjk3d.geometry.vec3 import place as at
+from gjk3d.geometry.vec3 import turn as along
 from gjk3d.narrow import solve as narrow
-from gjk3d.poses import moved, relative
+from gjk3d.narrow.cores import relative_pose
+from gjk3d.poses import ROUNDING, moved, relative
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, Array2, Ints, Ints2
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 _MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
 _LOOKED_AT = 16384  #: pairs of faces that meet
@@ -185,15 +190,16 @@ def _spread(points: Array, normals: Array, most: int | None) -> Points:
 # --- faces that touch, as trimesh's users know them: see `gjk3d.compat` --------------------------------------------
 
 _WIDTH = 7
+_FIRST = 256  #: pairs of faces that there is room for at first
+_ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
 
 class Touches(NamedTuple):
-    """One row for each pair of faces that meet, in a's frame."""
+    """One row for each pair of faces that meet, in world axes; those of pair k of poses begin at ``begins[k]``."""
 
-    faces: Ints  #: (k, 2), ascending
-    points: Array  #: (k, 3)
-    normals: Array  #: (k, 3), from a to b
-    depths: Array  #: (k,), not negative
+    faces: Ints  #: (m, 2), ascending
+    rows: Array  #: (m, 7), a point, a normal from a to b, and a depth, not negative
+    begins: Ints  #: (k + 1,)
 
 
 @kernel
@@ -202,38 +208,98 @@ def _behind(n: Vec3, p: Triangle, q: Triangle) -> float:
     return max(0.0, dot(n, sub(p[0], q[0])), dot(n, sub(p[0], q[1])), dot(n, sub(p[0], q[2])))
 
 
+@kernel
+def _touch(s: Triangle, t: Triangle, row: Array, out: Array) -> None:
+    """Write of two triangles that meet a point of both, a normal and a depth, from A's frame at a pose row."""
+    length, x, y = crossing_segment(s, t)
+    if not length > 0.0:
+        _, x, y = nearest(s, t)
+    u, v = normal_of(s), normal_of(t)
+    n, depth = u, _behind(u, s, t)
+    other = _behind(v, t, s)
+    flat_a, flat_b = dot(u, u) == 0.0, dot(v, v) == 0.0
+    if not flat_b and (flat_a or other < depth):
+        n, depth = (-v[0], -v[1], -v[2]), other
+    elif flat_a:
+        n, depth = (1.0, 0.0, 0.0), 0.0
+    out[0], out[1], out[2] = at(row, (0.5 * (x[0] + y[0]), 0.5 * (x[1] + y[1]), 0.5 * (x[2] + y[2])))
+    n = along(row, n)
+    out[3], out[4], out[5], out[6] = n[0] + 0.0, n[1] + 0.0, n[2] + 0.0, depth
+
+
+@kernel
+def _sort(found: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
+    """Sort pairs of triangles by their faces (Shell, A high-speed sorting procedure, 1959)."""
+    step = count // 2
+    while step > 0:
+        for k in range(step, count):
+            p, q = found[k, 0], found[k, 1]
+            i = k
+            while i >= step:
+                r, s = found[i - step, 0], found[i - step, 1]
+                if order_a[r] < order_a[p] or (r == p and order_b[s] <= order_b[q]):
+                    break
+                found[i, 0], found[i, 1] = r, s
+                i -= step
+            found[i, 0], found[i, 1] = p, q
+        step //= 2
+
+
 @entry
-def touch_many(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> None:
-    """Write of each pair of triangles that meet a point of both, a normal and a depth, in A's frame."""
-    for k in range(pairs.shape[0]):
-        s, t = read(ca, pairs[k, 0]), place(m, cb, pairs[k, 1])
-        length, x, y = crossing_segment(s, t)
-        if not length > 0.0:
-            _, x, y = nearest(s, t)
-        u, v = normal_of(s), normal_of(t)
-        n, depth = u, _behind(u, s, t)
-        other = _behind(v, t, s)
-        flat_a, flat_b = dot(u, u) == 0.0, dot(v, v) == 0.0
-        if not flat_b and (flat_a or other < depth):
-            n, depth = (-v[0], -v[1], -v[2]), other
-        elif flat_a:
-            n, depth = (1.0, 0.0, 0.0), 0.0
-        for c in range(3):
-            out[k, c] = 0.5 * (x[c] + y[c])
-            out[k, 3 + c] = n[c] + 0.0
-        out[k, 6] = depth
+def touch_rows(
+    rows_a: Array2, rows_b: Array2, rounding: float, reach: float,
+    ba: Array2, la: Ints2, ca: Array2, order_a: Ints1, wound_a: Array2,
+    bb: Array2, lb: Ints2, cb: Array2, order_b: Ints1, wound_b: Array2,
+    start: int, stack: Ints2, found: Ints2, faces: Ints2, out: Array2, begins: Ints1,
+) -> int:  # fmt: skip
+    """Write where triangles meet at each pair of poses, from ``start`` on, as `Touches` has it.
+
+    ``wound`` are the triangles as those of a closed mesh are wound outwards. Returns at which pair of poses the room is
+    at an end.
+    """
+    for k in range(start, rows_a.shape[0]):
+        m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
+        noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
+        first, room = begins[k], faces.shape[0] - begins[k]
+        count = crossings(m, noise, ba, la, ca, bb, lb, cb, stack, found[:room])
+        if count > room:
+            return k
+        _sort(found, count, order_a, order_b)
+        for i in range(count):
+            p, q = found[i, 0], found[i, 1]
+            faces[first + i, 0], faces[first + i, 1] = order_a[p], order_b[q]
+            _touch(read(wound_a, p), place(m, wound_b, q), rows_a[k], out[first + i])
+        begins[k + 1] = first + count
+    return int(rows_a.shape[0])
 
 
-def touches(x: MeshPair) -> Touches:
-    """Return where faces of two meshes meet.
+def _with_order(mesh: Mesh) -> tuple[Array, Ints, Array, Ints, Array]:
+    """Return the tree, which face each triangle is, and the triangles as they are wound outwards."""
+    tree = tree_of(mesh)
+    turned = mesh._wound is not mesh.faces
+    wound = mesh._cached("wound corners", lambda: mesh.vertices[mesh._wound[tree.order]].reshape(-1, 9))
+    return *tree.arrays, tree.order, wound if turned else tree.corners
+
+
+def touches(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Touches:
+    """Return where faces of two meshes meet at each pair of poses, (k, 12) each.
 
     The normal is the outward one of a's face or the inward one of b's, whichever parts the two faces by the shorter
     shift of b's; the depth is that shift: how far one face reaches behind the plane of the other.
     """
-    faces = x.meeting_faces()
-    meshes = x.a.mesh, x.b.mesh
-    corners = [np.ascontiguousarray(y.vertices[y._wound[faces[:, k]]].reshape(-1, 9)) for k, y in enumerate(meshes)]
-    out = np.empty((len(faces), _WIDTH))
-    rows = np.repeat(np.arange(len(faces), dtype=np.int64)[:, None], 2, axis=1)
-    touch_many(tuple(x.m.tolist()), corners[0], corners[1], rows, out)
-    return Touches(faces, out[:, :3], out[:, 3:6], out[:, 6])
+    reach, meshes = tree_of(a).reach + tree_of(b).reach, (*_with_order(a), *_with_order(b))
+    stack, room, done = traversal_stack(), _FIRST, 0
+    begins, found = np.zeros(len(rows_a) + 1, dtype=np.int64), np.empty((room, 2), dtype=np.int64)
+    faces, out = np.empty((room, 2), dtype=np.int64), np.empty((room, _WIDTH))
+    while True:
+        done = touch_rows(
+            rows_a, rows_b, ROUNDING, reach, *meshes, done, stack, found, faces, out, begins
+        )  # fmt: skip
+        if done == len(rows_a):
+            end = int(begins[done])
+            return Touches(faces[:end], out[:end], begins)
+        if room >= MOST_PAIRS:
+            raise too_many()
+        room *= 8
+        found = np.empty((room, 2), dtype=np.int64)
+        faces, out = np.resize(faces, (room, 2)), np.resize(out, (room, _WIDTH))

@@ -31,6 +31,11 @@ _EX = np.array([1.0, 0.0, 0.0])
 _LOOKED_AT = 4096  #: pairs of meeting faces that directions and a common point are taken from
 
 
+def too_many() -> UnsupportedPair:
+    """Return what is raised where more faces meet than can be listed."""
+    return UnsupportedPair(f"more than {MOST_PAIRS} pairs of faces meet, too many to list: thousands lie on each other")
+
+
 class MeshPair(BodyPair):
     """Two meshes: their triangles meet or are nearest by the kernels for two trees."""
 
@@ -59,9 +64,7 @@ class MeshPair(BodyPair):
             if count <= room or room == most:
                 return found[: min(count, room)]
             if room >= MOST_PAIRS:
-                raise UnsupportedPair(
-                    f"more than {MOST_PAIRS} pairs of faces meet, too many to list: thousands lie on each other"
-                )
+                raise too_many()
             room = min(8 * room, most or MOST_PAIRS)
 
     def surfaces_meet(self) -> bool:

@@ -185,7 +185,8 @@ class TriangleSurface(Body):
     @property
     def is_convex(self) -> bool:
         """Whether the mesh is closed and fills its convex hull, up to the rounding of float32 files."""
-        return abs(self.convexity - 1.0) <= CONVEX_RATIO
+        found: bool = self._cached("is convex", lambda: abs(self.convexity - 1.0) <= CONVEX_RATIO)
+        return found
 
     @property
     def _convex_slack(self) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gjk3d.compat.answers import ContactData, DistanceData
+from gjk3d.compat.data import ContactData, DistanceData
 from gjk3d.compat.manager import CollisionManager
 from gjk3d.compat.objects import CollisionObject
 

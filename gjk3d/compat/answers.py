@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
+from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
@@ -11,131 +12,21 @@ import numpy as np
 
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.contact import touches
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import HELD, HOLDS, MEET, MeshPair, meet_many
+from gjk3d.compat.data import ContactData, DistanceData, Names
 from gjk3d.compat.objects import CollisionObject, Objects, Pairs, in_order
-from gjk3d.poses import matrices, moved, moved_back, parts, relative
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, Rows, Wanted, empty_answers, scratch
+from gjk3d.narrow.pairs import solve_many
+from gjk3d.narrow.solve import SIGNED
+from gjk3d.poses import matrices, moved, moved_back, relative
+from gjk3d.query.dispatch import way_of
 from gjk3d.query.distance import distance, signed_distance
+from gjk3d.query.pair import prepared
 from gjk3d.results import Distance
 from gjk3d.scene.quick import Quick
 from gjk3d.scene.walk import MEETS
 from gjk3d.typing import Array, Ints
-
-Names = Sequence[Hashable]
-
-
-class ContactData:
-    """Where one face of an object meets one of another; see `CollisionManager` for what its numbers mean.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the two objects.
-    faces : sequence of int
-        The face of each.
-    normal, point : (3,) float
-        From the first object to the second; a point of both faces.
-    depth : float
-        How far moving the second along the normal parts them.
-
-    Examples
-    --------
-    >>> import gjk3d as gk, trimesh
-    >>> manager = gk.CollisionManager()
-    >>> _ = manager.add_object("block", trimesh.creation.box())
-    >>> at = trimesh.transformations.translation_matrix((0, 0, 0.75))
-    >>> data = manager.in_collision_single(trimesh.creation.box(), at, return_names=True, return_data=True)[2][0]
-    >>> sorted(data.names), data.normal.tolist(), round(data.depth, 12)
-    (['__external', 'block'], [0.0, 0.0, 1.0], 0.25)
-    >>> data.point.shape, data.index("block") in range(12)
-    ((3,), True)
-    """
-
-    def __init__(self, names: Names, faces: Sequence[int], normal: Array, point: Array, depth: float) -> None:
-        self.names = set(names)
-        self._inds = dict(zip(names, faces, strict=True))
-        self._normal, self._point, self._depth = normal, point, depth
-
-    @property
-    def normal(self) -> Array:
-        """Unit normal from the first object to the second, (3,)."""
-        return self._normal
-
-    @property
-    def point(self) -> Array:
-        """A point of both faces, (3,)."""
-        return self._point
-
-    @property
-    def depth(self) -> float:
-        """How far moving the second object along the normal parts the two; not negative."""
-        return self._depth
-
-    def index(self, name: Hashable) -> int:
-        """Return which face of the object of that name it is.
-
-        Parameters
-        ----------
-        name : str
-            One of ``names``.
-        """
-        return self._inds[name]
-
-
-class DistanceData:
-    """The nearest points of two objects; see `CollisionManager` for what the distance is where they overlap.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the two objects.
-    faces : sequence of int
-        The face of each that its point is on.
-    points : sequence of (3,) float
-        The nearest points.
-    distance : float
-        How far apart they are.
-
-    Examples
-    --------
-    >>> import gjk3d as gk, trimesh
-    >>> manager = gk.CollisionManager()
-    >>> _ = manager.add_object("block", trimesh.creation.box())
-    >>> at = trimesh.transformations.translation_matrix((0, 0, 3))
-    >>> _, _, data = manager.min_distance_single(trimesh.creation.box(), at, return_name=True, return_data=True)
-    >>> data.distance, data.point("block").shape, data.index("block") in range(12)
-    (2.0, (3,), True)
-    """
-
-    def __init__(self, names: Names, faces: Sequence[int], points: Sequence[Array | None], distance: float) -> None:
-        self.names = set(names)
-        self._inds = dict(zip(names, faces, strict=True))
-        self._points = dict(zip(names, points, strict=True))
-        self._distance = distance
-
-    @property
-    def distance(self) -> float:
-        """How far apart the two objects are."""
-        return self._distance
-
-    def index(self, name: Hashable) -> int:
-        """Return the face of the object of that name that its nearest point is on.
-
-        Parameters
-        ----------
-        name : str
-            One of ``names``.
-        """
-        return self._inds[name]
-
-    def point(self, name: Hashable) -> Array | None:
-        """Return the point, (3,), of the object of that name that is nearest to the other one.
-
-        Parameters
-        ----------
-        name : str
-            One of ``names``.
-        """
-        return self._points[name]
 
 
 class Nearest(NamedTuple):
@@ -209,17 +100,13 @@ def collisions(
     mine: Objects, theirs: Objects, solid: bool, all_data: bool
 ) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
     """Return whether any pair meets, which do, and where; the names of a pair are in order where both are here."""
-    found: set[tuple[Hashable, Hashable]] = set()
-    data: list[ContactData] = []
+    found: list[tuple[CollisionObject, CollisionObject]] = []
     for i, j in meeting(mine, theirs, solid):
         a, b = mine.at[i], theirs.at[j]
         if mine is theirs and b.name < a.name:  # type: ignore[operator]
             a, b = b, a
-        names = a.name, b.name
-        found.add(names)
-        if all_data:
-            data.extend(contacts(a, b, names))
-    return len(found) > 0, found, data
+        found.append((a, b))
+    return len(found) > 0, {(a.name, b.name) for a, b in found}, contacts(found) if all_data and found else []
 
 
 def as_asked(first: Any, names: Any, with_names: bool, data: Any, with_data: bool) -> Any:
@@ -249,27 +136,84 @@ def _common(a: CollisionObject, b: CollisionObject) -> Distance:
 
 
 def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: Array) -> tuple[int, int]:
-    return _nearest_face(a, point_a), _nearest_face(b, point_b)
+    return _faces_of((a.mesh, b.mesh), (a._row, b._row), (point_a, point_b))
 
 
-def _nearest_face(x: CollisionObject, point: Array) -> int:
-    return int(from_points(x.mesh, moved_back(x._row, point)[None])[2][0])
+def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tuple[Array, Array]) -> tuple[int, int]:
+    """Return of each of two meshes at pose rows the face nearest to a point."""
+    first, second = (
+        int(from_points(mesh, moved_back(row, point)[None])[2][0])
+        for mesh, row, point in zip(meshes, rows, points, strict=True)
+    )
+    return first, second
 
 
-def contacts(a: CollisionObject, b: CollisionObject, names: Names) -> Iterator[ContactData]:
-    """Yield the contacts of a pair that meets."""
-    found = touches(MeshPair.of(a.mesh, b.mesh, relative(a._row, b._row)))
-    points, normals, depths = moved(a._row, found.points), found.normals @ parts(a._row)[0].T, found.depths
-    convex = a.mesh.is_convex and b.mesh.is_convex
-    if convex or not len(points):
-        deep = _deep(a, b, convex)
-        normal, depth = np.array(deep.normal), max(0.0, -float(deep.distance))
-        if not len(points):
-            point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
-            yield ContactData(names, _faces_at(a, point, b, point), normal, point, depth)
-        normals, depths = np.tile(normal, (len(points), 1)), np.full(len(points), depth)
-    for faces, normal, point, depth in zip(found.faces.tolist(), normals, points, depths.tolist(), strict=True):
-        yield ContactData(names, faces, normal.copy(), point.copy(), depth)
+def contacts(pairs: list[tuple[CollisionObject, CollisionObject]]) -> list[ContactData]:
+    """Return the contacts of pairs that meet, pair by pair; those of the same two meshes are found in one call."""
+    groups: dict[tuple[int, int], list[int]] = {}
+    for k, (a, b) in enumerate(pairs):
+        groups.setdefault((id(a.mesh), id(b.mesh)), []).append(k)
+    if len(groups) == 1:
+        return [data for one in _contacts_of_two(pairs) for data in one]
+    each: dict[int, list[ContactData]] = {}
+    for which in groups.values():
+        each.update(zip(which, _contacts_of_two([pairs[k] for k in which]), strict=True))
+    return [data for k in range(len(pairs)) for data in each[k]]
+
+
+def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> Iterator[list[ContactData]]:
+    """Yield the contacts of each pair, all of which are of the same two meshes."""
+    first, second = (_rows_of([pair[side] for pair in pairs]) for side in range(2))
+    a, b = pairs[0][0].mesh, pairs[0][1].mesh
+    found, convex = touches(a, b, first, second), a.is_convex and b.is_convex
+    faces, rows, begins = found
+    if convex and len(rows):
+        rows[:, 3:] = np.repeat(_depths(a, b, first, second), np.diff(begins), axis=0)
+    new, begins = object.__new__, begins.tolist()
+    for k, (one, other) in enumerate(pairs):
+        start, stop = begins[k : k + 2]
+        if start == stop:
+            yield [_contact_within(one, other)]
+            continue
+        here, each = ((one.name, other.name), faces, rows), []
+        for n in range(start, stop):
+            data: ContactData = new(ContactData)
+            data._found, data._row = here, n
+            each.append(data)
+        yield each
+
+
+def _rows_of(objects: list[CollisionObject]) -> Array:
+    """Return the poses of objects of one manager, rows as they lie there."""
+    found: Array = objects[0]._owner.scene.rows[[x._number for x in objects]]
+    return found
+
+
+def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Array:
+    """Return normals from the hull of one mesh to that of the other at pairs of poses, and how deep they overlap."""
+    one, other, count = a.hull(), b.hull(), len(rows_a)
+    ints, floats, row = prepared(one, other)._plan.arena
+    pair, poses = row.copy(), np.concatenate([rows_a, rows_b])
+    pair[0, 4], pair[0, 8], pair[0, 9] = 1, count, 1
+    work, table, _ = scratch(FIRST_POINTS)
+    out, flags = empty_answers(count)
+    solve_many(
+        ints, floats, pair, NO_POSE, NO_POSE, poses, SIGNED, inf, 0.0, 0, count, False, work, table, FIRST_POINTS, out,
+        flags, NO_CACHE, NO_LOG,
+    )  # fmt: skip
+    if not (flags[:, 2] > flags[:, 3]).all():  # not tight, or out of room
+        way_of(one, other).solve(one, other, Rows(rows_a, rows_b, count, True), Wanted(SIGNED), out, flags)
+    found = out[:, 3:7].copy()
+    np.maximum(-out[:, 0], 0.0, out=found[:, 3])
+    return found
+
+
+def _contact_within(a: CollisionObject, b: CollisionObject) -> ContactData:
+    """Return the contact of a pair of which one lies in the other."""
+    deep = _deep(a, b, a.mesh.is_convex and b.mesh.is_convex)
+    point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
+    faces = _faces_at(a, point, b, point)
+    return ContactData((a.name, b.name), faces, np.array(deep.normal), point, max(0.0, -float(deep.distance)))
 
 
 def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Nearest | None:
@@ -302,8 +246,11 @@ class Closest(NamedTuple):
     @property
     def data(self) -> DistanceData:
         """The same as trimesh has it."""
-        faces = self.faces or _faces_at(self.a, self.points[0], self.b, self.points[1])
-        return DistanceData((self.a.name, self.b.name), faces, self.points, self.distance)
+        a, b = self.a, self.b
+        data = DistanceData((a.name, b.name), self.faces or (), self.points, self.distance)
+        if self.faces is None:  # they are looked for where they are read, at the poses of now
+            data._faces = partial(_faces_of, (a.mesh, b.mesh), (a._row.copy(), b._row.copy()), self.points)
+        return data
 
 
 def closest(mine: Objects, theirs: Objects, one: CollisionObject | None, solid: bool) -> Closest | None:

@@ -7,14 +7,13 @@ from typing import Any, Literal, overload
 
 from gjk3d.compat.answers import (
     FARTHEST,
-    ContactData,
-    DistanceData,
     any_meeting,
     as_asked,
     closest,
     collisions,
     no_data,
 )
+from gjk3d.compat.data import ContactData, DistanceData
 from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects
 from gjk3d.typing import OnePose
 

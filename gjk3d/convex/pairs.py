@@ -19,12 +19,12 @@ from gjk3d.convex.rows import (
     NO_POSE,
     Rows,
     Wanted,
-    arena,
+    arena_of,
     empty_answers,
     in_chunks,
     scratch,
 )  # fmt: skip
-from gjk3d.convex.solve import is_mapped, way
+from gjk3d.convex.solve import is_mapped, plane_core, way
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
@@ -133,12 +133,13 @@ class Pairs:
         self.mapped = np.array([is_mapped(shape) for shape in self.shapes], dtype=bool)
         # pair by pair: half-spaces, and what a user's function raises is to be looked for
         self._singly = self.planes | self.mapped
-        # a half-space has no core; a point lies in its place, and its pairs are answered apart
-        cores: list[Shape] = [Point() if isinstance(shape, Halfspace) else shape for shape in distinct]
-        self._ints, self._floats, starts = arena(cores)
-        self._keys = sorted({core._order for core in cores})
+        # a half-space has no core; a point on its plane lies there, and its pairs are answered apart
+        packed = [plane_core(shape) if isinstance(shape, Halfspace) else shape._packed for shape in distinct]
+        orders = [Point()._order if isinstance(shape, Halfspace) else shape._order for shape in distinct]
+        self._ints, self._floats, starts = arena_of(packed)
+        self._keys = sorted(set(orders))
         ranks = {key: k for k, key in enumerate(self._keys)}
-        rank = np.array([ranks[core._order] for core in cores], dtype=np.int64)
+        rank = np.array([ranks[key] for key in orders], dtype=np.int64)
         self._columns = np.column_stack([starts, rank])[which]
 
     @classmethod

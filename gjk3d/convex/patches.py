@@ -8,7 +8,6 @@ import numpy as np
 
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.rows import in_chunks
-from gjk3d.convex.solve import plane_core
 from gjk3d.narrow import features, manifold
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
@@ -30,14 +29,12 @@ _RANK = 2  #: column of a shape's half of a pair row, see `gjk3d.narrow.pairs`
 
 
 class _Faces(NamedTuple):
-    """The faces of shapes behind each other, and half-spaces with a core on their plane."""
+    """The faces of shapes behind each other."""
 
     ints: Ints
     floats: Array
     starts: Ints  #: by shape, in either
     corners: Ints  #: by shape the most that a feature of it has
-    cores: tuple[Ints, Array]  #: the arena of the shapes, with those of half-spaces behind
-    planes: dict[int, tuple[int, int]]  #: where the core of a half-space begins
 
 
 def _faces(pairs: Pairs) -> _Faces:
@@ -45,20 +42,10 @@ def _faces(pairs: Pairs) -> _Faces:
         parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in pairs.shapes]
         starts = np.zeros((len(parts), 2), dtype=np.int64)
         starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
-        ints, floats = ([array] for array in pairs._arena)
-        planes = {}
-        for number in np.flatnonzero(pairs.planes).tolist():
-            shape = pairs.shapes[number]
-            assert isinstance(shape, Halfspace)
-            _, q, f = plane_core(shape)
-            planes[number] = sum(map(len, ints)), sum(map(len, floats))
-            ints.append(q)
-            floats.append(f)
         corners = np.array([most_corners(x) if isinstance(x, Shape) else 1 for x in pairs.shapes])
         pairs._cache["faces"] = _Faces(
-            np.concatenate([q for q, _ in parts]), np.concatenate([f for _, f in parts]), starts, corners,
-            (np.concatenate(ints), np.concatenate(floats)), planes,
-        )  # fmt: skip
+            np.concatenate([q for q, _ in parts]), np.concatenate([f for _, f in parts]), starts, corners
+        )
     faces: _Faces = pairs._cache["faces"]
     return faces
 
@@ -71,12 +58,9 @@ def patch_points(
     if not len(out):
         return np.empty((0, most or 0, manifold.POINT)), count
     faces = _faces(pairs)
-    for number, (at, where) in faces.planes.items():
-        for side in range(2):
-            planes = shapes[:, side] == number
-            table[planes, 5 * side], table[planes, 5 * side + 1] = at, where
-            # half-spaces come first, as where a pair is asked by itself
-            table[planes, 5 * side + _RANK], table[planes, 5 * (1 - side) + _RANK] = 0, 1
+    for side in range(2):  # half-spaces come first, as where a pair is asked by itself
+        planes = np.flatnonzero(pairs.planes[shapes[:, side]])
+        table[planes, 5 * side + _RANK], table[planes, 5 * (1 - side) + _RANK] = 0, 1
     loops = faces.starts[shapes].reshape(-1, 2)
     corners = faces.corners[shapes]
     room = int(corners.sum(axis=1).max()) + 4
@@ -86,7 +70,7 @@ def patch_points(
     def run(start: int, stop: int) -> None:
         points = np.full((stop - start, width, manifold.POINT), np.nan)
         manifold.contact_rows(
-            *faces.cores, faces.ints, faces.floats, loops, table, rows, out, within, width, start, stop,
+            *pairs._arena, faces.ints, faces.floats, loops, table, rows, out, within, width, start, stop,
             np.empty((2, int(corners.max()), 3)), np.empty((3, room, 2)), points, count,
         )  # fmt: skip
         parts[start] = points

@@ -96,7 +96,11 @@ def ranks(a: Shape, b: Shape) -> tuple[int, int]:
 
 def arena(shapes: Sequence[Shape]) -> tuple[Ints, Array, Ints]:
     """Put shapes behind each other; return ints, floats, and for each shape where it begins in either."""
-    packed = [shape._packed for shape in shapes]
+    return arena_of([shape._packed for shape in shapes])
+
+
+def arena_of(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints]:
+    """Do as `arena` does with what is packed."""
     ints = np.concatenate([q for q, _ in packed] or [np.zeros(0, dtype=np.int64)])
     floats = np.concatenate([f for _, f in packed] or [np.zeros(0)])
     starts = np.zeros((len(packed) + 1, 2), dtype=np.int64)

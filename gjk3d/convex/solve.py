@@ -178,15 +178,15 @@ def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
     mirror(out, exchanged)
 
 
-def plane_core(plane: Halfspace) -> tuple[Array, Ints, Array]:
-    """Return the normal, and a point core centred on the plane."""
+def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
+    """Return a point core centred on the plane, with the normal and the offset behind it."""
     if "core" not in plane._cache:
         center = plane.normal * plane.offset
         slack = 8.0 * UNIT_ROUNDOFF * abs(plane.offset)
-        floats = np.array([0.0, *center, 0.0, slack, 0.0, 0.0, 0.0])
+        floats = np.array([0.0, *center, 0.0, slack, 0.0, 0.0, 0.0, *plane.normal, plane.offset])
         ints = np.array([layout.POINT, 0, 0, 1, layout.BALL], dtype=np.int64)
-        plane._cache["core"] = (plane.normal.copy(), ints, floats)
-    core: tuple[Array, Ints, Array] = plane._cache["core"]
+        plane._cache["core"] = ints, floats
+    core: tuple[Ints, Array] = plane._cache["core"]
     return core
 
 
@@ -196,7 +196,7 @@ def core_row(a: Shape, b: Shape) -> tuple[Ints, Array, Ints, bool]:
     A half-space has a point core on its plane, and comes first to the kernels.
     """
     planes = isinstance(a, Halfspace), isinstance(b, Halfspace)
-    (qa, fa), (qb, fb) = (plane_core(s)[1:] if isinstance(s, Halfspace) else s._packed for s in (a, b))
+    (qa, fa), (qb, fb) = (plane_core(s) if isinstance(s, Halfspace) else s._packed for s in (a, b))
     first, second = (0, 1) if planes[0] else (1, 0) if planes[1] else ranks(a, b)
     row = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0]])
     return np.concatenate([qa, qb]), np.concatenate([fa, fb]), row, any(planes)

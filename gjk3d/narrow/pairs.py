@@ -6,12 +6,13 @@ compiled with everything below it.
 
 from __future__ import annotations
 
-from gjk3d._kernels.decorators import kernel, plain, single_entry
+from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
+from gjk3d.geometry.vec3 import Vec3, along
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error, support_pair
 from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, quick_collide, solve, write_in_world
 from gjk3d.poses import check_row
-from gjk3d.shapes.layout import Core
+from gjk3d.shapes.layout import FLOAT_HEAD, Core
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 # Shapes lie behind each other in an array of ints and one of floats; see `gjk3d.shapes.layout`. A pair is a row of
@@ -132,42 +133,63 @@ def collide_many(
     return last
 
 
+@inlined
+def normal_of(plane: Core) -> Vec3:
+    """Return the normal of a half-space, which stands behind a point core on its plane."""
+    return (plane.floats[FLOAT_HEAD], plane.floats[FLOAT_HEAD + 1], plane.floats[FLOAT_HEAD + 2])
+
+
+@inlined
+def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3]:
+    """Return how far a core B is above a half-space A at a pose row, the error of that, and B's lowest point.
+
+    A is as `gjk3d.convex.solve.plane_core` makes it; the point is that of B's core without its radius.
+    """
+    n = normal_of(c.a)
+    error = rounding_error(c.size, c.a, c.b, row[12])
+    _, _, b = support_pair(c, n)
+    return n[0] * b[0] + n[1] * b[1] + n[2] * b[2] - c.b.floats[0], error, b
+
+
+@kernel
+def solve_plane(
+    c: Cores, row: Array, flip: bool, mode: int, max_distance: float, out: Array, flags: Ints, k: int
+) -> None:
+    """Answer a half-space, at a pose row, against a convex core: one support point along the plane's normal is all.
+
+    ``flip`` says that the half-space is B.
+    """
+    n, radius = normal_of(c.a), c.b.floats[0]
+    distance, error, b = above_plane(c, row)
+    lower, upper = distance - error, distance + error
+    b = along(b, n, -radius)
+    if mode == UNSIGNED:
+        lower, upper = max(lower, 0.0), max(upper, 0.0)
+        if upper == 0.0:
+            distance = 0.0
+        distance = max(distance, 0.0)
+    if lower > 0.0:
+        status = BEYOND if lower > max_distance else SEPARATED
+    elif upper < 0.0 or (mode == UNSIGNED and upper == 0.0):
+        status = OVERLAPPING
+    else:
+        status = TOUCHING
+    a = along(b, n, -distance)
+    if flip:
+        a, b = b, a
+        n = (-n[0], -n[1], -n[2])
+    out[k, 0], out[k, 1], out[k, 2] = distance, lower, upper
+    write_in_world(c, n, a, b, out, k)
+    flags[k, 0], flags[k, 1], flags[k, 2], flags[k, 3] = status, 1, 1, 0
+
+
 @single_entry
 def plane_rows(
-    normal: Array1, qp: Ints1, fp: Array1, q: Ints1, f: Array1, poses_plane: Array2, poses: Array2,
-    flip: bool, mode: int, max_distance: float,
-    start: int, stop: int, out: Array2, flags: Ints2,
+    qp: Ints1, fp: Array1, q: Ints1, f: Array1, poses_plane: Array2, poses: Array2, flip: bool, mode: int,
+    max_distance: float, start: int, stop: int, out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
-    """Answer a half-space against a convex core, for which one support point along the plane's normal is all.
-
-    ``qp, fp`` are a point core centred on the plane, ``flip`` says that the half-space is B.
-    """
-    nl = (normal[0], normal[1], normal[2])
-    opposite = (-nl[0], -nl[1], -nl[2])
+    """Answer questions start to stop of a half-space, as `solve_plane` takes it, and a convex core."""
     for k in range(start, stop):
-        pose = poses_plane[k if poses_plane.shape[0] > 1 else 0]
-        c = cores_at(Core(qp, fp), pose, Core(q, f), poses[k if poses.shape[0] > 1 else 0])
-        error = rounding_error(c.size, c.a, c.b, pose[12])
-        _, _, b = support_pair(c, nl)
-        distance = nl[0] * b[0] + nl[1] * b[1] + nl[2] * b[2] - f[0]
-        lower, upper = distance - error, distance + error
-        b = (b[0] - f[0] * nl[0], b[1] - f[0] * nl[1], b[2] - f[0] * nl[2])
-        if mode == UNSIGNED:
-            lower, upper = max(lower, 0.0), max(upper, 0.0)
-            if upper == 0.0:
-                distance = 0.0
-            distance = max(distance, 0.0)
-        if lower > 0.0:
-            status = BEYOND if lower > max_distance else SEPARATED
-        elif upper < 0.0 or (mode == UNSIGNED and upper == 0.0):
-            status = OVERLAPPING
-        else:
-            status = TOUCHING
-        a = (b[0] - distance * nl[0], b[1] - distance * nl[1], b[2] - distance * nl[2])
-        n = nl
-        if flip:
-            a, b = b, a
-            n = opposite
-        out[k, 0], out[k, 1], out[k, 2] = distance, lower, upper
-        write_in_world(c, n, a, b, out, k)
-        flags[k, 0], flags[k, 1], flags[k, 2], flags[k, 3] = status, 1, 1, 0
+        row = poses_plane[k if poses_plane.shape[0] > 1 else 0]
+        c = cores_at(Core(qp, fp), row, Core(q, f), poses[k if poses.shape[0] > 1 else 0])
+        solve_plane(c, row, flip, mode, max_distance, out, flags, k)

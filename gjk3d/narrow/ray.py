@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import inf, nan, sqrt
 
-from gjk3d._kernels.decorators import kernel, plain, single_entry
+from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, divide, dot, neg, offset, row3, sub, turn, turn_back
 from gjk3d.poses import UNIT_ROUNDOFF, check_row
 from gjk3d.shapes import layout
@@ -76,6 +76,17 @@ def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> 
                     return HIT, first, divide(w, length)
                 return HIT, first, neg(d)
     return best, t, n
+
+
+@kernel
+def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, slack: float) -> Entry:
+    """Enter what is below the plane through the origin with normal n."""
+    above, speed = dot(n, p), -dot(n, d)
+    if above <= slack:
+        return INSIDE, 0.0, neg(d)
+    if speed > 0.0:
+        return HIT, above / speed, n
+    return MISS, inf, d
 
 
 @kernel
@@ -229,9 +240,14 @@ def enter_ellipsoid(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
 
 @kernel
 def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
-    """Enter a shape by the closed form of its core, where it has one; d is a unit vector, p is from the centre."""
+    """Enter a shape by the closed form of its core, where it has one; d is a unit vector, p is from the centre.
+
+    A half-space is a point on its plane, with its normal and offset as the one plane.
+    """
     kind, radius = q[_KIND], f[_RADIUS]
     slack = _SLACK * (sqrt(dot(p, p)) + f[_RHO] + radius)
+    if kind == _POINT and planes.shape[0] > 0:
+        return enter_halfspace(p, d, row3(planes, plain(0)), slack + _SLACK * abs(planes[0, 3]))
     if kind == _POINT:
         return enter_ball(p, d, radius, slack)
     if kind == _SEGMENT:
@@ -275,6 +291,36 @@ def rays(
         out[k, 1], out[k, 2], out[k, 3] = n
 
 
+@kernel
+def write_ray(entry: Entry, origin: Vec3, d: Vec3, out: Array, k: int) -> None:
+    """Write row k as `ray_once` does."""
+    code, t, n = entry
+    far = t
+    if code == MISS:
+        t, far, n = inf, nan, (nan, nan, nan)
+    out[k, 0] = t
+    out[k, 1], out[k, 2], out[k, 3] = n
+    out[k, 4], out[k, 5], out[k, 6] = along(origin, d, far)
+    out[k, 7], out[k, 8], out[k, 9] = d
+    out[k, 10], out[k, 11], out[k, 12] = origin
+
+
+@kernel
+def unit_of(direction: Vec3) -> tuple[Vec3, bool]:
+    """Return a unit vector, and whether the direction is none: zero."""
+    largest = max(abs(direction[0]), abs(direction[1]), abs(direction[2]))
+    if largest == 0.0:
+        return direction, True
+    d = divide(direction, largest)
+    return divide(d, sqrt(dot(d, d))), False
+
+
+@inlined
+def is_ray(origin: Vec3, direction: Vec3) -> bool:
+    """Tell whether all numbers are finite."""
+    return bool(dot(origin, (0.0, 0.0, 0.0)) + dot(direction, (0.0, 0.0, 0.0)) == 0.0)
+
+
 @single_entry
 def ray_once(
     q: Ints1, f: Array1, planes: Array1, m: Array2, origin: Vec3, direction: Vec3, most: float, out: Array2
@@ -284,20 +330,11 @@ def ray_once(
     Planes come flat: many rows would be many questions to what decides whether a call is answered interpreted.
     Returns what happens, -1 where the matrix is no pose or the numbers are no ray.
     """
-    if dot(origin, (0.0, 0.0, 0.0)) + dot(direction, (0.0, 0.0, 0.0)) != 0.0:  # NaN where one is not finite
+    if not is_ray(origin, direction):
         return -1
-    largest = max(abs(direction[0]), abs(direction[1]), abs(direction[2]))
-    if largest == 0.0 or check_row(m, out, plain(1)) != 0:
+    d, is_zero = unit_of(direction)
+    if is_zero or check_row(m, out, plain(1)) != 0:
         return -1
-    d = divide(direction, largest)
-    d = divide(d, sqrt(dot(d, d)))
-    code, t, n = cast(q, f, planes.reshape(planes.shape[0] // 4, 4), out[1], origin, d, most)
-    far = t
-    if code == MISS:
-        t, far, n = inf, nan, (nan, nan, nan)
-    out[0, 0] = t
-    out[0, 1], out[0, 2], out[0, 3] = n
-    out[0, 4], out[0, 5], out[0, 6] = along(origin, d, far)
-    out[0, 7], out[0, 8], out[0, 9] = d
-    out[0, 10], out[0, 11], out[0, 12] = origin
-    return code
+    entry = cast(q, f, planes.reshape(planes.shape[0] // 4, 4), out[1], origin, d, most)
+    write_ray(entry, origin, d, out, plain(0))
+    return entry[0]

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.convex.checks import no_shape, three, vectors
+from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
-from gjk3d.poses import STANDING, UNIT_ROUNDOFF, WIDTH, is_plain, parts, pose_rows
+from gjk3d.poses import STANDING, WIDTH, is_plain, parts, pose_rows
 from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
 from gjk3d.query.motion import Motion, standing
 from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 
 _NO_PLANES = np.empty((0, 4))
-_ROW = 2, WIDTH  #: of `gjk3d.narrow.ray.ray_once`
+ROW_WIDTH = WIDTH  #: of the rows of `gjk3d.narrow.ray.ray_once`: room for an answer, and for a pose
+_ROW = 2, ROW_WIDTH
 
 
 #: how each field of one ray's answer comes from its row
@@ -229,10 +231,14 @@ def _at_once(shape: Any, origin: Any, direction: Any, pose: Array, most: float) 
 
 def _core(shape: Any) -> tuple[Ints, Array, Array] | None:
     """Return a shape as the kernels take it, with its planes, and keep that; None where it has no core."""
-    if not isinstance(shape, Shape) or isinstance(shape, Halfspace):
+    if not isinstance(shape, Shape):
         return None
-    core = shape._cache["ray"] = (*shape._packed, _planes(shape).ravel())
+    core = shape._cache["ray"] = (*_packed(shape), planes_of(shape).ravel())
     return core
+
+
+def _packed(shape: Shape) -> tuple[Ints, Array]:
+    return plane_core(shape) if isinstance(shape, Halfspace) else shape._packed
 
 
 def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array, bool, Array, bool]:
@@ -264,11 +270,8 @@ def _cast(
         from gjk3d.bodies.raycast import cast
 
         cast(shape, poses, starts, units, most, out, codes, cast_rays)
-    elif isinstance(shape, Halfspace):
-        _half_space(shape, poses, starts, units, most, out, codes)
     else:
-        ints, floats = shape._packed
-        narrow.rays(ints, floats, _planes(shape), poses, starts, units, most, 0, count, out, codes)
+        narrow.rays(*_packed(shape), planes_of(shape), poses, starts, units, most, 0, count, out, codes)
         left = np.flatnonzero(codes == narrow.GENERAL)
         if len(left):
             _general(shape, poses, starts, units, most, out, codes)
@@ -286,9 +289,14 @@ def _units(ways: Array, many: bool) -> Array:
     return units
 
 
-def _planes(shape: Shape) -> Array:
-    """Return the planes of a solid hull, about its core's centre, rows of a unit normal and its limit."""
-    ints, floats = shape._packed
+def planes_of(shape: Shape) -> Array:
+    """Return the planes of a solid hull, about its core's centre, rows of a unit normal and its limit.
+
+    A half-space has its normal and offset.
+    """
+    ints, floats = _packed(shape)
+    if isinstance(shape, Halfspace):
+        return floats[None, layout.FLOAT_HEAD :]
     if ints[layout.KIND] != layout.HULL or not isinstance(shape, Polytope):
         return _NO_PLANES
     if "planes" not in shape._cache:
@@ -302,22 +310,6 @@ def _planes(shape: Shape) -> Array:
         shape._cache["planes"] = planes
     kept: Array = shape._cache["planes"]
     return kept
-
-
-def _half_space(
-    plane: Halfspace, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: NDArray[np.int64]
-) -> None:
-    normals = parts(poses)[0] @ plane.normal
-    above = np.einsum("ij,ij->i", normals, starts - poses[:, 9:12]) - plane.offset
-    speed = -np.einsum("ij,ij->i", normals, units)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = above / speed
-    slack = 64.0 * UNIT_ROUNDOFF * (np.abs(starts - poses[:, 9:12]).sum(axis=1) + abs(plane.offset))
-    inside = above <= slack
-    hit = inside | ((speed > 0.0) & (t <= most))
-    out[:, 0] = np.where(inside, 0.0, np.where(hit, t, inf))
-    out[:, 1:] = np.where(inside[:, None], -units, normals)
-    codes[:] = np.where(inside, narrow.INSIDE, np.where(hit, narrow.HIT, narrow.MISS))
 
 
 def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any) -> None:

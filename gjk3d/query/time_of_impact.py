@@ -302,7 +302,7 @@ def _run(
     if isinstance(a, Halfspace):
         if first._rows[:, 15:18].any():
             raise UnsupportedPair("time_of_impact: a Halfspace cannot turn: use a large Box")
-        normal, ints_a, floats_a = plane_core(a)
+        normal, (ints_a, floats_a) = a.normal.copy(), plane_core(a)
         ints, floats = np.concatenate([ints_a, b._packed[0]]), np.concatenate([floats_a, b._packed[1]])
         row = np.array([[0, 0, 0, 0, 0, len(ints_a), len(floats_a), 0, 0, 0]])
     else:

@@ -30,6 +30,7 @@ from gjk3d.robot.walk import (
 )
 from gjk3d.typing import Array, Bools, Ints
 
+_NOTHING = np.empty((0, MEMORY))
 _FLOAT = np.dtype(np.float64)
 MOST_STEPS = 2.0**28  #: of one edge; more, which would take minutes, is a slip of the resolution
 _AT = -4  #: of what `prepared` keeps: where `first_hits` tells which sample it is
@@ -131,7 +132,7 @@ def close(out: Array, which: Ints, most: Array) -> Bools:
 
 def _not_apart(cell: Cell, rows: Array, margins: Array) -> Bools:
     """Tell which pairs, of those that kernels answer, are not proven farther apart than their margin."""
-    return close(*every(cell, rows, margins), margins)
+    return close(*every(cell, rows, margins)[:2], margins)
 
 
 def collide(cell: Cell, rows: Array, asked: Ints) -> Bools:
@@ -150,18 +151,23 @@ def collide(cell: Cell, rows: Array, asked: Ints) -> Bools:
     return answer
 
 
-def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints]:
+def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
     """Return the signed distance of every pair as far as ``most`` of it, and its sub-pair, -1 or `FAR`.
 
-    Rows of what is far may hold anything.
+    Rows of what is far may hold anything. Returned too is how many pairs are `close`.
     """
     shape = len(rows), len(cell.layout.pairs)
     out, which = np.empty((*shape, narrow.FLOATS)), np.empty(shape, dtype=np.int64)
-    every_many(
-        *cell.robot._chain, rows, *cell.layout, most, *cell.frames(), *scratch_of_solve(),
-        np.empty(len(cell.memory.axes)), np.empty((0, MEMORY)), out, which,
-    )  # fmt: skip
-    return out, which
+    asked, answer = (*cell.robot._chain, rows, *cell.layout, most), (_NOTHING, out, which)
+    given: Any
+    if len(rows) != 1 or not cell.memory.lock.acquire(blocking=False):
+        given = *asked, *cell.frames(), *scratch_of_solve(), np.empty(len(cell.memory.axes)), *answer
+        return out, which, every_many(*given)
+    try:
+        given = *asked, *_kept(cell).scratch, *answer
+        return out, which, every_many(*given)
+    finally:
+        cell.memory.lock.release()
 
 
 def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Array, Ints]:
@@ -190,9 +196,7 @@ def nearest_of_one(cell: Cell, q: Any) -> tuple[Array, int] | None:
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
-        kept = cell.kept.clearance
-        if kept is None or kept.layout is not cell.layout:
-            kept = cell.kept.clearance = _one_kept(cell, kept)
+        kept = _kept(cell)
         kept.row[0] = q
         clearance_many(*kept.args)
         pair, row = kept.which.item(0), kept.out[0].copy()
@@ -203,6 +207,14 @@ def nearest_of_one(cell: Cell, q: Any) -> tuple[Array, int] | None:
     if pair < 0:
         row[:3], row[3:] = inf, np.nan
     return row, pair
+
+
+def _kept(cell: Cell) -> _OneKept:
+    """Return that for the cell as it is, for who holds the lock of its memory."""
+    kept: _OneKept | None = cell.kept.clearance
+    if kept is None or kept.layout is not cell.layout:
+        kept = cell.kept.clearance = _one_kept(cell, kept)
+    return kept
 
 
 class _OneKept(NamedTuple):

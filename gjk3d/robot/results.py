@@ -172,6 +172,7 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
     """Return where bodies touch or come within a distance, of each configuration, pair by pair."""
     check_patches(within, max_points)
     found: list[list[RobotContact]] = [[] for _ in rows]
+    at, links = -1, rows
     for k, p, row in _within(cell, rows, np.full(len(cell.slots), float(within))):
         names = cell.names(p)
         a, b = cell.slots[p].tolist()
@@ -180,7 +181,8 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
             found[k].append(RobotContact(*names, normal, point_a[None], point_b[None], row[:1], *row[:3].tolist()))
             continue
         first, last = cell.layout.pairs[p, 2:].tolist() if p < len(cell.layout.pairs) else (0, 0)
-        links = cell.robot.link_poses(rows[k : k + 1])
+        if k != at:
+            at, links = k, cell.robot.link_poses(rows[k : k + 1])
         for i, j in cell.layout.subs[first:last].tolist() if last > first else ((a, b),):
             one: Any = contact(
                 cell.shapes[i], cell.shapes[j], cell.placed(links, i)[0], cell.placed(links, j)[0], within=within,
@@ -200,7 +202,9 @@ def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Ar
     count = len(cell.layout.pairs)
     size = max(1, _AT_ONCE // max(count, 1))
     for start in range(0, len(rows), size):
-        out, which = queries.every(cell, rows[start : start + size], most[:count])
+        out, which, near = queries.every(cell, rows[start : start + size], most[:count])
+        if not near:
+            continue
         for n in np.flatnonzero(queries.close(out, which, most[:count])).tolist():
             k, p = divmod(n, count)
             yield start + k, p, out[k, p].copy()

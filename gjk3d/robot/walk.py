@@ -339,12 +339,13 @@ def every_many(
     q: Array2, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
     most: Array1, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1, work: Array1, table: Ints1,
     points: int, one: Array2, marks: Ints2, gaps: Array1, nothing: Array2, out: Array3, which: Ints2,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Write the signed distance of every pair, a row of `solve`, and which sub-pair it is of, or -1 for the pair.
 
     Where a pair is proven farther apart than its ``most``, `FAR` is written, and its row is no answer. ``out`` and
-    ``which`` have a row for each configuration, and in it one for each pair.
+    ``which`` have a row for each configuration, and in it one for each pair. Returns how many are not proven farther.
     """
+    near = plain(0)
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     layout = Layout(link, local, ints, floats, starts, pairs, subs)
     frames = Frames(matrix, links, rows, balls, stamp)
@@ -363,3 +364,6 @@ def every_many(
                 layout, frames, solver, k, p, most[p], which[k, p] != FAR, nothing, gaps, out[k, p]
             )
             out[k, p, 1], which[k, p] = lower, sub
+            if sub != FAR and not lower > most[p]:
+                near += 1
+    return near

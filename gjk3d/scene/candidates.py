@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gjk3d.broad.tree import Tree, box_gaps
 from gjk3d.scene.objects import Objects
-from gjk3d.scene.walk import WIDER
+from gjk3d.scene.sides import WIDER
 from gjk3d.typing import Array, Ints
 
 _ROUNDING = 1e-13  #: of a height over a plane, in units of the numbers it is made of

@@ -20,6 +20,7 @@ from gjk3d.errors import PoseError, SceneError
 from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
 from gjk3d.query.dispatch import Collider, is_collider
 from gjk3d.scene.proxies import SolidPairs, planes_of
+from gjk3d.scene.sides import ANSWERED_ASIDE, HALF_SPACE
 from gjk3d.typing import Array, Ints
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,6 +55,7 @@ class Objects:
 
     __slots__ = (
         "_both",
+        "_floors",
         "_free",
         "_fresh",
         "_guest",
@@ -70,6 +72,7 @@ class Objects:
         "names",
         "pairs",
         "planes",
+        "ray_planes",
         "rows",
         "shapes",
         "slots",
@@ -91,10 +94,12 @@ class Objects:
         self._free: list[int] = []
         self._fresh: dict[int, tuple[int, int, int]] = {}  #: slot -> number of its shape, group and mask
         self._moved: set[int] = set()
+        self._floors: Ints | None = None
         self._ranks: Ints | None = None
         self._keys: Ints | None = None
         self._guest: Objects | None = None
         self._joined: tuple[SolidPairs, SolidPairs, SolidPairs] | None = None
+        self.ray_planes: Any = None  #: see `gjk3d.scene.rays`
         self._table: tuple[SolidPairs, Ints] | None = None
         self._both: tuple[SolidPairs, Ints] | None = None
         self._visitor: tuple[Collider | None, int] = None, -1  #: a shape by itself at a slot that is no leaf
@@ -148,7 +153,9 @@ class Objects:
         if slot not in self.planes and slot not in self._fresh:
             self.tree.remove(np.array([slot]))
         self._fresh.pop(slot, None)
-        self.planes.discard(slot)
+        if slot in self.planes:
+            self.planes.discard(slot)
+            self._floors = None
         self._moved.discard(slot)
         self.allowed = {pair for pair in self.allowed if slot not in pair} if self.allowed else self.allowed
         self._free.append(slot)
@@ -240,7 +247,9 @@ class Objects:
         self.wild[slots] = self.pairs.mapped[which]
         self.tree.bits = self.bits
         plane = self.pairs.unbounded[which]
-        self.planes.update(slots[plane].tolist())
+        if plane.any():
+            self.planes.update(slots[plane].tolist())
+            self._floors = None
         self.tree.insert(slots[~plane], self._boxes(slots[~plane]))
 
     def _boxes(self, slots: Ints) -> Array:
@@ -283,7 +292,7 @@ class Objects:
 
     @property
     def table(self) -> Ints:
-        """The shapes by their numbers as `gjk3d.scene.walk` takes them."""
+        """The shapes by their numbers, see `gjk3d.scene.sides`."""
         if self._table is None or self._table[0] is not self.pairs:
             self._table = self.pairs, _table_of(self.pairs)
         return self._table[1]
@@ -314,6 +323,14 @@ class Objects:
             self._ranks = np.full(self._room, -1, dtype=np.int64)
             self._ranks[ordered] = np.arange(len(ordered))
         return self._ranks
+
+    @property
+    def floors(self) -> Ints:
+        """Slots of half-spaces, in ascending order; there may be more without a box."""
+        if self._floors is None:
+            half = (slot for slot in sorted(self.planes) if self.pairs.planes[self.which[slot]])
+            self._floors = np.fromiter(half, dtype=np.int64)
+        return self._floors
 
     @property
     def keys(self) -> Ints:
@@ -348,7 +365,8 @@ class Objects:
 
 
 def _table_of(pairs: SolidPairs) -> Ints:
-    return np.column_stack([pairs._columns, pairs.mapped, pairs._singly | pairs.mixed]).astype(np.int64)
+    aside = (pairs.mapped | pairs.mixed) * ANSWERED_ASIDE + pairs.planes * HALF_SPACE
+    return np.column_stack([pairs._columns, pairs.mapped, aside]).astype(np.int64)
 
 
 def pose_rows_of(poses: Any, count: int, names: Sequence[str], one: bool) -> Array:

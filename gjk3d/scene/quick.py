@@ -16,6 +16,8 @@ from gjk3d.narrow import solve
 from gjk3d.narrow.room import SIMPLEX
 from gjk3d.results import Distance, pack_marks
 from gjk3d.scene import walk
+from gjk3d.scene.nearest import NONE
+from gjk3d.scene.nearest import nearest as walk_nearest
 from gjk3d.scene.objects import Objects
 from gjk3d.scene.results import Clearance, NamePair, ScenePairs
 from gjk3d.typing import Array, Ints
@@ -24,11 +26,13 @@ _MOST = 16384  #: pairs that meet or may meet; where there are more, they are as
 _MANY = 4096  #: and so are all pairs of more objects
 _FIRST = np.zeros((1, 2), dtype=np.int64)
 _NOTHING = np.zeros((0, 3), dtype=np.int64)
+_NO_FLOORS = np.zeros(0, dtype=np.int64)
 _NO_KEYS = np.zeros(0, dtype=np.int64)
 _local = threading.local()
 
-#: how `walk` takes a scene: shapes by slot, poses, groups, boxes, tree, its state, and a slot with a new pose or -1
-Side = tuple[Ints, Array, Ints, Array, Ints, Ints, int]
+#: how `walk` takes a scene: shapes by slot, poses, groups, boxes, tree, its state, half-spaces, and a slot with a new
+#: pose or -1
+Side = tuple[Ints, Array, Ints, Array, Ints, Ints, Ints, int]
 
 
 class Quick:
@@ -47,21 +51,28 @@ class Quick:
         mine, theirs = self.mine, self.theirs
         if mine is theirs:
             fresh, guest = mine.settle_but_one(), self.slot if self.guest else -1
-            side = mine.which, mine.rows, mine.bits, mine.tree.boxes, mine.tree.links, mine.tree.state
-            return mine.pairs, mine.table, (*side, fresh), (*side, guest), 0, mine.keys
+            side: Any = mine.which, mine.rows, mine.bits, mine.tree.boxes, mine.tree.links, mine.tree.state
+            return mine.pairs, mine.table, (*side, mine.floors, fresh), (*side, _NO_FLOORS, guest), 0, mine.keys
         fresh, fresh_b = mine.settle_but_one(), theirs.settle_but_one()
         pairs, table = mine.joined_table(theirs)
-        side = mine.which, mine.rows, mine.bits, mine.tree.boxes, mine.tree.links, mine.tree.state
-        bits = mine.translated(theirs)
-        other = theirs.which, theirs.rows, bits, theirs.tree.boxes, theirs.tree.links, theirs.tree.state
+        side = mine.which, mine.rows, mine.bits, mine.tree.boxes, mine.tree.links, mine.tree.state, mine.floors
+        bits, tree = mine.translated(theirs), theirs.tree
+        other = theirs.which, theirs.rows, bits, tree.boxes, tree.links, tree.state, theirs.floors
         return pairs, table, (*side, fresh), (*other, fresh_b), len(mine.pairs), _NO_KEYS
 
     def _placed(self, side: Side, other: Side) -> None:
         """Take note of what the walk has moved."""
-        if side[6] >= 0:
+        if side[-1] >= 0:
             self.mine.placed()
-        if other[6] >= 0 and self.theirs is not self.mine:
+        if other[-1] >= 0 and self.theirs is not self.mine:
             self.theirs.placed()
+
+    def _some_left(self) -> bool:
+        """Tell whether there is what has no box that the walk does not meet; once new objects have their places."""
+        mine, theirs = self.mine, self.theirs
+        if self.slot in mine.planes:
+            return True
+        return len(mine.planes) > len(mine.floors) or len(theirs.planes) > len(theirs.floors)
 
     def _most_rows(self) -> int:
         """Return how many rows a stack has at most: three a level of one tree, or two of both, and there is more."""
@@ -75,8 +86,10 @@ class Quick:
         if not self.mine.slots or not self.theirs.slots or (self.slot < 0 and len(self.mine.slots) > _MANY):
             return None
         pairs, table, side, other, shift, keys = self._sides()
+        if self.slot in self.mine.planes:
+            return None
         rows = self._most_rows()
-        simplex, stack, found = _room(rows, 64)
+        simplex, stack, found = room(rows, 64)
         while True:
             count = walk.meeting(
                 pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, margin, any_will_do,
@@ -85,24 +98,26 @@ class Quick:
             self._placed(side, other)
             if count >= 0:
                 return found[:count] if count else _NOTHING
-            if count == walk.NONE:
+            if count == NONE:
                 return True
             if len(found) >= _MOST:
                 return None
-            side, other = (*side[:6], -1), (*other[:6], -1)
-            simplex, stack, found = _room(rows, 4 * len(found))
+            side, other = (*side[:-1], -1), (*other[:-1], -1)
+            simplex, stack, found = room(rows, 4 * len(found))
 
     def nearest(self, within: float) -> Nearest | None:
         """Return the nearest two of all, None where that is not settled, or there are none within that distance."""
-        if self.mine.planes or self.theirs.planes or not self.mine.slots or not self.theirs.slots:
+        if not self.mine.slots or not self.theirs.slots:
             return None
         if self.slot < 0 and len(self.mine.slots) > _MANY:
             return None
         pairs, table, side, other, shift, keys = self._sides()
+        if self._some_left():
+            return None
         work, ints, _ = scratch(FIRST_POINTS)
-        _, stack, _ = _room(self._most_rows(), 64)
+        _, stack, _ = room(self._most_rows(), 64)
         out, flags = np.empty((2, solve.FLOATS + 16)), np.empty((2, solve.INTS + 2), dtype=np.int64)
-        code = walk.nearest(
+        code = walk_nearest(
             pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, within, self.mine.ranks,
             self.theirs.ranks, work, ints, FIRST_POINTS, stack, out, flags,
         )  # fmt: skip
@@ -112,7 +127,7 @@ class Quick:
     def hits(self, margin: float) -> list[NamePair] | None:
         """Return the names of all that meet, as `Scene.collisions` does; None where that is not settled."""
         found = self.meeting(margin, False)
-        if found is None or found is True or self.mine.planes or self.theirs.planes:
+        if found is None or found is True or self._some_left():
             return None
         hits = found.tolist()
         if any(told != walk.MEETS for _, _, told in hits):
@@ -128,7 +143,7 @@ class Quick:
         found = self.meeting(margin, True)
         if found is None or found is True:
             return found
-        return None if len(found) or self.mine.planes or self.theirs.planes else False
+        return None if len(found) or self._some_left() else False
 
     def named(self, nearest: Nearest) -> NamePair:
         """Return the names of the nearest two; a guest has none."""
@@ -171,7 +186,7 @@ class Nearest:
         return solve.SIGNED, max(self.within, 0.0), None, False
 
 
-def _room(rows: int, pairs: int) -> tuple[Array, Ints, Ints]:
+def room(rows: int, pairs: int) -> tuple[Array, Ints, Ints]:
     """Return this thread's room for a simplex, for a stack of so many pairs, and for pairs that are found."""
     kept: tuple[Array, Ints, Ints] | None = getattr(_local, "room", None)
     if kept is None or len(kept[1]) < rows or len(kept[2]) < pairs:

@@ -14,7 +14,7 @@ from typing import Any, Union, cast, overload
 import numpy as np
 
 from gjk3d.broad.tree import ALL
-from gjk3d.convex.checks import check_margin, check_workers, no_shape
+from gjk3d.convex.checks import check_margin, check_workers, no_shape, three
 from gjk3d.errors import SceneError, ShapeError
 from gjk3d.poses import matrices
 from gjk3d.query.contact import Contact, check_patches
@@ -22,9 +22,10 @@ from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.candidates import Candidates
-from gjk3d.scene.narrow import Answers, Narrow, first_hits, nearest, patches
+from gjk3d.scene.narrow import Answers, Narrow, nearest, patches
 from gjk3d.scene.objects import Objects, alone, both_held, check_name, check_new, distinct, pose_rows_of, put_pose
 from gjk3d.scene.quick import Quick
+from gjk3d.scene.rays import first_hit, first_hits
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
 
@@ -462,7 +463,6 @@ class Scene:
     def raycast(self, origins: Row, directions: Row, *, max_distance: float = inf) -> SceneHit[float]: ...  # type: ignore[overload-overlap]
     @overload
     def raycast(self, origins: Rows, directions: Rows, *, max_distance: float = inf) -> SceneHit[Array]: ...
-    @alone
     def raycast(self, origins: Rows, directions: Rows, *, max_distance: float = inf) -> SceneHit[Any]:
         """Return what rays meet first; see `gjk3d.raycast` for the arguments.
 
@@ -479,11 +479,17 @@ class Scene:
         >>> scene.raycast((0, 0, 3), (0, 0, -1))
         RayHit: at 2, on a face towards (0, 0, 1) of 'ball'
         """
+        if type(max_distance) is float and max_distance >= 0.0:
+            with self._lock:
+                hit = first_hit(self._objects, three(origins), three(directions), max_distance)
+            if hit is not None:
+                return hit
         starts, many, units, more = check_rays(origins, directions, max_distance)
         if many and more and len(starts) != len(units) and 1 not in (len(starts), len(units)):
             raise ShapeError(f"raycast: origins has {len(starts)}, directions has {len(units)} rows, expected as many")
         starts, units = (np.ascontiguousarray(part) for part in np.broadcast_arrays(starts, units))
-        return first_hits(self._objects, starts, units, float(max_distance), many or more)
+        with self._lock:
+            return first_hits(self._objects, starts, units, float(max_distance), many or more)
 
     # --- within --------------------------------------------------------------------------------------------------
 
@@ -497,8 +503,7 @@ class Scene:
         if type(workers) is not int or workers != 1:
             return None
         if isinstance(other, str) and pose is None:
-            slot = self._slot(other)
-            return None if slot in objects.planes else Quick(objects, objects, slot)
+            return Quick(objects, objects, self._slot(other))
         if other is None or isinstance(other, Scene):
             if pose is not None:
                 return None

@@ -24,6 +24,7 @@ import gjk3d as gk
 from .beyond import medians, sphere_points
 from .coal_competitor import Coal
 from .gjk3d_competitor import Gjk3d
+from .robots import SHARE, SRDFS, URDFS
 from .scenes import ROWS, make
 
 COUNT = 512  #: questions of a repetition
@@ -186,6 +187,55 @@ def scenes(rounds: int) -> Iterator[str]:
         yield f"| {count} | {t['own']:.1f} | {t['coal']:.1f} | {t['coal'] / t['own']:.2f}x |"
 
 
+def scenes_more(rounds: int) -> Iterator[str]:
+    """What coal's manager does not do, and a floor under the objects."""
+    yield "| scene of | question | us |"
+    yield "| ---: | --- | ---: |"
+    box, steps = gk.Box((0.5, 0.5, 0.5)), some_poses(200, 4.0, 2)
+    rays = [(step[:3, 3].copy(), step[:3, 0].copy()) for step in steps]
+    starts, ways = (np.ascontiguousarray(part) for part in zip(*rays, strict=True))
+    for count in (10, 100):
+        where = some_poses(count, 2.0 * count ** (1 / 3), 1)
+        plain, floored = gk.Scene(), gk.Scene()
+        for scene in (plain, floored):
+            scene.add_many([f"o{k}" for k in range(count)], box, np.array(where))
+        floored.add("floor", gk.Halfspace((0, 0, 1), -30))
+
+        def moved(scene: gk.Scene, ask: Callable[[], Any]) -> None:
+            for step in steps:
+                scene.move("o0", step)
+                ask()
+
+        asked: dict[str, tuple[int, Callable[[], Any]]] = {
+            "raycast of one": (len(rays), lambda scene=plain: [scene.raycast(*ray) for ray in rays]),
+            "raycast, a ray of 200": (len(rays), lambda scene=plain: scene.raycast(starts, ways)),
+        }
+        for name, scene in (("", plain), (", over a floor", floored)):
+            for what in ("collides", "collisions", "clearance"):
+                ask = getattr(scene, what)
+                asked[f"move, {what}('o0'){name}"] = (200, lambda s=scene, a=ask: moved(s, lambda: a("o0")))
+        t = medians([(name, many, ask) for name, (many, ask) in asked.items()], rounds)
+        yield from (f"| {count} | {name} | {t[name]:.1f} |" for name in asked)
+
+
+def checkers(rounds: int) -> Iterator[str]:
+    """A Panda, one configuration at a time."""
+    yield "| a Panda at one configuration | us |"
+    yield "| --- | ---: |"
+    robot = gk.robot.Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"], geometry="hull")
+    checker = gk.robot.Checker(robot)
+    rows = list(np.random.default_rng(5).uniform(robot.lower, robot.upper, (200, robot.dof)))
+    names = ("free", "clearance", "gradient", "collisions", "contacts")
+
+    def asked(name: str) -> list[Any]:
+        ask = getattr(checker, name)
+        return [ask(q) for q in rows]
+
+    tasks = [(name, len(rows), lambda name=name: asked(name)) for name in names]
+    t = medians(tasks, rounds)
+    yield from (f"| {name} | {t[name]:.1f} |" for name in names)
+
+
 def managers(rounds: int) -> Iterator[str]:
     """The manager of trimesh, and ours."""
     yield "| boxes | question, after set_transform | gjk3d | trimesh | gjk3d is faster |"
@@ -195,6 +245,10 @@ def managers(rounds: int) -> Iterator[str]:
         spread = 0.6 * count ** (1 / 3)
         where, steps = some_poses(count, spread, 3), some_poses(100, spread, 4)
         kinds = {"own": gk.CollisionManager(), "trimesh": CollisionManager()}
+        others = {type(manager): type(manager)() for manager in kinds.values()}
+        for manager in others.values():
+            for k, pose in enumerate(some_poses(count, spread, 5)):
+                manager.add_object(f"p{k}", cube, pose)
         for manager in kinds.values():
             for k, pose in enumerate(where):
                 manager.add_object(f"o{k}", cube, pose)
@@ -205,6 +259,11 @@ def managers(rounds: int) -> Iterator[str]:
             "in_collision_single": lambda m, guest=guest: m.in_collision_single(cube, guest),
             "min_distance_internal": lambda m: m.min_distance_internal(),
             "min_distance_single": lambda m, guest=guest: m.min_distance_single(cube, guest),
+            "internal, contacts": lambda m: m.in_collision_internal(return_names=True, return_data=True),
+            "single, contacts": lambda m, guest=guest: m.in_collision_single(cube, guest, return_data=True),
+            "internal distance, data": lambda m: m.min_distance_internal(return_names=True, return_data=True),
+            "in_collision_other": lambda m, o=others: m.in_collision_other(o[type(m)]),
+            "min_distance_other": lambda m, o=others: m.min_distance_other(o[type(m)]),
         }
         for question, ask in asked.items():
 
@@ -242,6 +301,8 @@ PARTS = {
     "Two convex shapes": pairs,
     "Other questions": others,
     "One object of a scene": scenes,
+    "More of one object of a scene": scenes_more,
+    "A checker": checkers,
     "trimesh's CollisionManager": managers,
     "A pair that remembers": warm,
 }
@@ -252,6 +313,7 @@ def main(given: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.one_call", description=__doc__)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), help="these parts alone")
     arguments = parser.parse_args(given)
     lines = [
         "# One call at a time",
@@ -259,7 +321,8 @@ def main(given: list[str] | None = None) -> int:
         "Written by `python -m tests.benchmarks.one_call --out FILE`: us of CPU time.",
         "",
     ]
-    for title, part in PARTS.items():
+    for title in arguments.only:
+        part = PARTS[title]
         print(title, file=sys.stderr, flush=True)
         lines += [f"## {title}", "", *part(arguments.rounds), ""]
     text = "\n".join(lines)

@@ -59,16 +59,29 @@ def test_touches_of_faces_without_area():
     flat = gk.Mesh([(0, 0, 0), (2, 0, 0), (0, 2, 0)], [(0, 1, 2)])
     needle = gk.Mesh([(0.5, 0.5, -1), (0.5, 0.5, 1), (0.5, 0.5, 0)], [(0, 1, 2)])
     speck = gk.Mesh([(0.5, 0.5, 0)] * 3, [(0, 1, 2)])
-    same = pose_rows(None)[0][0, :12]
-    m = relative(same, same)
-    through = touches(MeshPair.of(flat, needle, m))
+    same = pose_rows(None)[0]
+    through = touches(flat, needle, same, same)
     assert through.faces.tolist() == [[0, 0]]
-    assert through.points[0] == pytest.approx([0.5, 0.5, 0.0], abs=1e-15)
-    assert (through.normals[0].tolist(), through.depths[0]) == ([0.0, 0.0, 1.0], 1.0)
-    turned = touches(MeshPair.of(needle, flat, m))
-    assert (turned.normals[0].tolist(), turned.depths[0]) == ([0.0, 0.0, -1.0], 1.0)
-    dots = touches(MeshPair.of(speck, needle, m))
-    assert dots.depths.tolist() == [0.0]
-    assert np.linalg.norm(dots.normals[0]) == 1.0
+    assert through.rows[0, :3] == pytest.approx([0.5, 0.5, 0.0], abs=1e-15)
+    assert through.rows[0, 3:].tolist() == [0.0, 0.0, 1.0, 1.0]
+    assert touches(needle, flat, same, same).rows[0, 3:].tolist() == [0.0, 0.0, -1.0, 1.0]
+    dots = touches(speck, needle, same, same)
+    assert dots.rows[:, 6].tolist() == [0.0]
+    assert np.linalg.norm(dots.rows[0, 3:6]) == 1.0
     above = gk.Mesh([(0, 0, 1), (1, 0, 1), (0, 1, 1)], [(0, 1, 2)])
-    assert len(touches(MeshPair.of(flat, above, m)).faces) == 0
+    assert len(touches(flat, above, same, same).faces) == 0
+
+
+@pytest.mark.parametrize("pair", [(TORUS, TORUS), (TORUS, BEAD), (OPEN, TORUS)])
+def test_faces_touch_at_many_poses_as_at_each(pair):
+    """More faces than there is room for at first, in the order of their numbers, at poses turned together too."""
+    first, second = rows(1, 40, 0.8), rows(2, 40, 0.8)
+    found = touches(*pair, first, second)
+    assert len(found.faces) == found.begins[-1] > 300
+    for k in range(40):
+        some = slice(*found.begins[k : k + 2])
+        alone = touches(*pair, first[k : k + 1], second[k : k + 1])
+        np.testing.assert_array_equal(found.rows[some], alone.rows)
+        faces = found.faces[some].tolist()
+        assert faces == alone.faces.tolist() == sorted(faces)
+        assert faces == MeshPair.of(*pair, relative(first[k], second[k])).meeting_faces().tolist()

@@ -158,3 +158,91 @@ def test_a_ray_in_a_scene_has_the_bits_of_a_ray():
         scene.add("a", shape, pose)
         alone = gk.raycast(shape, (5, 0.1, 0.2), (-1, 0, 0), pose)
         assert scene.raycast((5, 0.1, 0.2), (-1, 0, 0)).distance == alone.distance
+
+
+@examples(30)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 3, 12, 40]), st.sampled_from([1, 3]))
+def test_over_floors_nothing_is_missed(seed, count, floors):
+    """Half-spaces in every direction, moved too, allowed and in groups, in this scene or in the other one."""
+    rng = np.random.default_rng(seed)
+    scene, other = fill(rng, count, SHAPES), fill(rng, count, SHAPES)
+    for k in range(floors):
+        normal, offset = rng.normal(size=3), rng.uniform(-3.0, 0.5)
+        group, mask = GROUPS[int(rng.integers(len(GROUPS)))]
+        for each in (scene, other)[: int(rng.integers(1, 3))]:
+            each.add(
+                f"{'az'[k % 2]} floor {k}", gk.Halfspace(normal, offset), random_pose(rng, 0.5), group=group, mask=mask
+            )
+    scene.allow(scene.names[0], scene.names[-1])
+    for _ in range(2):
+        same(scene)
+        same(scene, other)
+        same(scene, str(rng.choice(scene.names)))
+        same(scene, SHAPES[int(rng.integers(len(SHAPES)))], random_pose(rng, 1.0))
+        scene.move(str(rng.choice(scene.names)), random_pose(rng, 1.5))
+
+
+@pytest.mark.parametrize("ask", ["closest", "clearance", "collisions", "collides"])
+def test_a_floor_counts_from_its_first_question_on(ask):
+    scene = gk.Scene()
+    for name, z in (("low", 0.9), ("high", 10)):
+        scene.add(name, gk.Sphere(1), naive.pose(translation=(0, 0, z)))
+    scene.add("floor", gk.Halfspace((0, 0, 1)))
+    told = getattr(scene.copy(), ask)()
+    assert {
+        "closest": lambda: told.pairs == [("floor", "low")],
+        "clearance": lambda: told.pair == ("floor", "low"),
+        "collisions": lambda: told == [("floor", "low")],
+        "collides": lambda: told,
+    }[ask]()
+    assert getattr(scene.copy(), ask)("floor") == told or ask in ("closest", "clearance")
+    assert scene.clearance("low").pair == scene.clearance("floor").pair == ("floor", "low")
+
+
+def first_by_each(scene, origin, direction, far):
+    """What one ray meets first, shape by shape; of what is alike the first by name."""
+    found = []
+    for name in scene.names:
+        hit = gk.raycast(scene.shape(name), origin, direction, scene.pose(name), max_distance=far)
+        if hit.hit:
+            found.append((hit.distance, name, hit.inside))
+    return min(found, default=(np.inf, None, False))
+
+
+@examples(60)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 3, 9, 40]), st.booleans())
+def test_rays_one_by_one_all_at_once_and_object_by_object(seed, count, odd):
+    rng = np.random.default_rng(seed)
+    scene = fill(rng, count, [*SHAPES[:5], *ODD] if odd else SHAPES)
+    for k in range(int(rng.integers(3))):
+        scene.add(f"floor {k}", gk.Halfspace(rng.normal(size=3), rng.uniform(-3.0, 0.0)))
+    for _ in range(2):
+        if len(scene):
+            scene.move(str(rng.choice(scene.names)), random_pose(rng, 1.2))
+        origins, directions = rng.uniform(-2, 2, (12, 3)), rng.normal(size=(12, 3))
+        directions[:3] = np.eye(3)
+        far = float(rng.choice([np.inf, 1.0]))
+        ones = [scene.raycast(o, d, max_distance=far) for o, d in zip(origins, directions, strict=True)]
+        many = scene.raycast(origins, directions, max_distance=far)
+        for k, one in enumerate(ones):
+            for row in (many[k], scene.raycast(origins[k : k + 1], directions[k], max_distance=far)[0]):
+                assert (one.name, one.hit, one.inside, one.distance) == (row.name, row.hit, row.inside, row.distance)
+                for field in ("normal", "point", "origin", "direction"):
+                    np.testing.assert_array_equal(getattr(one, field), getattr(row, field))
+            distance, name, inside = first_by_each(scene, origins[k], directions[k], far)
+            assert (one.name, one.inside) == (name, inside)
+            assert one.distance == pytest.approx(distance, abs=1e-12)
+
+
+def test_of_what_a_ray_meets_at_one_distance_the_first_by_name_is_told():
+    scene = gk.Scene()
+    for name in ("d", "b", "c", "a"):
+        scene.add(name, gk.Box((1, 1, 1)), naive.pose(translation=(3, 0, 0)))
+    scene.add("wall", gk.Halfspace((-1, 0, 0), -2.5))
+    assert scene.raycast((0, 0.1, 0), (1, 0, 0)).name == "a"
+    scene.remove("a")
+    assert scene.raycast((0, 0.1, 0), (1, 0, 0)).name == "b"
+    assert scene.raycast((3, 0.1, 0), (1, 0, 0)).inside
+    scene.add("aa", gk.Halfspace((-1, 0, 0), -2.5))
+    assert scene.raycast((0, 0.1, 0), (1, 0, 0)).name == "aa"
+    assert scene.raycast((0, 0.1, 0), (-1, 0, 0)).name is None

@@ -1,0 +1,137 @@
+"""What trimesh's users read of two objects: where they meet, and where they are nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gjk3d.typing import Array
+
+Names = Sequence[Hashable]
+
+
+class ContactData:
+    """Where one face of an object meets one of another; see `CollisionManager` for what its numbers mean.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the two objects.
+    faces : sequence of int
+        The face of each.
+    normal, point : (3,) float
+        From the first object to the second; a point of both faces.
+    depth : float
+        How far moving the second along the normal parts them.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, trimesh
+    >>> manager = gk.CollisionManager()
+    >>> _ = manager.add_object("block", trimesh.creation.box())
+    >>> at = trimesh.transformations.translation_matrix((0, 0, 0.75))
+    >>> data = manager.in_collision_single(trimesh.creation.box(), at, return_names=True, return_data=True)[2][0]
+    >>> sorted(data.names), data.normal.tolist(), round(data.depth, 12)
+    (['__external', 'block'], [0.0, 0.0, 1.0], 0.25)
+    >>> data.point.shape, data.index("block") in range(12)
+    ((3,), True)
+    """
+
+    __slots__ = ("_found", "_row")
+    _found: tuple[Names, Any, Array]  #: of a pair: its names, the faces, and a point, a normal and a depth each
+
+    def __init__(self, names: Names, faces: Sequence[int], normal: Array, point: Array, depth: float) -> None:
+        self._found = tuple(names), (faces,), np.concatenate([point, normal, [depth]])[None]
+        self._row = 0
+
+    @property
+    def names(self) -> set[Hashable]:
+        """The names of the two objects."""
+        return set(self._found[0])
+
+    @property
+    def normal(self) -> Array:
+        """Unit normal from the first object to the second, (3,)."""
+        return self._found[2][self._row, 3:6].copy()
+
+    @property
+    def point(self) -> Array:
+        """A point of both faces, (3,)."""
+        return self._found[2][self._row, :3].copy()
+
+    @property
+    def depth(self) -> float:
+        """How far moving the second object along the normal parts the two; not negative."""
+        return float(self._found[2][self._row, 6])
+
+    def index(self, name: Hashable) -> int:
+        """Return which face of the object of that name it is.
+
+        Parameters
+        ----------
+        name : str
+            One of ``names``.
+        """
+        names, faces, _ = self._found
+        return int(faces[self._row][names.index(name)])
+
+
+class DistanceData:
+    """The nearest points of two objects; see `CollisionManager` for what the distance is where they overlap.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the two objects.
+    faces : sequence of int
+        The face of each that its point is on.
+    points : sequence of (3,) float
+        The nearest points.
+    distance : float
+        How far apart they are.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, trimesh
+    >>> manager = gk.CollisionManager()
+    >>> _ = manager.add_object("block", trimesh.creation.box())
+    >>> at = trimesh.transformations.translation_matrix((0, 0, 3))
+    >>> _, _, data = manager.min_distance_single(trimesh.creation.box(), at, return_name=True, return_data=True)
+    >>> data.distance, data.point("block").shape, data.index("block") in range(12)
+    (2.0, (3,), True)
+    """
+
+    def __init__(self, names: Names, faces: Sequence[int], points: Sequence[Array | None], distance: float) -> None:
+        self.names = set(names)
+        self._pair, self._points = tuple(names), points
+        self._faces: Sequence[int] | Callable[[], Sequence[int]] = faces
+        self._distance = distance
+
+    @property
+    def distance(self) -> float:
+        """How far apart the two objects are."""
+        return self._distance
+
+    def index(self, name: Hashable) -> int:
+        """Return the face of the object of that name that its nearest point is on.
+
+        Parameters
+        ----------
+        name : str
+            One of ``names``.
+        """
+        if not isinstance(self._faces, Sequence):
+            self._faces = self._faces()
+        return self._faces[self._pair.index(name)]
+
+    def point(self, name: Hashable) -> Array | None:
+        """Return the point, (3,), of the object of that name that is nearest to the other one.
+
+        Parameters
+        ----------
+        name : str
+            One of ``names``.
+        """
+        return self._points[self._pair.index(name)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel, plain
+from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.geometry.simplex import INSIDE, closest_on_tetrahedron, closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, offset, sub, turn
 from gjk3d.narrow.box_box import WIDTH as BOX_WIDTH
@@ -87,6 +87,11 @@ def solve(
     curved = is_curved(c)
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * c.size + 2.0 * c.error
     asked = Asked(mode, max_distance, tol, curved, promised)
+    if room.log.shape[0] == 0 and c.a.ints[_KIND] == _POINT and c.b.ints[_KIND] == _POINT:
+        known = between_points(c, max_distance)
+        if known.lower > 0.0 and mode != EPA_ALWAYS:
+            report(c, asked, known, out, flags, k)
+            return
     if mode == SIGNED and room.log.shape[0] == 0 and c.a.ints[_KIND] == _BOX and c.b.ints[_KIND] == _BOX:
         settled, gap, upper, n, a, b = overlapping_boxes(c)
         if settled:
@@ -121,6 +126,20 @@ def solve(
             by_section, depth = better_of(depth, found, settled, mode)
         known = penetrate(c, asked, known, depth, by_section, (a, b), room.simplex)
     report(c, asked, align(c, asked, known, room), out, flags, k)
+
+
+@inlined
+def between_points(c: Cores, max_distance: float) -> Known:
+    """Return what `gjk` would find of two points, where the line between them is clear of rounding."""
+    v = sub((0.0, 0.0, 0.0), offset(c.m))
+    length = sqrt(dot(v, v))
+    if not length > TOUCHED * c.tiny:
+        return Known(length, -inf, inf, False, v, v, v, v, 0, False)
+    n = divide(v, -length)
+    lower = -dot(n, v)
+    steps = 1 if lower - c.error - c.radii > max_distance else 2
+    a, b = (0.0, 0.0, 0.0), sub((0.0, 0.0, 0.0), v)
+    return Known(length, lower - c.error, length + c.error, False, v, n, a, b, steps, False)
 
 
 @kernel

@@ -8,11 +8,12 @@ rotation is from orthonormal.
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from gjk3d._kernels.decorators import single_entry
+from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.errors import PoseError
 from gjk3d.typing import Array, Array2, Array3
 
@@ -36,30 +37,19 @@ def check_row(m: Array2, rows: Array2, k: int) -> int:
     a, b, c, x = m[0, 0], m[0, 1], m[0, 2], m[0, 3]
     d, e, f, y = m[1, 0], m[1, 1], m[1, 2], m[1, 3]
     g, h, i, z = m[2, 0], m[2, 1], m[2, 2], m[2, 3]
-    # NaN and infinity times zero are NaN
-    total = (a + b + c + x) * 0.0 + (d + e + f + y) * 0.0 + (g + h + i + z) * 0.0
-    total += (m[3, 0] + m[3, 1] + m[3, 2] + m[3, 3]) * 0.0
-    if total != 0.0:
-        for row in range(4):
-            for column in range(4):
-                if m[row, column] * 0.0 != 0.0:
-                    return _NOT_FINITE
-    if m[3, 0] != 0.0 or m[3, 1] != 0.0 or m[3, 2] != 0.0 or m[3, 3] != 1.0:
-        if m[3, 3] == 1.0 and x == 0.0 and y == 0.0 and z == 0.0:
-            return _TRANSPOSED
-        return _LAST_ROW
-    if max(abs(x), abs(y), abs(z)) > 1e50:
-        return _FAR
     # R'R - 1
     p, q, r = a * a + d * d + g * g - 1.0, b * b + e * e + h * h - 1.0, c * c + f * f + i * i - 1.0
     s, t, u = a * b + d * e + g * h, a * c + d * f + g * i, b * c + e * f + h * i
-    worst = max(max(abs(p), abs(q), abs(r)), max(abs(s), abs(t), abs(u)))
-    if not worst <= 1e-6:
-        return _NOT_ROTATION
+    # no comparison holds of NaN
+    rigid = abs(p) <= TOLERANCE and abs(q) <= TOLERANCE and abs(r) <= TOLERANCE
+    rigid = rigid and abs(s) <= TOLERANCE and abs(t) <= TOLERANCE and abs(u) <= TOLERANCE
+    near = abs(x) <= GREATEST and abs(y) <= GREATEST and abs(z) <= GREATEST
+    if not (rigid and near and m[3, 0] == 0.0 and m[3, 1] == 0.0 and m[3, 2] == 0.0 and m[3, 3] == 1.0):
+        return _fault(m, near)
     if a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0.0:
         return _REFLECTION
     residual = 0.0
-    if worst != 0.0:
+    if not (p == q == r == 0.0 and s == t == u == 0.0):
         # one step of the polar decomposition: R - R (R'R - 1) / 2
         a, b, c = (
             a - 0.5 * (a * p + b * s + c * t), b - 0.5 * (a * s + b * q + c * u), c - 0.5 * (a * t + b * u + c * r),
@@ -77,6 +67,20 @@ def check_row(m: Array2, rows: Array2, k: int) -> int:
     rows[k, 6], rows[k, 7], rows[k, 8], rows[k, 9], rows[k, 10], rows[k, 11] = g, h, i, x, y, z
     rows[k, 12] = residual
     return _OK
+
+
+@kernel
+def _fault(m: Array, near: bool) -> int:
+    """Return what is wrong with a matrix that is no pose, and no reflection."""
+    for row in range(4):
+        for column in range(4):
+            if not abs(m[row, column]) < inf:
+                return _NOT_FINITE
+    if m[3, 0] != 0.0 or m[3, 1] != 0.0 or m[3, 2] != 0.0 or m[3, 3] != 1.0:
+        if m[3, 3] == 1.0 and m[0, 3] == 0.0 and m[1, 3] == 0.0 and m[2, 3] == 0.0:
+            return _TRANSPOSED
+        return _LAST_ROW
+    return _NOT_ROTATION if near else _FAR
 
 
 @single_entry

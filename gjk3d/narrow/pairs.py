@@ -6,7 +6,7 @@ compiled with everything below it.
 
 from __future__ import annotations
 
-from gjk3d._kernels.decorators import kernel, plain, single_entry
+from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error, support_pair
 from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, quick_collide, solve, write_in_world
@@ -61,7 +61,7 @@ def side_of(pairs: Ints, r: int, side: int, q: Ints, f: Array) -> Core:
     return Core(q[pairs[r, side] :], f[pairs[r, side + 1] :])
 
 
-@kernel
+@inlined
 def cores_of_row(q: Ints, f: Array, pairs: Ints, poses: Array, k: int) -> tuple[Cores, bool]:
     """Return the cores of question k in the order the kernels see them, and whether that is turned round."""
     r = k if pairs.shape[0] > 1 else 0

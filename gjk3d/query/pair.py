@@ -17,7 +17,7 @@ from gjk3d.poses import STANDING, is_plain
 from gjk3d.query import single
 from gjk3d.query.ask import ask_collide, ask_distance
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.plan import Kept, Plan, Prepared, desk
+from gjk3d.query.plan import Plan, Prepared, PreparedPairs, desk
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
@@ -26,7 +26,7 @@ Depth = Literal["auto", "epa", "facets"]
 
 _new = object.__new__
 _ANSWER = 1, narrow.FLOATS
-_kept = Kept()
+_kept = PreparedPairs()
 
 
 class Pair:

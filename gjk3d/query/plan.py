@@ -117,7 +117,7 @@ PLACES = 1024  #: of the table by which builtins find plans
 places = np.zeros((PLACES, 3), dtype=np.int64)
 
 
-class Kept:
+class PreparedPairs:
     """What is prepared for two shapes, as long as both live.
 
     Threads and handlers of signals may come between any two lines. So that no place ever leads to a plan that is gone:

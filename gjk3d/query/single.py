@@ -284,7 +284,8 @@ def get_field(answer: int, words: int) -> int:
     if py.word(slot) != 0:
         return py.keep(py.word(slot))
     row = py.word(answer + py.word(words + 8 * ROW_OF))
-    if row != 0 and py.word(row + py.TYPE) == py.known(py.BYTES_TYPE) and py.word(words + 8 * WHAT) != OTHER:
+    whole = row != 0 and py.word(row + py.TYPE) == py.known(py.BYTES_TYPE) and py.word(row + py.SIZE) == ROW_SIZE
+    if whole and py.word(words + 8 * WHAT) != OTHER:
         made = read(words, row + py.BYTES)
         if made != 0:
             py.put(slot, py.keep(made))
@@ -364,7 +365,8 @@ def _fields() -> dict[str, list[Any]]:
         _asked(mode)  # they look where the slots are, which are slots no more after this
     row = offset(Distance, "_row")
     names = (name for name in Distance.__slots__ if name != "_row")
-    return {name: [missing, row, *_READ.get(name, (OTHER, 0)), tuple(Status)] for name in names}
+    choices = *Status, None, None, None  # for each that three bits can tell
+    return {name: [missing, row, *_READ.get(name, (OTHER, 0)), choices] for name in names}
 
 
 if fields(Distance, get_field, set_field, _fields):

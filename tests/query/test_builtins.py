@@ -434,3 +434,15 @@ for _ in range(100_000):
 print(answered)
 """
     assert int(run(code, PYTHONWARNINGS="ignore")) > 15_000
+
+
+@pytest.mark.parametrize("field", ["distance", "normal", "status", "pose_b"])
+def test_a_row_that_is_no_answer_is_not_read_beyond(field):
+    box = SHAPES[2]
+    for row in (b"", b"short", b"\0" * 367, b"\0" * 369, None, 5):
+        answer = gk.Pair(box, box).distance(None, some_poses(1, 1)[0])
+        answer._row = row
+        with pytest.raises((ValueError, TypeError)):
+            getattr(answer, field)
+    answer._row = b"\xff" * 368
+    assert answer.status is None

@@ -237,14 +237,13 @@ class Pair:
         return ask_distance(mode, self.a, self.b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
-def prepared(a: Any, b: Any) -> Pair:
-    """Return the cold pair of two shapes, which is made once as long as both live."""
-    pair: Pair = _new(Pair)
-    return pair._fill(a, b, _kept.get(a, b))
+def prepared(a: Any, b: Any) -> Prepared:
+    """Return what is prepared for two shapes, cold; it is made once as long as both live."""
+    return _kept.get(a, b)
 
 
 def plainly(a: Any, b: Any) -> Pair:
-    """Do as `prepared` does, for the plain functions, whose next question of the two a builtin answers."""
+    """Return the cold pair of two shapes, for the plain functions, whose next question of the two a builtin answers."""
     pair: Pair = _new(Pair)
     return pair._fill(a, b, _kept.get_for_builtins(a, b))
 

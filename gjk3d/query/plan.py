@@ -104,6 +104,12 @@ class Prepared:
         self.words = None if self.plan is None or is_mapped(a) or is_mapped(b) else self.plan.words
 
     @property
+    def arena(self) -> tuple[Ints, Array, Ints]:
+        """Both as kernels take them; of two convex shapes that are no half-spaces."""
+        assert self.plan is not None
+        return self.plan.arena
+
+    @property
     def size(self) -> int:
         """Bytes of its numbers."""
         return 0 if self.plan is None else self.plan.ints.nbytes + self.plan.floats.nbytes

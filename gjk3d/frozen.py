@@ -38,7 +38,7 @@ class Frozen:
         """Fill the fields, once."""
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+                value.setflags(False)  # type: ignore[call-arg]  # by its place, at half the time
             _put(self, name, value)
         _put(self, "_cache", {})
         return self

@@ -8,11 +8,12 @@ rotation is from orthonormal.
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from gjk3d._kernels.decorators import single_entry
+from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.errors import PoseError
 from gjk3d.typing import Array, Array2, Array3
 
@@ -36,30 +37,19 @@ def check_row(m: Array2, rows: Array2, k: int) -> int:
     a, b, c, x = m[0, 0], m[0, 1], m[0, 2], m[0, 3]
     d, e, f, y = m[1, 0], m[1, 1], m[1, 2], m[1, 3]
     g, h, i, z = m[2, 0], m[2, 1], m[2, 2], m[2, 3]
-    # NaN and infinity times zero are NaN
-    total = (a + b + c + x) * 0.0 + (d + e + f + y) * 0.0 + (g + h + i + z) * 0.0
-    total += (m[3, 0] + m[3, 1] + m[3, 2] + m[3, 3]) * 0.0
-    if total != 0.0:
-        for row in range(4):
-            for column in range(4):
-                if m[row, column] * 0.0 != 0.0:
-                    return _NOT_FINITE
-    if m[3, 0] != 0.0 or m[3, 1] != 0.0 or m[3, 2] != 0.0 or m[3, 3] != 1.0:
-        if m[3, 3] == 1.0 and x == 0.0 and y == 0.0 and z == 0.0:
-            return _TRANSPOSED
-        return _LAST_ROW
-    if max(abs(x), abs(y), abs(z)) > 1e50:
-        return _FAR
     # R'R - 1
     p, q, r = a * a + d * d + g * g - 1.0, b * b + e * e + h * h - 1.0, c * c + f * f + i * i - 1.0
     s, t, u = a * b + d * e + g * h, a * c + d * f + g * i, b * c + e * f + h * i
-    worst = max(max(abs(p), abs(q), abs(r)), max(abs(s), abs(t), abs(u)))
-    if not worst <= 1e-6:
-        return _NOT_ROTATION
+    # no comparison holds of NaN
+    rigid = abs(p) <= TOLERANCE and abs(q) <= TOLERANCE and abs(r) <= TOLERANCE
+    rigid = rigid and abs(s) <= TOLERANCE and abs(t) <= TOLERANCE and abs(u) <= TOLERANCE
+    near = abs(x) <= GREATEST and abs(y) <= GREATEST and abs(z) <= GREATEST
+    if not (rigid and near and m[3, 0] == 0.0 and m[3, 1] == 0.0 and m[3, 2] == 0.0 and m[3, 3] == 1.0):
+        return _fault(m, near)
     if a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0.0:
         return _REFLECTION
     residual = 0.0
-    if worst != 0.0:
+    if not (p == q == r == 0.0 and s == t == u == 0.0):
         # one step of the polar decomposition: R - R (R'R - 1) / 2
         a, b, c = (
             a - 0.5 * (a * p + b * s + c * t), b - 0.5 * (a * s + b * q + c * u), c - 0.5 * (a * t + b * u + c * r),
@@ -79,6 +69,20 @@ def check_row(m: Array2, rows: Array2, k: int) -> int:
     return _OK
 
 
+@kernel
+def _fault(m: Array, near: bool) -> int:
+    """Return what is wrong with a matrix that is no pose, and no reflection."""
+    for row in range(4):
+        for column in range(4):
+            if not abs(m[row, column]) < inf:
+                return _NOT_FINITE
+    if m[3, 0] != 0.0 or m[3, 1] != 0.0 or m[3, 2] != 0.0 or m[3, 3] != 1.0:
+        if m[3, 3] == 1.0 and m[0, 3] == 0.0 and m[1, 3] == 0.0 and m[2, 3] == 0.0:
+            return _TRANSPOSED
+        return _LAST_ROW
+    return _NOT_ROTATION if near else _FAR
+
+
 @single_entry
 def check_rows(matrices: Array3, rows: Array2) -> tuple[int, int]:
     """Turn (n, 4, 4) matrices into (n, 13) rows; returns the first bad index (or -1) and what is wrong with it."""
@@ -92,6 +96,20 @@ def check_rows(matrices: Array3, rows: Array2) -> tuple[int, int]:
 def is_plain(pose: Any) -> TypeGuard[Array]:
     """Tell whether a pose can go to a kernel that checks it, as it is."""
     return type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == _SHAPE and pose.flags.carray
+
+
+def plainly(pose: Any) -> Any:
+    """Return one pose as `is_plain` wants it: lists, other numbers and layouts copied, what is none as it came."""
+    if is_plain(pose):
+        return pose
+    matrix = getattr(pose, "as_matrix", None)
+    try:
+        raw = np.asarray(pose if matrix is None else matrix())
+    except ValueError:  # ragged: who diagnoses it says so
+        return pose
+    if raw.shape != _SHAPE or raw.dtype.kind not in "fiu":
+        return pose
+    return np.array(raw, dtype=np.float64, order="C", subok=False)
 
 
 def as_matrices(pose: Any, name: str = "pose") -> Array:

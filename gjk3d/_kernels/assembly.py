@@ -1,4 +1,7 @@
-"""What the object file has beside kernels, in LLVM's language: the ways to CPython's functions, and to memory."""
+"""What the object file has beside kernels, in LLVM's language: the ways to CPython's functions, and to memory.
+
+And where the fields of CPython's and numpy's objects are.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,12 @@ KNOWN = (
     "ndarray", "float64", "int64", "uint8", "bool_", "float", "int", "tuple", "bool", "None", "SystemError", "False",
     "True", "bytes", "PyArray_New",
 )  # fmt: skip
+
+#: where fields are on 64 bits: of any object its type; of an array, alike in every numpy since 1.7
+TYPE, DATA, NDIM, SHAPE, DESCR, FLAGS = 8, 16, 24, 32, 56, 64
+PLAIN = 0x1 | 0x100  #: flags of an array: contiguous, and aligned
+SIZE, FLOAT = 16, 16  #: how many items a tuple or bytes have, and the number of a float
+TUPLE, BYTES = 24, 32  #: where the items of a tuple and of bytes begin
 
 _ENTRIES = """
 declare i8* @PyFloat_FromDouble(double)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.cpython import BYTES, DATA, DESCR, FLAGS, FLOAT, NDIM, PLAIN, SHAPE, SIZE, TUPLE, TYPE
+from gjk3d._kernels.assembly import BYTES, DATA, DESCR, FLAGS, FLOAT, NDIM, PLAIN, SHAPE, SIZE, TUPLE, TYPE
 from gjk3d._kernels.decorators import MODE, Builtin
 
 _METHOD = 0x80 | 0x2  # METH_FASTCALL | METH_KEYWORDS

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gjk3d._kernels.assembly import KNOWN
+from gjk3d._kernels.assembly import BYTES as BYTES
+from gjk3d._kernels.assembly import DATA as DATA
+from gjk3d._kernels.assembly import DESCR, FLAGS, KNOWN, NDIM, PLAIN
+from gjk3d._kernels.assembly import FLOAT as FLOAT
+from gjk3d._kernels.assembly import SHAPE as SHAPE
+from gjk3d._kernels.assembly import SIZE as SIZE
+from gjk3d._kernels.assembly import TUPLE as TUPLE
+from gjk3d._kernels.assembly import TYPE as TYPE
 from gjk3d._kernels.decorators import MODE, inlined
 from gjk3d.typing import Array1, Array2, Ints1, Ints2
-
-# offsets of fields: any object's, an array's, and where the items of a tuple and of bytes begin
-TYPE, DATA, NDIM, SHAPE, DESCR, FLAGS = 8, 16, 24, 32, 56, 64
-TUPLE, BYTES = 24, 32
-SIZE, FLOAT = 16, 16  #: how many items a tuple has, and the number of a float
-PLAIN = 0x1 | 0x100  #: flags of an array: contiguous, and aligned
 
 NDARRAY, FLOAT64, NONE, BOOLS, BYTES_TYPE, FLOAT_TYPE = (
     KNOWN.index(name) for name in ("ndarray", "float64", "None", "False", "bytes", "float")

@@ -1,22 +1,19 @@
 """The way from Python into an entry, in LLVM's language: arguments are read from the objects, as CPython's own do.
 
-An entry is a method of CPython's fast calling convention. Arrays are read from their fields, which lie alike in every
-numpy since 1.7 on 64 bits; floats, integers and flags have to be of Python's own types. Whatever is otherwise goes to a
-Python function that the loader binds, which brings it into shape or says what is wrong.
+An entry is a method of CPython's fast calling convention. Arrays are read from their fields; floats, integers and flags
+have to be of Python's own types. Whatever is otherwise goes to a Python function that the loader binds, which brings it
+into shape or says what is wrong.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from gjk3d._kernels.assembly import KNOWN
+from gjk3d._kernels.assembly import DATA, DESCR, FLAGS, KNOWN, NDIM, PLAIN, SHAPE, TYPE
 
 WORDS = 16  #: that a builtin has of its own
 _NUMBERS = {"float64": "double", "int64": "i64", "uint8": "i8", "bool": "i8"}
 _DESCR = {"float64": "float64", "int64": "int64", "uint8": "uint8", "bool": "bool_"}
-# offsets in PyObject, PyArrayObject and PyTupleObject on 64 bits
-_TYPE, _DATA, _NDIM, _SHAPE, _DESCRIPTOR, _FLAGS = 8, 16, 24, 32, 56, 64
-_CONTIGUOUS_AND_ALIGNED = 0x1 | 0x100
 
 
 def symbol_of(name: str) -> str:
@@ -66,7 +63,7 @@ class _Text:
 
     def need_type(self, thing: str, name: str) -> None:
         """Go on where an object is of a type, and of no class derived from it."""
-        self.need(self.value(f"icmp eq i8* {self.field(thing, _TYPE, 'i8*')}, {self.known(name)}"))
+        self.need(self.value(f"icmp eq i8* {self.field(thing, TYPE, 'i8*')}, {self.known(name)}"))
 
 
 def words_of(name: str) -> str:
@@ -167,13 +164,13 @@ def _array(text: _Text, thing: str, kind: Any) -> list[str]:
     """Return the fields of numba's array: no owner, size, data, shape, strides."""
     number = _NUMBERS[str(kind.dtype)]
     text.need_type(thing, "ndarray")
-    text.need(text.value(f"icmp eq i32 {text.field(thing, _NDIM, 'i32')}, {kind.ndim}"))
-    descr = text.field(thing, _DESCRIPTOR, "i8*")
+    text.need(text.value(f"icmp eq i32 {text.field(thing, NDIM, 'i32')}, {kind.ndim}"))
+    descr = text.field(thing, DESCR, "i8*")
     text.need(text.value(f"icmp eq i8* {descr}, {text.known(_DESCR[str(kind.dtype)])}"))
-    flags = text.value(f"and i32 {text.field(thing, _FLAGS, 'i32')}, {_CONTIGUOUS_AND_ALIGNED}")
-    text.need(text.value(f"icmp eq i32 {flags}, {_CONTIGUOUS_AND_ALIGNED}"))
-    data = text.value(f"bitcast i8* {text.field(thing, _DATA, 'i8*')} to {number}*")
-    dimensions = text.field(thing, _SHAPE, "i64*")
+    flags = text.value(f"and i32 {text.field(thing, FLAGS, 'i32')}, {PLAIN}")
+    text.need(text.value(f"icmp eq i32 {flags}, {PLAIN}"))
+    data = text.value(f"bitcast i8* {text.field(thing, DATA, 'i8*')} to {number}*")
+    dimensions = text.field(thing, SHAPE, "i64*")
     places = [text.value(f"getelementptr i64, i64* {dimensions}, i64 {k}") for k in range(kind.ndim)]
     shape = [text.value(f"load i64, i64* {place}") for place in places]
     item = 8 if number in ("double", "i64") else 1

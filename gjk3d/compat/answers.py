@@ -192,7 +192,7 @@ def _rows_of(objects: list[CollisionObject]) -> Array:
 def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Array:
     """Return normals from the hull of one mesh to that of the other at pairs of poses, and how deep they overlap."""
     one, other, count = a.hull(), b.hull(), len(rows_a)
-    ints, floats, row = prepared(one, other)._plan.arena
+    ints, floats, row = prepared(one, other).arena
     pair, poses = row.copy(), np.concatenate([rows_a, rows_b])
     pair[0, 4], pair[0, 8], pair[0, 9] = 1, count, 1
     work, table, _ = scratch(FIRST_POINTS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from math import inf
 from typing import Any, NamedTuple
 
@@ -103,9 +104,8 @@ def arena_of(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints]:
     """Do as `arena` does with what is packed."""
     ints = np.concatenate([q for q, _ in packed] or [np.zeros(0, dtype=np.int64)])
     floats = np.concatenate([f for _, f in packed] or [np.zeros(0)])
-    starts = np.zeros((len(packed) + 1, 2), dtype=np.int64)
-    np.cumsum([(len(q), len(f)) for q, f in packed], axis=0, out=starts[1:]) if packed else None
-    return ints, floats, starts[:-1]
+    starts = list(accumulate(packed, lambda at, each: (at[0] + len(each[0]), at[1] + len(each[1])), initial=(0, 0)))
+    return ints, floats, np.array(starts[:-1], dtype=np.int64).reshape(-1, 2)
 
 
 def pair_row(a: Shape, b: Shape, starts: Ints, poses_a: int, poses_b: int) -> Ints:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel, single_entry
+from gjk3d._kernels.decorators import inlined, kernel, single_entry
 from gjk3d.geometry.vec3 import Rigid, Vec3, along, dot, exact_product, neg, offset, place, sub, turn_back
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
@@ -92,8 +92,8 @@ def world_center(p: Array, f: Array) -> Vec3:
     return (x[0] + x[1], y[0] + y[1], z[0] + z[1])
 
 
-@single_entry
-def relative_pose(p: Array1, fa: Array1, q: Array1, fb: Array1) -> Rigid:
+@inlined
+def relative(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
     """Return the pose q of B's core in A's at p, both about their centres: a rotation by rows, then a translation."""
     if _centered(fa) and _centered(fb):
         x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
@@ -108,6 +108,12 @@ def relative_pose(p: Array1, fa: Array1, q: Array1, fb: Array1) -> Rigid:
         p[2] * q[2] + p[5] * q[5] + p[8] * q[8],
         p[0] * x + p[3] * y + p[6] * z, p[1] * x + p[4] * y + p[7] * z, p[2] * x + p[5] * y + p[8] * z,
     )  # fmt: skip
+
+
+@single_entry
+def relative_pose(p: Array1, fa: Array1, q: Array1, fb: Array1) -> Rigid:
+    """Do as `relative` does, for callers in Python."""
+    return relative(p, fa, q, fb)
 
 
 @kernel
@@ -136,7 +142,7 @@ def rounding_error(size: float, a: Core, b: Core, residual: float) -> float:
 
 @kernel
 def center_error(p: Array, fa: Array, q: Array, fb: Array) -> float:
-    """Bound what `relative_pose` misses of the centres' offset: all there is where two points meet far from the origin.
+    """Bound what `relative` misses of the centres' offset: all there is where two points meet far from the origin.
 
     The offset is a sum of eight terms an axis in twice the digits: 14 roundings of its lower half, which is at most
     9 u of the terms' sum, in three axes: under 219 u^2; 256 is used.
@@ -147,10 +153,10 @@ def center_error(p: Array, fa: Array, q: Array, fb: Array) -> float:
     return _TWICE * total
 
 
-@kernel
+@inlined
 def cores_at(a: Core, pose_a: Array, b: Core, pose_b: Array) -> Cores:
     """Return two cores at their poses."""
-    m = relative_pose(pose_a, a.floats, pose_b, b.floats)
+    m = relative(pose_a, a.floats, pose_b, b.floats)
     size = pair_size(a, b, m)
     error = rounding_error(size, a, b, pose_a[12]) + center_error(pose_a, a.floats, pose_b, b.floats)
     return Cores(a, b, m, pose_a, size, error, _TINY * size, a.floats[_RADIUS] + b.floats[_RADIUS])

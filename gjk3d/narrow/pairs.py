@@ -62,7 +62,7 @@ def side_of(pairs: Ints, r: int, side: int, q: Ints, f: Array) -> Core:
     return Core(q[pairs[r, side] :], f[pairs[r, side + 1] :])
 
 
-@kernel
+@inlined
 def cores_of_row(q: Ints, f: Array, pairs: Ints, poses: Array, k: int) -> tuple[Cores, bool]:
     """Return the cores of question k in the order the kernels see them, and whether that is turned round."""
     r = k if pairs.shape[0] > 1 else 0

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.geometry.vec3 import Vec3
-from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 #: a row of the simplex: w of A - B (3), its point on A (3), on B (3), barycentric coordinate
 SIMPLEX = 60  #: floats of its scratch: six rows
@@ -34,6 +34,14 @@ class Room(NamedTuple):
     log: Array1
 
 
+class Solver(NamedTuple):
+    """What `gjk3d.narrow.solve.solve` works in, and where its answer goes."""
+
+    room: Room
+    one: Array2  #: (1, FLOATS)
+    marks: Ints2
+
+
 @single_entry
 def workspace(points: int) -> tuple[int, int]:
     """Return how many floats and ints a workspace for a polytope of this many vertices takes."""
@@ -45,6 +53,12 @@ def workspace(points: int) -> tuple[int, int]:
 def room_in(work: Array, table: Ints, points: int, log: Array) -> Room:
     """Return the room in a workspace."""
     return Room(work[:SIMPLEX].reshape(6, 10), work, table, points, log)
+
+
+@kernel
+def solver_in(work: Array, table: Ints, points: int, one: Array, marks: Ints) -> Solver:
+    """Return the solver in a workspace."""
+    return Solver(room_in(work, table, points, one[0, :0]), one, marks)
 
 
 @kernel

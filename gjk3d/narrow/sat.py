@@ -116,17 +116,22 @@ def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, ed
             s = 1.0 if k == 0 else -1.0  # the faces of -B
             e = turn(c.m, (s * edges_b[j, 3 * k], s * edges_b[j, 3 * k + 1], s * edges_b[j, 3 * k + 2]))
             turned[j, 3 * k], turned[j, 3 * k + 1], turned[j, 3 * k + 2] = e
+    ahead, _, _ = support_pair(c, direction_between(c.m))  # what was asked last, of either side
+    behind = ahead
     for i in range(edges_a.shape[0]):
         ea, a1, a2 = triple(edges_a, i)
         for j in range(edges_b.shape[0]):
             eb, b1, b2 = triple(turned, j)
             sides, n = crossing(ea, a1, a2, eb, b1, b2)
-            for _ in range(sides):
-                w, _, _ = support_pair(c, n)
-                h = dot(n, w)
+            for side in range(sides):
                 tried += 1
-                if h < found.least:
-                    found = Facet(h, n, EDGES, i, j, tried)
+                w = ahead if side == 0 else behind
+                if not dot(n, w) > found.least + c.error:  # else a point of A - B shows that h(n) is no less
+                    w, _, _ = support_pair(c, n)
+                    h = dot(n, w)
+                    if h < found.least:
+                        found = Facet(h, n, EDGES, i, j, tried)
+                    ahead, behind = (w, behind) if side == 0 else (ahead, w)
                 n = neg(n)
     if tried == 0:  # two points: the line between them
         n = direction_between(c.m)

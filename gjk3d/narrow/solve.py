@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel, plain
+from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.geometry.simplex import INSIDE, closest_on_tetrahedron, closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, offset, sub, turn
 from gjk3d.narrow.box_box import WIDTH as BOX_WIDTH
@@ -29,7 +29,7 @@ from gjk3d.narrow.gjk import (
     witnesses,
 )
 from gjk3d.narrow.gjk import TOUCHING as TOUCHED
-from gjk3d.narrow.room import GJK_END, Room, put, put_rows
+from gjk3d.narrow.room import GJK_END, Room, Solver, put, put_rows
 from gjk3d.narrow.ties import concentric, meridian
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
@@ -76,7 +76,7 @@ class Known(NamedTuple):
     full: bool  #: the room was
 
 
-@kernel
+@inlined
 def solve(
     c: Cores, mode: int, max_distance: float, tol: float, room: Room, cache: Array, out: Array, flags: Ints, k: int
 ) -> None:
@@ -87,17 +87,48 @@ def solve(
     curved = is_curved(c)
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * c.size + 2.0 * c.error
     asked = Asked(mode, max_distance, tol, curved, promised)
-    if mode == SIGNED and room.log.shape[0] == 0 and c.a.ints[_KIND] == _BOX and c.b.ints[_KIND] == _BOX:
+    settled, known = at_once(c, asked, room.log)
+    if not settled:
+        known = search(c, asked, room, cache, k)
+    report(c, asked, known, out, flags, k)
+
+
+@inlined
+def at_once(c: Cores, asked: Asked, log: Array) -> tuple[bool, Known]:
+    """Tell whether an answer needs no search, and what is known then; a trace is one of a search."""
+    kinds, searched = (c.a.ints[_KIND], c.b.ints[_KIND]), log.shape[0] > 0 or asked.mode == EPA_ALWAYS
+    if not searched and kinds == (_POINT, _POINT):
+        return between_points(c, asked.max_distance)
+    if not searched and kinds == (_BOX, _BOX) and asked.mode == SIGNED:
         settled, gap, upper, n, a, b = overlapping_boxes(c)
-        if settled:
-            report(c, asked, Known(gap, gap - c.error, upper, True, n, n, a, b, 1, False), out, flags, k)
-            return
-    width = max(_GJK_WIDTH * c.size if curved else 0.0, tol * c.size - 2.0 * c.error)
+        return settled, Known(gap, gap - c.error, upper, True, n, n, a, b, 1, False)
+    nowhere = (0.0, 0.0, 0.0)
+    return False, Known(0.0, -inf, inf, False, nowhere, nowhere, nowhere, nowhere, 0, False)
+
+
+@inlined
+def between_points(c: Cores, max_distance: float) -> tuple[bool, Known]:
+    """Tell whether two points are clear of rounding, and what `gjk` would find of them then, to the last bit."""
+    v = sub((0.0, 0.0, 0.0), offset(c.m))
+    length = sqrt(dot(v, v))
+    n = divide(v, -length) if length > 0.0 else v
+    lower = -dot(n, v)
+    steps = 1 if lower - c.error - c.radii > max_distance else 2
+    a, b = (0.0, 0.0, 0.0), sub((0.0, 0.0, 0.0), v)
+    clear = length > TOUCHED * c.tiny and lower - c.error > 0.0
+    return clear, Known(length, lower - c.error, length + c.error, False, v, n, a, b, steps, False)
+
+
+@kernel
+def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
+    """Return what GJK and EPA find."""
+    mode, curved, promised = asked.mode, asked.curved, asked.promised
+    width = max(_GJK_WIDTH * c.size if curved else 0.0, asked.tol * c.size - 2.0 * c.error)
     start = recall(cache, k, c.m, room.simplex)
     if room.log.shape[0] > 0:
         room.log[0] = 1.0
     # near where it was, the direction to the points remembered is the better one of two
-    walk = gjk(c, Start(start.axis, -start.given), width, max_distance, -inf, room.simplex, room.log)
+    walk = gjk(c, Start(start.axis, -start.given), width, asked.max_distance, -inf, room.simplex, room.log)
     remember(cache, k, c.m, room.simplex, start, walk)
     log_end(room.log, walk, room.simplex)
     known = separate(c, walk, room)
@@ -120,7 +151,7 @@ def solve(
             found = epa(c, near, mode == UNSIGNED, seeded, least, axis, room)
             by_section, depth = better_of(depth, found, settled, mode)
         known = penetrate(c, asked, known, depth, by_section, (a, b), room.simplex)
-    report(c, asked, align(c, asked, known, room), out, flags, k)
+    return align(c, asked, known, room)
 
 
 @kernel
@@ -263,7 +294,7 @@ def meet(c: Cores, asked: Asked, known: Known) -> Known:
     return Known(distance, known.lower, upper, True, known.v, known.normal, a, b, known.steps, known.full)
 
 
-@kernel
+@inlined
 def report(c: Cores, asked: Asked, known: Known, out: Array, flags: Ints, k: int) -> None:
     """Add the radii to the cores' answer, name its status, and write it in world axes."""
     n, a, b, proven = known.normal, known.a, known.b, known.proven
@@ -298,7 +329,7 @@ def report(c: Cores, asked: Asked, known: Known, out: Array, flags: Ints, k: int
     flags[k, 3] = 1 if known.full else 0
 
 
-@kernel
+@inlined
 def write_in_world(c: Cores, n: Vec3, a: Vec3, b: Vec3, out: Array, k: int) -> None:
     """Write a normal and two points, in A's frame, to row k in world axes."""
     center = world_center(c.pose, c.a.floats)
@@ -347,3 +378,13 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
     if walk.code == NEAR_ENOUGH or (walk.code == INSIDE_SIMPLEX and -c.radii <= margin):
         return 1
     return 2
+
+
+@kernel
+def settle(c: Cores, margin: float, solver: Solver) -> int:
+    """Answer what `quick_collide` cannot by the distance, cold as every boolean is: 0, 1, or 2 where it is too wide."""
+    one, marks = solver.one, solver.marks
+    solve(c, SIGNED, inf, 0.0, solver.room, one[:0], one, marks, plain(0))
+    if marks[0, 2] == 0 or marks[0, 3] != 0:
+        return 2
+    return int(not one[0, 1] > margin)

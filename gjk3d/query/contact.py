@@ -16,8 +16,8 @@ from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import STANDING, is_plain
 from gjk3d.query.ask import question
-from gjk3d.query.pair import Pair, prepared
-from gjk3d.query.plan import desk
+from gjk3d.query.pair import plainly, prepared
+from gjk3d.query.plan import Prepared, desk
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
@@ -228,7 +228,7 @@ def contact(
         workers == 1 and type(within) is float and within >= 0.0
         and (max_points is None or (type(max_points) is int and max_points > 0))
     ):  # fmt: skip
-        at_once = _at_once(prepared(a, b), pose_a, pose_b, within, max_points)
+        at_once = _at_once(a, b, pose_a, pose_b, within, max_points)
         if at_once is not None:
             return at_once
     check_patches(within, max_points)
@@ -237,9 +237,8 @@ def contact(
     _, rows = question(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
     within = float(within)
-    pair = prepared(a, b)
-    result = pair._ask(narrow.SIGNED, pose_a, pose_b, within, None, False, workers)
-    points, count = _patches(pair, rows, result, within, max_points)
+    result = plainly(a, b)._ask(narrow.SIGNED, pose_a, pose_b, within, None, False, workers)
+    points, count = _patches(_pack(prepared(a, b), a, b), rows, result, within, max_points)
     return Contact(result, points, count) if rows.stacked else Contact(result, points[0], int(count[0]))
 
 
@@ -268,27 +267,25 @@ class _Packed(NamedTuple):
     room: int  #: most points of a patch
 
 
-def _pack(pair: Pair) -> _Packed:
-    """Return a pair as the kernels take it, made when it is first asked for."""
-    packed: _Packed | None = pair._prepared.others.get("contact")
+def _pack(both: Prepared, a: Any, b: Any) -> _Packed:
+    """Return two shapes as the kernels take them, made when it is first asked for."""
+    packed: _Packed | None = both.others.get("contact")
     if packed is None:
-        a, b = pair.a, pair.b
         ints, floats, row, _ = core_row(a, b)
         (lq_a, lf_a), (lq_b, lf_b) = a._faces(), b._faces()
         faces = np.concatenate([lq_a, lq_b]), np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]])
         most = most_corners(a), most_corners(b)
         room = sum(most) + 4
-        packed = pair._prepared.others["contact"] = _Packed(
-            ints, floats, row, faces, (2, max(most), 3), (3, room, 2), room
-        )
+        packed = both.others["contact"] = _Packed(ints, floats, row, faces, (2, max(most), 3), (3, room, 2), room)
     return packed
 
 
-def _at_once(pair: Pair, pose_a: Any, pose_b: Any, within: float, most: int | None) -> Contact[float] | None:
+def _at_once(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most: int | None) -> Contact[float] | None:
     """Answer what is one question of two plain matrices; None where it takes the long way."""
-    if not (pair._words is not None and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b))):
+    both = prepared(a, b)
+    if not (both.words is not None and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b))):
         return None
-    packed = _pack(pair)
+    packed = _pack(both, a, b)
     width = packed.room if most is None or most > packed.room else most
     out, points, here = np.empty(_ANSWER), np.empty(width * manifold.POINT), desk()
     marks, count = manifold.contact_once(
@@ -302,15 +299,14 @@ def _at_once(pair: Pair, pose_a: Any, pose_b: Any, within: float, most: int | No
         return None
     result: Distance[float] = object.__new__(Distance)
     result._row = (
-        out, marks, pair.a, pair.b, (narrow.SIGNED, within, None, False),
+        out, marks, a, b, (narrow.SIGNED, within, None, False),
         None if pose_a is None else pose_a.tobytes(), None if pose_b is None else pose_b.tobytes(),
     )  # fmt: skip
     return Contact(result, points[: count * manifold.POINT].reshape(count, manifold.POINT), count)
 
 
-def _patches(pair: Pair, rows: Rows, result: Distance[Any], within: float, most: int | None) -> tuple[Array, Ints]:
+def _patches(packed: _Packed, rows: Rows, result: Distance[Any], within: float, most: int | None) -> tuple[Array, Ints]:
     """Return (n, m, 7) points, padded with NaN, and how many each row has."""
-    packed = _pack(pair)
     row = packed.pair.copy()
     row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
     width = packed.room if most is None else min(int(most), packed.room)

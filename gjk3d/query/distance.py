@@ -18,8 +18,8 @@ from gjk3d.poses import STANDING, is_plain
 from gjk3d.query import single
 from gjk3d.query.ask import question
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.pair import Depth, Pair, plainly, prepared
-from gjk3d.query.plan import desk
+from gjk3d.query.pair import Depth, plainly, prepared
+from gjk3d.query.plan import Prepared, desk
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
@@ -301,7 +301,7 @@ def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: 
     """
     if (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b)):
         ma, mb = STANDING if pose_a is None else pose_a, STANDING if pose_b is None else pose_b
-        at_once = _best_axis(prepared(a, b), ma, mb)
+        at_once = _best_axis(a, b, ma, mb)
         if at_once is not None:
             return at_once
     check_convex(a, b)
@@ -309,12 +309,12 @@ def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: 
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
     check_polytopes(a, b, "separating_axis", False)
-    pair = prepared(a, b)
-    ints, floats, row = pair._plan.arena
+    both = prepared(a, b)
+    ints, floats, row = both.arena
     row = row.copy()
     row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
     out, kinds = np.empty((rows.total, _GAP)), np.empty((rows.total, 2), dtype=np.int64)
-    maps = _gauss_maps(pair)
+    maps = _gauss_maps(a, b, both)
     assert maps is not None
     turned = desk().room("turned", maps[4])
     poses = rows.behind_each_other()
@@ -324,14 +324,15 @@ def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: 
     return _axis(out, kinds)
 
 
-def _best_axis(pair: Pair, pose_a: Array, pose_b: Array) -> Axis[float] | None:
+def _best_axis(a: Any, b: Any, pose_a: Array, pose_b: Array) -> Axis[float] | None:
     """Answer two plain matrices of sharp polytopes; None where it takes the long way."""
-    if pair._words is None:
+    both = prepared(a, b)
+    if both.words is None:
         return None
-    maps = _gauss_maps(pair)
+    maps = _gauss_maps(a, b, both)
     if maps is None:
         return None
-    ints, floats, row = pair._plan.arena
+    ints, floats, row = both.arena
     out, here = np.empty(_ONE), desk()
     turned = here.room("turned", maps[4])
     if axis_many(ints, floats, row, pose_a, pose_b, here.poses, *maps[:4], turned, 0, 1, out, here.flags) < 0:
@@ -344,14 +345,14 @@ def _axis(out: Array, kinds: Ints) -> Axis[float]:
     return Axis(out[0, :3], out.item(3), out.item(4), _KINDS[kinds.item(0)], _STATUSES[kinds.item(1)])
 
 
-def _gauss_maps(pair: Pair) -> tuple[Array, Array, Array, Array, tuple[int, int]] | None:
+def _gauss_maps(a: Any, b: Any, both: Prepared) -> tuple[Array, Array, Array, Array, tuple[int, int]] | None:
     """Return the normals and edges of A and of B, and what room those of one take; None where one has none."""
-    kept = pair._prepared.others
+    kept = both.others
     if "axes" not in kept:
-        sharp = all(s._packed[0][layout.POLYTOPE] and s._packed[1][layout.RADIUS] == 0.0 for s in (pair.a, pair.b))
+        sharp = all(s._packed[0][layout.POLYTOPE] and s._packed[1][layout.RADIUS] == 0.0 for s in (a, b))
         if not sharp:
             return None
-        maps = *pair.a._gauss_map(), *pair.b._gauss_map()
+        maps = *a._gauss_map(), *b._gauss_map()
         kept["axes"] = *maps, (max(len(maps[1]), len(maps[3])), 9)
     found: tuple[Array, Array, Array, Array, tuple[int, int]] = kept["axes"]
     return found

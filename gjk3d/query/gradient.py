@@ -134,13 +134,13 @@ def _at_once(result: Distance[Any]) -> Gradient | None:
     row = row_of(result)
     if row is None or not (isinstance(result.shape_a, Shape) and isinstance(result.shape_b, Shape)):
         return None
-    pair, here = prepared(result.shape_a, result.shape_b), desk()
-    if pair._words is None:
+    both, here = prepared(result.shape_a, result.shape_b), desk()
+    if both.words is None:
         return None
     answer, marks, pose_a, pose_b = row
     out = np.empty(_ROWS)
     unique = narrow.gradient_once(
-        *pair._plan.arena, STANDING if pose_a is None else pose_a, STANDING if pose_b is None else pose_b, here.poses,
+        *both.arena, STANDING if pose_a is None else pose_a, STANDING if pose_b is None else pose_b, here.poses,
         answer, marks, result.asked[0] == UNSIGNED, here.work, here.table, FIRST_POINTS, NO_CACHE, here.flags, NO_LOG,
         out,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from gjk3d.geometry.vec3 import Vec3
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.query.ask import question
-from gjk3d.query.pair import prepared
+from gjk3d.query.pair import plainly
 from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
@@ -71,7 +71,7 @@ def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike
     check_convex(a, b)
     _, rows = question(a, b, pose_a, pose_b)
     first, second = _sharp(a, "a"), _sharp(b, "b")
-    pair = prepared(a, b)
+    pair = plainly(a, b)
     if not rows.stacked and not pair._collide(pose_a, pose_b, 0.0):
         return None
     result = pair._ask(narrow.SIGNED, pose_a, pose_b, 0.0, None, False)

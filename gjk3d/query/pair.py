@@ -14,10 +14,11 @@ from gjk3d.convex.rows import FIRST_POINTS, NO_LOG
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.poses import STANDING, is_plain
+from gjk3d.poses import plainly as plainly_posed
 from gjk3d.query import single
 from gjk3d.query.ask import ask_collide, ask_distance
 from gjk3d.query.dispatch import Collider
-from gjk3d.query.plan import Kept, Plan, Prepared, desk
+from gjk3d.query.plan import Plan, Prepared, PreparedPairs, desk
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
@@ -26,7 +27,7 @@ Depth = Literal["auto", "epa", "facets"]
 
 _new = object.__new__
 _ANSWER = 1, narrow.FLOATS
-_kept = Kept()
+_kept = PreparedPairs()
 
 
 class Pair:
@@ -111,27 +112,30 @@ class Pair:
 
     def _collide(self, pose_a: Any, pose_b: Any, margin: float, workers: int = 1) -> Any:
         """Answer at once what is one question of two plain matrices; all else is checked and answered by rows."""
+        ma = STANDING if pose_a is None else plainly_posed(pose_a)
+        mb = STANDING if pose_b is None else plainly_posed(pose_b)
         if (
             self._words is not None
             and workers == 1
-            and type(margin) is float
+            and isinstance(margin, (float, int))
             and -inf < margin < inf
-            and (pose_a is None or is_plain(pose_a))
-            and (pose_b is None or is_plain(pose_b))
+            and is_plain(ma)
+            and is_plain(mb)
         ):
-            ma = STANDING if pose_a is None else pose_a
-            mb = STANDING if pose_b is None else pose_b
             plan, here = self._plan, desk()
             code = collide_many(
-                plan.ints, plan.floats, plan.row, ma, mb, here.poses, margin, 0, 1, here.simplex, here.answer,
+                plan.ints, plan.floats, plan.row, ma, mb, here.poses, float(margin), 0, 1, here.simplex, here.answer,
                 plan.memory,
             )  # fmt: skip
             if code == 0:
                 return False
             if code == 1:
                 return True
+            if code == 2:  # too close to tell so: by the distance, cold, as every boolean is
+                cold = self if not len(plan.memory) else plainly(self.a, self.b)
+                return not cold._ask(narrow.SIGNED, ma, mb, inf, None, False).lower > margin
         elif self._prepared.quick is not None and workers == 1 and type(margin) is float and margin == 0.0:
-            told = self._prepared.quick(self.a, self.b, pose_a, pose_b)
+            told = self._prepared.quick(self.a, self.b, None if pose_a is None else ma, None if pose_b is None else mb)
             if told is not None:
                 return told
         return ask_collide(self.a, self.b, pose_a, pose_b, margin, workers)
@@ -206,15 +210,15 @@ class Pair:
         workers: int = 1, certificate: bool = False,
     ) -> Distance[Any]:  # fmt: skip
         """Answer distances in a mode of `gjk3d.narrow.solve`, as `_collide` does."""
-        ma = STANDING if pose_a is None else pose_a
-        mb = STANDING if pose_b is None else pose_b
+        ma = STANDING if pose_a is None else plainly_posed(pose_a)
+        mb = STANDING if pose_b is None else plainly_posed(pose_b)
         if (
             self._words is not None
             and workers == 1
             and not (trace or certificate)
             and mode != FACETS
-            and (ma is STANDING or is_plain(ma))
-            and (mb is STANDING or is_plain(mb))
+            and is_plain(ma)
+            and is_plain(mb)
         ):
             width = 0.0
             if tol is not None or type(max_distance) is not float or not max_distance >= 0.0:
@@ -231,20 +235,19 @@ class Pair:
                 result: Distance[Any] = _new(Distance)
                 result._row = (
                     out, code, self.a, self.b, (mode, max_distance, tol, False),
-                    None if pose_a is None else pose_a.tobytes(), None if pose_b is None else pose_b.tobytes(),
+                    None if pose_a is None else ma.tobytes(), None if pose_b is None else mb.tobytes(),
                 )  # fmt: skip
                 return result
         return ask_distance(mode, self.a, self.b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
-def prepared(a: Any, b: Any) -> Pair:
-    """Return the cold pair of two shapes, which is made once as long as both live."""
-    pair: Pair = _new(Pair)
-    return pair._fill(a, b, _kept.get(a, b))
+def prepared(a: Any, b: Any) -> Prepared:
+    """Return what is prepared for two shapes, cold; it is made once as long as both live."""
+    return _kept.get(a, b)
 
 
 def plainly(a: Any, b: Any) -> Pair:
-    """Do as `prepared` does, for the plain functions, whose next question of the two a builtin answers."""
+    """Return the cold pair of two shapes, for the plain functions, whose next question of the two a builtin answers."""
     pair: Pair = _new(Pair)
     return pair._fill(a, b, _kept.get_for_builtins(a, b))
 

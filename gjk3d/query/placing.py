@@ -51,7 +51,7 @@ def boxes_along_axes(q: Ints1, f: Array1, matrix: Array2, rows: Array2, out: Arr
             low = p[0] * x + p[1] * y + p[2] * z + shift - fuzz
             p = farthest_point(core, (x, y, z))
             high = p[0] * x + p[1] * y + p[2] * z + shift + fuzz
-            out[k, i], out[k, 3 + i] = low, high
+            out[k, i], out[k, 3 + i] = low + 0.0, high + 0.0  # no negative zero
             largest = max(largest, abs(low), abs(high))
             total += low + high
     return ODD if _is_odd(largest) or total - total != 0.0 else 0
@@ -69,7 +69,8 @@ def balls_at(centers: Array2, radii: Array1, matrix: Array2, rows: Array2, out: 
         j = k if centers.shape[0] > 1 else 0
         x, y, z, r = centers[j, 0], centers[j, 1], centers[j, 2], radii[j]
         for i in range(3):
-            out[k, i] = rows[k, 3 * i] * x + rows[k, 3 * i + 1] * y + rows[k, 3 * i + 2] * z + rows[k, 9 + i]
+            center = rows[k, 3 * i] * x + rows[k, 3 * i + 1] * y + rows[k, 3 * i + 2] * z + rows[k, 9 + i]
+            out[k, i] = center + 0.0
             largest = max(largest, abs(out[k, i]))
         shift = _length(rows[k, 9], rows[k, 10], rows[k, 11])
         fuzz = 8.0 * _U * (_length(x, y, z) + shift) + rows[k, 12] * r

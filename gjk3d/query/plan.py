@@ -26,7 +26,7 @@ from gjk3d.typing import Array, Ints
 # words of a plan: where its arrays are, and how long
 FIRST_INT, INTS, FIRST_FLOAT, FLOATS, ROW, FIRST_MEMORY, MEMORIES = range(7)
 # words of a desk
-POSES, SIMPLEX_AT, ANSWER, WORK, WORKS, TABLE, TABLES, FLAGS, STANDING = range(9)
+POSES, SIMPLEX_AT, ANSWER, WORK, WORKS, TABLE, TABLES, FLAGS, STANDING, OUT = range(10)
 
 
 class Desk:
@@ -39,7 +39,7 @@ class Desk:
         self.simplex, self.answer = self.work[:SIMPLEX].reshape(6, 10), np.empty(1, dtype=np.int64)
         self.flags = np.empty((1, narrow.INTS), dtype=np.int64)
         self.standing = np.eye(4)
-
+        self.out = np.empty((1, narrow.FLOATS))
         self._rooms: dict[str, Array] = {}
 
     def room(self, name: str, shape: tuple[int, ...]) -> Array:
@@ -51,10 +51,10 @@ class Desk:
 
     def words(self) -> Ints:
         """Return where all is, as builtins read it."""
-        arrays = self.poses, self.simplex, self.answer, self.work, self.table, self.flags, self.standing
-        poses, simplex, answer, work, table, flags, standing = (each.ctypes.data for each in arrays)
+        arrays = self.poses, self.simplex, self.answer, self.work, self.table, self.flags, self.standing, self.out
+        poses, simplex, answer, work, table, flags, standing, out = (each.ctypes.data for each in arrays)
         return np.array(
-            [poses, simplex, answer, work, len(self.work), table, len(self.table), flags, standing], dtype=np.int64
+            [poses, simplex, answer, work, len(self.work), table, len(self.table), flags, standing, out], dtype=np.int64
         )
 
 
@@ -104,6 +104,12 @@ class Prepared:
         self.words = None if self.plan is None or is_mapped(a) or is_mapped(b) else self.plan.words
 
     @property
+    def arena(self) -> tuple[Ints, Array, Ints]:
+        """Both as kernels take them; of two convex shapes that are no half-spaces."""
+        assert self.plan is not None
+        return self.plan.arena
+
+    @property
     def size(self) -> int:
         """Bytes of its numbers."""
         return 0 if self.plan is None else self.plan.ints.nbytes + self.plan.floats.nbytes
@@ -117,7 +123,7 @@ PLACES = 1024  #: of the table by which builtins find plans
 places = np.zeros((PLACES, 3), dtype=np.int64)
 
 
-class Kept:
+class PreparedPairs:
     """What is prepared for two shapes, as long as both live.
 
     Threads and handlers of signals may come between any two lines. So that no place ever leads to a plan that is gone:
@@ -157,11 +163,13 @@ class Kept:
         self._bytes += prepared.size
         return self._kept.setdefault(key, (prepared, weakref.ref(a, gone), weakref.ref(b, gone)))
 
-    def _drop(self, key: tuple[int, int], places: Ints = places) -> None:
+    def _drop(self, key: tuple[int, int]) -> None:
         found = self._kept.pop(key, None)
         if found is not None:
             self._bytes -= found[0].size
-            places[(places[:, 0] == key[0]) & (places[:, 1] == key[1])] = 0
+            place = places[_place_of(*key)]
+            if place[0] == key[0] and place[1] == key[1]:
+                place[:] = 0
 
 
 def _place_of(a: int, b: int) -> int:

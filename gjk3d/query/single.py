@@ -18,8 +18,10 @@ from gjk3d._kernels.builtins import Words, fields, offset
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
 from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.cores import Cores
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
+from gjk3d.narrow.pairs import PAIR, cores_of_row, marks_of, mirror, take_poses
+from gjk3d.narrow.room import Solver, solver_in
 from gjk3d.poses import WIDTH
 from gjk3d.query import plan as at
 from gjk3d.query.plan import PLACES, Desk, places
@@ -53,51 +55,56 @@ def pose_given(words: int, args: int, nargs: int, k: int) -> int:
     return py.pose_in(py.word(args + 8 * k), standing) if nargs > k else standing
 
 
-@kernel
-def collision(desk: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
-    """Answer `collide` of a plan: 0, 1, or something else."""
-    return collide_many(
+@inlined
+def placed(desk: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool, Cores, bool]:
+    """Tell whether two poses are poses; return a plan's cores there, and whether they are turned round."""
+    poses = py.float_rows(py.word(desk + 8 * at.POSES), 2, WIDTH)
+    sound = take_poses(py.float_rows(pose_a, 4, 4), py.float_rows(pose_b, 4, 4), poses)
+    c, turned = cores_of_row(
         py.ints(py.word(plan + 8 * at.FIRST_INT), py.word(plan + 8 * at.INTS)),
         py.floats(py.word(plan + 8 * at.FIRST_FLOAT), py.word(plan + 8 * at.FLOATS)),
         py.int_rows(py.word(plan + 8 * at.ROW), 1, PAIR),
-        py.float_rows(pose_a, 4, 4),
-        py.float_rows(pose_b, 4, 4),
-        py.float_rows(py.word(desk + 8 * at.POSES), 2, WIDTH),
-        margin,
+        poses,
         plain(0),
-        plain(1),
-        py.float_rows(py.word(desk + 8 * at.SIMPLEX_AT), 6, 10),
-        py.ints(py.word(desk + 8 * at.ANSWER), 1),
-        py.float_rows(py.word(plan + 8 * at.FIRST_MEMORY), py.word(plan + 8 * at.MEMORIES), MEMORY),
     )
+    return sound, c, turned
+
+
+@kernel
+def collision(desk: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
+    """Answer `collide` of a plan: 0, 1, or something else."""
+    sound, c, _ = placed(desk, plan, pose_a, pose_b)
+    if not sound:
+        return -1
+    simplex = py.float_rows(py.word(desk + 8 * at.SIMPLEX_AT), 6, 10)
+    memory = py.float_rows(py.word(plan + 8 * at.FIRST_MEMORY), py.word(plan + 8 * at.MEMORIES), MEMORY)
+    answer = narrow.quick_collide(c, margin, simplex, memory, plain(0))
+    return answer if answer != 2 else narrow.settle(c, margin, solver_at(desk, py.word(desk + 8 * at.OUT)))
+
+
+@inlined
+def solver_at(desk: int, to: int) -> Solver:
+    """Return the solver at a desk, whose answer goes where it is said."""
+    work = py.floats(py.word(desk + 8 * at.WORK), py.word(desk + 8 * at.WORKS))
+    table = py.ints(py.word(desk + 8 * at.TABLE), py.word(desk + 8 * at.TABLES))
+    out, flags = py.float_rows(to, 1, narrow.FLOATS), py.int_rows(py.word(desk + 8 * at.FLAGS), 1, narrow.INTS)
+    return solver_in(work, table, plain(FIRST_POINTS), out, flags)
 
 
 @kernel
 def solution(
-    desk: int, plan: int, pose_a: int, pose_b: int, mode: int, max_distance: float, tol: float, out: int
+    desk: int, plan: int, pose_a: int, pose_b: int, mode: int, max_distance: float, tol: float, to: int
 ) -> int:  # fmt: skip
-    """Write the answer to a distance of a plan; return its marks, as `solve_many` does."""
-    return solve_many(
-        py.ints(py.word(plan + 8 * at.FIRST_INT), py.word(plan + 8 * at.INTS)),
-        py.floats(py.word(plan + 8 * at.FIRST_FLOAT), py.word(plan + 8 * at.FLOATS)),
-        py.int_rows(py.word(plan + 8 * at.ROW), 1, PAIR),
-        py.float_rows(pose_a, 4, 4),
-        py.float_rows(pose_b, 4, 4),
-        py.float_rows(py.word(desk + 8 * at.POSES), 2, WIDTH),
-        mode,
-        max_distance,
-        tol,
-        plain(0),
-        plain(1),
-        mode < 0,
-        py.floats(py.word(desk + 8 * at.WORK), py.word(desk + 8 * at.WORKS)),
-        py.ints(py.word(desk + 8 * at.TABLE), py.word(desk + 8 * at.TABLES)),
-        plain(FIRST_POINTS),
-        py.float_rows(out, 1, narrow.FLOATS),
-        py.int_rows(py.word(desk + 8 * at.FLAGS), 1, narrow.INTS),
-        py.float_rows(py.word(plan + 8 * at.FIRST_MEMORY), py.word(plan + 8 * at.MEMORIES), MEMORY),
-        py.floats(out, 0),
-    )
+    """Write the answer to a distance of a plan; return its marks, -1 where one pose is none."""
+    sound, c, turned = placed(desk, plan, pose_a, pose_b)
+    if not sound:
+        return -1
+    memory = py.float_rows(py.word(plan + 8 * at.FIRST_MEMORY), py.word(plan + 8 * at.MEMORIES), MEMORY)
+    solver = solver_at(desk, to)
+    narrow.solve(c, mode, max_distance, tol, solver.room, memory, solver.one, solver.marks, plain(0))
+    if turned:
+        mirror(solver.one, plain(0))
+    return marks_of(solver.marks, plain(0))
 
 
 @inlined
@@ -284,7 +291,8 @@ def get_field(answer: int, words: int) -> int:
     if py.word(slot) != 0:
         return py.keep(py.word(slot))
     row = py.word(answer + py.word(words + 8 * ROW_OF))
-    if row != 0 and py.word(row + py.TYPE) == py.known(py.BYTES_TYPE) and py.word(words + 8 * WHAT) != OTHER:
+    whole = row != 0 and py.word(row + py.TYPE) == py.known(py.BYTES_TYPE) and py.word(row + py.SIZE) == ROW_SIZE
+    if whole and py.word(words + 8 * WHAT) != OTHER:
         made = read(words, row + py.BYTES)
         if made != 0:
             py.put(slot, py.keep(made))
@@ -364,7 +372,8 @@ def _fields() -> dict[str, list[Any]]:
         _asked(mode)  # they look where the slots are, which are slots no more after this
     row = offset(Distance, "_row")
     names = (name for name in Distance.__slots__ if name != "_row")
-    return {name: [missing, row, *_READ.get(name, (OTHER, 0)), tuple(Status)] for name in names}
+    choices = *Status, None, None, None  # for each that three bits can tell
+    return {name: [missing, row, *_READ.get(name, (OTHER, 0)), choices] for name in names}
 
 
 if fields(Distance, get_field, set_field, _fields):

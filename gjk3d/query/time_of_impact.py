@@ -20,8 +20,8 @@ from gjk3d.poses import GREATEST
 from gjk3d.query.dispatch import way_of
 from gjk3d.query.distance import signed_distance
 from gjk3d.query.motion import Motion, as_motion
-from gjk3d.query.pair import Pair, prepared
-from gjk3d.query.plan import desk
+from gjk3d.query.pair import prepared
+from gjk3d.query.plan import Prepared, desk
 from gjk3d.results import Answer, Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -248,11 +248,11 @@ def time_of_impact(
     Impact: hit at 0.4998, along (1, 0, 0)
     """
     if workers == 1 and type(clearance) is float and 0.0 <= clearance < inf:
-        pair = prepared(a, b)
-        if pair._words is not None:
+        both = prepared(a, b)
+        if both.words is not None:
             first, second = as_motion(motion_a, "motion_a"), as_motion(motion_b, "motion_b")
             if not (first.stacked or second.stacked):
-                return _at_once(pair, first, second, clearance)
+                return _one(a, b, first, second, clearance, *_at_once(both, first, second, clearance))
     check_convex(a, b)
     way_of(a, b)
     if not isinstance(clearance, Real) or isinstance(clearance, bool) or not 0.0 <= float(clearance) < inf:
@@ -273,14 +273,14 @@ def time_of_impact(
     return _one(a, b, first, second, float(clearance), out, code + 4 * steps)
 
 
-def _at_once(pair: Pair, first: Motion, second: Motion, clearance: float) -> Impact[float]:
-    """Answer one pair of motions of shapes with cores of ours."""
-    ints, floats, row = pair._plan.arena
+def _at_once(both: Prepared, first: Motion, second: Motion, clearance: float) -> tuple[Array, int]:
+    """Answer one pair of motions of shapes with cores of ours, as the kernel does."""
+    ints, floats, row = both.arena
     out, here = np.empty(_ANSWER), desk()
     marks = narrow.impact_many(
         ints, floats, row, True, _UP, first._rows, second._rows, clearance, 0, 1, here.work, out, here.flags
     )
-    return _one(pair.a, pair.b, first, second, clearance, out, marks)
+    return out, marks
 
 
 def _one(a: Shape, b: Shape, first: Motion, second: Motion, clearance: float, out: Array, marks: int) -> Impact[float]:
@@ -306,7 +306,7 @@ def _run(
         ints, floats = np.concatenate([ints_a, b._packed[0]]), np.concatenate([floats_a, b._packed[1]])
         row = np.array([[0, 0, 0, 0, 0, len(ints_a), len(floats_a), 0, 0, 0]])
     else:
-        ints, floats, row = prepared(a, b)._plan.arena
+        ints, floats, row = prepared(a, b).arena
 
     def task(start: int, stop: int) -> None:
         narrow.impact_many(

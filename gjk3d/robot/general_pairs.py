@@ -19,12 +19,13 @@ from gjk3d.convex.rows import FIRST_POINTS, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.gjk import MEMORY
+from gjk3d.narrow.room import solver_in
 from gjk3d.narrow.solve import solve
 from gjk3d.results import Distance
 from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.cell import Cell, scratch_of_solve
 from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.walk import FREE, Frames, Layout, balls_meet, between_balls, core_of, pair_collides, place, solver_in
+from gjk3d.robot.walk import FREE, Frames, Layout, balls_meet, between_balls, core_of, pair_collides, place
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Bools2, Ints, Ints1, Ints2

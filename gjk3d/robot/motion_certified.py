@@ -9,13 +9,14 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel, plain
 from gjk3d.convex.rows import in_chunks
+from gjk3d.narrow.room import solver_in
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import general_pairs
 from gjk3d.robot.cell import Cell, scratch_of_solve
 from gjk3d.robot.kinematics import Chain, along, link_poses
 from gjk3d.robot.motion_bounds import Arms, line_speeds, motion_bounds, speeds, ways
 from gjk3d.robot.motion_cover import Bound, Here, cover, twists
-from gjk3d.robot.walk import Frames, Layout, solver_in
+from gjk3d.robot.walk import Frames, Layout
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 _MORE = 1.0 + 2.0**-40

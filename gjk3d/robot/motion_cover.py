@@ -35,11 +35,12 @@ from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
+from gjk3d.narrow.room import Solver
 from gjk3d.narrow.solve import solve
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.kinematics import Chain, plane_axes, rotated
-from gjk3d.robot.walk import Frames, Layout, Solver, between_balls, core_of, place
+from gjk3d.robot.walk import Frames, Layout, between_balls, core_of, place
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
-from gjk3d.narrow.room import Room, room_in
+from gjk3d.narrow.room import Solver, solver_in
 from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.robot.capsules import between_capsules
@@ -54,24 +54,10 @@ class Frames(NamedTuple):
     stamp: Ints  #: (slots,), the number of the configuration that a slot was placed for
 
 
-class Solver(NamedTuple):
-    """What `solve` works in, and its answer; made of what entries take, see `gjk3d.robot.cell.scratch_of_solve`."""
-
-    room: Room
-    one: Array2  #: (1, 12)
-    marks: Ints2
-
-
 @inlined
 def core_of(layout: Layout, k: int) -> Core:
     """Return the shape of slot k."""
     return Core(layout.ints[layout.starts[k, 0] :], layout.floats[layout.starts[k, 1] :])
-
-
-@kernel
-def solver_in(work: Array, table: Ints, points: int, one: Array, marks: Ints) -> Solver:
-    """Return the solver in its scratch."""
-    return Solver(room_in(work, table, points, one[0, :0]), one, marks)
 
 
 @inlined

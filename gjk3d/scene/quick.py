@@ -13,7 +13,6 @@ import numpy as np
 from gjk3d.convex.pairs import pair_distance
 from gjk3d.convex.rows import FIRST_POINTS, scratch
 from gjk3d.narrow import solve
-from gjk3d.narrow.room import SIMPLEX
 from gjk3d.results import Distance, pack_marks
 from gjk3d.scene import walk
 from gjk3d.scene.nearest import NONE
@@ -89,11 +88,12 @@ class Quick:
         if self.slot in self.mine.planes:
             return None
         rows = self._most_rows()
-        simplex, stack, found = room(rows, 64)
+        stack, found = room(rows, 64)
+        scratched = *scratch(FIRST_POINTS)[:2], FIRST_POINTS, *one_answer()
         while True:
             count = walk.meeting(
                 pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, margin, any_will_do,
-                simplex, stack, found,
+                *scratched, stack, found,
             )  # fmt: skip
             self._placed(side, other)
             if count >= 0:
@@ -103,7 +103,7 @@ class Quick:
             if len(found) >= _MOST:
                 return None
             side, other = (*side[:-1], -1), (*other[:-1], -1)
-            simplex, stack, found = room(rows, 4 * len(found))
+            stack, found = room(rows, 4 * len(found))
 
     def nearest(self, within: float) -> Nearest | None:
         """Return the nearest two of all, None where that is not settled, or there are none within that distance."""
@@ -115,7 +115,7 @@ class Quick:
         if self._some_left():
             return None
         work, ints, _ = scratch(FIRST_POINTS)
-        _, stack, _ = room(self._most_rows(), 64)
+        stack, _ = room(self._most_rows(), 64)
         out, flags = np.empty((2, solve.FLOATS + 16)), np.empty((2, solve.INTS + 2), dtype=np.int64)
         code = walk_nearest(
             pairs._ints, pairs._floats, table, *side, *other, shift, self.slot, keys, within, self.mine.ranks,
@@ -186,10 +186,18 @@ class Nearest:
         return solve.SIGNED, max(self.within, 0.0), None, False
 
 
-def room(rows: int, pairs: int) -> tuple[Array, Ints, Ints]:
-    """Return this thread's room for a simplex, for a stack of so many pairs, and for pairs that are found."""
-    kept: tuple[Array, Ints, Ints] | None = getattr(_local, "room", None)
-    if kept is None or len(kept[1]) < rows or len(kept[2]) < pairs:
+def room(rows: int, pairs: int) -> tuple[Ints, Ints]:
+    """Return this thread's room for a stack of so many pairs, and for pairs that are found."""
+    kept: tuple[Ints, Ints] | None = getattr(_local, "room", None)
+    if kept is None or len(kept[0]) < rows or len(kept[1]) < pairs:
         stack, found = np.empty((max(rows, 64), 2), dtype=np.int64), np.empty((pairs, 3), dtype=np.int64)
-        kept = _local.room = np.empty(SIMPLEX), stack, found
+        kept = _local.room = stack, found
+    return kept
+
+
+def one_answer() -> tuple[Array, Ints]:
+    """Return this thread's room for the answer of one pair."""
+    kept: tuple[Array, Ints] | None = getattr(_local, "answer", None)
+    if kept is None:
+        kept = _local.answer = np.empty((1, solve.FLOATS)), np.empty((1, solve.INTS), dtype=np.int64)
     return kept

@@ -62,7 +62,7 @@ def first_hit(objects: Objects, origin: Any, direction: Any, far: float) -> Scen
     if len(objects.planes) > len(objects.floors):
         return None
     planes, asked = _planes(objects), _asked(objects)
-    stack, out = room(len(objects.tree.links) + 4, 0)[1], np.empty((ROWS, ROW_WIDTH))
+    stack, out = room(len(objects.tree.links) + 4, 0)[0], np.empty((ROWS, ROW_WIDTH))
     while True:
         given: Any = *asked, fresh, *planes.arrays, objects.ranks, origin, direction, far, stack, out
         code = first_of_one(*given)
@@ -85,7 +85,7 @@ def first_hits(objects: Objects, starts: Array, units: Array, far: float, stacke
     objects.settle()
     count = len(starts)
     out, codes, owner = np.empty((count, ROW_WIDTH)), np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    planes, stack = _planes(objects), room(len(objects.tree.links) + 4, 0)[1]
+    planes, stack = _planes(objects), room(len(objects.tree.links) + 4, 0)[0]
     done = 0
     while done < count:
         stop = min(done + _CHUNK, count)

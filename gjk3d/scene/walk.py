@@ -5,8 +5,8 @@ from __future__ import annotations
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.broad.search import meets, split, split_between
 from gjk3d.narrow.pairs import above_plane
-from gjk3d.narrow.room import SIMPLEX
-from gjk3d.narrow.solve import quick_collide
+from gjk3d.narrow.room import Solver, solver_in
+from gjk3d.narrow.solve import quick_collide, settle
 from gjk3d.scene.sides import (
     ASIDE,
     Shapes,
@@ -22,19 +22,20 @@ from gjk3d.scene.sides import (
     place,
     wider,
 )
-from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+from gjk3d.typing import Array1, Array2, Ints, Ints1, Ints2
 
 APART, MEETS, UNSURE = range(3)
 
 
 @inlined
-def told_of(shapes: Shapes, side: Side, i: int, other: Side, j: int, margin: float, simplex: Array) -> int:
+def told_of(shapes: Shapes, side: Side, i: int, other: Side, j: int, margin: float, solver: Solver) -> int:
     """Tell whether two slots with boxes meet."""
     a, b = number_at(side, i), number_at(other, j)
     if shapes.table[a, ASIDE] != 0 or shapes.table[b, ASIDE] != 0:
         return UNSURE
     c, _ = cores_of_two(shapes, a, side.rows[i], b, other.rows[j])
-    return quick_collide(c, margin, simplex, side.rows[:0], i)
+    told = quick_collide(c, margin, solver.room.simplex, side.rows[:0], i)
+    return told if told != UNSURE else settle(c, margin, solver)
 
 
 @inlined
@@ -85,7 +86,8 @@ def meeting(
     which: Ints1, rows: Array2, bits: Ints2, boxes: Array2, links: Ints2, state: Ints1, floors: Ints1, fresh: int,
     which_b: Ints1, rows_b: Array2, bits_b: Ints2, boxes_b: Array2, links_b: Ints2, state_b: Ints1, floors_b: Ints1,
     fresh_b: int,
-    shift: int, one: int, keys: Ints1, margin: float, any_will_do: bool, work: Array1, stack: Ints2, found: Ints2,
+    shift: int, one: int, keys: Ints1, margin: float, any_will_do: bool, work: Array1, entries: Ints1, points: int,
+    out: Array2, flags: Ints2, stack: Ints2, found: Ints2,
 ) -> int:  # fmt: skip
     """Write pairs of slots, of two scenes or of one with itself, that meet or may meet, and which; return how many.
 
@@ -102,7 +104,7 @@ def meeting(
     place(shapes, a, fresh)
     place(shapes, b, fresh_b)
     within = wider(margin)
-    simplex = work[:SIMPLEX].reshape(6, 10)
+    solver = solver_in(work, entries, points, out, flags)
     count, top = 0, first_nodes(a, b, one, within, stack)
     while top > 0:
         top -= 1
@@ -113,7 +115,7 @@ def meeting(
             top, leaves = split_between(boxes, links, boxes_b, links_b, within, stack, top)
         if not leaves or (own and (i == j or is_allowed(keys, i, j))) or not meets(bits, i, bits_b, j):
             continue
-        told = told_of(shapes, a, i, b, j, margin, simplex)
+        told = told_of(shapes, a, i, b, j, margin, solver)
         if told == MEETS and any_will_do:
             return -1
         count = add(found, count, i, j, told)

@@ -87,11 +87,12 @@ def _odd_one(value: Any, columns: int) -> str:
 def vector(value: Any, what: str, *, lengths: bool = True) -> Array:
     """Return a finite (3,) float array of its own, or raise naming ``what``."""
     plain = value.tolist() if type(value) is np.ndarray and value.dtype is _FLOAT else value
-    if (type(plain) is tuple or type(plain) is list) and len(plain) == 3 and _PLAIN.issuperset(map(type, plain)):
+    if (type(plain) is tuple or type(plain) is list) and len(plain) == 3:
         x, y, z = plain
-        largest = max(x, y, z, -x, -y, -z)
-        if (LEAST <= largest <= GREATEST or largest == 0.0) and isfinite(x + y + z):  # a NaN hides from comparisons
-            return np.array((x + 0.0, y + 0.0, z + 0.0))
+        if type(x) in _PLAIN and type(y) in _PLAIN and type(z) in _PLAIN:
+            largest = max(x, y, z, -x, -y, -z)
+            if (LEAST <= largest <= GREATEST or largest == 0.0) and isfinite(x + y + z):  # a NaN hides from comparisons
+                return np.array((x + 0.0, y + 0.0, z + 0.0))
     try:
         raw = np.asarray(value)
     except ValueError as reason:

@@ -51,9 +51,10 @@ class Box(Polytope):
 
     def __init__(self, extents: VectorLike) -> None:
         e = vector(extents, "Box: extents")
-        if not min(e.tolist()) > 0.0:
+        x, y, z = e.tolist()
+        if not (x > 0.0 and y > 0.0 and z > 0.0):
             raise ShapeError(
-                f"Box: extents are {e.tolist()}, expected more than 0 each; a flat box is a ConvexHull of its corners"
+                f"Box: extents are {[x, y, z]}, expected more than 0 each; a flat box is a ConvexHull of its corners"
             )
         self._set(extents=e)
 

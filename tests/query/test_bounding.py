@@ -236,3 +236,15 @@ def test_volumes_read_late_are_values_like_others():
                 volume.center = 1
             assert volume.placed(pose)._names == volume._names
         assert fit(gk.Cone(1, 2)) == fit(gk.Cone(1, 2))
+
+
+@pytest.mark.parametrize("volume", [gk.bounding_sphere, gk.aabb])
+def test_one_has_the_zeros_of_a_stack(volume):
+    pose = np.eye(4)
+    pose[:3, :3] = -np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]) @ np.diag([1.0, 1, -1])
+    pose[:3, 3] = -0.0
+    pose[0, 3] = 1.0
+    for shape in (gk.Point(), gk.Sphere(1)):
+        one, stack = volume(shape, pose), volume(shape, pose[None])[0]
+        for name in type(one)._names:
+            assert np.asarray(getattr(one, name)).tobytes() == np.asarray(getattr(stack, name)).tobytes()

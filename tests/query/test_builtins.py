@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import gc
+import itertools
 import os
 import pickle
 import signal
@@ -83,6 +84,26 @@ def test_the_same_bits_as_by_python():
     one, other = run(code), run(code, GJK3D_BUILTINS="0")
     assert one == other
     assert one.count("\n") == len(SHAPES) ** 2 * 7 * 14
+
+
+def test_ties_have_the_booleans_of_stacks():
+    """Faces that touch, axes in line: what no search can tell is told by the distance, as in a stack."""
+    steps = np.stack(np.meshgrid(*[np.arange(-1.0, 1.25, 0.25)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    poses = np.tile(np.eye(4), (len(steps), 1, 1))
+    poses[:, :3, 3] = steps
+    cube = gk.Box((1, 1, 1))
+    shapes = cube, gk.Cylinder(0.5, 1), gk.ConvexHull(cube.surface().vertices), gk.Sphere(0.5)
+    for a, b in itertools.product(shapes, shapes):
+        pair, scene = gk.Pair(a, b), gk.Scene()
+        scene.add("a", a)
+        scene.add("b", b)
+        for margin in (0.0, 0.25, -0.25):
+            many = gk.collide(a, b, None, poses, margin=margin).tolist()
+            assert [gk.collide(a, b, None, pose, margin=margin) for pose in poses] == many
+            assert [pair.collide(None, pose, margin=margin) for pose in poses] == many
+            for pose, told in zip(poses[::7], many[::7], strict=True):
+                scene.move("b", pose)
+                assert scene.collides("b", margin=margin) == told == pair.collide(None, pose.tolist(), margin=margin)
 
 
 def test_they_are_used_and_can_be_switched_off():
@@ -434,3 +455,15 @@ for _ in range(100_000):
 print(answered)
 """
     assert int(run(code, PYTHONWARNINGS="ignore")) > 15_000
+
+
+@pytest.mark.parametrize("field", ["distance", "normal", "status", "pose_b"])
+def test_a_row_that_is_no_answer_is_not_read_beyond(field):
+    box = SHAPES[2]
+    for row in (b"", b"short", b"\0" * 367, b"\0" * 369, None, 5):
+        answer = gk.Pair(box, box).distance(None, some_poses(1, 1)[0])
+        answer._row = row
+        with pytest.raises((ValueError, TypeError)):
+            getattr(answer, field)
+    answer._row = b"\xff" * 368
+    assert answer.status is None

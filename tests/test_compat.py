@@ -189,6 +189,10 @@ def test_collisions_are_those_of_trimesh(seed, kinds):
     assert left[1] < names
 
 
+def translation(shift):
+    return trimesh.transformations.translation_matrix(shift)
+
+
 def face_pairs(contacts, first, second):
     return {(contact.index(first), contact.index(second)) for contact in contacts}
 
@@ -247,6 +251,8 @@ def test_contacts_of_convex_meshes_have_the_depth_of_the_meshes(pair):
         assert (distance <= 0.0) == hit
         peer = b.min_distance_single(CONVEX[pair[1]], where)
         if hit:
+            (only,) = mine
+            assert a.in_collision_single(trimesh.creation.icosphere(radius=1e-9), translation(only.point))
             assert peer < 0.0
             assert -distance == pytest.approx(mine[0].depth, abs=1e-15)
             # of two depths the lesser is nearer to the truth; fcl stops at 1e-6
@@ -305,6 +311,24 @@ def test_of_overlapping_pairs_the_least_distance_is_returned():
     assert data.point("c") == pytest.approx(data.point("d"), abs=1e-12)
     distance, data = manager.min_distance_internal(None, return_data=True)
     assert np.linalg.norm(data.point("a") - data.point("b")) == pytest.approx(-distance, abs=1e-12)
+
+
+@pytest.mark.parametrize("order", range(12))
+def test_two_cubes_in_one_place_have_one_contact(order):
+    """As trimesh's own tests want it, but for the point and the way: fcl takes these by the order of vertices."""
+    cube, rng = trimesh.creation.box(), np.random.default_rng(order)
+    p = rng.permutation(8)
+    cube = trimesh.Trimesh(cube.vertices[p], np.argsort(p)[cube.faces][rng.permutation(12)], process=False)
+    where = translation((5, 0, 0))
+    manager = gk.CollisionManager()
+    manager.add_object("cube0", cube)
+    manager.add_object("cube1", cube, where)
+    hit, names, (only,) = manager.in_collision_single(cube, where, return_names=True, return_data=True)
+    assert (hit, names, only.names) == (True, {"cube1"}, {"cube1", "__external"})
+    assert only.depth == pytest.approx(1.0, abs=1e-15)
+    assert sorted(np.abs(only.normal)) == pytest.approx([0.0, 0.0, 1.0], abs=1e-15)
+    assert np.abs(only.point - (5, 0, 0)).max() <= 0.5 + 1e-12
+    assert only.normal @ (only.point - (5, 0, 0)) == pytest.approx(0.0, abs=1e-12)
 
 
 # --- what differs, as listed --------------------------------------------------------------------------------------

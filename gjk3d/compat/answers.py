@@ -162,16 +162,23 @@ def contacts(pairs: list[tuple[CollisionObject, CollisionObject]]) -> list[Conta
 
 
 def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> Iterator[list[ContactData]]:
-    """Yield the contacts of each pair, all of which are of the same two meshes."""
+    """Yield the contacts of each pair, all of which are of the same two meshes: one where both are convex."""
     first, second = (_rows_of([pair[side] for pair in pairs]) for side in range(2))
     a, b = pairs[0][0].mesh, pairs[0][1].mesh
-    found, convex = touches(a, b, first, second), a.is_convex and b.is_convex
-    faces, rows, begins = found
-    if convex and len(rows):
-        rows[:, 3:] = np.repeat(_depths(a, b, first, second), np.diff(begins), axis=0)
-    new, begins = object.__new__, begins.tolist()
+    faces: Any
+    if a.is_convex and b.is_convex:
+        rows, points = _depths(a, b, first, second)
+        begins = range(len(pairs) + 1)
+
+        def faces(k: int) -> tuple[int, int]:
+            return _faces_of((a, b), (first[k], second[k]), (points[k, :3], points[k, 3:]))
+
+    else:
+        faces, rows, starts = touches(a, b, first, second)
+        begins = starts.tolist()
+    new = object.__new__
     for k, (one, other) in enumerate(pairs):
-        start, stop = begins[k : k + 2]
+        start, stop = begins[k], begins[k + 1]
         if start == stop:
             yield [_contact_within(one, other)]
             continue
@@ -189,8 +196,11 @@ def _rows_of(objects: list[CollisionObject]) -> Array:
     return found
 
 
-def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Array:
-    """Return normals from the hull of one mesh to that of the other at pairs of poses, and how deep they overlap."""
+def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Array]:
+    """Return how deep the hulls of two meshes overlap at pairs of poses.
+
+    First the point in the middle, the normal from one to the other and the depth, (k, 7), then the points of both.
+    """
     one, other, count = a.hull(), b.hull(), len(rows_a)
     ints, floats, row = prepared(one, other).arena
     pair, poses = row.copy(), np.concatenate([rows_a, rows_b])
@@ -203,14 +213,16 @@ def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Array:
     )  # fmt: skip
     if not (flags[:, 2] > flags[:, 3]).all():  # not tight, or out of room
         way_of(one, other).solve(one, other, Rows(rows_a, rows_b, count, True), Wanted(SIGNED), out, flags)
-    found = out[:, 3:7].copy()
-    np.maximum(-out[:, 0], 0.0, out=found[:, 3])
-    return found
+    found = np.empty((count, 7))
+    np.multiply(out[:, 6:9] + out[:, 9:12], 0.5, out=found[:, :3])
+    found[:, 3:6] = out[:, 3:6]
+    np.maximum(-out[:, 0], 0.0, out=found[:, 6])
+    return found, out[:, 6:12]
 
 
 def _contact_within(a: CollisionObject, b: CollisionObject) -> ContactData:
-    """Return the contact of a pair of which one lies in the other."""
-    deep = _deep(a, b, a.mesh.is_convex and b.mesh.is_convex)
+    """Return the contact of a pair of which one lies in the other, one of them not convex."""
+    deep = _deep(a, b, False)
     point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
     faces = _faces_at(a, point, b, point)
     return ContactData((a.name, b.name), faces, np.array(deep.normal), point, max(0.0, -float(deep.distance)))

@@ -13,7 +13,7 @@ Names = Sequence[Hashable]
 
 
 class ContactData:
-    """Where one face of an object meets one of another; see `CollisionManager` for what its numbers mean.
+    """Where two objects meet, or a face of each; see `CollisionManager` for what its numbers mean.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class ContactData:
     faces : sequence of int
         The face of each.
     normal, point : (3,) float
-        From the first object to the second; a point of both faces.
+        From the first object to the second; a point of both.
     depth : float
         How far moving the second along the normal parts them.
 
@@ -40,7 +40,8 @@ class ContactData:
     """
 
     __slots__ = ("_found", "_row")
-    _found: tuple[Names, Any, Array]  #: of a pair: its names, the faces, and a point, a normal and a depth each
+    #: of a pair: its names, the faces, or what finds those of a row, and a point, a normal and a depth each
+    _found: tuple[Names, Any, Array]
 
     def __init__(self, names: Names, faces: Sequence[int], normal: Array, point: Array, depth: float) -> None:
         self._found = tuple(names), (faces,), np.concatenate([point, normal, [depth]])[None]
@@ -58,7 +59,7 @@ class ContactData:
 
     @property
     def point(self) -> Array:
-        """A point of both faces, (3,)."""
+        """A point of both, (3,): of the two faces, or of convex objects in the middle of the overlap."""
         return self._found[2][self._row, :3].copy()
 
     @property
@@ -75,7 +76,8 @@ class ContactData:
             One of ``names``.
         """
         names, faces, _ = self._found
-        return int(faces[self._row][names.index(name)])
+        both = faces(self._row) if callable(faces) else faces[self._row]
+        return int(both[names.index(name)])
 
 
 class DistanceData:

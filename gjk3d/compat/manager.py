@@ -43,8 +43,10 @@ class CollisionManager:
       collisions then. One that is not finite, flattens the mesh, or is no affine (4, 4) matrix is an error.
     - Transforms keep their digits: trimesh's ``add_object`` rounds them to 32 bits.
     - ``index`` is the face of a mesh also where it is convex; trimesh says -1 there.
-    - Convex meshes that overlap have a contact for each pair of faces that meet, trimesh one in all; where nothing
-      meets because one is inside the other there is one, with the faces nearest to it.
+    - Convex meshes that overlap have one contact, as in trimesh: its point is in the middle between the two that the
+      depth was measured at, and its faces are those nearest to these. Of several ways out of one length fcl takes any,
+      by the order of vertices, and now and then a longer one. Others have a contact for each pair of faces that meet,
+      and where one is inside the other one, with the faces nearest to it.
     - The normal of a contact points from the first object to the second: of two in the manager the first in the order
       of their names, else from the object in the manager to the one given, or in the other manager. The order of fcl
       is not documented.

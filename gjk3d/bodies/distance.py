@@ -10,6 +10,7 @@ import numpy as np
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.depth import depth
 from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.hulls import placing
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import APART, MeshPair, meet_many
 from gjk3d.bodies.pair import BodyPair, FewParts, Nearest
@@ -174,9 +175,7 @@ def _hull_of(body: Thing, plane: Halfspace) -> Shape:
 
 
 def _placing(a: Thing, b: Thing) -> float:
-    """Bound how far a corner of the hull is from where it is meant: it went through the pose of its part."""
-    body = b if isinstance(a, Halfspace) else a
-    return 0.0 if isinstance(body, Mesh) else ROUNDING * parts_of(body).reach
+    return placing(b if isinstance(a, Halfspace) else a)
 
 
 def collide_with_plane(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:

@@ -40,7 +40,7 @@ _WHERE = {
     "ConvexUnion": "shapes.combined",
     "Swept": "shapes.combined",
     "Support": "shapes.mapped",
-    "Pairs": "convex.pairs",
+    "Pairs": "query.pairs",
     "raycast": "query.raycast",
     "RayHit": "query.raycast",
     "Motion": "query.motion",
@@ -100,7 +100,6 @@ if TYPE_CHECKING:
     from gjk3d.compat import CollisionManager as CollisionManager
     from gjk3d.compat import scene_to_collision as scene_to_collision
     from gjk3d.compiling import warmup as warmup
-    from gjk3d.convex.pairs import Pairs as Pairs
     from gjk3d.exact import Verdict as Verdict
     from gjk3d.exact import verify as verify
     from gjk3d.query.bounding import aabb as aabb
@@ -120,6 +119,7 @@ if TYPE_CHECKING:
     from gjk3d.query.motion import Motion as Motion
     from gjk3d.query.overlap import overlap as overlap
     from gjk3d.query.pair import Pair as Pair
+    from gjk3d.query.pairs import Pairs as Pairs
     from gjk3d.query.raycast import RayHit as RayHit
     from gjk3d.query.raycast import raycast as raycast
     from gjk3d.query.time_of_impact import Impact as Impact

@@ -51,11 +51,16 @@ def _ordered(a: Any, b: Any, rows: Rows) -> tuple[bool, Body, Any, Rows]:
     swapped = not in_order(a, b)
     if swapped:
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
+    check_an_end(b)
+    return swapped, a, b, rows
+
+
+def check_an_end(b: Thing) -> None:
+    """Raise where the second of two in order has no end: then neither has."""
     if isinstance(b, HeightField):
         raise UnsupportedPair(
             "two HeightFields: both go down without end; make one of them a gjk3d.Mesh or a Compound that has one"
         )
-    return swapped, a, b, rows
 
 
 def _at(a: Body, b: Any, rows: Rows, k: int) -> BodyPair:

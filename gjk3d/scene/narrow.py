@@ -19,7 +19,7 @@ from gjk3d.convex.rows import Rows, Wanted, empty_answers
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, matrices
-from gjk3d.query.contact import Contact
+from gjk3d.query.contact import Contact, padded
 from gjk3d.query.dispatch import way_of
 from gjk3d.query.raycast import RayHit, cast_rays
 from gjk3d.scene.candidates import Candidates, wider
@@ -314,16 +314,12 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
         meeting_points(a, b, row_a, row_b, out, within, most)
         for a, b, row_a, row_b, out in narrow.one_by_one(answers[mixed])
     ]
-    count[mixed] = [len(points) for points, _ in others]
-    columns = int(count.max()) if most is None else most
-    points, normals = (
-        np.full((len(answers), columns, manifold.POINT), np.nan),
-        np.full((len(answers), columns, 3), np.nan),
-    )
-    points[~mixed, : some.shape[1]] = some
+    own, count[mixed], ways = padded(others, most)
+    columns = max(some.shape[1], own.shape[1])
+    points, normals = np.full((len(count), columns, manifold.POINT), np.nan), np.full((len(count), columns, 3), np.nan)
+    points[~mixed, : some.shape[1]], points[mixed, : own.shape[1]] = some, own
     normals[~mixed] = np.where(np.isnan(points[~mixed, :, :3]), np.nan, answers.out[~mixed, None, 3:6])
-    for k, (own, ways) in zip(np.flatnonzero(mixed).tolist(), others, strict=True):
-        points[k, : len(own)], normals[k, : len(own)] = own, ways
+    normals[mixed, : own.shape[1]] = ways
     return Contact(result, points, count, normals)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -186,7 +186,7 @@ class ConvexUnion(Composed):
 
 
 class Swept(Composed):
-    """What a shape sweeps: the convex hull of everywhere it is on its way.
+    """What a shape sweeps: the convex hull of everywhere it is on its way; of what is not convex, of each of its parts.
 
     Along a straight line it is exact. On a way with a turn it is conservative: the hull of the shape at a few places,
     grown by how far any of its points can bend off the straight lines between them, which shrinks with the square of
@@ -194,8 +194,8 @@ class Swept(Composed):
 
     Parameters
     ----------
-    shape : Shape
-        A bounded shape.
+    shape : Shape, Mesh or the like
+        A bounded one.
     motion : (3,) float or Motion
         The way from where the shape is in its own frame, or a `gjk3d.Motion` in whose world the swept shape then is.
     pieces : int
@@ -203,13 +203,14 @@ class Swept(Composed):
 
     Returns
     -------
-    Composed
-        Flattened: nothing is nested in it.
+    Composed or Compound
+        Flattened: nothing is nested in it. Of what is not convex a compound of what its parts sweep, as many as there
+        are triangles, and of a closed mesh itself where it starts.
 
     Raises
     ------
     ShapeError
-        Where the shape is not convex or is unbounded, or the motion is neither a vector nor a single motion.
+        Where the shape is none or is unbounded, or the motion is neither a vector nor a single motion.
 
     Notes
     -----
@@ -228,8 +229,16 @@ class Swept(Composed):
 
     __slots__ = ()
 
-    def __new__(cls, shape: Shape, motion: Any, pieces: int = PIECES) -> Composed:  # type: ignore[misc]
+    @overload
+    def __new__(cls, shape: Shape, motion: Any, pieces: int = PIECES) -> Composed: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any: ...
+    def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any:
         """Return the flattened hull."""
+        by_parts = getattr(shape, "_swept", None)
+        if callable(by_parts):
+            start = motion.at(0.0) if callable(getattr(motion, "at", None)) and not motion.stacked else None
+            return by_parts(lambda part: cls(part, motion, pieces), start)
         body = _bounded(shape, "Swept", "shape")
         if not callable(getattr(motion, "at", None)):
             return MinkowskiSum(body, Segment((0.0, 0.0, 0.0), vector(motion, "Swept: motion")))

@@ -38,7 +38,7 @@ _WHERE = {
     "Pair": "query.pair",
     "MinkowskiSum": "shapes.combined",
     "ConvexUnion": "shapes.combined",
-    "Swept": "shapes.combined",
+    "Swept": "query.swept",
     "Support": "shapes.mapped",
     "Pairs": "query.pairs",
     "raycast": "query.raycast",
@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from gjk3d.query.pairs import Pairs as Pairs
     from gjk3d.query.raycast import RayHit as RayHit
     from gjk3d.query.raycast import raycast as raycast
+    from gjk3d.query.swept import Swept as Swept
     from gjk3d.query.time_of_impact import Impact as Impact
     from gjk3d.query.time_of_impact import ImpactStatus as ImpactStatus
     from gjk3d.query.time_of_impact import shapecast as shapecast
@@ -144,7 +145,6 @@ if TYPE_CHECKING:
     from gjk3d.shapes.combined import ConvexUnion as ConvexUnion
     from gjk3d.shapes.combined import MinkowskiSum as MinkowskiSum
     from gjk3d.shapes.combined import Rounded as Rounded
-    from gjk3d.shapes.combined import Swept as Swept
     from gjk3d.shapes.composed import Composed as Composed
     from gjk3d.shapes.cone import Cone as Cone
     from gjk3d.shapes.convex_hull import ConvexHull as ConvexHull

@@ -7,7 +7,7 @@ the kernels take them. Every question about it follows from these: `pair` and `d
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
@@ -18,7 +18,6 @@ from gjk3d.frozen import Frozen
 from gjk3d.typing import Array, Bools, Ints
 
 if TYPE_CHECKING:
-    from gjk3d.bodies.compound import Compound
     from gjk3d.bodies.surface import TriangleSurface
     from gjk3d.shapes.base import Shape
 
@@ -124,12 +123,6 @@ class Body(Frozen):
     def _build_parts(self) -> Parts:
         """Return the convex parts; a body whose parts are made where they are asked about has `_parts_near` instead."""
         raise TypeError(f"a {type(self).__name__} has no list of all its parts: _parts_near() makes those near a box")
-
-    def _swept(self, sweep: Callable[[Shape], Shape], start: Array | None) -> Compound:
-        """Return what this sweeps, where ``sweep`` says what a part does; for `gjk3d.Swept`."""
-        from gjk3d.bodies.sweep import swept  # it makes a compound, which is a body
-
-        return swept(self, sweep, start)
 
     def _bytes(self) -> Iterator[bytes]:
         """Yield what is the same in every process."""

@@ -109,6 +109,15 @@ class Contact(Answer[N]):
         """Which points of one pair have one normal: numbers of points, by patch, that of the deepest point first.
 
         Convex shapes have one patch, or none; those of others are as many as the directions in which they touch.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> shelf = gk.Compound([(gk.Box((3, 3, 1)), None), (gk.Box((1, 3, 3)), None)])
+        >>> pose = [(1, 0, 0, 1), (0, 1, 0, 0), (0, 0, 1, 1), (0, 0, 0, 1)]
+        >>> touch = gk.contact(shelf, gk.Box((1, 1, 1)), None, pose, max_points=None)
+        >>> [touch.normals[patch[0]].tolist() for patch in touch.patches]
+        [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
         """
         if self.gaps.ndim == 2:
             raise TypeError("this Contact is of many pairs: ask that of one, contact[k].patches")

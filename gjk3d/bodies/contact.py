@@ -28,6 +28,7 @@ _MOST = 256  #: pairs of parts, the deepest, that are looked at for more than on
 _LOOKED_AT = 16384  #: pairs of faces that meet
 _MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
 _FAR = 8.0  #: and so much deeper at most
+_NEARLY = 1e-3  #: of a gap: a part that is nearer by less, as one that is tilted by up to 2.5 degrees, is as near
 _LEVEL = 1e-9  #: a direction that is off a plane by less is along it
 _ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
 _SAME = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
@@ -76,8 +77,10 @@ def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float, dep
     assert isinstance(a, Body)
     x = pair_of(a, b, relative(row_a, row_b))
     pairs, out = _of_faces(x, b, depth) if by_faces else _that_meet(x, within)
-    if not len(pairs) and within > 0.0:
-        pairs, out = _that_meet(x, within)
+    if by_faces and within > 0.0:
+        more, near = _that_meet(x, within)
+        ahead = _face_each_other(x, more, near)
+        pairs, out = np.concatenate([pairs, more[ahead]]), np.concatenate([out, near[ahead]])
     if within > 0.0:
         kept = _mutual(x, out)
         pairs, out = pairs[kept], out[kept]
@@ -99,6 +102,14 @@ def _that_meet(x: BodyPair, within: float) -> tuple[Ints, Array]:
     return pairs, out
 
 
+def _face_each_other(x: BodyPair, pairs: Ints, out: Array) -> Ints:
+    """Return which pairs are apart, and have none of either solid between them."""
+    ours, theirs = x.a.outward(pairs[:, 0]), x.b.outward(pairs[:, 1]) @ x.m[:9].reshape(3, 3).T
+    ahead = np.einsum("ij,ij->i", ours, out[:, 3:6]) >= -_LEVEL
+    ahead &= np.einsum("ij,ij->i", theirs, out[:, 3:6]) <= _LEVEL
+    return np.flatnonzero(ahead & (out[:, 1] > 0.0))
+
+
 def _mutual(x: BodyPair, out: Array) -> Ints:
     """Return which pairs touch, or are apart with no part of either nearer to the point on the other."""
     apart = np.flatnonzero(out[:, 1] > 0.0)
@@ -106,7 +117,7 @@ def _mutual(x: BodyPair, out: Array) -> Ints:
     if len(apart):
         far = float(out[apart, 0].max())
         nearer = np.minimum(_nearest(x.a, out[apart, 9:12], far), _nearest(x.b, moved_back(x.m, out[apart, 6:9]), far))
-        kept[apart] = nearer >= out[apart, 0] * (1.0 - _LEVEL) - 4.0 * x.error
+        kept[apart] = nearer >= out[apart, 0] * (1.0 - _NEARLY) - 4.0 * x.error
     return np.flatnonzero(kept)
 
 

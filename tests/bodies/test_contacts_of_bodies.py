@@ -118,6 +118,21 @@ def test_a_box_on_many_parts_keeps_its_corners(name: str, height: float) -> None
         assert len(touch.patches) == 1
 
 
+def test_a_tilted_box_has_near_points_beside_those_that_touch() -> None:
+    tilt = 0.01
+    pose = np.eye(4)
+    pose[:3, :3] = [[np.cos(tilt), 0, np.sin(tilt)], [0, 1, 0], [-np.sin(tilt), 0, np.cos(tilt)]]
+    box = gk.Box((1, 1, 0.4))
+    pose[2, 3] = 0.5 * np.sin(tilt) + 0.2 * np.cos(tilt) - 1e-4  # an edge is so deep
+    solid = gk.Mesh(*box.surface())
+    for body in (box, solid):
+        touch = gk.contact(plate(), body, None, pose, within=0.05, max_points=None)
+        gaps = touch.gaps[np.abs(touch.normals @ (0, 0, 1)) > 0.999]
+        assert gaps.min() == pytest.approx(-1e-4, rel=1e-3)
+        assert gaps.max() == pytest.approx(np.sin(tilt) - 1e-4, rel=1e-2)
+        assert gk.contact(plate(), body, None, pose, max_points=None).gaps.max() <= 1e-9
+
+
 def test_two_patches_of_a_box_in_a_corner() -> None:
     solid = every_kind.closed().body
     cube = gk.Box((1, 1, 0.8))

@@ -174,6 +174,32 @@ def test_translating_triangles_as_in_plain_numpy(seed: int, kinds: tuple[str, st
         assert impact.time[0] - slack <= wanted <= impact.time[1] + slack
 
 
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1), names=st.tuples(*[st.sampled_from(["solid", "compound", "voxels"])] * 2),
+    turns=st.sampled_from([0.0, 0.5, 6.0, 25.0]), far=st.sampled_from([0.0, 30.0]),
+    clearance=st.sampled_from([0.0, 0.1]),
+)  # fmt: skip
+def test_both_move_and_turn(seed: int, names: tuple[str, str], turns: float, far: float, clearance: float) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = (THINGS[name] for name in names)
+    motions = []
+    for side in (-1.0, 1.0):
+        start = anywhere(rng, 1.0)
+        start[0, 3] += side * 4.0
+        turn = rng.normal(size=3) * turns / 3.0
+        center = start[:3, 3] + far * rng.normal(size=3) * (turns < 1.0)
+        motions.append(gk.Motion(start, (-6.0 * side * rng.random(), *rng.normal(size=2)), turn, center=center))
+    impact = gk.time_of_impact(a.body, b.body, *motions, clearance=clearance)
+    low, high = first_of_parts(a, b, *motions, clearance=clearance)
+    assert impact.free_until <= high + 1e-12
+    assert low <= impact.time[1] + 1e-12
+    assert impact.status != gk.ImpactStatus.UNRESOLVED
+    for t in np.linspace(0.0, impact.free_until, 12)[:-1]:
+        poses = [motion.at(float(t)) for motion in motions]
+        assert gk.distance(a.body, b.body, *poses).upper > clearance
+
+
 # --- what is special -------------------------------------------------------------------------------------------------
 
 

@@ -371,15 +371,12 @@ class Pairs:
 
     def _by_shapes(self, pairs: Ints, table: Ints, rows: Array, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield two shapes, those of some pairs that are of these two, and their poses."""
-        if not len(which):
-            return
-        kinds, group = np.unique(pairs[which], axis=0, return_inverse=True)
-        order = np.argsort(group.ravel(), kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(group.ravel()))[:-1])
-        for (i, j), part in zip(kinds.tolist(), parts, strict=True):
-            some = which[part]
-            placed = Rows(rows[table[some, 3]], rows[table[some, 8]], len(some), True)
-            yield self.shapes[i], self.shapes[j], some, placed
+        order = which[np.lexsort((pairs[which, 1], pairs[which, 0]))]
+        begins = np.flatnonzero((np.diff(pairs[order], axis=0, prepend=-1) != 0).any(axis=1)).tolist()
+        for start, stop in zip(begins, [*begins[1:], len(order)], strict=False):
+            some = order[start:stop]
+            a, b = (self.shapes[number] for number in pairs[some[0]].tolist())
+            yield a, b, some, Rows(rows[table[some, 3]], rows[table[some, 8]], len(some), True)
 
     def _indices(self, index_pairs: Indices) -> Ints:
         pairs = np.asarray(index_pairs)

@@ -157,17 +157,8 @@ class Narrow:
 
     def _by_shapes(self, pairs: Ints, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield two shapes, those of the pairs that are of these two, and their poses."""
-        shapes = self.shapes(pairs[which])
-        order = np.lexsort((shapes[:, 1], shapes[:, 0]))
-        ordered = shapes[order]
-        begins = np.flatnonzero((np.diff(ordered, axis=0, prepend=-1) != 0).any(axis=1)).tolist() if len(order) else []
-        for start, stop in zip(begins, [*begins[1:], len(order)], strict=False):
-            some = which[order[start:stop]]
-            a, b = (self.pairs.shapes[number] for number in ordered[start].tolist())
-            yield a, b, some, self._poses(pairs[some])
-
-    def _poses(self, pairs: Ints) -> Rows:
-        return Rows(self.rows[pairs[:, 0]], self.rows[pairs[:, 1] + self.shift], len(pairs), True)
+        shapes, table = self.table(pairs)
+        return self.pairs._by_shapes(shapes, table, self.rows, which)
 
     # --- how far -------------------------------------------------------------------------------------------------
 

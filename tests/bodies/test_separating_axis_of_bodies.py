@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import gjk3d as gk
 from gjk3d.errors import UnsupportedPair
@@ -44,6 +46,31 @@ def test_the_plane_has_all_of_both_on_its_sides(one: str, other: str) -> None:
             assert axis.status is Status.SEPARATED
             assert gk.distance(a.body, b.body, pose_a, pose_b).upper >= axis.gap - axis.error
     assert parted > 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1), kinds=st.tuples(*[st.sampled_from(["mesh", "compound", "voxels"])] * 2),
+    exponent=st.sampled_from([0, -9, 9, -40, 40]), far=st.sampled_from([0.0, 1e3]),
+)  # fmt: skip
+def test_of_any_size_anywhere(seed: int, kinds: tuple[str, str], exponent: int, far: float) -> None:
+    rng, size = np.random.default_rng(seed), 10.0**exponent
+    a, b = (every_kind.BOUNDED[kind](seed + k, size) for k, kind in enumerate(kinds))
+    pose_a, pose_b = anywhere(rng, 1.0), anywhere(rng, 1.0)
+    pose_b[0, 3] += 4.5
+    for pose in (pose_a, pose_b):
+        pose[:3, 3] = (pose[:3, 3] + far) * size
+    p, q = (np.concatenate(x.placed(pose)) for x, pose in ((a, pose_a), (b, pose_b)))
+    try:
+        axis = gk.separating_axis(a.body, b.body, pose_a, pose_b)
+    except UnsupportedPair:
+        n = np.array([1.0, 0.0, 0.0])
+        assert not (q @ n).min() > (p @ n).max() + 1e-9 * size * (1 + far)
+        return
+    gap = float((q @ axis.normal).min() - (p @ axis.normal).max())
+    slack = 1e-14 * size * (1 + far)
+    assert axis.gap - axis.error - slack <= gap <= axis.gap + axis.error + slack
+    assert axis.gap > axis.error >= 0.0
 
 
 def test_stacks_and_what_has_no_plane() -> None:

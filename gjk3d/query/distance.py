@@ -322,7 +322,7 @@ def separating_axis(
         check_polytopes(first, second, "separating_axis", False)
         out, kinds = _axes(prepared(first, second), rows)
         out[:, 4] += error
-        _check_parted(out)
+        _check_parted(out, a, b)
     if rows.stacked:
         return Axis(out[:, :3], out[:, 3], out[:, 4], kinds[:, 0], kinds[:, 1])
     return _axis(out, kinds)
@@ -342,14 +342,14 @@ def _axes(pair: Pair, rows: Rows) -> tuple[Array, Ints]:
     return out, kinds
 
 
-def _check_parted(out: Array) -> None:
+def _check_parted(out: Array, a: Collider, b: Collider) -> None:
     """Raise unless the hulls of what is not convex are apart: an axis says nothing else of it."""
     met = np.flatnonzero(~(out[:, 3] > out[:, 4]))
     if len(met):
         where = f"in question {met[0]} of {len(out)} " if len(out) > 1 else ""
         raise UnsupportedPair(
-            f"separating_axis: {where}no plane parts the two, since their hulls touch or overlap (gap "
-            f"{out[met[0], 3]:.6g}): use distance or signed_distance, which look at their parts"
+            f"separating_axis: {where}no plane parts a, a {type(a).__name__}, from b, a {type(b).__name__}, since their"
+            f" hulls touch or overlap (gap {out[met[0], 3]:.6g}): use distance or signed_distance, which look at parts"
         )
 
 

@@ -34,7 +34,7 @@ def test_the_plane_has_all_of_both_on_its_sides(one: str, other: str) -> None:
         p, q = (np.concatenate(x.placed(pose)) for x, pose in ((a, pose_a), (b, pose_b)))
         true = gk.signed_distance(gk.ConvexHull(p), gk.ConvexHull(q))
         if not true.distance > 1e-9 and (one, other) != ("box", "box"):
-            with pytest.raises(UnsupportedPair, match=r"no plane parts the two.*use distance"):
+            with pytest.raises(UnsupportedPair, match=r"no plane parts a.*use distance"):
                 gk.separating_axis(a.body, b.body, pose_a, pose_b)
             continue
         parted += 1
@@ -84,7 +84,7 @@ def test_stacks_and_what_has_no_plane() -> None:
         gk.separating_axis(solid, gk.Box((1, 1, 1)), None, poses)
     nook = gk.Box((0.5, 0.5, 0.5))  # in the corner of the L, apart from it and in its hull
     assert gk.distance(solid, nook, None, at(1.4, 1.4, 0.5)).distance == pytest.approx(0.15)
-    with pytest.raises(UnsupportedPair, match="use distance or signed_distance, which look at their parts"):
+    with pytest.raises(UnsupportedPair, match="use distance or signed_distance, which look at parts"):
         gk.separating_axis(solid, nook, None, at(1.4, 1.4, 0.5))
     for round_one in (every_kind.cloud().body, every_kind.ground().body):
         with pytest.raises(UnsupportedPair, match="use distance or signed_distance, whose normal parts the two"):

@@ -38,9 +38,9 @@ _WHERE = {
     "Pair": "query.pair",
     "MinkowskiSum": "shapes.combined",
     "ConvexUnion": "shapes.combined",
-    "Swept": "shapes.combined",
+    "Swept": "query.swept",
     "Support": "shapes.mapped",
-    "Pairs": "convex.pairs",
+    "Pairs": "query.pairs",
     "raycast": "query.raycast",
     "RayHit": "query.raycast",
     "Motion": "query.motion",
@@ -100,7 +100,6 @@ if TYPE_CHECKING:
     from gjk3d.compat import CollisionManager as CollisionManager
     from gjk3d.compat import scene_to_collision as scene_to_collision
     from gjk3d.compiling import warmup as warmup
-    from gjk3d.convex.pairs import Pairs as Pairs
     from gjk3d.exact import Verdict as Verdict
     from gjk3d.exact import verify as verify
     from gjk3d.query.bounding import aabb as aabb
@@ -120,8 +119,10 @@ if TYPE_CHECKING:
     from gjk3d.query.motion import Motion as Motion
     from gjk3d.query.overlap import overlap as overlap
     from gjk3d.query.pair import Pair as Pair
+    from gjk3d.query.pairs import Pairs as Pairs
     from gjk3d.query.raycast import RayHit as RayHit
     from gjk3d.query.raycast import raycast as raycast
+    from gjk3d.query.swept import Swept as Swept
     from gjk3d.query.time_of_impact import Impact as Impact
     from gjk3d.query.time_of_impact import ImpactStatus as ImpactStatus
     from gjk3d.query.time_of_impact import shapecast as shapecast
@@ -144,7 +145,6 @@ if TYPE_CHECKING:
     from gjk3d.shapes.combined import ConvexUnion as ConvexUnion
     from gjk3d.shapes.combined import MinkowskiSum as MinkowskiSum
     from gjk3d.shapes.combined import Rounded as Rounded
-    from gjk3d.shapes.combined import Swept as Swept
     from gjk3d.shapes.composed import Composed as Composed
     from gjk3d.shapes.cone import Cone as Cone
     from gjk3d.shapes.convex_hull import ConvexHull as ConvexHull

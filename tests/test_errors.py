@@ -97,7 +97,7 @@ QUESTIONS = {
         "b is a list, expected a shape such as gjk3d.Box",
     ),
     "a mesh": (
-        lambda: gk.contact(BALL, gk.load("data/nut.stl")),
+        lambda: gk.overlap(BALL, gk.load("data/nut.stl")),
         UnsupportedPair,
         "pass its hull() to ask about its convex hull",
     ),

@@ -18,7 +18,8 @@ from gjk3d.typing import Array, RowsLike
 class PointCloud(Body):
     """Points, each standing for a ball about it.
 
-    `gjk3d.collide`, `distance` and `signed_distance` take it on either side; the answers are those of the balls, exact.
+    `gjk3d.collide`, `distance`, `contact` and their like take it on either side; the answers are those of the balls,
+    exact.
     In overlap the depth comes with bounds, as a `Compound` has it.
 
     Parameters

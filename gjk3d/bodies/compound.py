@@ -24,10 +24,10 @@ Part = tuple[Shape | Mesh, Array]
 class Compound(Body):
     """A union of shapes, each at a pose of its own: one body, convex or not.
 
-    `gjk3d.collide`, `distance` and `signed_distance` take it on either side, against convex shapes, meshes and other
-    solids. Apart, the bounds are those of its nearest part. In overlap the depth lies between that of the deepest pair
-    of parts and the shortest translation that was found to part the two; where that pair's own translation does, both
-    are the same.
+    `gjk3d.collide`, `signed_distance`, `contact` and their like take it on either side, against convex shapes, meshes
+    and other solids. Apart, the bounds are those of its nearest part. In overlap the depth lies between that of the
+    deepest pair of parts and the shortest translation that was found to part the two; where that pair's own translation
+    does, both are the same.
 
     Parameters
     ----------

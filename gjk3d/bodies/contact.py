@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import hypot
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
-from gjk3d.bodies.base import Body
+from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.distance import Thing, hulls_with_plane, in_order, pair_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, MeshPair, too_many
@@ -22,7 +24,7 @@ from gjk3d.geometry.vec3 import place as at
 from gjk3d.geometry.vec3 import turn as along
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import relative_pose
-from gjk3d.poses import ROUNDING, moved, relative
+from gjk3d.poses import IDENTITY, ROUNDING, moved, moved_back, relative
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
@@ -31,7 +33,9 @@ _MOST = 256  #: pairs of parts, the deepest, that are looked at for more than on
 _LOOKED_AT = 16384  #: pairs of faces that meet
 _MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
 _FAR = 8.0  #: and so much deeper at most
+_NEARLY = 1e-3  #: of a gap: a part that is nearer by less, as one that is tilted by up to 2.5 degrees, is as near
 _LEVEL = 1e-9  #: a direction that is off a plane by less is along it
+_ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
 _SAME = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
 
 Points = tuple[Array, Array]  #: rows as those of `gjk3d.narrow.manifold`, and a normal each
@@ -43,13 +47,15 @@ def meeting_points(
     """Return where two bodies touch, in world axes, the deepest first; ``answer`` is their signed distance.
 
     Each pair of parts that touch, or come within a distance, has the points of these two. Of a mesh the parts are its
-    faces, and only those that meet the other count. Where nothing of the surfaces meets, as where one holds the other,
-    it is the one point that the distance was measured at.
+    faces. Where they overlap and nothing of the surfaces meets, as where one holds the other, it is the one point that
+    the distance was measured at; there is none where they are farther apart than that.
     """
+    if answer[1] > within:
+        return np.zeros((0, 7)), np.zeros((0, 3))
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         found = _on_plane(a, b, row_a, row_b, answer, within)
     else:
-        found = _of_parts(a, b, row_a, row_b, within)
+        found = _of_parts(a, b, row_a, row_b, within, -answer[1])
     points, normals = found
     if not len(points):
         points = np.concatenate([answer[6:12], answer[:1]])[None]
@@ -68,18 +74,21 @@ def _on_plane(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within:
     return own, np.broadcast_to(answer[3:6], (len(own), 3))
 
 
-def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float) -> Points:
+def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float, depth: float) -> Points:
     by_faces = isinstance(a, Mesh) and isinstance(b, (Mesh, Shape))
     if not by_faces and not in_order(a, b):
-        points, normals = _of_parts(b, a, row_b, row_a, within)
+        points, normals = _of_parts(b, a, row_b, row_a, within, depth)
         return points[:, [3, 4, 5, 0, 1, 2, 6]], 0.0 - normals
     assert isinstance(a, Body)
     x = pair_of(a, b, relative(row_a, row_b))
-    if by_faces:
-        pairs, out = _of_faces(x, b)
-    else:
-        pairs = x.meeting(within)
-        out, _ = x.solve(pairs, narrow.SIGNED)
+    pairs, out = _of_faces(x, b, depth) if by_faces else _that_meet(x, within)
+    if by_faces and within > 0.0:
+        more, near = _that_meet(x, within)
+        ahead = _face_each_other(x, more, near)
+        pairs, out = np.concatenate([pairs, more[ahead]]), np.concatenate([out, near[ahead]])
+    if within > 0.0:
+        kept = _mutual(x, out)
+        pairs, out = pairs[kept], out[kept]
     some = np.argsort(out[:, 0], kind="stable")
     some = some[out[some, 1] <= within]
     points, normals = _manifolds(x, pairs[some[:_MOST]], out[some[:_MOST]], within)
@@ -91,8 +100,47 @@ def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float) -> 
     return points, normals @ row_a[:9].reshape(3, 3).T
 
 
-def _of_faces(x: BodyPair, b: Thing) -> tuple[Ints, Array]:
-    """Return pairs of a mesh's faces and those of another, or a shape, that meet, and how deep they do."""
+def _that_meet(x: BodyPair, within: float) -> tuple[Ints, Array]:
+    """Return pairs of parts that come within a distance, of faces too, and how far apart or deep they are."""
+    pairs = BodyPair.meeting(x, within)
+    out, _ = x.solve(pairs, narrow.SIGNED)
+    return pairs, out
+
+
+def _face_each_other(x: BodyPair, pairs: Ints, out: Array) -> Ints:
+    """Return which pairs are apart, and have none of either solid between them."""
+    ours, theirs = x.a.outward(pairs[:, 0]), x.b.outward(pairs[:, 1]) @ x.m[:9].reshape(3, 3).T
+    ahead = np.einsum("ij,ij->i", ours, out[:, 3:6]) >= -_LEVEL
+    ahead &= np.einsum("ij,ij->i", theirs, out[:, 3:6]) <= _LEVEL
+    return np.flatnonzero(ahead & (out[:, 1] > 0.0))
+
+
+def _mutual(x: BodyPair, out: Array) -> Ints:
+    """Return which pairs touch, or are apart with no part of either nearer to the point on the other."""
+    apart = np.flatnonzero(out[:, 1] > 0.0)
+    kept = np.ones(len(out), dtype=bool)
+    if len(apart):
+        far = float(out[apart, 0].max())
+        nearer = np.minimum(_nearest(x.a, out[apart, 9:12], far), _nearest(x.b, moved_back(x.m, out[apart, 6:9]), far))
+        kept[apart] = nearer >= out[apart, 0] * (1.0 - _NEARLY) - 4.0 * x.error
+    return np.flatnonzero(kept)
+
+
+def _nearest(parts: Parts, points: Array, within: float) -> Array:
+    """Return how far points are from the nearest of some parts, up to a distance."""
+    cloud = PointCloud(points, 0.0)._as_parts()
+    x = BodyPair(parts, cloud, IDENTITY[0])
+    near = np.full(len(points), np.inf)
+    for pairs in x.candidates(within):
+        np.minimum.at(near, pairs[:, 1], x.solve(pairs, narrow.UNSIGNED)[0][:, 0])
+    return near
+
+
+def _of_faces(x: BodyPair, b: Thing, depth: float) -> tuple[Ints, Array]:
+    """Return pairs of a mesh's faces and those of another, or a shape, that meet, and how deep they do.
+
+    No two faces are deeper than the whole: one that pushes farther is not what is in the way.
+    """
     pairs = x.meeting(0.0, _LOOKED_AT) if isinstance(x, MeshPair) else x.meeting()
     out, _ = x.solve(pairs, narrow.SIGNED)
     ways = []
@@ -112,6 +160,8 @@ def _of_faces(x: BodyPair, b: Thing) -> tuple[Ints, Array]:
         deep = np.einsum("ij,ij->i", n, moved(x.m, _corners(x.b, pairs[:, 1])[:, 0]) - highest)
         ways.append((0.0 - n, deep, highest + deep[:, None] * n))
     kept = _push_out(out, ways, 4.0 * x.error)
+    shallow = kept[-out[kept, 0] <= max(depth, 0.0) + 4.0 * x.error]
+    kept = shallow if len(shallow) else kept
     return pairs[kept], out[kept]
 
 
@@ -170,12 +220,55 @@ def _manifolds(x: BodyPair, pairs: Ints, out: Array, within: float) -> Points:
     return points[kept], np.repeat(out[:, 3:6], count, axis=0)
 
 
+def _outermost(middles: Array, normals: Array, gaps: Array, same: float) -> Ints:
+    """Return which points of patches, those of one normal, are the corners of their outlines; and the deepest."""
+    left, kept = np.arange(len(gaps)), []
+    while len(left):
+        n = normals[left[0]]
+        alike = normals[left] @ n > _ONE_WAY
+        some, left = left[alike], left[~alike]
+        x = np.eye(3)[np.abs(n).argmin()]
+        across = np.stack([np.cross(n, x), np.cross(n, np.cross(n, x))], axis=1)
+        kept += some[_outline(middles[some] @ across, same)].tolist()
+    if gaps.min() < gaps[kept].min() - same:
+        kept.append(int(gaps.argmin()))
+    return np.sort(np.array(kept))
+
+
+def _outline(flat: Array, same: float) -> Ints:
+    """Return which of points in a plane, (k, 2), are corners of their hull (Andrew), but for those on a side of it."""
+    order = np.lexsort((flat[:, 1], flat[:, 0])).tolist()
+    places = flat.tolist()
+    corners: list[int] = []
+    for way in (order, order[::-1]):
+        chain: list[int] = []
+        for k in way:
+            while len(chain) > 1 and _bulge(places[chain[-2]], places[chain[-1]], places[k]) <= same:
+                chain.pop()
+            chain.append(k)
+        corners += chain[:-1] if len(chain) > 1 else chain
+    return np.unique(corners)
+
+
+def _bulge(a: list[float], b: list[float], c: list[float]) -> float:
+    """Return how far b lies to the right of the line from a to c."""
+    x, y = c[0] - a[0], c[1] - a[1]
+    length = hypot(x, y)
+    return ((b[0] - a[0]) * y - (b[1] - a[1]) * x) / length if length > 0.0 else hypot(b[0] - a[0], b[1] - a[1])
+
+
 def _spread(points: Array, normals: Array, most: int | None) -> Points:
-    """Return points without doubles, at most so many: the deepest, then each the farthest from those before."""
+    """Return points without doubles, at most so many: the deepest, then each the farthest from those before.
+
+    Where there are more, corners of outlines come before all that lies within a patch.
+    """
     order = np.argsort(points[:, 6], kind="stable")
     points, normals = points[order], normals[order]
     middles = 0.5 * (points[:, :3] + points[:, 3:6])
     same = _SAME * float(np.abs(middles).max())
+    if most is not None and len(points) > most:
+        outer = _outermost(middles, normals, points[:, 6], same)
+        points, normals, middles = points[outer], normals[outer], middles[outer]
     far = np.full(len(points), np.inf)
     kept: list[int] = []
     while len(kept) < (len(points) if most is None else most):

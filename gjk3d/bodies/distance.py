@@ -10,6 +10,7 @@ import numpy as np
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.depth import depth
 from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.hulls import placing
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import APART, MeshPair, meet_many
 from gjk3d.bodies.pair import BodyPair, FewParts, Nearest
@@ -50,11 +51,16 @@ def _ordered(a: Any, b: Any, rows: Rows) -> tuple[bool, Body, Any, Rows]:
     swapped = not in_order(a, b)
     if swapped:
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
+    check_an_end(b)
+    return swapped, a, b, rows
+
+
+def check_an_end(b: Thing) -> None:
+    """Raise where the second of two in order has no end: then neither has."""
     if isinstance(b, HeightField):
         raise UnsupportedPair(
             "two HeightFields: both go down without end; make one of them a gjk3d.Mesh or a Compound that has one"
         )
-    return swapped, a, b, rows
 
 
 def _at(a: Body, b: Any, rows: Rows, k: int) -> BodyPair:
@@ -174,9 +180,7 @@ def _hull_of(body: Thing, plane: Halfspace) -> Shape:
 
 
 def _placing(a: Thing, b: Thing) -> float:
-    """Bound how far a corner of the hull is from where it is meant: it went through the pose of its part."""
-    body = b if isinstance(a, Halfspace) else a
-    return 0.0 if isinstance(body, Mesh) else ROUNDING * parts_of(body).reach
+    return placing(b if isinstance(a, Halfspace) else a)
 
 
 def collide_with_plane(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:

@@ -173,9 +173,9 @@ class Prisms(Parts):
 class HeightField(Body):
     """Ground: heights over a grid, two triangles a cell, solid below them without end.
 
-    `gjk3d.collide`, `distance` and `signed_distance` take it on either side, against all that has an end; the answers
-    are those of the solid, exact. In overlap the depth comes with bounds, as a `Compound` has it; a thing that has
-    fallen through the ground is inside it.
+    `gjk3d.collide`, `distance`, `contact` and their like take it on either side, against all that has an end; the
+    answers are those of the solid, exact. In overlap the depth comes with bounds, as a `Compound` has it; a thing that
+    has fallen through the ground is inside it.
 
     Parameters
     ----------

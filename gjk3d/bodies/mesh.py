@@ -31,8 +31,8 @@ class Part(NamedTuple):
 class Mesh(TriangleSurface):
     """A triangle mesh: what was loaded, convex or not.
 
-    `gjk3d.collide`, `distance` and `signed_distance` take it as it is, hollows and all; other queries take convex
-    shapes, and `hull` gives the convex hull of a mesh.
+    `gjk3d.collide`, `signed_distance`, `contact`, `time_of_impact` and their like take it as it is, hollows and all;
+    those few that take convex shapes alone say so, and `hull` gives the convex hull of a mesh.
 
     Parameters
     ----------

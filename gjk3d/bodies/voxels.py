@@ -57,8 +57,9 @@ def merged(left: Bits3, start: int, out: Ints2) -> tuple[int, int]:
 class VoxelGrid(Body):
     """Cubes on a grid, those that are occupied being solid.
 
-    `gjk3d.collide`, `distance` and `signed_distance` take it on either side; the answers are those of the cubes, exact.
-    Cubes that make a larger box are asked about as one. In overlap the depth comes with bounds, as a `Compound` has it.
+    `gjk3d.collide`, `distance`, `contact` and their like take it on either side; the answers are those of the cubes,
+    exact. Cubes that make a larger box are asked about as one. In overlap the depth comes with bounds, as a `Compound`
+    has it.
 
     Parameters
     ----------

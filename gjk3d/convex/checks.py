@@ -70,6 +70,11 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
     line = line_for(value)
     if line:
         return UnsupportedPair(f"{name} is a {_of_library(type(value))}: {line}")
+    if callable(getattr(value, "surface", None)):
+        return UnsupportedPair(
+            f"{name} is a {type(value).__name__}, which has no end, and this takes convex shapes: "
+            "pass gjk3d.ConvexHull of its surface().vertices"
+        )
     if hasattr(value, "vertices") and hasattr(value, "faces"):
         return UnsupportedPair(
             f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "

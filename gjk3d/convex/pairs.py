@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from math import inf
-from typing import Any, Literal, SupportsIndex, overload
+from typing import Any, Literal, SupportsIndex, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,57 +90,42 @@ class PairDistance(Distance[Array]):
 
 
 class Pairs:
-    """Shapes, packed once, any pairs of which are asked about in one call.
-
-    Parameters
-    ----------
-    shapes : sequence of Shape
-        Convex shapes; one may be there many times, once for each place it is at.
-
-    Raises
-    ------
-    ShapeError, UnsupportedPair
-        Where this is no sequence, or has what is no convex shape.
-
-    Examples
-    --------
-    >>> import gjk3d as gk, numpy as np
-    >>> pairs = gk.Pairs([gk.Box((1, 1, 1)), gk.Sphere(0.5), gk.Sphere(0.25)])
-    >>> poses = np.tile(np.eye(4), (3, 1, 1)); poses[:, 0, 3] = (0, 0.75, 2)
-    >>> pairs.signed_distance([(0, 1), (0, 2), (1, 2)], poses).distance.tolist()
-    [-0.25, 1.25, 0.5]
-    >>> pairs.collide([(0, 1), (0, 2)], poses).tolist()
-    [True, False]
-    """
+    """Convex shapes, packed once; see `gjk3d.Pairs`, which takes what is not convex beside them."""
 
     __slots__ = ("_cache", "_columns", "_floats", "_ints", "_keys", "_singly", "mapped", "planes", "shapes")
     shapes: tuple[Shape, ...]
     planes: NDArray[np.bool_]  #: which of them are half-spaces
     mapped: NDArray[np.bool_]  #: and in which a user's function is
+    _way = staticmethod(way)  #: how those are answered that the kernels for many pairs do not take
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
         self._cache: dict[str, Any] = {}
-        if isinstance(shapes, Shape):
+        if not hasattr(shapes, "__iter__"):
             raise ShapeError(f"shapes is one {type(shapes).__name__}, expected a sequence of shapes")
         self.shapes = tuple(shapes)
-        for k, shape in enumerate(self.shapes):
-            if not isinstance(shape, Shape):
-                raise no_shape(f"shapes[{k}]", shape)
+        stand_ins = [self._stand_in(f"shapes[{k}]", shape) for k, shape in enumerate(self.shapes)]
         number: dict[int, int] = {}
         which = np.array([number.setdefault(id(shape), len(number)) for shape in self.shapes], dtype=np.int64)
-        distinct = {id(shape): shape for shape in self.shapes}.values()
+        cores = list({id(shape): core for shape, core in zip(self.shapes, stand_ins, strict=True)}.values())
         self.planes = np.array([isinstance(shape, Halfspace) for shape in self.shapes], dtype=bool)
         self.mapped = np.array([is_mapped(shape) for shape in self.shapes], dtype=bool)
-        # pair by pair: half-spaces, and what a user's function raises is to be looked for
-        self._singly = self.planes | self.mapped
-        # a half-space has no core; a point on its plane lies there, and its pairs are answered apart
-        packed = [plane_core(shape) if isinstance(shape, Halfspace) else shape._packed for shape in distinct]
-        orders = [Point()._order if isinstance(shape, Halfspace) else shape._order for shape in distinct]
+        # answered apart: half-spaces, what has a stand-in, and what a user's function raises is to be looked for
+        apart = [shape is not core for shape, core in zip(self.shapes, stand_ins, strict=True)]
+        self._singly = np.array(apart, dtype=bool) | self.planes | self.mapped
+        # a half-space has no core; a point on its plane lies there
+        packed = [plane_core(core) if isinstance(core, Halfspace) else core._packed for core in cores]
+        orders = [Point()._order if isinstance(core, Halfspace) else core._order for core in cores]
         self._ints, self._floats, starts = arena_of(packed)
         self._keys = sorted(set(orders))
         ranks = {key: k for k, key in enumerate(self._keys)}
         rank = np.array([ranks[key] for key in orders], dtype=np.int64)
         self._columns = np.column_stack([starts, rank])[which]
+
+    def _stand_in(self, name: str, shape: Any) -> Shape:
+        """Return what the kernels have in place of a shape: itself."""
+        if not isinstance(shape, Shape):
+            raise no_shape(name, shape)
+        return shape
 
     @classmethod
     def _of_packed(cls, ints: Ints, floats: Array, singly: NDArray[np.bool_], shapes: Sequence[Shape]) -> Pairs:
@@ -182,7 +167,7 @@ class Pairs:
         return f"Pairs of {len(self)} shapes"
 
     def __reduce__(self) -> Any:
-        return Pairs, (self.shapes,)
+        return type(self), (self.shapes,)
 
     def memory(self, index_pairs: Indices) -> Memory:
         """Return an empty `Memory` for these pairs, to be handed to their questions one after the other.
@@ -262,7 +247,10 @@ class Pairs:
             )  # fmt: skip
 
         in_chunks(len(pairs), workers, run)
-        left = np.flatnonzero((answer == 2) | self._singly[pairs].any(axis=1))
+        singly = self._singly[pairs].any(axis=1)
+        for a, b, some, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(singly)):
+            answer[some] = self._way(a, b).collide(a, b, placed, margin)
+        left = np.flatnonzero((answer == 2) & ~singly)
         if len(left):
             out, _ = self._solve_rows(pairs[left], table[left], rows, narrow.SIGNED, inf, 0.0, workers, None)
             answer[left] = ~(out[:, 1] > margin)
@@ -378,11 +366,20 @@ class Pairs:
         apart = self._singly[pairs].any(axis=1) | (
             (flags[:, 2] == 0) & ~curved & (tol == 0.0) & (flags[:, 0] != Status.BEYOND)
         )
-        for k in np.flatnonzero(apart):
-            a, b = self.shapes[pairs[k, 0]], self.shapes[pairs[k, 1]]
-            one = Rows(rows[table[k, 3]][None], rows[table[k, 8]][None], 1, True)
-            way(a, b).solve(a, b, one, Wanted(mode, max_distance, tol), out[k : k + 1], flags[k : k + 1])
+        for a, b, some, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(apart)):
+            found, marks = empty_answers(len(some))
+            self._way(a, b).solve(a, b, placed, Wanted(mode, max_distance, tol), found, marks)
+            out[some], flags[some] = found, marks
         return out, flags
+
+    def _by_shapes(self, pairs: Ints, table: Ints, rows: Array, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
+        """Yield two shapes, those of some pairs that are of these two, and their poses."""
+        order = which[np.lexsort((pairs[which, 1], pairs[which, 0]))]
+        begins = np.flatnonzero((np.diff(pairs[order], axis=0, prepend=-1) != 0).any(axis=1)).tolist()
+        for start, stop in zip(begins, [*begins[1:], len(order)], strict=False):
+            some = order[start:stop]
+            a, b = (self.shapes[number] for number in pairs[some[0]].tolist())
+            yield a, b, some, Rows(rows[table[some, 3]], rows[table[some, 8]], len(some), True)
 
     def _indices(self, index_pairs: Indices) -> Ints:
         pairs = np.asarray(index_pairs)
@@ -404,7 +401,7 @@ class Pairs:
         pairs = self._indices(index_pairs)
         both = np.flatnonzero(self.planes[pairs].all(axis=1))
         if len(both):
-            way(*(self.shapes[i] for i in pairs[both[0]]))  # says that two half-spaces are no pair
+            self._way(*(self.shapes[i] for i in pairs[both[0]]))  # says that two half-spaces are no pair
         matrices = np.asarray(poses)
         if matrices.ndim == 4 and matrices.shape[1:2] == (2,):
             if len(matrices) != len(pairs):

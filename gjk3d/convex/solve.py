@@ -54,6 +54,8 @@ class Way(NamedTuple):
     collide: Callable[[Any, Any, Rows, float], Bools]
     #: (a, b) -> a function of both and two matrices that answers one boolean, None where it cannot; it holds neither
     prepare: Callable[[Any, Any], Callable[[Any, Any, Any, Any], bool | None] | None] | None = None
+    #: where not as cores or their planes do: (a, b, motion rows of each, clearance, out, flags), see `narrow.toi`
+    impact: Callable[[Any, Any, Array, Array, float, Array, Ints], None] | None = None
 
 
 def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:

@@ -23,10 +23,10 @@ from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, turn, turn
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, MEMORY, gjk, recall, remember, witnesses
 from gjk3d.narrow.motion import CENTER as _START
+from gjk3d.narrow.motion import MOTION, place
 from gjk3d.narrow.motion import REFERENCE as _REFERENCE
 from gjk3d.narrow.motion import TURN as _TURN
 from gjk3d.narrow.motion import WAY as _WAY
-from gjk3d.narrow.motion import place
 from gjk3d.narrow.pairs import side_of
 from gjk3d.narrow.room import SIMPLEX
 from gjk3d.poses import UNIT_ROUNDOFF, WIDTH
@@ -40,6 +40,7 @@ FREE, HIT, UNRESOLVED, STARTED = range(4)
 MAX_STEPS = 2000
 #: floats of scratch: two poses, what GJK remembers, its simplex
 WORK = 2 * WIDTH + MEMORY + SIMPLEX
+PART_WORK = WORK + 2 * MOTION  #: and the motions of two parts
 #: of a step, how well its end is known
 CLOSE_ENOUGH = 0.05
 _RADIUS, _RHO, _CENTER = layout.RADIUS, layout.RHO, layout.CENTER
@@ -61,6 +62,8 @@ class Flight(NamedTuple):
     target: float  #: how far apart the cores are to stay
     turn: float  #: bound of the angles of both turns
     lost: float  #: what the motions' own rounding may miss
+    begin: float  #: between which times is asked
+    end: float
     poses: Array
     cache: Array
     simplex: Array
@@ -233,17 +236,17 @@ def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Way, Vec3, Vec3, Vec3]:
 def impact(x: Flight) -> tuple[int, float, float, int]:
     """Return what happens, the time up to which it is proven not to, a time at which it does, and the steps taken."""
     near = inf
-    t = 0.0
+    t = x.begin
     for step in range(1, MAX_STEPS):
         c = cores_in_flight(x, t)
         gap = probe(x, c, near)
         if not gap.apart:
-            return STARTED if t == 0.0 else HIT, t, t, step
+            return STARTED if t == x.begin else HIT, t, t, step
         near = gap.low - c.error - x.target
         way, ra, rb, v = ahead_of(x, c, gap.normal)
-        ahead, slope = farthest(c, x.solid, way, x.target + 2.0 * c.error, x.target + 3.0 * c.error, 1.0 - t)
-        if t + ahead >= 1.0:
-            return FREE, 1.0, 1.0, step
+        ahead, slope = farthest(c, x.solid, way, x.target + 2.0 * c.error, x.target + 3.0 * c.error, x.end - t)
+        if t + ahead >= x.end:
+            return FREE, x.end, x.end, step
         if near <= 8.0 * c.error or not t + ahead > t:
             # as close as floats can tell: a proof of contact is looked for, past where it should be by as much
             if x.solid:  # how fast the witness points close in; phi has to fear for whole faces
@@ -254,7 +257,7 @@ def impact(x: Flight) -> tuple[int, float, float, int]:
             rest = gap.high - x.target
             rest = max(2.0 * ahead, rest / max(-slope, sqrt(way.k * rest)))
             for tries in range(2):  # what is flat or thin may be through it by then
-                later = min(t + rest * (1.0 + tries), 1.0)
+                later = min(t + rest * (1.0 + tries), x.end)
                 if not probe(x, cores_in_flight(x, later), near).apart:
                     return HIT, t + ahead, later, step
             if not t + ahead > t:
@@ -285,7 +288,7 @@ def impact_many(
         turn = turning(row_a) + turning(row_b)
         lost = drift(row_a) + drift(row_b) + 2.0 * _U * clearance
         cache[0, 0] = 0.0
-        x = Flight(a, b, solid, n, row_a, row_b, target, turn, lost, poses, cache, simplex)
+        x = Flight(a, b, solid, n, row_a, row_b, target, turn, lost, 0.0, 1.0, poses, cache, simplex)
         code, free, hit, steps = impact(x)
         out[k, 0] = free
         out[k, 1] = inf if code == FREE else free
@@ -293,3 +296,60 @@ def impact_many(
         flags[k, 0], flags[k, 1] = code, steps
         last = code + 4 * steps
     return last
+
+
+@kernel
+def part_of(motion: Array, pose: Array, f: Array, out: Array) -> float:
+    """Write how a part moves that is at a pose row in its body, and bound what that misses by rounding."""
+    reach = f[_RHO] + f[_RADIUS]
+    for i in range(3):
+        for j in range(3):
+            out[3 * i + j] = motion[3 * i] * pose[j] + motion[3 * i + 1] * pose[3 + j] + motion[3 * i + 2] * pose[6 + j]
+        out[_START + i], out[_WAY + i], out[_TURN + i] = motion[_START + i], motion[_WAY + i], motion[_TURN + i]
+        reach += abs(motion[_REFERENCE + i]) + abs(pose[9 + i]) + abs(f[_CENTER + i])
+    x, y, z = motion[_REFERENCE] - pose[9], motion[_REFERENCE + 1] - pose[10], motion[_REFERENCE + 2] - pose[11]
+    for j in range(3):
+        out[_REFERENCE + j] = pose[j] * x + pose[3 + j] * y + pose[6 + j] * z
+    return float((16.0 * _U + 2.0 * pose[WIDTH - 1]) * reach)
+
+
+@single_entry
+def impact_of_parts(
+    q: Ints1, f: Array1, pairs: Ints2, rows: Array2, motions: Array2, clearance: float, begin: float, end: float,
+    work: Array1, out: Array1,
+) -> tuple[int, int]:  # fmt: skip
+    """Tell when the first of some pairs of parts comes close, from one time to another; two rows of motions.
+
+    Where a part is in its body is in ``rows``. Out has the time up to which all are free, and one at which one is not;
+    returns what happens first, and the steps taken. ``work`` is scratch of `PART_WORK` floats.
+    """
+    moves = work[WORK:PART_WORK].reshape(2, MOTION)
+    poses, cache = work[: 2 * WIDTH].reshape(2, WIDTH), work[2 * WIDTH : 2 * WIDTH + MEMORY].reshape(1, MEMORY)
+    simplex = work[WORK - SIMPLEX : WORK].reshape(6, 10)
+    turn = turning(motions[0]) + turning(motions[1])
+    code, steps = FREE, 0
+    out[0], out[1] = end, inf
+    for k in range(pairs.shape[0]):
+        a, b = side_of(pairs, k, plain(0), q, f), side_of(pairs, k, plain(5), q, f)
+        lost = part_of(motions[0], rows[pairs[k, 3]], a.floats, moves[0])
+        lost += part_of(motions[1], rows[pairs[k, 8]], b.floats, moves[1])
+        lost += drift(moves[0]) + drift(moves[1]) + 2.0 * _U * clearance
+        target = clearance + a.floats[_RADIUS] + b.floats[_RADIUS]
+        cache[0, 0] = 0.0
+        last = min(end, out[1])
+        x = Flight(
+            a, b, True, (0.0, 0.0, 1.0), moves[0], moves[1], target, turn, lost, begin, last, poses, cache, simplex
+        )
+        told, free, hit, taken = impact(x)
+        steps += taken
+        if told == FREE:
+            continue
+        out[0] = min(out[0], free)
+        if told != UNRESOLVED:
+            out[1] = hit
+            code = told
+            if told == STARTED:
+                return code, steps
+        elif code == FREE:
+            code = UNRESOLVED
+    return code, steps

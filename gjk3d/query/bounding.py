@@ -13,6 +13,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.geometry.graph import cell_directions
 from gjk3d.poses import IDENTITY, WIDTH, is_plain, matrices, pose_rows
 from gjk3d.poses import UNIT_ROUNDOFF as _U
+from gjk3d.query.dispatch import Collider, Kind, kind_of
 from gjk3d.query.placing import boxes_along_axes
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere
 from gjk3d.shapes import layout
@@ -27,12 +28,13 @@ _ROW = 1, WIDTH
 _GRID = 32  #: of the directions that a ball is fitted by
 
 
-def bounding_sphere(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> BoundingSphere:
+def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> BoundingSphere:
     """Return a ball round the shape: the least one for primitives and hulls, nearly so for composed shapes.
 
     Parameters
     ----------
-    shape : Shape or list of n shapes
+    shape : Shape, Mesh or the like, or list of n such
+        Of what is not convex its hull is held.
     pose : (4, 4) float or (n, 4, 4) float, optional
         Where the shape is; a stack gives a stack, and n shapes take n poses or none.
 
@@ -43,7 +45,7 @@ def bounding_sphere(shape: Shape | Sequence[Shape], pose: PoseLike | None = None
     Raises
     ------
     UnboundedShapeError
-        Of a half-space.
+        Of a half-space, and of a height field.
 
     Examples
     --------
@@ -55,7 +57,7 @@ def bounding_sphere(shape: Shape | Sequence[Shape], pose: PoseLike | None = None
     return volume
 
 
-def aabb(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> AABB:
+def aabb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> AABB:
     """Return the box along the world's axes round the shape at a pose; see `bounding_sphere` for the arguments.
 
     It is fitted to the shape at that pose, so it is smaller than a box that was turned along.
@@ -70,7 +72,7 @@ def aabb(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> AABB:
     return volume
 
 
-def obb(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> OBB:
+def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> OBB:
     """Return an oriented box round the shape; see `bounding_sphere` for the arguments.
 
     For primitives their own box. For hulls no larger than any that lies flush with one of its faces, or than the best
@@ -90,15 +92,16 @@ def obb(shape: Shape | Sequence[Shape], pose: PoseLike | None = None) -> OBB:
 
 def _each(shape: Any, pose: Any, fit: _Fit) -> Any:
     """Fit one shape at one pose or many, or many shapes at one each."""
-    if isinstance(shape, Shape):
+    one = shape if isinstance(shape, Shape) else _convex(shape)
+    if one is not None:
         if pose is None:
-            return fit.still(shape)
+            return fit.still(one)
         if is_plain(pose):
-            volume = fit.moved(shape, pose, np.empty(_ROW), True)
+            volume = fit.moved(one, pose, np.empty(_ROW), True)
             if volume is not None:
                 return volume
         at, stacked = pose_rows(pose)
-        return fit.moved(shape, NO_POSE, at, not stacked)
+        return fit.moved(one, NO_POSE, at, not stacked)
     if not isinstance(shape, (list, tuple)):
         raise no_shape("shape", shape)
     if not shape:
@@ -107,12 +110,24 @@ def _each(shape: Any, pose: Any, fit: _Fit) -> Any:
     if len(at) not in (1, len(shape)):
         raise ShapeError(f"{fit.name}: {len(at)} poses for {len(shape)} shapes, expected none, one, or one each")
     fits = []
-    for k, one in enumerate(shape):
-        if not isinstance(one, Shape):
-            raise no_shape(f"shape[{k}]", one)
+    for k, each in enumerate(shape):
+        one = _convex(each)
+        if one is None:
+            raise no_shape(f"shape[{k}]", each)
         where = at[k % len(at)][None]
         fits.append((fit.still(one) if pose is None else fit.moved(one, NO_POSE, where, True))._stacked())
     return fit.kind(*(np.concatenate(column) for column in zip(*fits, strict=True)))
+
+
+def _convex(x: Any) -> Shape | None:
+    """Return a shape itself, for what is not convex one that holds it; None for anything else."""
+    if isinstance(x, Shape):
+        return x
+    if kind_of(x) is not Kind.BODY:
+        return None
+    from gjk3d.bodies.hulls import shape_round  # loaded where there is a mesh or the like
+
+    return shape_round(x)
 
 
 def _reach(shape: Shape) -> tuple[float, float]:

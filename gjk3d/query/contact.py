@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from gjk3d.convex.checks import check_convex, check_workers
+from gjk3d.convex.checks import check_workers
 from gjk3d.convex.patches import most_corners
 from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, Rows, in_chunks
 from gjk3d.convex.solve import core_row
@@ -16,6 +16,7 @@ from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import STANDING, is_plain
 from gjk3d.query.ask import question
+from gjk3d.query.dispatch import Collider
 from gjk3d.query.pair import plainly, prepared
 from gjk3d.query.plan import Prepared, desk
 from gjk3d.results import Answer, Distance
@@ -24,6 +25,9 @@ from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
+
+
+_ONE_NORMAL = 1.0 - 1e-12  #: cosine of normals that are one, to a millionth
 
 
 class Contact(Answer[N]):
@@ -101,6 +105,31 @@ class Contact(Answer[N]):
         return self._normals
 
     @property
+    def patches(self) -> list[Ints]:
+        """Which points of one pair have one normal: numbers of points, by patch, that of the deepest point first.
+
+        Convex shapes have one patch, or none; those of others are as many as the directions in which they touch.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> shelf = gk.Compound([(gk.Box((3, 3, 1)), None), (gk.Box((1, 3, 3)), None)])
+        >>> pose = [(1, 0, 0, 1), (0, 1, 0, 0), (0, 0, 1, 1), (0, 0, 0, 1)]
+        >>> touch = gk.contact(shelf, gk.Box((1, 1, 1)), None, pose, max_points=None)
+        >>> [touch.normals[patch[0]].tolist() for patch in touch.patches]
+        [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+        """
+        if self.gaps.ndim == 2:
+            raise TypeError("this Contact is of many pairs: ask that of one, contact[k].patches")
+        left = np.argsort(self.gaps, kind="stable")
+        found = []
+        while len(left):
+            alike = self.normals[left] @ self.normals[left[0]] > _ONE_NORMAL
+            found.append(np.sort(left[alike]))
+            left = left[~alike]
+        return found
+
+    @property
     def points(self) -> Array:
         """The middles between the points on A and on B, (count, 3) float or (n, most, 3) float."""
         return 0.5 * (self.points_a + self.points_b)
@@ -152,27 +181,27 @@ class Contact(Answer[N]):
 
 @overload
 def contact(
-    a: Shape, b: Shape, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, within: float = 0.0,
+    a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, within: float = 0.0,
     max_points: int | None = 4, workers: int = 1,
 ) -> Contact[Any]: ...  # fmt: skip
 @overload
 def contact(
-    a: Shape, b: Shape, pose_a: PoseLike | None, pose_b: UnclearPose, *, within: float = 0.0,
+    a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, within: float = 0.0,
     max_points: int | None = 4, workers: int = 1,
 ) -> Contact[Any]: ...  # fmt: skip
 @overload
 def contact(
-    a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None, *, within: float = 0.0,
+    a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, within: float = 0.0,
     max_points: int | None = 4, workers: int = 1,
 ) -> Contact[float]: ...  # fmt: skip
 @overload
 def contact(
-    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, within: float = 0.0,
+    a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, within: float = 0.0,
     max_points: int | None = 4, workers: int = 1,
 ) -> Contact[Array]: ...  # fmt: skip
 def contact(
-    a: Shape,
-    b: Shape,
+    a: Collider,
+    b: Collider,
     pose_a: PoseLike | None = None,
     pose_b: PoseLike | None = None,
     *,
@@ -185,10 +214,14 @@ def contact(
     The points are the corners of the part of the two supporting faces that lies over each other along the normal, no
     farther apart there than ``within``. An edge on a face or along an edge gives two points, everything else one.
 
+    What is not convex has the points of its parts that touch, each with the normal of its two parts; of a mesh the
+    parts are its triangles, and of a closed one these push outwards. ``patches`` says which points share a normal.
+    Where nothing of the surfaces meets, as where one holds the other, it is the one point of `signed_distance`. On a
+    half-space it stands with its convex hull.
+
     Parameters
     ----------
-    a, b : Shape
-        Convex shapes.
+    a, b : Shape, Mesh or the like
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
     within : float
@@ -196,7 +229,7 @@ def contact(
         to 1e-9 of the pair's size touch everywhere.
     max_points : int or None
         Most points of a pair; the corners that make up the least of the patch's area are left out, never the deepest.
-        None keeps all.
+        Of what is not convex the deepest is kept, and what is farthest from all that are kept. None keeps all.
     workers : int
         Threads for a stack; the answers are the same bits for any number.
 
@@ -233,13 +266,17 @@ def contact(
             return at_once
     check_patches(within, max_points)
     check_workers(workers)
-    check_convex(a, b)
     _, rows = question(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
     within = float(within)
     result = plainly(a, b)._ask(narrow.SIGNED, pose_a, pose_b, within, None, False, workers)
-    points, count = _patches(_pack(prepared(a, b), a, b), rows, result, within, max_points)
-    return Contact(result, points, count) if rows.stacked else Contact(result, points[0], int(count[0]))
+    if isinstance(a, Shape) and isinstance(b, Shape):
+        points, count = _patches(_pack(prepared(a, b), a, b), rows, result, within, max_points)
+        return Contact(result, points, count) if rows.stacked else Contact(result, points[0], int(count[0]))
+    points, count, normals = _of_bodies(a, b, rows, result, within, max_points)
+    if rows.stacked:
+        return Contact(result, points, count, normals)
+    return Contact(result, points[0, : count[0]], int(count[0]), normals[0, : count[0]])
 
 
 def check_patches(within: Any, max_points: Any) -> None:
@@ -305,14 +342,44 @@ def _at_once(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most: int 
     return Contact(result, points[: count * manifold.POINT].reshape(count, manifold.POINT), count)
 
 
+def _of_bodies(
+    a: Any, b: Any, rows: Rows, result: Distance[Any], within: float, most: int | None
+) -> tuple[Array, Ints, Array]:
+    """Do as `_patches` does where one is not convex; with a normal for each point."""
+    from gjk3d.bodies.contact import meeting_points  # loaded where there is a mesh or the like
+
+    answers = answer_rows(result, rows.total)
+    found = [
+        meeting_points(a, b, rows.a[k % len(rows.a)], rows.b[k % len(rows.b)], answers[k], within, most)
+        for k in range(rows.total)
+    ]
+    return padded(found, None if most is None or not rows.stacked else int(most))
+
+
+def padded(found: list[tuple[Array, Array]], columns: int | None) -> tuple[Array, Ints, Array]:
+    """Return points and normals of several pairs with NaN behind, in so many columns or as many as it takes."""
+    count = np.array([len(points) for points, _ in found], dtype=np.int64)
+    width = int(count.max(initial=0)) if columns is None else columns
+    points, normals = np.full((len(found), width, manifold.POINT), np.nan), np.full((len(found), width, 3), np.nan)
+    for k, (own, ways) in enumerate(found):
+        points[k, : len(own)], normals[k, : len(own)] = own, ways
+    return points, count, normals
+
+
+def answer_rows(result: Distance[Any], total: int) -> Array:
+    """Return answers as `gjk3d.narrow.solve` writes them."""
+    answers = np.empty((total, narrow.FLOATS))
+    answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
+    answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
+    return answers
+
+
 def _patches(packed: _Packed, rows: Rows, result: Distance[Any], within: float, most: int | None) -> tuple[Array, Ints]:
     """Return (n, m, 7) points, padded with NaN, and how many each row has."""
     row = packed.pair.copy()
     row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
     width = packed.room if most is None else min(int(most), packed.room)
-    answers = np.empty((rows.total, narrow.FLOATS))
-    answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
-    answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
+    answers = answer_rows(result, rows.total)
     poses = rows.behind_each_other()
     count = np.empty(rows.total, dtype=np.int64)
     parts: dict[int, Array] = {}

@@ -1,7 +1,7 @@
 """Which two kinds of shapes are answered how, when they are asked whether they touch and how far apart they are.
 
 A new kind is a line in `Kind`, in `kind_of`, and its lines in the table. A ray chooses in `raycast`; questions for
-convex shapes alone, such as `contact` and `time_of_impact`, refuse bodies by `gjk3d.convex.checks.check_convex`.
+convex shapes alone, such as `overlap`, refuse bodies by `gjk3d.convex.checks.check_convex`.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def _plane() -> Way:
 
 @cache
 def _parts() -> Way:
-    from gjk3d.bodies import distance, mesh_pair
+    from gjk3d.bodies import distance, impact, mesh_pair
 
-    return Way(distance.solve, distance.collide, mesh_pair.prepare)
+    return Way(distance.solve, distance.collide, mesh_pair.prepare, impact.fill)
 
 
 @cache

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels import builtins
-from gjk3d.convex.checks import check_convex, check_polytopes, depth_mode
-from gjk3d.convex.rows import NO_POSE
+from gjk3d.convex.checks import check_polytopes, depth_mode
+from gjk3d.convex.rows import NO_POSE, Rows
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.sat import axis_many
@@ -257,16 +257,20 @@ def signed_distance(
 
 
 @overload
-def separating_axis(a: Shape, b: Shape, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Axis[Any]: ...
+def separating_axis(a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Axis[Any]: ...
 @overload
-def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None, pose_b: UnclearPose) -> Axis[Any]: ...
-@overload
-def separating_axis(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Axis[float]: ...
+def separating_axis(a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose) -> Axis[Any]: ...
 @overload
 def separating_axis(
-    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+    a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None
+) -> Axis[float]: ...
+@overload
+def separating_axis(
+    a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
 ) -> Axis[Array]: ...
-def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Axis[Any]:
+def separating_axis(
+    a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+) -> Axis[Any]:
     """Return the best axis of the separating axis test, and which face or pair of edges it comes from.
 
     Tries the normal of every face of both, and the cross product of every pair of edges that makes a facet of the
@@ -276,15 +280,16 @@ def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: 
 
     Parameters
     ----------
-    a, b : Shape
-        Polytopes, flat ones too; not rounded ones, whose nearest features need not be flat.
+    a, b : Shape, Mesh or the like
+        Polytopes, flat ones too; not rounded ones, whose nearest features need not be flat. Of what is not convex the
+        axis parts the hulls, and the features are those of the hulls.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
 
     Raises
     ------
     UnsupportedPair
-        For curved and rounded shapes and half-spaces.
+        For curved and rounded shapes and half-spaces; and for what is not convex, where no plane parts the two.
     PoseError, ShapeError
         Naming what is wrong with the input.
 
@@ -304,11 +309,27 @@ def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: 
         at_once = _best_axis(a, b, ma, mb)
         if at_once is not None:
             return at_once
-    check_convex(a, b)
     _, rows = question(a, b, pose_a, pose_b)
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
-    check_polytopes(a, b, "separating_axis", False)
+    if isinstance(a, Shape) and isinstance(b, Shape):
+        check_polytopes(a, b, "separating_axis", False)
+        out, kinds = _axes(a, b, rows)
+    else:
+        from gjk3d.bodies.hulls import sharp_hulls  # loaded where there is a mesh or the like
+
+        first, second, error = sharp_hulls(a, b)
+        check_polytopes(first, second, "separating_axis", False)
+        out, kinds = _axes(first, second, rows)
+        out[:, 4] += error
+        _check_parted(out, a, b)
+    if rows.stacked:
+        return Axis(out[:, :3], out[:, 3], out[:, 4], kinds[:, 0], kinds[:, 1])
+    return _axis(out, kinds)
+
+
+def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
+    """Return the best axes of sharp polytopes, and of which kind they are."""
     both = prepared(a, b)
     ints, floats, row = both.arena
     row = row.copy()
@@ -319,9 +340,18 @@ def separating_axis(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: 
     turned = desk().room("turned", maps[4])
     poses = rows.behind_each_other()
     axis_many(ints, floats, row, NO_POSE, NO_POSE, poses, *maps[:4], turned, 0, rows.total, out, kinds)
-    if rows.stacked:
-        return Axis(out[:, :3], out[:, 3], out[:, 4], kinds[:, 0], kinds[:, 1])
-    return _axis(out, kinds)
+    return out, kinds
+
+
+def _check_parted(out: Array, a: Collider, b: Collider) -> None:
+    """Raise unless the hulls of what is not convex are apart: an axis says nothing else of it."""
+    met = np.flatnonzero(~(out[:, 3] > out[:, 4]))
+    if len(met):
+        where = f"in question {met[0]} of {len(out)} " if len(out) > 1 else ""
+        raise UnsupportedPair(
+            f"separating_axis: {where}no plane parts a, a {type(a).__name__}, from b, a {type(b).__name__}, since their"
+            f" hulls touch or overlap (gap {out[met[0], 3]:.6g}): use distance or signed_distance, which look at parts"
+        )
 
 
 def _best_axis(a: Any, b: Any, pose_a: Array, pose_b: Array) -> Axis[float] | None:

@@ -20,10 +20,12 @@ from gjk3d.errors import ShapeError
 from gjk3d.narrow import unique as narrow
 from gjk3d.narrow.solve import FLOATS, UNSIGNED
 from gjk3d.poses import STANDING, WIDTH, pose_rows
+from gjk3d.query.dispatch import is_collider
 from gjk3d.query.pair import prepared
 from gjk3d.query.plan import desk
-from gjk3d.results import Distance, row_of
+from gjk3d.results import Distance, Status, row_of
 from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints, PoseLike
 
 _ROWS = 2, FLOATS  #: of `gjk3d.narrow.unique.gradient_once`
@@ -86,6 +88,10 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     `gjk3d.narrow.unique`. `distance` is 0 throughout an overlap, and so is its gradient: to climb out of one, ask
     `signed_distance`.
 
+    Of what is not convex the nearest parts say it; in overlap those that touch once B has been moved by
+    ``separation_vector``, see `gjk3d.bodies.levers`. Where the depth is only enclosed it is the slope of the
+    translation that was found, and not unique.
+
     Examples
     --------
     >>> import gjk3d as gk, numpy as np
@@ -101,13 +107,14 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
             f"result is a {type(result).__name__}, expected a Distance as gjk3d.signed_distance(a, b) gives it"
         )
     for which, shape in (("shape_a", result.shape_a), ("shape_b", result.shape_b)):
-        if shape is not None and not isinstance(shape, Shape):
+        if shape is not None and not is_collider(shape):
             raise no_shape(f"the result's {which}", shape)
     single = result.normal.ndim == 1
     count = 1 if single else len(result)
     answers, marks = _packed(result, count)
     about = np.zeros((2, count, WIDTH))
-    unique = np.empty(count, dtype=np.int64)
+    unique, slopes = np.empty(count, dtype=np.int64), np.empty((count, 12))
+    apart = np.zeros(count, dtype=bool)
     for which, shapes, poses in _groups(result, count):
         rows = []
         for side, given, own, name in zip(about, (pose_a, pose_b), poses, ("pose_a", "pose_b"), strict=True):
@@ -117,9 +124,18 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
                 raise ShapeError(f"{name} has {len(table)} rows, and the result is of {count} pairs")
             side[which] = table if len(table) == 1 or given is None else table[which]
             rows.append(asked)
-        unique[which] = _unique(shapes, rows, answers[which], marks[which])
-    slopes, sure = np.empty((count, 12)), unique == narrow.YES
-    narrow.slope_rows(answers, about[0], about[1], slopes)
+        convex = _as_convex(shapes)
+        if convex is not None:
+            unique[which] = _unique(convex, rows, answers[which], marks[which])
+            continue
+        apart[which] = True
+        for n, k in enumerate(which.tolist()):
+            row_a, row_b = (table[n % len(table)] for table in rows)
+            slopes[k], unique[k] = _of_bodies(shapes, (row_a, row_b), answers[k], bool(marks[k, 2]), about[:, k])
+    left = np.flatnonzero(~apart)
+    found = np.empty((len(left), 12))
+    narrow.slope_rows(answers[left], about[0, left], about[1, left], found)
+    slopes[left], sure = found, unique == narrow.YES
     if result.asked[0] == UNSIGNED:
         inside = answers[:, 0] <= 0.0
         slopes[inside] = 0.0
@@ -172,6 +188,37 @@ def _groups(result: Any, count: int) -> list[tuple[Any, tuple[Shape, Shape], tup
         (which, (shapes[i], shapes[j]), (poses[which, 0], poses[which, 1]))
         for (i, j), which in zip(kinds.tolist(), parts, strict=True)
     ]
+
+
+def _as_convex(shapes: tuple[Any, Any]) -> tuple[Shape, Shape] | None:
+    """Return two convex shapes that have the same distance; None where the parts of bodies decide it."""
+    a, b = shapes
+    if isinstance(a, Shape) and isinstance(b, Shape):
+        return a, b
+    if not (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
+        return None
+    from gjk3d.bodies.distance import hulls_with_plane  # loaded where there is a mesh or the like
+
+    return hulls_with_plane(a, b)
+
+
+def _of_bodies(
+    shapes: tuple[Any, Any], rows: tuple[Array, Array], answer: Array, tight: bool, about: Array
+) -> tuple[Array, int]:
+    """Return the slopes of one pair of which one is not convex, and whether they are the only ones."""
+    from gjk3d.bodies.levers import levers  # loaded where there is a mesh or the like
+
+    held = levers(*shapes, *rows, answer, tight)
+    count = len(held.rows)
+    poses = np.repeat(about[:, None], count, axis=1)
+    poses[1, :, 9:12] += held.shift
+    slopes = np.empty((count, 12))
+    narrow.slope_rows(held.rows, poses[0], poses[1], slopes)
+    sure = held.sure
+    marks = np.array([[Status.SEPARATED, 0, 1, 0]], dtype=np.int64)
+    for row, (a, row_a, b, row_b) in zip(held.rows, held.parts, strict=False):
+        sure = sure and _unique((a, b), [row_a[None], row_b[None]], row[None].copy(), marks)[0] == narrow.YES
+    return held.weights @ slopes, narrow.YES if sure else narrow.NO
 
 
 def _unique(shapes: tuple[Shape, Shape], rows: list[Array], answers: Array, marks: Ints) -> Ints:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
-from gjk3d.convex.checks import check_convex, check_workers, three, vectors
+from gjk3d.convex.checks import check_workers, three, vectors
 from gjk3d.convex.rows import in_chunks
 from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import toi as narrow
 from gjk3d.poses import GREATEST
-from gjk3d.query.dispatch import way_of
+from gjk3d.query.dispatch import Collider, way_of
 from gjk3d.query.distance import signed_distance
 from gjk3d.query.motion import Motion, as_motion
 from gjk3d.query.pair import prepared
 from gjk3d.query.plan import Prepared, desk
-from gjk3d.results import Answer, Distance
+from gjk3d.results import Answer, Distance, Status
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, N, PoseLike, Rows
@@ -121,13 +121,13 @@ class Impact(Answer[N]):
         )
     free_until: N
     time: Array
-    shape_a: Shape
-    shape_b: Shape
+    shape_a: Collider
+    shape_b: Collider
     motion_a: Motion
     motion_b: Motion
     _closest: Distance[N]
     #: of one pair of motions: the kernel's row and its marks, and the question
-    _row: tuple[Array, int, Shape, Shape, Motion, Motion]
+    _row: tuple[Array, int, Collider, Collider, Motion, Motion]
 
     if not TYPE_CHECKING:
 
@@ -198,8 +198,8 @@ class Impact(Answer[N]):
 
 
 def time_of_impact(
-    a: Shape,
-    b: Shape,
+    a: Collider,
+    b: Collider,
     motion_a: Motion | PoseLike | None = None,
     motion_b: Motion | PoseLike | None = None,
     *,
@@ -210,8 +210,9 @@ def time_of_impact(
 
     Parameters
     ----------
-    a, b : Shape
-        Convex shapes. A half-space may move but not turn.
+    a, b : Shape, Mesh or the like
+        A half-space may move but not turn. What is not convex touches where the first of its parts does; a closed mesh
+        that holds the other to begin with overlaps it.
     motion_a, motion_b : Motion, (4, 4) float, (n, 4, 4) float, RigidTransform or None
         A pose is for a body that stands still, None for one at the identity. A stack of either, or stacks of one
         length of both, are n questions.
@@ -236,7 +237,9 @@ def time_of_impact(
 
     Notes
     -----
-    Conservative advancement, of second order and with proven steps; see `gjk3d.narrow.toi`.
+    Conservative advancement, of second order and with proven steps; see `gjk3d.narrow.toi`. Of what is not convex the
+    pairs of parts that may meet are advanced so, all others are proven to be apart by their boxes; see
+    `gjk3d.bodies.impact`.
 
     Examples
     --------
@@ -253,7 +256,6 @@ def time_of_impact(
             first, second = as_motion(motion_a, "motion_a"), as_motion(motion_b, "motion_b")
             if not (first.stacked or second.stacked):
                 return _one(a, b, first, second, clearance, *_at_once(both, first, second, clearance))
-    check_convex(a, b)
     way_of(a, b)
     if not isinstance(clearance, Real) or isinstance(clearance, bool) or not 0.0 <= float(clearance) < inf:
         raise ShapeError(f"time_of_impact: clearance is {clearance!r}, expected one number, at least 0")
@@ -283,18 +285,38 @@ def _at_once(both: Prepared, first: Motion, second: Motion, clearance: float) ->
     return out, marks
 
 
-def _one(a: Shape, b: Shape, first: Motion, second: Motion, clearance: float, out: Array, marks: int) -> Impact[float]:
+def _one(
+    a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, out: Array, marks: int
+) -> Impact[float]:
     """Return the answer of one pair of motions."""
     result: Impact[float] = object.__new__(Impact)
     result._row = out, marks, a, b, first, second
-    if marks & 3 == narrow.STARTED and result.closest.upper < clearance:
+    if marks & 3 == narrow.STARTED and _deep(result.closest, clearance):
         result.status = ImpactStatus.OVERLAPPING
     return result
 
 
+def _deep(found: Distance[Any], clearance: float) -> Any:
+    """Tell which are proven to be closer than the clearance, or to have more than a touch in common."""
+    return (found.upper < clearance) | (found.status == Status.OVERLAPPING)
+
+
 def _run(
-    a: Shape, b: Shape, first: Motion, second: Motion, clearance: float, workers: int, out: Array, flags: Any
+    a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, workers: int, out: Array, flags: Any
 ) -> None:
+    """Answer all rows, as `gjk3d.narrow.toi.impact_many` does."""
+    in_parts = way_of(a, b).impact
+    if in_parts is not None:
+        in_parts(a, b, first._rows, second._rows, clearance, out, flags)
+        raise_pending()
+        return
+    if not (isinstance(a, Shape) and isinstance(b, Shape)):
+        from gjk3d.bodies.distance import hulls_with_plane  # loaded where there is a mesh or the like
+        from gjk3d.bodies.hulls import placing
+
+        hulls = hulls_with_plane(a, b)
+        clearance += sum(placing(x) for x in (a, b) if not isinstance(x, Halfspace))
+        a, b = hulls
     normal = _UP
     if isinstance(b, Halfspace):
         a, b, first, second = b, a, second, first
@@ -318,7 +340,9 @@ def _run(
     raise_pending()
 
 
-def _many(a: Shape, b: Shape, first: Motion, second: Motion, clearance: float, out: Array, flags: Any) -> Impact[Array]:
+def _many(
+    a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, out: Array, flags: Any
+) -> Impact[Array]:
     """Return the answers of a stack."""
     result: Impact[Array] = object.__new__(Impact)
     result.shape_a, result.shape_b, result.motion_a, result.motion_b = a, b, first, second
@@ -328,14 +352,14 @@ def _many(a: Shape, b: Shape, first: Motion, second: Motion, clearance: float, o
     started = np.flatnonzero(code == narrow.STARTED)
     if len(started):
         start_a, start_b = (m.at(0.0)[started] if m.stacked else m.at(0.0) for m in (first, second))
-        deep = np.broadcast_to(signed_distance(a, b, start_a, start_b).upper < clearance, len(started))
+        deep = np.broadcast_to(_deep(signed_distance(a, b, start_a, start_b), clearance), len(started))
         result.status[started[deep]] = ImpactStatus.OVERLAPPING
     return result
 
 
 def shapecast(
-    a: Shape,
-    b: Shape,
+    a: Collider,
+    b: Collider,
     translation: Rows,
     pose_a: PoseLike | None = None,
     pose_b: PoseLike | None = None,
@@ -346,7 +370,7 @@ def shapecast(
 
     Parameters
     ----------
-    a, b : Shape
+    a, b : Shape, Mesh or the like
         A moves, B stands.
     translation : (3,) or (n, 3) float
         A's whole way, in world axes; n of them are n questions. Zero is an error.

@@ -19,7 +19,7 @@ from gjk3d.convex.rows import Rows, Wanted, empty_answers
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, matrices
-from gjk3d.query.contact import Contact
+from gjk3d.query.contact import Contact, padded
 from gjk3d.query.dispatch import way_of
 from gjk3d.scene.candidates import Candidates, wider
 from gjk3d.typing import Array, Ints
@@ -154,17 +154,8 @@ class Narrow:
 
     def _by_shapes(self, pairs: Ints, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield two shapes, those of the pairs that are of these two, and their poses."""
-        shapes = self.shapes(pairs[which])
-        order = np.lexsort((shapes[:, 1], shapes[:, 0]))
-        ordered = shapes[order]
-        begins = np.flatnonzero((np.diff(ordered, axis=0, prepend=-1) != 0).any(axis=1)).tolist() if len(order) else []
-        for start, stop in zip(begins, [*begins[1:], len(order)], strict=False):
-            some = which[order[start:stop]]
-            a, b = (self.pairs.shapes[number] for number in ordered[start].tolist())
-            yield a, b, some, self._poses(pairs[some])
-
-    def _poses(self, pairs: Ints) -> Rows:
-        return Rows(self.rows[pairs[:, 0]], self.rows[pairs[:, 1] + self.shift], len(pairs), True)
+        shapes, table = self.table(pairs)
+        return self.pairs._by_shapes(shapes, table, self.rows, which)
 
     # --- how far -------------------------------------------------------------------------------------------------
 
@@ -311,14 +302,10 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
         meeting_points(a, b, row_a, row_b, out, within, most)
         for a, b, row_a, row_b, out in narrow.one_by_one(answers[mixed])
     ]
-    count[mixed] = [len(points) for points, _ in others]
-    columns = int(count.max()) if most is None else most
-    points, normals = (
-        np.full((len(answers), columns, manifold.POINT), np.nan),
-        np.full((len(answers), columns, 3), np.nan),
-    )
-    points[~mixed, : some.shape[1]] = some
+    own, count[mixed], ways = padded(others, most)
+    columns = max(some.shape[1], own.shape[1])
+    points, normals = np.full((len(count), columns, manifold.POINT), np.nan), np.full((len(count), columns, 3), np.nan)
+    points[~mixed, : some.shape[1]], points[mixed, : own.shape[1]] = some, own
     normals[~mixed] = np.where(np.isnan(points[~mixed, :, :3]), np.nan, answers.out[~mixed, None, 3:6])
-    for k, (own, ways) in zip(np.flatnonzero(mixed).tolist(), others, strict=True):
-        points[k, : len(own)], normals[k, : len(own)] = own, ways
+    normals[mixed, : own.shape[1]] = ways
     return Contact(result, points, count, normals)

@@ -1,4 +1,4 @@
-"""Shapes made of shapes: grown on all sides, sums, hulls of unions, and what a moving shape sweeps."""
+"""Shapes made of shapes: grown on all sides, sums, and hulls of unions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import numpy as np
 
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.shapes import layout
-from gjk3d.shapes.arguments import factors3, number, vector
+from gjk3d.shapes.arguments import factors3, number
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.composed import Composed
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.simplices import Segment
-from gjk3d.shapes.terms import Part, Term, moved_terms
+from gjk3d.shapes.terms import Part, Term
 from gjk3d.typing import Array, FactorsLike
 
 
@@ -102,8 +101,6 @@ class Rounded(Shape):
 
 
 MOST_PARTS = 4096
-#: stretches of a curved way; the shape grows by what is bent off their straight lines
-PIECES = 16
 
 
 class MinkowskiSum(Composed):
@@ -137,9 +134,9 @@ class MinkowskiSum(Composed):
 
     def __new__(cls, a: Shape, b: Shape) -> Composed:  # type: ignore[misc]
         """Return the flattened sum."""
-        first, second = (_bounded(shape, "MinkowskiSum", name) for name, shape in (("a", a), ("b", b)))
+        first, second = (bounded(shape, "MinkowskiSum", name) for name, shape in (("a", a), ("b", b)))
         terms = [[*s, *t] for s in first._terms() for t in second._terms()]
-        return _flattened(terms, first._rounding() + second._rounding(), "MinkowskiSum")
+        return flattened(terms, first._rounding() + second._rounding(), "MinkowskiSum")
 
 
 class ConvexUnion(Composed):
@@ -177,73 +174,16 @@ class ConvexUnion(Composed):
         """Return the flattened hull."""
         if not shapes:
             raise ShapeError("ConvexUnion: no shapes, expected at least one")
-        checked = [_bounded(shape, "ConvexUnion", f"shapes[{k}]") for k, shape in enumerate(shapes)]
+        checked = [bounded(shape, "ConvexUnion", f"shapes[{k}]") for k, shape in enumerate(shapes)]
         radii = {shape._rounding() for shape in checked}
         if len(radii) == 1:
-            return _flattened([t for shape in checked for t in shape._terms()], radii.pop(), "ConvexUnion")
+            return flattened([t for shape in checked for t in shape._terms()], radii.pop(), "ConvexUnion")
         terms = [_with_ball(t, shape._rounding()) for shape in checked for t in shape._terms()]
-        return _flattened(terms, 0.0, "ConvexUnion")
+        return flattened(terms, 0.0, "ConvexUnion")
 
 
-class Swept(Composed):
-    """What a shape sweeps: the convex hull of everywhere it is on its way.
-
-    Along a straight line it is exact. On a way with a turn it is conservative: the hull of the shape at a few places,
-    grown by how far any of its points can bend off the straight lines between them, which shrinks with the square of
-    their number.
-
-    Parameters
-    ----------
-    shape : Shape
-        A bounded shape.
-    motion : (3,) float or Motion
-        The way from where the shape is in its own frame, or a `gjk3d.Motion` in whose world the swept shape then is.
-    pieces : int
-        Straight stretches of a way with a turn.
-
-    Returns
-    -------
-    Composed
-        Flattened: nothing is nested in it.
-
-    Raises
-    ------
-    ShapeError
-        Where the shape is not convex or is unbounded, or the motion is neither a vector nor a single motion.
-
-    Notes
-    -----
-    A body that turns by w while it moves steadily accelerates by no more than |w|^2 rho at distance rho from the axis,
-    so between two places 1 / k apart it is within |w|^2 rho / (8 k^2) of the straight line.
-
-    Examples
-    --------
-    >>> import gjk3d as gk, numpy as np
-    >>> gk.Swept(gk.Sphere(1), (4, 0, 0)).volume / (4 / 3 * np.pi + 4 * np.pi) > 0.999
-    True
-    >>> turn = gk.Motion(None, angular=(0, 0, np.pi / 2), center=(3, 0, 0))
-    >>> gk.Swept(gk.Point(), turn).contains([(0, 0, 0), (3, -3, 0), (3 - 3 * 0.5**0.5, -3 * 0.5**0.5, 0)]).all()
-    np.True_
-    """
-
-    __slots__ = ()
-
-    def __new__(cls, shape: Shape, motion: Any, pieces: int = PIECES) -> Composed:  # type: ignore[misc]
-        """Return the flattened hull."""
-        body = _bounded(shape, "Swept", "shape")
-        if not callable(getattr(motion, "at", None)):
-            return MinkowskiSum(body, Segment((0.0, 0.0, 0.0), vector(motion, "Swept: motion")))
-        if isinstance(pieces, bool) or not isinstance(pieces, int) or pieces < 1:
-            raise ShapeError(f"Swept: pieces is {pieces!r}, expected a whole number of at least 1")
-        if motion.stacked:
-            raise ShapeError(f"Swept: motion is {len(motion)} motions, expected one: motion[0]")
-        bend = motion._bend(body)
-        places = motion.at(np.linspace(0.0, 1.0, pieces + 1 if bend > 0.0 else 2))
-        terms = [t for p in places for t in moved_terms(body._terms(), p[:3, :3], p[:3, 3])]
-        return _flattened(terms, body._rounding() + bend / (8.0 * pieces**2), "Swept")
-
-
-def _bounded(shape: Any, what: str, name: str) -> Shape:
+def bounded(shape: Any, what: str, name: str) -> Shape:
+    """Return a shape, or raise where it is none or has no end; ``what`` asks, ``name`` is its argument."""
     if not isinstance(shape, Shape):
         raise ShapeError(f"{what}: {name} is a {type(shape).__name__}, expected a convex shape such as gjk3d.Box")
     if isinstance(shape, Halfspace):
@@ -257,7 +197,8 @@ def _with_ball(term: Term, radius: float) -> Term:
     return [*term, Part(layout.ELLIPSOID, 0, np.full(3, radius), np.eye(3), np.zeros(3))]
 
 
-def _flattened(terms: list[Term], radius: float, what: str) -> Composed:
+def flattened(terms: list[Term], radius: float, what: str) -> Composed:
+    """Return the hull of sums of parts, grown by a radius; raise where they are too many."""
     parts = sum(map(len, terms))
     if parts > MOST_PARTS:
         raise ShapeError(

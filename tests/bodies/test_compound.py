@@ -223,6 +223,6 @@ def test_bad_parts_and_queries_that_take_convex_shapes() -> None:
         gk.Compound([(gk.Sphere(1), np.full((4, 4), np.nan))])
     made = gk.Compound([(gk.Sphere(1), None)])
     with pytest.raises(UnsupportedPair, match=r"a is a Compound.*hull\(\)"):
-        gk.contact(made, gk.Sphere(1))
+        gk.overlap(made, gk.Sphere(1))
     with pytest.raises(UnsupportedPair, match="hull"):
         gk.distance(made, gk.Sphere(1), None, at(3, 0, 0), trace=True)

@@ -122,7 +122,7 @@ def test_bad_questions_are_refused_by_name(call, error, said):
 def test_where_a_mesh_is_not_taken_it_is_told_of_its_hull():
     mesh = gk.Mesh(np.vstack([np.zeros(3), np.eye(3)]), [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
     with pytest.raises(UnsupportedPair, match=r"pass its hull\(\)"):
-        gk.separating_axis(mesh, BOX)
+        gk.overlap(mesh, BOX)
     assert gk.collide(mesh, BOX)
     assert gk.collide(mesh.hull(), BOX)
 

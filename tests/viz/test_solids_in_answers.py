@@ -41,3 +41,16 @@ def test_small_balls_have_no_edges_that_would_hide_their_colour():
     assert len(shade(*surface_of(many)).edges) == 0
     one = gk.PointCloud([(1, 2, 3)], 0.0)
     assert solid_surface(one)[0].tolist() == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_single_questions_about_solids(name):
+    solid, ball = SOLIDS[name], gk.Sphere(0.3)
+    motion = gk.Motion(pose(0.5, 0.4, 5), (0, 0, -9), (0, 0, 1))
+    for answer in (
+        gk.time_of_impact(solid, ball, None, motion), gk.time_of_impact(ball, solid, motion),
+        gk.contact(solid, ball, None, pose(0.5, 0.4, 1.5), within=3.0),
+        gk.signed_distance(solid, ball, None, pose(0, 0, 3)),
+    ):  # fmt: skip
+        drawing = drawing_of(answer)
+        assert sum(len(item.faces) > 0 for item in drawing.items) >= 2

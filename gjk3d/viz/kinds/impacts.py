@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.errors import UnboundedShapeError
 from gjk3d.query.motion import Motion
 from gjk3d.query.raycast import RayHit
 from gjk3d.query.time_of_impact import Impact, ImpactStatus
@@ -75,7 +76,12 @@ def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: st
 def _middle(shape: Any) -> Array:
     from gjk3d.query.bounding import bounding_sphere
 
-    return np.asarray(bounding_sphere(shape).center)
+    try:
+        return np.asarray(bounding_sphere(shape).center)
+    except UnboundedShapeError:  # of what goes down without end there is its surface
+        points = shape.surface().vertices
+        middle: Array = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        return middle
 
 
 def _moves(motion: Motion) -> bool:

@@ -1,0 +1,88 @@
+"""`Swept`: what a moving shape sweeps, convex or not."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+
+from gjk3d.errors import ShapeError
+from gjk3d.query.dispatch import Kind, kind_of
+from gjk3d.query.motion import Motion
+from gjk3d.shapes.arguments import vector
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.combined import MinkowskiSum, bounded, flattened
+from gjk3d.shapes.composed import Composed
+from gjk3d.shapes.simplices import Segment
+from gjk3d.shapes.terms import moved_terms
+
+#: stretches of a curved way; the shape grows by what is bent off their straight lines
+PIECES = 16
+
+
+class Swept(Composed):
+    """What a shape sweeps: the convex hull of everywhere it is on its way; of what is not convex, of each of its parts.
+
+    Along a straight line it is exact. On a way with a turn it is conservative: the hull of the shape at a few places,
+    grown by how far any of its points can bend off the straight lines between them, which shrinks with the square of
+    their number.
+
+    Parameters
+    ----------
+    shape : Shape, Mesh or the like
+        A bounded one.
+    motion : (3,) float or Motion
+        The way from where the shape is in its own frame, or a `gjk3d.Motion` in whose world the swept shape then is.
+    pieces : int
+        Straight stretches of a way with a turn.
+
+    Returns
+    -------
+    Composed or Compound
+        Flattened: nothing is nested in it. Of what is not convex a compound of what its parts sweep, as many as there
+        are triangles, and of a closed mesh itself where it starts.
+
+    Raises
+    ------
+    ShapeError
+        Where the shape is none or is unbounded, or the motion is neither a vector nor a single motion.
+
+    Notes
+    -----
+    A body that turns by w while it moves steadily accelerates by no more than |w|^2 rho at distance rho from the axis,
+    so between two places 1 / k apart it is within |w|^2 rho / (8 k^2) of the straight line.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> gk.Swept(gk.Sphere(1), (4, 0, 0)).volume / (4 / 3 * np.pi + 4 * np.pi) > 0.999
+    True
+    >>> turn = gk.Motion(None, angular=(0, 0, np.pi / 2), center=(3, 0, 0))
+    >>> gk.Swept(gk.Point(), turn).contains([(0, 0, 0), (3, -3, 0), (3 - 3 * 0.5**0.5, -3 * 0.5**0.5, 0)]).all()
+    np.True_
+    """
+
+    __slots__ = ()
+
+    @overload
+    def __new__(cls, shape: Shape, motion: Any, pieces: int = PIECES) -> Composed: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any: ...
+    def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any:
+        """Return the flattened hull."""
+        if kind_of(shape) is Kind.BODY:
+            from gjk3d.bodies.sweep import swept  # loaded where there is a mesh or the like
+
+            start = motion.at(0.0) if isinstance(motion, Motion) and not motion.stacked else None
+            return swept(shape, lambda part: cls(part, motion, pieces), start)
+        body = bounded(shape, "Swept", "shape")
+        if not isinstance(motion, Motion):
+            return MinkowskiSum(body, Segment((0.0, 0.0, 0.0), vector(motion, "Swept: motion")))
+        if isinstance(pieces, bool) or not isinstance(pieces, int) or pieces < 1:
+            raise ShapeError(f"Swept: pieces is {pieces!r}, expected a whole number of at least 1")
+        if motion.stacked:
+            raise ShapeError(f"Swept: motion is {len(motion)} motions, expected one: motion[0]")
+        bend = motion._bend(body)
+        places = motion.at(np.linspace(0.0, 1.0, pieces + 1 if bend > 0.0 else 2))
+        terms = [t for p in places for t in moved_terms(body._terms(), p[:3, :3], p[:3, 3])]
+        return flattened(terms, body._rounding() + bend / (8.0 * pieces**2), "Swept")

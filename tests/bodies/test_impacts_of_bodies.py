@@ -1,0 +1,313 @@
+"""`time_of_impact` and `shapecast` of bodies: against each pair of parts, against samples, and against plain numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError, UnsupportedPair
+from tests.bodies import every_kind
+from tests.bodies.every_kind import CUBE, KINDS, Known
+from tests.bodies.places import anywhere, at
+
+Array = NDArray[np.float64]
+BALL, BOX = Known(gk.Sphere(0.4), [np.zeros((1, 3))], 0.4), Known(gk.Box((1, 0.5, 0.8)), [CUBE * (1, 0.5, 0.8)])
+THINGS = {"ball": BALL, "box": BOX, **{name: make() for name, make in KINDS.items()}}
+TWO = [
+    (a, b) for a in THINGS for b in THINGS if (a, b) != ("ground", "ground") and not {a, b} <= {"ball", "box"}
+]  # fmt: skip
+
+
+def shapes_of(known: Known) -> list[Any]:
+    hulls = [gk.ConvexHull(points) for points in known.parts]
+    return [hull.inflated(known.radius) for hull in hulls] if known.radius > 0.0 else hulls
+
+
+def first_of_parts(a: Known, b: Known, motion_a: Any, motion_b: Any, clearance: float = 0.0) -> tuple[float, float]:
+    """The bracket of the first contact of any two parts, each asked as the convex shapes that they are."""
+    low, high = 1.0, np.inf
+    for s in shapes_of(a):
+        for t in shapes_of(b):
+            one = gk.time_of_impact(s, t, motion_a, motion_b, clearance=clearance)
+            low = min(low, one.free_until)
+            high = min(high, float(one.time[1]))
+    return low, high
+
+
+def a_motion(rng: np.random.Generator, turning: bool, ground: bool) -> gk.Motion:
+    """A way from about 3 away past the origin and beyond, or above the ground."""
+    start = anywhere(rng, 0.3)
+    away = rng.normal(size=3)
+    away *= 3.0 / np.linalg.norm(away)
+    away[2] = abs(away[2]) if ground else away[2]
+    start[:3, 3] += away
+    turn = rng.normal(size=3) * 1.5 if turning else np.zeros(3)
+    return gk.Motion(start, -1.6 * away + 0.3 * rng.normal(size=3), turn, center=start[:3, 3] + 0.2)
+
+
+@pytest.mark.parametrize("turning", [False, True])
+@pytest.mark.parametrize(("one", "other"), TWO)
+def test_first_of_all_parts(one: str, other: str, turning: bool) -> None:
+    a, b = THINGS[one], THINGS[other]
+    rng = np.random.default_rng(len(one) + 10 * len(other) + turning)
+    told = []
+    for k in range(2):
+        moves_b = k % 2 == 0 if one != "ground" else True
+        motion = a_motion(rng, turning, "ground" in (one, other))
+        still = np.eye(4) if "ground" in (one, other) else anywhere(rng, 0.2)
+        if other == "ground":
+            moves_b = False
+        ways = (still, motion) if moves_b else (motion, still)
+        impact = gk.time_of_impact(a.body, b.body, *ways)
+        back = gk.time_of_impact(b.body, a.body, *ways[::-1])
+        assert (impact.status, impact.free_until) == (back.status, back.free_until)
+        assert (impact.time == back.time).all()
+        low, high = first_of_parts(a, b, *ways)
+        assert impact.free_until <= high + 1e-12
+        assert low <= impact.time[1] + 1e-12
+        told.append(impact.status)
+        if impact.status == gk.ImpactStatus.FREE:
+            assert low == 1.0
+            continue
+        if impact.status == gk.ImpactStatus.OVERLAPPING:
+            assert low == 0.0
+            continue
+        assert impact.status == gk.ImpactStatus.HIT
+        assert impact.free_until == pytest.approx(low, abs=1e-9)
+        assert impact.time[1] - impact.time[0] <= 1e-7
+        assert abs(impact.closest.lower) <= 1e-8
+        check_by_samples(a, b, ways, impact)
+    assert len(told) == 2
+
+
+def check_by_samples(a: Known, b: Known, ways: Any, impact: Any) -> None:
+    """They do not meet before, and do at the end of the bracket, to rounding."""
+    poses = [way.at(t) if isinstance(way, gk.Motion) else way for way in ways for t in (float(impact.time[1]),)]
+    assert gk.collide(a.body, b.body, *poses, margin=1e-9)
+    for t in np.linspace(0.0, impact.free_until, 9)[:-1]:
+        poses = [way.at(float(t)) if isinstance(way, gk.Motion) else way for way in ways]
+        assert not gk.collide(a.body, b.body, *poses)
+
+
+# --- a twin in plain numpy: triangles that only translate ------------------------------------------------------------
+
+
+def dot(u: Array, v: Array) -> Array:
+    return np.einsum("...i,...i->...", u, v)
+
+
+def corner_meets(corners: Array, way: Array, triangles: Array) -> float:
+    """When the first of moving corners, (n, 3), meets one of triangles, (m, 3, 3)."""
+    o, u, v = triangles[:, 0], triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+    n = np.cross(u, v)
+    with np.errstate(all="ignore"):
+        t = dot(n, o - corners[:, None]) / (n @ way)
+        p = corners[:, None] + t[..., None] * way - o
+        x, y = dot(np.cross(p, v), n) / dot(n, n), dot(np.cross(u, p), n) / dot(n, n)
+        hits = (t >= 0.0) & (x >= 0.0) & (y >= 0.0) & (x + y <= 1.0)
+    return float(np.where(hits, t, np.inf).min())
+
+
+def edges_meet(p: Array, q: Array, way: Array) -> float:
+    """When the first of moving edges, (n, 2, 3), meets one of others."""
+    u, v = (p[:, 1] - p[:, 0])[:, None], (q[:, 1] - q[:, 0])[None]
+    n = np.cross(u, v)
+    apart = q[None, :, 0] - p[:, None, 0]
+    with np.errstate(all="ignore"):
+        t = dot(n, apart) / (n @ way)
+        # p0 + t way + x u = q0 + y v
+        gap = apart - t[..., None] * way
+        x, y = dot(np.cross(gap, v), n) / dot(n, n), dot(np.cross(gap, u), n) / dot(n, n)
+        hits = (t >= 0.0) & (x >= 0.0) & (x <= 1.0) & (y >= 0.0) & (y <= 1.0)
+    return float(np.where(hits, t, np.inf).min())
+
+
+def edges_of(triangles: Array) -> Array:
+    return np.concatenate([triangles[:, [i, j]] for i, j in ((0, 1), (1, 2), (2, 0))])
+
+
+def first_touch(moving: Array, standing: Array, way: Array) -> float:
+    """When triangles that translate first touch others, (n, 3, 3) each."""
+    return min(
+        corner_meets(moving.reshape(-1, 3), way, standing), corner_meets(standing.reshape(-1, 3), -way, moving),
+        edges_meet(edges_of(moving), edges_of(standing), way),
+    )  # fmt: skip
+
+
+def triangles_at(known: Known, pose: Array) -> Array:
+    corners = known.body.vertices[known.body.faces]
+    placed: Array = corners @ pose[:3, :3].T + pose[:3, 3]
+    return placed
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1), kinds=st.tuples(*[st.sampled_from(["mesh", "solid"])] * 2),
+    scale=st.sampled_from([1.0, 1e-9, 1e9, 1e-40]), far=st.sampled_from([0.0, 0.0, 1e4]),
+)  # fmt: skip
+def test_translating_triangles_as_in_plain_numpy(seed: int, kinds: tuple[str, str], scale: float, far: float) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = (every_kind.closed(scale) if kind == "solid" else every_kind.mesh(seed, scale) for kind in kinds)
+    pose_a, pose_b = anywhere(rng, 0.5), anywhere(rng, 0.5)
+    away = rng.normal(size=3)
+    pose_a[:3, 3] += 4.0 * away / np.linalg.norm(away) + far
+    pose_b[:3, 3] += far
+    pose_a[:3, 3] *= scale
+    pose_b[:3, 3] *= scale
+    way = scale * (-6.0 * away / np.linalg.norm(away) + 0.5 * rng.normal(size=3))
+    wanted = first_touch(triangles_at(a, pose_a) / scale, triangles_at(b, pose_b) / scale, way / scale)
+    impact = gk.shapecast(a.body, b.body, way, pose_a, pose_b)
+    assert not gk.collide(a.body, b.body, pose_a, pose_b) or impact.free_until == 0.0
+    if impact.free_until == 0.0:
+        return
+    slack = 1e-9 * (1.0 + far)
+    if impact.status == gk.ImpactStatus.FREE:
+        assert wanted > 1.0 - slack
+    else:
+        assert impact.status == gk.ImpactStatus.HIT
+        assert impact.time[0] - slack <= wanted <= impact.time[1] + slack
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1), names=st.tuples(*[st.sampled_from(["solid", "compound", "voxels"])] * 2),
+    turns=st.sampled_from([0.0, 0.5, 6.0, 25.0]), far=st.sampled_from([0.0, 30.0]),
+    clearance=st.sampled_from([0.0, 0.1]),
+)  # fmt: skip
+def test_both_move_and_turn(seed: int, names: tuple[str, str], turns: float, far: float, clearance: float) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = (THINGS[name] for name in names)
+    motions = []
+    for side in (-1.0, 1.0):
+        start = anywhere(rng, 1.0)
+        start[0, 3] += side * 4.0
+        turn = rng.normal(size=3) * turns / 3.0
+        center = start[:3, 3] + far * rng.normal(size=3) * (turns < 1.0)
+        motions.append(gk.Motion(start, (-6.0 * side * rng.random(), *rng.normal(size=2)), turn, center=center))
+    impact = gk.time_of_impact(a.body, b.body, *motions, clearance=clearance)
+    low, high = first_of_parts(a, b, *motions, clearance=clearance)
+    assert impact.free_until <= high + 1e-12
+    assert low <= impact.time[1] + 1e-12
+    assert impact.status != gk.ImpactStatus.UNRESOLVED
+    for t in np.linspace(0.0, impact.free_until, 12)[:-1]:
+        poses = [motion.at(float(t)) for motion in motions]
+        assert gk.distance(a.body, b.body, *poses).upper > clearance
+
+
+# --- what is special -------------------------------------------------------------------------------------------------
+
+
+def test_what_a_closed_mesh_holds_is_met_from_the_start() -> None:
+    room = every_kind.closed(10.0, -2.0).body
+    marble = gk.Sphere(0.5)
+    inside = gk.time_of_impact(room, marble, None, gk.Motion(at(3, 3, 3), (40, 0, 0)))
+    assert inside.status == gk.ImpactStatus.OVERLAPPING
+    assert inside.time.tolist() == [0.0, 0.0]
+    shell = gk.Mesh(room.vertices, room.faces, solid=False)
+    wall = gk.time_of_impact(shell, marble, None, gk.Motion(at(3, 3, 3), (40, 0, 0)))
+    assert wall.status == gk.ImpactStatus.HIT
+    assert wall.time == pytest.approx((18.0 - 3.0 - 0.5) / 40.0)
+    assert wall.normal.tolist() == pytest.approx([-1.0, 0.0, 0.0])
+
+
+def test_a_bullet_through_thin_walls() -> None:
+    wall = gk.Mesh([(0, -1, -1), (0, 1, -1), (0, 1, 1), (0, -1, 1)], [(0, 1, 2), (0, 2, 3)])
+    for bullet in (gk.Sphere(1e-3), gk.Point(), every_kind.cloud(0, 1e-3).body, every_kind.closed(1e-3).body):
+        hit = gk.shapecast(bullet, wall, (1e6, 10, 0), at(-5e5, 0, 0))
+        assert hit.status == gk.ImpactStatus.FREE  # it passes 5 above the middle, beyond the wall's edge
+        hit = gk.shapecast(bullet, wall, (1e6, 1, 0), at(-5e5, 0, 0))
+        assert hit.status == gk.ImpactStatus.HIT
+        assert hit.time == pytest.approx(0.5, abs=1e-8)
+
+
+def test_through_a_ring() -> None:
+    """A rod goes through the middle of a ring, and touches it where it is too thick."""
+    t = np.linspace(0, 2 * np.pi, 33)[:-1]
+    posts = [(gk.Sphere(0.2), at(np.cos(x), np.sin(x), 0)) for x in t]
+    ring = gk.Compound(posts)
+    for radius, free in ((0.79, True), (0.81, False)):
+        rod = gk.Capsule(radius, 0.1)
+        impact = gk.shapecast(rod, ring, (0, 0, 10), at(0, 0, -5))
+        assert (impact.status == gk.ImpactStatus.FREE) == free
+        assert gk.shapecast(rod, ring.hull(), (0, 0, 10), at(0, 0, -5)).status == gk.ImpactStatus.HIT
+
+
+def test_a_turn_in_place_and_many_turns() -> None:
+    blade = gk.Compound([(gk.Box((2, 0.1, 0.1)), at(1, 0, 0))])
+    post = gk.PointCloud([(0, 1.5, 0)], 0.2)
+    impact = gk.time_of_impact(blade, post, gk.Motion(None, angular=(0, 0, np.pi)))
+    # the blade's side, 0.05 ahead of its middle line, is tangent to the ball
+    first = (np.pi / 2 - np.arcsin((0.2 + 0.05) / 1.5)) / np.pi
+    assert impact.time == pytest.approx(first, rel=1e-9)
+    over = gk.PointCloud([(0, 1.5, 0.3)], 0.2)
+    assert gk.time_of_impact(blade, over, gk.Motion(None, angular=(0, 0, 40.0))).status == gk.ImpactStatus.FREE
+
+
+def test_clearance_and_planes_and_grounds() -> None:
+    solid = every_kind.closed()
+    impact = gk.shapecast(gk.Sphere(0.5), solid.body, (10, 0, 0), at(-5, 0.5, 0.5), clearance=0.25)
+    assert impact.time == pytest.approx(0.425)
+    for name in ("mesh", "solid", "compound", "voxels", "cloud"):
+        known = THINGS[name]
+        low = float((known.points[:, 2] - known.radius).min())
+        floor = gk.Halfspace((0, 0, 1), 0)
+        fall = gk.time_of_impact(known.body, floor, gk.Motion(at(0, 0, 5 - low), (0, 0, -20)))
+        assert fall.time == pytest.approx(0.25, rel=1e-12)
+        back = gk.time_of_impact(floor, known.body, None, gk.Motion(at(0, 0, 5 - low), (0, 0, -20), (0, 0, 1)))
+        assert back.time == pytest.approx(0.25, rel=1e-12)
+        near = gk.time_of_impact(known.body, floor, gk.Motion(at(0, 0, 5 - low), (0, 0, -20)), clearance=1.0)
+        assert near.time == pytest.approx(0.2, rel=1e-12)
+    ground = THINGS["ground"].body
+    deep = gk.time_of_impact(ground, gk.Sphere(0.1), None, gk.Motion(at(0, 0, -50), (0, 0, 100)))
+    assert deep.status in (gk.ImpactStatus.HIT, gk.ImpactStatus.OVERLAPPING)
+    assert deep.time[1] == 0.0
+    # from the side, far below the top
+    side = gk.time_of_impact(ground, gk.Sphere(0.1), None, gk.Motion(at(-9, 0, -50), (20, 0, 0)))
+    assert side.time == pytest.approx((9 - 1 - 0.1) / 20, rel=1e-9)
+
+
+def test_stacks_and_what_they_are_made_of() -> None:
+    solid, cloud = every_kind.closed().body, every_kind.cloud().body
+    ways = np.array([(-6.0, 0, 0), (6.0, 0, 0), (-6, 0.5, 0.2)])
+    many = gk.shapecast(cloud, solid, ways, at(5, 0.5, 0.5))
+    for k, way in enumerate(ways):
+        one = gk.shapecast(cloud, solid, way, at(5, 0.5, 0.5))
+        assert many.status[k] == one.status
+        assert many.free_until[k] == one.free_until
+        assert many.time[k].tolist() == one.time.tolist()
+    assert many.status.tolist() == [1, 0, 1]
+    assert many[0].closest.distance == pytest.approx(0.0, abs=1e-8)
+    assert many.shape_a is cloud
+
+
+def test_touching_at_first_and_at_last() -> None:
+    solid = every_kind.closed().body
+    cube = gk.Box((1, 1, 1))
+    leaves = gk.time_of_impact(solid, cube, None, gk.Motion(at(2.5, 0.5, 0.5), (1, 0, 0)))
+    assert (leaves.status, leaves.time.tolist()) == (gk.ImpactStatus.HIT, [0.0, 0.0])
+    arrives = gk.time_of_impact(solid, cube, None, gk.Motion(at(3.5, 0.5, 0.5), (-1, 0, 0)))
+    assert arrives.status == gk.ImpactStatus.HIT
+    assert arrives.time == pytest.approx(1.0, abs=1e-12)
+    stops = gk.time_of_impact(solid, cube, None, gk.Motion(at(3.5, 0.5, 0.5), (-1 + 1e-9, 0, 0)))
+    assert stops.status == gk.ImpactStatus.FREE
+    assert gk.time_of_impact(solid, cube, None, at(3.5, 0.5, 0.5)).status == gk.ImpactStatus.FREE
+
+
+def test_what_is_refused() -> None:
+    solid, ground = every_kind.closed().body, THINGS["ground"].body
+    with pytest.raises(UnsupportedPair, match="two HeightFields"):
+        gk.time_of_impact(ground, ground)
+    with pytest.raises(UnsupportedPair, match=r"use a large gjk3d\.Box"):
+        gk.time_of_impact(ground, gk.Halfspace((0, 0, 1), 0))
+    with pytest.raises(UnsupportedPair, match="a Halfspace cannot turn: use a large Box"):
+        gk.time_of_impact(gk.Halfspace((0, 0, 1), -9), solid, gk.Motion(None, angular=(0, 0, 1)))
+    with pytest.raises(UnsupportedPair, match="b is a str"):
+        gk.time_of_impact(solid, "box")
+    with pytest.raises(ShapeError, match="clearance is -1"):
+        gk.time_of_impact(solid, solid, clearance=-1)

@@ -1,0 +1,86 @@
+"""`Swept` of bodies: every place of every point on the way is in it, and along a line nothing else is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError, UnboundedShapeError
+from tests.bodies import every_kind
+from tests.bodies.every_kind import BOUNDED
+from tests.bodies.places import anywhere, at
+
+
+def points_of(known: Any, rng: Any, count: int) -> Any:
+    """Points of parts, anywhere in them."""
+    found = []
+    for corners in (known.parts[k] for k in rng.integers(len(known.parts), size=count)):
+        weights = rng.dirichlet(np.ones(len(corners)))
+        way = rng.normal(size=3)
+        found.append(weights @ corners + 0.999 * known.radius * way / np.linalg.norm(way))
+    return np.array(found)
+
+
+def holds(body: Any, points: Any, margin: float = 0.0) -> Any:
+    poses = np.tile(np.eye(4), (len(points), 1, 1))
+    poses[:, :3, 3] = points
+    return gk.collide(body, gk.Point(), None, poses, margin=margin)
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("turning", [False, True])
+def test_it_holds_every_place_on_the_way(name: str, turning: bool) -> None:
+    known, rng = BOUNDED[name](), np.random.default_rng(3)
+    points = points_of(known, rng, 40)
+    if turning:
+        motion = gk.Motion(anywhere(rng, 1.0), rng.normal(size=3), rng.normal(size=3), center=(0.5, 0, 0))
+        swept = gk.Swept(known.body, motion, 4)
+        places = [motion.at(t) for t in rng.random(40)]
+        there = np.array([pose[:3, :3] @ p + pose[:3, 3] for pose, p in zip(places, points, strict=True)])
+    else:
+        way = 3.0 * rng.normal(size=3)
+        swept = gk.Swept(known.body, way)
+        there = points + rng.random((40, 1)) * way
+    assert isinstance(swept, gk.Compound)
+    assert holds(swept, there, 1e-12).all()
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), name=st.sampled_from(["solid", "voxels", "cloud", "compound"]))
+def test_along_a_line_it_is_hit_where_the_body_hits(seed: int, name: str) -> None:
+    """A ball that does not move meets the sweep exactly where the moving body would meet the ball."""
+    rng = np.random.default_rng(seed)
+    known = BOUNDED[name]() if name == "solid" else BOUNDED[name](seed)
+    way = 4.0 * rng.normal(size=3)
+    swept = gk.Swept(known.body, way)
+    for _ in range(6):
+        pose = at(*(rng.uniform(-2, 2, 3) + rng.random() * way))
+        ball = gk.Sphere(0.2)
+        impact = gk.shapecast(known.body, ball, way, None, pose)
+        if abs(gk.distance(swept, ball, None, pose).distance) > 1e-9 or impact.status != gk.ImpactStatus.FREE:
+            assert gk.collide(swept, ball, None, pose, margin=1e-9) == (impact.status != gk.ImpactStatus.FREE)
+
+
+def test_what_a_closed_mesh_holds_stays_in_its_sweep() -> None:
+    solid = every_kind.closed(10.0).body
+    swept = gk.Swept(solid, gk.Motion(at(100, 0, 0), (1.0, 0, 0)))
+    assert holds(swept, np.array([(105.0, 5, 5), (100.5, 2, 2), (112.0, 12, 5)])).tolist() == [True, True, False]
+    shell = gk.Mesh(solid.vertices, solid.faces, solid=False)
+    assert not holds(gk.Swept(shell, (1, 0, 0)), np.array([(5.0, 5, 5)]))[0]
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(UnboundedShapeError, match=r"without end; take gjk3d\.Mesh"):
+        gk.Swept(every_kind.ground().body, (1, 0, 0))
+    solid = every_kind.closed().body
+    with pytest.raises(ShapeError, match="motion is"):
+        gk.Swept(solid, (1, 2))
+    with pytest.raises(ShapeError, match="3 motions, expected one"):
+        gk.Swept(solid, gk.Motion([np.eye(4)] * 3))
+    with pytest.raises(ShapeError, match="shape is a str"):
+        gk.Swept("box", (1, 0, 0))

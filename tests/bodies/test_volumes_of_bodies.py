@@ -1,0 +1,142 @@
+"""`aabb`, `obb` and `bounding_sphere` of what is not convex, held against all its points in rational numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gjk3d as gk
+from gjk3d.errors import UnboundedShapeError
+from tests.bodies import every_kind
+from tests.bodies.every_kind import BOUNDED, Known
+from tests.bodies.places import anywhere, at
+
+STILL = np.eye(4)
+
+
+def exactly(points: Any) -> Any:
+    """Return numbers as fractions."""
+    return np.vectorize(Fraction, otypes=[object])(np.asarray(points))
+
+
+def check_held(known: Known, pose: Any) -> None:
+    """Hold three volumes of a body at a pose against each of its points, without rounding."""
+    where = STILL if pose is None else pose
+    points = exactly(known.points) @ exactly(where[:3, :3].T) + exactly(where[:3, 3])
+    radius = Fraction(known.radius)
+    box = gk.aabb(known.body, pose)
+    assert (points - radius >= exactly(box.low)).all()
+    assert (points + radius <= exactly(box.high)).all()
+    ball = gk.bounding_sphere(known.body, pose)
+    offsets = points - exactly(ball.center)
+    assert ball.radius >= radius
+    assert ((offsets**2).sum(axis=1) <= (Fraction(ball.radius) - radius) ** 2).all()
+    turned = gk.obb(known.body, pose)
+    axes = exactly(turned.pose[:3, :3])
+    along = (points - exactly(turned.pose[:3, 3])) @ axes
+    # the axes are unit vectors to rounding
+    slack = Fraction(2**-50) * max(exactly(turned.extents))
+    assert (abs(along) + radius <= exactly(turned.extents) / 2 + slack).all()
+
+
+def size_of(known: Known) -> float:
+    return float(np.ptp(known.points, axis=0).max()) + known.radius
+
+
+def check_small(known: Known, pose: Any) -> None:
+    """They are no larger than they need be: those of the hull of all points."""
+    where = STILL if pose is None else pose
+    points = known.points @ where[:3, :3].T + where[:3, 3]
+    hull = gk.ConvexHull(points)
+    shape = hull.inflated(known.radius) if known.radius > 0.0 else hull
+    slack = 1e-12 * (size_of(known) + float(np.abs(points).max()))
+    box = gk.aabb(known.body, pose)
+    assert box.low == pytest.approx(points.min(axis=0) - known.radius, abs=slack)
+    assert box.high == pytest.approx(points.max(axis=0) + known.radius, abs=slack)
+    assert gk.bounding_sphere(known.body, pose).radius <= gk.bounding_sphere(shape).radius * (1.0 + 1e-9) + slack
+    assert np.prod(gk.obb(known.body, pose).extents + slack) >= np.prod(gk.obb(shape).extents) * (1.0 - 1e-6)
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
+@pytest.mark.parametrize("seed", range(3))
+def test_they_hold_every_point(kind: str, seed: int) -> None:
+    known = BOUNDED[kind]() if kind == "solid" else BOUNDED[kind](seed)
+    pose = anywhere(np.random.default_rng(seed), 3.0)
+    for where in (None, pose):
+        check_held(known, where)
+        check_small(known, where)
+
+
+@pytest.mark.parametrize("kind", ["mesh", "compound", "voxels", "cloud"])
+@pytest.mark.parametrize(
+    ("size", "off"), [(1e-40, 0.0), (1e40, 0.0), (1e-6, 1.0), (1.0, 1e6), (1e-12, 1e-3), (1e-40, 1e-36)]
+)
+def test_tiny_and_huge_and_far_off(kind: str, size: float, off: float) -> None:
+    known = BOUNDED[kind](1, size, off)
+    check_held(known, None)
+    check_held(known, at(3.0 * size, -2.0 * size, size))
+    check_held(known, anywhere(np.random.default_rng(4), 2.0 * size + off))
+
+
+def test_flat_and_thin_and_single() -> None:
+    for known in (
+        every_kind.mesh(2, flat=True),
+        Known(gk.Mesh([(0, 0, 0), (1, 0, 0), (3, 0, 0)], [(0, 1, 2)]), [np.array([(0, 0, 0), (1, 0, 0), (3.0, 0, 0)])]),
+        Known(gk.PointCloud([(1, 2, 3)], 0.0), [np.array([(1.0, 2, 3)])]),
+        Known(gk.PointCloud([(1, 2, 3), (1, 2, 3 + 1e-14)], 1e-3), [np.array([(1.0, 2, 3)])], 1e-3),
+        every_kind.closed(np.array([1.0, 1e-9, 1.0])),
+    ):
+        check_held(known, None)
+        check_held(known, anywhere(np.random.default_rng(8), 5.0))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    kind=st.sampled_from(["mesh", "compound", "voxels", "cloud"]), seed=st.integers(0, 2**32 - 1),
+    exponent=st.integers(-45, 45), far=st.sampled_from([0.0, 1.0, 1e3, 1e8]),
+)  # fmt: skip
+def test_any_body_anywhere(kind: str, seed: int, exponent: int, far: float) -> None:
+    size = 10.0**exponent
+    known = BOUNDED[kind](seed, size, size * far if exponent < 40 else 0.0)
+    check_held(known, None)
+    check_held(known, anywhere(np.random.default_rng(seed), size))
+
+
+def test_stacks_and_lists_and_volumes_that_meet() -> None:
+    solid, other = every_kind.closed(), every_kind.cloud(3)
+    poses = np.stack([anywhere(np.random.default_rng(k), 2.0) for k in range(4)])
+    many = gk.aabb(solid.body, poses)
+    for k, pose in enumerate(poses):
+        one = gk.aabb(solid.body, pose)
+        assert (many[k].low == one.low).all()
+        assert (many[k].high == one.high).all()
+    each = gk.bounding_sphere([solid.body, gk.Sphere(2.0), other.body])
+    assert len(each) == 3
+    assert each.radius[0] == gk.bounding_sphere(solid.body).radius
+    assert gk.obb([solid.body, other.body], poses[:2]).overlaps(gk.aabb(solid.body)).shape == (2,)
+
+
+def test_more_curved_parts_than_a_hull_is_made_of() -> None:
+    rng = np.random.default_rng(5)
+    middles = rng.uniform(-2, 2, (300, 3))
+    body = gk.Compound([(gk.Sphere(0.1), at(*middle)) for middle in middles])
+    known = Known(body, list(middles[:, None]), 0.1)
+    check_held(known, None)
+    check_held(known, anywhere(rng, 3.0))
+    assert (gk.aabb(body).extents <= np.ptp(middles, axis=0) + 0.2 + 1e-6).all()
+
+
+@pytest.mark.parametrize("fit", [gk.aabb, gk.obb, gk.bounding_sphere])
+def test_what_has_no_end_has_no_volume(fit: Any) -> None:
+    field = every_kind.ground().body
+    with pytest.raises(UnboundedShapeError, match=r"without end.*Mesh\(\*field\.surface\(\)\)"):
+        fit(field)
+    surface = gk.Mesh(*field.surface())
+    assert fit(surface) is not None
+    with pytest.raises(gk.errors.UnsupportedPair, match="expected a shape such as"):
+        fit("a box")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import inf
-from typing import Any, Literal, SupportsIndex, cast, overload
+from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray

@@ -332,7 +332,7 @@ def test_what_is_refused():
     import trimesh
 
     scene = gk.Scene()
-    with pytest.raises(UnsupportedPair, match=r"pass gjk3d.Mesh\(mesh.vertices, mesh.faces\)"):
+    with pytest.raises(UnsupportedPair, match=r"pass gjk3d.Mesh.from_trimesh\(mesh\)"):
         scene.add("a", trimesh.creation.box())
     scene.add("a", ANGLE)
     with pytest.raises(SceneError, match="has an object 'a' already"):

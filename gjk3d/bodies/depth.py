@@ -8,24 +8,33 @@ Where the way out of the deepest two parts is free, and where both are convex, t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from gjk3d.bodies.bvh import from_points
+from gjk3d.bodies.inner import inner
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.convex.solve import signed
-from gjk3d.poses import matrices, moved, moved_back
+from gjk3d.poses import IDENTITY, inverse, matrices, moved, moved_back
+from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.typing import Array, Ints
 
 _SAMPLES = 256  #: points that are looked at for the bound from below, and rows of parts for a way out
-_MANY = 20_000  #: pairs of parts, of which every try takes long
-_FEWER = 4  #: directions that are tried then
+_LOOKS = 512  #: points of a surface that are looked at for the depth in another, at most
+_TIGHT = 1e-9  #: relative width of bounds that agree
 _FACES = 16  #: faces that meet whose normals are tried
-_HALVINGS = 10
+_TRIES = 24  #: directions in all
+_TURNS = 6  #: times that a way out turns to the least one past the walls that it met
+_SWEEPS = 32
+_WORTH = 1e-4  #: part of a depth that is worth another try
 _SAME_WAY = 0.99  #: cosine of directions that are as good as one
 _EX = np.array([1.0, 0.0, 0.0])
 
@@ -41,13 +50,13 @@ class Depth(NamedTuple):
 
 def depth(x: BodyPair) -> Depth:
     """Return bounds of the depth of two that meet; infinite where nothing parts them."""
+    x = as_meshes(x)
     error = x.error
-    least, place = _innermost(x)
     slack = x.a.convex_slack + x.b.convex_slack + 2.0 * error
     most, normal, hulls = _outer(x) if slack < inf else (inf, _EX, None)
     if hulls is not None and slack < 1e-6 * most:  # both convex, as they mostly are: the hulls' depth is theirs
-        least = max(least, -float(hulls[2]) - slack)
-        return Depth(min(least, most), most, normal, x.place(hulls) if place is None else place)
+        return Depth(min(max(0.0, -float(hulls[2]) - slack), most), most, normal, x.place(hulls))
+    least, place, inner_ways = _innermost(x)
     pairs, out = x.deepest()
     if len(out):
         own = -float(out[0, 2]) - error
@@ -55,21 +64,90 @@ def depth(x: BodyPair) -> Depth:
             least, place = max(least, own), 0.5 * (out[0, 6:9] + out[0, 9:12])
         if own >= least:  # the deepest pair's own way out: where that is free there is no shorter one
             most, normal = max(-float(out[0, 1]), 0.0) + 4.0 * error, out[0, 3:6]
-            if x.freedom(most)(most * normal):
+            if not x.moved(most * normal).meet():
                 return Depth(min(least, most), most, normal, place)
     most, normal, hulls = _outer(x)
     if place is None:
         place = x.place(hulls)
-    free = x.freedom(most)
-    for row in _different(out):
-        t = max(-float(row[1]), 0.0) + 4.0 * error
-        if t < most and free(t * row[3:6]):
-            most, normal = t, row[3:6]
-            break
     if most < inf:
-        ways = distinct(_ways(x, pairs, out, normal), x.ways if len(out) < _MANY else _FEWER)
-        most, normal = shortest(free, ways, most, normal, error)
+        search = _Search(x, least, most, normal)
+        search.go(chain(inner_ways, (way for some in _ways(x, pairs, out, normal) for way in _units([some]))))
+        most, normal = search.most, search.normal
     return Depth(max(0.0, min(least, most)), most, normal, place)
+
+
+Wall = tuple[Array, float]  #: a unit normal, and how far along it B gets past
+
+
+class _Search:
+    """Looks for a shorter translation that parts the two, each along a direction from the proven depth upwards."""
+
+    def __init__(self, x: BodyPair, least: float, most: float, normal: Array) -> None:
+        self.x, self.least, self.most, self.normal = x, least, most, normal
+        self._tried: list[Array] = []
+
+    def go(self, ways: Iterable[Array]) -> None:
+        """Try directions, and after each the least one past the walls that are met on the way out."""
+        for way in ways:
+            if len(self._tried) >= _TRIES or self.done:
+                return
+            if all(float(way @ other) < _SAME_WAY for other in self._tried):
+                self._follow(way)
+
+    @property
+    def done(self) -> bool:
+        """Whether the bounds agree."""
+        return self.most <= self.least * (1.0 + _TIGHT) + 16.0 * self.x.error
+
+    def _follow(self, way: Array) -> None:
+        """Go out along a way, then along the least vector that gets past the walls met so far, and again.
+
+        Where there is no way out the wall is that in which the two are still deepest after the least depth.
+        """
+        walls: list[Wall] = []
+        shift = self.least * way
+        for _ in range(_TURNS):
+            wall = self._out(way) or self._deeper(shift)
+            if wall is None or self.done:
+                return
+            walls.append(wall)
+            shift = _past_all(walls)
+            length = float(np.linalg.norm(shift))
+            if not self.x.error < length < self.most * (1.0 - _WORTH):
+                return
+            way = shift / length
+
+    def _deeper(self, shift: Array) -> Wall | None:
+        """Return the wall in which the two are deepest after a translation."""
+        there = self.x.moved(shift)
+        least, _, ways = _innermost(there)
+        if ways:
+            return ways[0], float(ways[0] @ shift) + least
+        _, out = there.deepest()
+        return (out[0, 3:6], float(out[0, 3:6] @ shift - out[0, 1])) if len(out) else None
+
+    def _out(self, way: Array) -> Wall | None:
+        """Try one direction; return the normal of the wall that B gets past last, and how far it is."""
+        self._tried.append(way)
+        found = self.x.parting(way, self.least, self.most)
+        if found is None:
+            return None
+        shift, wall = found
+        far = float(np.linalg.norm(shift))
+        if far + self.x.error < self.most:
+            self.most, self.normal = far + self.x.error, shift / far if far > 0.0 else way
+        return wall, float(wall @ shift)
+
+
+def _past_all(walls: list[Wall]) -> Array:
+    """Return about the least vector that gets past all walls (Hildreth 1957)."""
+    x, steps = np.zeros(3), [0.0] * len(walls)
+    for _ in range(_SWEEPS if len(walls) > 1 else 1):
+        for k, (n, far) in enumerate(walls):
+            step = max(-steps[k], far - float(n @ x))
+            steps[k] += step
+            x = x + step * n
+    return x
 
 
 def _outer(x: BodyPair) -> tuple[float, Array, Array | None]:
@@ -89,9 +167,35 @@ def _outer(x: BodyPair) -> tuple[float, Array, Array | None]:
     return most + 4.0 * x.error, normal, None
 
 
-def _innermost(x: BodyPair) -> tuple[float, Array | None]:
-    """Return how deep the deepest of some points of one lies in a closed surface of the other, and that point."""
+def as_meshes(x: BodyPair) -> BodyPair:
+    """Return a mesh and a polytope with an inside as two meshes, whose depth is found in less time."""
+    if type(x) is BodyPair and isinstance(x.a, Triangles) and isinstance(x.b, PlacedParts) and len(x.b.things) == 1:
+        (thing, row), mesh = x.b.things[0], x.a.mesh
+        if isinstance(thing, Polytope) and isinstance(mesh, Mesh) and (row == IDENTITY[0]).all():
+            skin = skin_of(thing)
+            if skin.is_solid and skin.volume > 0.0:
+                return MeshPair.of(mesh, skin, x.m)
+    return x
+
+
+def skin_of(shape: Shape) -> Mesh:
+    """Return the faces of a polytope as a mesh, made once."""
+    if "skin" not in shape._cache:
+        surface = shape.surface()
+        shape._cache["skin"] = Mesh(surface.vertices, surface.faces)
+    skin: Mesh = shape._cache["skin"]
+    return skin
+
+
+_Inner = tuple[float, Array | None, list[Array]]  #: the depth, the place, and the ways to the nearest surfaces
+
+
+def _innermost(x: BodyPair) -> _Inner:
+    """Return how deep the deepest of some points of one lies in a closed surface of the other, where, and ways out."""
+    if isinstance(x, MeshPair):
+        return _inner_of_meshes(x)
     least, place = 0.0, None
+    ways: list[tuple[float, Array]] = []
     for host, guest, held_by_b in ((x.b, x.a, True), (x.a, x.b, False)):
         solids = host.solids
         if not solids:
@@ -105,55 +209,49 @@ def _innermost(x: BodyPair) -> tuple[float, Array | None]:
             inside = np.flatnonzero(inside_of(mesh, own))
             if not len(inside):
                 continue
-            far = from_points(mesh, own[inside])[0]
+            far, feet, _ = from_points(mesh, own[inside])
             k = int(np.argmax(far))
             deep = max(0.0, float(far[k]) - x.error)
+            way = (feet[k] - own[inside[k]]) @ row[:9].reshape(3, 3).T
+            ways.append((-deep, -way @ x.m[:9].reshape(3, 3).T if held_by_b else way))
             if deep > least or (place is None and held_by_b):
                 least, place = deep, moved(x.m, points[inside[k]]) if held_by_b else points[inside[k]]
-    return least, place
+    return least, place, _units(way for _, way in sorted(ways, key=lambda item: item[0]))
 
 
-def shortest(
-    free: Callable[[Array], bool], ways: Iterable[Array], most: float, normal: Array, error: float
-) -> tuple[float, Array]:
-    """Try shorter and shorter translations along unit vectors; return the shortest that was found free."""
-    for way in ways:
-        low, high = 0.0, most
-        # a touch needs next to nothing
-        for t in (4.0 * error, 1e-6 * most, 1e-3 * most):
-            if t < high and free(t * way):
-                high = t
-                break
-            low = min(t, high)
-        for _ in range(_HALVINGS):
-            if high - low <= 1e-3 * high:
-                break
-            t = 0.5 * (low + high)
-            if free(t * way):
-                high = t
-            elif high == most and t > 0.9 * most:
-                break
-            else:
-                low = t
-        if high < most:
-            most, normal = high, way
-    return most + error, normal
+def _inner_of_meshes(x: MeshPair) -> _Inner:
+    """Do as `_innermost` of two meshes, by all of their surfaces."""
+    least, place = 0.0, None
+    found: list[tuple[float, Array]] = []
+    for host, guest, m, held_by_b in ((x.b, x.a, inverse(x.m), True), (x.a, x.b, x.m, False)):
+        if not host.mesh.is_solid:
+            continue
+        deep = inner(host.mesh, guest.mesh, m, x.error, 1e-3, _LOOKS, least)
+        if not len(deep.depths):
+            continue
+        ways = deep.feet - deep.points
+        if held_by_b:
+            ways = -ways @ x.m[:9].reshape(3, 3).T
+        found += zip(deep.depths.tolist(), ways, strict=True)
+        if deep.depths[0] - x.error > least or place is None:
+            least = max(least, float(deep.depths[0]) - x.error)
+            place = moved(x.m, deep.points[0]) if held_by_b else deep.points[0]
+    found.sort(key=lambda item: -item[0])
+    return least, place, _units([*(way for _, way in found), *_sums(found)])
 
 
-def distinct(candidates: Iterable[Array], count: int) -> Iterator[Array]:
-    """Yield at most so many of the directions as unit vectors, without zeros and what is almost another one."""
-    tried: list[Array] = []
-    for way in candidates:
-        length = float(np.linalg.norm(way))
-        if length > 1e-9 and all(float(way @ other) < _SAME_WAY * length for other in tried):
-            tried.append(way / length)
-            yield tried[-1]
-        if len(tried) >= count:
-            return
+def _sums(found: list[tuple[float, Array]]) -> list[Array]:
+    return [np.sum([way for _, way in found], axis=0)] if found else []
+
+
+def _units(ways: Iterable[Array]) -> list[Array]:
+    """Return vectors as unit vectors, without zeros."""
+    lengths = [(float(np.linalg.norm(way)), way) for way in ways]
+    return [way / length for length, way in lengths if length > 0.0]
 
 
 def _ways(x: BodyPair, pairs: Ints, out: Array, normal: Array) -> Iterator[Array]:
-    """Yield directions to move b along: that of the hulls, those that surfaces look to, those of parts, the axes."""
+    """Yield directions to move b along: as the hulls part, as surfaces look, as parts do, the axes."""
     yield normal
     if len(out):
         yield (out[:, 3:6] * np.maximum(-out[:, :1], 0.0)).sum(axis=0)

@@ -23,15 +23,19 @@ from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.convex.solve import signed
-from gjk3d.poses import IDENTITY, inverse, matrices, moved, moved_back
+from gjk3d.poses import IDENTITY, ROUNDING, inverse, matrices, moved, moved_back
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.typing import Array, Ints
 
 _SAMPLES = 256  #: points that are looked at for the bound from below, and rows of parts for a way out
 _LOOKS = 512  #: points of a surface that are looked at for the depth in another, at most
-_TIGHT = 1e-9  #: relative width of bounds that agree
+_LOOKS_AGAIN = 32  #: beside vertices, where B was moved
+_TIGHT = 1e-3  #: relative width of bounds at which a way out is not made shorter
+_CLOSE = 1e-2  #: and at which no other is looked for
 _FACES = 16  #: faces that meet whose normals are tried
-_TRIES = 24  #: directions in all
+_TRIES = 24  #: directions, at most
+_FOLLOWED = 3  #: of which so many lead to others, and the best
+_SLIT = 4e-9  #: width of a way out that is none, in units of the size
 _TURNS = 6  #: times that a way out turns to the least one past the walls that it met
 _SWEEPS = 32
 _WORTH = 1e-4  #: part of a depth that is worth another try
@@ -50,14 +54,14 @@ class Depth(NamedTuple):
 
 def depth(x: BodyPair) -> Depth:
     """Return bounds of the depth of two that meet; infinite where nothing parts them."""
-    x = as_meshes(x)
     error = x.error
     slack = x.a.convex_slack + x.b.convex_slack + 2.0 * error
     most, normal, hulls = _outer(x) if slack < inf else (inf, _EX, None)
     if hulls is not None and slack < 1e-6 * most:  # both convex, as they mostly are: the hulls' depth is theirs
         return Depth(min(max(0.0, -float(hulls[2]) - slack), most), most, normal, x.place(hulls))
-    least, place, inner_ways = _innermost(x)
     pairs, out = x.deepest()
+    x = as_meshes(x)
+    least, place, inner_ways = _innermost(x)
     if len(out):
         own = -float(out[0, 2]) - error
         if own > least or place is None:
@@ -85,42 +89,47 @@ class _Search:
     def __init__(self, x: BodyPair, least: float, most: float, normal: Array) -> None:
         self.x, self.least, self.most, self.normal = x, least, most, normal
         self._tried: list[Array] = []
+        self._wall: Wall | None = None
+        self._more = _SLIT * x.error / ROUNDING  # what is free only in a slit as narrow as that is not free
 
     def go(self, ways: Iterable[Array]) -> None:
-        """Try directions, and after each the least one past the walls that are met on the way out."""
+        """Try directions; after the first few, and from the best, go on past the walls that are met on the way out."""
         for way in ways:
-            if len(self._tried) >= _TRIES or self.done:
+            if len(self._tried) >= _TRIES or self._within(_CLOSE):
                 return
             if all(float(way @ other) < _SAME_WAY for other in self._tried):
-                self._follow(way)
+                wall = self._out(way)
+                if len(self._tried) <= _FOLLOWED:
+                    self._follow(way, wall)
+        if self._wall is not None:
+            self._follow(self.normal, self._wall)
 
-    @property
-    def done(self) -> bool:
-        """Whether the bounds agree."""
-        return self.most <= self.least * (1.0 + _TIGHT) + 16.0 * self.x.error
+    def _within(self, relative: float) -> bool:
+        """Tell whether the bounds are as close as that."""
+        return self.most <= self.least * (1.0 + relative) + 16.0 * self.x.error
 
-    def _follow(self, way: Array) -> None:
-        """Go out along a way, then along the least vector that gets past the walls met so far, and again.
+    def _follow(self, way: Array, wall: Wall | None) -> None:
+        """After a way out go along the least vector that gets past the walls met so far, and again.
 
-        Where there is no way out the wall is that in which the two are still deepest after the least depth.
+        Where there was no way out the wall is that in which the two are still deepest after the least depth.
         """
         walls: list[Wall] = []
         shift = self.least * way
         for _ in range(_TURNS):
-            wall = self._out(way) or self._deeper(shift)
-            if wall is None or self.done:
+            wall = wall or self._deeper(shift)
+            if wall is None or self._within(_TIGHT):
                 return
             walls.append(wall)
             shift = _past_all(walls)
             length = float(np.linalg.norm(shift))
             if not self.x.error < length < self.most * (1.0 - _WORTH):
                 return
-            way = shift / length
+            wall = self._out(shift / length)
 
     def _deeper(self, shift: Array) -> Wall | None:
         """Return the wall in which the two are deepest after a translation."""
         there = self.x.moved(shift)
-        least, _, ways = _innermost(there)
+        least, _, ways = _innermost(there, _LOOKS_AGAIN)
         if ways:
             return ways[0], float(ways[0] @ shift) + least
         _, out = there.deepest()
@@ -132,11 +141,12 @@ class _Search:
         found = self.x.parting(way, self.least, self.most)
         if found is None:
             return None
-        shift, wall = found
+        shift, normal = found
+        wall = normal, float(normal @ shift)
         far = float(np.linalg.norm(shift))
-        if far + self.x.error < self.most:
-            self.most, self.normal = far + self.x.error, shift / far if far > 0.0 else way
-        return wall, float(wall @ shift)
+        if far + self.x.error < self.most and not self.x.moved(shift + self._more * way).meet():
+            self.most, self.normal, self._wall = far + self.x.error, shift / far if far > 0.0 else way, wall
+        return wall
 
 
 def _past_all(walls: list[Wall]) -> Array:
@@ -190,10 +200,10 @@ def skin_of(shape: Shape) -> Mesh:
 _Inner = tuple[float, Array | None, list[Array]]  #: the depth, the place, and the ways to the nearest surfaces
 
 
-def _innermost(x: BodyPair) -> _Inner:
+def _innermost(x: BodyPair, looks: int = _LOOKS) -> _Inner:
     """Return how deep the deepest of some points of one lies in a closed surface of the other, where, and ways out."""
     if isinstance(x, MeshPair):
-        return _inner_of_meshes(x)
+        return _inner_of_meshes(x, looks)
     least, place = 0.0, None
     ways: list[tuple[float, Array]] = []
     for host, guest, held_by_b in ((x.b, x.a, True), (x.a, x.b, False)):
@@ -219,14 +229,14 @@ def _innermost(x: BodyPair) -> _Inner:
     return least, place, _units(way for _, way in sorted(ways, key=lambda item: item[0]))
 
 
-def _inner_of_meshes(x: MeshPair) -> _Inner:
+def _inner_of_meshes(x: MeshPair, looks: int) -> _Inner:
     """Do as `_innermost` of two meshes, by all of their surfaces."""
     least, place = 0.0, None
     found: list[tuple[float, Array]] = []
     for host, guest, m, held_by_b in ((x.b, x.a, inverse(x.m), True), (x.a, x.b, x.m, False)):
         if not host.mesh.is_solid:
             continue
-        deep = inner(host.mesh, guest.mesh, m, x.error, 1e-3, _LOOKS, least)
+        deep = inner(host.mesh, guest.mesh, m, x.error, 1e-3, looks, least)
         if not len(deep.depths):
             continue
         ways = deep.feet - deep.points

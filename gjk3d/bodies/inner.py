@@ -282,10 +282,12 @@ def inner(
     size = budget + 64
     found = np.zeros((_ROWS + 1, 7))
     found[0, _LOWER], found[0, _NOISE] = known, noise
+    room = np.empty(size), np.empty(size, dtype=np.int64), np.empty((size, 9))
+    trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
+    pose = tuple(m[:12].tolist())
     search(
-        tuple(m[:12].tolist()), tolerance, float(budget), *tree_of(host.skin).arrays, *tree_of(guest).arrays,
-        _seeds(host, guest, m), traversal_stack(), np.empty(STACK), np.empty(size), np.empty(size, dtype=np.int64), np.empty((size, 9)), found,
-    )  # fmt: skip
+        pose, tolerance, float(budget), *trees, _seeds(host, guest, m), traversal_stack(), np.empty(STACK), *room, found
+    )
     rows = found[1 : 1 + int(found[0, _FOUND])]
     rows = rows[np.argsort(-rows[:, 0], kind="stable")]
     return Inner(float(found[0, _LOWER]), float(found[0, _UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])

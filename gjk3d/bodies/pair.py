@@ -251,39 +251,34 @@ class BodyPair:
 
         It is free, and not the shortest for certain. None where none was found from ``start`` to below ``most``.
         """
-        t, blocked, wall = start, start, way
+        t, blocked, wall, free = start, start, way, most
         for _ in range(_JUMPS):
             if not t < most:
-                return None
+                break
             there = self.moved(t * way)
             pairs, out = there.deepest()
-            if len(pairs):
-                blocked = t
-                past = np.maximum(-out[:, 1], 0.0)
-                along = out[:, 3:6] @ way
-                past = np.where(along > _GRAZING, past / np.maximum(along, _GRAZING), past)
-                k = int(np.argmax(past))
-                wall = out[k, 3:6]
-                t += float(past[k]) + 4.0 * self.error
-                continue
-            held = there.held()
-            if held is None:
-                return self._last(way, blocked, t) * way, wall
-            blocked = t
-            t += there.depth_of(held)
-        return None
-
-    def _last(self, way: Array, blocked: float, free: float) -> float:
-        """Return a shorter way out than one that is free, by halves."""
-        for _ in range(_HALVINGS):
-            if free - blocked <= _SHARP * free + 8.0 * self.error:
+            held = None if len(pairs) else there.held()
+            if not len(pairs) and held is None:
+                free = t
                 break
+            blocked = t
+            if held is not None:
+                t += there.depth_of(held)
+                continue
+            past, along = np.maximum(-out[:, 1], 0.0), out[:, 3:6] @ way
+            past = np.where(along > _GRAZING, past / np.maximum(along, _GRAZING), past)
+            k = int(np.argmax(past))
+            wall = out[k, 3:6]
+            t += float(past[k]) + 4.0 * self.error
+        for _ in range(_HALVINGS):
             middle = 0.5 * (blocked + free)
+            if free - blocked <= _SHARP * free + 8.0 * self.error or (free == most and middle > 0.9 * most):
+                break
             if self.moved(middle * way).meet():
                 blocked = middle
             else:
                 free = middle
-        return free
+        return (free * way, wall) if free < most else None
 
     def depth_of(self, held: Held) -> float:
         """Return how far a point that is held is from the surface that holds it, and a little."""

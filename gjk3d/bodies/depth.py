@@ -188,11 +188,12 @@ def as_meshes(x: BodyPair) -> BodyPair:
     return x
 
 
-def skin_of(shape: Shape) -> Mesh:
-    """Return the faces of a polytope as a mesh, made once."""
+def skin_of(shape: Polytope) -> Mesh:
+    """Return the faces of a polytope as a mesh, made once; flat ones have no inside, and may be a single point."""
     if "skin" not in shape._cache:
-        surface = shape.surface()
-        shape._cache["skin"] = Mesh(surface.vertices, surface.faces)
+        hull = shape._hull()
+        faces = hull.faces if len(hull.faces) else [(0, 0, len(hull.vertices) - 1)]
+        shape._cache["skin"] = Mesh(hull.vertices, faces, solid=hull.dimension == 3)
     skin: Mesh = shape._cache["skin"]
     return skin
 

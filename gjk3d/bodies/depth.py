@@ -24,7 +24,7 @@ from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.convex.solve import signed
 from gjk3d.poses import IDENTITY, ROUNDING, inverse, matrices, moved, moved_back
-from gjk3d.shapes.base import Polytope, Shape
+from gjk3d.shapes.base import Polytope
 from gjk3d.typing import Array, Ints
 
 _SAMPLES = 256  #: points that are looked at for the bound from below, and rows of parts for a way out

@@ -19,8 +19,8 @@ from gjk3d.bodies.raycast import within
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import STACK, from_box, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, place, read
-from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, sub
-from gjk3d.poses import moved
+from gjk3d.geometry.vec3 import Rigid, Vec3, dot, sub
+from gjk3d.poses import ROUNDING, moved
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 _LOWER, _UPPER, _FOUND, _SPENT, _NOISE = range(5)  #: columns of the first row of what is found
@@ -124,48 +124,46 @@ def _middle(t: Triangle) -> tuple[Vec3, float]:
 
 
 @kernel
-def _make_one(s: Triangle, t: Triangle, noise: float) -> bool:
-    """Tell whether two triangles share an edge and make one flat, convex quadrilateral."""
-    for i in range(3):
-        a, b, c = s[i], s[(i + 1) % 3], s[(i + 2) % 3]
-        for j in range(3):
-            if t[j] == b and t[(j + 1) % 3] == a:
-                d = t[(j + 2) % 3]
-                n = cross(sub(b, a), sub(c, a))
-                if abs(dot(n, sub(d, a))) > noise * sqrt(dot(n, n)):
-                    return False
-                return dot(cross(sub(a, c), sub(d, a)), n) >= 0.0 and dot(cross(sub(b, d), sub(c, b)), n) >= 0.0
-    return False
+def _from_flat(t: Triangle, face: int, flat: Ints, ch: Array) -> float:
+    """Return how far the corners of a triangle are at most from a face, or from it and a flat neighbour as one."""
+    own = read(ch, face)
+    x, y, z = nearest_on(t[0], own)[0], nearest_on(t[1], own)[0], nearest_on(t[2], own)[0]
+    best = max(x, y, z)
+    for k in range(3):
+        if flat[face, k] >= 0:
+            other = read(ch, flat[face, k])
+            u, v, w = nearest_on(t[0], other)[0], nearest_on(t[1], other)[0], nearest_on(t[2], other)[0]
+            best = min(best, max(min(x, u), min(y, v), min(z, w)))
+    return sqrt(best)
 
 
 @kernel
-def _of_triangle(t: Triangle, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array) -> float:
+def _of_triangle(
+    t: Triangle, flat: Ints, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array
+) -> float:
     """Bound how deep a triangle lies inside, negative where it does not."""
     c, radius = _middle(t)
     noise = found[0, _NOISE]
     d, face = _look(c, bh, lh, ch, stack, keys, found)
     if d < 0.0 and (d < -radius - noise or not _touches(t, c, radius, bh, lh, ch, stack, noise)):
         return -1.0
-    near, _ = nearest_on(t[0], read(ch, face))
-    k, farthest = 0, near
-    for i in range(1, 3):
+    bound = float(min(d + radius, _from_flat(t, face, flat, ch)) + 2.0 * noise)
+    if not bound > found[0, _LOWER]:
+        return bound
+    k, farthest = 0, -1.0
+    for i in range(3):
         away, _ = nearest_on(t[i], read(ch, face))
         if away > farthest:
             k, farthest = i, away
-    bound = float(min(d + radius, sqrt(farthest)) + noise)
-    if not bound > found[0, _LOWER]:
-        return bound
     # no deeper than from either of two faces, so than their mean: it is convex, too
     _, other = _look(t[k], bh, lh, ch, stack, keys, found)
     if other != face:
-        one, two = read(ch, face), read(ch, other)
-        joined = _make_one(one, two, noise)
         farthest = 0.0
         for i in range(3):
-            x, _ = nearest_on(t[i], one)
-            y, _ = nearest_on(t[i], two)
-            farthest = max(farthest, sqrt(min(x, y)) if joined else 0.5 * (sqrt(x) + sqrt(y)))
-        bound = float(min(bound, farthest + 2.0 * noise))
+            one, _ = nearest_on(t[i], read(ch, face))
+            two, _ = nearest_on(t[i], read(ch, other))
+            farthest = max(farthest, 0.5 * (sqrt(one) + sqrt(two)))
+        bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, other, flat, ch) + 2.0 * noise))
     return bound
 
 
@@ -210,13 +208,13 @@ def _write(t: Triangle, pool: Array, row: int) -> None:
 @entry
 def search(
     m: Rigid, tolerance: float, budget: float, bh: Array2, lh: Ints2, ch: Array2, bg: Array2, lg: Ints2, cg: Array2,
-    seeds: Array2, stack: Ints2, keys: Array1, heap: Array1, items: Ints1, pool: Array2, found: Array2,
+    seeds: Array2, flat: Ints2, stack: Ints2, keys: Array1, heap: Array1, items: Ints1, pool: Array2, found: Array2,
 ) -> None:  # fmt: skip
     """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host.
 
     The first row of ``found`` holds the greatest depth known and the noise, and gets both bounds of the greatest; those
     behind it depths, points and the nearest places on the surface. Items below 0 are boxes, others rows of ``pool``.
-    ``seeds`` are points of the guest, in the host's frame, that are likely to be deep.
+    ``seeds`` are points of the guest, in the host's frame, that are likely to be deep; ``flat`` see `_flat_neighbours`.
     """
     for k in range(seeds.shape[0]):
         _look((seeds[k, 0], seeds[k, 1], seeds[k, 2]), bh, lh, ch, stack, keys, found)
@@ -229,7 +227,7 @@ def search(
         count = _pop(heap, items, count)
         if item >= 0:
             for half in _halve(read(pool, item)):
-                bound = min(key, _of_triangle(half, bh, lh, ch, stack, keys, found))
+                bound = min(key, _of_triangle(half, flat, bh, lh, ch, stack, keys, found))
                 if bound > found[0, _LOWER]:
                     _write(half, pool, used)
                     count, used = _push(heap, items, count, bound, used), used + 1
@@ -243,7 +241,7 @@ def search(
                     count = _push(heap, items, count, bound, -1 - j)
             elif n < lg[i, 2]:
                 t = place(m, cg, lg[i, 1] + n)
-                bound = min(key, _of_triangle(t, bh, lh, ch, stack, keys, found))
+                bound = min(key, _of_triangle(t, flat, bh, lh, ch, stack, keys, found))
                 if bound > found[0, _LOWER]:
                     _write(t, pool, used)
                     count, used = _push(heap, items, count, bound, used), used + 1
@@ -285,9 +283,11 @@ def inner(
     room = np.empty(size), np.empty(size, dtype=np.int64), np.empty((size, 9))
     trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
     pose = tuple(m[:12].tolist())
+    flat = host.skin._cached("flat neighbours", lambda: _flat_neighbours(tree_of(host.skin).corners))
     search(
-        pose, tolerance, float(budget), *trees, _seeds(host, guest, m), traversal_stack(), np.empty(STACK), *room, found
-    )
+        pose, tolerance, float(budget), *trees, _seeds(host, guest, m), flat, traversal_stack(), np.empty(STACK),
+        *room, found,
+    )  # fmt: skip
     rows = found[1 : 1 + int(found[0, _FOUND])]
     rows = rows[np.argsort(-rows[:, 0], kind="stable")]
     return Inner(float(found[0, _LOWER]), float(found[0, _UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
@@ -300,3 +300,24 @@ def _seeds(host: TriangleSurface, guest: TriangleSurface, m: Array) -> Array:
     if len(some) > _SEEDS:
         some = some[np.linspace(0, len(some) - 1, _SEEDS).astype(np.int64)]
     return points[some]
+
+
+def _flat_neighbours(corners: Array) -> Ints:
+    """Return of each triangle, (m, 9), those that make one flat, convex quadrilateral with it, (m, 3); -1 for none."""
+    count = len(corners)
+    _, number = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+    faces, v = number.reshape(-1, 3), corners.reshape(-1, 3, 3)
+    flat = np.full((count, 3), -1, dtype=np.int64)
+    ends = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
+    order = np.lexsort(np.sort(ends, axis=1).T)
+    same = (np.sort(ends[order[1:]], axis=1) == np.sort(ends[order[:-1]], axis=1)).all(axis=1)
+    one, two = order[:-1][same], order[1:][same]
+    (f, i), (g, j) = np.divmod(one, 3), np.divmod(two, 3)
+    a, b, c, d = v[f, i], v[f, (i + 1) % 3], v[f, (i + 2) % 3], v[g, (j + 2) % 3]
+    n = np.cross(b - a, c - a)
+    size = ROUNDING * float(np.abs(corners).max(initial=0.0)) * np.linalg.norm(n, axis=1)
+    good = np.abs(((d - a) * n).sum(axis=1)) <= size
+    good &= (np.cross(a - c, d - a) * n).sum(axis=1) >= 0.0
+    good &= (np.cross(b - d, c - b) * n).sum(axis=1) >= 0.0
+    flat[f[good], i[good]], flat[g[good], j[good]] = g[good], f[good]
+    return flat

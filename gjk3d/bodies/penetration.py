@@ -24,7 +24,7 @@ from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 
-_BUDGET = 16384  #: points of each surface that are looked at in the other, at most
+_WORK = 164.0  #: points of each surface that are looked at in the other, at most, over the tolerance
 _FINE = 64  #: segments of a full turn, for curved shapes
 
 
@@ -125,7 +125,7 @@ def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, toler
     for host, guest, pose, by_a in ((a, b, m, True), (b, a, inverse(m), False)):
         if not host.mesh.is_solid:
             continue
-        inside = inner(host.mesh, guest.mesh, pose, pair.error, tolerance, _BUDGET, known)
+        inside = inner(host.mesh, guest.mesh, pose, pair.error, tolerance, int(_WORK / tolerance), known)
         upper = max(upper, inside.upper)
         if inside.lower > known:
             known, points = inside.lower, _placed(inside, row_a if by_a else row_b, by_a)

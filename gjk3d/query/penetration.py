@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from gjk3d.query.ask import question
 from gjk3d.query.dispatch import Collider
 from gjk3d.typing import Array, OnePose
 from gjk3d.wording import told
+
+_FINEST = 1e-4
 
 
 class Penetration(NamedTuple):
@@ -72,8 +74,8 @@ def penetration(
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
     tol : float
-        Width of the bounds that is enough, relative to the depth. The search ends after some ten thousand points: where
-        surfaces lie along each other, as in a press fit, the bounds may stay wider.
+        Width of the bounds that is enough, relative to the depth, 1e-4 at least. The search ends after 164 / tol points
+        of each surface, so where surfaces lie along each other, as in a press fit, the bounds may stay wider.
 
     Returns
     -------
@@ -107,8 +109,8 @@ def penetration(
     _, rows = question(a, b, pose_a, pose_b)
     if rows.stacked:
         raise ShapeError("penetration is of one pair of poses: pass single ones")
-    if not 0.0 < tol < np.inf:
-        raise ShapeError(f"tol is {tol!r}: give a width above 0, relative to the depth")
+    if not _FINEST <= tol <= 1.0:
+        raise ShapeError(f"tol is {tol!r}: give a width from {_FINEST} to 1, relative to the depth")
     found = deepest(a, b, rows.a[0], rows.b[0], float(tol))
     lower = max(0.0, found.known - found.slack)
     if found.points is None:

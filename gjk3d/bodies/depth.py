@@ -9,7 +9,6 @@ Where the way out of the deepest two parts is free, and where both are convex, t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from math import inf
 from typing import NamedTuple
 
@@ -33,8 +32,8 @@ _LOOKS_AGAIN = 32  #: beside vertices, where B was moved
 _TIGHT = 1e-3  #: relative width of bounds at which a way out is not made shorter
 _CLOSE = 1e-2  #: and at which no other is looked for
 _FACES = 16  #: faces that meet whose normals are tried
-_TRIES = 24  #: directions, at most
-_FOLLOWED = 3  #: of which so many lead to others, and the best
+_INNER = 6  #: directions to the nearest surfaces that are tried
+_FOLLOWED = 2  #: directions that lead to others, beside the best
 _SLIT = 4e-9  #: width of a way out that is none, in units of the size
 _TURNS = 6  #: times that a way out turns to the least one past the walls that it met
 _SWEEPS = 32
@@ -75,7 +74,9 @@ def depth(x: BodyPair) -> Depth:
         place = x.place(hulls)
     if most < inf:
         search = _Search(x, least, most, normal)
-        search.go(chain(inner_ways, (way for some in _ways(x, pairs, out, normal) for way in _units([some]))))
+        search.go(inner_ways, _INNER)
+        search.go((way for some in _ways(x, pairs, out, normal) for way in _units([some])), x.ways)
+        search.follow_best()
         most, normal = search.most, search.normal
     return Depth(max(0.0, min(least, most)), most, normal, place)
 
@@ -90,18 +91,24 @@ class _Search:
         self.x, self.least, self.most, self.normal = x, least, most, normal
         self._tried: list[Array] = []
         self._wall: Wall | None = None
+        self._followed = 0
         self._more = _SLIT * x.error / ROUNDING  # what is free only in a slit as narrow as that is not free
 
-    def go(self, ways: Iterable[Array]) -> None:
-        """Try directions; after the first few, and from the best, go on past the walls that are met on the way out."""
+    def go(self, ways: Iterable[Array], count: int) -> None:
+        """Try so many directions; from the first few go on past the walls that are met on the way out."""
         for way in ways:
-            if len(self._tried) >= _TRIES or self._within(_CLOSE):
+            if count == 0 or self._within(_CLOSE):
                 return
             if all(float(way @ other) < _SAME_WAY for other in self._tried):
+                count -= 1
                 wall = self._out(way)
-                if len(self._tried) <= _FOLLOWED:
+                if self._followed < _FOLLOWED:
+                    self._followed += 1
                     self._follow(way, wall)
-        if self._wall is not None:
+
+    def follow_best(self) -> None:
+        """Go on from the shortest way out past the walls met there."""
+        if self._wall is not None and not self._within(_CLOSE):
             self._follow(self.normal, self._wall)
 
     def _within(self, relative: float) -> bool:

@@ -26,8 +26,8 @@ from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
 _FIRST, _MOST_EACH = 64, 4096  #: pairs in the first call into the kernels, and in the largest
-_JUMPS = 8  #: times that a way out goes on after something was in it
-_HALVINGS = 6
+_JUMPS = 4  #: times that a way out goes on after something was in it
+_HALVINGS = 8
 _SHARP = 1e-3  #: relative width to which a way out is halved
 _GRAZING = 0.05  #: least cosine between a way out and a normal that a depth is divided by
 

@@ -1,9 +1,13 @@
-"""How deep two bodies overlap, between bounds that hold.
+"""How far one of two bodies must move to be free of the other, between bounds that hold.
 
 No way is known to compute the depth of what is not convex in acceptable time, so it is enclosed. From above: every
 translation after which the two are apart, tried and found free, is as deep as they can be; that of their hulls always
 is. From below: two parts that overlap must be parted, and a point that lies deep in a closed surface must leave it.
 Where the way out of the deepest two parts is free, and where both are convex, the two bounds agree.
+
+Ways out are looked for from the bound from below upwards, since a free window may be narrow: a bolt in a hole is free
+within the play only. What blocks a way last is a wall, and the least vector that gets past all walls met so far is the
+next way to try, as in the cutting plane methods of convex programming.
 """
 
 from __future__ import annotations

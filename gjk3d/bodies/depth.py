@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.bodies.bvh import from_points
+from gjk3d.bodies.exits import past_all
 from gjk3d.bodies.inner import inner
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
@@ -32,6 +33,7 @@ from gjk3d.typing import Array, Ints
 
 _SAMPLES = 256  #: points that are looked at for the bound from below, and rows of parts for a way out
 _LOOKS = 512  #: points of a surface that are looked at for the depth in another, at most
+_DEEPEST = 16  #: points whose ways out are tried, and the sum of all
 _LOOKS_AGAIN = 32  #: beside vertices, where B was moved
 _TIGHT = 1e-3  #: relative width of bounds at which a way out is not made shorter
 _CLOSE = 1e-2  #: and at which no other is looked for
@@ -40,7 +42,6 @@ _INNER = 6  #: directions to the nearest surfaces that are tried
 _FOLLOWED = 2  #: directions that lead to others, beside the best
 _SLIT = 4e-9  #: width of a way out that is none, in units of the size
 _TURNS = 6  #: times that a way out turns to the least one past the walls that it met
-_SWEEPS = 32
 _WORTH = 1e-4  #: part of a depth that is worth another try
 _SAME_WAY = 0.99  #: cosine of directions that are as good as one
 _EX = np.array([1.0, 0.0, 0.0])
@@ -103,7 +104,7 @@ class _Search:
         for way in ways:
             if count == 0 or self._within(_CLOSE):
                 return
-            if all(float(way @ other) < _SAME_WAY for other in self._tried):
+            if not self._tried or float((np.array(self._tried) @ way).max()) < _SAME_WAY:
                 count -= 1
                 wall = self._out(way)
                 if self._followed < _FOLLOWED:
@@ -161,14 +162,10 @@ class _Search:
 
 
 def _past_all(walls: list[Wall]) -> Array:
-    """Return about the least vector that gets past all walls (Hildreth 1957)."""
-    x, steps = np.zeros(3), [0.0] * len(walls)
-    for _ in range(_SWEEPS if len(walls) > 1 else 1):
-        for k, (n, far) in enumerate(walls):
-            step = max(-steps[k], far - float(n @ x))
-            steps[k] += step
-            x = x + step * n
-    return x
+    """Return about the least vector that gets past all walls."""
+    shift = np.zeros(3)
+    past_all(np.array([[*normal, far, 0.0] for normal, far in walls]), shift)
+    return shift
 
 
 def _outer(x: BodyPair) -> tuple[float, Array, Array | None]:
@@ -244,26 +241,21 @@ def _innermost(x: BodyPair, looks: int = _LOOKS) -> _Inner:
 def _inner_of_meshes(x: MeshPair, looks: int) -> _Inner:
     """Do as `_innermost` of two meshes, by all of their surfaces."""
     least, place = 0.0, None
-    found: list[tuple[float, Array]] = []
+    depths, ways = [np.zeros(0)], [np.zeros((0, 3))]
     for host, guest, m, held_by_b in ((x.b, x.a, inverse(x.m), True), (x.a, x.b, x.m, False)):
         if not host.mesh.is_solid:
             continue
         deep = inner(host.mesh, guest.mesh, m, x.error, 1e-3, looks, least)
         if not len(deep.depths):
             continue
-        ways = deep.feet - deep.points
-        if held_by_b:
-            ways = -ways @ x.m[:9].reshape(3, 3).T
-        found += zip(deep.depths.tolist(), ways, strict=True)
+        way = deep.feet - deep.points
+        depths.append(deep.depths)
+        ways.append(-way @ x.m[:9].reshape(3, 3).T if held_by_b else way)
         if deep.depths[0] - x.error > least or place is None:
             least = max(least, float(deep.depths[0]) - x.error)
             place = moved(x.m, deep.points[0]) if held_by_b else deep.points[0]
-    found.sort(key=lambda item: -item[0])
-    return least, place, _units([*(way for _, way in found), *_sums(found)])
-
-
-def _sums(found: list[tuple[float, Array]]) -> list[Array]:
-    return [np.sum([way for _, way in found], axis=0)] if found else []
+    every = np.concatenate(ways)[np.argsort(-np.concatenate(depths), kind="stable")]
+    return least, place, _units([*every[:_DEEPEST], every.sum(axis=0)])
 
 
 def _units(ways: Iterable[Array]) -> list[Array]:

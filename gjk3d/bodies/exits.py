@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel, single_entry
 from gjk3d.bodies.traversal import box_pose
 from gjk3d.bodies.triangles import Triangle, place, read
 from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, sub
 from gjk3d.typing import Array, Array1, Array2, Ints2
 
 NEVER = 1e308
+_SWEEPS = 64  #: over all walls
 _PASSES = 32  #: walks down the trees; a surface that slides along another blocks in ever new places
 _GRAZING = 0.05  #: least sine between the direction and a face that noise is divided by
 
@@ -217,3 +218,15 @@ def parting(
         if time == before:
             return time
     return NEVER
+
+
+@single_entry
+def past_all(walls: Array2, shift: Array1) -> None:
+    """Write about the least vector x with n x >= far for all walls (n, far, room), by Hildreth's sweeps, 1957."""
+    for _ in range(_SWEEPS if walls.shape[0] > 1 else 1):
+        for k in range(walls.shape[0]):
+            along = walls[k, 0] * shift[0] + walls[k, 1] * shift[1] + walls[k, 2] * shift[2]
+            step = max(-walls[k, 4], walls[k, 3] - along)
+            walls[k, 4] += step
+            for i in range(3):
+                shift[i] += step * walls[k, i]

@@ -296,10 +296,8 @@ def inner(
 def _seeds(host: TriangleSurface, guest: TriangleSurface, m: Array) -> Array:
     """Return vertices of the guest in the host's box, in its frame; not too many."""
     points, (low, high) = moved(m, guest._used), host.bounds
-    some = np.flatnonzero(((points > low) & (points < high)).all(axis=1))
-    if len(some) > _SEEDS:
-        some = some[np.linspace(0, len(some) - 1, _SEEDS).astype(np.int64)]
-    return points[some]
+    some: Array = points[((points > low) & (points < high)).all(axis=1)]
+    return some if len(some) <= _SEEDS else some[:: len(some) // _SEEDS + 1].copy()
 
 
 def _flat_neighbours(corners: Array) -> Ints:
@@ -316,7 +314,8 @@ def _flat_neighbours(corners: Array) -> Ints:
     a, b, c, d = v[f, i], v[f, (i + 1) % 3], v[f, (i + 2) % 3], v[g, (j + 2) % 3]
     n = np.cross(b - a, c - a)
     size = ROUNDING * float(np.abs(corners).max(initial=0.0)) * np.linalg.norm(n, axis=1)
-    good = np.abs(((d - a) * n).sum(axis=1)) <= size
+    good = (size > 0.0) & (np.abs(((d - a) * n).sum(axis=1)) <= size)
+    good &= (np.cross(b - a, d - a) * n).sum(axis=1) <= 0.0  # one on either side of the edge
     good &= (np.cross(a - c, d - a) * n).sum(axis=1) >= 0.0
     good &= (np.cross(b - d, c - b) * n).sum(axis=1) >= 0.0
     flat[f[good], i[good]], flat[g[good], j[good]] = g[good], f[good]

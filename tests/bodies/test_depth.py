@@ -11,6 +11,7 @@ from places import at
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
+from gjk3d.bodies.inner import _flat_neighbours
 
 Array = NDArray[np.float64]
 FITS = list(fits.fits())
@@ -174,6 +175,33 @@ def test_penetration_holds_against_samples(first: str, second: str) -> None:
         assert max(answer.lower, back.lower) <= min(answer.upper, back.upper)
         assert answer.upper - answer.lower <= 0.03 * answer.upper + 1e-9
         assert answer.lower <= gk.signed_distance(a, b, None, pose).depth + 1e-9
+
+
+def test_flat_neighbours_make_convex_quadrilaterals() -> None:
+    """Two triangles are taken as one face only where they are flat together, on two sides of their edge, and convex."""
+    a, b, c = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.5, 1.0, 0.0)
+    others = {
+        "across": ((0.5, -1.0, 0.0), True), "folded": ((0.5, 0.5, 0.0), False), "bent": ((0.5, -1.0, 1e-3), False),
+        "dented": ((3.0, -1.0, 0.0), False), "on the edge": ((0.5, 0.0, 0.0), True), "beyond": ((2.0, 0.0, 0.0), False),
+        "the same": (c, False),
+    }  # fmt: skip
+    for name, (d, joined) in others.items():
+        flat = _flat_neighbours(np.array([(*a, *b, *c), (*b, *a, *d)]))
+        assert (flat.max(axis=1) >= 0).tolist() == [joined, joined], name
+    assert (_flat_neighbours(np.array([(*a, *b, 2.0, 0.0, 0.0), (*b, *a, *c)])) < 0).all()
+
+
+def test_penetration_of_meshes_with_spare_and_degenerate_faces() -> None:
+    block = SOLIDS["block"]
+    spare = np.vstack([block.faces, block.faces[:2], [(0, 1, 1), (3, 3, 3)]])
+    odd = gk.Mesh(block.vertices, spare)
+    for x in (0.2, 0.7, 0.95):
+        pose = at(x, 0.1, 0.2)
+        clean, found = gk.penetration(block, block, None, pose), gk.penetration(odd, odd, None, pose)
+        assert max(clean.lower, found.lower) <= min(clean.upper, found.upper)
+        assert found.depth == pytest.approx(clean.depth, rel=0.01)
+    inverted = gk.Mesh(block.vertices, block.faces[:, ::-1])
+    assert gk.penetration(inverted, block, None, at(0.7, 0, 0)).depth == pytest.approx(0.3, rel=0.01)
 
 
 def test_penetration_far_away_tiny_and_huge() -> None:

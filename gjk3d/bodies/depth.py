@@ -238,6 +238,14 @@ def _innermost(x: BodyPair, looks: int = _LOOKS) -> _Inner:
     return least, place, _units(way for _, way in sorted(ways, key=lambda item: item[0]))
 
 
+def deepest_inside(x: MeshPair) -> float:
+    """Return how far the deepest of some points of either surface lies inside the other: `gjk3d.penetration` at least.
+
+    Most often it is that to a few percent.
+    """
+    return _inner_of_meshes(x, _LOOKS)[0]
+
+
 def _inner_of_meshes(x: MeshPair, looks: int) -> _Inner:
     """Do as `_innermost` of two meshes, by all of their surfaces."""
     least, place = 0.0, None

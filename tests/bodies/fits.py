@@ -73,8 +73,7 @@ def bolt() -> gk.Mesh:
     return turned([(0, -6), (5, -6), (5, 10), (8, 10), (8, 16), (0, 16)])
 
 
-def ring(large: float = 10.0, small: float = 2.0) -> gk.Mesh:
-    n, k = 48, 24
+def ring(large: float = 10.0, small: float = 2.0, n: int = 48, k: int = 24) -> gk.Mesh:
     i, j = (x.ravel() for x in np.meshgrid(np.arange(n), np.arange(k), indexing="ij"))
     u, v = 2 * np.pi * i / n, 2 * np.pi * j / k
     far = large + small * np.cos(v)

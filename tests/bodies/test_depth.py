@@ -6,6 +6,8 @@ import fits
 import manifold3d
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from places import at
 from scipy.spatial.transform import Rotation
@@ -152,7 +154,7 @@ def penetration_by_samples(a: gk.Mesh, b: gk.Mesh, pose: Array, spacing: float) 
     return best
 
 
-TORUS = fits.ring(1.0, 0.4)
+TORUS = fits.ring(1.0, 0.4, 16, 8)
 SOLIDS = {
     "block": gk.Mesh(*gk.Box((1.0, 0.6, 0.8)).surface()),
     "ball": gk.Mesh(*gk.Sphere(0.5).surface(12)),
@@ -175,6 +177,43 @@ def test_penetration_holds_against_samples(first: str, second: str) -> None:
         assert max(answer.lower, back.lower) <= min(answer.upper, back.upper)
         assert answer.upper - answer.lower <= 0.03 * answer.upper + 1e-9
         assert answer.lower <= gk.signed_distance(a, b, None, pose).depth + 1e-9
+
+
+def some_mesh(rng: np.random.Generator) -> gk.Mesh:
+    """A hull of few points, slim or fat, or a torus."""
+    if rng.random() < 0.3:
+        return gk.Mesh(TORUS.vertices * rng.uniform(0.3, 1.0, 3), TORUS.faces)
+    stretch = 10.0 ** rng.uniform(-1.5, 0.0, 3)
+    return gk.Mesh(*gk.ConvexHull(rng.normal(size=(rng.integers(4, 20), 3)) * stretch).surface())
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_laws_of_penetration(seed: int) -> None:
+    """Bounds in order, the same for both orders, in other units, no more than the depth, and none once B is free."""
+    rng = np.random.default_rng(seed)
+    a, b = some_mesh(rng), some_mesh(rng)
+    pose = at(*rng.uniform(-1.0, 1.0, 3), rotation=Rotation.random(rng=rng))
+    found, back, signed = (
+        gk.penetration(a, b, None, pose),
+        gk.penetration(b, a, pose),
+        gk.signed_distance(a, b, None, pose),
+    )
+    assert 0.0 <= found.lower <= found.depth <= found.upper
+    assert max(found.lower, back.lower) <= min(found.upper, back.upper)
+    assert found.lower <= max(0.0, -signed.lower)
+    if found.depth > 0.0:
+        assert gk.collide(a, b, None, pose)
+        check_points(a, b, pose, found)
+        for way in rng.normal(size=(8, 3)):  # what lies so deep is not free any nearer
+            assert gk.collide(a, b, None, moved(pose, 0.99 * found.lower * way / np.linalg.norm(way)))
+    size = float(np.ptp(a.bounds) + np.ptp(b.bounds))
+    free = moved(pose, signed.separation_vector * (1.0 + 1e-9) + 1e-9 * size * signed.normal)
+    assert gk.penetration(a, b, None, free).depth == 0.0
+    scaled = pose.copy()
+    scaled[:3, 3] *= 1000.0
+    large = gk.penetration(a.scaled(1000.0), b.scaled(1000.0), None, scaled)
+    assert max(large.lower / 1000.0, found.lower) <= min(large.upper / 1000.0, found.upper) + 1e-9
 
 
 def test_flat_neighbours_make_convex_quadrilaterals() -> None:

@@ -24,7 +24,8 @@ from gjk3d.poses import ROUNDING, moved
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 _LOWER, _UPPER, _FOUND, _SPENT, _NOISE = range(5)  #: columns of the first row of what is found
-_SEEDS = 256  #: vertices that are looked at first
+_KNOWN = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
+_SEEDS = 256  #: of these
 _ROWS = 32  #: deep points that are kept, behind the first row
 
 
@@ -295,9 +296,14 @@ def inner(
 
 def _seeds(host: TriangleSurface, guest: TriangleSurface, m: Array) -> Array:
     """Return vertices of the guest in the host's box, in its frame; not too many."""
-    points, (low, high) = moved(m, guest._used), host.bounds
-    some: Array = points[((points > low) & (points < high)).all(axis=1)]
-    return some if len(some) <= _SEEDS else some[:: len(some) // _SEEDS + 1].copy()
+    known = guest._cached("some vertices", lambda: _thinned(guest._used, _KNOWN))
+    points, (low, high) = moved(m, known), host.bounds
+    return _thinned(points[((points > low) & (points < high)).all(axis=1)], _SEEDS)
+
+
+def _thinned(points: Array, most: int) -> Array:
+    """Return at most so many of the points, evenly."""
+    return points if len(points) <= most else points[:: -(-len(points) // most)].copy()
 
 
 def _flat_neighbours(corners: Array) -> Ints:

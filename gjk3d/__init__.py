@@ -34,6 +34,8 @@ _WHERE = {
     "separating_axis": "query.distance",
     "contact": "query.contact",
     "overlap": "query.overlap",
+    "penetration": "query.penetration",
+    "Penetration": "query.penetration",
     "warmup": "compiling",
     "Pair": "query.pair",
     "MinkowskiSum": "shapes.combined",
@@ -120,6 +122,8 @@ if TYPE_CHECKING:
     from gjk3d.query.overlap import overlap as overlap
     from gjk3d.query.pair import Pair as Pair
     from gjk3d.query.pairs import Pairs as Pairs
+    from gjk3d.query.penetration import Penetration as Penetration
+    from gjk3d.query.penetration import penetration as penetration
     from gjk3d.query.raycast import RayHit as RayHit
     from gjk3d.query.raycast import raycast as raycast
     from gjk3d.query.swept import Swept as Swept

@@ -394,14 +394,20 @@ class Distance(Answer[N]):
 
     @property
     def depth(self) -> N:
-        """How deep the pair overlaps, 0 where it does not: ``max(0, -distance)``, float or (n,) float."""
+        """How far B must move to be free of A, 0 where it is: ``max(0, -distance)``, float or (n,) float.
+
+        How far one surface lies inside the other is a smaller number, see `gjk3d.penetration`.
+        """
         distance: Any = self.distance
         depth: Any = np.maximum(0.0, -distance) if isinstance(distance, np.ndarray) else max(0.0, -distance)
         return cast("N", depth)
 
     @property
     def separation_vector(self: Distance[Any]) -> Array:
-        """The shortest translation of B that makes the two just touch, (3,) float or (n, 3) float; zero when apart."""
+        """Which move of B, as short as is known, frees it of A: (3,) float or (n, 3) float, zero when apart.
+
+        After it the two just touch. Others call it the minimum translation vector.
+        """
         vector: Array = (
             np.asarray(self.depth)[..., None] * self.normal if self.normal.ndim == 2 else self.depth * self.normal
         )

@@ -1,31 +1,48 @@
-"""How deep two bodies overlap, between bounds that hold.
+"""How far one of two bodies must move to be free of the other, between bounds that hold.
 
 No way is known to compute the depth of what is not convex in acceptable time, so it is enclosed. From above: every
 translation after which the two are apart, tried and found free, is as deep as they can be; that of their hulls always
 is. From below: two parts that overlap must be parted, and a point that lies deep in a closed surface must leave it.
 Where the way out of the deepest two parts is free, and where both are convex, the two bounds agree.
+
+Ways out are looked for from the bound from below upwards, since a free window may be narrow: a bolt in a hole is free
+within the play only. What blocks a way last is a wall, and the least vector that gets past all walls met so far is the
+next way to try, as in the cutting plane methods of convex programming.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from gjk3d.bodies.bvh import from_points
+from gjk3d.bodies.exits import past_all
+from gjk3d.bodies.inner import inner
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.convex.solve import signed
-from gjk3d.poses import matrices, moved, moved_back
+from gjk3d.poses import IDENTITY, ROUNDING, inverse, matrices, moved, moved_back
+from gjk3d.shapes.base import Polytope
 from gjk3d.typing import Array, Ints
 
 _SAMPLES = 256  #: points that are looked at for the bound from below, and rows of parts for a way out
-_MANY = 20_000  #: pairs of parts, of which every try takes long
-_FEWER = 4  #: directions that are tried then
+_LOOKS = 512  #: points of a surface that are looked at for the depth in another, at most
+_DEEPEST = 16  #: points whose ways out are tried, and the sum of all
+_LOOKS_AGAIN = 32  #: beside vertices, where B was moved
+_TIGHT = 1e-3  #: relative width of bounds at which a way out is not made shorter
+_CLOSE = 1e-2  #: and at which no other is looked for
 _FACES = 16  #: faces that meet whose normals are tried
-_HALVINGS = 10
+_INNER = 6  #: directions to the nearest surfaces that are tried
+_FOLLOWED = 2  #: directions that lead to others, beside the best
+_SLIT = 4e-9  #: width of a way out that is none, in units of the size
+_TURNS = 6  #: times that a way out turns to the least one past the walls that it met
+_WORTH = 1e-4  #: part of a depth that is worth another try
 _SAME_WAY = 0.99  #: cosine of directions that are as good as one
 _EX = np.array([1.0, 0.0, 0.0])
 
@@ -42,34 +59,113 @@ class Depth(NamedTuple):
 def depth(x: BodyPair) -> Depth:
     """Return bounds of the depth of two that meet; infinite where nothing parts them."""
     error = x.error
-    least, place = _innermost(x)
     slack = x.a.convex_slack + x.b.convex_slack + 2.0 * error
     most, normal, hulls = _outer(x) if slack < inf else (inf, _EX, None)
     if hulls is not None and slack < 1e-6 * most:  # both convex, as they mostly are: the hulls' depth is theirs
-        least = max(least, -float(hulls[2]) - slack)
-        return Depth(min(least, most), most, normal, x.place(hulls) if place is None else place)
+        return Depth(min(max(0.0, -float(hulls[2]) - slack), most), most, normal, x.place(hulls))
     pairs, out = x.deepest()
+    x = as_meshes(x)
+    least, place, inner_ways = _innermost(x)
     if len(out):
         own = -float(out[0, 2]) - error
         if own > least or place is None:
             least, place = max(least, own), 0.5 * (out[0, 6:9] + out[0, 9:12])
         if own >= least:  # the deepest pair's own way out: where that is free there is no shorter one
             most, normal = max(-float(out[0, 1]), 0.0) + 4.0 * error, out[0, 3:6]
-            if x.freedom(most)(most * normal):
+            if not x.moved(most * normal).meet():
                 return Depth(min(least, most), most, normal, place)
     most, normal, hulls = _outer(x)
     if place is None:
         place = x.place(hulls)
-    free = x.freedom(most)
-    for row in _different(out):
-        t = max(-float(row[1]), 0.0) + 4.0 * error
-        if t < most and free(t * row[3:6]):
-            most, normal = t, row[3:6]
-            break
     if most < inf:
-        ways = distinct(_ways(x, pairs, out, normal), x.ways if len(out) < _MANY else _FEWER)
-        most, normal = shortest(free, ways, most, normal, error)
+        search = _Search(x, least, most, normal)
+        search.go(inner_ways, _INNER)
+        search.go((way for some in _ways(x, pairs, out, normal) for way in _units([some])), x.ways)
+        search.follow_best()
+        most, normal = search.most, search.normal
     return Depth(max(0.0, min(least, most)), most, normal, place)
+
+
+Wall = tuple[Array, float]  #: a unit normal, and how far along it B gets past
+
+
+class _Search:
+    """Looks for a shorter translation that parts the two, each along a direction from the proven depth upwards."""
+
+    def __init__(self, x: BodyPair, least: float, most: float, normal: Array) -> None:
+        self.x, self.least, self.most, self.normal = x, least, most, normal
+        self._tried: list[Array] = []
+        self._wall: Wall | None = None
+        self._followed = 0
+        self._more = _SLIT * x.error / ROUNDING  # what is free only in a slit as narrow as that is not free
+
+    def go(self, ways: Iterable[Array], count: int) -> None:
+        """Try so many directions; from the first few go on past the walls that are met on the way out."""
+        for way in ways:
+            if count == 0 or self._within(_CLOSE):
+                return
+            if not self._tried or float((np.array(self._tried) @ way).max()) < _SAME_WAY:
+                count -= 1
+                wall = self._out(way)
+                if self._followed < _FOLLOWED:
+                    self._followed += 1
+                    self._follow(way, wall)
+
+    def follow_best(self) -> None:
+        """Go on from the shortest way out past the walls met there."""
+        if self._wall is not None and not self._within(_CLOSE):
+            self._follow(self.normal, self._wall)
+
+    def _within(self, relative: float) -> bool:
+        """Tell whether the bounds are as close as that."""
+        return self.most <= self.least * (1.0 + relative) + 16.0 * self.x.error
+
+    def _follow(self, way: Array, wall: Wall | None) -> None:
+        """After a way out go along the least vector that gets past the walls met so far, and again.
+
+        Where there was no way out the wall is that in which the two are still deepest after the least depth.
+        """
+        walls: list[Wall] = []
+        shift = self.least * way
+        for _ in range(_TURNS):
+            wall = wall or self._deeper(shift)
+            if wall is None or self._within(_TIGHT):
+                return
+            walls.append(wall)
+            shift = _past_all(walls)
+            length = float(np.linalg.norm(shift))
+            if not self.x.error < length < self.most * (1.0 - _WORTH):
+                return
+            wall = self._out(shift / length)
+
+    def _deeper(self, shift: Array) -> Wall | None:
+        """Return the wall in which the two are deepest after a translation."""
+        there = self.x.moved(shift)
+        least, _, ways = _innermost(there, _LOOKS_AGAIN)
+        if ways:
+            return ways[0], float(ways[0] @ shift) + least
+        _, out = there.deepest()
+        return (out[0, 3:6], float(out[0, 3:6] @ shift - out[0, 1])) if len(out) else None
+
+    def _out(self, way: Array) -> Wall | None:
+        """Try one direction; return the normal of the wall that B gets past last, and how far it is."""
+        self._tried.append(way)
+        found = self.x.parting(way, self.least, self.most)
+        if found is None:
+            return None
+        shift, normal = found
+        wall = normal, float(normal @ shift)
+        far = float(np.linalg.norm(shift))
+        if far + self.x.error < self.most and not self.x.moved(shift + self._more * way).meet():
+            self.most, self.normal, self._wall = far + self.x.error, shift / far if far > 0.0 else way, wall
+        return wall
+
+
+def _past_all(walls: list[Wall]) -> Array:
+    """Return about the least vector that gets past all walls."""
+    shift = np.zeros(3)
+    past_all(np.array([[*normal, far, 0.0] for normal, far in walls]), shift)
+    return shift
 
 
 def _outer(x: BodyPair) -> tuple[float, Array, Array | None]:
@@ -89,9 +185,36 @@ def _outer(x: BodyPair) -> tuple[float, Array, Array | None]:
     return most + 4.0 * x.error, normal, None
 
 
-def _innermost(x: BodyPair) -> tuple[float, Array | None]:
-    """Return how deep the deepest of some points of one lies in a closed surface of the other, and that point."""
+def as_meshes(x: BodyPair) -> BodyPair:
+    """Return a mesh and a polytope with an inside as two meshes, whose depth is found in less time."""
+    if type(x) is BodyPair and isinstance(x.a, Triangles) and isinstance(x.b, PlacedParts) and len(x.b.things) == 1:
+        (thing, row), mesh = x.b.things[0], x.a.mesh
+        if isinstance(thing, Polytope) and isinstance(mesh, Mesh) and (row == IDENTITY[0]).all():
+            skin = skin_of(thing)
+            if skin.is_solid and skin.volume > 0.0:
+                return MeshPair.of(mesh, skin, x.m)
+    return x
+
+
+def skin_of(shape: Polytope) -> Mesh:
+    """Return the faces of a polytope as a mesh, made once; flat ones have no inside, and may be a single point."""
+    if "skin" not in shape._cache:
+        hull = shape._hull()
+        faces = hull.faces if len(hull.faces) else [(0, 0, len(hull.vertices) - 1)]
+        shape._cache["skin"] = Mesh(hull.vertices, faces, solid=hull.dimension == 3)
+    skin: Mesh = shape._cache["skin"]
+    return skin
+
+
+_Inner = tuple[float, Array | None, list[Array]]  #: the depth, the place, and the ways to the nearest surfaces
+
+
+def _innermost(x: BodyPair, looks: int = _LOOKS) -> _Inner:
+    """Return how deep the deepest of some points of one lies in a closed surface of the other, where, and ways out."""
+    if isinstance(x, MeshPair):
+        return _inner_of_meshes(x, looks)
     least, place = 0.0, None
+    ways: list[tuple[float, Array]] = []
     for host, guest, held_by_b in ((x.b, x.a, True), (x.a, x.b, False)):
         solids = host.solids
         if not solids:
@@ -105,55 +228,52 @@ def _innermost(x: BodyPair) -> tuple[float, Array | None]:
             inside = np.flatnonzero(inside_of(mesh, own))
             if not len(inside):
                 continue
-            far = from_points(mesh, own[inside])[0]
+            far, feet, _ = from_points(mesh, own[inside])
             k = int(np.argmax(far))
             deep = max(0.0, float(far[k]) - x.error)
+            way = (feet[k] - own[inside[k]]) @ row[:9].reshape(3, 3).T
+            ways.append((-deep, -way @ x.m[:9].reshape(3, 3).T if held_by_b else way))
             if deep > least or (place is None and held_by_b):
                 least, place = deep, moved(x.m, points[inside[k]]) if held_by_b else points[inside[k]]
-    return least, place
+    return least, place, _units(way for _, way in sorted(ways, key=lambda item: item[0]))
 
 
-def shortest(
-    free: Callable[[Array], bool], ways: Iterable[Array], most: float, normal: Array, error: float
-) -> tuple[float, Array]:
-    """Try shorter and shorter translations along unit vectors; return the shortest that was found free."""
-    for way in ways:
-        low, high = 0.0, most
-        # a touch needs next to nothing
-        for t in (4.0 * error, 1e-6 * most, 1e-3 * most):
-            if t < high and free(t * way):
-                high = t
-                break
-            low = min(t, high)
-        for _ in range(_HALVINGS):
-            if high - low <= 1e-3 * high:
-                break
-            t = 0.5 * (low + high)
-            if free(t * way):
-                high = t
-            elif high == most and t > 0.9 * most:
-                break
-            else:
-                low = t
-        if high < most:
-            most, normal = high, way
-    return most + error, normal
+def deepest_inside(x: MeshPair) -> float:
+    """Return how far the deepest of some points of either surface lies inside the other: `gjk3d.penetration` at least.
+
+    Most often it is that to a few percent.
+    """
+    return _inner_of_meshes(x, _LOOKS)[0]
 
 
-def distinct(candidates: Iterable[Array], count: int) -> Iterator[Array]:
-    """Yield at most so many of the directions as unit vectors, without zeros and what is almost another one."""
-    tried: list[Array] = []
-    for way in candidates:
-        length = float(np.linalg.norm(way))
-        if length > 1e-9 and all(float(way @ other) < _SAME_WAY * length for other in tried):
-            tried.append(way / length)
-            yield tried[-1]
-        if len(tried) >= count:
-            return
+def _inner_of_meshes(x: MeshPair, looks: int) -> _Inner:
+    """Do as `_innermost` of two meshes, by all of their surfaces."""
+    least, place = 0.0, None
+    depths, ways = [np.zeros(0)], [np.zeros((0, 3))]
+    for host, guest, m, held_by_b in ((x.b, x.a, inverse(x.m), True), (x.a, x.b, x.m, False)):
+        if not host.mesh.is_solid:
+            continue
+        deep = inner(host.mesh, guest.mesh, m, x.error, 1e-3, looks, least)
+        if not len(deep.depths):
+            continue
+        way = deep.feet - deep.points
+        depths.append(deep.depths)
+        ways.append(-way @ x.m[:9].reshape(3, 3).T if held_by_b else way)
+        if deep.depths[0] - x.error > least or place is None:
+            least = max(least, float(deep.depths[0]) - x.error)
+            place = moved(x.m, deep.points[0]) if held_by_b else deep.points[0]
+    every = np.concatenate(ways)[np.argsort(-np.concatenate(depths), kind="stable")]
+    return least, place, _units([*every[:_DEEPEST], every.sum(axis=0)])
+
+
+def _units(ways: Iterable[Array]) -> list[Array]:
+    """Return vectors as unit vectors, without zeros."""
+    lengths = [(float(np.linalg.norm(way)), way) for way in ways]
+    return [way / length for length, way in lengths if length > 0.0]
 
 
 def _ways(x: BodyPair, pairs: Ints, out: Array, normal: Array) -> Iterator[Array]:
-    """Yield directions to move b along: that of the hulls, those that surfaces look to, those of parts, the axes."""
+    """Yield directions to move b along: as the hulls part, as surfaces look, as parts do, the axes."""
     yield normal
     if len(out):
         yield (out[:, 3:6] * np.maximum(-out[:, :1], 0.0)).sum(axis=0)

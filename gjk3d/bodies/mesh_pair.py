@@ -14,6 +14,7 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies import traversal
 from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
+from gjk3d.bodies.exits import parting
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.parts import Triangles
@@ -28,6 +29,8 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 MOST_PAIRS = 2**26  #: of meeting faces that are listed: a gigabyte
 _EX = np.array([1.0, 0.0, 0.0])
+_JUMPS = 8  #: times that a way out goes on after something was in it
+_FACING = 1024  #: pairs of faces that lie on each other, of which the way to part them is taken
 _LOOKED_AT = 4096  #: pairs of meeting faces that directions and a common point are taken from
 
 
@@ -153,9 +156,43 @@ class MeshPair(BodyPair):
             return middle
         return super().place(hulls)
 
-    def freedom(self, most: float) -> Callable[[Array], bool]:
+    def parting(self, way: Array, start: float, most: float) -> tuple[Array, Array] | None:
         """See `BodyPair`."""
-        return lambda shift: not self.moved(shift).meet()
+        d, m, t = tuple(way.tolist()), tuple(self.m.tolist()), start
+        trees, wall, more = (*self.a.tree.arrays, *self.b.tree.arrays), np.zeros(3), self.error
+        for _ in range(_JUMPS):
+            t = parting(m, d, t, most, self.error, *trees, traversal_stack(), wall)
+            if not t < most:
+                return None
+            shift = t * way
+            there = self.moved(shift)
+            touching = there._crossing(_FACING, _FACING)
+            if len(touching):  # faces that slide along each other, or rounding
+                shift = shift + 16.0 * self.error * self._facing(touching)
+                there = self.moved(shift)
+                if there.surfaces_meet():
+                    more *= 16.0  # of faces in one plane small gaps are hard to tell
+                    t += more
+                    continue
+            held = there.held()
+            if held is None:
+                return shift, wall if wall.any() else way
+            t += there.depth_of(held)
+        return None
+
+    def _facing(self, pairs: Ints) -> Array:
+        """Return the way that faces look which lie on each other, together; at most a unit vector."""
+        ours = self.a.outward(pairs[:, 0])
+        theirs = self.b.outward(pairs[:, 1]) @ self.m[:9].reshape(3, 3).T
+        n: Array = ours[(ours * theirs).sum(axis=1) < -0.999].sum(axis=0)
+        length = float(np.linalg.norm(n))
+        return n / length if length > 0.0 else n
+
+    def moved(self, shift: Array) -> MeshPair:
+        """See `BodyPair`."""
+        other = super().moved(shift)
+        assert isinstance(other, MeshPair)
+        return other
 
 
 APART, MEET, HOLDS, HELD = range(4)

@@ -5,13 +5,14 @@ Boxes leave few pairs of parts, and the kernels for many pairs answer these in a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.bodies.base import Packed, Parts
+from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.parts import box_at, noise
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.broad.tree import box_gaps
@@ -25,7 +26,10 @@ from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
 _FIRST, _MOST_EACH = 64, 4096  #: pairs in the first call into the kernels, and in the largest
-_CHUNK = 4096  #: pairs that a translation is tried with at once
+_JUMPS = 4  #: times that a way out goes on after something was in it
+_HALVINGS = 8
+_SHARP = 1e-3  #: relative width to which a way out is halved
+_GRAZING = 0.05  #: least cosine between a way out and a normal that a depth is divided by
 
 
 _Arena = list[Packed]  #: empty, or what is behind each other in it, and the arena
@@ -242,25 +246,46 @@ class BodyPair:
         order = np.argsort(out[:, 2], kind="stable")
         return pairs[order], out[order]
 
-    def freedom(self, most: float) -> Callable[[Array], bool]:
-        """Return what tells whether a translation of b, no longer than that, parts the two."""
-        blocks = list(self.candidates(most)) if most < inf else []
-        pairs: Ints = np.concatenate(blocks) if blocks else np.zeros((0, 2), dtype=np.int64)
-        low, high = self.a.boxes(pairs[:, 0]), self.b.boxes_at(pairs[:, 1], self.m)
-        closed = bool(self.a.solids or self.b.solids)
+    def parting(self, way: Array, start: float, most: float) -> tuple[Array, Array] | None:
+        """Return a translation of b along a unit vector that parts the two, and the normal of what blocks it last.
 
-        def free(shift: Array) -> bool:
-            there = self.moved(shift)
-            apart = np.zeros(len(pairs), dtype=bool)
-            for c in range(3):
-                apart |= high[:, c] + shift[c] - low[:, 3 + c] > self.error
-                apart |= low[:, c] - high[:, 3 + c] - shift[c] > self.error
-            close = pairs[~apart]
-            if any(bool(there.hits(close[k : k + _CHUNK]).any()) for k in range(0, len(close), _CHUNK)):
-                return False
-            return not closed or there.held() is None
+        It is free, and not the shortest for certain. None where none was found from ``start`` to below ``most``.
+        """
+        t, blocked, wall, free = start, start, way, most
+        for _ in range(_JUMPS):
+            if not t < most:
+                break
+            there = self.moved(t * way)
+            pairs, out = there.deepest()
+            held = None if len(pairs) else there.held()
+            if not len(pairs) and held is None:
+                free = t
+                break
+            blocked = t
+            if held is not None:
+                t += there.depth_of(held)
+                continue
+            past, along = np.maximum(-out[:, 1], 0.0), out[:, 3:6] @ way
+            past = np.where(along > _GRAZING, past / np.maximum(along, _GRAZING), past)
+            k = int(np.argmax(past))
+            wall = out[k, 3:6]
+            t += float(past[k]) + 4.0 * self.error
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (blocked + free)
+            if free - blocked <= _SHARP * free + 8.0 * self.error or (free == most and middle > 0.9 * most):
+                break
+            if self.moved(middle * way).meet():
+                blocked = middle
+            else:
+                free = middle
+        return (free * way, wall) if free < most else None
 
-        return free
+    def depth_of(self, held: Held) -> float:
+        """Return how far a point that is held is from the surface that holds it, and a little."""
+        host = self.a if held.by == 1 else self.b
+        point = held.point[None] if held.by == 1 else moved_back(self.m, held.point[None])
+        far = [from_points(mesh, moved_back(row, point))[0][0] for mesh, row in host.solids]
+        return float(min(far)) + 8.0 * self.error
 
     def place(self, hulls: Array | None) -> Array:
         """Return a point where they overlap, as far as one is seen; ``hulls`` is the answer of the hulls, if known."""

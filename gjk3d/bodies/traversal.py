@@ -341,7 +341,7 @@ def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, 
                 if d < best or (d == best and which < 0):
                     best, which, foot = d, t, x
             continue
-        d0, d1 = _from_box(p, ba, la[i, 0]), _from_box(p, ba, la[i, 0] + 1)
+        d0, d1 = from_box(p, ba, la[i, 0]), from_box(p, ba, la[i, 0] + 1)
         first = 1 if d0 < d1 else 0
         stack[top, 0], keys[top] = la[i, 0] + first, d1 if first == 1 else d0
         stack[top + 1, 0], keys[top + 1] = la[i, 0] + 1 - first, d0 if first == 1 else d1
@@ -350,7 +350,7 @@ def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, 
 
 
 @inlined
-def _from_box(p: Vec3, b: Array, i: int) -> float:
+def from_box(p: Vec3, b: Array, i: int) -> float:
     """Return the squared distance of a point from a box."""
     d = (p[0] - b[i, 0], p[1] - b[i, 1], p[2] - b[i, 2])
     x = max(0.0, abs(d[0] * b[i, 6] + d[1] * b[i, 7] + d[2] * b[i, 8]) - b[i, 3])

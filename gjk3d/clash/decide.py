@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.bvh import from_points
-from gjk3d.bodies.depth import depth
+from gjk3d.bodies.depth import deepest_inside, depth
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.raycast import holds
@@ -90,6 +90,7 @@ class Verdict(NamedTuple):
     distance_kind: str = "exact"
     error_bound: float | None = None
     convex_gap: float | None = None
+    penetration: float | None = None
     note: str = ""
 
 
@@ -131,6 +132,8 @@ class Decider:
             found = self._any(a, b, hulls)
         if found is None:
             return None
+        if found.kind in ("hard", "contained") and (a.is_watertight or b.is_watertight):
+            found = found._replace(penetration=deepest_inside(MeshPair.of(a, b, HERE)))
         if not twins:
             one = found.kind == "hard" and same_surface(a, b, self.tolerance)
             # convex solids on whose surfaces the vertices of the other lie are one; others may have their own dents

@@ -77,6 +77,9 @@ class Clash:
         Overlap and gap up to which the two would count as touching.
     convex_gap : float or None
         By how much the hull distance lies below the true one, where hulls were compared first.
+    penetration : float or None
+        How far the deepest point known of either surface lies inside the other part, where they overlap: how much is
+        in the way where it is worst, as `gjk3d.penetration`, and at least so much.
     group : str
         Name of the group of findings that it belongs to.
     note : str
@@ -121,6 +124,7 @@ class Clash:
     error_bound: float | None = None
     tolerance: float | None = None
     convex_gap: float | None = None
+    penetration: float | None = None
     group: str = ""
     note: str = ""
 

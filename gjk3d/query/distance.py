@@ -233,7 +233,8 @@ def signed_distance(
     -------
     Distance
         Negative where they overlap: the least translation that parts them is ``separation_vector``. Two flat shapes
-        in one plane have depth 0, since a shift across the plane parts them.
+        in one plane have depth 0, since a shift across the plane parts them. Of what is not convex the depth is
+        enclosed; how far one surface lies inside the other is another question, see `penetration`.
 
     Raises
     ------

@@ -104,3 +104,15 @@ def test_one_wrong_bolt_is_one_group(report):
     assert len(groups[PATHS["bolt_4"]]) == 4
     assert all(PATHS["bolt_4"] in (clash.a, clash.b) for clash in groups[PATHS["bolt_4"]])
     assert [clash.severity for clash in report.clashes] == list(range(1, 45))
+
+
+def test_penetration_is_how_far_the_wrong_bolt_cuts_into_its_holes(report):
+    """Bolts of 7.2 mm in holes of 6.6, 6.4 and 6.2 mm: what the depth cannot say, which is their length."""
+    cuts = {frozenset((clash.a, clash.b)): clash for clash in report.clashes if clash.kind == "hard"}
+    for other, cut in (("cover", 0.3e-3), ("housing", 0.3e-3), ("washer_4", 0.4e-3), ("nut_4", 0.5e-3)):
+        clash = cuts[frozenset((PATHS["bolt_4"], PATHS[other]))]
+        assert clash.penetration == pytest.approx(cut, rel=0.02)
+        assert clash.penetration <= clash.depth
+    assert all(clash.penetration is None for clash in report.clashes if clash.kind == "touch")
+    lost = next(clash for clash in report.clashes if clash.kind == "contained")
+    assert 0.0 < lost.penetration <= lost.depth

@@ -33,6 +33,7 @@ def one() -> None:
     assert_type(touch.count, int)
     assert_type(touch.result, gk.Distance[float])
     assert_type(gk.overlap(box, box), gk.ConvexHull | None)
+    assert_type(gk.penetration(box, ball), gk.Penetration)
     assert_type(gk.separating_axis(box, box).gap, float)
     assert_type(box.contains((0, 0, 0)), bool)
     gk.Box(pose[0]).scaled(2).inflated(0.1).placed(pose)

@@ -1,0 +1,232 @@
+"""How far B has to go along a direction until the surfaces of two meshes part: the first window, however narrow.
+
+While B moves along a direction two triangles meet from one time to another. Seen along the direction, they meet where
+their shadows overlap, and the times are the differences of their heights there: extreme at corners of one over the
+other, and where edges cross. Boxes meet from one time to another too, so a walk down both trees finds what blocks a
+time; B then goes on to where that ends, until nothing blocks.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from gjk3d._kernels.decorators import entry, inlined, kernel, single_entry
+from gjk3d.bodies.traversal import box_pose
+from gjk3d.bodies.triangles import Triangle, place, read
+from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, sub
+from gjk3d.typing import Array, Array1, Array2, Ints2
+
+NEVER = 1e308
+_SWEEPS = 64  #: over all walls
+_PASSES = 32  #: walks down the trees; a surface that slides along another blocks in ever new places
+_GRAZING = 0.05  #: least sine between the direction and a face that noise is divided by
+
+
+@inlined
+def _onto(t: Triangle, u: Vec3, v: Vec3, d: Vec3) -> Triangle:
+    """Return the shadow of a triangle, and its heights."""
+    return (
+        (dot(t[0], u), dot(t[0], v), dot(t[0], d)),
+        (dot(t[1], u), dot(t[1], v), dot(t[1], d)),
+        (dot(t[2], u), dot(t[2], v), dot(t[2], d)),
+    )
+
+
+@inlined
+def _side(a: Vec3, b: Vec3, p: Vec3) -> float:
+    """Return twice the area of p and an edge in the shadow."""
+    return (a[0] - p[0]) * (b[1] - p[1]) - (a[1] - p[1]) * (b[0] - p[0])
+
+
+@inlined
+def _above(p: Vec3, t: Triangle) -> tuple[bool, float]:
+    """Tell whether p is over a triangle, and how far above it."""
+    x, y, z = _side(t[1], t[2], p), _side(t[2], t[0], p), _side(t[0], t[1], p)
+    total = x + y + z
+    if total == 0.0 or min(x, y, z) < 0.0 < max(x, y, z):
+        return False, 0.0
+    return True, p[2] - (x * t[0][2] + y * t[1][2] + z * t[2][2]) / total
+
+
+@inlined
+def _over_edge(a: Vec3, b: Vec3, p: Vec3, q: Vec3) -> tuple[bool, float]:
+    """Tell whether the shadows of two edges cross, and how far the first is above the other."""
+    e0, e1, f0, f1 = b[0] - a[0], b[1] - a[1], q[0] - p[0], q[1] - p[1]
+    turn = e0 * f1 - e1 * f0
+    if turn == 0.0:
+        return False, 0.0
+    s = ((p[0] - a[0]) * f1 - (p[1] - a[1]) * f0) / turn
+    r = ((p[0] - a[0]) * e1 - (p[1] - a[1]) * e0) / turn
+    if not (0.0 <= s <= 1.0 and 0.0 <= r <= 1.0):
+        return False, 0.0
+    return True, a[2] + s * (b[2] - a[2]) - p[2] - r * (q[2] - p[2])
+
+
+@kernel
+def _shadows_apart(s: Triangle, t: Triangle, noise: float) -> bool:
+    """Tell whether two shadows only touch, or not even that: what slides along the direction blocks nothing."""
+    for k in range(6):
+        a, b = (s[k % 3], s[(k + 1) % 3]) if k < 3 else (t[k % 3], t[(k + 1) % 3])
+        x, y = a[1] - b[1], b[0] - a[0]
+        low_s, high_s = NEVER, -NEVER
+        low_t, high_t = NEVER, -NEVER
+        for i in range(3):
+            p, q = x * (s[i][0] - a[0]) + y * (s[i][1] - a[1]), x * (t[i][0] - a[0]) + y * (t[i][1] - a[1])
+            low_s, high_s, low_t, high_t = min(low_s, p), max(high_s, p), min(low_t, q), max(high_t, q)
+        if max(low_s - high_t, low_t - high_s) > -noise * sqrt(x * x + y * y):
+            return True
+    return False
+
+
+@kernel
+def _span(s: Triangle, t: Triangle) -> tuple[float, float, int]:
+    """Return from when to when two shadows meet, and what is last: a corner of s, of t, or a pair of edges."""
+    low, high, last = NEVER, -NEVER, -1
+    for k in range(3):
+        over, height = _above(s[k], t)
+        if over:
+            low = min(low, height)
+            if height > high:
+                high, last = height, 0
+        over, height = _above(t[k], s)
+        if over:
+            low = min(low, -height)
+            if -height > high:
+                high, last = -height, 1
+    for i in range(3):
+        for j in range(3):
+            over, height = _over_edge(s[i], s[(i + 1) % 3], t[j], t[(j + 1) % 3])
+            if over:
+                low = min(low, height)
+                if height > high + 1e-12 * abs(high):  # a corner says more than edges that end in it
+                    high, last = height, 2 + 3 * i + j
+    return low, high, last
+
+
+@kernel
+def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
+    """Return the unit normal, along d, of what two triangles part at; d itself where it has none."""
+    if last == 0:
+        n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
+    elif last == 1:
+        n = cross(sub(s[1], s[0]), sub(s[2], s[0]))
+    else:
+        i, j = (last - 2) // 3, (last - 2) % 3
+        n = cross(sub(s[(i + 1) % 3], s[i]), sub(t[(j + 1) % 3], t[j]))
+    length = sqrt(dot(n, n))
+    if not length > 0.0:
+        return d
+    f = (1.0 if dot(n, d) >= 0.0 else -1.0) / length
+    return (f * n[0], f * n[1], f * n[2])
+
+
+@kernel
+def _past(s: Triangle, t: Triangle, d: Vec3, u: Vec3, v: Vec3, time: float, noise: float, wall: Array) -> float:
+    """Return the time at which a pair that meets no longer does, the same time where it does not meet."""
+    over, under = _onto(s, u, v, d), _onto(t, u, v, d)
+    if min(over[0][2], over[1][2], over[2][2]) - max(under[0][2], under[1][2], under[2][2]) - noise > time:
+        return time
+    if max(over[0][2], over[1][2], over[2][2]) - min(under[0][2], under[1][2], under[2][2]) + noise < time:
+        return time
+    if _shadows_apart(over, under, 4.0 * noise):
+        return time
+    low, high, last = _span(over, under)
+    if last < 0 or low - noise > time or high + noise < time:
+        return time
+    n = _wall(s, t, d, last)
+    wall[0], wall[1], wall[2] = n[0], n[1], n[2]
+    return high + noise + 2.0 * noise / max(dot(n, d), _GRAZING)
+
+
+@kernel
+def _box_span(m: Rigid, d: Vec3, ba: Array, i: int, bb: Array, j: int, noise: float) -> tuple[float, float]:
+    """Return from when to when two boxes may meet, by the axes of each."""
+    to = box_pose(m, ba, i, bb, j)
+    e = (
+        ba[i, 6] * d[0] + ba[i, 7] * d[1] + ba[i, 8] * d[2],
+        ba[i, 9] * d[0] + ba[i, 10] * d[1] + ba[i, 11] * d[2],
+        ba[i, 12] * d[0] + ba[i, 13] * d[1] + ba[i, 14] * d[2],
+    )
+    low, high = -NEVER, NEVER
+    for k in range(6):
+        if k < 3:
+            x, y, z = to[3 * k], to[3 * k + 1], to[3 * k + 2]
+            far, speed = to[9 + k], e[k]
+            half = ba[i, 3 + k] + abs(x) * bb[j, 3] + abs(y) * bb[j, 4] + abs(z) * bb[j, 5] + noise
+        else:
+            x, y, z = to[k - 3], to[k], to[k + 3]
+            far, speed = to[9] * x + to[10] * y + to[11] * z, e[0] * x + e[1] * y + e[2] * z
+            half = bb[j, k] + abs(x) * ba[i, 3] + abs(y) * ba[i, 4] + abs(z) * ba[i, 5] + noise
+        if abs(speed) < 1e-12:
+            if abs(far) > half:
+                return NEVER, -NEVER
+            continue
+        first, second = (-half - far) / speed, (half - far) / speed
+        low, high = max(low, min(first, second)), min(high, max(first, second))
+    return low, high
+
+
+@kernel
+def _shadow_axes(d: Vec3) -> tuple[Vec3, Vec3]:
+    """Return two unit vectors across a unit vector."""
+    x, y, z = abs(d[0]), abs(d[1]), abs(d[2])
+    other = (1.0, 0.0, 0.0) if x <= y and x <= z else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
+    n = cross(d, other)
+    f = 1.0 / sqrt(dot(n, n))
+    u = (f * n[0], f * n[1], f * n[2])
+    return u, cross(d, u)
+
+
+@entry
+def parting(
+    m: Rigid, d: tuple[float, float, float], start: float, most: float, noise: float,
+    ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2, stack: Ints2, wall: Array1,
+) -> float:  # fmt: skip
+    """Return how far B has to go along d, at least ``start``, until the surfaces part; NEVER beyond ``most``.
+
+    Not proven: rounding may let a pair slip. ``wall`` becomes the normal of what blocked last, 0 where nothing did.
+    """
+    u, v = _shadow_axes(d)
+    time = start
+    wall[0] = wall[1] = wall[2] = 0.0
+    for _ in range(_PASSES):
+        before = time
+        stack[0, 0] = stack[0, 1] = 0
+        top = 1
+        while top > 0:
+            top -= 1
+            i, j = stack[top, 0], stack[top, 1]
+            low, high = _box_span(m, d, ba, i, bb, j, noise)
+            if high < time or low > time:
+                continue
+            inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
+            if not inner_a and not inner_b:
+                for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
+                    t = place(m, cb, q)
+                    for p in range(la[i, 1], la[i, 1] + la[i, 2]):
+                        time = _past(read(ca, p), t, d, u, v, time, noise, wall)
+                if time > most:
+                    return NEVER
+            elif not inner_b or (inner_a and ba[i, 3] + ba[i, 4] + ba[i, 5] >= bb[j, 3] + bb[j, 4] + bb[j, 5]):
+                stack[top, 0], stack[top, 1] = la[i, 0], j
+                stack[top + 1, 0], stack[top + 1, 1] = la[i, 0] + 1, j
+                top += 2
+            else:
+                stack[top, 0], stack[top, 1] = i, lb[j, 0]
+                stack[top + 1, 0], stack[top + 1, 1] = i, lb[j, 0] + 1
+                top += 2
+        if time == before:
+            return time
+    return NEVER
+
+
+@single_entry
+def past_all(walls: Array2, shift: Array1) -> None:
+    """Write about the least vector x with n x >= far for all walls (n, far, room), by Hildreth's sweeps, 1957."""
+    for _ in range(_SWEEPS if walls.shape[0] > 1 else 1):
+        for k in range(walls.shape[0]):
+            along = walls[k, 0] * shift[0] + walls[k, 1] * shift[1] + walls[k, 2] * shift[2]
+            step = max(-walls[k, 4], walls[k, 3] - along)
+            walls[k, 4] += step
+            for i in range(3):
+                shift[i] += step * walls[k, i]

@@ -1,0 +1,328 @@
+"""How deep the surface of one mesh lies in another, closed one: the greatest distance from its surface, enclosed.
+
+From below: a point of the one that lies inside is as deep as its distance from the other's surface. From above: what
+lies inside is no deeper than it is far from any face of the other, a distance that is greatest at a corner of a
+triangle, so the face nearest to a triangle's middle bounds the depth of all of it; a whole box bounds by its radius,
+for the distance grows no faster than one moves. The highest bound is halved first until the two meet.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.raycast import lies_inside
+from gjk3d.bodies.surface import TriangleSurface
+from gjk3d.bodies.traversal import STACK, from_box, to_point
+from gjk3d.bodies.triangles import Triangle, meet, nearest_on, place, read
+from gjk3d.geometry.vec3 import Rigid, Vec3, dot, sub
+from gjk3d.poses import ROUNDING, moved
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+
+_LOWER, _UPPER, _FOUND, _SPENT, _NOISE = range(5)  #: columns of the first row of what is found
+_KNOWN = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
+_SEEDS = 256  #: of these
+_ROWS = 32  #: deep points that are kept, behind the first row
+
+
+@kernel
+def _push(heap: Array, items: Ints, count: int, key: float, item: int) -> int:
+    """Put an item into a heap, the greatest key first; return how many are in it."""
+    k = count
+    while k > 0 and heap[(k - 1) // 2] < key:
+        heap[k], items[k] = heap[(k - 1) // 2], items[(k - 1) // 2]
+        k = (k - 1) // 2
+    heap[k], items[k] = key, item
+    return count + 1
+
+
+@kernel
+def _pop(heap: Array, items: Ints, count: int) -> int:
+    """Take the first item out of a heap; return how many are left in it."""
+    count -= 1
+    key, item = heap[count], items[count]
+    k = 0
+    while 2 * k + 1 < count:
+        child = 2 * k + 1
+        if child + 1 < count and heap[child + 1] > heap[child]:
+            child += 1
+        if not heap[child] > key:
+            break
+        heap[k], items[k] = heap[child], items[child]
+        k = child
+    heap[k], items[k] = key, item
+    return count
+
+
+@kernel
+def _keep(d: float, p: Vec3, foot: Vec3, found: Array) -> None:
+    """Note a point that lies inside, in place of the shallowest where there is no room."""
+    found[0, _LOWER] = max(found[0, _LOWER], d)
+    row = int(found[0, _FOUND]) + 1
+    if row < found.shape[0]:
+        found[0, _FOUND] += 1.0
+    else:
+        row = 1
+        for k in range(2, found.shape[0]):
+            if found[k, 0] < found[row, 0]:
+                row = k
+        if found[row, 0] >= d:
+            return
+    found[row, 0] = d
+    for k in range(3):
+        found[row, 1 + k], found[row, 4 + k] = p[k], foot[k]
+
+
+@kernel
+def _look(p: Vec3, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array) -> tuple[float, int]:
+    """Return the distance of a point from the surface, negative where it lies outside, and the face that is nearest."""
+    found[0, _SPENT] += 1.0
+    noise = found[0, _NOISE]
+    square, face, foot = to_point(p, 1e150, bh, lh, ch, stack, keys)
+    d = sqrt(square)
+    if d <= 4.0 * noise:
+        return d, face
+    if not lies_inside(p, bh, lh, ch, noise, stack):
+        return -d, face
+    if d > 0.5 * found[0, _LOWER]:
+        _keep(d, p, foot, found)
+    return d, face
+
+
+@kernel
+def _touches(t: Triangle, c: Vec3, radius: float, bh: Array, lh: Ints, ch: Array, stack: Ints, noise: float) -> bool:
+    """Tell whether a triangle, in a ball about its middle, touches or crosses the surface."""
+    stack[0, 0] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        i = stack[top, 0]
+        if from_box(c, bh, i) > (radius + noise) * (radius + noise):
+            continue
+        if lh[i, 0] >= 0:
+            stack[top, 0], stack[top + 1, 0] = lh[i, 0], lh[i, 0] + 1
+            top += 2
+            continue
+        for k in range(lh[i, 1], lh[i, 1] + lh[i, 2]):
+            if meet(read(ch, k), t, noise):
+                return True
+    return False
+
+
+@inlined
+def _middle(t: Triangle) -> tuple[Vec3, float]:
+    """Return the middle of a triangle, and how far its corners are from it."""
+    f = 1.0 / 3.0
+    c = (
+        f * (t[0][0] + t[1][0] + t[2][0]), f * (t[0][1] + t[1][1] + t[2][1]), f * (t[0][2] + t[1][2] + t[2][2]),
+    )  # fmt: skip
+    x, y, z = sub(t[0], c), sub(t[1], c), sub(t[2], c)
+    return c, sqrt(max(dot(x, x), dot(y, y), dot(z, z)))
+
+
+@kernel
+def _from_flat(t: Triangle, face: int, flat: Ints, ch: Array) -> float:
+    """Return how far the corners of a triangle are at most from a face, or from it and a flat neighbour as one."""
+    own = read(ch, face)
+    x, y, z = nearest_on(t[0], own)[0], nearest_on(t[1], own)[0], nearest_on(t[2], own)[0]
+    best = max(x, y, z)
+    for k in range(3):
+        if flat[face, k] >= 0:
+            other = read(ch, flat[face, k])
+            u, v, w = nearest_on(t[0], other)[0], nearest_on(t[1], other)[0], nearest_on(t[2], other)[0]
+            best = min(best, max(min(x, u), min(y, v), min(z, w)))
+    return sqrt(best)
+
+
+@kernel
+def _of_triangle(
+    t: Triangle, flat: Ints, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array
+) -> float:
+    """Bound how deep a triangle lies inside, negative where it does not."""
+    c, radius = _middle(t)
+    noise = found[0, _NOISE]
+    d, face = _look(c, bh, lh, ch, stack, keys, found)
+    if d < 0.0 and (d < -radius - noise or not _touches(t, c, radius, bh, lh, ch, stack, noise)):
+        return -1.0
+    bound = float(min(d + radius, _from_flat(t, face, flat, ch)) + 2.0 * noise)
+    if not bound > found[0, _LOWER]:
+        return bound
+    k, farthest = 0, -1.0
+    for i in range(3):
+        away, _ = nearest_on(t[i], read(ch, face))
+        if away > farthest:
+            k, farthest = i, away
+    # no deeper than from either of two faces, so than their mean: it is convex, too
+    _, other = _look(t[k], bh, lh, ch, stack, keys, found)
+    if other != face:
+        farthest = 0.0
+        for i in range(3):
+            one, _ = nearest_on(t[i], read(ch, face))
+            two, _ = nearest_on(t[i], read(ch, other))
+            farthest = max(farthest, 0.5 * (sqrt(one) + sqrt(two)))
+        bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, other, flat, ch) + 2.0 * noise))
+    return bound
+
+
+@kernel
+def _of_box(
+    m: Rigid, bg: Array, i: int, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array
+) -> float:
+    """Bound how deep what is in a box lies inside, negative where it does not."""
+    x, y, z = bg[i, 0], bg[i, 1], bg[i, 2]
+    c = (
+        m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
+        m[6] * x + m[7] * y + m[8] * z + m[11],
+    )  # fmt: skip
+    radius = sqrt(bg[i, 3] * bg[i, 3] + bg[i, 4] * bg[i, 4] + bg[i, 5] * bg[i, 5]) + found[0, _NOISE]
+    found[0, _SPENT] += 1.0
+    square, _, _ = to_point(c, 1e150, bh, lh, ch, stack, keys)
+    d = sqrt(square)
+    if d > radius + found[0, _NOISE] and not lies_inside(c, bh, lh, ch, found[0, _NOISE], stack):
+        return -1.0
+    return float(d + radius)
+
+
+@kernel
+def _halve(t: Triangle) -> tuple[Triangle, Triangle]:
+    """Cut a triangle at the middle of its longest edge."""
+    best, k = -1.0, 0
+    for i in range(3):
+        e = sub(t[(i + 1) % 3], t[i])
+        if dot(e, e) > best:
+            best, k = dot(e, e), i
+    a, b, c = t[k], t[(k + 1) % 3], t[(k + 2) % 3]
+    middle = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
+    return (a, middle, c), (middle, b, c)
+
+
+@inlined
+def _write(t: Triangle, pool: Array, row: int) -> None:
+    for k in range(3):
+        pool[row, k], pool[row, 3 + k], pool[row, 6 + k] = t[0][k], t[1][k], t[2][k]
+
+
+@entry
+def search(
+    m: Rigid, tolerance: float, budget: float, bh: Array2, lh: Ints2, ch: Array2, bg: Array2, lg: Ints2, cg: Array2,
+    seeds: Array2, flat: Ints2, stack: Ints2, keys: Array1, heap: Array1, items: Ints1, pool: Array2, found: Array2,
+) -> None:  # fmt: skip
+    """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host.
+
+    The first row of ``found`` holds the greatest depth known and the noise, and gets both bounds of the greatest; those
+    behind it depths, points and the nearest places on the surface. Items below 0 are boxes, others rows of ``pool``.
+    ``seeds`` are points of the guest, in the host's frame, that are likely to be deep; ``flat`` see `_flat_neighbours`.
+    """
+    for k in range(seeds.shape[0]):
+        _look((seeds[k, 0], seeds[k, 1], seeds[k, 2]), bh, lh, ch, stack, keys, found)
+    count, used = _push(heap, items, 0, _of_box(m, bg, 0, bh, lh, ch, stack, keys, found), -1), 0
+    while count > 0 and heap[0] > found[0, _LOWER] * (1.0 + tolerance) + found[0, _NOISE]:
+        room = count + 2 < heap.shape[0] and used + 2 < pool.shape[0]
+        if found[0, _SPENT] > budget or not room:
+            break
+        key, item = heap[0], items[0]
+        count = _pop(heap, items, count)
+        if item >= 0:
+            for half in _halve(read(pool, item)):
+                bound = min(key, _of_triangle(half, flat, bh, lh, ch, stack, keys, found))
+                if bound > found[0, _LOWER]:
+                    _write(half, pool, used)
+                    count, used = _push(heap, items, count, bound, used), used + 1
+            continue
+        i = -1 - item
+        for n in range(2):
+            if lg[i, 0] >= 0:
+                j = lg[i, 0] + n
+                bound = min(key, _of_box(m, bg, j, bh, lh, ch, stack, keys, found))
+                if bound > found[0, _LOWER]:
+                    count = _push(heap, items, count, bound, -1 - j)
+            elif n < lg[i, 2]:
+                t = place(m, cg, lg[i, 1] + n)
+                bound = min(key, _of_triangle(t, flat, bh, lh, ch, stack, keys, found))
+                if bound > found[0, _LOWER]:
+                    _write(t, pool, used)
+                    count, used = _push(heap, items, count, bound, used), used + 1
+    found[0, _UPPER] = max(found[0, _LOWER], heap[0] if count > 0 else 0.0)
+
+
+class Inner(NamedTuple):
+    """Bounds of how deep a surface lies inside, and deep points, the deepest first, all in the host's frame."""
+
+    lower: float
+    upper: float
+    depths: Array  #: (k,)
+    points: Array  #: (k, 3)
+    feet: Array  #: (k, 3) the nearest place on the host's surface of each
+
+
+def inner(
+    host: TriangleSurface, guest: TriangleSurface, m: Array, noise: float, tolerance: float, budget: int, known: float
+) -> Inner:
+    """Enclose how deep the surface of a guest lies inside a closed host, m being the guest's pose in the host's frame.
+
+    Parameters
+    ----------
+    host, guest : TriangleSurface
+    m : (13,) float
+        A pose row.
+    noise : float
+        Bound of the error of a place.
+    tolerance : float
+        Relative width of the bounds that is enough.
+    budget : int
+        Points that are looked at, at most: the bounds hold with however few.
+    known : float
+        A depth that is known from elsewhere: what is no deeper is not looked at.
+    """
+    size = budget + 64
+    found = np.zeros((_ROWS + 1, 7))
+    found[0, _LOWER], found[0, _NOISE] = known, noise
+    room = np.empty(size), np.empty(size, dtype=np.int64), np.empty((size, 9))
+    trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
+    pose = tuple(m[:12].tolist())
+    flat = host.skin._cached("flat neighbours", lambda: _flat_neighbours(tree_of(host.skin).corners))
+    search(
+        pose, tolerance, float(budget), *trees, _seeds(host, guest, m), flat, traversal_stack(), np.empty(STACK),
+        *room, found,
+    )  # fmt: skip
+    rows = found[1 : 1 + int(found[0, _FOUND])]
+    rows = rows[np.argsort(-rows[:, 0], kind="stable")]
+    return Inner(float(found[0, _LOWER]), float(found[0, _UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
+
+
+def _seeds(host: TriangleSurface, guest: TriangleSurface, m: Array) -> Array:
+    """Return vertices of the guest in the host's box, in its frame; not too many."""
+    known = guest._cached("some vertices", lambda: _thinned(guest._used, _KNOWN))
+    points, (low, high) = moved(m, known), host.bounds
+    return _thinned(points[((points > low) & (points < high)).all(axis=1)], _SEEDS)
+
+
+def _thinned(points: Array, most: int) -> Array:
+    """Return at most so many of the points, evenly."""
+    return points if len(points) <= most else points[:: -(-len(points) // most)].copy()
+
+
+def _flat_neighbours(corners: Array) -> Ints:
+    """Return of each triangle, (m, 9), those that make one flat, convex quadrilateral with it, (m, 3); -1 for none."""
+    count = len(corners)
+    _, number = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+    faces, v = number.reshape(-1, 3), corners.reshape(-1, 3, 3)
+    flat = np.full((count, 3), -1, dtype=np.int64)
+    ends = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
+    order = np.lexsort(np.sort(ends, axis=1).T)
+    same = (np.sort(ends[order[1:]], axis=1) == np.sort(ends[order[:-1]], axis=1)).all(axis=1)
+    one, two = order[:-1][same], order[1:][same]
+    (f, i), (g, j) = np.divmod(one, 3), np.divmod(two, 3)
+    a, b, c, d = v[f, i], v[f, (i + 1) % 3], v[f, (i + 2) % 3], v[g, (j + 2) % 3]
+    n = np.cross(b - a, c - a)
+    size = ROUNDING * float(np.abs(corners).max(initial=0.0)) * np.linalg.norm(n, axis=1)
+    good = (size > 0.0) & (np.abs(((d - a) * n).sum(axis=1)) <= size)
+    good &= (np.cross(b - a, d - a) * n).sum(axis=1) <= 0.0  # one on either side of the edge
+    good &= (np.cross(a - c, d - a) * n).sum(axis=1) >= 0.0
+    good &= (np.cross(b - d, c - b) * n).sum(axis=1) >= 0.0
+    flat[f[good], i[good]], flat[g[good], j[good]] = g[good], f[good]
+    return flat

@@ -1,0 +1,141 @@
+"""How far the surfaces of two things lie inside each other, enclosed: the greatest depth of a point of either.
+
+Each is a few closed meshes: a mesh and a grid of cubes are their own surface, a polytope its faces, a compound those
+of its parts, one by one. A curved shape is stood in for by a polytope within it, and the bounds are wider by how far
+it lies beyond that.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies.base import Body
+from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.depth import depth, skin_of
+from gjk3d.bodies.inner import Inner, inner
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.voxels import VoxelGrid
+from gjk3d.errors import UnsupportedPair
+from gjk3d.poses import IDENTITY, ROUNDING, composed, inverse, moved, relative
+from gjk3d.shapes.base import Polytope, Shape
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array
+
+_WORK = 164.0  #: points of each surface that are looked at in the other, at most, over the tolerance
+_FINE = 64  #: segments of a full turn, for curved shapes
+
+
+class Skin(NamedTuple):
+    """A closed surface at a pose, and how far the true one may lie beyond it."""
+
+    mesh: Mesh
+    row: Array  #: the pose, (13,)
+    slack: float
+
+
+class Deepest(NamedTuple):
+    """Bounds of the depth, and the deepest pair of points known, in the outer frame; None where none lies inside."""
+
+    known: float  #: how far the two points are apart
+    upper: float
+    points: tuple[Array, Array] | None
+    slack: float  #: by how much less than is known the true depth may be
+
+
+def skins(thing: Any) -> list[Skin]:
+    """Return the closed surfaces of something, in its own frame."""
+    if isinstance(thing, Compound):
+        return [
+            skin._replace(row=composed(row, skin.row[None])[0]) for part, row in thing._parts for skin in skins(part)
+        ]
+    if isinstance(thing, Mesh):
+        return [Skin(thing, IDENTITY[0], 0.0)]
+    if isinstance(thing, VoxelGrid):
+        return [Skin(thing._cached("skin", lambda: Mesh(*thing.surface())), IDENTITY[0], 0.0)]
+    if isinstance(thing, Body):
+        raise UnsupportedPair(
+            f"penetration of a {type(thing).__name__}: it has no closed surface; ask signed_distance how deep it is, "
+            "or make a gjk3d.Mesh of it"
+        )
+    if isinstance(thing, Halfspace):
+        raise UnsupportedPair(
+            "penetration in a Halfspace, which has no end: ask signed_distance, or use a large Box in its place"
+        )
+    if isinstance(thing, Polytope):
+        return [Skin(skin_of(thing), IDENTITY[0], 0.0)]
+    assert isinstance(thing, Shape)
+    return [_of_curved(thing)]
+
+
+def _of_curved(shape: Shape) -> Skin:
+    if "skin within" not in shape._cache:
+        surface = shape.surface(_FINE)
+        if not len(surface.faces):
+            raise UnsupportedPair(f"penetration of {shape!r}, which has no surface: ask signed_distance")
+        mesh = Mesh(surface.vertices, surface.faces)
+        shape._cache["skin within"] = Skin(mesh, IDENTITY[0], _beyond(shape, mesh))
+    skin: Skin = shape._cache["skin within"]
+    return skin
+
+
+def _beyond(shape: Shape, mesh: Mesh) -> float:
+    """Bound how far a convex shape reaches beyond a polytope whose corners are its points.
+
+    Beyond a face it reaches by what its support point says. A direction between the normals n of the faces at a corner
+    is a sum of them with weights, and what the shape reaches beyond along it at most the sum of what it does along
+    each, so weighted. For any w the weights add up to 1 / min(w n) at most.
+    """
+    corners = mesh.vertices[mesh.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(normals, axis=1, keepdims=True)
+    normals = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0.0)
+    beyond = np.einsum("ij,ij->i", np.asarray(shape.support(normals)) - corners[:, 0], normals).clip(0.0)
+    at = mesh.faces.ravel()
+    along = np.zeros_like(mesh.vertices)
+    np.add.at(along, at, np.repeat(normals, 3, axis=0))
+    along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-300)
+    least, most = np.full(len(along), np.inf), np.zeros(len(along))
+    np.minimum.at(least, at, np.einsum("ij,ij->i", along[at], np.repeat(normals, 3, axis=0)))
+    np.maximum.at(most, at, np.repeat(beyond, 3))
+    return float((most / least).max(initial=0.0)) + 4.0 * ROUNDING * float(np.abs(mesh.vertices).max())
+
+
+def deepest(a: Any, b: Any, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
+    """Enclose how deep either surface lies inside the other."""
+    first, second = skins(a), skins(b)
+    if not any(skin.mesh.is_solid for skin in (*first, *second)):
+        raise UnsupportedPair("penetration: neither is closed, so nothing is inside of either; ask signed_distance")
+    found = Deepest(0.0, 0.0, None, 0.0)
+    for one in first:
+        for other in second:
+            at_a, at_b = composed(row_a, one.row[None])[0], composed(row_b, other.row[None])[0]
+            found = _deeper(found, one, other, at_a, at_b, tolerance)
+    return found
+
+
+def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
+    """Return the bounds with what two surfaces add to them."""
+    m = relative(row_a, row_b)
+    pair = MeshPair.of(a.mesh, b.mesh, m)
+    slack = a.slack + b.slack + pair.error
+    known, upper, points = so_far.known, 0.0, so_far.points
+    for host, guest, pose, by_a in ((a, b, m, True), (b, a, inverse(m), False)):
+        if not host.mesh.is_solid:
+            continue
+        inside = inner(host.mesh, guest.mesh, pose, pair.error, tolerance, int(_WORK / tolerance), known)
+        upper = max(upper, inside.upper)
+        if inside.lower > known:
+            known, points = inside.lower, _placed(inside, row_a if by_a else row_b, by_a)
+    loose = upper > known * (1.0 + tolerance) + pair.error
+    if loose and a.slack + b.slack == 0.0 and pair.meet():
+        upper = max(known, min(upper, depth(pair).most))  # what frees the two takes every point out
+    return Deepest(known, max(so_far.upper, upper + slack), points, max(so_far.slack, slack))
+
+
+def _placed(inside: Inner, row: Array, by_a: bool) -> tuple[Array, Array]:
+    """Return the deepest point and the nearest place on the surface that holds it, that of a first."""
+    foot, point = moved(row, inside.feet[:1])[0], moved(row, inside.points[:1])[0]
+    return (foot, point) if by_a else (point, foot)

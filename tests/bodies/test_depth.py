@@ -1,0 +1,321 @@
+"""Depth and penetration of parts that people put together, checked by moving, by manifold3d and by slow twins."""
+
+from __future__ import annotations
+
+import fits
+import manifold3d
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from places import at
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+from gjk3d.bodies.inner import _flat_neighbours
+
+Array = NDArray[np.float64]
+FITS = list(fits.fits())
+LINKED = list(fits.linked())
+
+
+def moved(pose: Array, by: Array) -> Array:
+    out = pose.copy()
+    out[:3, 3] += by
+    return out
+
+
+def shared_volume(a: gk.Mesh, b: gk.Mesh, pose: Array) -> float:
+    """What two solids have in common, as manifold3d intersects them."""
+    solids = [
+        manifold3d.Manifold(
+            manifold3d.Mesh64(
+                vert_properties=np.array(vertices),
+                tri_verts=np.ascontiguousarray(x.faces).astype(np.uint64),
+            )
+        )
+        for x, vertices in ((a, a.vertices), (b, b.vertices @ pose[:3, :3].T + pose[:3, 3]))
+    ]
+    assert all(solid.status() == manifold3d.Error.NoError for solid in solids)
+    return float((solids[0] ^ solids[1]).volume())
+
+
+def check_by_moving(a: gk.Mesh, b: gk.Mesh, pose: Array, seed: int) -> gk.Distance[float]:
+    """The translation frees B, and none that is shorter than the proven depth does."""
+    answer = gk.signed_distance(a, b, None, pose)
+    size = float(np.ptp(a.bounds) + np.ptp(b.bounds))
+    assert 0.0 < -answer.upper <= answer.depth == -answer.lower
+    free = moved(pose, answer.separation_vector * (1.0 + 1e-9) + 1e-9 * size * answer.normal)
+    assert not gk.collide(a, b, None, free)
+    assert shared_volume(a, b, free) == pytest.approx(0.0, abs=1e-6)
+    assert shared_volume(a, b, pose) > 1e-6
+    ways = np.vstack([np.random.default_rng(seed).normal(size=(40, 3)), answer.normal])
+    for way in ways / np.linalg.norm(ways, axis=1, keepdims=True):
+        assert gk.collide(a, b, None, moved(pose, -0.99 * answer.upper * way))
+    return answer
+
+
+@pytest.mark.parametrize("fit", FITS, ids=lambda fit: fit.name)
+def test_depth_and_penetration_are_what_people_mean(fit: fits.Fit) -> None:
+    answer = check_by_moving(fit.a, fit.b, fit.pose, 1)
+    assert answer.depth == pytest.approx(fit.depth, abs=fit.tolerance)
+    inside = gk.penetration(fit.a, fit.b, None, fit.pose)
+    assert inside.lower <= inside.depth <= inside.upper
+    assert inside.depth == pytest.approx(fit.penetration, abs=fit.tolerance)
+    assert inside.lower <= answer.depth
+    check_points(fit.a, fit.b, fit.pose, inside)
+
+
+@pytest.mark.parametrize("case", LINKED, ids=lambda case: case[0])
+def test_rings_through_each_other(case: tuple[str, gk.Mesh, gk.Mesh, Array]) -> None:
+    name, a, b, pose = case
+    inside = gk.penetration(a, b, None, pose)
+    if name == "linked and apart":
+        assert gk.signed_distance(a, b, None, pose).distance == pytest.approx(6.0, abs=0.05)
+        assert inside.depth == inside.lower == 0.0
+        assert inside.upper < 1e-9
+        return
+    answer = check_by_moving(a, b, pose, 2)
+    assert 0.0 < inside.lower <= answer.depth <= 1.2 * inside.upper  # the rings are thin: no way is much shorter
+    check_points(a, b, pose, inside)
+
+
+def check_points(a: gk.Mesh, b: gk.Mesh, pose: Array, inside: gk.Penetration) -> None:
+    """The two points are as far apart as the depth, each on its surface, and one is inside of the other."""
+    assert inside.normal is not None
+    assert inside.point_a is not None
+    assert inside.point_b is not None
+    assert np.allclose(inside.point_b - inside.point_a, -inside.depth * inside.normal, atol=1e-12)
+    own = np.linalg.inv(pose) @ np.append(inside.point_b, 1.0)
+    other = np.linalg.inv(pose) @ np.append(inside.point_a, 1.0)
+    assert float(from_surface(a, inside.point_a[None])[0]) < 1e-9
+    assert float(from_surface(b, own[None, :3])[0]) < 1e-9
+    assert a.contains(inside.point_b) or b.contains(other[:3])
+    assert float(from_surface(a, inside.point_b[None])[0]) >= inside.depth - 1e-9 or (
+        float(from_surface(b, other[None, :3])[0]) >= inside.depth - 1e-9
+    )
+
+
+# slow twins ----------------------------------------------------------------------------------------------------------
+
+
+def from_surface(mesh: gk.Mesh, points: Array) -> Array:
+    """Distance of points from all triangles, one by one, in plain numpy: over the face, or from its edges."""
+    best = np.full(len(points), np.inf)
+    for a, b, c in mesh.vertices[mesh.faces]:
+        n = np.cross(b - a, c - a)
+        if n @ n > 0.0:
+            sides = [np.cross(q - p, points - p) @ n >= 0.0 for p, q in ((a, b), (b, c), (c, a))]
+            over = np.logical_and.reduce(sides)
+            best[over] = np.minimum(best[over], np.abs((points[over] - a) @ n) / np.sqrt(n @ n))
+        for p, q in ((a, b), (b, c), (c, a)):
+            e = q - p
+            t = np.clip((points - p) @ e / max(float(e @ e), 1e-300), 0.0, 1.0)
+            best = np.minimum(best, np.linalg.norm(points - p - t[:, None] * e, axis=1))
+    return best
+
+
+def turns(mesh: gk.Mesh, points: Array) -> Array:
+    """How often a closed mesh winds about points, by solid angles (van Oosterom, Strackee, 1983)."""
+    total = np.zeros(len(points))
+    for triangle in mesh.vertices[mesh.faces]:
+        a, b, c = triangle[:, None] - points
+        la, lb, lc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
+        top = np.einsum("ij,ij->i", a, np.cross(b, c))
+        low = la * lb * lc + np.einsum("ij,ij->i", a, b) * lc + np.einsum("ij,ij->i", b, c) * la
+        total += np.arctan2(top, low + np.einsum("ij,ij->i", c, a) * lb)
+    return total / (2.0 * np.pi)
+
+
+def sampled(host: gk.Mesh, guest: Array, spacing: float) -> float:
+    """The depth of the deepest of points spread over triangles, no point of which is farther from one than that."""
+    found = []
+    for a, b, c in guest:
+        n = max(1, int(np.ceil(max(np.linalg.norm(b - a), np.linalg.norm(c - a), np.linalg.norm(c - b)) / spacing)))
+        i, j = (x.ravel() for x in np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij"))
+        u, v = i[i + j <= n] / n, j[i + j <= n] / n
+        found.append(a + u[:, None] * (b - a) + v[:, None] * (c - a))
+    points = np.concatenate(found)
+    low, high = host.bounds
+    points = points[((points > low) & (points < high)).all(axis=1)]
+    if not len(points):
+        return 0.0
+    within = np.abs(turns(host, points)) > 0.5
+    return float(from_surface(host, points[within]).max(initial=0.0))
+
+
+def penetration_by_samples(a: gk.Mesh, b: gk.Mesh, pose: Array, spacing: float) -> float:
+    back = np.linalg.inv(pose)
+    best = 0.0
+    for host, guest, m in ((a, b, pose), (b, a, back)):
+        placed = guest.vertices @ m[:3, :3].T + m[:3, 3]
+        best = max(best, sampled(host, placed[guest.faces], spacing))
+    return best
+
+
+TORUS = fits.ring(1.0, 0.4, 16, 8)
+SOLIDS = {
+    "block": gk.Mesh(*gk.Box((1.0, 0.6, 0.8)).surface()),
+    "ball": gk.Mesh(*gk.Sphere(0.5).surface(12)),
+    "plate with a hole": fits.pierced(fits.circle(0.3, 12), fits.circle(0.7, 12), -0.2, 0.2),
+    "hull": gk.Mesh(*gk.ConvexHull(np.random.default_rng(4).normal(size=(14, 3)) * 0.5).surface()),
+}
+
+
+@pytest.mark.parametrize("first", SOLIDS)
+@pytest.mark.parametrize("second", SOLIDS)
+def test_penetration_holds_against_samples(first: str, second: str) -> None:
+    rng = np.random.default_rng(len(first) * 31 + len(second))
+    a, b, spacing = SOLIDS[first], SOLIDS[second], 0.08
+    for _ in range(4):
+        pose = at(*rng.uniform(-0.6, 0.6, 3), rotation=Rotation.random(rng=rng))
+        answer, twin = gk.penetration(a, b, None, pose), penetration_by_samples(a, b, pose, spacing)
+        assert twin <= answer.upper + 1e-9
+        assert answer.lower <= twin + spacing  # no point is farther from a sample, and the depth changes no faster
+        back = gk.penetration(b, a, pose, None)
+        assert max(answer.lower, back.lower) <= min(answer.upper, back.upper)
+        assert answer.upper - answer.lower <= 0.03 * answer.upper + 1e-9
+        assert answer.lower <= gk.signed_distance(a, b, None, pose).depth + 1e-9
+
+
+def some_mesh(rng: np.random.Generator) -> gk.Mesh:
+    """A hull of few points, slim or fat, or a torus."""
+    if rng.random() < 0.3:
+        return gk.Mesh(TORUS.vertices * rng.uniform(0.3, 1.0, 3), TORUS.faces)
+    stretch = 10.0 ** rng.uniform(-1.5, 0.0, 3)
+    return gk.Mesh(*gk.ConvexHull(rng.normal(size=(rng.integers(4, 20), 3)) * stretch).surface())
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_laws_of_penetration(seed: int) -> None:
+    """Bounds in order, the same for both orders, in other units, no more than the depth, and none once B is free."""
+    rng = np.random.default_rng(seed)
+    a, b = some_mesh(rng), some_mesh(rng)
+    pose = at(*rng.uniform(-1.0, 1.0, 3), rotation=Rotation.random(rng=rng))
+    found, back, signed = (
+        gk.penetration(a, b, None, pose),
+        gk.penetration(b, a, pose),
+        gk.signed_distance(a, b, None, pose),
+    )
+    assert 0.0 <= found.lower <= found.depth <= found.upper
+    assert max(found.lower, back.lower) <= min(found.upper, back.upper)
+    assert found.lower <= max(0.0, -signed.lower)
+    if found.depth > 0.0:
+        assert gk.collide(a, b, None, pose)
+        check_points(a, b, pose, found)
+        for way in rng.normal(size=(8, 3)):  # what lies so deep is not free any nearer
+            assert gk.collide(a, b, None, moved(pose, 0.99 * found.lower * way / np.linalg.norm(way)))
+    size = float(np.ptp(a.bounds) + np.ptp(b.bounds))
+    free = moved(pose, signed.separation_vector * (1.0 + 1e-9) + 1e-9 * size * signed.normal)
+    assert gk.penetration(a, b, None, free).depth == 0.0
+    scaled = pose.copy()
+    scaled[:3, 3] *= 1000.0
+    large = gk.penetration(a.scaled(1000.0), b.scaled(1000.0), None, scaled)
+    assert max(large.lower / 1000.0, found.lower) <= min(large.upper / 1000.0, found.upper) + 1e-9
+
+
+def test_flat_neighbours_make_convex_quadrilaterals() -> None:
+    """Two triangles are taken as one face only where they are flat together, on two sides of their edge, and convex."""
+    a, b, c = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.5, 1.0, 0.0)
+    others = {
+        "across": ((0.5, -1.0, 0.0), True), "folded": ((0.5, 0.5, 0.0), False), "bent": ((0.5, -1.0, 1e-3), False),
+        "dented": ((3.0, -1.0, 0.0), False), "on the edge": ((0.5, 0.0, 0.0), True), "beyond": ((2.0, 0.0, 0.0), False),
+        "the same": (c, False),
+    }  # fmt: skip
+    for name, (d, joined) in others.items():
+        flat = _flat_neighbours(np.array([(*a, *b, *c), (*b, *a, *d)]))
+        assert (flat.max(axis=1) >= 0).tolist() == [joined, joined], name
+    assert (_flat_neighbours(np.array([(*a, *b, 2.0, 0.0, 0.0), (*b, *a, *c)])) < 0).all()
+
+
+def test_penetration_of_meshes_with_spare_and_degenerate_faces() -> None:
+    block = SOLIDS["block"]
+    spare = np.vstack([block.faces, block.faces[:2], [(0, 1, 1), (3, 3, 3)]])
+    odd = gk.Mesh(block.vertices, spare)
+    for x in (0.2, 0.7, 0.95):
+        pose = at(x, 0.1, 0.2)
+        clean, found = gk.penetration(block, block, None, pose), gk.penetration(odd, odd, None, pose)
+        assert max(clean.lower, found.lower) <= min(clean.upper, found.upper)
+        assert found.depth == pytest.approx(clean.depth, rel=0.01)
+    inverted = gk.Mesh(block.vertices, block.faces[:, ::-1])
+    assert gk.penetration(inverted, block, None, at(0.7, 0, 0)).depth == pytest.approx(0.3, rel=0.01)
+
+
+def test_penetration_far_away_tiny_and_huge() -> None:
+    block = SOLIDS["block"]
+    for scale in (1e-6, 1.0, 1e6):
+        for away in (0.0, 1e3):
+            small = gk.Mesh((block.vertices + away) * scale, block.faces)
+            found = gk.penetration(small, small, None, at(0.9 * scale, 0, 0))
+            assert found.lower <= 0.1 * scale <= found.upper
+            assert found.depth == pytest.approx(0.1 * scale, rel=1e-6)
+
+
+def test_penetration_of_convex_shapes() -> None:
+    for depth in (0.5, 1e-3, 1e-9):
+        found = gk.penetration(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, at(1 - depth, 0, 0))
+        assert found.lower <= depth <= found.upper
+        assert found.depth == pytest.approx(depth, rel=1e-5)
+    balls = gk.penetration(gk.Sphere(1), gk.Sphere(2), None, at(2.7, 0, 0))
+    assert balls.lower <= 0.3 <= balls.upper
+    held = gk.penetration(gk.Sphere(2), gk.Point((1.5, 0, 0)))
+    assert held.lower <= 0.5 <= held.upper
+    flat = gk.penetration(gk.Box((1, 1, 1)), gk.Triangle([(0, 0, 0), (3, 0, 0), (0, 3, 0)]), None, at(0.2, 0.2, 0.1))
+    assert flat.depth == pytest.approx(0.3)
+    # a needle through a ball is as deep as the ball's middle is
+    needle = gk.penetration(gk.Sphere(1), gk.Segment((-5, 0, 0), (5, 0, 0)))
+    assert needle.lower <= 1.0 <= needle.upper
+    for shape in (
+        gk.Cylinder(1, 2),
+        gk.Cone(1, 2),
+        gk.Capsule(0.5, 1),
+        gk.Ellipsoid((1, 0.5, 0.7)),
+        gk.Box((1, 1, 1)).inflated(0.3),
+    ):
+        slab = gk.Box((10, 10, 10))
+        low = float(shape.support(np.array([[0.0, 0.0, -1.0]]))[0, 2])
+        found = gk.penetration(slab, shape, None, at(0, 0, 5 - low - 0.2))
+        assert found.lower <= 0.2 <= found.upper
+
+
+def test_penetration_of_compounds_and_grids() -> None:
+    hook = gk.Compound([(gk.Box((1, 1, 1)), None), (gk.Sphere(0.5), at(1.2, 0, 0))])
+    found = gk.penetration(hook, gk.Box((1, 1, 1)), None, at(2.1, 0, 0))
+    assert found.lower <= 0.1 <= found.upper
+    grid = gk.VoxelGrid(np.ones((3, 3, 3), dtype=bool), 1.0)
+    found = gk.penetration(grid, gk.Box((1, 1, 1)), None, at(3.0, 1.5, 1.5))
+    assert found.depth == pytest.approx(0.5)
+
+
+def test_what_touches_or_is_apart_has_no_penetration() -> None:
+    cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
+    for x in (1.0, 1.0 + 1e-9, 2.0):
+        found = gk.penetration(cube, cube, None, at(x, 0, 0))
+        assert found.depth == found.lower == 0.0
+        assert found.upper < 1e-9
+        assert found.normal is None
+        assert "none" in repr(found)
+
+
+def test_an_open_mesh_holds_nothing_and_can_be_held() -> None:
+    cube = gk.Mesh(*gk.Box((2, 2, 2)).surface())
+    sheet = gk.Mesh([(-3, -3, 0), (3, -3, 0), (3, 3, 0), (-3, 3, 0)], [(0, 1, 2), (0, 2, 3)], solid=False)
+    assert gk.penetration(cube, sheet).depth == pytest.approx(1.0, rel=0.02)
+    with pytest.raises(gk.errors.UnsupportedPair, match="neither is closed"):
+        gk.penetration(sheet, sheet)
+
+
+def test_what_penetration_refuses() -> None:
+    cube = gk.Box((1, 1, 1))
+    for thing in (gk.Halfspace((0, 0, 1)), gk.PointCloud([(0, 0, 0)], 0.1), gk.HeightField(np.zeros((3, 3)), 1.0)):
+        with pytest.raises(gk.errors.UnsupportedPair, match="signed_distance"):
+            gk.penetration(cube, thing)
+    for tol in (0.0, -1.0, np.nan, 2.0):
+        with pytest.raises(gk.errors.ShapeError, match="tol"):
+            gk.penetration(cube, cube, tol=tol)
+    with pytest.raises(gk.errors.ShapeError, match="one pair"):
+        gk.penetration(cube, cube, np.stack([np.eye(4)] * 2))
+    with pytest.raises(TypeError, match="depth"):
+        bool(gk.penetration(cube, cube))

@@ -374,6 +374,8 @@ class Pairs:
 
     def _by_shapes(self, pairs: Ints, table: Ints, rows: Array, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield two shapes, those of some pairs that are of these two, and their poses."""
+        if not len(which):
+            return
         order = which[np.lexsort((pairs[which, 1], pairs[which, 0]))]
         begins = np.flatnonzero((np.diff(pairs[order], axis=0, prepend=-1) != 0).any(axis=1)).tolist()
         for start, stop in zip(begins, [*begins[1:], len(order)], strict=False):

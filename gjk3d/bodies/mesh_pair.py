@@ -47,9 +47,6 @@ class MeshPair(BodyPair):
         assert isinstance(second, Triangles)
         return cls(first, second, m)
 
-    def _noise(self) -> float:
-        return ROUNDING * (self.a.reach + self.b.reach + float(np.abs(self.m[9:]).max()))
-
     def _crossing(self, room: int, most: int | None = None) -> Ints:
         """Return the pairs of triangles that touch or cross; with ``most`` no more than so many, those found first."""
         pose, trees = tuple(self.m.tolist()), (*self.a.tree.arrays, *self.b.tree.arrays)
@@ -149,10 +146,6 @@ class MeshPair(BodyPair):
             middle: Array = segments.mean(axis=(0, 1))
             return middle
         return super().place(hulls)
-
-    def freedom(self, most: float) -> Callable[[Array], bool]:
-        """See `BodyPair`."""
-        return lambda shift: not self.moved(shift).meet()
 
 
 APART, MEET, HOLDS, HELD = range(4)

@@ -176,6 +176,19 @@ def winding(p: Vec3, corners: Array) -> float:
     return total / (2.0 * pi)
 
 
+@kernel
+def is_inside(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> bool:
+    """Tell whether a point lies inside the closed surface."""
+    for way in range(_TRIES):
+        # directions on no likely plane of symmetry
+        x, y, z = 0.5361 + 0.217 * way, 0.3719 - 0.311 * way, 0.7577 - 0.173 * way * way
+        n = sqrt(x * x + y * y + z * z)
+        count = _leavings(p, (x / n, y / n, z / n), boxes, links, corners, noise, stack)
+        if count != _UNCLEAR:
+            return count != 0
+    return abs(winding(p, corners)) > 0.5
+
+
 @entry
 def inside(
     points: Array2, boxes: Array2, links: Ints2, corners: Array2, noise: float, stack: Ints2, answer: Ints1,
@@ -183,18 +196,7 @@ def inside(
     """Write for each point whether it lies inside the closed surface."""
     for k in range(points.shape[0]):
         p = (points[k, 0], points[k, 1], points[k, 2])
-        count = _UNCLEAR
-        for way in range(_TRIES):
-            # directions on no likely plane of symmetry
-            x, y, z = 0.5361 + 0.217 * way, 0.3719 - 0.311 * way, 0.7577 - 0.173 * way * way
-            n = sqrt(x * x + y * y + z * z)
-            count = _leavings(p, (x / n, y / n, z / n), boxes, links, corners, noise, stack)
-            if count != _UNCLEAR:
-                break
-        if count == _UNCLEAR:
-            answer[k] = int(abs(winding(p, corners)) > 0.5)
-        else:
-            answer[k] = int(count != 0)
+        answer[k] = int(is_inside(p, boxes, links, corners, noise, stack))
 
 
 def holds(mesh: TriangleSurface, points: Array) -> Bools:

@@ -64,7 +64,7 @@ def _at(a: Body, b: Any, rows: Rows, k: int) -> BodyPair:
     return pair_of(a, b, relative(rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0]))
 
 
-def _walked(a: Body, b: Any) -> tuple[Parts, Parts] | None:
+def walked(a: Body, b: Any) -> tuple[Parts, Parts] | None:
     """Return the parts of two that the traversals answer; two meshes have their own, and users' functions none."""
     if isinstance(a, Mesh) and isinstance(b, Mesh):
         return None
@@ -75,10 +75,10 @@ def _walked(a: Body, b: Any) -> tuple[Parts, Parts] | None:
 def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
     """Tell at which rows two meet, one of them a body, or come within a margin."""
     _, a, b, rows = _ordered(a, b, rows)
-    walked = _walked(a, b)
-    if walked is not None:
+    both = walked(a, b)
+    if both is not None:
         told = np.empty(rows.total, dtype=np.int64)
-        one, two = (parts.given for parts in walked)
+        one, two = (parts.given for parts in both)
 
         def run(start: int, stop: int) -> None:
             meet_rows(one, two, NO_POSE, NO_POSE, rows.a, rows.b, max(margin, 0.0), start, stop, bench(), told)
@@ -102,12 +102,12 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
     """Answer distances of two of which one is a body."""
     _check_no_log(wanted)
     swapped, a, b, rows = _ordered(a, b, rows)
-    walked = _walked(a, b)
-    if walked is None:
+    both = walked(a, b)
+    if both is None:
         left = list(range(rows.total))
     else:
         told, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
-        one, two = (each.given for each in walked)
+        one, two = (each.given for each in both)
         most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
 
         def run(start: int, stop: int) -> None:

@@ -18,12 +18,13 @@ from gjk3d.bodies.walk import (
     bench_of,
     meet,
     parts_at,
+    poses_taken,
     splits_first,
     two_at,
 )
 from gjk3d.geometry.vec3 import Vec3, dot, place, turn, turn_back
 from gjk3d.narrow.cores import Cores, is_curved, support_pair
-from gjk3d.narrow.pairs import mirror, take_poses
+from gjk3d.narrow.pairs import mirror
 from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
@@ -169,9 +170,9 @@ def distance_rows(
     """Write what `walk.meet` says at pose rows start to stop, and of two that are apart how far; return the last.
 
     Rows are those of `gjk3d.narrow.solve`, and ``parts`` the nearest. Where two meet a common point is written, as a
-    distance asks for it. The last flag is set where the long way knows more. See `walk.meet_rows`.
+    distance asks for it. The last flag is set where only the long way tells, or knows more. See `walk.meet_rows`.
     """
-    if ma.shape[0] > 0 and not (take_poses(ma, ma, rows_a) and take_poses(mb, mb, rows_b)):
+    if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
     one, two, w, told = of(a), of(b), bench_of(bench), APART
     near_p = near_q = -1

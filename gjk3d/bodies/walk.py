@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.part_tree import (
     BOTTOM,
     OPEN,
@@ -35,10 +35,9 @@ from gjk3d.bodies.traversal import STACK
 from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, is_curved, relative_pose
-from gjk3d.narrow.pairs import take_poses
 from gjk3d.narrow.room import Room, room_in, workspace
 from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, quick_collide, solve
-from gjk3d.poses import ROUNDING, WIDTH
+from gjk3d.poses import ROUNDING, WIDTH, check_row
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 #: what is said of two at a pose: nothing meets; parts do; a point of one is inside the other; only Python can tell
@@ -223,6 +222,14 @@ def meet(x: Two, margin: float, w: Bench) -> int:
     return inner if inner == HELD else max(told, inner)
 
 
+@inlined
+def poses_taken(ma: Array, mb: Array, rows_a: Array, rows_b: Array) -> bool:
+    """Turn two matrices into the first rows, where there are any; False where one is no pose."""
+    if ma.shape[0] == 0:
+        return True
+    return bool(check_row(ma, rows_a, plain(0)) == 0 and check_row(mb, rows_b, plain(0)) == 0)
+
+
 @entry
 def meet_rows(
     a: Given, b: Given, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
@@ -232,7 +239,7 @@ def meet_rows(
 
     It is NO_POSE where ``ma`` or ``mb`` is no pose; they may be of no rows, else they become the first rows.
     """
-    if ma.shape[0] > 0 and not (take_poses(ma, ma, rows_a) and take_poses(mb, mb, rows_b)):
+    if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
     one, two, w, told = of(a), of(b), bench_of(bench), APART
     w.last[0] = -1

@@ -6,7 +6,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
-from gjk3d.bodies.part_tree import Given, node_gap, of
+from gjk3d.bodies.part_tree import PRISMS, Given, column_gap, node_gap, of
 from gjk3d.bodies.walk import (
     APART,
     HELD,
@@ -31,6 +31,7 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: widths that are promised, in units of the size
 _MORE = 1.0 + 1e-12
+_LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: errors by which parts are less near than others without being asked
 
 
 class Found(NamedTuple):
@@ -45,11 +46,11 @@ class Found(NamedTuple):
 
 
 @inlined
-def _beyond(c: Cores, way: Vec3, far: float) -> bool:
-    """Tell whether a plane across a direction of the frame that A's part lies in parts two by more than that."""
+def _bound(c: Cores, way: Vec3) -> float:
+    """Return how far apart two parts are at least by a plane across a direction of the frame that they lie in."""
     d = turn_back(c.pose, way)
     w, _, _ = support_pair(c, d)
-    return bool(-dot(d, w) - c.radii - c.error > far)
+    return float(-dot(d, w) - c.radii - c.error)
 
 
 @inlined
@@ -67,15 +68,20 @@ def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, w:
     way = _direction(w.out) if bp >= 0 else (0.0, 0.0, 0.0)
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
-            c = parts_at(x, p, q, w)
             limit = min(upper, most) * _MORE if bp >= 0 else inf
-            if bp >= 0 and _beyond(c, way, limit + x.error):
+            if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > limit + x.error:
                 continue
+            c = parts_at(x, p, q, w)
+            if bp >= 0:
+                # most neighbours of the nearest parts share the nearest point, and are no nearer
+                bound = _bound(c, way)
+                if bound > upper - (_LEVEL_CURVED if curved else _LEVEL) * x.error or bound > limit + x.error:
+                    lowest = min(lowest, bound)
+                    continue
             solve(c, UNSIGNED, limit, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
-            # whichever was known when these were asked about, they bound the whole by the same
             lowest = min(lowest, max(w.out[0, 1], gap))
             loose = loose or w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and w.flags[0, 0] != BEYOND)
-            if w.out[0, 2] < upper or (w.out[0, 2] == upper and (p < bp or (p == bp and q < bq))):
+            if w.out[0, 2] < upper or bp < 0:
                 upper, bp, bq, curved = w.out[0, 2], p, q, is_curved(c)
                 for k in range(12):
                     w.out[1, k] = w.out[0, k]
@@ -86,11 +92,6 @@ def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, w:
 @kernel
 def nearest(x: Two, most: float, w: Bench) -> Found:
     """Find the nearest parts of two that do not meet; what is farther apart than ``most`` is not looked into."""
-    hint = inf
-    if w.last[0] >= 0:  # what was nearest the last time
-        c = parts_at(x, w.last[0], w.last[1], w)
-        solve(c, UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
-        hint = w.out[0, 2]
     found = Found(inf, inf, -1, -1, False, False)
     stack, keys = w.stack, w.keys
     stack[0, 0] = stack[0, 1] = 0
@@ -98,12 +99,12 @@ def nearest(x: Two, most: float, w: Bench) -> Found:
     top = 1
     while top > 0:
         top -= 1
-        reach = min(min(found.upper, most), hint) + x.error if found.p >= 0 else inf
+        reach = min(found.upper, most) + x.error if found.p >= 0 else inf
         if keys[top] > reach:
             continue
         i, j = stack[top, 0], stack[top, 1]
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
-            found = ask_leaves(x, i, j, keys[top], min(most, hint), found, w)
+            found = ask_leaves(x, i, j, keys[top], most, found, w)
             continue
         if splits_first(x, i, j):
             i0, j0, i1, j1 = x.a.links[i, 0], j, x.a.links[i, 0] + 1, j
@@ -118,7 +119,6 @@ def nearest(x: Two, most: float, w: Bench) -> Found:
         if d1 <= reach:
             stack[top, 0], stack[top, 1], keys[top] = i1, j1, d1
             top += 1
-    w.last[0], w.last[1] = found.p, found.q
     return found
 
 
@@ -175,21 +175,18 @@ def distance_rows(
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
     one, two, w, told = of(a), of(b), bench_of(bench), APART
-    near_p = near_q = -1
     for k in range(start, stop):
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
         x = two_at(one, two, p, q)
-        w.last[0], w.last[1] = near_p, near_q
+        w.last[0] = -1  # the common point of two that meet is none of other rows
         told = meet(x, 0.0, w)
         answer[k] = told
         if told in (MEET, HELD):
             report_meeting(x, told, w, out, flags, k)
         else:
-            w.last[0], w.last[1] = near_p, near_q
             found = nearest(x, most, w)
             report_gap(x, found, most, above, w, out, flags, k)
             parts[k, 0], parts[k, 1] = found.p, found.q
-        near_p, near_q = w.last[0], w.last[1]
         into_world(p, out, k)
         if swapped:
             mirror(out, k)

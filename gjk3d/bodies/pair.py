@@ -260,7 +260,17 @@ class BodyPair:
 
     def freedom(self, most: float) -> Callable[[Array], bool]:
         """Return what tells whether a translation of b, no longer than that, parts the two."""
-        return lambda shift: not self.moved(shift).meet()
+        (one, two), answer = self._rows, np.empty(1, dtype=np.int64)
+        there = two.copy()
+
+        def free(shift: Array) -> bool:
+            there[0, 9:12] = two[0, 9:12] + shift
+            told = walk.meet_rows(
+                self.a.given, self.b.given, NO_POSE, NO_POSE, one, there, 0.0, 0, 1, walk.bench(), answer
+            )
+            return told == walk.APART if told <= walk.HELD else not self.moved(shift).meet()
+
+        return free if self.in_kernels else lambda shift: not self.moved(shift).meet()
 
     def place(self, hulls: Array | None) -> Array:
         """Return a point where they overlap, as far as one is seen; ``hulls`` is the answer of the hulls, if known."""

@@ -28,6 +28,7 @@ CELL = 0
 LEFT, FRONT, PITCH, BOTTOM = range(4)
 WIDEST = layout.FLOAT_HEAD + 18  #: floats of the largest part that is unpacked
 
+_GROWN = 16.0 * 2.0**-52
 _CENTER, _RHO, _HEAD = layout.CENTER, layout.RHO, layout.FLOAT_HEAD
 
 
@@ -180,3 +181,20 @@ def node_gap(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
     p, q = a.boxes, b.boxes
     square = gap_squared(box_pose(m, p, i, q, j), p[i, 3], p[i, 4], p[i, 5], q[j, 3], q[j, 4], q[j, 5])
     return sqrt(square) - a.rim - b.rim
+
+
+@kernel
+def column_gap(m: Rigid, a: PartTree, k: int, b: PartTree, j: int, box: Array) -> float:
+    """Return how far column k of the ground is at least from a box, ``box`` being room for its own, along the axes."""
+    h, ny = a.places, a.places.shape[1] - 1
+    cell, half, pitch = a.table[k, CELL] // 2, a.table[k, CELL] % 2, a.floats[PITCH]
+    u, v = cell // ny, cell % ny
+    top = max(h[u, v], max(h[u + 1, v + 1], h[u + 1, v] if half == 0 else h[u, v + 1]))
+    more = _GROWN * a.reach
+    box[0, 0], box[0, 1] = a.floats[LEFT] + pitch * (u + 0.5), a.floats[FRONT] + pitch * (v + 0.5)
+    box[0, 2] = 0.5 * (top + a.floats[BOTTOM])
+    box[0, 3] = box[0, 4] = 0.5 * pitch + more
+    box[0, 5] = 0.5 * (top - a.floats[BOTTOM]) + more
+    q = b.boxes
+    square = gap_squared(box_pose(m, box, 0, q, j), box[0, 3], box[0, 4], box[0, 5], q[j, 3], q[j, 4], q[j, 5])
+    return sqrt(square) - b.rim

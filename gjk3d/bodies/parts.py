@@ -232,7 +232,10 @@ _TRIANGLE = Triangle([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])._packe
 class PlacedParts(TreeParts):
     """Shapes and meshes at poses; each triangle of a mesh is a part, and what a closed one holds is inside."""
 
-    __slots__ = ("_faces", "_floats", "_hull", "_ints", "_mapped", "_owners", "_starts", "_things_rows", "things")
+    __slots__ = (
+        "_any_mapped", "_faces", "_floats", "_hull", "_ints", "_mapped", "_owners", "_starts",
+        "_things_rows", "things",
+    )  # fmt: skip
 
     def __init__(self, things: Sequence[tuple[Shape | Mesh, Array]]) -> None:
         self.things = list(things)
@@ -263,7 +266,7 @@ class PlacedParts(TreeParts):
         super().__init__(self._placed(every, self.rows(every)), 1)
         order = self._order
         self._starts, self._owners, self._faces = self._starts[order], self._owners[order], self._faces[order]
-        self._mapped = self._mapped[order]
+        self._mapped, self._any_mapped = self._mapped[order], bool(mapped.any())
         self._hull: Any = 0
 
     def _placed(self, which: Ints, rows: Array) -> Array:
@@ -310,7 +313,7 @@ class PlacedParts(TreeParts):
     @property
     def any_mapped(self) -> bool:
         """See `Parts`."""
-        return bool(self._mapped.any())
+        return self._any_mapped
 
     def mapped(self, which: Ints) -> Bools:
         """See `Parts`."""

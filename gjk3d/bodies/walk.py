@@ -4,8 +4,7 @@ Both trees are walked at once, in A's frame. Boxes that a plane parts are left; 
 about the parts. For distances the nearer boxes come first, and what is farther apart than the nearest parts known is
 left: so the least lower bound of all parts asked, and what was left, bound the distance from below at every stop.
 
-Poses do not depend on each other. What the last one found, two parts that meet or are nearest, is asked first at the
-next, and answers are the same bits with and without.
+Poses do not depend on each other. The two parts that met at the last one are asked first at the next.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from gjk3d.bodies.part_tree import (
     WIDEST,
     Given,
     PartTree,
+    column_gap,
     nodes_apart,
     of,
     part_at,
@@ -47,8 +47,8 @@ NO_POSE = -1
 _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
 #: scratch: the stack of nodes and its keys, pose rows and floats of the two parts, room of the solver, one answer, and
-#: the places of the two parts that met or were nearest the last time, -1 for none
-GivenBench = tuple[Ints2, Array1, Array1, Array1, Array1, Array1, Array1, Ints1, Array2, Ints2, Ints1]
+#: the two parts that met the last time, -1 for none, and a box along the axes
+GivenBench = tuple[Ints2, Array1, Array1, Array1, Array1, Array1, Array1, Ints1, Array2, Ints2, Ints1, Array2]
 
 
 class Bench(NamedTuple):
@@ -64,6 +64,7 @@ class Bench(NamedTuple):
     out: Array2
     flags: Ints2
     last: Ints1
+    box: Array2
 
 
 class Two(NamedTuple):
@@ -78,7 +79,9 @@ class Two(NamedTuple):
 @inlined
 def bench_of(t: GivenBench) -> Bench:
     """Return what Python handed over by names."""
-    return Bench(t[0], t[1], t[2], t[3], t[4], t[5], room_in(t[6], t[7], FIRST_POINTS, t[6][:0]), t[8], t[9], t[10])
+    return Bench(
+        t[0], t[1], t[2], t[3], t[4], t[5], room_in(t[6], t[7], FIRST_POINTS, t[6][:0]), t[8], t[9], t[10], t[11]
+    )
 
 
 @inlined
@@ -137,6 +140,8 @@ def leaves_meet(x: Two, i: int, j: int, margin: float, w: Bench) -> int:
     told = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
+            if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > margin:
+                continue
             one = part_meets(parts_at(x, p, q, w), margin, w)
             if one == MEET:
                 w.last[0], w.last[1] = p, q
@@ -314,5 +319,6 @@ def bench() -> GivenBench:
             np.empty((STACK, 2), dtype=np.int64), np.empty(STACK), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDEST),
             np.zeros(WIDEST), np.empty(work), np.empty(table, dtype=np.int64), np.empty((2, FLOATS)),
             np.empty((2, INTS), dtype=np.int64), np.full(2, -1, dtype=np.int64),
+            np.concatenate([np.zeros(6), np.eye(3).ravel()])[None],
         )  # fmt: skip
     return found

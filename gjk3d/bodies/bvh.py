@@ -295,6 +295,12 @@ def straight(spans: Array, links: Ints) -> Array:
     return boxes
 
 
+def fitted_to(points: Array) -> Array:
+    """Return the box of some points (n, 3), turned as they lie or straight, (15,)."""
+    box: Array = _fitted(np.hstack([points] * 3), np.array([[-1, 0, len(points)]]))[0]
+    return box
+
+
 def _fitted(corners: Array, links: Ints) -> Array:
     boxes = np.empty((len(links), BOX))
     fit(corners, links, boxes, np.empty((11, BOX)))

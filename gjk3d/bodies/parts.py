@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.base import Body, Packed, Parts
-from gjk3d.bodies.bvh import BOX, parted, straight, tree_of
+from gjk3d.bodies.bvh import BOX, fitted_to, parted, straight, tree_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, SOLIDS, TRIANGLES, Given
 from gjk3d.bodies.surface import TriangleSurface
@@ -281,7 +281,7 @@ class PlacedParts(TreeParts):
         table = np.column_stack([self._starts, self._owners])
         nodes, rim = straight(self._spans, self._links), 0.0
         if self.count == 1 and not self.any_mapped:
-            rim = _rounded(self._floats, self._spans[0], self._things_rows[0], nodes[0])
+            rim = _rounded(self.things[0], self._floats, self._spans[0], nodes[0])
         solids = self.solids
         span = np.repeat((np.inf, -np.inf), 3)
         for mesh, row in solids:
@@ -369,15 +369,23 @@ class PlacedParts(TreeParts):
         return out
 
 
-def _rounded(floats: Array, span: Array, row: Array, node: Array) -> float:
-    """Make the box of a lone shape that of its core, or its middle where a ball round it is smaller; return the rim."""
-    rim = float(floats[layout.RADIUS])
-    ball = (rim + float(floats[layout.RHO]) + float(floats[layout.SLACK])) * (1.0 + 1e-12)
-    half = 0.5 * (span[3:] - span[:3])
+def _rounded(thing: tuple[Shape | Mesh, Array], floats: Array, span: Array, node: Array) -> float:
+    """Make the box of a lone shape that of its core, turned as its vertices lie, or its middle where a ball is smaller.
+
+    Return the rim.
+    """
+    shape, row = thing
+    rim, slack = float(floats[layout.RADIUS]), float(floats[layout.SLACK]) + ROUNDING * float(np.abs(span).max())
+    vertices = getattr(shape, "vertices", None)
+    if vertices is not None:
+        node[:] = fitted_to(moved(row, vertices))
+        node[3:6] += slack
+    else:
+        node[3:6] -= rim
+    ball, half = rim + float(floats[layout.RHO]), node[3:6] + rim
     if half.min() > 0.0 and 4.0 / 3.0 * pi * np.prod(ball / half) < 8.0:
         node[:3], node[3:6] = moved(row, floats[None, layout.CENTER : layout.CENTER + 3])[0], 0.0
-        return ball + ROUNDING * float(np.abs(span).max())
-    node[3:6] -= rim
+        return ball * (1.0 + 1e-12) + slack
     return rim
 
 

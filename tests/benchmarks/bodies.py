@@ -223,10 +223,10 @@ def rows(host: Host, size: float, rounds: int) -> Iterator[str]:
             told = medians(tasks, rounds)
             peers = [name for name in told if name not in ("gjk3d", "stack")]
             off = [f"{differs(question, answers['gjk3d'], answers[name]):.1g}" for name in peers]
-            best = min((told[name] for name in peers), default=float("nan"))
+            best = f"{min(told[name] for name in peers) / told['gjk3d']:.2g}x" if peers else ""
             cells = [f"{told[name]:.1f}" if name in told else "" for name in ("gjk3d", "stack", "coal", "python-fcl")]
             yield (
-                f"| {host.name}, {guest.name} | {question} | {' | '.join(cells)} | {best / told['gjk3d']:.2g}x |"
+                f"| {host.name}, {guest.name} | {question} | {' | '.join(cells)} | {best} |"
                 f" {told['gjk3d'] / told['stack']:.2g}x | {', '.join(off)} |"
             )
 

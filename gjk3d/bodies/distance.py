@@ -27,6 +27,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints
 
+_CHUNK = 256  #: rows a call into the kernels: of large bodies each may take a millisecond
 _EX = np.array([1.0, 0.0, 0.0])
 
 Thing = Body | Shape
@@ -83,7 +84,7 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
         def run(start: int, stop: int) -> None:
             meet_rows(one, two, NO_POSE, NO_POSE, rows.a, rows.b, max(margin, 0.0), start, stop, bench(), told)
 
-        in_chunks(rows.total, rows.workers, run)
+        in_chunks(rows.total, rows.workers, run, _CHUNK)
         answer: Bools = (told == walk.MEET) | (told == walk.HELD)
         for k in np.flatnonzero(told > walk.HELD).tolist():
             answer[k] = _at(a, b, rows, k).meet(max(margin, 0.0))
@@ -116,7 +117,7 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
                 flags, parts,
             )  # fmt: skip
 
-        in_chunks(rows.total, rows.workers, run)
+        in_chunks(rows.total, rows.workers, run, _CHUNK)
         met = (told == walk.MEET) | (told == walk.HELD)
         asks_on = (told > walk.HELD) | (flags[:, 3] != 0) | (met & (wanted.mode != narrow.UNSIGNED))
         left = np.flatnonzero(asks_on).tolist()

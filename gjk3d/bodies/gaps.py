@@ -23,10 +23,11 @@ from gjk3d.bodies.walk import (
     two_at,
 )
 from gjk3d.geometry.vec3 import Vec3, dot, place, turn, turn_back
-from gjk3d.narrow.cores import Cores, is_curved, support_pair
+from gjk3d.narrow.cores import Cores, is_curved, support_pair, world_center
 from gjk3d.narrow.pairs import mirror
 from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, solve
 from gjk3d.poses import ROUNDING
+from gjk3d.shapes.layout import RADIUS
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: widths that are promised, in units of the size
@@ -43,6 +44,8 @@ class Found(NamedTuple):
     q: int
     curved: bool
     loose: bool  #: whether the bounds of some parts are wider than promised
+    way: Vec3  #: the unit vector from A's to B's, and how far along it B begins, where that is one part
+    begins: float
 
 
 @inlined
@@ -61,11 +64,37 @@ def _direction(out: Array) -> Vec3:
     return (d[0] / n, d[1] / n, d[2] / n) if n > 0.0 else (0.0, 0.0, 0.0)
 
 
+@inlined
+def _begins(x: Two, c: Cores, way: Vec3) -> float:
+    """Return how far along a direction B begins at least, where it is the one part of a pair."""
+    if x.b.places.shape[0] > 1 or x.b.links[0, 2] > 1 or x.b.links[0, 0] >= 0:
+        return -inf
+    d = turn_back(c.pose, way)
+    _, _, b = support_pair(c, d)
+    return float(dot(d, b) + dot(way, world_center(c.pose, c.a.floats)) - c.b.floats[RADIUS] - c.error)
+
+
+@inlined
+def _plane_gap(x: Two, i: int, found: Found) -> float:
+    """Return how far a box of A's is at least from B by the plane across the last nearest direction."""
+    q, n = x.a.boxes, found.way
+    u = abs(n[0] * q[i, 6] + n[1] * q[i, 7] + n[2] * q[i, 8]) * q[i, 3]
+    v = abs(n[0] * q[i, 9] + n[1] * q[i, 10] + n[2] * q[i, 11]) * q[i, 4]
+    w = abs(n[0] * q[i, 12] + n[1] * q[i, 13] + n[2] * q[i, 14]) * q[i, 5]
+    return float(found.begins - (n[0] * q[i, 0] + n[1] * q[i, 1] + n[2] * q[i, 2]) - u - v - w - x.a.rim)
+
+
+@kernel
+def pair_gap(x: Two, i: int, j: int, found: Found, reach: float) -> float:
+    """Return how far apart two boxes are at least."""
+    gap = _plane_gap(x, i, found)
+    return gap if gap > reach else max(gap, node_gap(x.m, x.a, i, x.b, j))
+
+
 @kernel
 def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, w: Bench) -> Found:
     """Ask about the parts of two leaves, whose boxes are apart by the gap."""
-    upper, lowest, bp, bq, curved, loose = found
-    way = _direction(w.out) if bp >= 0 else (0.0, 0.0, 0.0)
+    upper, lowest, bp, bq, curved, loose, way, begins = found
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
             limit = min(upper, most) * _MORE if bp >= 0 else inf
@@ -86,13 +115,14 @@ def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, w:
                 for k in range(12):
                     w.out[1, k] = w.out[0, k]
                 way = _direction(w.out)
-    return Found(upper, lowest, bp, bq, curved, loose)
+                begins = _begins(x, c, way)
+    return Found(upper, lowest, bp, bq, curved, loose, way, begins)
 
 
 @kernel
 def nearest(x: Two, most: float, w: Bench) -> Found:
     """Find the nearest parts of two that do not meet; what is farther apart than ``most`` is not looked into."""
-    found = Found(inf, inf, -1, -1, False, False)
+    found = Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     stack, keys = w.stack, w.keys
     stack[0, 0] = stack[0, 1] = 0
     keys[0] = 0.0
@@ -110,7 +140,7 @@ def nearest(x: Two, most: float, w: Bench) -> Found:
             i0, j0, i1, j1 = x.a.links[i, 0], j, x.a.links[i, 0] + 1, j
         else:
             i0, j0, i1, j1 = i, x.b.links[j, 0], i, x.b.links[j, 0] + 1
-        d0, d1 = node_gap(x.m, x.a, i0, x.b, j0), node_gap(x.m, x.a, i1, x.b, j1)
+        d0, d1 = pair_gap(x, i0, j0, found, reach), pair_gap(x, i1, j1, found, reach)
         if d0 < d1:
             i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0
         if d0 <= reach:

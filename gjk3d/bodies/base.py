@@ -1,7 +1,8 @@
 """The protocol of what is not convex: a body is a union of convex parts, numbered from 0.
 
-A new body derives from `Body` and says in `_build_parts` what its `Parts` are: their boxes, those near a box, and how
-the kernels take them. Every question about it follows from these: `pair` and `distance`, `depth`, `contact`, `raycast`.
+A new body derives from `Body` and says in `_build_parts` what its `Parts` are: their boxes, a tree over these, and
+how the kernels take them. Every question about it follows from these: `pair` and `distance`, `depth`, `contact`,
+`raycast`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from gjk3d.frozen import Frozen
 from gjk3d.typing import Array, Bools, Ints
 
 if TYPE_CHECKING:
+    from gjk3d.bodies.part_tree import Given
     from gjk3d.bodies.surface import TriangleSurface
     from gjk3d.shapes.base import Shape
 
@@ -33,7 +35,7 @@ class Packed(NamedTuple):
 class Parts(ABC):
     """Convex parts in one frame. Boxes are rows of least and greatest corner, never too small."""
 
-    __slots__ = ("count", "endless", "reach")
+    __slots__ = ("_given", "count", "endless", "reach")
 
     count: int
     reach: float  #: greatest coordinate of any part
@@ -55,16 +57,12 @@ class Parts(ABC):
         """Return the boxes of some parts at a pose row."""
 
     @abstractmethod
-    def near(self, boxes: Array, within: float) -> Iterator[Ints]:
-        """Yield blocks of pairs (box, part) that may be no farther apart than that along every axis, (k, 2)."""
-
-    @abstractmethod
-    def seed(self, box: Array) -> int:
-        """Return a part that is likely to be nearest to a box."""
-
-    @abstractmethod
     def pack(self, which: Ints) -> Packed:
         """Return some parts for the kernels."""
+
+    @abstractmethod
+    def _give(self) -> Given:
+        """Return all parts as the traversals take them, numbered in the order of the leaves."""
 
     @abstractmethod
     def rows(self, which: Ints) -> Array:
@@ -78,7 +76,21 @@ class Parts(ABC):
     def points(self) -> Array:
         """Return a point of every connected piece at least, (k, 3)."""
 
+    @property
+    def given(self) -> Given:
+        """All parts as the traversals take them, see `gjk3d.bodies.part_tree`; made once."""
+        try:
+            return self._given
+        except AttributeError:
+            self._given: Given = self._give()
+        return self._given
+
     # --- what it may know better --------------------------------------------------------------------------------
+
+    @property
+    def any_mapped(self) -> bool:
+        """Whether a part is a user's function."""
+        return False
 
     def mapped(self, which: Ints) -> Bools:
         """Tell which parts are a user's functions."""
@@ -116,13 +128,13 @@ class Body(Frozen):
         """Return the convex parts, packed once."""
         return self._cached("parts", self._build_parts)
 
-    def _parts_near(self, box: Array) -> Parts:
-        """Return what is asked about against something in a box, in the frame of this body."""
+    def _parts_near(self, reach: float, shift: Array) -> Parts:
+        """Return what is asked about against something that reaches so far about its origin, moved by a shift."""
         return self._as_parts()
 
+    @abstractmethod
     def _build_parts(self) -> Parts:
-        """Return the convex parts; a body whose parts are made where they are asked about has `_parts_near` instead."""
-        raise TypeError(f"a {type(self).__name__} has no list of all its parts: _parts_near() makes those near a box")
+        """Return the convex parts."""
 
     def _bytes(self) -> Iterator[bytes]:
         """Yield what is the same in every process."""

@@ -110,8 +110,11 @@ def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: flo
 
 
 @entry
-def build(spans: Array2, order: Ints1, links: Ints2, bins: Array2, stack: Ints2) -> int:
-    """Part the triangles until few are left in each; order becomes that of the leaves. Return the number of nodes."""
+def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, stack: Ints2) -> int:
+    """Part the triangles until at most so many are left in each; order becomes that of the leaves.
+
+    Return the number of nodes.
+    """
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
     top = 1
@@ -119,7 +122,7 @@ def build(spans: Array2, order: Ints1, links: Ints2, bins: Array2, stack: Ints2)
         top -= 1
         node, start, stop, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         links[node, 0], links[node, 1], links[node, 2] = -1, start, stop - start
-        if stop - start <= LEAF:
+        if stop - start <= most:
             continue
         middle = start
         if depth < DEEPEST - 64:
@@ -224,6 +227,25 @@ def fit(corners: Array2, links: Ints2, boxes: Array2, work: Array2) -> None:
                 boxes[node, k] = work[10, k]
 
 
+@entry
+def fit_straight(spans: Array2, links: Ints2, boxes: Array2) -> None:
+    """Write every node's box along the axes, round boxes in the order of the leaves; children come after parents."""
+    for node in range(boxes.shape[0] - 1, -1, -1):
+        first = links[node, 0]
+        for c in range(3):
+            low, high = 1e308, -1e308
+            if first >= 0:
+                for k in range(first, first + 2):
+                    low, high = min(low, boxes[k, c] - boxes[k, 3 + c]), max(high, boxes[k, c] + boxes[k, 3 + c])
+            else:
+                for k in range(links[node, 1], links[node, 1] + links[node, 2]):
+                    low, high = min(low, spans[k, c]), max(high, spans[k, 3 + c])
+            boxes[node, c] = 0.5 * (low + high)
+            boxes[node, 3 + c] = 0.5 * (high - low) + _GROWN * max(abs(low), abs(high))
+        for c in range(9):
+            boxes[node, 6 + c] = 1.0 if c % 4 == 0 else 0.0
+
+
 class Tree(NamedTuple):
     """Boxes over triangles, see the module."""
 
@@ -252,12 +274,31 @@ def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
 
 def _built(vertices: Array, faces: Ints) -> Tree:
     corners, spans = _gathered(vertices, faces)
-    order = np.arange(len(faces), dtype=np.int64)
-    links = np.empty((2 * len(faces), 3), dtype=np.int64)
-    stack = np.empty((2 * DEEPEST, 4), dtype=np.int64)
-    count = build(spans, order, links, np.empty((BINS, 9)), stack)
-    corners, links = corners[order], links[:count].copy()
+    order, links = parted(spans, LEAF)
+    corners = corners[order]
     return Tree(_fitted(corners, links), links, corners, order, _reach(vertices))
+
+
+def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
+    """Return the order of the leaves, at most so many in each, over boxes (n, 6), and the links of the nodes."""
+    order = np.arange(len(spans), dtype=np.int64)
+    links = np.empty((2 * len(spans), 3), dtype=np.int64)
+    stack = np.empty((2 * DEEPEST, 4), dtype=np.int64)
+    count = build(spans, order, most, links, np.empty((BINS, 9)), stack)
+    return order, links[:count].copy()
+
+
+def straight(spans: Array, links: Ints) -> Array:
+    """Return the nodes' boxes along the axes over boxes in the order of the leaves."""
+    boxes = np.empty((len(links), BOX))
+    fit_straight(spans, links, boxes)
+    return boxes
+
+
+def fitted_to(points: Array) -> Array:
+    """Return the box of some points (n, 3), turned as they lie or straight, (15,)."""
+    box: Array = _fitted(np.hstack([points] * 3), np.array([[-1, 0, len(points)]]))[0]
+    return box
 
 
 def _fitted(corners: Array, links: Ints) -> Array:

@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.base import Body
+from gjk3d.bodies import walk
+from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.depth import depth
+from gjk3d.bodies.gaps import TIGHT_CURVED, TIGHT_POLYTOPE, distance_rows
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.hulls import placing
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import APART, MeshPair, meet_many
-from gjk3d.bodies.pair import BodyPair, FewParts, Nearest
-from gjk3d.bodies.parts import box_at, parts_of
-from gjk3d.convex.rows import Rows, Wanted, mirror
+from gjk3d.bodies.pair import BodyPair, Nearest
+from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.walk import bench, meet_rows
+from gjk3d.convex.rows import NO_POSE, Rows, Wanted, in_chunks, mirror
 from gjk3d.convex.solve import way
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
@@ -25,7 +28,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints
 
-_TIGHT = {False: 1e-12, True: 1e-9}  #: width that is promised, by whether a part is curved, in units of the size
+_CHUNK = 256  #: rows a call into the kernels: of large bodies each may take a millisecond
 _EX = np.array([1.0, 0.0, 0.0])
 
 Thing = Body | Shape
@@ -43,7 +46,7 @@ def pair_of(a: Body, b: Thing, m: Array) -> BodyPair:
     if isinstance(a, Mesh) and isinstance(b, Mesh):
         return MeshPair.of(a, b, m)
     second = parts_of(b)
-    return BodyPair(a._parts_near(box_at(second.box, m)), second, m)
+    return BodyPair(a._parts_near(second.reach, m[9:12]), second, m)
 
 
 def _ordered(a: Any, b: Any, rows: Rows) -> tuple[bool, Body, Any, Rows]:
@@ -68,27 +71,32 @@ def _at(a: Body, b: Any, rows: Rows, k: int) -> BodyPair:
     return pair_of(a, b, relative(rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0]))
 
 
-def _few_parts(a: Body, b: Any) -> FewParts | None:
-    """Return what asks all parts at once where these are few; kept until the body meets another."""
-    if isinstance(a, HeightField) or not FewParts.takes(a._as_parts(), parts_of(b)):
+def walked(a: Body, b: Any) -> tuple[Parts, Parts] | None:
+    """Return the parts of two that the traversals answer; two meshes have their own, and users' functions none."""
+    if isinstance(a, Mesh) and isinstance(b, Mesh):
         return None
-    kept = a._cache.get("few parts")
-    if kept is None or kept[0] is not b:
-        kept = a._cache["few parts"] = b, FewParts(a._as_parts(), parts_of(b))
-    few: FewParts = kept[1]
-    return few
+    first, second = a._as_parts(), parts_of(b)
+    return None if first.any_mapped or second.any_mapped else (first, second)
 
 
 def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
     """Tell at which rows two meet, one of them a body, or come within a margin."""
     _, a, b, rows = _ordered(a, b, rows)
-    if margin == 0.0 and isinstance(a, Mesh) and isinstance(b, Mesh):
-        one, two = (np.ascontiguousarray(np.broadcast_to(row, (rows.total, WIDTH))) for row in (rows.a, rows.b))
-        meets: Bools = meet_many(a, b, one, two) != APART
-        return meets
-    few = _few_parts(a, b)
-    if few is not None:
-        answer = few.collide(few.relative(rows), max(margin, 0.0))
+    both = walked(a, b)
+    if both is not None:
+        told = np.empty(rows.total, dtype=np.int64)
+        one, two = (parts.given for parts in both)
+
+        def run(start: int, stop: int) -> None:
+            meet_rows(one, two, NO_POSE, NO_POSE, rows.a, rows.b, max(margin, 0.0), start, stop, bench(), told)
+
+        in_chunks(rows.total, rows.workers, run, _CHUNK)
+        answer: Bools = (told == walk.MEET) | (told == walk.HELD)
+        for k in np.flatnonzero(told > walk.HELD).tolist():
+            answer[k] = _at(a, b, rows, k).meet(max(margin, 0.0))
+    elif margin == 0.0 and isinstance(a, Mesh) and isinstance(b, Mesh):
+        first, second = (np.ascontiguousarray(np.broadcast_to(row, (rows.total, WIDTH))) for row in (rows.a, rows.b))
+        answer = meet_many(a, b, first, second) != APART
     else:
         answer = np.array([_at(a, b, rows, k).meet(max(margin, 0.0)) for k in range(rows.total)], dtype=bool)
     if margin < 0.0:
@@ -101,26 +109,43 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
     """Answer distances of two of which one is a body."""
     _check_no_log(wanted)
     swapped, a, b, rows = _ordered(a, b, rows)
-    flags[:] = 0
-    few = _few_parts(a, b)
-    if few is not None:
-        at = few.relative(rows)
-        met = few.collide(at, 0.0)
-        for k, gap in few.nearest(at, np.flatnonzero(~met), wanted.max_distance):
-            flags[k, 0], flags[k, 2] = _apart(gap, float(at.errors[k]), out[k])
-        for k in np.flatnonzero(met).tolist():
-            flags[k, 0], flags[k, 2] = _overlapping(_at(a, b, rows, k), wanted.mode, out[k])
+    both = walked(a, b)
+    if both is None:
+        left = list(range(rows.total))
     else:
-        for k in range(rows.total):
-            x = _at(a, b, rows, k)
-            if x.meet():
-                flags[k, 0], flags[k, 2] = _overlapping(x, wanted.mode, out[k])
-            else:
-                flags[k, 0], flags[k, 2] = _apart(x.nearest(wanted.max_distance), x.error, out[k])
-    turn = np.broadcast_to(rows.a[:, :9].reshape(-1, 3, 3), (rows.total, 3, 3))
-    for column, shift in ((3, 0.0), (6, rows.a[:, 9:12]), (9, rows.a[:, 9:12])):
-        out[:, column : column + 3] = (turn @ out[:, column : column + 3, None])[..., 0] + shift
-    mirror(out, swapped)
+        told, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
+        one, two = (each.given for each in both)
+        most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
+
+        def run(start: int, stop: int) -> None:
+            distance_rows(
+                one, two, NO_POSE, NO_POSE, rows.a, rows.b, most, above, swapped, start, stop, bench(), told, out,
+                flags, parts,
+            )  # fmt: skip
+
+        in_chunks(rows.total, rows.workers, run, _CHUNK)
+        met = (told == walk.MEET) | (told == walk.HELD)
+        asks_on = (told > walk.HELD) | (flags[:, 3] != 0) | (met & (wanted.mode != narrow.UNSIGNED))
+        left = np.flatnonzero(asks_on).tolist()
+    for k in left:
+        _solve_one(_at(a, b, rows, k), wanted, out[k], flags[k])
+        _into_world(rows.a[k if len(rows.a) > 1 else 0], out[k])
+        mirror(out, np.array([k]) if swapped else False)
+
+
+def _solve_one(x: BodyPair, wanted: Wanted, out: Array, flags: Ints) -> None:
+    """Answer at one pose, in the first's frame."""
+    flags[:] = 0
+    if x.meet():
+        flags[0], flags[2] = _overlapping(x, wanted.mode, out)
+    else:
+        flags[0], flags[2] = _apart(x.nearest(wanted.max_distance), x.error, out)
+
+
+def _into_world(row: Array, out: Array) -> None:
+    turn = row[:9].reshape(3, 3)
+    for column, shift in ((3, 0.0), (6, row[9:12]), (9, row[9:12])):
+        out[column : column + 3] = turn @ out[column : column + 3] + shift
 
 
 def _check_no_log(wanted: Wanted) -> None:
@@ -136,7 +161,8 @@ def _apart(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
     normal = between / length if length > 0.0 else gap.row[3:6]
     out[:3], out[3:6] = (distance, gap.lower, gap.upper), normal
     out[6:9], out[9:12] = gap.row[6:9], gap.row[6:9] + distance * normal
-    narrowly = gap.upper - gap.lower <= _TIGHT[gap.curved] * error / ROUNDING + 4.0 * error
+    promised = TIGHT_CURVED if gap.curved else TIGHT_POLYTOPE
+    narrowly = gap.upper - gap.lower <= promised * error / ROUNDING + 4.0 * error
     if not gap.lower > 0.0:
         return int(Status.TOUCHING), narrowly
     return int(Status.BEYOND if gap.beyond else Status.SEPARATED), narrowly

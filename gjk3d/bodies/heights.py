@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import floor
-
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Packed, Parts
-from gjk3d.bodies.parts import BLOCK, turned
+from gjk3d.bodies.bvh import parted, straight
+from gjk3d.bodies.part_tree import PRISMS, Given
+from gjk3d.bodies.parts import given, turned
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import translations
 from gjk3d.shapes import layout
@@ -18,68 +16,43 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.layout import in_range
 from gjk3d.shapes.surfaces import Surface
-from gjk3d.typing import Array, Array2, Ints, Ints2, RowsLike, VectorLike
+from gjk3d.typing import Array, Ints, RowsLike, VectorLike
 
 _PRISM = np.array([layout.HULL, 6, 0, 1, layout.NONE], dtype=np.int64)
 #: of each half of a cell, its corners as steps along the grid, anticlockwise from above
 _STEPS = np.array([[(0, 0), (1, 0), (1, 1)], [(0, 0), (1, 1), (0, 1)]])
+_SQUARE = 4  #: cells of a block, either way
 _FARTHEST = 1e15  #: in pitches; a prism longer or farther away than that has no width in floats
 
 
-@kernel
-def _clamped(x: float, most: int) -> int:
-    """Return a place on the grid, or one beyond its ends."""
-    return int(min(max(floor(x), -1.0), float(most)))
-
-
-@entry
-def prisms_near(
-    heights: Array2, left: float, front: float, pitch: float, boxes: Array2, within: float, box: int, cell: int,
-    out: Ints2,
-) -> tuple[int, int, int]:  # fmt: skip
-    """Fill rows of ``out`` with a box and a prism that are no farther apart than that; go on with a box and its cell.
-
-    Return how many were found, and where to go on; with the number of boxes where all are done.
-    """
-    nx, ny = heights.shape[0] - 1, heights.shape[1] - 1
-    found = 0
-    while box < boxes.shape[0]:
-        i0 = _clamped((boxes[box, 0] - within - left) / pitch - 1e-6, nx)
-        i1 = _clamped((boxes[box, 3] + within - left) / pitch + 1e-6, nx)
-        j0 = _clamped((boxes[box, 1] - within - front) / pitch - 1e-6, ny)
-        j1 = _clamped((boxes[box, 4] + within - front) / pitch + 1e-6, ny)
-        i0, j0, i1, j1 = max(i0, 0), max(j0, 0), min(i1, nx - 1), min(j1, ny - 1)
-        wide = max(j1 - j0 + 1, 0)
-        total = max(i1 - i0 + 1, 0) * wide
-        while cell < total:
-            if found + 2 > out.shape[0]:
-                return found, box, cell
-            i, j = i0 + cell // wide, j0 + cell % wide
-            cell += 1
-            x, y = left + i * pitch, front + j * pitch
-            dx = max(x - boxes[box, 3], boxes[box, 0] - x - pitch, 0.0)
-            dy = max(y - boxes[box, 4], boxes[box, 1] - y - pitch, 0.0)
-            across = max(heights[i, j], heights[i + 1, j + 1])
-            for half in range(2):
-                top = max(across, heights[i + 1, j] if half == 0 else heights[i, j + 1])
-                dz = max(boxes[box, 2] - top, 0.0)
-                if dx * dx + dy * dy + dz * dz <= within * within * (1.0 + 1e-9):
-                    out[found, 0], out[found, 1] = box, 2 * (i * ny + j) + half
-                    found += 1
-        box, cell = box + 1, 0
-    return found, box, 0
-
-
 class Prisms(Parts):
-    """The columns below the triangles of a height field, two a cell, down to a bottom below all that is asked about."""
+    """The columns below the triangles of a height field, two a cell, down to a bottom below all that is asked about.
 
-    __slots__ = ("_bottom", "_heights", "_origin", "_pitch")
+    They are numbered by blocks of cells, in the order of a tree over these.
+    """
 
-    def __init__(self, heights: Array, pitch: float, origin: Array, bottom: float) -> None:
-        self._heights, self._pitch, self._origin, self._bottom = heights, pitch, origin, bottom
+    __slots__ = ("_bottom", "_cells", "_heights", "_links", "_nodes", "_origin", "_pitch")
+
+    def __init__(self, heights: Array, pitch: float, origin: Array, depth: float) -> None:
+        """Take how far below the lowest place the bottom is."""
+        low = float(heights.min())
+        self._heights, self._pitch, self._origin, self._bottom = heights, pitch, origin, low - depth
         self.count = 2 * (heights.shape[0] - 1) * (heights.shape[1] - 1)
         self.reach = float(np.abs(self.box).max())
         self.endless = True
+        blocks, self._cells, begins = _blocks(heights.shape[0] - 1, heights.shape[1] - 1)
+        low_xy, high_xy = origin + pitch * blocks[:, :2], origin + pitch * blocks[:, 2:]
+        top = np.array([heights[i : k + 1, j : m + 1].max() for i, j, k, m in blocks.tolist()])
+        more = 8.0 * 2.0**-52 * self.reach
+        spans = np.column_stack([low_xy - more, np.full(len(blocks), self._bottom), high_xy + more, top + more])
+        order, links = parted(spans, 1)
+        self._nodes = straight(spans[order], links)
+        sizes = np.diff(begins)[order]
+        self._cells = np.concatenate([self._cells[begins[k] : begins[k + 1]] for k in order.tolist()])
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        links[:, 2] = ends[links[:, 1] + links[:, 2]] - ends[links[:, 1]]
+        links[:, 1] = ends[links[:, 1]]
+        self._links = links
 
     @property
     def box(self) -> Array:
@@ -91,7 +64,7 @@ class Prisms(Parts):
 
     def _corners(self, which: Ints) -> Array:
         """Return the triangles on top, (k, 3, 3)."""
-        cell, half = which // 2, which % 2
+        cell, half = self._cells[which] // 2, self._cells[which] % 2
         ny = self._heights.shape[1] - 1
         grid = np.column_stack([cell // ny, cell % ny])[:, None] + _STEPS[half]
         out = np.empty((len(which), 3, 3))
@@ -111,27 +84,6 @@ class Prisms(Parts):
         """See `Parts`."""
         return turned(self.boxes(which), m)
 
-    def near(self, boxes: Array, within: float) -> Iterator[Ints]:
-        """See `Parts`."""
-        box, cell = 0, 0
-        boxes = np.ascontiguousarray(boxes)
-        more = within + 8.0 * 2.0**-52 * (self.reach + float(np.abs(boxes).max(initial=0.0)))
-        heights = self._heights if self._heights.flags.writeable else self._heights.view()
-        while box < len(boxes):
-            out = np.empty((BLOCK, 2), dtype=np.int64)
-            x, y = self._origin.tolist()
-            found, box, cell = prisms_near(heights, x, y, self._pitch, boxes, more, box, cell, out)
-            if found:
-                yield out[:found]
-
-    def seed(self, box: Array) -> int:
-        """See `Parts`."""
-        nx, ny = self._heights.shape[0] - 1, self._heights.shape[1] - 1
-        at = (0.5 * (box[:2] + box[3:5]) - self._origin) / self._pitch
-        x, y = at.tolist()
-        i, j = int(min(max(x, 0.0), nx - 1)), int(min(max(y, 0.0), ny - 1))
-        return int(2 * (i * ny + j) + (self._heights[i, j + 1] > self._heights[i + 1, j]))
-
     def pack(self, which: Ints) -> Packed:
         """See `Parts`."""
         head = layout.FLOAT_HEAD
@@ -142,6 +94,14 @@ class Prisms(Parts):
         starts = np.zeros((len(which), 2), dtype=np.int64)
         starts[:, 1] = np.arange(len(which)) * floats.shape[1]
         return Packed(_PRISM, floats.ravel(), starts)
+
+    def _give(self) -> Given:
+        x, y = self._origin.tolist()
+        grid = np.array([x, y, self._pitch, self._bottom])
+        return given(
+            PRISMS, self._nodes, self._links, self._heights, self._cells[:, None], _PRISM, grid, reach=self.reach,
+            points=self.points(),
+        )  # fmt: skip
 
     def _middles(self, corners: Array) -> Array:
         low, high = corners.min(axis=1), corners.max(axis=1)
@@ -168,6 +128,18 @@ class Prisms(Parts):
     def points(self) -> Array:
         """See `Parts`: what has no end is inside nothing."""
         return np.zeros((0, 3))
+
+
+def _blocks(nx: int, ny: int) -> tuple[Ints, Ints, Ints]:
+    """Return squares of cells, from and to either way, the columns of one after the other, and where each begins."""
+    i, j = np.meshgrid(np.arange(0, nx, _SQUARE), np.arange(0, ny, _SQUARE), indexing="ij")
+    low = np.column_stack([i.ravel(), j.ravel()])
+    high = np.minimum(low + _SQUARE, (nx, ny))
+    x, y = np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij")
+    square = (x // _SQUARE) * i.shape[1] + y // _SQUARE
+    cells = np.argsort(square.ravel(), kind="stable")
+    begins = np.concatenate([[0], 2 * np.cumsum((high - low).prod(axis=1))])
+    return np.hstack([low, high]), (2 * cells[:, None] + np.arange(2)).ravel(), begins
 
 
 class HeightField(Body):
@@ -285,9 +257,28 @@ class HeightField(Body):
         faces = (cells[:, None, None] + _STEPS) @ np.array([ny, 1])
         return Surface(np.column_stack([flat, self.heights.ravel()]), faces.reshape(-1, 3))
 
-    def _parts_near(self, box: Array) -> Parts:
-        """Return the columns, so deep that a thing in that box can be moved out of them, but not through them."""
+    def _build_parts(self) -> Parts:
+        return self._columns(self._least_depth)
+
+    @property
+    def _least_depth(self) -> float:
         nx, ny = self.heights.shape
-        low = min(float(self.heights.min()), float(box[2]))
-        size = self.pitch * (nx + ny) + float(np.ptp(self.heights)) + float((box[3:] - box[:3]).sum())
-        return Prisms(self.heights, self.pitch, self.origin, low - 2.0 * size)
+        size: float = self.pitch * (nx + ny) + float(np.ptp(self.heights))
+        return 4.0 * size
+
+    def _columns(self, depth: float) -> Prisms:
+        return Prisms(self.heights, self.pitch, self.origin, depth)
+
+    def _parts_near(self, reach: float, shift: Array) -> Parts:
+        """Return the columns, so deep that a thing there can be moved out of them, but not through them.
+
+        Their bottom is below the thing, and the lowest place, by half of the columns' least depth, and twice what the
+        thing is long along each axis.
+        """
+        low = float(self.heights.min())
+        depth = least = self._least_depth
+        while min(float(shift[2]), low) - 23.0 * reach < low - 0.5 * depth:
+            depth *= 2.0
+        if depth == least:
+            return self._as_parts()
+        return self._cached(f"columns down by {depth}", lambda: self._columns(depth))

@@ -8,12 +8,12 @@ window. Those are asked by `gjk3d.narrow.toi`, whose proofs hold from one time t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import inf
 from typing import Any
 
 import numpy as np
 
+from gjk3d.bodies import walk
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.distance import Thing, check_an_end, in_order, pair_of
 from gjk3d.bodies.parts import box_at, parts_of
@@ -27,6 +27,7 @@ from gjk3d.typing import Array, Ints
 _MOST = 512  #: pairs of parts in a window; where there are more, it is made shorter
 _LEAST = 2.0**-12  #: the shortest window: of that all pairs are asked, whatever their number
 _AT_ONCE = 4096  #: pairs in one call of the kernel
+_ROOM, _LEAVES = 1024, 16  #: pairs of a box and a part of a leaf that are listed first, and for each that may be left
 _PLACES = [*range(CENTER, TURN), *range(REFERENCE, MOTION)]  #: what says where a body is, but for its turn
 
 
@@ -36,8 +37,9 @@ class _Course:
     def __init__(self, a: Body, b: Thing, motions: Array, clearance: float) -> None:
         self.motions, self.clearance = motions, clearance
         self.b: Parts = parts_of(b)
-        # what has no end is made as deep as the whole way asks for
-        self.a: Parts = a._as_parts() if _is_whole(a) else a._parts_near(self._way_of(self.b.box, 1, 0.0, 1.0))
+        way = self._way_of(self.b.box, 1, 0.0, 1.0).reshape(2, 3)
+        # what has no end is as deep as the whole way asks for
+        self.a: Parts = a._parts_near(0.5 * float((way[1] - way[0]).max()), 0.5 * (way[0] + way[1]))
         self._error = ROUNDING * (self.a.reach + self.b.reach + float(np.abs(motions[:, _PLACES]).sum()))
         self._work = np.empty(toi.PART_WORK)
 
@@ -76,8 +78,11 @@ class _Course:
         more = self._bend(guest, box, start, stop)
         return np.concatenate([np.minimum(first[:3], last[:3]) - more, np.maximum(first[3:], last[3:]) + more])
 
-    def near(self, start: float, stop: float) -> Iterator[Ints]:
-        """Yield blocks of pairs of parts that may come within the clearance from one time to another."""
+    def few(self, start: float, stop: float, most: float) -> Ints | None:
+        """Return the pairs of parts that may meet from one time to another, the nearest first; None if they are many.
+
+        Which is asked first decides nothing but how soon an end is found.
+        """
         first, last = self.at(start), self.at(stop)
         within = self.clearance + self._error
         swapped = self.b.count > self.a.count and not self.a.endless
@@ -86,31 +91,17 @@ class _Course:
             first, last = inverse(first), inverse(last)
         which = np.arange(guest.count)
         if guest.count > 1:
-            sweep = self._way_of(host.box, int(swapped), start, stop)
-            found = [block[:, 1] for block in guest.near(sweep[None], within)]
-            which = np.concatenate(found) if found else which[:0]
-        if not len(which):
-            return
+            near = _near(guest, self._way_of(host.box, int(swapped), start, stop)[None], within, inf)
+            assert near is not None
+            which = near[:, 1]
         one, two = guest.boxes_at(which, first), guest.boxes_at(which, last)
         more = self._bend(1 - int(swapped), guest.box, start, stop)
         boxes = np.hstack([np.minimum(one[:, :3], two[:, :3]) - more, np.maximum(one[:, 3:], two[:, 3:]) + more])
-        for block in host.near(boxes, within):
-            mine, theirs = block[:, 1], which[block[:, 0]]
-            if len(block):
-                yield np.column_stack([theirs, mine] if swapped else [mine, theirs])
-
-    def few(self, start: float, stop: float, most: float) -> Ints | None:
-        """Return the pairs of parts that may meet from one time to another, the nearest first; None if they are many.
-
-        Which is asked first decides nothing but how soon an end is found.
-        """
-        blocks, count = [np.zeros((0, 2), dtype=np.int64)], 0
-        for block in self.near(start, stop):
-            blocks.append(block)
-            count += len(block)
-            if count > most:
-                return None
-        pairs = np.concatenate(blocks)
+        found = _near(host, boxes, within, most)
+        if found is None:
+            return None
+        mine, theirs = found[:, 1], which[found[:, 0]]
+        pairs = np.column_stack([theirs, mine] if swapped else [mine, theirs])
         gaps = box_gaps(self.a.boxes(pairs[:, 0]), self.b.boxes_at(pairs[:, 1], self.at(start)))
         return pairs[np.argsort(gaps, kind="stable")]
 
@@ -145,9 +136,22 @@ class _Course:
         return np.concatenate([one.ints, two.ints]), np.concatenate([one.floats, two.floats]), table, rows
 
 
-def _is_whole(a: Body) -> bool:
-    """Tell whether all parts of a body can be listed."""
-    return type(a)._parts_near is Body._parts_near
+def _near(parts: Parts, boxes: Array, within: float, most: float) -> Ints | None:
+    """Return pairs of a box and a part that may be no farther apart along every axis; None if they are many."""
+    room = _ROOM
+    while True:
+        found = np.empty((room, 2), dtype=np.int64)
+        count = walk.parts_near(parts.given, np.ascontiguousarray(boxes), within, walk.bench(), found)
+        if count <= room:
+            break
+        if room > _LEAVES * most:
+            return None
+        room *= 8
+    found = found[:count]
+    mine, theirs = boxes[found[:, 0]], parts.boxes(found[:, 1])
+    apart = (mine[:, :3] - theirs[:, 3:] > within) | (theirs[:, :3] - mine[:, 3:] > within)
+    found = found[~apart.any(axis=1)]
+    return None if len(found) > most else found
 
 
 def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, float, float, int]:

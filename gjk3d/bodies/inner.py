@@ -15,7 +15,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-from gjk3d.bodies.raycast import lies_inside
+from gjk3d.bodies.raycast import is_inside
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import STACK, from_box, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, place, read
@@ -86,7 +86,7 @@ def _look(p: Vec3, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, fou
     d = sqrt(square)
     if d <= 4.0 * noise:
         return d, face
-    if not lies_inside(p, bh, lh, ch, noise, stack):
+    if not is_inside(p, bh, lh, ch, noise, stack):
         return -d, face
     if d > 0.5 * found[0, _LOWER]:
         _keep(d, p, foot, found)
@@ -182,7 +182,7 @@ def _of_box(
     found[0, _SPENT] += 1.0
     square, _, _ = to_point(c, 1e150, bh, lh, ch, stack, keys)
     d = sqrt(square)
-    if d > radius + found[0, _NOISE] and not lies_inside(c, bh, lh, ch, found[0, _NOISE], stack):
+    if d > radius + found[0, _NOISE] and not is_inside(c, bh, lh, ch, found[0, _NOISE], stack):
         return -1.0
     return float(d + radius)
 

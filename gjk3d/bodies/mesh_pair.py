@@ -5,7 +5,6 @@ All in the frame of the first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -19,6 +18,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.traversal import box_pose, boxes_apart, crossings
+from gjk3d.convex.solve import Quick
 from gjk3d.errors import UnsupportedPair
 from gjk3d.geometry.vec3 import Rigid
 from gjk3d.narrow import solve as narrow
@@ -54,9 +54,6 @@ class MeshPair(BodyPair):
         assert isinstance(first, Triangles)
         assert isinstance(second, Triangles)
         return cls(first, second, m)
-
-    def _noise(self) -> float:
-        return ROUNDING * (self.a.reach + self.b.reach + float(np.abs(self.m[9:]).max()))
 
     def _crossing(self, room: int, most: int | None = None) -> Ints:
         """Return the pairs of triangles that touch or cross; with ``most`` no more than so many, those found first."""
@@ -321,27 +318,16 @@ def _holder(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> int:
     return APART if held is None else HOLDS if held.by == 1 else HELD
 
 
-_STANDING = np.eye(4)
-_FLOAT = np.dtype(np.float64)
-
-
-def prepare(a: Any, b: Any) -> Callable[[Any, Any, Any, Any], bool | None] | None:
-    """Return what answers `gjk3d.collide` of the two meshes at two matrices, None where the long way must.
-
-    It does not hold the meshes, which are handed to it each time.
-    """
-    if not (isinstance(a, Mesh) and isinstance(b, Mesh)):
-        return None
+def prepared_meshes(a: Mesh, b: Mesh) -> Quick:
+    """Return what answers `gjk3d.collide` of two meshes at two matrices; distances take the long way."""
     swap = a._order > b._order
     first, second = (b, a) if swap else (a, b)
     reach, roots = tree_of(first).reach + tree_of(second).reach, np.stack([root_of(first), root_of(second)])
     arrays = *_with_bodies(first), *_with_bodies(second)
 
-    def ask(a: Any, b: Any, pose_a: Any, pose_b: Any) -> bool | None:
-        one, two = _STANDING if pose_a is None else pose_a, _STANDING if pose_b is None else pose_b
-        for pose in (one, two):
-            if not (type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == (4, 4) and pose.flags.carray):
-                return None
+    def collide(a: Any, b: Any, one: Array, two: Array, margin: float) -> bool | None:
+        if margin != 0.0:
+            return None
         if swap:
             one, two = two, one
         rows = np.empty((2, WIDTH))
@@ -355,4 +341,4 @@ def prepare(a: Any, b: Any) -> Callable[[Any, Any, Any, Any], bool | None] | Non
         first, second = (b, a) if swap else (a, b)
         return _holder(first, second, rows[0], rows[1]) != APART
 
-    return ask
+    return Quick(collide, lambda *asked: -1)

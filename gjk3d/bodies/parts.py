@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from math import inf
+from math import inf, pi
 from typing import Any
 
 import numpy as np
 
 from gjk3d.bodies.base import Body, Packed, Parts
-from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
+from gjk3d.bodies.bvh import BOX, fitted_to, parted, straight, tree_of
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, SOLIDS, TRIANGLES, Given
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import STACK, near_boxes, to_points
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.boxes import placed_boxes
 from gjk3d.convex.rows import arena
 from gjk3d.convex.solve import is_mapped
-from gjk3d.poses import IDENTITY, ROUNDING, WIDTH, composed, matrices, moved, translations
+from gjk3d.poses import IDENTITY, ROUNDING, composed, matrices, moved, translations
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.combined import ConvexUnion
@@ -29,15 +29,6 @@ from gjk3d.typing import Array, Bools, Ints
 _MOST_CURVED = 256  #: curved parts whose hull is made of their support mappings
 _EVERY_WAY = np.array([(x, y, z) for x in (1.0, 0.0, -1.0) for y in (0.0, 1.0, -1.0) for z in (0.0, 1.0, -1.0)])
 _EVERY_WAY = _EVERY_WAY[_EVERY_WAY.any(axis=1)]  #: 26 directions, along x first
-_BRUTE = 16384  #: pairs of boxes that are compared straight away
-BLOCK = 65536  #: most pairs that a search yields at once
-
-
-def noise(reach_a: float, reach_b: float, shifts: Array) -> Array:
-    """Bound the error of a place of one next to one of another, moved by (n, 3); few numbers for many shifts."""
-    far = np.ldexp(1.0, np.frexp(np.abs(shifts).max(axis=-1, initial=0.0))[1])  # the next power of two
-    error: Array = ROUNDING * (reach_a + reach_b + far)
-    return error
 
 
 def turned(boxes: Array, m: Array) -> Array:
@@ -55,51 +46,38 @@ def box_at(box: Array, m: Array) -> Array:
 
 
 class TreeParts(Parts):
-    """Parts that are found by a tree of their boxes."""
+    """Parts with boxes along the axes, numbered as in the tree over these."""
 
-    __slots__ = ("_tree",)
-    _tree: Tree
+    __slots__ = ("_box", "_links", "_order", "_rays", "_spans")
 
-    def __init__(self, boxes: Array) -> None:
-        self.count, self.endless = len(boxes), False
-        self._tree = Tree(self.count)
-        self._tree.insert(np.arange(self.count), np.ascontiguousarray(boxes))
-        self.reach = float(np.abs(self.box).max())
+    def __init__(self, boxes: Array, leaf: int) -> None:
+        """Build the tree; whoever calls this puts what he knows of the parts in the order that is now `_order`."""
+        order, self._links = parted(np.ascontiguousarray(boxes), leaf)
+        self.count, self.endless, self._order = len(boxes), False, order
+        self._spans = boxes[order]
+        self._rays: Tree | None = None
+        self._box = np.concatenate([boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0)])
+        self.reach = float(np.abs(self._box).max())
 
     @property
     def box(self) -> Array:
         """See `Parts`."""
-        return self._tree.bounds
+        return self._box
 
     def boxes(self, which: Ints) -> Array:
         """See `Parts`."""
-        return self._tree.boxes[which]
+        return self._spans[which]
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
         """See `Parts`."""
         return turned(self.boxes(which), m)
 
-    def near(self, boxes: Array, within: float) -> Iterator[Ints]:
-        """See `Parts`."""
-        mine = self._tree.boxes[: self.count]
-        if len(mine) * len(boxes) <= _BRUTE:
-            apart = np.zeros((len(boxes), len(mine)), dtype=bool)
-            for c in range(3):
-                apart |= boxes[:, None, c] - mine[None, :, 3 + c] > within
-                apart |= mine[None, :, c] - boxes[:, None, 3 + c] > within
-            yield np.argwhere(~apart)
-            return
-        asked = Tree(len(boxes))
-        asked.insert(np.arange(len(boxes)), boxes)
-        yield from asked.pairs_with(self._tree, within, BLOCK)
-
     def along_rays(self, starts: Array, ways: Array, far: float) -> Iterator[Ints]:
         """Yield blocks of a ray and a part whose box it may meet, (k, 2); ``ways`` are unit vectors."""
-        return self._tree.along_rays(starts, ways, far)
-
-    def seed(self, box: Array) -> int:
-        """See `Parts`."""
-        return self._tree.nearest(box)
+        if self._rays is None:
+            self._rays = Tree(self.count)
+            self._rays.insert(np.arange(self.count), self._spans)
+        return self._rays.along_rays(starts, ways, far)
 
 
 class Copies(TreeParts):
@@ -113,14 +91,27 @@ class Copies(TreeParts):
     def __init__(
         self, shapes: Sequence[Shape], which: Ints, places: Array, boxes: Array, hull: Callable[[], Shape]
     ) -> None:
-        super().__init__(boxes)
-        self._shapes, self._which, self._places = shapes, which, places
+        super().__init__(boxes, 4 if len(shapes) == 1 else 2)
+        self._shapes, self._which, self._places = shapes, which[self._order], places[self._order]
         self._arena, self._hull = arena(shapes), cache(hull)
 
     def pack(self, which: Ints) -> Packed:
         """See `Parts`."""
         ints, floats, starts = self._arena
         return Packed(ints, floats, starts[self._which[which]])
+
+    def _give(self) -> Given:
+        ints, floats, starts = self._arena
+        table = starts if len(starts) == 1 else starts[self._which]
+        places, more = self._places, 0.0
+        if len(starts) == 1 and floats[layout.RHO] == 0.0:
+            # balls: boxes round their middles, with a rim
+            more = float(floats[layout.RADIUS])
+            nodes = straight(np.hstack([places, places]), self._links)
+        else:
+            nodes = straight(self._spans, self._links)
+        return given(COPIES, nodes, self._links, places, table, ints, floats, rim=more, reach=self.reach,
+                     points=self.points())  # fmt: skip
 
     def rows(self, which: Ints) -> Array:
         """See `Parts`."""
@@ -166,28 +157,18 @@ class Triangles(Parts):
         boxes: Array = _boxes_round(corners) + np.repeat((-more, more), 3)
         return boxes
 
-    def near(self, boxes: Array, within: float) -> Iterator[Ints]:
-        """See `Parts`."""
-        first, room = 0, min(BLOCK, 64 * len(boxes) + 1024)
-        boxes, query = np.ascontiguousarray(boxes), np.zeros((1, BOX))
-        query[0, [6, 10, 14]] = 1.0
-        while first < len(boxes):
-            found = np.empty((room, 2), dtype=np.int64)
-            count, then = near_boxes(boxes, within, first, *self.tree.arrays, traversal_stack(), query, found)
-            room, first = room if then > first else 8 * room, then
-            if count:
-                yield found[:count]
-
-    def seed(self, box: Array) -> int:
-        """See `Parts`."""
-        out, which = np.empty((1, 4)), np.empty(1, dtype=np.int64)
-        middle = 0.5 * (box[None, :3] + box[None, 3:])
-        to_points(middle, 1e150, *self.tree.arrays, traversal_stack(), np.empty(STACK), out, which)
-        return int(which[0])
-
     def pack(self, which: Ints) -> Packed:
         """See `Parts`."""
         return packed_triangles(self.tree.corners[which])
+
+    def _give(self) -> Given:
+        boxes, links, corners = self.tree.arrays
+        one = np.zeros((1, 3), dtype=np.int64)
+        skin = tree_of(self.mesh.skin).arrays if self.mesh.is_solid else None
+        return given(
+            TRIANGLES, boxes, links, corners, one, _TRIANGLE, np.zeros(1), reach=self.reach, points=self.points(),
+            inside=OPEN if skin is None else SKIN, skin=skin, span=self.box,
+        )  # fmt: skip
 
     def rows(self, which: Ints) -> Array:
         """See `Parts`."""
@@ -251,16 +232,18 @@ _TRIANGLE = Triangle([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])._packe
 class PlacedParts(TreeParts):
     """Shapes and meshes at poses; each triangle of a mesh is a part, and what a closed one holds is inside."""
 
-    __slots__ = ("_floats", "_hull", "_ints", "_mapped", "_owners", "_rows", "_starts", "things")
+    __slots__ = (
+        "_any_mapped", "_faces", "_floats", "_hull", "_ints", "_mapped", "_owners", "_starts",
+        "_things_rows", "things",
+    )  # fmt: skip
 
     def __init__(self, things: Sequence[tuple[Shape | Mesh, Array]]) -> None:
         self.things = list(things)
         ints: list[Ints] = []
         floats: list[Array] = []
         known: dict[int, Ints] = {}
-        starts, rows, owners = [], [], []
         room = np.zeros(2, dtype=np.int64)
-        for k, (thing, row) in enumerate(self.things):
+        for thing, _ in self.things:
             if id(thing) not in known:
                 if isinstance(thing, Mesh):
                     q, f, offsets = packed_triangles(thing.vertices[thing.faces].reshape(-1, 9))
@@ -271,15 +254,19 @@ class PlacedParts(TreeParts):
                 ints.append(q)
                 floats.append(f)
                 room = room + (len(q), len(f))
-            begin = known[id(thing)]
-            starts.append(begin)
-            rows.append(np.broadcast_to(row, (len(begin), WIDTH)))
-            owners.append(np.full(len(begin), k))
+        begins = [known[id(thing)] for thing, _ in self.things]
         self._ints, self._floats = np.concatenate(ints), np.concatenate(floats)
-        self._starts, self._rows, self._owners = np.concatenate(starts), np.concatenate(rows), np.concatenate(owners)
+        self._things_rows = np.array([row for _, row in self.things])
+        self._starts = np.concatenate(begins)
+        self._owners = np.repeat(np.arange(len(begins)), [len(each) for each in begins])
+        self._faces = np.concatenate([np.arange(len(each)) for each in begins])
         mapped = np.array([isinstance(thing, Shape) and is_mapped(thing) for thing, _ in self.things])
         self._mapped = mapped[self._owners]
-        super().__init__(self._placed(np.arange(len(self._owners)), self._rows))
+        every = np.arange(len(self._owners))
+        super().__init__(self._placed(every, self.rows(every)), 1)
+        order = self._order
+        self._starts, self._owners, self._faces = self._starts[order], self._owners[order], self._faces[order]
+        self._mapped, self._any_mapped = self._mapped[order], bool(mapped.any())
         self._hull: Any = 0
 
     def _placed(self, which: Ints, rows: Array) -> Array:
@@ -290,6 +277,22 @@ class PlacedParts(TreeParts):
         )  # fmt: skip
         return out
 
+    def _give(self) -> Given:
+        table = np.column_stack([self._starts, self._owners])
+        nodes, rim = straight(self._spans, self._links), 0.0
+        if self.count == 1 and not self.any_mapped:
+            rim = _rounded(self.things[0], self._floats, self._spans[0], nodes[0])
+        solids = self.solids
+        span = np.repeat((np.inf, -np.inf), 3)
+        for mesh, row in solids:
+            box = box_at(mesh.bounds.ravel(), row)
+            span = np.concatenate([np.minimum(span[:3], box[:3]), np.maximum(span[3:], box[3:])])
+        points = np.zeros((0, 3)) if self.any_mapped else self.points()
+        return given(
+            PLACED, nodes, self._links, self._things_rows, table, self._ints, self._floats, rim=rim, reach=self.reach,
+            points=points, inside=SOLIDS if solids else OPEN, span=span,
+        )  # fmt: skip
+
     def owners(self, which: Ints) -> Ints:
         """Return which of ``things`` some parts are of."""
         found: Ints = self._owners[which]
@@ -297,7 +300,7 @@ class PlacedParts(TreeParts):
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
         """See `Parts`."""
-        return self._placed(which, composed(m, self._rows[which]))
+        return self._placed(which, composed(m, self.rows(which)))
 
     def pack(self, which: Ints) -> Packed:
         """See `Parts`."""
@@ -305,7 +308,12 @@ class PlacedParts(TreeParts):
 
     def rows(self, which: Ints) -> Array:
         """See `Parts`."""
-        return self._rows[which]
+        return self._things_rows[self._owners[which]]
+
+    @property
+    def any_mapped(self) -> bool:
+        """See `Parts`."""
+        return self._any_mapped
 
     def mapped(self, which: Ints) -> Bools:
         """See `Parts`."""
@@ -357,9 +365,52 @@ class PlacedParts(TreeParts):
             thing, row = self.things[k]
             if isinstance(thing, Mesh):
                 some = owners == k
-                faces = which[some] - np.searchsorted(self._owners, k)
-                out[some] = thing._outward(faces) @ row[:9].reshape(3, 3).T
+                out[some] = thing._outward(self._faces[which[some]]) @ row[:9].reshape(3, 3).T
         return out
+
+
+def _rounded(thing: tuple[Shape | Mesh, Array], floats: Array, span: Array, node: Array) -> float:
+    """Make the box of a lone shape that of its core, turned as its vertices lie, or its middle where a ball is smaller.
+
+    Return the rim.
+    """
+    shape, row = thing
+    rim, slack = float(floats[layout.RADIUS]), float(floats[layout.SLACK]) + ROUNDING * float(np.abs(span).max())
+    vertices = getattr(shape, "vertices", None)
+    if vertices is not None:
+        node[:] = fitted_to(moved(row, vertices))
+        node[3:6] += slack
+    else:
+        node[3:6] -= rim
+    ball, half = rim + float(floats[layout.RHO]), node[3:6] + rim
+    if half.min() > 0.0 and 4.0 / 3.0 * pi * np.prod(ball / half) < 8.0:
+        node[:3], node[3:6] = moved(row, floats[None, layout.CENTER : layout.CENTER + 3])[0], 0.0
+        return ball * (1.0 + 1e-12) + slack
+    return rim
+
+
+def given(
+    kind: int, boxes: Array, links: Ints, places: Array, table: Ints, ints: Ints, floats: Array, *, points: Array,
+    reach: float, rim: float = 0.0, inside: int = OPEN, skin: tuple[Array, Ints, Array] | None = None,
+    span: Array | None = None,
+) -> Given:  # fmt: skip
+    """Return a body's parts as the traversals take them, see `gjk3d.bodies.part_tree`; ``skin`` is a tree's arrays."""
+    if skin is None:
+        skin = np.zeros((0, BOX)), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 9))
+    box = np.zeros(6) if span is None else span
+    return (
+        *map(_plain, (boxes, links, places, table, ints, floats, *skin, box, points)), kind, inside, rim, reach
+    )  # fmt: skip
+
+
+def _plain(array: Any) -> Any:
+    """Return an array as entries take them also within tuples: contiguous, and of numpy's own item type."""
+    kind = np.dtype(np.int64 if array.dtype.kind == "i" else np.float64)
+    if array.dtype is kind and array.flags.carray:
+        return array
+    out = np.empty(array.shape, dtype=kind)
+    out[...] = array
+    return out
 
 
 def hull_of_all(things: Sequence[tuple[Shape | Mesh, Array]]) -> Shape:

@@ -177,7 +177,7 @@ def winding(p: Vec3, corners: Array) -> float:
 
 
 @kernel
-def lies_inside(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> bool:
+def is_inside(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> bool:
     """Tell whether a point lies inside the closed surface."""
     for way in range(_TRIES):
         # directions on no likely plane of symmetry
@@ -195,7 +195,8 @@ def inside(
 ) -> None:  # fmt: skip
     """Write for each point whether it lies inside the closed surface."""
     for k in range(points.shape[0]):
-        answer[k] = int(lies_inside((points[k, 0], points[k, 1], points[k, 2]), boxes, links, corners, noise, stack))
+        p = (points[k, 0], points[k, 1], points[k, 2])
+        answer[k] = int(is_inside(p, boxes, links, corners, noise, stack))
 
 
 def holds(mesh: TriangleSurface, points: Array) -> Bools:

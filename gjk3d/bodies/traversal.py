@@ -281,48 +281,6 @@ def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
     return count
 
 
-_HERE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-
-
-@entry
-def near_boxes(
-    boxes: Array2, within: float, first: int, ba: Array2, la: Ints2, ca: Array2, stack: Ints2, query: Array2,
-    found: Ints2,
-) -> tuple[int, int]:  # fmt: skip
-    """Write pairs of a box, lowest and highest corner, and a triangle that may be as near as that.
-
-    Return how many, and the box to go on with; that is ``first`` itself where there is not even room for its own.
-    """
-    count, most = 0, within * within
-    for k in range(first, boxes.shape[0]):
-        before = count
-        for c in range(3):
-            query[0, c], query[0, 3 + c] = 0.5 * (boxes[k, c] + boxes[k, 3 + c]), 0.5 * (boxes[k, 3 + c] - boxes[k, c])
-        stack[0, 0] = 0
-        top = 1
-        while top > 0:
-            top -= 1
-            i = stack[top, 0]
-            if _gap(_HERE, ba, i, query, 0) > most:
-                continue
-            if la[i, 0] >= 0:
-                stack[top, 0], stack[top + 1, 0] = la[i, 0] + 1, la[i, 0]
-                top += 2
-                continue
-            for t in range(la[i, 1], la[i, 1] + la[i, 2]):
-                far = 0.0
-                for c in range(3):
-                    low = min(ca[t, c], ca[t, 3 + c], ca[t, 6 + c]) - boxes[k, 3 + c]
-                    gap = max(0.0, low, boxes[k, c] - max(ca[t, c], ca[t, 3 + c], ca[t, 6 + c]))
-                    far += gap * gap
-                if far <= most:
-                    if count == found.shape[0]:
-                        return before, k
-                    found[count, 0], found[count, 1] = k, t
-                    count += 1
-    return count, boxes.shape[0]
-
-
 @kernel
 def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, keys: Array) -> tuple[float, int, Vec3]:
     """Return the squared distance of a point from the surface, the nearest triangle, -1 beyond ``most``, and where."""

@@ -6,11 +6,9 @@ takes part by two sets of bits, its group and those it may meet.
 
 from __future__ import annotations
 
-from math import inf
-
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.broad.nodes import HEIGHT, LEFT, RIGHT
-from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Ints, Ints2
 
 GROUP, MASK = range(2)
 _PAD = 3e-14  #: of how far a box is from where a ray starts; a ray against a shape is off by a quarter of it
@@ -179,34 +177,3 @@ def along_rays(
                     top += 1
         ray += 1
     return found, ray, 0
-
-
-@entry
-def nearest_leaf(boxes: Array2, links: Ints2, root: int, box: Array1, stack: Ints1) -> int:
-    """Return the leaf whose box is nearest to a box; of several the one that is met first, nearer middles first."""
-    best, least = root, inf
-    stack[0] = root
-    top = 1
-    while top > 0:
-        top -= 1
-        node = stack[top]
-        gap = 0.0
-        for c in range(3):
-            away = max(boxes[node, c] - box[3 + c], box[c] - boxes[node, 3 + c], 0.0)
-            gap += away * away
-        if gap >= least:
-            continue
-        if links[node, HEIGHT] == 0:
-            best, least = node, gap
-            continue
-        left, right = links[node, LEFT], links[node, RIGHT]
-        far = 0.0
-        for c in range(3):
-            middle = box[c] + box[3 + c]
-            one, two = boxes[left, c] + boxes[left, 3 + c] - middle, boxes[right, c] + boxes[right, 3 + c] - middle
-            far += one * one - two * two
-        if far < 0.0:
-            left, right = right, left
-        stack[top], stack[top + 1] = left, right
-        top += 2
-    return best

@@ -173,12 +173,6 @@ class Tree:
             found, ray, top = search.along_rays(self.boxes, self.links, root, starts, ways, far, ray, stack, out, top)
             yield out[:found]
 
-    def nearest(self, box: Array) -> int:
-        """Return the leaf whose box is nearest to a box; there is at least one."""
-        root = int(self.state[ROOT])
-        stack = np.empty(int(self.links[root, HEIGHT]) + 2, dtype=np.int64)
-        return int(search.nearest_leaf(self.boxes, self.links, root, box, stack))
-
     @staticmethod
     def _stack(rows: int) -> Ints:
         return np.empty((rows, 2), dtype=np.int64)

@@ -71,9 +71,9 @@ def scratch(room: int) -> tuple[Array, Ints, Array]:
     return kept[room]
 
 
-def in_chunks(total: int, workers: int, task: Callable[[int, int], Any]) -> None:
+def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: int = _CHUNK) -> None:
     """Call ``task(start, stop)`` over all rows, on several threads where asked; kernels let go of the interpreter."""
-    chunk = max(_LEAST, min(_CHUNK, -(-total // (4 * workers)))) if workers > 1 else _CHUNK
+    chunk = max(min(_LEAST, most), min(most, -(-total // (4 * workers)))) if workers > 1 else most
     spans = [(start, min(start + chunk, total)) for start in range(0, total, chunk)]
     if workers == 1 or len(spans) <= 1:
         for span in spans:

@@ -47,13 +47,21 @@ from gjk3d.shapes.simplices import Point
 from gjk3d.typing import Array, Bools, Ints
 
 
+class Quick(NamedTuple):
+    """How one question about two matrices is answered where little else may be done; it holds neither of the two."""
+
+    #: (a, b, matrix of a, of b, margin of at least 0) -> the boolean, None where it takes the long way
+    collide: Callable[[Any, Any, Array, Array, float], bool | None]
+    #: (matrix of a, of b, mode, max_distance, out) -> marks of the answer in ``out``, -1 where it takes the long way
+    measure: Callable[[Array, Array, int, float, Array], int]
+
+
 class Way(NamedTuple):
     """How two of some kinds are answered."""
 
     solve: Callable[[Any, Any, Rows, Wanted, Array, Ints], None]  #: fills rows of answers and flags
     collide: Callable[[Any, Any, Rows, float], Bools]
-    #: (a, b) -> a function of both and two matrices that answers one boolean, None where it cannot; it holds neither
-    prepare: Callable[[Any, Any], Callable[[Any, Any, Any, Any], bool | None] | None] | None = None
+    prepare: Callable[[Any, Any], Quick | None] | None = None
     #: where not as cores or their planes do: (a, b, motion rows of each, clearance, out, flags), see `narrow.toi`
     impact: Callable[[Any, Any, Array, Array, float, Array, Ints], None] | None = None
 

@@ -65,9 +65,9 @@ def _plane() -> Way:
 
 @cache
 def _parts() -> Way:
-    from gjk3d.bodies import distance, impact, mesh_pair
+    from gjk3d.bodies import distance, impact, once
 
-    return Way(distance.solve, distance.collide, mesh_pair.prepare, impact.fill)
+    return Way(distance.solve, distance.collide, once.prepare, impact.fill)
 
 
 @cache

@@ -134,8 +134,15 @@ class Pair:
             if code == 2:  # too close to tell so: by the distance, cold, as every boolean is
                 cold = self if not len(plan.memory) else plainly(self.a, self.b)
                 return not cold._ask(narrow.SIGNED, ma, mb, inf, None, False).lower > margin
-        elif self._prepared.quick is not None and workers == 1 and type(margin) is float and margin == 0.0:
-            told = self._prepared.quick(self.a, self.b, None if pose_a is None else ma, None if pose_b is None else mb)
+        elif (
+            self._prepared.quick is not None
+            and workers == 1
+            and type(margin) is float
+            and 0.0 <= margin < inf
+            and is_plain(ma)
+            and is_plain(mb)
+        ):
+            told = self._prepared.quick.collide(self.a, self.b, ma, mb, margin)
             if told is not None:
                 return told
         return ask_collide(self.a, self.b, pose_a, pose_b, margin, workers)
@@ -212,8 +219,9 @@ class Pair:
         """Answer distances in a mode of `gjk3d.narrow.solve`, as `_collide` does."""
         ma = STANDING if pose_a is None else plainly_posed(pose_a)
         mb = STANDING if pose_b is None else plainly_posed(pose_b)
+        quick = self._prepared.quick
         if (
-            self._words is not None
+            (self._words is not None or quick is not None)
             and workers == 1
             and not (trace or certificate)
             and mode != FACETS
@@ -225,13 +233,19 @@ class Pair:
                 check_limits(max_distance, tol)
                 width = 0.0 if tol is None else float(tol)
             out = np.empty(_ANSWER)
-            plan, here = self._plan, desk()
-            code = solve_many(
-                plan.ints, plan.floats, plan.row, ma, mb, here.poses, mode, float(max_distance), width, 0, 1, False,
-                here.work, here.table, FIRST_POINTS, out, here.flags, plan.memory, NO_LOG,
-            )  # fmt: skip
-            # what is wider than promised goes the long way, unless that was asked for, or only that they are far
-            if code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND):
+            if self._words is not None:
+                plan, here = self._plan, desk()
+                code = solve_many(
+                    plan.ints, plan.floats, plan.row, ma, mb, here.poses, mode, float(max_distance), width, 0, 1, False,
+                    here.work, here.table, FIRST_POINTS, out, here.flags, plan.memory, NO_LOG,
+                )  # fmt: skip
+                # what is wider than promised goes the long way, unless that was asked for, or only that they are far
+                done = code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND)
+            else:
+                assert quick is not None
+                code = quick.measure(ma, mb, mode, float(max_distance), out)
+                done = code >= 0
+            if done:
                 result: Distance[Any] = _new(Distance)
                 result._row = (
                     out, code, self.a, self.b, (mode, max_distance, tol, False),

@@ -204,7 +204,8 @@ class Narrow:
 
     def settled(self, answers: Answers, within: float) -> Answers:
         """Return the same bits, whichever distance was known when a pair was asked about."""
-        again = np.flatnonzero(self.mixed(answers.pairs))
+        # how deep two overlap follows from nothing else
+        again = np.flatnonzero(self.mixed(answers.pairs) & (answers.out[:, 1] > 0.0))
         if len(again):
             fresh = self.distances(answers.pairs[again], max(within, 0.0))
             answers.out[again], answers.flags[again] = fresh.out, fresh.flags

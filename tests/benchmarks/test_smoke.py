@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from . import beyond, clash, manager, one_call, robots, robots_motion, scenes_many
+from . import beyond, bodies, clash, manager, one_call, robots, robots_motion, scenes_many
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -86,6 +86,16 @@ def test_the_table_of_scenes_is_written_and_all_find_the_same_pairs(tmp_path):
         found = {cell.strip() for cell in line.split("|")[2:-1]} - {""}
         assert len(found) == 1
         assert int(found.pop()) > 50
+
+
+def test_the_table_of_bodies_is_written_and_all_agree(tmp_path):
+    out = tmp_path / "bodies.md"
+    assert bodies.main(["--rounds", "1", "--largest", "100", "--out", str(out)]) == 0
+    rows = [line.split("|") for line in out.read_text().splitlines() if line.startswith("| ")][2:]
+    assert len(rows) == 3 * 4 * 2
+    for row in rows:
+        off = [float(each) for each in row[-2].split(",") if each.strip()]
+        assert max(off, default=0.0) <= (0.02 if row[2].strip() == "boolean" else 1e-4)
 
 
 def test_the_table_of_managers_is_written_and_both_agree(capsys):

@@ -1,0 +1,223 @@
+"""How far apart two bodies are, at many poses in one call: see `walk`, whose other half this is."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.bodies.part_tree import PRISMS, Given, column_gap, node_gap, of
+from gjk3d.bodies.walk import (
+    APART,
+    HELD,
+    MEET,
+    NO_POSE,
+    Bench,
+    GivenBench,
+    Two,
+    bench_of,
+    meet,
+    parts_at,
+    poses_taken,
+    splits_first,
+    two_at,
+)
+from gjk3d.geometry.vec3 import Vec3, dot, place, turn, turn_back
+from gjk3d.narrow.cores import Cores, is_curved, support_pair, world_center
+from gjk3d.narrow.pairs import mirror
+from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, solve
+from gjk3d.poses import ROUNDING
+from gjk3d.shapes.layout import RADIUS
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
+
+TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: widths that are promised, in units of the size
+_MORE = 1.0 + 1e-12
+_LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: errors by which parts are less near than others without being asked
+
+
+class Found(NamedTuple):
+    """The nearest parts so far: their answer is row 1 of the bench's."""
+
+    upper: float
+    lowest: float  #: lower bound of all that were asked
+    p: int  #: their places among the leaves
+    q: int
+    curved: bool
+    loose: bool  #: whether the bounds of some parts are wider than promised
+    way: Vec3  #: the unit vector from A's to B's, and how far along it B begins, where that is one part
+    begins: float
+
+
+@inlined
+def _bound(c: Cores, way: Vec3) -> float:
+    """Return how far apart two parts are at least by a plane across a direction of the frame that they lie in."""
+    d = turn_back(c.pose, way)
+    w, _, _ = support_pair(c, d)
+    return float(-dot(d, w) - c.radii - c.error)
+
+
+@inlined
+def _direction(out: Array) -> Vec3:
+    """Return the unit vector between the nearest points found, zeros where they coincide."""
+    d = (out[1, 9] - out[1, 6], out[1, 10] - out[1, 7], out[1, 11] - out[1, 8])
+    n = sqrt(dot(d, d))
+    return (d[0] / n, d[1] / n, d[2] / n) if n > 0.0 else (0.0, 0.0, 0.0)
+
+
+@inlined
+def _begins(x: Two, c: Cores, way: Vec3) -> float:
+    """Return how far along a direction B begins at least, where it is the one part of a pair."""
+    if x.b.places.shape[0] > 1 or x.b.links[0, 2] > 1 or x.b.links[0, 0] >= 0:
+        return -inf
+    d = turn_back(c.pose, way)
+    _, _, b = support_pair(c, d)
+    return float(dot(d, b) + dot(way, world_center(c.pose, c.a.floats)) - c.b.floats[RADIUS] - c.error)
+
+
+@inlined
+def _plane_gap(x: Two, i: int, found: Found) -> float:
+    """Return how far a box of A's is at least from B by the plane across the last nearest direction."""
+    q, n = x.a.boxes, found.way
+    u = abs(n[0] * q[i, 6] + n[1] * q[i, 7] + n[2] * q[i, 8]) * q[i, 3]
+    v = abs(n[0] * q[i, 9] + n[1] * q[i, 10] + n[2] * q[i, 11]) * q[i, 4]
+    w = abs(n[0] * q[i, 12] + n[1] * q[i, 13] + n[2] * q[i, 14]) * q[i, 5]
+    return float(found.begins - (n[0] * q[i, 0] + n[1] * q[i, 1] + n[2] * q[i, 2]) - u - v - w - x.a.rim)
+
+
+@kernel
+def pair_gap(x: Two, i: int, j: int, found: Found, reach: float) -> float:
+    """Return how far apart two boxes are at least."""
+    gap = _plane_gap(x, i, found)
+    return gap if gap > reach else max(gap, node_gap(x.m, x.a, i, x.b, j))
+
+
+@kernel
+def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, w: Bench) -> Found:
+    """Ask about the parts of two leaves, whose boxes are apart by the gap."""
+    upper, lowest, bp, bq, curved, loose, way, begins = found
+    for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
+        for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
+            limit = min(upper, most) * _MORE if bp >= 0 else inf
+            if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > limit + x.error:
+                continue
+            c = parts_at(x, p, q, w)
+            if bp >= 0:
+                # most neighbours of the nearest parts share the nearest point, and are no nearer
+                bound = _bound(c, way)
+                if bound > upper - (_LEVEL_CURVED if curved else _LEVEL) * x.error or bound > limit + x.error:
+                    lowest = min(lowest, bound)
+                    continue
+            solve(c, UNSIGNED, limit, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
+            lowest = min(lowest, max(w.out[0, 1], gap))
+            loose = loose or w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and w.flags[0, 0] != BEYOND)
+            if w.out[0, 2] < upper or bp < 0:
+                upper, bp, bq, curved = w.out[0, 2], p, q, is_curved(c)
+                for k in range(12):
+                    w.out[1, k] = w.out[0, k]
+                way = _direction(w.out)
+                begins = _begins(x, c, way)
+    return Found(upper, lowest, bp, bq, curved, loose, way, begins)
+
+
+@kernel
+def nearest(x: Two, most: float, w: Bench) -> Found:
+    """Find the nearest parts of two that do not meet; what is farther apart than ``most`` is not looked into."""
+    found = Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
+    stack, keys = w.stack, w.keys
+    stack[0, 0] = stack[0, 1] = 0
+    keys[0] = 0.0
+    top = 1
+    while top > 0:
+        top -= 1
+        reach = min(found.upper, most) + x.error if found.p >= 0 else inf
+        if keys[top] > reach:
+            continue
+        i, j = stack[top, 0], stack[top, 1]
+        if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
+            found = ask_leaves(x, i, j, keys[top], most, found, w)
+            continue
+        if splits_first(x, i, j):
+            i0, j0, i1, j1 = x.a.links[i, 0], j, x.a.links[i, 0] + 1, j
+        else:
+            i0, j0, i1, j1 = i, x.b.links[j, 0], i, x.b.links[j, 0] + 1
+        d0, d1 = pair_gap(x, i0, j0, found, reach), pair_gap(x, i1, j1, found, reach)
+        if d0 < d1:
+            i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0
+        if d0 <= reach:
+            stack[top, 0], stack[top, 1], keys[top] = i0, j0, d0
+            top += 1
+        if d1 <= reach:
+            stack[top, 0], stack[top, 1], keys[top] = i1, j1, d1
+            top += 1
+    return found
+
+
+@kernel
+def report_gap(x: Two, found: Found, most: float, above: float, w: Bench, out: Array, flags: Ints, k: int) -> None:
+    """Write the distance of two that are apart, in A's frame; ``above`` is the number after ``most``."""
+    best, lower = w.out, min(found.lowest, found.upper)
+    beyond = lower > most + x.error
+    lower, upper = above if beyond else max(0.0, lower - x.error), found.upper + x.error
+    between = (best[1, 9] - best[1, 6], best[1, 10] - best[1, 7], best[1, 11] - best[1, 8])
+    length = sqrt(dot(between, between))
+    distance = min(max(best[1, 0], lower), upper)
+    out[k, 0], out[k, 1], out[k, 2] = distance, lower, upper
+    for c in range(3):
+        n = between[c] / length if length > 0.0 else best[1, 3 + c]
+        out[k, 3 + c], out[k, 6 + c], out[k, 9 + c] = n, best[1, 6 + c], best[1, 6 + c] + distance * n
+    promised = (TIGHT_CURVED if found.curved else TIGHT_POLYTOPE) * x.error / ROUNDING + 4.0 * x.error
+    narrow = upper - lower <= promised
+    flags[k, 0] = TOUCHING if not lower > 0.0 else BEYOND if beyond else SEPARATED
+    flags[k, 1], flags[k, 2], flags[k, 3] = 0, int(narrow), int(found.loose and not narrow)
+
+
+@kernel
+def report_meeting(x: Two, told: int, w: Bench, out: Array, flags: Ints, k: int) -> None:
+    """Write a point of both of two that meet, in A's frame."""
+    if told == MEET:
+        both = parts_at(x, w.last[0], w.last[1], w)
+        solve(both, UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
+    for c in range(3):
+        out[k, c] = 0.0
+        out[k, 3 + c] = 1.0 if c == 0 else 0.0
+        out[k, 6 + c] = out[k, 9 + c] = w.out[0, 6 + c]
+    flags[k, 0], flags[k, 1], flags[k, 2], flags[k, 3] = OVERLAPPING, 0, 1, 0
+
+
+@kernel
+def into_world(p: Array, out: Array, k: int) -> None:
+    """Turn an answer from A's frame, at a pose row, into the world's."""
+    out[k, 3], out[k, 4], out[k, 5] = turn(p, (out[k, 3], out[k, 4], out[k, 5]))
+    out[k, 6], out[k, 7], out[k, 8] = place(p, (out[k, 6], out[k, 7], out[k, 8]))
+    out[k, 9], out[k, 10], out[k, 11] = place(p, (out[k, 9], out[k, 10], out[k, 11]))
+
+
+@entry
+def distance_rows(
+    a: Given, b: Given, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, most: float, above: float,
+    swapped: bool, start: int, stop: int, bench: GivenBench, answer: Ints1, out: Array2, flags: Ints2, parts: Ints2,
+) -> int:  # fmt: skip
+    """Write what `walk.meet` says at pose rows start to stop, and of two that are apart how far; return the last.
+
+    Rows are those of `gjk3d.narrow.solve`, and ``parts`` the nearest. Where two meet a common point is written, as a
+    distance asks for it. The last flag is set where only the long way tells, or knows more. See `walk.meet_rows`.
+    """
+    if not poses_taken(ma, mb, rows_a, rows_b):
+        return NO_POSE
+    one, two, w, told = of(a), of(b), bench_of(bench), APART
+    for k in range(start, stop):
+        p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
+        x = two_at(one, two, p, q)
+        w.last[0] = -1  # the common point of two that meet is none of other rows
+        told = meet(x, 0.0, w)
+        answer[k] = told
+        if told in (MEET, HELD):
+            report_meeting(x, told, w, out, flags, k)
+        else:
+            found = nearest(x, most, w)
+            report_gap(x, found, most, above, w, out, flags, k)
+            parts[k, 0], parts[k, 1] = found.p, found.q
+        into_world(p, out, k)
+        if swapped:
+            mirror(out, k)
+    return told

@@ -1,0 +1,66 @@
+"""One question of two bodies at two matrices, as users ask most: little is done around the kernel."""
+
+from __future__ import annotations
+
+import threading
+from math import inf, nextafter
+from typing import Any
+
+import numpy as np
+
+from gjk3d.bodies.distance import in_order, walked
+from gjk3d.bodies.gaps import distance_rows
+from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_pair import prepared_meshes
+from gjk3d.bodies.walk import APART, HELD, MEET, bench, meet_rows
+from gjk3d.convex.solve import Quick
+from gjk3d.narrow import solve as narrow
+from gjk3d.poses import WIDTH
+from gjk3d.typing import Array
+
+
+class _Desk(threading.local):
+    """What is written beside an answer, one for each thread."""
+
+    def __init__(self) -> None:
+        self.rows = np.empty((1, WIDTH)), np.empty((1, WIDTH))
+        self.told, self.parts = np.empty(1, dtype=np.int64), np.empty((1, 2), dtype=np.int64)
+        self.flags = np.empty((1, narrow.INTS), dtype=np.int64)
+
+
+_desk = _Desk()
+
+
+def prepare(a: Any, b: Any) -> Quick | None:
+    """Return what answers single questions of two, one of them a body; None where the long way must."""
+    if isinstance(a, Mesh) and isinstance(b, Mesh):
+        return prepared_meshes(a, b)
+    swap = not in_order(a, b)
+    first, second = (b, a) if swap else (a, b)
+    parts = None if isinstance(second, HeightField) else walked(first, second)
+    if parts is None:
+        return None
+    one, two = (each.given for each in parts)
+
+    def collide(a: Any, b: Any, ma: Array, mb: Array, margin: float) -> bool | None:
+        if swap:
+            ma, mb = mb, ma
+        told = meet_rows(one, two, ma, mb, *_desk.rows, margin, 0, 1, bench(), _desk.told)
+        if told == APART:
+            return False
+        return True if told in (MEET, HELD) else None
+
+    def measure(ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
+        if swap:
+            ma, mb = mb, ma
+        told = distance_rows(
+            one, two, ma, mb, *_desk.rows, most, nextafter(most, inf), swap, 0, 1, bench(), _desk.told, out,
+            _desk.flags, _desk.parts,
+        )  # fmt: skip
+        if told != APART and (mode != narrow.UNSIGNED or told not in (MEET, HELD)):
+            return -1
+        status, _, tight, unsure = _desk.flags[0].tolist()
+        return -1 if unsure else int(status + 8 * tight)
+
+    return Quick(collide, measure)

@@ -1,0 +1,200 @@
+"""A body as the kernels take it: a tree of boxes over its parts, and the parts, which are unpacked one by one.
+
+Boxes are as in `bvh`, and ``rim`` is what all of them are rounded by: a ball is a box without width and a rim. A part
+is a shape of `gjk3d.shapes.layout` at a pose row. A triangle, a column below the ground, a copy at a place are made
+where they are asked about, so that a large body is not there twice.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.bodies.traversal import box_pose, boxes_apart, gap_squared
+from gjk3d.geometry.vec3 import Rigid
+from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
+from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+
+#: how parts are given: corners, (m, 9); places of shapes, (m, 3); pose rows; heights over a grid
+TRIANGLES, COPIES, PLACED, PRISMS = range(4)
+#: what is inside: nothing; what the skin holds; what closed meshes at poses hold
+OPEN, SKIN, SOLIDS = range(3)
+#: columns of a part: where it begins in the ints and the floats, its pose row; of a column of the ground which it is
+FIRST_INT, FIRST_FLOAT, ROW = range(3)
+CELL = 0
+#: floats of the ground: where it begins along x and y, its pitch, its bottom
+LEFT, FRONT, PITCH, BOTTOM = range(4)
+WIDEST = layout.FLOAT_HEAD + 18  #: floats of the largest part that is unpacked
+
+_GROWN = 16.0 * 2.0**-52
+_CENTER, _RHO, _HEAD = layout.CENTER, layout.RHO, layout.FLOAT_HEAD
+
+
+class PartTree(NamedTuple):
+    """See the module. To entries it is a plain tuple; `of` makes it of one."""
+
+    boxes: Array2  #: (nodes, 15)
+    links: Ints2  #: (nodes, 3)
+    places: Array2  #: what the kind says
+    table: Ints2  #: of each part, numbered in the order of the leaves, the columns above; or one row for all
+    ints: Ints1
+    floats: Array1
+    skin_boxes: Array2  #: the tree of the closed surface whose inside counts, of no rows where there is none
+    skin_links: Ints2
+    skin_corners: Array2
+    span: Array1  #: the box round that surface, (6,)
+    points: Array2  #: a point of every connected piece, (k, 3)
+    kind: int
+    inside: int
+    rim: float
+    reach: float  #: greatest coordinate
+
+
+Given = tuple[
+    Array2, Ints2, Array2, Ints2, Ints1, Array1, Array2, Ints2, Array2, Array1, Array2, int, int, float, float
+]
+
+
+@inlined
+def of(t: Given) -> PartTree:
+    """Return what Python handed over by names."""
+    return PartTree(
+        t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10], t[11], t[12], t[13], t[14]
+    )  # fmt: skip
+
+
+@inlined
+def _put_pose(row: Array, x: float, y: float, z: float) -> None:
+    """Write a pose that only translates."""
+    row[0] = row[4] = row[8] = 1.0
+    row[1] = row[2] = row[3] = row[5] = row[6] = row[7] = row[12] = 0.0
+    row[9], row[10], row[11] = x, y, z
+
+
+@kernel
+def _triangle_into(c: Array, k: int, f: Array) -> None:
+    """Write a triangle's floats; it is about the frame's origin where that is near, about its middle elsewhere."""
+    for i in range(3):
+        x, y, z = c[k, i], c[k, 3 + i], c[k, 6 + i]
+        low, high = min(x, y, z), max(x, y, z)
+        f[_CENTER + i] = low + (high - low) / 2
+        f[_HEAD + i] = high - low
+    far = f[_CENTER] * f[_CENTER] + f[_CENTER + 1] * f[_CENTER + 1] + f[_CENTER + 2] * f[_CENTER + 2]
+    wide = f[_HEAD] * f[_HEAD] + f[_HEAD + 1] * f[_HEAD + 1] + f[_HEAD + 2] * f[_HEAD + 2]
+    if sqrt(far) <= 2.0 * sqrt(wide):
+        f[_CENTER] = f[_CENTER + 1] = f[_CENTER + 2] = 0.0
+    most = 0.0
+    for j in range(3):
+        square = 0.0
+        for i in range(3):
+            x = c[k, 3 * j + i] - f[_CENTER + i]
+            f[_HEAD + 3 * i + j] = x
+            square += x * x
+        most = max(most, square)
+    f[_RHO] = sqrt(most) * (1.0 + 1e-15)
+
+
+@kernel
+def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
+    """Write the column below half a cell of the ground, and where its middle is."""
+    h, left, front, pitch, bottom = t.places, t.floats[LEFT], t.floats[FRONT], t.floats[PITCH], t.floats[BOTTOM]
+    cell, half = number // 2, number % 2
+    ny = h.shape[1] - 1
+    i, j = cell // ny, cell % ny
+    i1, j1 = (i + 1, j) if half == 0 else (i + 1, j + 1)
+    i2, j2 = (i + 1, j + 1) if half == 0 else (i, j + 1)
+    x0, x1, x2 = left + pitch * i, left + pitch * i1, left + pitch * i2
+    y0, y1, y2 = front + pitch * j, front + pitch * j1, front + pitch * j2
+    z0, z1, z2 = h[i, j], h[i1, j1], h[i2, j2]
+    x, y = 0.5 * (min(x0, x1, x2) + max(x0, x1, x2)), 0.5 * (min(y0, y1, y2) + max(y0, y1, y2))
+    z = 0.5 * (bottom + max(z0, z1, z2))
+    _put_pose(row, x, y, z)
+    f[_HEAD], f[_HEAD + 1], f[_HEAD + 2] = x0 - x, x1 - x, x2 - x
+    f[_HEAD + 6], f[_HEAD + 7], f[_HEAD + 8] = y0 - y, y1 - y, y2 - y
+    f[_HEAD + 12], f[_HEAD + 13], f[_HEAD + 14] = z0 - z, z1 - z, z2 - z
+    most = 0.0
+    for k in range(3):
+        f[_HEAD + 3 + k], f[_HEAD + 9 + k], f[_HEAD + 15 + k] = f[_HEAD + k], f[_HEAD + 6 + k], bottom - z
+        u, v, w = f[_HEAD + k], f[_HEAD + 6 + k], max(abs(f[_HEAD + 12 + k]), abs(bottom - z))
+        most = max(most, u * u + v * v + w * w)
+    f[_RHO] = sqrt(most) * (1.0 + 1e-15)
+
+
+@kernel
+def part_at(t: PartTree, k: int, f: Array, row: Array) -> Core:
+    """Return part k, and write its pose row; ``f`` is room for its floats, cleared once."""
+    if t.kind == TRIANGLES:
+        _triangle_into(t.places, k, f)
+        _put_pose(row, 0.0, 0.0, 0.0)
+        return Core(t.ints[0:], f[0:])
+    if t.kind == PRISMS:
+        f[_CENTER] = f[_CENTER + 1] = f[_CENTER + 2] = 0.0
+        _prism_into(t, t.table[k, CELL], f, row)
+        return Core(t.ints[0:], f[0:])
+    if t.kind == COPIES:
+        _put_pose(row, t.places[k, 0], t.places[k, 1], t.places[k, 2])
+    else:
+        for c in range(13):
+            row[c] = t.places[t.table[k, ROW], c]
+    r = k if t.table.shape[0] > 1 else 0
+    return Core(t.ints[t.table[r, FIRST_INT] :], t.floats[t.table[r, FIRST_FLOAT] :])
+
+
+@kernel
+def put_behind(m: Rigid, row: Array) -> None:
+    """Turn a pose row into that behind another pose, as `gjk3d.poses.composed` does."""
+    for c in range(3):
+        x, y, z = row[c], row[3 + c], row[6 + c]
+        row[c], row[3 + c], row[6 + c] = (
+            m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z
+        )  # fmt: skip
+    x, y, z = row[9], row[10], row[11]
+    row[9] = m[0] * x + m[1] * y + m[2] * z + m[9]
+    row[10] = m[3] * x + m[4] * y + m[5] * z + m[10]
+    row[11] = m[6] * x + m[7] * y + m[8] * z + m[11]
+    worst = 0.0
+    for i in range(3):
+        for j in range(i + 1):
+            off = row[i] * row[j] + row[3 + i] * row[3 + j] + row[6 + i] * row[6 + j] - (1.0 if i == j else 0.0)
+            worst = max(worst, abs(off))
+    row[12] = worst
+
+
+@kernel
+def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: float) -> bool:
+    """Tell whether two boxes are farther apart than that, m being the pose of B's frame in A's."""
+    p, q = a.boxes, b.boxes
+    to = box_pose(m, p, i, q, j)
+    rim = a.rim + b.rim
+    if rim > 0.0:
+        far = rim + within
+        return bool(gap_squared(to, p[i, 3], p[i, 4], p[i, 5], q[j, 3], q[j, 4], q[j, 5]) > far * far)
+    x, y, z = p[i, 3] + within, p[i, 4] + within, p[i, 5] + within
+    return bool(boxes_apart(to, x, y, z, q[j, 3], q[j, 4], q[j, 5]))
+
+
+@kernel
+def node_gap(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
+    """Return how far apart two boxes are at least."""
+    p, q = a.boxes, b.boxes
+    square = gap_squared(box_pose(m, p, i, q, j), p[i, 3], p[i, 4], p[i, 5], q[j, 3], q[j, 4], q[j, 5])
+    return sqrt(square) - a.rim - b.rim
+
+
+@kernel
+def column_gap(m: Rigid, a: PartTree, k: int, b: PartTree, j: int, box: Array) -> float:
+    """Return how far column k of the ground is at least from a box, ``box`` being room for its own, along the axes."""
+    h, ny = a.places, a.places.shape[1] - 1
+    cell, half, pitch = a.table[k, CELL] // 2, a.table[k, CELL] % 2, a.floats[PITCH]
+    u, v = cell // ny, cell % ny
+    top = max(h[u, v], max(h[u + 1, v + 1], h[u + 1, v] if half == 0 else h[u, v + 1]))
+    more = _GROWN * a.reach
+    box[0, 0], box[0, 1] = a.floats[LEFT] + pitch * (u + 0.5), a.floats[FRONT] + pitch * (v + 0.5)
+    box[0, 2] = 0.5 * (top + a.floats[BOTTOM])
+    box[0, 3] = box[0, 4] = 0.5 * pitch + more
+    box[0, 5] = 0.5 * (top - a.floats[BOTTOM]) + more
+    q = b.boxes
+    square = gap_squared(box_pose(m, box, 0, q, j), box[0, 3], box[0, 4], box[0, 5], q[j, 3], q[j, 4], q[j, 5])
+    return sqrt(square) - b.rim

@@ -1,0 +1,362 @@
+"""Two bodies, one of which may be a convex shape, at many poses in one call: do they meet, and how far apart are they.
+
+Both trees are walked at once, in A's frame. Boxes that a plane parts are left; of leaves that are near, GJK is asked
+about the parts. For distances the nearer boxes come first, and what is farther apart than the nearest parts known is
+left: so the least lower bound of all parts asked, and what was left, bound the distance from below at every stop.
+
+Poses do not depend on each other. The two parts that met at the last one are asked first at the next.
+"""
+
+from __future__ import annotations
+
+import threading
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.part_tree import (
+    BOTTOM,
+    OPEN,
+    PRISMS,
+    SOLIDS,
+    WIDEST,
+    Given,
+    PartTree,
+    column_gap,
+    nodes_apart,
+    of,
+    part_at,
+    put_behind,
+)
+from gjk3d.bodies.raycast import is_inside
+from gjk3d.bodies.traversal import STACK, box_pose, gap_squared
+from gjk3d.convex.rows import FIRST_POINTS
+from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
+from gjk3d.narrow.cores import Cores, cores_at, is_curved, relative_pose
+from gjk3d.narrow.room import Room, room_in, workspace
+from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, quick_collide, solve
+from gjk3d.poses import ROUNDING, WIDTH, check_row
+from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+
+#: what is said of two at a pose: nothing meets; parts do; a point of one is inside the other; only Python can tell
+#: whether one is inside the other; only the long way can tell whether parts meet; the ground is not deep enough
+APART, MEET, HELD, INSIDE, DOUBT, DEEP = range(6)
+NO_POSE = -1
+_ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
+
+#: scratch: the stack of nodes and its keys, pose rows and floats of the two parts, room of the solver, one answer, and
+#: the two parts that met the last time, -1 for none, and a box along the axes
+GivenBench = tuple[Ints2, Array1, Array1, Array1, Array1, Array1, Array1, Ints1, Array2, Ints2, Ints1, Array2]
+
+
+class Bench(NamedTuple):
+    """What a walk works with; see `GivenBench`."""
+
+    stack: Ints2
+    keys: Array1
+    row_a: Array1
+    row_b: Array1
+    floats_a: Array1
+    floats_b: Array1
+    room: Room
+    out: Array2
+    flags: Ints2
+    last: Ints1
+    box: Array2
+
+
+class Two(NamedTuple):
+    """Two bodies at one pose."""
+
+    a: PartTree
+    b: PartTree
+    m: Rigid  #: the pose of B in A's frame
+    error: float  #: of a place of one next to one of the other
+
+
+@inlined
+def bench_of(t: GivenBench) -> Bench:
+    """Return what Python handed over by names."""
+    return Bench(
+        t[0], t[1], t[2], t[3], t[4], t[5], room_in(t[6], t[7], FIRST_POINTS, t[6][:0]), t[8], t[9], t[10], t[11]
+    )
+
+
+@inlined
+def two_at(a: PartTree, b: PartTree, p: Array, q: Array) -> Two:
+    """Return two bodies at pose rows."""
+    m = relative_pose(p, _ORIGIN, q, _ORIGIN)
+    return Two(a, b, m, ROUNDING * (a.reach + b.reach + max(abs(m[9]), max(abs(m[10]), abs(m[11])))))
+
+
+@kernel
+def parts_at(x: Two, p: int, q: int, w: Bench) -> Cores:
+    """Return two parts, by their places among the leaves, in A's frame."""
+    one = part_at(x.a, p, w.floats_a, w.row_a)
+    two = part_at(x.b, q, w.floats_b, w.row_b)
+    put_behind(x.m, w.row_b)
+    return cores_at(one, w.row_a, two, w.row_b)
+
+
+@kernel
+def part_meets(c: Cores, margin: float, w: Bench) -> int:
+    """Tell whether two parts are not proven to be farther apart than a margin: APART, MEET or DOUBT."""
+    told = quick_collide(c, margin, w.room.simplex, w.room.simplex[:0], 0)
+    if told < 2:
+        return told
+    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
+    if w.out[0, 1] > margin:
+        return APART
+    unsure = w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and not is_curved(c))
+    return DOUBT if unsure else MEET
+
+
+@inlined
+def _widest(b: Array, i: int) -> float:
+    return float(max(b[i, 3], max(b[i, 4], b[i, 5])))
+
+
+@inlined
+def splits_first(x: Two, i: int, j: int) -> bool:
+    """Tell whether of two nodes, one of which has children, A's is the one to go into."""
+    if x.a.links[i, 0] < 0 or x.b.links[j, 0] < 0:
+        return bool(x.b.links[j, 0] < 0)
+    return _widest(x.a.boxes, i) >= _widest(x.b.boxes, j)
+
+
+@inlined
+def _between(x: Two, i: int, j: int) -> float:
+    """Return the squared distance of the middles of two boxes."""
+    p, q = x.a.boxes, x.b.boxes
+    v = sub(place(x.m, (q[j, 0], q[j, 1], q[j, 2])), (p[i, 0], p[i, 1], p[i, 2]))
+    return dot(v, v)
+
+
+@kernel
+def leaves_meet(x: Two, i: int, j: int, margin: float, w: Bench) -> int:
+    """Tell whether any parts of two leaves meet; these are then the last."""
+    told = APART
+    for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
+        for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
+            if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > margin:
+                continue
+            one = part_meets(parts_at(x, p, q, w), margin, w)
+            if one == MEET:
+                w.last[0], w.last[1] = p, q
+                return MEET
+            told = max(told, one)
+    return told
+
+
+@kernel
+def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
+    """Tell whether any parts of two bodies come within a margin: APART, MEET or DOUBT."""
+    within = margin + x.error
+    if w.last[0] >= 0 and part_meets(parts_at(x, w.last[0], w.last[1], w), within, w) == MEET:
+        return MEET
+    w.last[0] = -1
+    told = APART
+    stack = w.stack
+    stack[0, 0] = stack[0, 1] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        i, j = stack[top, 0], stack[top, 1]
+        if nodes_apart(x.m, x.a, i, x.b, j, within):
+            continue
+        if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
+            one = leaves_meet(x, i, j, within, w)
+            if one == MEET:
+                return MEET
+            told = max(told, one)
+            continue
+        if splits_first(x, i, j):
+            i0, j0, i1, j1 = x.a.links[i, 0], j, x.a.links[i, 0] + 1, j
+        else:
+            i0, j0, i1, j1 = i, x.b.links[j, 0], i, x.b.links[j, 0] + 1
+        if _between(x, i0, j0) < _between(x, i1, j1):  # the nearer is looked at first
+            i0, j0, i1, j1 = i1, j1, i0, j0
+        stack[top, 0], stack[top, 1], stack[top + 1, 0], stack[top + 1, 1] = i0, j0, i1, j1
+        top += 2
+    return told
+
+
+@kernel
+def _holds(host: PartTree, p: Vec3, w: Bench) -> int:
+    """Tell whether a point in its frame lies inside what is closed of a body: APART, HELD, or INSIDE that it may."""
+    for c in range(3):
+        if p[c] < host.span[c] or p[c] > host.span[3 + c]:
+            return APART
+    if host.inside == SOLIDS:
+        return INSIDE
+    noise = ROUNDING * (host.reach + max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
+    return HELD if is_inside(p, host.skin_boxes, host.skin_links, host.skin_corners, noise, w.stack) else APART
+
+
+@kernel
+def held(x: Two, w: Bench) -> int:
+    """Tell of two whose surfaces do not meet whether one is inside the other: APART, HELD, or INSIDE that it may be.
+
+    ``out`` gets the point that shows it, in A's frame.
+    """
+    told = APART
+    for side in range(2):
+        host, guest = (x.a, x.b) if side == 0 else (x.b, x.a)
+        for k in range(guest.points.shape[0] if host.inside != OPEN else 0):
+            p = (guest.points[k, 0], guest.points[k, 1], guest.points[k, 2])
+            own = place(x.m, p) if side == 0 else turn_back(x.m, sub(p, offset(x.m)))
+            one = _holds(host, own, w)
+            if one == HELD:
+                w.out[0, 6], w.out[0, 7], w.out[0, 8] = own if side == 0 else p
+                return HELD
+            told = max(told, one)
+    return told
+
+
+@kernel
+def meet(x: Two, margin: float, w: Bench) -> int:
+    """Tell whether two bodies meet, or come within a margin of at least 0."""
+    if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[BOTTOM] + x.error:
+        return DEEP
+    told = surfaces_meet(x, margin, w)
+    if told == MEET:
+        return MEET
+    inner = held(x, w)
+    return inner if inner == HELD else max(told, inner)
+
+
+@inlined
+def poses_taken(ma: Array, mb: Array, rows_a: Array, rows_b: Array) -> bool:
+    """Turn two matrices into the first rows, where there are any; False where one is no pose."""
+    if ma.shape[0] == 0:
+        return True
+    return bool(check_row(ma, rows_a, plain(0)) == 0 and check_row(mb, rows_b, plain(0)) == 0)
+
+
+@entry
+def meet_rows(
+    a: Given, b: Given, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
+    bench: GivenBench, answer: Ints1,
+) -> int:  # fmt: skip
+    """Write what `meet` says at pose rows start to stop, a single one serving all; return the last.
+
+    It is NO_POSE where ``ma`` or ``mb`` is no pose; they may be of no rows, else they become the first rows.
+    """
+    if not poses_taken(ma, mb, rows_a, rows_b):
+        return NO_POSE
+    one, two, w, told = of(a), of(b), bench_of(bench), APART
+    w.last[0] = -1
+    for k in range(start, stop):
+        p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
+        told = meet(two_at(one, two, p, q), margin, w)
+        answer[k] = told
+    return told
+
+
+@entry
+def meeting_parts(
+    a: Given, b: Given, row_a: Array1, row_b: Array1, within: float, asks: bool, bench: GivenBench, found: Ints2
+) -> int:  # fmt: skip
+    """Write pairs of parts that come within a distance, or whose boxes do unless it ``asks`` GJK; return how many.
+
+    That is at most one more than there is room for. What is in doubt counts.
+    """
+    x, w, count = two_at(of(a), of(b), row_a, row_b), bench_of(bench), 0
+    within += x.error
+    stack = w.stack
+    stack[0, 0] = stack[0, 1] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        i, j = stack[top, 0], stack[top, 1]
+        if nodes_apart(x.m, x.a, i, x.b, j, within):
+            continue
+        if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
+            for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
+                for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
+                    if asks and part_meets(parts_at(x, p, q, w), within, w) == APART:
+                        continue
+                    if count == found.shape[0]:
+                        return count + 1
+                    found[count, 0], found[count, 1] = p, q
+                    count += 1
+            continue
+        first = splits_first(x, i, j)
+        for k in range(2):
+            stack[top, 0], stack[top, 1] = i, j
+            if first:
+                stack[top, 0] = x.a.links[i, 0] + 1 - k
+            else:
+                stack[top, 1] = x.b.links[j, 0] + 1 - k
+            top += 1
+    return count
+
+
+_HERE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+
+
+@entry
+def parts_near(a: Given, boxes: Array2, within: float, bench: GivenBench, found: Ints2) -> int:
+    """Write pairs of a box, lowest and highest corner, and a part whose leaf may be as near; return how many.
+
+    That is at most one more than there is room for.
+    """
+    x, w, count = of(a), bench_of(bench), 0
+    stack, box = w.stack, w.box
+    for k in range(boxes.shape[0]):
+        for c in range(3):
+            box[0, c], box[0, 3 + c] = 0.5 * (boxes[k, c] + boxes[k, 3 + c]), 0.5 * (boxes[k, 3 + c] - boxes[k, c])
+        stack[0, 0] = 0
+        top = 1
+        while top > 0:
+            top -= 1
+            i = stack[top, 0]
+            to = box_pose(_HERE, x.boxes, i, box, plain(0))
+            far = within + x.rim
+            if (
+                gap_squared(to, x.boxes[i, 3], x.boxes[i, 4], x.boxes[i, 5], box[0, 3], box[0, 4], box[0, 5])
+                > far * far
+            ):
+                continue
+            if x.links[i, 0] >= 0:
+                stack[top, 0], stack[top + 1, 0] = x.links[i, 0] + 1, x.links[i, 0]
+                top += 2
+                continue
+            for t in range(x.links[i, 1], x.links[i, 1] + x.links[i, 2]):
+                if count == found.shape[0]:
+                    return count + 1
+                found[count, 0], found[count, 1] = k, t
+                count += 1
+    return count
+
+
+@entry
+def solve_parts(
+    a: Given, b: Given, row_a: Array1, row_b: Array1, pairs: Ints2, mode: int, bench: GivenBench, out: Array2,
+    flags: Ints2,
+) -> None:  # fmt: skip
+    """Write what `gjk3d.narrow.solve` answers of pairs of parts, in a mode of it, in A's frame."""
+    x, w = two_at(of(a), of(b), row_a, row_b), bench_of(bench)
+    for k in range(pairs.shape[0]):
+        c = parts_at(x, pairs[k, 0], pairs[k, 1], w)
+        solve(c, mode, inf, 0.0, w.room, w.room.simplex[:0], out, flags, k)
+
+
+_local = threading.local()
+
+
+def bench() -> GivenBench:
+    """Return this thread's scratch of walks."""
+    try:
+        found: GivenBench = _local.bench
+    except AttributeError:
+        work, table = workspace(FIRST_POINTS)
+        found = _local.bench = (
+            np.empty((STACK, 2), dtype=np.int64), np.empty(STACK), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDEST),
+            np.zeros(WIDEST), np.empty(work), np.empty(table, dtype=np.int64), np.empty((2, FLOATS)),
+            np.empty((2, INTS), dtype=np.int64), np.full(2, -1, dtype=np.int64),
+            np.concatenate([np.zeros(6), np.eye(3).ravel()])[None],
+        )  # fmt: skip
+    return found

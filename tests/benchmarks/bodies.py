@@ -1,0 +1,277 @@
+"""``python -m tests.benchmarks.bodies``: meshes, ground, voxels and clouds against convex shapes, beside the peers.
+
+CPU time a question as a caller in Python meets it, medians over rounds in which all take turns. coal and python-fcl
+have their models, transforms, requests and results prepared; gjk3d takes 4x4 matrices, one a call or all in a stack.
+Shapes lie about the surface, so that about half of them meet it. Answers are held against each other in the same run:
+the share of booleans that differ from gjk3d's, and the largest difference of distances, in units of the body.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import coal
+import fcl
+import numpy as np
+import trimesh
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+
+from .beyond import medians, sphere_points
+from .meshes import coal_lists, in_coal, in_fcl
+
+COUNT = 64  #: poses of a repetition
+
+
+class Host(NamedTuple):
+    """A body, the same in coal and python-fcl where they have it, and points and normals of its surface."""
+
+    name: str
+    ours: Any
+    in_coal: Any
+    in_fcl: Any
+    points: np.ndarray
+    normals: np.ndarray
+
+
+class Guest(NamedTuple):
+    """A convex shape, the same of the peers, and about how far it reaches."""
+
+    name: str
+    ours: gk.Shape
+    in_coal: Any
+    in_fcl: Any
+    reach: float
+
+
+def bumpy(count: int) -> trimesh.Trimesh:
+    """A ball with dents, closed, of about so many triangles."""
+    rings = max(int((count / 4) ** 0.5), 4)
+    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 2 * rings, False), np.linspace(0, np.pi, rings + 1)[1:-1])
+    way = np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)], axis=-1).reshape(-1, 3)
+    r = 1.0 + 0.15 * np.sin(7 * u.ravel()) * np.sin(5 * v.ravel())
+    points = np.concatenate([r[:, None] * way, [(0, 0, 1), (0, 0, -1)]])
+    wide, top = 2 * rings, len(points) - 2
+    ring, k = np.meshgrid(np.arange(rings - 2), np.arange(wide), indexing="ij")
+    a, b = ring * wide + k, ring * wide + (k + 1) % wide
+    sides = np.concatenate([np.stack([a, a + wide, b], -1), np.stack([b, a + wide, b + wide], -1)]).reshape(-1, 3)
+    k = np.arange(wide)
+    last = (rings - 2) * wide
+    caps = [
+        np.stack([k, (k + 1) % wide, 0 * k + top], -1),
+        np.stack([last + (k + 1) % wide, last + k, 0 * k + top + 1], -1),
+    ]
+    return trimesh.Trimesh(points, np.concatenate([sides, *caps]), process=False)
+
+
+def of_mesh(name: str, mesh: trimesh.Trimesh) -> Host:
+    """A mesh and its peers."""
+    points, faces = trimesh.sample.sample_surface(mesh, COUNT, seed=1)
+    ours = gk.Mesh(mesh.vertices, mesh.faces)
+    return Host(name, ours, in_coal(coal_lists(mesh)), in_fcl(mesh), points, mesh.face_normals[faces])
+
+
+def ground() -> Host:
+    """A height field of 200 x 200; coal's has its origin in the middle, its rows along y."""
+    rng = np.random.default_rng(2)
+    nx = 200
+    x = np.linspace(-1, 1, nx)
+    heights = 0.2 * np.sin(5 * x)[:, None] * np.cos(4 * x)[None] + 0.01 * rng.random((nx, nx))
+    pitch = 2.0 / (nx - 1)
+    ours = gk.HeightField(heights, pitch, (-1.0, -1.0))
+    peer = coal.HeightFieldOBBRSS(2.0, 2.0, np.asfortranarray(heights.T[::-1]), float(heights.min() - 2.0))
+    cells = rng.integers(20, nx - 20, (COUNT, 2))
+    points = np.column_stack([x[cells[:, 0]], x[cells[:, 1]], heights[cells[:, 0], cells[:, 1]]])
+    return Host("height field of 200 x 200", ours, peer, None, points, np.tile((0.0, 0.0, 1.0), (COUNT, 1)))
+
+
+def octree(points: np.ndarray, pitch: float) -> Any:
+    """Coal's octree of cubes round points; None where it is built without."""
+    return coal.makeOctree(np.ascontiguousarray(points), pitch) if coal.WITH_OCTOMAP else None
+
+
+def voxels(count: int) -> Host:
+    """A grid of cubes of which one in ten is solid."""
+    rng, pitch = np.random.default_rng(3), 2.0 / count
+    solid = rng.random((count, count, count)) < 0.1
+    middles = (np.argwhere(solid) + 0.5) * pitch - 1.0
+    some = middles[rng.integers(0, len(middles), COUNT)]
+    return Host(
+        f"voxels, {count}^3", gk.VoxelGrid(solid, pitch, (-1.0, -1.0, -1.0)), octree(middles, pitch), None, some,
+        sphere_points(rng, COUNT),
+    )  # fmt: skip
+
+
+def cloud(count: int) -> Host:
+    """Points on a ball with dents; the peer's are cubes."""
+    points = bumpy(2 * count).vertices
+    rng = np.random.default_rng(4)
+    pitch = 2.0 / count**0.5
+    normals = sphere_points(rng, COUNT)
+    some = points[rng.integers(0, len(points), COUNT)]
+    return Host(
+        f"cloud of {len(points)} points", gk.PointCloud(points, pitch / 2), octree(points, pitch), None, some, normals
+    )
+
+
+def guests(size: float) -> list[Guest]:
+    """Convex shapes of about a size."""
+    points = size * sphere_points(np.random.default_rng(5), 32)
+    hull = gk.ConvexHull(points)
+    many = coal.StdVec_Vec3s()
+    many.extend(list(np.asarray(hull.vertices)))
+    of_coal = coal.Convex.convexHull(many, False, "Qt")
+    sides, wide, round_ = (1.4 * size, size, size), 0.6 * size, (0.4 * size, 1.2 * size)
+    return [
+        Guest("box", gk.Box(sides), coal.Box(*sides), fcl.Box(*sides), wide),
+        Guest("sphere", gk.Sphere(wide), coal.Sphere(wide), fcl.Sphere(wide), wide),
+        Guest("cylinder", gk.Cylinder(*round_), coal.Cylinder(*round_), fcl.Cylinder(*round_), wide),
+        Guest("hull of 32", hull, of_coal, None, 0.9 * size),
+    ]
+
+
+def poses_about(host: Host, guest: Guest) -> np.ndarray:
+    """Poses outside of the surface, about half of them so near that the two meet."""
+    rng = np.random.default_rng(6)
+    poses = np.tile(np.eye(4), (COUNT, 1, 1))
+    poses[:, :3, :3] = Rotation.random(COUNT, random_state=7).as_matrix()
+    poses[:, :3, 3] = host.points + host.normals * rng.uniform(0.4, 1.8, (COUNT, 1)) * guest.reach
+    return poses
+
+
+def ask_coal(a: Any, b: Any, poses: np.ndarray) -> dict[str, Callable[[], list[Any]]]:
+    """Pose by pose."""
+    one = coal.Transform3s()
+    others = [coal.Transform3s(p[:3, :3].copy(), p[:3, 3].copy()) for p in poses]
+    few, far, met, apart = (
+        coal.CollisionRequest(),
+        coal.DistanceRequest(),
+        coal.CollisionResult(),
+        coal.DistanceResult(),
+    )
+    few.enable_contact = False
+
+    def collide(two: Any) -> bool:
+        met.clear()
+        return bool(coal.collide(a, one, b, two, few, met))
+
+    def distance(two: Any) -> float:
+        apart.clear()
+        return float(coal.distance(a, one, b, two, far, apart))
+
+    return {"boolean": lambda: [collide(two) for two in others], "distance": lambda: [distance(two) for two in others]}
+
+
+def ask_fcl(a: Any, b: Any, poses: np.ndarray) -> dict[str, Callable[[], list[Any]]]:
+    """Pose by pose."""
+    one = fcl.CollisionObject(a, fcl.Transform())
+    others = [fcl.CollisionObject(b, fcl.Transform(p[:3, :3], p[:3, 3])) for p in poses]
+
+    def collide(two: Any) -> bool:
+        return bool(fcl.collide(one, two, fcl.CollisionRequest(), fcl.CollisionResult()) > 0)
+
+    def distance(two: Any) -> float:
+        return float(fcl.distance(one, two, fcl.DistanceRequest(), fcl.DistanceResult()))
+
+    return {"boolean": lambda: [collide(two) for two in others], "distance": lambda: [distance(two) for two in others]}
+
+
+def asked(host: Host, guest: Guest, poses: np.ndarray) -> dict[str, dict[str, Callable[[], Any]]]:
+    """All who answer, and what they do for each question."""
+    a, b, each = host.ours, guest.ours, list(poses)
+    found: dict[str, dict[str, Callable[[], Any]]] = {
+        "gjk3d": {
+            "boolean": lambda: [gk.collide(a, b, None, p) for p in each],
+            "distance": lambda: [gk.distance(a, b, None, p).distance for p in each],
+        },
+        "stack": {
+            "boolean": lambda: gk.collide(a, b, None, poses),
+            "distance": lambda: gk.distance(a, b, None, poses).distance,
+        },
+    }
+    if host.in_coal is not None:
+        found["coal"] = ask_coal(host.in_coal, guest.in_coal, poses)
+        if isinstance(host.in_coal, coal.HeightFieldOBBRSS):
+            del found["coal"]["distance"]  # coal has none
+    if host.in_fcl is not None and guest.in_fcl is not None:
+        found["python-fcl"] = ask_fcl(host.in_fcl, guest.in_fcl, poses)
+    return found
+
+
+def differs(question: str, ours: np.ndarray, theirs: np.ndarray) -> float:
+    """The share of other booleans, or the largest difference of distances of what is apart."""
+    if question == "boolean":
+        return float((ours != theirs).mean())
+    return float(np.abs(ours - np.maximum(theirs, 0.0))[ours > 0].max(initial=0.0))
+
+
+def rows(host: Host, size: float, rounds: int) -> Iterator[str]:
+    """The table's rows of one body."""
+    for guest in guests(size):
+        poses = poses_about(host, guest)
+        who = asked(host, guest, poses)
+        for question in ("boolean", "distance"):
+            able = {name: ask[question] for name, ask in who.items() if question in ask}
+            answers = {name: np.array(ask(), dtype=float) for name, ask in able.items()}
+            assert (answers["gjk3d"] == answers["stack"]).all()
+            tasks = [(name, COUNT, ask) for name, ask in able.items()]
+            told = medians(tasks, rounds)
+            peers = [name for name in told if name not in ("gjk3d", "stack")]
+            off = [f"{differs(question, answers['gjk3d'], answers[name]):.1g}" for name in peers]
+            best = f"{min(told[name] for name in peers) / told['gjk3d']:.2g}x" if peers else ""
+            cells = [f"{told[name]:.1f}" if name in told else "" for name in ("gjk3d", "stack", "coal", "python-fcl")]
+            yield (
+                f"| {host.name}, {guest.name} | {question} | {' | '.join(cells)} | {best} |"
+                f" {told['gjk3d'] / told['stack']:.2g}x | {', '.join(off)} |"
+            )
+
+
+def hosts(largest: int) -> Iterator[Callable[[], Host]]:
+    """All bodies up to a size."""
+    yield lambda: of_mesh("torus of 256", trimesh.creation.torus(1.0, 0.3, major_sections=16, minor_sections=8))
+    for count in (10**3, 10**4, 10**5, 10**6):
+        if count <= largest:
+            yield lambda count=count: of_mesh(f"mesh of {count}", bumpy(count))  # type: ignore[misc]
+    yield ground
+    yield lambda: voxels(24)
+    for count in (10**3, 10**4, 10**5, 10**6):
+        if count <= largest:
+            yield lambda count=count: cloud(count)  # type: ignore[misc]
+
+
+def main(given: list[str] | None = None) -> int:
+    """Write a Markdown table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bodies", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--largest", type=int, default=10**5, help="triangles and points, up to a million")
+    parser.add_argument("--size", type=float, default=0.3, help="of the convex shapes; the bodies are about 2")
+    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
+    arguments = parser.parse_args(given)
+    lines = [
+        "# Bodies against convex shapes",
+        "",
+        "Written by `python -m tests.benchmarks.bodies --out FILE`: us of CPU time a question.",
+        "",
+        "| body, shape | question | one a call | in a stack | coal | python-fcl | faster than the faster peer"
+        " | stack faster | peers differ by |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+    ]
+    for make in hosts(arguments.largest):
+        for line in rows(make(), arguments.size, arguments.rounds):
+            print(line, file=sys.stderr, flush=True)
+            lines.append(line)
+    text = "\n".join([*lines, ""])
+    if arguments.out:
+        arguments.out.write_text(text)
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -131,8 +131,8 @@ def _nearest(parts: Parts, points: Array, within: float) -> Array:
     cloud = PointCloud(points, 0.0)._as_parts()
     x = BodyPair(parts, cloud, IDENTITY[0])
     near = np.full(len(points), np.inf)
-    for pairs in x.candidates(within):
-        np.minimum.at(near, pairs[:, 1], x.solve(pairs, narrow.UNSIGNED)[0][:, 0])
+    pairs = x.candidates(within)
+    np.minimum.at(near, cloud._order[pairs[:, 1]], x.solve(pairs, narrow.UNSIGNED)[0][:, 0])
     return near
 
 

@@ -103,6 +103,7 @@ QUESTIONS = [
         "a `Mesh` of the surface", alone=True,
     ),
     Question("`Swept`", lambda a: gk.Swept(a, (1, 2, 3)), "a `Mesh` of the surface", alone=True),
+    Question("`to_json`, `gjk3d replay`", _both(lambda *q: gk.distance(*q).to_json()), "the same"),
     Question("`overlap`", _both(gk.overlap), f"{HULL}; the parts of `decompose()`"),
     Question("`trace=True`, `certificate=True`", _apart(
         lambda *q: (gk.distance(*q, trace=True), gk.distance(*q, certificate=True))

@@ -58,7 +58,7 @@ _WHERE = {
     "BoundingSphere": "query.volumes",
     "gradient": "query.gradient",
     "Gradient": "query.gradient",
-    "verify": "exact",
+    "verify": "query.verify",
     "Verdict": "exact",
     "Axis": "results",
     "AxisKind": "results",
@@ -103,7 +103,6 @@ if TYPE_CHECKING:
     from gjk3d.compat import scene_to_collision as scene_to_collision
     from gjk3d.compiling import warmup as warmup
     from gjk3d.exact import Verdict as Verdict
-    from gjk3d.exact import verify as verify
     from gjk3d.query.bounding import aabb as aabb
     from gjk3d.query.bounding import bounding_sphere as bounding_sphere
     from gjk3d.query.bounding import obb as obb
@@ -131,6 +130,7 @@ if TYPE_CHECKING:
     from gjk3d.query.time_of_impact import ImpactStatus as ImpactStatus
     from gjk3d.query.time_of_impact import shapecast as shapecast
     from gjk3d.query.time_of_impact import time_of_impact as time_of_impact
+    from gjk3d.query.verify import verify as verify
     from gjk3d.query.volumes import AABB as AABB
     from gjk3d.query.volumes import OBB as OBB
     from gjk3d.query.volumes import BoundingSphere as BoundingSphere

@@ -480,7 +480,8 @@ class Distance(Answer[N]):
 
         Shapes, poses, settings, versions and the answer, every number to its last bit. What `collide` says is one bit
         and not written; `signed_distance` of the same pair is, and agrees with it. It is asked again afresh: where a
-        pair remembered its last pose, the last bits may be others.
+        pair remembered its last pose, or a mesh was made by `refit`, the last bits may be others. Large arrays are
+        written as base64 of little-endian numbers.
 
         Parameters
         ----------
@@ -492,7 +493,8 @@ class Distance(Answer[N]):
         UnsupportedPair
             Where a shape is of a class of your own.
         ValueError
-            Where a stack makes a document larger than is read back: take rows of it.
+            Where a stack or a mesh makes a document larger than the 16 MiB that are read back: take rows of the one,
+            send the file of the other along.
 
         Examples
         --------

@@ -16,7 +16,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.surfaces import Surface
-from gjk3d.typing import Array, Bits, Bits3, Ints2, VectorLike
+from gjk3d.typing import Array, Bits, Bits3, Ints, Ints2, VectorLike
 
 _CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)
 _ROOM = 65536
@@ -186,14 +186,18 @@ class VoxelGrid(Body):
     def _as_parts(self) -> Copies:
         return self._cached("parts", self._build_parts)
 
-    def _build_parts(self) -> Copies:
-        """Return boxes of occupied cells, as few as come out of `merged`."""
+    def _merged_cells(self) -> Ints:
+        """Return boxes of occupied cells, as few as come out of `merged`: the first cell, and that behind the last."""
         left, blocks, cell = self._occupied.copy(), [], 0
         while cell < left.size:
             out = np.empty((_ROOM, 6), dtype=np.int64)
             found, cell = merged(left, cell, out)
             blocks.append(out[:found])
-        cells = np.concatenate(blocks)
+        return np.concatenate(blocks)
+
+    def _build_parts(self) -> Copies:
+        """See `Body`."""
+        cells = self._merged_cells()
         ends = np.tile(self.origin, 2) + self.pitch * cells
         middles = self.origin + (0.5 * self.pitch) * (cells[:, :3] + cells[:, 3:])
         sizes, which = np.unique(cells[:, 3:] - cells[:, :3], axis=0, return_inverse=True)

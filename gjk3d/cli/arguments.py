@@ -252,20 +252,19 @@ def convexity_facts(mesh: Mesh) -> dict[str, Any]:
     }
 
 
-def hull_notes(model: Model) -> list[str]:
-    """Say in what the compared hull may differ from the model."""
+def model_notes(model: Model, hulls: bool) -> list[str]:
+    """Say in what that which is compared, hulls or triangles, may differ from what the model is meant to be."""
     notes = []
     if model.part is None and len(model.mesh.parts) > 1:
+        what = "the hull of all together is compared" if hulls else "all together are compared"
         notes.append(
-            f"{model.name} has {len(model.mesh.parts)} parts, and the hull of all together is compared; "
+            f"{model.name} has {len(model.mesh.parts)} parts, and {what}; "
             f"{model.name}#NAME takes one (gjk3d info lists them)"
         )
-    facts = convexity_facts(model.mesh)
+    facts = convexity_facts(model.mesh) if hulls else {"watertight": model.mesh.is_watertight, "convex": None}
     if not facts["watertight"]:
-        count = facts["open_edges"]
-        notes.append(
-            f"{model.name} is not closed ({count} open edges), so it may be hollower than the hull that is compared"
-        )
+        why = "so it may be hollower than the hull that is compared" if hulls else "so nothing is inside it"
+        notes.append(f"{model.name} is not closed ({model.mesh.open_edges} open edges), {why}")
     elif facts["convex"] is False:
         notes.append(f"{model.name} is not convex: the hull that is compared has {_more(facts['hull_volume_ratio'])}")
     return notes

@@ -13,8 +13,8 @@ from gjk3d.cli.arguments import (
     UsageError,
     check_output,
     convexity_facts,
-    hull_notes,
     in_one_unit,
+    model_notes,
     read_models,
     read_pose,
     size_notes,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 IMAGES = (".png", ".jpg", ".jpeg")
 PAGES = (".html", ".htm")
+_WHAT = {True: "convex hulls", False: "triangles"}  #: are compared, by whether hulls are asked for
 
 
 def check(
@@ -38,8 +39,9 @@ def check(
     *,
     pose_a: PoseText = None,
     pose_b: PoseText = None,
+    hulls: Annotated[bool, Parameter(negative=())] = False,
     tol: float | None = None,
-    depth: Literal["auto", "epa", "facets"] = "auto",
+    depth: Literal["auto", "epa", "facets"] | None = None,
     unit: str | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
     image: Path | None = None,
@@ -47,8 +49,8 @@ def check(
 ) -> int:
     """Tell whether two models touch, how far apart they are or how deep they overlap, and where.
 
-    What is compared is the convex hull of each model: hulls apart prove models apart, hulls that overlap do not prove
-    that the models do. Exits with 0 if they are apart, with 1 if they touch or overlap.
+    Decides by triangles: what a closed model encloses is solid, an open one is a surface. Exits with 0 if they are
+    apart, with 1 if they touch or overlap.
 
     Parameters
     ----------
@@ -61,10 +63,14 @@ def check(
         16 numbers of a 4x4 matrix by rows, or a .json, .txt or .npy file of those. Lengths are in the model's unit.
     pose_b
         Where B is, in the same way.
+    hulls
+        Compare the convex hull of each model instead. Hulls apart prove models apart, hulls that overlap do not prove
+        that the models do.
     tol
-        Stop when the bounds are this close, relative to the size of the pair; as close as rounding allows by default.
+        Of hulls: stop when the bounds are this close, relative to the size of the pair; by default as close as rounding
+        allows.
     depth
-        How to find the depth of an overlap: "facets" tries every facet, exact and slow on large hulls.
+        Of hulls: how to find the depth of an overlap. "facets" tries every facet, exact and slow on large hulls.
     unit
         The unit of models whose files state none, such as STL: mm, cm, m, in; where both state one, it goes before
         theirs. Two units are brought to one.
@@ -81,6 +87,9 @@ def check(
     check_output(html, "--html", PAGES, inputs)
     if tol is not None and not 0.0 <= tol < float("inf"):
         raise UsageError(f"--tol {tol:g}: expected a number that is 0 or more")
+    for option, value in (("--tol", tol), ("--depth", depth)):
+        if value is not None and not hulls:
+            raise UsageError(f"{option} {value}: triangles are compared, and this is for hulls; give --hulls with it")
     poses = read_pose(pose_a, "--pose-a"), read_pose(pose_b, "--pose-b")
     import gjk3d as gk
 
@@ -88,24 +97,23 @@ def check(
     models, unit, notes = in_one_unit(read_models(names), unit)
     notes += [
         *size_notes([model.mesh for model in models], unit, said),
-        *dict.fromkeys(hull_notes(models[0]) + hull_notes(models[1])),
+        *dict.fromkeys(line for model in models for line in model_notes(model, hulls)),
     ]
     for text in notes:
         note(text)
-    first, second = (model.mesh.hull() for model in models)
-    result = gk.signed_distance(first, second, *poses, tol=tol, depth=depth)
+    result = _compared(models, poses, hulls, tol, depth or "auto")
     apart = result.lower > 0.0
     if json:
         files = [str(path) for path in (html, image) if path is not None]
-        write_json({**_document(models, poses, unit, notes, result), "files": files})
+        write_json({**_document(models, poses, unit, notes, hulls, result), "files": files})
     else:
-        _print(models, unit, result)
+        _print(models, unit, hulls, result)
     names_shown = safe(models[0].name), safe(models[1].name)
     if html is not None:
         from gjk3d.viz.page import write_html
 
-        surfaces = models[0].mesh, models[1].mesh
-        page_notes = ("The convex hulls of the models are what is compared.", *map(safe, notes))
+        surfaces = (models[0].mesh, models[1].mesh) if hulls else None
+        page_notes = (f"{_WHAT[hulls].capitalize()} of the models are what is compared.", *map(safe, notes))
         write_html(html, result, names=names_shown, notes=page_notes, unit=unit, surfaces=surfaces)
         note(html, "wrote")
     if image is not None:
@@ -115,7 +123,20 @@ def check(
     return 0 if apart else 1
 
 
-def _document(models: list[Model], poses: Any, unit: str | None, notes: list[str], result: Distance) -> dict[str, Any]:
+def _compared(models: list[Model], poses: Any, hulls: bool, tol: float | None, depth: Any) -> Distance:
+    import gjk3d as gk
+
+    if hulls:
+        first, second = (model.mesh.hull() for model in models)
+        return gk.signed_distance(first, second, *poses, tol=tol, depth=depth)
+    for model in models:
+        model.mesh._hush()  # which one is open is said in a note
+    return gk.signed_distance(models[0].mesh, models[1].mesh, *poses)
+
+
+def _document(
+    models: list[Model], poses: Any, unit: str | None, notes: list[str], hulls: bool, result: Distance
+) -> dict[str, Any]:
     from gjk3d.clash.assembly import sha256
     from gjk3d.clash.report import versions
 
@@ -135,7 +156,7 @@ def _document(models: list[Model], poses: Any, unit: str | None, notes: list[str
     return {
         "schema_version": SCHEMA_VERSION,
         "command": "check",
-        "compares": "convex hulls",
+        "compares": _WHAT[hulls],
         "unit": unit,
         "inputs": {"a": inputs[0], "b": inputs[1]},
         "result": result.to_dict(),
@@ -144,7 +165,7 @@ def _document(models: list[Model], poses: Any, unit: str | None, notes: list[str
     }
 
 
-def _print(models: list[Model], unit: str | None, result: Distance) -> None:
+def _print(models: list[Model], unit: str | None, hulls: bool, result: Distance) -> None:
     status = result.status.name
     length = safe(unit) if unit else None
     between = result.lower, result.upper
@@ -164,9 +185,9 @@ def _print(models: list[Model], unit: str | None, result: Distance) -> None:
     else:
         move = ("to touch", f"move B by {vector(-result.distance * result.normal, 9)}")
     rows = [
-        ("A", f"{safe(models[0].name)}, {len(models[0].mesh.hull().points)} hull vertices"),
-        ("B", f"{safe(models[1].name)}, {len(models[1].mesh.hull().points)} hull vertices"),
-        ("compared", f"convex hulls, {f'lengths in {safe(unit)}' if unit else 'unitless'}"),
+        ("A", f"{safe(models[0].name)}, {_size(models[0], hulls)}"),
+        ("B", f"{safe(models[1].name)}, {_size(models[1], hulls)}"),
+        ("compared", f"{_WHAT[hulls]}, {f'lengths in {safe(unit)}' if unit else 'unitless'}"),
         ("distance", f"{told(*between, 12)}{', negative is overlap' if result.distance < 0.0 else ''}"),
         ("proven", f"{below(result.lower, 18)} <= distance <= {above(result.upper, 18)}"),
         *([] if result.tight else [("", "the bounds are wider than usual")]),
@@ -177,3 +198,9 @@ def _print(models: list[Model], unit: str | None, result: Distance) -> None:
     ]
     say((verdict, style), f" {measure}")
     print_labelled(rows)
+
+
+def _size(model: Model, hulls: bool) -> str:
+    if hulls:
+        return f"{len(model.mesh.hull().points)} hull vertices"
+    return f"{len(model.mesh.faces)} triangles, {'solid' if model.mesh.is_solid else 'a surface'}"

@@ -10,8 +10,8 @@ from gjk3d.cli.arguments import (
     PoseText,
     UsageError,
     check_output,
-    hull_notes,
     in_one_unit,
+    model_notes,
     read_direction,
     read_models,
     read_pose,
@@ -93,7 +93,7 @@ def explain(
     notes: list[str] = []
     if len(models) == 2:
         models, unit, notes = in_one_unit(models, unit)
-    for text in [*notes, *dict.fromkeys(line for model in models for line in hull_notes(model))]:
+    for text in [*notes, *dict.fromkeys(line for model in models for line in model_notes(model, hulls=True))]:
         note(text)
     hulls = iter(models)
     pair: list[Any] = []

@@ -2,7 +2,7 @@
 
 Pure Python on integers and fractions, sharing no code with the kernels. Numbers of shapes and poses are floats, so
 they are integers over a power of two; every sum and product below is exact, and what is rounded says to which side.
-What is fast is in `narrow` and `convex`; meshes and other bodies are not judged.
+What is fast is in `narrow` and `convex`. What meshes and other bodies are in these numbers says `bodies.rational`.
 """
 
 from __future__ import annotations

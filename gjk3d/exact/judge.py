@@ -31,6 +31,7 @@ from gjk3d.poses import pose_rows
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array
 
 _UP = Context(prec=2, rounding=ROUND_CEILING)
 
@@ -94,7 +95,7 @@ class Verdict(NamedTuple):
         return ", ".join(f"{name} to {float(_UP.create_decimal(error)):.2g}" for name, error in errors if error < inf)
 
 
-class _Case:
+class Case:
     """What was found about one answer so far."""
 
     def __init__(self, wrong: list[str]) -> None:
@@ -104,6 +105,7 @@ class _Case:
         self.witness_error = self.normal_error = inf
 
     def verdict(self) -> Verdict:
+        """Return what was found."""
         reasons = (*self.wrong, *(f"unprovable: {w}" for w in self.open))
         errors = self.witness_error, self.normal_error
         return Verdict(not reasons, bool(self.wrong), reasons, self.lower, self.upper, *errors)
@@ -126,48 +128,12 @@ class _Case:
 
 
 def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) -> Verdict:
-    """Judge one answer of `distance` or `signed_distance` in rational arithmetic, sharing no code with the solver.
-
-    Shapes and poses are the fractions that their floats are; a pose is its matrix after the polar step, rounded to
-    float64. The judge proves the bounds by the certificate that the answer carries, or else by normals and points that
-    it finds itself, and holds the sign law, the normal, the points, the status and the claim of tightness against them.
-
-    Parameters
-    ----------
-    result : Distance
-        Of one pair; of a stack take a row, ``result[i]``.
-    a, b : Shape
-        The shapes that were asked about.
-    pose_a, pose_b : (4, 4) float, RigidTransform or None
-        Where they were.
-
-    Returns
-    -------
-    Verdict
-        True where every claim is proven. A false claim is refuted; where the judge can do neither, as for a shape
-        that it does not know, the reasons say what is unprovable.
+    """Judge one answer about two convex shapes; see `gjk3d.verify`, which takes others too.
 
     Raises
     ------
     PoseError, ShapeError, UnsupportedPair
         Where a pose is not one rigid transform, a shape is not convex, or both are half-spaces.
-
-    Notes
-    -----
-    The bounds and what the status says of them are proven as they stand, with no tolerance. The rest is a float each
-    and proven to a tolerance, where the size is that of the pair, as in the bound law, and the promise 1e-9 of it for
-    curved shapes and 1e-12 for others:
-
-    - the normal's length is 1 to 1e-12, and ``point_b - point_a`` is ``distance * normal`` to 1e-12 of the size;
-    - an interval called tight is at most two promises wide, as sizes may be measured in more than one way;
-    - each witness point is outside its shape by no more than two promises, or than the width where that is more;
-    - along the normal the shapes are as far apart as the distance to two promises, or to the width where that is more
-      and the answer is called tight, or to a hundred widths where it is not. A half-space has one normal, and the
-      answer's is that to 2e-12 radians.
-
-    Added is what floats can hold: a few last bits of the coordinates. These are what an answer may miss at most; how
-    far its points and its normal were proven, which is mostly a thousand times better, is in the verdict's
-    ``witness_error`` and ``normal_error``.
 
     Examples
     --------
@@ -175,15 +141,12 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     >>> from gjk3d.exact import verify
     >>> pose = np.eye(4); pose[0, 3] = 3
     >>> box, ball = gk.Box((1, 1, 1)), gk.Sphere(1)
-    >>> answer = gk.signed_distance(box, ball, None, pose)
-    >>> bool(verify(answer, box, ball, None, pose)), bool(verify(answer, box, gk.Sphere(2), None, pose))
-    (True, False)
-    >>> verify(answer, box, ball, None, pose).witness_error < 1e-15
+    >>> verify(gk.signed_distance(box, ball, None, pose), box, ball, None, pose).witness_error < 1e-15
     True
     """
     at_a, at_b = _question(result, a, b, pose_a, pose_b)
     claim, wrong = claim_of(result)
-    case = _Case(wrong)
+    case = Case(wrong)
     for name, shape in (("a", a), ("b", b)):
         other = getattr(result, f"shape_{name}", shape)
         if not same_set(shape, other):
@@ -198,8 +161,6 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
 def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Placement, Placement]:
     if not isinstance(result, Distance):
         raise TypeError(f"verify() judges what distance and signed_distance return, not a {type(result).__name__}")
-    if np.ndim(result.normal) != 1:
-        raise TypeError("verify() is of one pair: take a row first, verify(result[i], ...)")
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Shape):
             raise UnsupportedPair(
@@ -207,16 +168,24 @@ def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tup
             )
     if isinstance(a, Halfspace) and isinstance(b, Halfspace):
         raise UnsupportedPair("verify: two half-spaces overlap without end")
-    places = []
+    row_a, row_b = one_row(result, pose_a, pose_b)
+    return placement(row_a), placement(row_b)
+
+
+def one_row(result: Distance, pose_a: Any, pose_b: Any) -> list[Array]:
+    """Return the rows of two poses, or raise where they or the answer are of more than one pair."""
+    if np.ndim(result.normal) != 1:
+        raise TypeError("verify() is of one pair: take a row first, verify(result[i], ...)")
+    found = []
     for name, pose in (("pose_a", pose_a), ("pose_b", pose_b)):
         rows, _ = pose_rows(pose, name)
         if len(rows) != 1:
             raise ShapeError(f"verify: {name} is a stack of {len(rows)} poses, expected the one of this row")
-        places.append(placement(rows[0]))
-    return places[0], places[1]
+        found.append(rows[0])
+    return found
 
 
-def _judge_form(case: _Case, claim: Claim, allowed: Allowed) -> None:
+def judge_form(case: Case, claim: Claim, allowed: Allowed) -> None:
     """Check what needs no more of the shapes than their size."""
     miss = [q - p - claim.distance * n for p, q, n in zip(claim.point_a, claim.point_b, claim.normal, strict=True)]
     square = sum((c * c for c in miss), Fraction(0))
@@ -230,7 +199,7 @@ def _judge_form(case: _Case, claim: Claim, allowed: Allowed) -> None:
 # --- two bounded bodies -----------------------------------------------------------------------------------------------
 
 
-def _body(case: _Case, shape: Shape, at: Placement) -> Body | None:
+def _body(case: Case, shape: Shape, at: Placement) -> Body | None:
     body = body_of(shape)
     if body is None:
         case.open.append(f"a {type(shape).__name__} is not given by numbers that the judge knows")
@@ -239,13 +208,13 @@ def _body(case: _Case, shape: Shape, at: Placement) -> Body | None:
 
 
 def _judge_cores(
-    case: _Case, claim: Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement, certificate: Any
+    case: Case, claim: Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement, certificate: Any
 ) -> None:
     body_a, body_b = _body(case, a, at_a), _body(case, b, at_b)
     if body_a is None or body_b is None:
         return
     allowed = allowance(claim, [(body_a, at_a), (body_b, at_b)], a._slack() + b._slack())
-    _judge_form(case, claim, allowed)
+    judge_form(case, claim, allowed)
     difference = Difference(body_a, body_b)
     n, _ = in_integers(claim.normal)
     proof = Enclosure(_wanted(claim, difference.radius_high), claim.upper + difference.radius_low)
@@ -265,7 +234,7 @@ def _judge_cores(
     if claim.of_surfaces:
         _judge_normal(case, claim, n, difference, allowed)
     sides = ("point_a", claim.point_a, body_a, n), ("point_b", claim.point_b, body_b, negative(n))
-    _note_witnesses(case, [_judge_point(case, claim, *side, allowed) for side in sides])
+    note_witnesses(case, [_judge_point(case, claim, *side, allowed) for side in sides])
 
 
 def _wanted(claim: Claim, radius: Fraction) -> Fraction | None:
@@ -273,7 +242,7 @@ def _wanted(claim: Claim, radius: Fraction) -> Fraction | None:
     return None if claim.unsigned and claim.lower <= 0 else claim.lower + radius
 
 
-def _judge_normal(case: _Case, claim: Claim, n: Vec, difference: Difference, allowed: Allowed) -> None:
+def _judge_normal(case: Case, claim: Claim, n: Vec, difference: Difference, allowed: Allowed) -> None:
     """Check that the normal proves the answer: its own support gap is a lower bound."""
     found = -difference.height(n).bracket()[1] - difference.radius_high
     error = max(claim.distance - found, Fraction(0))
@@ -283,7 +252,7 @@ def _judge_normal(case: _Case, claim: Claim, n: Vec, difference: Difference, all
 
 
 def _judge_point(
-    case: _Case, claim: Claim, name: str, point: FractionVec, body: Body, outward: Vec, allowed: Allowed
+    case: Case, claim: Claim, name: str, point: FractionVec, body: Body, outward: Vec, allowed: Allowed
 ) -> Fraction | None:
     """Prove that a point is in its shape, or as close as rounding brings it; return how far it is off at most.
 
@@ -302,7 +271,8 @@ def _judge_point(
     return max(high, Difference(body, at_point(point)).height(outward).bracket()[1] + body.radius_high)
 
 
-def _note_witnesses(case: _Case, off: list[Fraction | None]) -> None:
+def note_witnesses(case: Case, off: list[Fraction | None]) -> None:
+    """Note how far off the witness points are at most, where that is known of all."""
     known = [x for x in off if x is not None]
     if len(known) == len(off):
         case.witness_error = float_above(max(known))
@@ -312,7 +282,7 @@ def _note_witnesses(case: _Case, off: list[Fraction | None]) -> None:
 
 
 def _judge_plane(
-    case: _Case, claim: Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement, certificate: Any
+    case: Case, claim: Claim, a: Shape, b: Shape, at_a: Placement, at_b: Placement, certificate: Any
 ) -> None:
     names = ("point_a", claim.point_a), ("point_b", claim.point_b)
     n, _ = in_integers(claim.normal)
@@ -329,7 +299,7 @@ def _judge_plane(
     x, y, z = (Fraction(c) * Fraction(solid.offset) for c in solid.normal.tolist())
     surface = place(at_point((x, y, z)), at_solid)
     allowed = allowance(claim, [(body, at_shape), (surface, at_solid)], shape._slack())
-    _judge_form(case, claim, allowed)
+    judge_form(case, claim, allowed)
     low, high = heights(plane, body)
     proof = Enclosure(_wanted(claim, body.radius_high), claim.upper + body.radius_low)
     proof.raise_low(low, plane.normal)
@@ -349,4 +319,4 @@ def _judge_plane(
     if outside > allowed.points:
         case.wrong.append(f"{on_solid[0]} is outside the half-space")
     off = max(-inside, outside) if claim.of_surfaces else max(Fraction(0), outside)
-    _note_witnesses(case, [off, _judge_point(case, claim, *on_shape, body, negative(plane.normal), allowed)])
+    note_witnesses(case, [off, _judge_point(case, claim, *on_shape, body, negative(plane.normal), allowed)])

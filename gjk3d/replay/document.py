@@ -18,10 +18,10 @@ from gjk3d.convex.checks import FACETS
 from gjk3d.errors import Gjk3dError, ParseError
 from gjk3d.narrow import solve as narrow
 from gjk3d.query import distance as queries
+from gjk3d.query.dispatch import Collider
+from gjk3d.replay.bodies import read_collider, write_collider
 from gjk3d.replay.json_reader import MAX_BYTES, Value, read_json
-from gjk3d.replay.shapes import read_shape, write_shape
 from gjk3d.results import Certificate, Distance, Status
-from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array
 
 
@@ -168,7 +168,7 @@ class Case(NamedTuple):
         "distance" or "signed_distance".
     arguments : dict
         Its keywords.
-    a, b : Shape
+    a, b : Shape, Mesh or the like
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float or None
     answer : Distance
         What was seen.
@@ -189,8 +189,8 @@ class Case(NamedTuple):
 
     query: str
     arguments: dict[str, Any]
-    a: Shape
-    b: Shape
+    a: Collider
+    b: Collider
     pose_a: Array | None
     pose_b: Array | None
     answer: Distance
@@ -224,7 +224,7 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
     Parameters
     ----------
     result : Distance
-        Of two shapes, of one pair of poses or of many.
+        Of two shapes or bodies, of one pair of poses or of many.
     path : path, optional
         Where to write it.
 
@@ -252,8 +252,8 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
         "schema_version": SCHEMA_VERSION,
         "query": query,
         "arguments": arguments,
-        "a": write_shape(result.shape_a),
-        "b": write_shape(result.shape_b),
+        "a": write_collider(result.shape_a),
+        "b": write_collider(result.shape_b),
         "pose_a": None if result.pose_a is None else result.pose_a.tolist(),
         "pose_b": None if result.pose_b is None else result.pose_b.tolist(),
         "answer": _write_answer(result),
@@ -343,7 +343,7 @@ def read(path: str | os.PathLike[str]) -> Case:
     )
     query = fields["query"].one_of("distance", "signed_distance")
     arguments = _read_arguments(fields["arguments"], query)
-    a, b = read_shape(fields["a"]), read_shape(fields["b"])
+    a, b = read_collider(fields["a"]), read_collider(fields["b"])
     pose_a, pose_b = _read_pose(fields["pose_a"]), _read_pose(fields["pose_b"])
     answer = _read_answer(fields["answer"])
     answer.shape_a, answer.shape_b, answer.pose_a, answer.pose_b = a, b, pose_a, pose_b

@@ -63,10 +63,9 @@ def write_shape(shape: Shape) -> dict[str, Any]:
     """
     kind = next((cls for cls in SHAPES if isinstance(shape, cls)), None)
     if kind is None or (isinstance(shape, Composed) and shape._functions):
-        why = "a document holds convex shapes; send the files of meshes along, or write the question of their hulls"
-        if isinstance(shape, Shape):
-            why = "it is not given by numbers that gjk3d knows"
-        raise UnsupportedPair(f"a {type(shape).__name__} cannot be written: {why}")
+        raise UnsupportedPair(
+            f"a {type(shape).__name__} cannot be written: it is not given by numbers that gjk3d knows"
+        )
     name = kind.__name__
     if isinstance(shape, Rounded):
         return {"shape": name, "core": write_shape(shape.core), "radius": shape.radius}
@@ -102,8 +101,8 @@ def _write_hull(shape: ConvexHull) -> dict[str, Any]:
 # --- read -------------------------------------------------------------------------------------------------------------
 
 
-def read_shape(value: Value) -> Shape:
-    """Return the shape that `write_shape` wrote, or someone by hand.
+def read_shape(value: Value, others: tuple[str, ...] = ()) -> Shape:
+    """Return the shape that `write_shape` wrote, or someone by hand; a message names ``others`` that are known too.
 
     Raises
     ------
@@ -113,7 +112,7 @@ def read_shape(value: Value) -> Shape:
     kind = value.peek("shape")
     name = kind.text()
     if name not in _CLASSES:
-        kind.wrong(f"one of {', '.join(_CLASSES)}")
+        kind.wrong(f"one of {', '.join((*_CLASSES, *others))}")
     special: dict[str, Callable[[Value], Shape]] = {
         "Rounded": _read_rounded,
         "Composed": _read_composed,

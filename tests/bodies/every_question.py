@@ -79,6 +79,10 @@ def _pair(a: Any, b: Any, turned: bool) -> None:
         ask(*poses)
 
 
+def _judged(a: Any, b: Any, pose_a: Any, pose_b: Any) -> None:
+    assert not gk.verify(gk.distance(a, b, pose_a, pose_b), a, b, pose_a, pose_b).refuted
+
+
 HULL = "`hull()`"
 QUESTIONS = [
     Question("`collide`", _both(gk.collide), "a large `Box` for the half-space, a `Mesh` of the surface"),
@@ -103,6 +107,8 @@ QUESTIONS = [
         "a `Mesh` of the surface", alone=True,
     ),
     Question("`Swept`", lambda a: gk.Swept(a, (1, 2, 3)), "a `Mesh` of the surface", alone=True),
+    Question("`to_json`, `gjk3d replay`", _both(lambda *q: gk.distance(*q).to_json()), "the same"),
+    Question("`verify`", _both(_judged), "a large `Box` for the half-space, a `Mesh` of the surface"),
     Question("`overlap`", _both(gk.overlap), f"{HULL}; the parts of `decompose()`"),
     Question("`trace=True`, `certificate=True`", _apart(
         lambda *q: (gk.distance(*q, trace=True), gk.distance(*q, certificate=True))

@@ -22,16 +22,21 @@ DATA = Path(__file__).parents[2] / "data"
     ("x", "code", "verdict", "distance"),
     [(5, 0, "APART by 3", 3), (2, 1, "TOUCHING", 0), (1.5, 1, "OVERLAPPING by 0.5", -0.5)],
 )
-def test_verdict_and_exit_code(run, box, x, code, verdict, distance):
+@pytest.mark.parametrize(
+    ("hulls", "size", "what"),
+    [((), "12 triangles, solid", "triangles"), (("--hulls",), "8 hull vertices", "convex hulls")],
+)
+def test_verdict_and_exit_code(run, box, x, code, verdict, distance, hulls, size, what):
     a, b = box("a.stl"), box("b.stl", (x, 0.25, 0))
-    said = run("check", a, b)
+    said = run("check", a, b, *hulls)
     assert said.code == code
     assert said.out.startswith(verdict)
-    assert "convex hulls, unitless" in said.out
-    assert "A             a.stl, 8 hull vertices" in said.out
+    assert f"{what}, unitless" in said.out
+    assert f"A             a.stl, {size}" in said.out
     assert "from A to B" in said.out
     assert said.err == ""
-    document = json.loads(run("check", a, b, "--json").out)
+    document = json.loads(run("check", a, b, "--json", *hulls).out)
+    assert document["compares"] == what
     assert document["result"]["distance"] == pytest.approx(distance, abs=1e-12)
     assert document["result"]["lower"] <= distance <= document["result"]["upper"]
 
@@ -44,7 +49,7 @@ def test_the_move_that_is_printed_makes_them_touch(run, box):
 
 
 def test_json_is_one_complete_document(run, assembly):
-    said = run("check", f"{assembly}#plate", f"{assembly}#ell", "--json", "--pose-b", "1,0,0")
+    said = run("check", f"{assembly}#plate", f"{assembly}#ell", "--json", "--pose-b", "1,0,0", "--hulls")
     document = json.loads(said.out)
     assert said.code == 0
     assert document["schema_version"] == 1
@@ -64,17 +69,32 @@ def test_json_is_one_complete_document(run, assembly):
 
 
 def test_notes_say_where_the_hull_is_not_the_model(run, assembly, box):
-    said = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m")
+    said = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m", "--hulls")
     assert "assembly.glb has 3 parts, and the hull of all together is compared; assembly.glb#NAME takes one" in said.err
     assert "assembly.glb is not closed (3 open edges)" in said.err
     assert "lengths in meters" in said.out
     assert "APART by 7 meters" in said.out
+    said = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m")
+    assert "assembly.glb has 3 parts, and all together are compared; assembly.glb#NAME takes one" in said.err
+    assert "assembly.glb is not closed (3 open edges), so nothing is inside it" in said.err
+    assert "triangles, a surface" in said.out
+    assert "APART by 7 meters" in said.out
 
 
-@pytest.mark.parametrize("pair", json.loads((DATA / "models.truth.json").read_text())["pairs"], ids=lambda p: p["case"])
+TRUTH = json.loads((DATA / "models.truth.json").read_text())
+
+
+@pytest.mark.parametrize("pair", TRUTH["pairs"], ids=lambda p: p["case"])
 def test_the_models_of_the_project(run, pair):
     poses = ("--pose-a", json.dumps(pair["pose_a"]), "--pose-b", json.dumps(pair["pose_b"]))
     said = run("check", DATA / pair["a"], DATA / pair["b"], *poses, "--json")
+    result, kind, truth = json.loads(said.out)["result"], pair["kind"], pair["solid"]["distance"]
+    assert result["status"] == {"clear": "separated", "hard": "overlapping", "touch": "touching"}[kind]
+    assert said.code == (0 if kind == "clear" else 1)
+    if truth is not None:
+        assert result["lower"] <= truth[1] + TRUTH["slack"]
+        assert result["upper"] >= truth[0] - TRUTH["slack"]
+    said = run("check", DATA / pair["a"], DATA / pair["b"], *poses, "--json", "--hulls")
     result, truth = json.loads(said.out)["result"], pair["hull"]
     assert result["status"] == truth["status"]
     assert result["distance"] == pytest.approx(truth["distance"], abs=max(truth["tolerance"], 1e-9))
@@ -85,7 +105,7 @@ def test_nearly_convex_is_told_in_percent(run, tmp_path, box):
     dented = trimesh.creation.icosphere(subdivisions=2)
     dented.vertices[0] *= 0.9
     dented.export(tmp_path / "dented.off")
-    said = run("check", tmp_path / "dented.off", box("far.stl", (9, 0, 0)))
+    said = run("check", tmp_path / "dented.off", box("far.stl", (9, 0, 0)), "--hulls")
     assert said.err == "note: dented.off is not convex: the hull that is compared has 0.091 % more volume\n"
 
 
@@ -171,6 +191,8 @@ def test_a_bad_pose_is_refused_before_the_models_are_read(run, box, tmp_path, mo
         ("--image", "a.png", "'a.png' is an input"),
         ("--tol", "-1", "--tol -1: expected a number that is 0 or more"),
         ("--tol", "nan", "--tol nan"),
+        ("--tol", "0.1", "--tol 0.1: triangles are compared, and this is for hulls; give --hulls with it"),
+        ("--depth", "epa", "--depth epa: triangles are compared"),
     ],
 )
 def test_a_bad_output_is_refused_before_the_models_are_read(run, box, tmp_path, monkeypatch, option, name, message):
@@ -258,7 +280,7 @@ def test_two_units_are_brought_to_one(run, assembly, tmp_path, box):
 def test_a_wide_interval_is_not_sold_as_exact(run, tmp_path):
     ball = tmp_path / "ball.stl"
     ball.write_bytes(trimesh.creation.icosphere(3).export(file_type="stl"))
-    said = run("check", ball, ball, "--pose-b", "0.1 0.2 0.3", "--tol", "0.3")
+    said = run("check", ball, ball, "--pose-b", "0.1 0.2 0.3", "--tol", "0.3", "--hulls")
     assert "the bounds are wider than usual" in said.out
     assert "enough, perhaps more than needed" in said.out
     assert "they just touch" in run("check", ball, ball, "--pose-b", "0.1 0.2 0.3").out
@@ -317,3 +339,21 @@ def test_models_of_a_size_that_suggests_another_unit_are_remarked_on(run, tmp_pa
         said = run("check", tmp_path / name, tmp_path / name, "--json")
         assert f"note: all is {size:g} meters in size".replace("meters", "m") in said.err
         assert "say what unit" in json.loads(said.out)["notes"][0]
+
+
+def test_a_bolt_in_its_hole_is_apart_and_its_hull_is_not(run):
+    asked = ("check", DATA / "bracket.stl", DATA / "bolt.stl", "--pose-b", "12 -2 4.5")
+    said = run(*asked)
+    assert said.code == 0
+    assert said.out.startswith("APART by 0.2974")
+    assert "compared      triangles" in said.out
+    said = run(*asked, "--hulls")
+    assert said.code == 1
+    assert said.out.startswith("OVERLAPPING by 8.5")
+    assert "compared      convex hulls" in said.out
+
+
+def test_the_page_says_what_was_compared(run, box, tmp_path):
+    for hulls, text in (((), "Triangles of the models"), (("--hulls",), "Convex hulls of the models")):
+        run("check", box("a.stl"), box("b.stl", (5, 0, 0)), "--html", tmp_path / "out.html", *hulls)
+        assert f"{text} are what is compared." in (tmp_path / "out.html").read_text(encoding="utf-8")

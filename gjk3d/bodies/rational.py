@@ -1,0 +1,163 @@
+"""What bodies are in rational numbers: their parts as the exact judge takes them, made of what a body is given by.
+
+No places that the kernels use are taken: a mesh is its faces as they were given, a grid boxes of its cubes, counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from gjk3d.bodies.base import Body
+from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.surface import TriangleSurface
+from gjk3d.bodies.topology import body_numbers
+from gjk3d.bodies.voxels import VoxelGrid
+from gjk3d.errors import UnsupportedPair
+from gjk3d.exact.arithmetic import FractionVec, fractions
+from gjk3d.exact.convex_sets import Body as ConvexSet
+from gjk3d.exact.convex_sets import Placement, Side, at_point, body_of, of_points, place
+from gjk3d.exact.convex_sets import placement as placed_at
+from gjk3d.exact.cuts import Union
+from gjk3d.exact.unions import Solid, Whole, is_closed
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array
+
+
+class _Own(NamedTuple):
+    """A body in its own frame."""
+
+    parts: list[ConvexSet]
+    pieces: list[FractionVec]
+    solids: list[ConvexSet]  #: three vertices a face, in one set
+    size: float
+    doubts: list[str]
+
+
+def whole_of(name: str, x: Body | Shape, row: Array) -> Whole:
+    """Return what can be asked about, at a pose row.
+
+    Raises
+    ------
+    UnsupportedPair
+        For what goes on without end, and for classes of the user.
+    """
+    make = _OWN.get(type(x)) if isinstance(x, Body) else None if isinstance(x, Halfspace) else _of_shape
+    if make is None:
+        raise UnsupportedPair(
+            f"verify: {name} is a {type(x).__name__} beside what is not convex, which is not judged: make it a large "
+            "gjk3d.Box, or a gjk3d.Mesh of its surface"
+        )
+    found: _Own = x._cached("rational", partial(cast("Callable[[Any], _Own]", make), x))
+    at = placed_at(row)
+    side = Side(name, at_point((Fraction(0),) * 3), at)
+    return Whole(
+        name,
+        Union([place(part, at) for part in found.parts]),
+        [side.placed(p) for p in found.pieces],
+        [_solid(solid, at) for solid in found.solids],
+        found.size,
+        side.placed((Fraction(0),) * 3),
+        found.doubts,
+    )
+
+
+def _solid(faces: ConvexSet, at: Placement) -> Solid:
+    there = place(faces, at)
+    points = there.terms[0].sets[0]
+    return Solid([(points[k], points[k + 1], points[k + 2]) for k in range(0, len(points), 3)], there.scale)
+
+
+# --- of each kind -----------------------------------------------------------------------------------------------------
+
+
+def _point_in(part: ConvexSet) -> FractionVec:
+    points = [points[0] for points in part.terms[0].sets]
+    x, y, z = (Fraction(sum(p[k] for p in points), part.scale) for k in range(3))
+    return x, y, z
+
+
+def _of_shape(x: Shape) -> _Own:
+    core = body_of(x)
+    if core is None:
+        unknown = f"a {type(x).__name__} is not given by numbers that the judge knows"
+        return _Own([at_point((Fraction(0),) * 3)], [], [], 0.0, [unknown])
+    return _Own([core], [_point_in(core)], [], float(np.abs(x.bounds).max()), [])
+
+
+def _of_mesh(x: Mesh) -> _Own:
+    corners = x.vertices[x.faces]
+    first = np.unique(body_numbers(x.vertices, x.faces), return_index=True)[1]
+    pieces = [fractions(corners[k, 0]) for k in first]
+    solids, doubts = _solids_of(x)
+    return _Own([of_points(c) for c in corners], pieces, solids, float(np.abs(corners).max()), doubts)
+
+
+def _solids_of(x: TriangleSurface) -> tuple[list[ConvexSet], list[str]]:
+    """Return the closed surface of a mesh whose inside counts, if it has one."""
+    if not x.is_solid:
+        return [], []
+    skin = x.skin
+    numbers: dict[bytes, int] = {}
+    number = [numbers.setdefault(v.tobytes(), len(numbers)) for v in skin.vertices]
+    faces = [(number[i], number[j], number[k]) for i, j, k in skin.faces.tolist()]
+    some = [len({i, j, k}) == 3 for i, j, k in faces]
+    if not is_closed([face for face, whole in zip(faces, some, strict=True) if whole]):
+        return [], ["a mesh counts as closed, and its edges do not pair"]
+    return [of_points(skin.vertices[skin.faces[np.array(some)]].reshape(-1, 3))], []
+
+
+def _of_compound(x: Compound) -> _Own:
+    whole = _Own([], [], [], 0.0, [])
+    size = 0.0
+    for thing, row in x._parts:
+        own = _of_mesh(thing) if isinstance(thing, Mesh) else _of_shape(thing)
+        at = placed_at(row)
+        side = Side("a", at_point((Fraction(0),) * 3), at)
+        whole.parts.extend(place(part, at) for part in own.parts)
+        whole.pieces.extend(side.placed(p) for p in own.pieces)
+        whole.solids.extend(place(solid, at) for solid in own.solids)
+        whole.doubts.extend(own.doubts)
+        size = max(size, 2.0 * own.size + float(np.abs(row[9:12]).max()))
+    return whole._replace(size=size)
+
+
+def _of_cloud(x: PointCloud) -> _Own:
+    radius = Fraction(x.radius)
+    parts = [at_point(fractions(p))._replace(radius_low=radius, radius_high=radius) for p in x.points]
+    size = float(np.abs(x.points).max()) + x.radius
+    return _Own(parts, [fractions(p) for p in x.points], [], size, [])
+
+
+def _of_voxels(x: VoxelGrid) -> _Own:
+    origin, pitch = fractions(x.origin), Fraction(x.pitch)
+    boxes = x._merged_cells()
+    parts = [of_points(_corners(origin, pitch, box)) for box in boxes.tolist()]
+    size = float(np.abs(x.origin).max()) + x.pitch * max(x.occupied.shape)
+    covered = np.zeros(x.occupied.shape, dtype=bool)
+    for i, j, k, a, b, c in boxes.tolist():
+        covered[i:a, j:b, k:c] = True
+    doubts = [] if np.array_equal(covered, x.occupied) else ["the boxes of cubes are not the cubes"]
+    return _Own(parts, [_point_in(part) for part in parts], [], size, doubts)
+
+
+def _corners(origin: FractionVec, pitch: Fraction, box: list[int]) -> Iterator[FractionVec]:
+    for ends in product((0, 3), repeat=3):
+        x, y, z = (o + pitch * box[axis + end] for axis, (o, end) in enumerate(zip(origin, ends, strict=True)))
+        yield x, y, z
+
+
+_OWN: dict[type, Callable[[Any], _Own]] = {
+    Mesh: _of_mesh,
+    Compound: _of_compound,
+    PointCloud: _of_cloud,
+    VoxelGrid: _of_voxels,
+}

@@ -1,0 +1,299 @@
+"""Unions of convex sets, and cuts: groups of parts of the one and of the other, each two with a plane between them.
+
+A cut is looked for in floats and judged in rational numbers, so how it was found does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d.exact.arithmetic import ORIGIN, Enclosure, FractionVec, Root, Vec, dot, float_above, fractions, in_integers
+from gjk3d.exact.convex_sets import Body, at_point
+from gjk3d.exact.difference import Difference
+from gjk3d.exact.signed import enclose
+from gjk3d.poses import UNIT_ROUNDOFF
+from gjk3d.typing import Array, Ints
+
+_STEPS = 12  #: directions that are tried for one plane
+_MOST = 20_000  #: pairs of groups that are looked at
+_MOST_ASKED = 500  #: pairs of parts whose depth is asked in rational numbers
+_AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+
+
+class Union:
+    """Convex sets in world coordinates that make one body, with floats near their points to look for planes.
+
+    Attributes
+    ----------
+    parts : sequence of Body
+    low, high : (n, 3) float
+        Corners of boxes about the parts, right to rounding.
+    """
+
+    def __init__(self, parts: Sequence[Body]) -> None:
+        self.parts = parts
+        points = [_float_points(part) for part in parts]
+        self.radii = np.array([float_above(part.radius_high) for part in parts])
+        self._starts = np.cumsum([0, *(len(p) for p in points)])
+        self._points = np.concatenate(points)
+        self.low = np.minimum.reduceat(self._points, self._starts[:-1]) - self.radii[:, None]
+        self.high = np.maximum.reduceat(self._points, self._starts[:-1]) + self.radii[:, None]
+        self.reach = float(max(np.abs(self.low).max(), np.abs(self.high).max()))
+        self.order = np.arange(len(parts))
+        self._middles: dict[tuple[int, int], int] = {}
+
+    def points(self, low: int, high: int) -> Array:
+        """Return the points of a range of `order`."""
+        which = self.order[low:high]
+        if len(which) == len(self.parts):
+            return self._points
+        rows = [np.arange(self._starts[k], self._starts[k + 1]) for k in which]
+        chosen: Array = self._points[np.concatenate(rows)]
+        return chosen
+
+    def radius(self, low: int, high: int) -> float:
+        """Return the greatest radius in a range of `order`."""
+        return float(self.radii[self.order[low:high]].max())
+
+    def middle(self, low: int, high: int) -> int:
+        """Return where a range of `order` is split; the first time its parts are sorted for that."""
+        if (low, high) not in self._middles:
+            which = self.order[low:high]
+            places = self.low[which] + self.high[which]
+            axis = int(np.ptp(places, axis=0).argmax())
+            self.order[low:high] = which[np.argsort(places[:, axis], kind="stable")]
+            self._middles[low, high] = (low + high) // 2
+        return self._middles[low, high]
+
+    def about(self, point: FractionVec, within: float) -> list[int]:
+        """Return the parts whose boxes are no farther from a point than that."""
+        p = np.array([float(c) for c in point])
+        near = ((p >= self.low - within) & (p <= self.high + within)).all(axis=1)
+        return [int(k) for k in np.flatnonzero(near)]
+
+
+def _float_points(part: Body) -> Array:
+    """Return points whose hull holds a part without its radius, to rounding."""
+    if len(part.terms) == 1 and len(part.terms[0].sets) == 1 and not part.curved:
+        return np.array([[c / part.scale for c in p] for p in part.terms[0].sets[0]])
+    alone = Difference(part, at_point(ORIGIN))
+    ends = [
+        [sign * (alone.support((sign * x, sign * y, sign * z))[2] / alone.scale) for sign in (-1, 1)]
+        for x, y, z in _AXES
+    ]
+    return np.array([(x, y, z) for x in ends[0] for y in ends[1] for z in ends[2]])
+
+
+class Cut(NamedTuple):
+    """Pairs of groups, each a range of the order of the parts of its union, and a direction from A to B for each."""
+
+    order_a: Ints
+    order_b: Ints
+    ranges: Ints  #: (k, 4) the first of A and the one behind its last, and those of B
+    normals: Array  #: (k, 3)
+
+
+# --- looked for -------------------------------------------------------------------------------------------------------
+
+
+def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> Cut | None:
+    """Return a cut that seems to prove that all parts of A are so far from all of B; None where it takes too long.
+
+    ``normal`` is tried first.
+    """
+    # so much wider a gap of floats is one of rational numbers too
+    want = float_above(least) + 16.0 * UNIT_ROUNDOFF * max(a.reach, b.reach)
+    ranges: list[tuple[int, int, int, int]] = []
+    normals: list[Array] = []
+    left = [(0, len(a.parts), 0, len(b.parts), normal)]
+    looked = 0
+    while left:
+        looked += 1
+        if looked > _MOST:
+            return None
+        a0, a1, b0, b1, hint = left.pop()
+        best, way = _plane(a, b, (a0, a1, b0, b1), (normal, hint), want)
+        if best >= want or (a1 - a0 == 1 and b1 - b0 == 1):
+            if best < want:
+                way = _exact_way(a.parts[a.order[a0]], b.parts[b.order[b0]], least, way)
+            ranges.append((a0, a1, b0, b1))
+            normals.append(way)
+            continue
+        if b1 - b0 == 1 or (a1 - a0 > 1 and _width(a, a0, a1) >= _width(b, b0, b1)):
+            middle = a.middle(a0, a1)
+            left += [(a0, middle, b0, b1, way), (middle, a1, b0, b1, way)]
+        else:
+            middle = b.middle(b0, b1)
+            left += [(a0, a1, b0, middle, way), (a0, a1, middle, b1, way)]
+    return Cut(a.order.copy(), b.order.copy(), np.array(ranges, dtype=np.int64), np.array(normals))
+
+
+def find_pair(a: Union, b: Union, most: Fraction, normal: Array) -> bool | None:
+    """Tell whether two parts are proven to have a signed distance of at most that; None where it takes too long."""
+    want = float_above(most) + 16.0 * UNIT_ROUNDOFF * max(a.reach, b.reach)
+    left = [(0, len(a.parts), 0, len(b.parts))]
+    looked = asked = 0
+    while left:
+        a0, a1, b0, b1 = left.pop()
+        looked += 1
+        best, way = _plane(a, b, (a0, a1, b0, b1), (normal, normal), want)
+        if best > want or _boxes_gap(a, b, (a0, a1, b0, b1)) > want:
+            continue
+        if a1 - a0 == 1 and b1 - b0 == 1:
+            difference = Difference(a.parts[a.order[a0]], b.parts[b.order[b0]])
+            proof = Enclosure(None, most + difference.radius_low)
+            enclose(difference, _whole(way), proof)
+            if proof.high_proven:
+                return True
+            asked += 1
+        elif b1 - b0 == 1 or (a1 - a0 > 1 and _width(a, a0, a1) >= _width(b, b0, b1)):
+            middle = a.middle(a0, a1)
+            left += [(a0, middle, b0, b1), (middle, a1, b0, b1)]
+        else:
+            middle = b.middle(b0, b1)
+            left += [(a0, a1, b0, middle), (a0, a1, middle, b1)]
+        if looked > _MOST or asked > _MOST_ASKED:
+            return None
+    return False
+
+
+def _boxes_gap(a: Union, b: Union, of: tuple[int, int, int, int]) -> float:
+    """Return the widest gap of the boxes about two groups along an axis, negative where they overlap."""
+    ours, theirs = a.order[of[0] : of[1]], b.order[of[2] : of[3]]
+    ahead = b.low[theirs].min(axis=0) - a.high[ours].max(axis=0)
+    behind = a.low[ours].min(axis=0) - b.high[theirs].max(axis=0)
+    return float(max(ahead.max(), behind.max()))
+
+
+def _width(union: Union, low: int, high: int) -> float:
+    which = union.order[low:high]
+    return float((union.high[which].max(axis=0) - union.low[which].min(axis=0)).max())
+
+
+def _plane(
+    a: Union, b: Union, of: tuple[int, int, int, int], hints: tuple[Array, Array], want: float
+) -> tuple[float, Array]:
+    """Return the widest gap between two groups that was seen, and its direction: by Gilbert's algorithm, 1966."""
+    p, q = a.points(*of[:2]), b.points(*of[2:])
+    radius = a.radius(*of[:2]) + b.radius(*of[2:])
+    best, way = -np.inf, hints[0]
+    v = None
+    n = hints[0]
+    for step in range(_STEPS):
+        along_a, along_b = p @ n, q @ n
+        i, j = int(along_a.argmax()), int(along_b.argmin())
+        gap = float(along_b[j] - along_a[i]) - radius
+        if gap > best:
+            best, way = gap, n
+        if best >= want:
+            break
+        w = q[j] - p[i]
+        if v is None:
+            v = w
+        else:
+            edge = w - v
+            length = float(edge @ edge)
+            v = v + edge * min(1.0, max(0.0, -float(v @ edge) / length)) if length > 0.0 else v
+        size = float(np.linalg.norm(v))
+        if not size > 0.0 or size - radius < want:
+            break  # the hulls of the groups are nearer than that
+        n = hints[1] if step == 0 else v / size
+    return best, way
+
+
+def _exact_way(p: Body, q: Body, least: Fraction, hint: Array) -> Array:
+    """Return a direction that parts two convex sets, to the last bits of floats."""
+    difference = Difference(p, q)
+    proof = Enclosure(least + difference.radius_high)
+    enclose(difference, _whole(hint), proof)
+    size = max(abs(c) for c in proof.normal)
+    way = np.array([c / size for c in proof.normal])
+    unit: Array = way / np.linalg.norm(way)
+    return unit
+
+
+def _whole(n: Array) -> Vec:
+    whole, _ = in_integers(fractions(n))
+    return whole
+
+
+# --- judged -----------------------------------------------------------------------------------------------------------
+
+
+def flaws_of_cut(cut: Cut, a: Union, b: Union, least: Fraction) -> list[str]:
+    """Return why a cut does not prove that all parts of A are so far from all of B, each as by a plane between them.
+
+    Two single parts that the plane does not part enough are asked anew.
+    """
+    for name, order, union in (("order_a", cut.order_a, a), ("order_b", cut.order_b, b)):
+        if np.shape(order) != (len(union.parts),) or sorted(order.tolist()) != list(range(len(union.parts))):
+            return [f"{name} does not number all {len(union.parts)} parts"]
+    if np.shape(cut.ranges) != (len(cut.normals), 4) or np.shape(cut.normals) != (len(cut.ranges), 3):
+        return [f"{len(cut.ranges)} pairs of groups have normals of shape {np.shape(cut.normals)}"]
+    if not np.isfinite(cut.normals).all() or not cut.normals.any(axis=1).all():
+        return ["a normal in it is none"]
+    ranges = [tuple(row) for row in cut.ranges.tolist()]
+    sizes = len(a.parts), len(b.parts)
+    if not all(0 <= a0 < a1 <= sizes[0] and 0 <= b0 < b1 <= sizes[1] for a0, a1, b0, b1 in ranges):
+        return ["a group in it has parts that are not there"]
+    if not _cover(ranges, *sizes):
+        return ["it leaves out a pair of parts"]
+    for (a0, a1, b0, b1), normal in zip(ranges, cut.normals, strict=True):
+        ours = [a.parts[k] for k in cut.order_a[a0:a1].tolist()]
+        theirs = [b.parts[k] for k in cut.order_b[b0:b1].tolist()]
+        n = _whole(normal)
+        if not _parted(ours, theirs, n, least) and not (
+            len(ours) == len(theirs) == 1 and _apart(ours[0], theirs[0], n, least)
+        ):
+            return [f"a plane in it does not part {len(ours)} parts of a from {len(theirs)} of b"]
+    return []
+
+
+def _cover(ranges: list[tuple[int, int, int, int]], count_a: int, count_b: int) -> bool:
+    """Tell whether each pair of parts is in a pair of groups: in every strip of A the ranges of B leave no hole."""
+    cuts = sorted({0, count_a, *(row[0] for row in ranges), *(row[1] for row in ranges)})
+    by_start = sorted(ranges)
+    active: list[tuple[int, int, int, int]] = []
+    at = 0
+    for low in cuts[:-1]:
+        active = [row for row in active if row[1] > low]
+        while at < len(by_start) and by_start[at][0] <= low:
+            active.append(by_start[at])
+            at += 1
+        reached = 0
+        for _, _, b0, b1 in sorted(active, key=lambda row: row[2]):
+            if b0 > reached:
+                return False
+            reached = max(reached, b1)
+        if reached < count_b:
+            return False
+    return True
+
+
+def _parted(ours: list[Body], theirs: list[Body], n: Vec, least: Fraction) -> bool:
+    """Tell whether a plane with this normal is between two groups, with that much room."""
+    top = max(_top(part, n) for part in ours)
+    bottom = max(_top(part, (-n[0], -n[1], -n[2])) for part in theirs)
+    radius = max(part.radius_high for part in ours) + max(part.radius_high for part in theirs)
+    gap = -top - bottom
+    return not Root(gap.numerator, gap.denominator**2 * dot(n, n)) < Root.of(least + radius)
+
+
+def _top(part: Body, n: Vec) -> Fraction:
+    """Return how far a part without its radius reaches along n, at most, times the length of n."""
+    if len(part.terms) == 1 and len(part.terms[0].sets) == 1 and not part.curved:
+        x, y, z = n
+        return Fraction(max(p[0] * x + p[1] * y + p[2] * z for p in part.terms[0].sets[0]), part.scale)
+    alone = Difference(part, at_point(ORIGIN))
+    return Fraction(alone.support(n)[2], alone.scale)
+
+
+def _apart(p: Body, q: Body, n: Vec, least: Fraction) -> bool:
+    difference = Difference(p, q)
+    proof = Enclosure(least + difference.radius_high)
+    enclose(difference, n, proof)
+    return proof.low_proven

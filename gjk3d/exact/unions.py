@@ -1,0 +1,358 @@
+"""The judge of answers about unions of convex sets, and of what closed surfaces hold: of two bodies, part by part.
+
+Apart is shown by a cut: groups of parts with planes between them, so wide apart as the answer says, and by winding
+numbers, that no piece of the one is within a closed surface of the other. Near each other are the witness points, each
+in a part. Overlap is shown by two parts with a point in common, or a point within a closed surface; how deep it is at
+most, by a translation after which a cut shows that the two are apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from math import lcm, ulp
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d.exact.arithmetic import (
+    Enclosure,
+    FractionVec,
+    Vec,
+    dot,
+    float_above,
+    float_below,
+    in_integers,
+    negative,
+    scaled_vector,
+    sqrt_bounds,
+    stretched,
+    sub,
+)
+from gjk3d.exact.certificates import winding
+from gjk3d.exact.claims import Allowed, Claim, claim_of
+from gjk3d.exact.convex_sets import Body, at_point
+from gjk3d.exact.cuts import Union, find_cut, find_pair, flaws_of_cut
+from gjk3d.exact.difference import Difference
+from gjk3d.exact.judge import Case, Verdict, judge_form, note_witnesses
+from gjk3d.exact.signed import bracket_outside, enclose
+from gjk3d.poses import ROUNDING
+from gjk3d.results import Distance, Status
+
+_MOST_NEAR = 64  #: parts about a point that are looked at
+_PROMISED = {True: 1e-9, False: 1e-12}  #: widths of tight intervals, as parts of the size, by whether a part is curved
+_OUT = "one may be within a closed surface of the other"
+
+
+class Solid(NamedTuple):
+    """A closed surface whose inside counts, its corners over a scale."""
+
+    corners: list[tuple[Vec, Vec, Vec]]
+    scale: int
+
+    def holds(self, point: FractionVec) -> bool | None:
+        """Tell whether the surface goes round a point; None where the point is on it, or it cannot be told."""
+        p, scale = in_integers(point)
+        common = lcm(scale, self.scale)
+        up, here = common // self.scale, stretched(p, common // scale)
+        for axis in range(3):
+            values = [c[axis] * up for corner in self.corners for c in corner]
+            if not min(values) <= here[axis] <= max(values):
+                return False
+        about = [tuple(sub(stretched(c, up), here) for c in corner) for corner in self.corners]
+        if any(_touches_origin(*corner) for corner in about):
+            return None
+        return winding(about) != 0  # type: ignore[arg-type]
+
+
+class Whole(NamedTuple):
+    """A body in world coordinates.
+
+    Attributes
+    ----------
+    name : str
+        How it is called, "a" or "b".
+    union : Union
+    pieces : list of FractionVec
+        A point of each connected piece, or of each part.
+    solids : list of Solid
+    size : float
+        Its greatest coordinate in its own frame.
+    origin : FractionVec
+        Where its frame stands.
+    doubts : list of str
+        What of it the judge cannot follow.
+    """
+
+    name: str
+    union: Union
+    pieces: list[FractionVec]
+    solids: list[Solid]
+    size: float
+    origin: FractionVec
+    doubts: list[str]
+
+    def moved(self, by: FractionVec) -> Whole:
+        """Return it at another place."""
+        pieces = [_sum(p, by) for p in self.pieces]
+        solids = []
+        for solid in self.solids:
+            (shift,), scale = _on_scale([by], solid.scale)
+            up = scale // solid.scale
+            corners = [tuple(_added(stretched(c, up), shift) for c in corner) for corner in solid.corners]
+            solids.append(Solid(corners, scale))  # type: ignore[arg-type]
+        union = Union([_moved(part, by) for part in self.union.parts])
+        return self._replace(union=union, pieces=pieces, solids=solids)
+
+
+def _sum(p: FractionVec, q: FractionVec) -> FractionVec:
+    return p[0] + q[0], p[1] + q[1], p[2] + q[2]
+
+
+def _added(p: Vec, q: Vec) -> Vec:
+    return p[0] + q[0], p[1] + q[1], p[2] + q[2]
+
+
+def _on_scale(points: list[FractionVec], scale: int) -> tuple[list[Vec], int]:
+    """Return points in integers over a multiple of a scale, and that."""
+    common = lcm(scale, *(c.denominator for p in points for c in p))
+    return [scaled_vector(p, common) for p in points], common
+
+
+def _moved(part: Body, by: FractionVec) -> Body:
+    (shift,), scale = _on_scale([by], part.scale)
+    up = scale // part.scale
+    terms = []
+    for term in part.terms:
+        sets = [tuple(stretched(p, up) for p in points) for points in term.sets]
+        sets[0] = tuple(_added(p, shift) for p in sets[0])
+        balls = tuple((stretched(m[0], up), stretched(m[1], up), stretched(m[2], up)) for m in term.balls)
+        terms.append(term._replace(sets=tuple(sets), balls=balls))
+    return part._replace(terms=tuple(terms), scale=scale)
+
+
+def _touches_origin(a: Vec, b: Vec, c: Vec) -> bool:
+    u, v = sub(b, a), sub(c, a)
+    n = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
+    if any(n) and dot(n, a):
+        return False
+    origin = at_point((Fraction(0), Fraction(0), Fraction(0)))
+    triangle = at_point((Fraction(0), Fraction(0), Fraction(0)))
+    triangle = triangle._replace(terms=(triangle.terms[0]._replace(sets=((a, b, c),)),), scale=1)
+    proof = Enclosure(Fraction(0), Fraction(0))
+    enclose(Difference(triangle, origin), a if any(a) else (1, 0, 0), proof)
+    return proof.high_proven
+
+
+def is_closed(faces: list[tuple[int, int, int]]) -> bool:
+    """Tell whether each edge of triangles is matched by one that runs the other way."""
+    edges = Counter(edge for i, j, k in faces for edge in ((i, j), (j, k), (k, i)))
+    return bool(faces) and all(edges[j, i] == uses for (i, j), uses in edges.items())
+
+
+# --- judged -----------------------------------------------------------------------------------------------------------
+
+
+def judge_unions(result: Distance, a: Whole, b: Whole, flaws: list[str]) -> Verdict:
+    """Judge an answer about two bodies, as `gjk3d.exact.verify` does of two convex shapes."""
+    claim, wrong = claim_of(result)
+    case = Case([*wrong, *flaws])
+    case.open += [*a.doubts, *b.doubts]
+    if claim is None or case.open:
+        return case.verdict()
+    allowed = _allowance(claim, a, b)
+    judge_form(case, claim, allowed)
+    off = [
+        _judge_point(case, claim, f"point_{whole.name}", point, whole, allowed)
+        for whole, point in ((a, claim.point_a), (b, claim.point_b))
+        if not (claim.status == Status.OVERLAPPING and not claim.common)  # such points are off by the depth
+    ]
+    if off:
+        note_witnesses(case, off)
+    if claim.lower >= 0:
+        _judge_apart(case, claim, a, b)
+    else:
+        _judge_depth_at_most(case, claim, a, b)
+    if claim.upper > 0:
+        _judge_near(case, claim, a, b, off)
+    else:
+        _judge_overlap(case, claim, a, b)
+    return case.verdict()
+
+
+def _allowance(claim: Claim, a: Whole, b: Whole) -> Allowed:
+    far = float_above(sqrt_of(sub(a.origin, b.origin)))
+    size = 2.0 * (a.size + b.size + far)
+    error = Fraction(1e-300 + ROUNDING * size)
+    world = Fraction(8 * ulp(max(float(abs(c)) for c in (*claim.point_a, *claim.point_b, *a.origin, *b.origin))))
+    curved = claim.upper <= 0 or any(part.curved or part.radius_high for x in (a, b) for part in x.union.parts)
+    promised = Fraction(_PROMISED[curved] * size) + 16 * error
+    return Allowed(error, error + world, 2 * promised, 2 * error + world, promised)
+
+
+def sqrt_of(v: FractionVec) -> Fraction:
+    """Return the length of a vector, or the float above it."""
+    return Fraction(sqrt_bounds(dot(v, v))[1])
+
+
+def _judge_point(
+    case: Case, claim: Claim, name: str, point: FractionVec, whole: Whole, allowed: Allowed
+) -> Fraction | None:
+    """Prove that a point is in one of the parts, or within a closed surface; return how far it is off at most."""
+    found = None
+    n, _ = in_integers(claim.normal)
+    hint = n if name == "point_a" else negative(n)
+    near = whole.union.about(point, 2.0 * float_above(allowed.points))
+    outside = len(near) <= _MOST_NEAR
+    for k in near[:_MOST_NEAR]:
+        low, high = bracket_outside(point, whole.union.parts[k], hint, allowed.error / 64, allowed.points)
+        outside &= low > allowed.points
+        if high is not None and (found is None or high < found):
+            found = high
+        if found == 0:
+            return found
+    held = [solid.holds(point) for solid in whole.solids] if found is None else []
+    if any(held):
+        found = Fraction(0)
+    elif found is None and outside and None not in held:
+        case.wrong.append(f"{name} is outside of {whole.name} by more than {float(allowed.points):.3g}")
+    elif found is None:
+        case.open.append(f"{name} could not be shown to be in {whole.name}")
+    return found
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------------
+
+
+def _judge_apart(case: Case, claim: Claim, a: Whole, b: Whole) -> None:
+    """Prove that the two are so far apart as is claimed."""
+    if claim.unsigned and claim.lower <= 0:
+        return
+    flaw = _flaw_of_apart(a, b, claim.lower, claim)
+    if flaw:
+        _nearer(case, claim, a, b, f"lower is {float(claim.lower)!r}: {flaw}")
+        return
+    case.lower = float_below(claim.lower)
+
+
+def _flaw_of_apart(a: Whole, b: Whole, least: Fraction, claim: Claim) -> str:
+    """Return what is missing to a proof that the two are so far apart; empty where nothing is."""
+    cut = find_cut(a.union, b.union, least, np.array([float(c) for c in claim.normal]))
+    if cut is None:
+        return "there are more pairs of parts close to each other than the judge looks at"
+    flaws = flaws_of_cut(cut, a.union, b.union, least)
+    if flaws:
+        return flaws[0]
+    if len(cut.ranges) == 1:
+        return ""  # one plane between all of both
+    for host, guest in ((a, b), (b, a)):
+        for solid in host.solids:
+            if any(solid.holds(point) is not False for point in guest.pieces):
+                return _OUT
+    return ""
+
+
+def _judge_near(case: Case, claim: Claim, a: Whole, b: Whole, off: list[Fraction | None]) -> None:
+    """Prove that the two are no farther apart than is claimed: by the witness points, or the parts that hold them."""
+    if len(off) == 2 and None not in off:
+        # a point of the one, and one of the other
+        between = sqrt_of(sub(claim.point_b, claim.point_a)) + sum((x for x in off if x is not None), Fraction(0))
+        if between < claim.lower:
+            case.wrong.append(f"two points in them are {float(between)!r} apart, and lower is {float(claim.lower)!r}")
+        if between <= claim.upper:
+            case.upper = float_above(between)
+            return
+    if _any_pair(claim, a, b, claim.upper):
+        case.upper = float_above(claim.upper)
+        return
+    _not_so_near(case, claim, a, b, "no two parts could be shown to be so near")
+
+
+def _any_pair(claim: Claim, a: Whole, b: Whole, most: Fraction) -> bool:
+    """Tell whether two parts about the witness points are proven to have a signed distance of at most that."""
+    n, _ = in_integers(claim.normal)
+    ends = (claim.point_a, claim.point_b) if claim.upper > 0 else (_middle(claim),) * 2
+    for i in a.union.about(ends[0], _noise(a, b))[:_MOST_NEAR]:
+        for j in b.union.about(ends[1], _noise(a, b))[:_MOST_NEAR]:
+            difference = Difference(a.union.parts[i], b.union.parts[j])
+            proof = Enclosure(None, most + difference.radius_low)
+            enclose(difference, n, proof)
+            if proof.high_proven:
+                return True
+    return False
+
+
+def _judge_depth_at_most(case: Case, claim: Claim, a: Whole, b: Whole) -> None:
+    """Prove that a translation so long as the depth claimed parts the two."""
+    length = sqrt_of(claim.normal)
+    by = tuple(-claim.lower * c / length for c in claim.normal)
+    flaw = _flaw_of_apart(a, b.moved(by), Fraction(0), claim)  # type: ignore[arg-type]
+    if flaw:
+        _nearer(case, claim, a, b, f"lower is {float(claim.lower)!r}, and b moved by that along the normal: {flaw}")
+        return
+    case.lower = float_below(claim.lower)
+
+
+def _nearer(case: Case, claim: Claim, a: Whole, b: Whole, missing: str) -> None:
+    """Refute a lower bound where two parts are proven to be nearer; else say what is missing to its proof."""
+    most = claim.lower - Fraction(_noise(a, b))
+    if find_pair(a.union, b.union, most, np.array([float(c) for c in claim.normal])):
+        case.upper = min(case.upper, float_above(most))
+        case.wrong.append(f"the signed distance is at most {float(most)!r}, and lower is {float(claim.lower)!r}")
+    else:
+        case.open.append(missing)
+
+
+def _judge_overlap(case: Case, claim: Claim, a: Whole, b: Whole) -> None:
+    """Prove that the two overlap at least so deep as is claimed: by two parts, or a point deep in a closed surface."""
+    ways = np.array([float(c) for c in claim.normal])
+    if (
+        _any_pair(claim, a, b, claim.upper)
+        or _held(claim, a, b)
+        or _held(claim, b, a)
+        or find_pair(a.union, b.union, claim.upper, ways)
+    ):
+        case.upper = float_above(claim.upper)
+        return
+    missing = "no two parts so deep in each other were found, nor a point so deep in a closed surface"
+    _not_so_near(case, claim, a, b, missing)
+
+
+def _not_so_near(case: Case, claim: Claim, a: Whole, b: Whole, missing: str) -> None:
+    """Refute an upper bound where the two are proven to be farther apart; else say what is missing to its proof."""
+    least = max(claim.upper, Fraction(0)) + Fraction(_noise(a, b))
+    if not _flaw_of_apart(a, b, least, claim):
+        case.lower = max(case.lower, float_below(least))
+        case.wrong.append(f"the signed distance is at least {float(least)!r}, and upper is {float(claim.upper)!r}")
+        return
+    case.open.append(f"upper is {float(claim.upper)!r}: {missing}")
+
+
+def _held(claim: Claim, host: Whole, guest: Whole) -> bool:
+    """Tell whether a point of the guest is proven to be so deep within a closed surface of the host."""
+    if not host.solids:
+        return False
+    if claim.upper == 0 and any(solid.holds(point) for solid in host.solids for point in guest.pieces):
+        return True
+    middle = _middle(claim)
+    within = _noise(host, guest)
+    for k in guest.union.about(middle, within)[:_MOST_NEAR]:
+        hint, _ = in_integers(claim.normal)
+        _, off = bracket_outside(middle, guest.union.parts[k], hint, Fraction(within) / 64, Fraction(within))
+        # a point of the guest is so near, and the ball about the middle is all within
+        if off is None or not any(solid.holds(middle) for solid in host.solids):
+            continue
+        alone, least = Union([at_point(middle)]), off - claim.upper
+        cut = find_cut(alone, host.union, least, np.array([float(c) for c in claim.normal]))
+        if cut is not None and not flaws_of_cut(cut, alone, host.union, least):
+            return True
+    return False
+
+
+def _middle(claim: Claim) -> FractionVec:
+    (x, y, z), (u, v, w) = claim.point_a, claim.point_b
+    return (x + u) / 2, (y + v) / 2, (z + w) / 2
+
+
+def _noise(a: Whole, b: Whole) -> float:
+    return max(1e-300, ROUNDING * 4.0 * (a.union.reach + b.union.reach))

@@ -1,0 +1,242 @@
+"""What can be asked about, convex or not, as plain numbers, and back to the same bits."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.bodies.base import Body
+from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.voxels import VoxelGrid
+from gjk3d.errors import Gjk3dError, ParseError, UnsupportedPair
+from gjk3d.poses import matrices
+from gjk3d.query.dispatch import Collider
+from gjk3d.replay.json_reader import MAX_BYTES, Value
+from gjk3d.replay.shapes import read_shape, write_shape
+
+_FEW = 96  #: numbers of an array that is written as lists; others are base64
+_MOST_CELLS = 1 << 26  #: of a grid that is read: eight are in a byte of the document
+_RESIDUAL = 1e-11  #: how far from a rotation a matrix after the polar step is, at most
+_SUM = 1e-15  #: what the sums of a matrix' products may differ by, in any order
+
+
+class _Type(NamedTuple):
+    """How numbers of an array are written in base64."""
+
+    dtype: str
+    read: Callable[..., NDArray[Any]]  #: of lists
+
+
+_TYPES = {
+    "float64": _Type("<f8", lambda value, shape: value.array(*shape)),
+    "int32": _Type("<i4", lambda value, shape: value.indices(shape[1], 1 << 31).astype(np.int32)),
+}
+
+
+# --- written ----------------------------------------------------------------------------------------------------------
+
+
+def write_collider(x: Collider) -> dict[str, Any]:
+    """Return the class of a shape or a body, and what it is made of.
+
+    Of a mesh its triangles, its name and its unit are written, not its file nor the names of its parts.
+
+    Raises
+    ------
+    UnsupportedPair
+        Where it is of a class of the user.
+    """
+    if not isinstance(x, Body):
+        return write_shape(x)
+    write = _WRITERS.get(type(x))
+    if write is None:
+        raise UnsupportedPair(
+            f"a {type(x).__name__} cannot be written: it is not given by numbers that gjk3d knows; take a gjk3d.Mesh "
+            "of its surface"
+        )
+    written: dict[str, Any] = {"shape": type(x).__name__, **write(x)}
+    return written
+
+
+def _write_mesh(x: Mesh) -> dict[str, Any]:
+    faces = x.faces.astype(np.int32)  # a document has no room for more vertices
+    said = {"name": x.name, "unit": x.unit, "solid": x._solid}
+    return {**said, "vertices": _write_array(x.vertices, "float64"), "faces": _write_array(faces, "int32")}
+
+
+def _write_compound(x: Compound) -> dict[str, Any]:
+    things = {id(thing): thing for thing, _ in x._parts}  # one that is there many times is written once
+    number = {key: k for k, key in enumerate(things)}
+    return {
+        "things": [write_collider(thing) for thing in things.values()],
+        "which": [number[id(thing)] for thing, _ in x._parts],
+        "poses": _write_array(matrices(np.stack([row for _, row in x._parts])), "float64"),
+        "residuals": _write_array(np.array([row[12] for _, row in x._parts]), "float64"),
+    }
+
+
+def _write_voxels(x: VoxelGrid) -> dict[str, Any]:
+    bits = {"type": "bits", "length": list(x.occupied.shape), "base64": _base64(np.packbits(x.occupied))}
+    return {"occupied": bits, "pitch": x.pitch, "origin": x.origin.tolist()}
+
+
+def _write_cloud(x: PointCloud) -> dict[str, Any]:
+    return {"points": _write_array(x.points, "float64"), "radius": x.radius}
+
+
+def _write_heights(x: HeightField) -> dict[str, Any]:
+    return {"heights": _write_array(x.heights, "float64"), "pitch": x.pitch, "origin": x.origin.tolist()}
+
+
+_WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
+    Mesh: _write_mesh,
+    Compound: _write_compound,
+    VoxelGrid: _write_voxels,
+    PointCloud: _write_cloud,
+    HeightField: _write_heights,
+}
+
+
+def _write_array(array: NDArray[Any], kind: str) -> Any:
+    if array.size <= _FEW:
+        return array.tolist()
+    if array.nbytes > MAX_BYTES:
+        raise ValueError(
+            f"to_json: an array of {array.nbytes >> 20} MiB is in it, and at most {MAX_BYTES >> 20} are read back: "
+            "send the file of the model along, or cut out what matters"
+        )
+    return {"type": kind, "length": list(array.shape), "base64": _base64(array.astype(_TYPES[kind].dtype))}
+
+
+def _base64(array: NDArray[Any]) -> str:
+    return base64.b64encode(array.tobytes()).decode("ascii")
+
+
+# --- read -------------------------------------------------------------------------------------------------------------
+
+
+def read_collider(value: Value) -> Collider:
+    """Return what `write_collider` wrote, or someone by hand.
+
+    Raises
+    ------
+    ParseError
+        Naming the place, what was found there and what was expected.
+    """
+    name = value.peek("shape").raw
+    read = _READERS.get(name) if isinstance(name, str) else None
+    if read is None:
+        return read_shape(value, tuple(_READERS))
+    try:
+        return read(value)
+    except ParseError:
+        raise
+    except Gjk3dError as reason:
+        raise value.failed(reason) from None
+
+
+def _read_mesh(value: Value) -> Mesh:
+    fields = value.fields(("shape", "vertices", "faces"), ("name", "unit", "solid"))
+    vertices = _read_array(fields["vertices"], "float64", None, 3)
+    faces = _read_array(fields["faces"], "int32", None, 3)
+    name, unit = (fields[key].text() if key in fields and fields[key].raw is not None else None for key in _SAID)
+    return Mesh(vertices, faces, name=name, unit=unit, solid="solid" not in fields or fields["solid"].truth())
+
+
+_SAID = "name", "unit"
+
+
+def _read_compound(value: Value) -> Compound:
+    fields = value.fields(("shape", "things", "which", "poses"), ("residuals",))
+    things = []
+    for each in fields["things"].items():
+        things.append(read_collider(each))
+        if isinstance(things[-1], Body) and not isinstance(things[-1], Mesh):
+            each.peek("shape").wrong("a convex shape or a Mesh")
+    which = [k.whole(0, len(things) - 1) for k in fields["which"].items()]
+    poses = _read_array(fields["poses"], "float64", len(which), 4, 4)
+    made = Compound([(things[k], pose) for k, pose in zip(which, poses, strict=True)])
+    if "residuals" not in fields:
+        return made
+    residuals = _read_array(fields["residuals"], "float64", len(which))
+    turns = poses[:, :3, :3]
+    off = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(axis=(1, 2))
+    if not (np.abs(residuals - off) <= _SUM).all() or not (off <= _RESIDUAL).all():
+        fields["residuals"].wrong("how far from a rotation each of the poses is, after the polar step")
+    # the polar step was taken before, and once more moves a pose by a last bit
+    rows = np.concatenate([turns.reshape(-1, 9), poses[:, :3, 3], residuals[:, None]], axis=1)
+    rows.setflags(write=False)
+    placed = tuple((thing, row) for (thing, _), row in zip(made._parts, rows, strict=True))
+    return Compound._made(_geometry_error=None, _parts=placed)
+
+
+def _read_voxels(value: Value) -> VoxelGrid:
+    fields = value.fields(("shape", "occupied", "pitch", "origin"))
+    bits = fields["occupied"]
+    inner = bits.fields(("type", "length", "base64"))
+    inner["type"].one_of("bits")
+    length = [size.whole(1, _MOST_CELLS) for size in inner["length"].items()]
+    cells = prod(length)
+    if len(length) != 3 or cells > _MOST_CELLS:
+        inner["length"].wrong(f"three numbers of cells, at most {_MOST_CELLS} of them together")
+    packed = np.frombuffer(_content(inner["base64"], (cells + 7) // 8), dtype=np.uint8)
+    occupied = np.unpackbits(packed, count=cells).reshape(length)
+    return VoxelGrid(occupied, fields["pitch"].number(), fields["origin"].array(3))
+
+
+def _read_cloud(value: Value) -> PointCloud:
+    fields = value.fields(("shape", "points", "radius"))
+    return PointCloud(_read_array(fields["points"], "float64", None, 3), fields["radius"].number())
+
+
+def _read_heights(value: Value) -> HeightField:
+    fields = value.fields(("shape", "heights", "pitch", "origin"))
+    first = next(fields["heights"].items(), None) if isinstance(fields["heights"].raw, list) else None
+    wide = len(first.raw) if first is not None and isinstance(first.raw, list) else None
+    heights = _read_array(fields["heights"], "float64", None, wide)
+    return HeightField(heights, fields["pitch"].number(), fields["origin"].array(2))
+
+
+_READERS: dict[str, Callable[[Value], Collider]] = {
+    "Mesh": _read_mesh,
+    "Compound": _read_compound,
+    "VoxelGrid": _read_voxels,
+    "PointCloud": _read_cloud,
+    "HeightField": _read_heights,
+}
+
+
+def _read_array(value: Value, kind: str, *shape: int | None) -> NDArray[Any]:
+    """Return an array that is nested lists, or base64 with its type and its length along each axis."""
+    if isinstance(value.raw, list):
+        return _TYPES[kind].read(value, shape)
+    fields = value.fields(("type", "length", "base64"))
+    fields["type"].one_of(kind)
+    length = [size.whole(0, MAX_BYTES) for size in fields["length"].items()]
+    if len(length) != len(shape) or any(want not in (None, seen) for want, seen in zip(shape, length, strict=True)):
+        expected = ", ".join("any" if size is None else str(size) for size in shape)
+        fields["length"].wrong(f"one number an axis: {expected}")
+    dtype = np.dtype(_TYPES[kind].dtype)
+    content = _content(fields["base64"], prod(length) * dtype.itemsize)
+    return np.frombuffer(content, dtype=dtype).reshape(length).astype(dtype.newbyteorder("="))
+
+
+def _content(value: Value, size: int) -> bytes:
+    """Return the bytes that a string of base64 stands for, of which there are so many."""
+    text = value.text()
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        value.wrong("base64")
+    if len(content) != size:
+        raise value.failed(f"{len(content)} bytes, expected {size}")
+    return content

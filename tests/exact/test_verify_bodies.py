@@ -1,0 +1,234 @@
+"""The judge of answers about bodies: it proves what is true, part by part, and believes no other."""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+import gjk3d as gk
+from gjk3d.exact.convex_sets import of_points
+from gjk3d.exact.cuts import Cut, Union, find_cut, find_pair, flaws_of_cut
+from gjk3d.exact.unions import Solid, is_closed
+from tests.bodies.every_kind import BOUNDED
+from tests.bodies.places import at
+
+OTHERS = {
+    "box": gk.Box((0.5, 0.6, 0.7)),
+    "sphere": gk.Sphere(0.4),
+    "cone": gk.Cone(0.4, 0.8),
+    **{name: make().body for name, make in BOUNDED.items()},
+}
+PLACES = {"far": at(0.3, 0.4, 4.5), "near": at(0.3, 0.4, 0.8), "aside": at(1.5, 1.6, 0.3)}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("name", BOUNDED)
+def test_answers_about_every_two_kinds_are_proven(name, other, place):
+    body, thing, pose = BOUNDED[name](1).body if name != "solid" else BOUNDED[name]().body, OTHERS[other], PLACES[place]
+    for query in (gk.distance, gk.signed_distance):
+        result = query(body, thing, at(0.1, 0.2, 0.3), pose)
+        verdict = gk.verify(result, body, thing, at(0.1, 0.2, 0.3), pose)
+        assert not verdict.refuted
+        assert verdict.proven, verdict
+        assert verdict.lower <= result.lower or result.lower == 0.0
+        assert verdict.upper <= result.upper
+        back = query(thing, body, pose, at(0.1, 0.2, 0.3))
+        assert gk.verify(back, thing, body, pose, at(0.1, 0.2, 0.3)).proven
+
+
+@examples(60)
+@given(
+    name=st.sampled_from(sorted(set(BOUNDED) - {"solid"})),
+    other=st.sampled_from(sorted(OTHERS)),
+    seed=st.integers(0, 2**31),
+    size=st.sampled_from([1.0, 1e-9, 1e9]),
+    far=st.sampled_from([0.0, 1e6]),
+)
+def test_no_answer_is_refuted(name, other, seed, size, far):
+    rng = np.random.default_rng(seed)
+    body = BOUNDED[name](seed, size).body
+    thing = (
+        OTHERS[other].scaled(size)
+        if not isinstance(OTHERS[other], gk.Compound | gk.VoxelGrid | gk.PointCloud)
+        else body
+    )
+    poses = [naive.pose(naive.random_rotations(rng, 1)[0], size * (rng.normal(size=3) + far)) for _ in range(2)]
+    result = gk.distance(body, thing, *poses)
+    verdict = gk.verify(result, body, thing, *poses)
+    assert not verdict.refuted, verdict
+
+
+def changed(result, **fields):
+    other = copy.copy(result)
+    for name, value in fields.items():
+        setattr(other, name, value)
+    return other
+
+
+@pytest.fixture
+def apart():
+    return gk.signed_distance(OTHERS["compound"], OTHERS["solid"], None, PLACES["far"])
+
+
+def test_wrong_bounds_are_refuted(apart):
+    def judged(**fields):
+        result = changed(apart, **fields)
+        return gk.verify(result, OTHERS["compound"], OTHERS["solid"], None, PLACES["far"])
+
+    d, n = apart.distance, apart.normal
+    assert judged().proven
+    more = {"distance": d + 1e-6, "lower": d + 1e-6, "upper": d + 1e-6, "point_b": apart.point_b + 1e-6 * n}
+    less = {"distance": d - 1e-6, "lower": d - 1e-6, "upper": d - 1e-6, "point_b": apart.point_b - 1e-6 * n}
+    for lie in (more, less):
+        assert judged(**lie).refuted
+    assert judged(lower=0.0, status=gk.Status.TOUCHING).refuted
+    assert judged(normal=-n).refuted
+    assert judged(normal=2.0 * n).refuted
+    assert not judged(point_a=apart.point_a + 0.5, point_b=apart.point_b + 0.5).proven
+    assert judged(upper=np.nan).refuted
+    other = gk.verify(apart, OTHERS["cloud"], OTHERS["solid"], None, PLACES["far"])
+    assert other.refuted
+    assert "about another shape" in other.reasons[0]
+    assert not gk.verify(apart, OTHERS["compound"], OTHERS["solid"], None, at(0.3, 0.4, 4.4)).proven
+
+
+@pytest.mark.parametrize("query", [gk.distance, gk.signed_distance])
+def test_an_overlap_that_is_none_is_refuted_and_one_that_is_denied(query):
+    body, ball = OTHERS["compound"], OTHERS["sphere"]
+    deep, far = (query(body, ball, None, pose) for pose in (at(0, 0, 0), at(0, 0, 5)))
+    assert gk.verify(deep, body, ball, None, at(0, 0, 0)).proven
+    assert gk.verify(deep, body, ball, None, at(0, 0, 5)).refuted
+    assert gk.verify(far, body, ball, None, at(0, 0, 0)).refuted
+
+
+def test_depths_that_are_too_shallow_or_too_deep_are_not_proven():
+    box = gk.Box((1, 1, 1))
+    both = gk.Compound([(box, None), (box, at(2, 0, 0))])
+    result = gk.signed_distance(both, box, None, at(0, 0, 0.75))
+    assert result.tight
+    assert gk.verify(result, both, box, None, at(0, 0, 0.75)).proven
+    for by in (-1e-3, 1e-3):
+        new = {name: getattr(result, name) + by for name in ("distance", "lower", "upper")}
+        lie = changed(result, **new, point_b=result.point_b + by * result.normal)
+        verdict = gk.verify(lie, both, box, None, at(0, 0, 0.75))
+        assert not verdict.proven
+        assert verdict.refuted == (by > 0)
+
+
+def nested(outer, inner):
+    """A cube of one size with a hollow cube of another in it."""
+    cube = gk.Box((1, 1, 1)).surface()
+    corners = np.concatenate([outer * cube.vertices, inner * cube.vertices])
+    return gk.Mesh(corners, np.concatenate([cube.faces, cube.faces[:, ::-1] + len(cube.vertices)]))
+
+
+def test_what_a_closed_surface_holds_is_not_apart():
+    ball, shell = gk.Sphere(0.2), nested(4.0, 2.0)
+    solid = gk.Mesh(shell.vertices, shell.faces[:12])
+    hollow = gk.distance(shell, ball)
+    assert hollow.distance == pytest.approx(0.8)
+    assert gk.verify(hollow, shell, ball).proven
+    assert not gk.verify(changed(hollow, shape_a=solid), solid, ball).proven  # the surface is so far, and it is within
+    within = gk.distance(solid, ball)
+    assert within.status is gk.Status.OVERLAPPING
+    assert gk.verify(within, solid, ball).proven
+    deep = gk.signed_distance(solid, ball)
+    assert not gk.verify(deep, solid, ball).refuted  # by the hulls of what is convex, which the judge does not know of
+    open_one = gk.Mesh(solid.vertices, solid.faces, solid=False)
+    assert gk.verify(gk.distance(open_one, ball), open_one, ball).proven
+
+
+def test_small_things_in_a_large_mesh_are_proven():
+    torus = gk.from_implicit(
+        lambda x, y, z: (x * x + y * y + z * z + 0.6) ** 2 - 2.56 * (x * x + y * y), [(-1.3,) * 3, (1.3,) * 3], 0.1
+    )
+    for thing in (gk.Sphere(0.2), gk.Box((0.2, 0.2, 0.2)), gk.Cylinder(0.1, 1.0)):
+        result = gk.distance(torus, thing)
+        assert result.status is gk.Status.SEPARATED
+        assert gk.verify(result, torus, thing).proven
+
+
+def test_what_is_not_judged_says_so():
+    ground, solid = gk.HeightField(np.zeros((3, 3)), 1.0), OTHERS["solid"]
+    for a, b in ((ground, solid), (solid, ground), (solid, gk.Halfspace((0, 0, 1), -5.0))):
+        with pytest.raises(gk.errors.UnsupportedPair, match=r"verify: [ab] is a \w+ beside what is not convex"):
+            gk.verify(gk.distance(solid, gk.Sphere(1)), a, b)
+    stack = np.stack([np.eye(4)] * 2)
+    with pytest.raises(gk.errors.ShapeError, match="pose_b is a stack of 2 poses"):
+        gk.verify(gk.distance(solid, solid), solid, solid, None, stack)
+    with pytest.raises(TypeError, match="take a row first"):
+        gk.verify(gk.distance(solid, solid, None, stack), solid, solid)
+    own = gk.Support(lambda d: 0.1 * np.sign(d), (0, 0, 0), 0.2)
+    verdict = gk.verify(gk.distance(solid, own, None, at(9, 9, 9)), solid, own, None, at(9, 9, 9))
+    assert not verdict.proven
+    assert not verdict.refuted
+    assert "not given by numbers that the judge knows" in verdict.reasons[0]
+
+
+# cuts ---------------------------------------------------------------------------------------------------------------
+
+
+def balls(points):
+    return Union([of_points([p]) for p in points])
+
+
+def test_cuts_prove_how_far_points_are_apart():
+    rng = np.random.default_rng(0)
+    for shift in (0.0, 1.0, 3.0):
+        a, b = rng.normal(size=(60, 3)), rng.normal(size=(70, 3)) + (shift, 0, 0)
+        exact = min(sum((Fraction(x) - Fraction(y)) ** 2 for x, y in zip(p, q, strict=True)) for p in a for q in b)
+        least = Fraction(float(exact) ** 0.5 * (1 - 1e-9))
+        one, two = balls(a), balls(b)
+        cut = find_cut(one, two, least, np.array([1.0, 0, 0]))
+        assert flaws_of_cut(cut, one, two, least) == []
+        assert len(cut.ranges) < 60 * 70
+        assert flaws_of_cut(cut, one, two, least * Fraction(1001, 1000)) != []
+        assert find_pair(one, two, least * Fraction(1001, 1000), np.array([1.0, 0, 0]))
+        assert find_pair(one, two, least, np.array([1.0, 0, 0])) is False
+
+
+def test_forged_cuts_prove_nothing():
+    rng = np.random.default_rng(1)
+    one, two = balls(rng.normal(size=(20, 3))), balls(rng.normal(size=(20, 3)))
+    least = Fraction(1, 1000)
+    cut = find_cut(one, two, least, np.array([1.0, 0, 0]))
+    assert flaws_of_cut(cut, one, two, least) == []
+    for k in range(len(cut.ranges)):
+        left = Cut(cut.order_a, cut.order_b, np.delete(cut.ranges, k, axis=0), np.delete(cut.normals, k, axis=0))
+        assert flaws_of_cut(left, one, two, least) == ["it leaves out a pair of parts"]
+    bad = {
+        "does not number": cut._replace(order_a=np.zeros(20, dtype=int)),
+        "does not number all 20": cut._replace(order_b=cut.order_b[1:]),
+        "not there": cut._replace(ranges=cut.ranges + 1),
+        "normal in it is none": cut._replace(normals=0 * cut.normals),
+        "normals of shape": cut._replace(normals=cut.normals[1:]),
+        "does not part": cut._replace(normals=-cut.normals),
+    }
+    for said, forged in bad.items():
+        assert said in flaws_of_cut(forged, one, two, least)[0]
+    assert flaws_of_cut(cut._replace(normals=np.full_like(cut.normals, np.nan)), one, two, least)
+
+
+def test_winding_numbers_say_what_is_within():
+    cube = gk.Box((2, 2, 2)).surface()
+    corners = [tuple(tuple(int(c) for c in cube.vertices[k]) for k in face) for face in cube.faces]
+    solid = Solid(corners, 2)  # half as large
+    points = [
+        (0, 0, 0),
+        (Fraction(1, 3), 0, 0),
+        (Fraction(1, 2), 0, 0),
+        (Fraction(1, 2), Fraction(1, 2), Fraction(1, 2)),
+    ]
+    assert [solid.holds(p) for p in points] == [True, True, None, None]
+    assert solid.holds((1, 0, 0)) is False
+    assert is_closed(cube.faces.tolist())
+    assert not is_closed(cube.faces[1:].tolist())
+    assert not is_closed([])

@@ -1,0 +1,238 @@
+"""Answers about meshes, compounds, grids, clouds and ground as documents: the same bits again, and lies are found."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import pickle
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+import gjk3d as gk
+from gjk3d.replay import Sameness, run
+from gjk3d.replay.bodies import read_collider, write_collider
+from gjk3d.replay.json_reader import Value
+from tests.bodies.every_kind import KINDS
+from tests.bodies.places import at
+from tests.replay.test_replay import again, altered, setter
+
+SHAPES = {"box": gk.Box((0.5, 0.6, 0.7)), "cone": gk.Cone(0.4, 0.8), "solid": KINDS["solid"]().body}
+
+
+def through_json(body):
+    return read_collider(Value(json.loads(json.dumps(write_collider(body), allow_nan=False)), "a"))
+
+
+@examples(60)
+@given(
+    name=st.sampled_from(sorted(KINDS)),
+    seed=st.integers(0, 2**31),
+    size=st.sampled_from([1.0, 1e-40, 1e40]),
+)
+def test_every_kind_of_body_comes_back_bit_for_bit(name, seed, size):
+    made = {"solid": lambda: KINDS[name](size), "ground": lambda: KINDS[name](seed)}
+    body = made.get(name, lambda: KINDS[name](seed, size))().body
+    there = through_json(body)
+    assert there == body
+    assert hash(there) == hash(body)
+    assert there._order == body._order
+    assert pickle.dumps(there) == pickle.dumps(body)
+
+
+@pytest.mark.parametrize("query", [gk.distance, gk.signed_distance])
+@pytest.mark.parametrize("other", SHAPES)
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_body_is_the_same_again(name, other, query, tmp_path):
+    body = KINDS[name]().body
+    for pair in ((body, SHAPES[other]), (SHAPES[other], body)):
+        result = query(*pair, at(0.1, 0.2, 0.3), at(0.3, 0.4, 4.5))
+        assert again(result, tmp_path).sameness is Sameness.SAME
+        stack = query(*pair, None, np.stack([at(0.3, 0.4, 4.5), at(0.3, 0.4, 0.8)]), max_distance=3.0)
+        assert again(stack, tmp_path).rows.tolist() == [0, 0]
+
+
+def test_names_units_and_surfaces_are_written():
+    solid = KINDS["solid"]().body
+    mesh = gk.Mesh(solid.vertices, solid.faces, name="ell", unit="meters", solid=False)
+    there = through_json(mesh)
+    assert (there.name, there.unit, there.is_solid) == ("ell", "meters", False)
+    assert there == mesh
+    assert not gk.collide(there, gk.Sphere(0.1), None, naive.pose(translation=(0.5, 0.5, 0.5)))
+
+
+def test_a_part_that_is_there_many_times_is_written_once():
+    mesh = KINDS["solid"]().body
+    compound = gk.Compound([(mesh, at(x, 0, 0)) for x in range(5)])
+    written = write_collider(compound)
+    assert (len(written["things"]), written["which"]) == (1, [0] * 5)
+    assert through_json(compound) == compound
+
+
+def test_poses_that_were_turned_and_put_together_keep_their_bits():
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        turn = naive.random_rotations(rng, 1)[0] + 1e-8 * rng.normal(size=(3, 3))
+        inner = gk.Compound([(gk.Box((1, 2, 3)), naive.pose(turn, rng.normal(size=3)))])
+        outer = gk.Compound([(inner, naive.pose(turn.T, rng.normal(size=3))), (gk.Sphere(1), None)])
+        for compound in (inner, outer):
+            assert through_json(compound) == compound
+
+
+def test_a_document_may_be_written_by_hand():
+    tetrahedron = {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "faces": [[0, 2, 1], [0, 1, 3]]}
+    by_hand = {"shape": "Mesh", **tetrahedron}
+    assert read_collider(Value(by_hand, "a")) == gk.Mesh(**tetrahedron)
+    both = {"shape": "Compound", "things": [by_hand], "which": [0], "poses": [np.eye(4).tolist()]}
+    assert read_collider(Value(both, "a")) == gk.Compound([(gk.Mesh(**tetrahedron), None)])
+    ground = {"shape": "HeightField", "heights": [[0, 1], [2, 3], [4, 5]], "pitch": 1, "origin": [0, 0]}
+    assert read_collider(Value(ground, "a")).heights.tolist() == ground["heights"]
+
+
+def test_a_body_too_large_to_be_read_is_not_written():
+    cloud = gk.PointCloud(np.random.default_rng(0).normal(size=(600_000, 3)), 0.001)
+    with pytest.raises(ValueError, match=r"is 13 MiB|the document has 18 MiB, and at most 16 are read back"):
+        gk.distance(cloud, gk.Point((9, 9, 9))).to_json()
+    larger = gk.PointCloud(np.random.default_rng(0).normal(size=(800_000, 3)), 0.001)
+    with pytest.raises(ValueError, match=r"an array of 18 MiB is in it, and at most 16 are read back: send the file"):
+        gk.distance(larger, gk.Point((9, 9, 9))).to_json()
+
+
+def test_a_class_of_the_user_is_not_written():
+    class Own(gk.PointCloud):
+        __slots__ = ()
+
+    with pytest.raises(gk.errors.UnsupportedPair, match=r"a Own cannot be written: .* take a gjk3d\.Mesh"):
+        gk.distance(Own([(0, 0, 0)], 1.0), gk.Point((9, 9, 9))).to_json()
+
+
+# lies and junk ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def apart():
+    return gk.signed_distance(KINDS["cloud"]().body, gk.Box((1, 1, 1)), None, at(0, 0, 4))
+
+
+def coded(array, **changes):
+    array = np.asarray(array)
+    text = base64.b64encode(array.tobytes()).decode()
+    return {"type": array.dtype.name, "length": list(array.shape), "base64": text} | changes
+
+
+def bits(**changes):
+    return {"type": "bits", "length": [2, 2, 2], "base64": "gA=="} | changes
+
+
+def cloud(**points):
+    return {"shape": "PointCloud", "points": coded(np.zeros((2, 3)), **points), "radius": 1}
+
+
+MESH = {"shape": "Mesh", "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]}
+GROUND = {"shape": "HeightField", "heights": [[0, 1], [2, 3]], "pitch": 1, "origin": [0, 0]}
+EYE = np.eye(4).tolist()
+COMPOUND = {"shape": "Compound", "things": [MESH], "which": [0], "poses": [EYE]}
+BAD = [
+    (cloud(base64="AAAA"), "a.points.base64: 3 bytes, expected 48"),
+    (cloud(base64="A?=="), 'a.points.base64 is "A?==", expected base64'),
+    (cloud(base64=7), "a.points.base64 is 7, expected a string"),
+    (cloud(length=[2, 4]), "a.points.length is a list of 2, expected one number an axis: any, 3"),
+    (cloud(length=[1 << 40, 3]), "a.points.length[0] is 1099511627776, expected an integer from 0"),
+    (cloud(length=[1 << 24, 3]), "a.points.base64: 48 bytes, expected 402653184"),
+    (cloud(length=[-2, 3]), "a.points.length[0] is -2, expected an integer"),
+    (cloud(type="object"), "a.points.type is \"object\", expected 'float64'"),
+    (cloud(more=1), "a.points has 'more', expected only"),
+    ({**cloud(), "points": coded(np.full((1, 3), np.nan))}, "a: PointCloud: points[0]"),
+    ({**cloud(), "points": coded(np.zeros((0, 3)))}, "a: PointCloud: points is empty"),
+    ({**cloud(), "radius": -1}, "a: PointCloud: radius is -1"),
+    ({**cloud(), "radius": None}, "a.radius is null, expected a number"),
+    ({**MESH, "faces": [[0, 1, 3]]}, "a: faces[0] is [0, 1, 3], but there are 3 vertices"),
+    ({**MESH, "faces": coded(np.array([[0, 1, -1]], dtype=np.int32))}, "a: faces[0] is [0, 1, -1]"),
+    ({**MESH, "faces": [[0, 1, 2.5]]}, "a.faces[0][2] is 2.5, expected an integer"),
+    ({**MESH, "faces": []}, "a: faces is empty"),
+    ({**MESH, "vertices": None}, "a.vertices is null, expected an object"),
+    ({**MESH, "name": 3}, "a.name is 3, expected a string"),
+    ({**MESH, "solid": "yes"}, 'a.solid is "yes", expected true or false'),
+    ({**MESH, "source": "/etc/passwd"}, "a has 'source', expected only"),
+    ({**GROUND, "heights": [[0, 1]]}, "a: HeightField: heights has shape (1, 2)"),
+    ({**GROUND, "heights": [[0, 1], [2]]}, "a.heights[1] has 1 entries, expected 2"),
+    ({**GROUND, "heights": 5}, "a.heights is 5, expected an object"),
+    ({**GROUND, "origin": [0, 0, 0]}, "a.origin has 3 entries, expected 2"),
+    ({**COMPOUND, "which": [1]}, "a.which[0] is 1, expected an integer from 0 to 0"),
+    ({**COMPOUND, "which": []}, "a.poses has 1 entries, expected 0"),
+    ({**COMPOUND, "which": [], "poses": []}, "a: Compound: parts is empty"),
+    ({**COMPOUND, "things": [GROUND]}, 'a.things[0].shape is "HeightField", expected a convex shape or a Mesh'),
+    ({**COMPOUND, "things": [COMPOUND]}, 'a.things[0].shape is "Compound", expected a convex shape or a Mesh'),
+    ({**COMPOUND, "poses": [(2 * np.eye(4)).tolist()]}, "a: parts[0][1] has last row"),
+    ({**COMPOUND, "poses": [EYE] * 2}, "a.poses has 2 entries, expected 1"),
+    ({**COMPOUND, "residuals": [0.5]}, "a.residuals is a list of 1, expected how far from a rotation"),
+    ({**COMPOUND, "residuals": ["nan"]}, 'a.residuals[0] is "nan", expected a number'),
+    ({"shape": "VoxelGrid", "occupied": bits(), "pitch": 0, "origin": [0, 0, 0]}, "a: VoxelGrid: pitch is 0"),
+    (
+        {"shape": "VoxelGrid", "occupied": bits(length=[1 << 13] * 3), "pitch": 1, "origin": [0, 0, 0]},
+        "a.occupied.length is a list of 3, expected three numbers of cells, at most 67108864",
+    ),
+    (
+        {"shape": "VoxelGrid", "occupied": bits(length=[8, 8, 8]), "pitch": 1, "origin": [0, 0, 0]},
+        "a.occupied.base64: 1 bytes, expected 64",
+    ),
+    (
+        {"shape": "VoxelGrid", "occupied": bits(base64="AA=="), "pitch": 1, "origin": [0, 0, 0]},
+        "a: VoxelGrid: none of the 8 cubes is occupied",
+    ),
+    ({"shape": "VoxelGrid", "occupied": [[[1]]], "pitch": 1, "origin": [0, 0, 0]}, "a.occupied is a list of 1"),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), BAD, ids=lambda x: None)
+def test_bad_bodies_are_refused_in_one_line(apart, tmp_path, body, message):
+    file = altered(apart, tmp_path / "case.json", setter(("a",), body))
+    with pytest.raises(gk.errors.ParseError) as error:
+        run(file)
+    said = str(error.value)
+    assert message in said
+    assert said.startswith("case.json")
+    assert "\n" not in said
+    assert len(said) < 300
+
+
+def test_two_bodies_that_are_not_asked_together_are_refused(apart, tmp_path):
+    def change(document):
+        document["a"] = document["b"] = GROUND
+
+    with pytest.raises(gk.errors.ParseError, match=r"case\.json: two HeightFields"):
+        run(altered(apart, tmp_path / "case.json", change))
+
+
+def test_another_answer_about_a_body_is_told_from_the_same(apart, tmp_path):
+    for change, sameness in (
+        ({"upper": float(np.nextafter(apart.upper, 9))}, "AGREES"),
+        ({"lower": 9.0, "distance": 9.0, "upper": 9.0}, "CONTRADICTS"),
+    ):
+        file = altered(apart, tmp_path / "case.json", lambda document, change=change: document["answer"].update(change))
+        assert run(file).sameness.name == sameness
+
+
+@given(st.data())
+@examples(100)
+def test_no_change_of_a_document_does_harm(tmp_path_factory, data):
+    """Any one value of a document is replaced by junk: it is read and asked, or refused in one line."""
+    body = data.draw(st.sampled_from([MESH, GROUND, COMPOUND, cloud()]))
+    result = gk.distance(read_collider(Value(body, "a")), gk.Point((9, 9, 9)))
+    document = json.loads(result.to_json())
+    place: list[object] = ["a"]
+    inner = document["a"]
+    while isinstance(inner, dict | list) and inner and data.draw(st.booleans()):
+        place.append(data.draw(st.sampled_from(sorted(inner) if isinstance(inner, dict) else range(len(inner)))))
+        inner = inner[place[-1]]
+    junk = st.recursive(st.none() | st.booleans() | st.integers() | st.floats(-1e9, 1e9) | st.text(), st.lists)
+    setter(place, data.draw(junk))(document)
+    file = tmp_path_factory.getbasetemp() / "junk.json"
+    file.write_text(json.dumps(document))
+    with contextlib.suppress(gk.errors.ParseError):  # its line is looked at above
+        run(file)

@@ -1,4 +1,4 @@
-"""How far the surfaces of two shapes lie inside each other: what an overlap is ranked by."""
+"""How far the surfaces of two shapes lie inside each other: where an overlap is worst."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def whole_of(name: str, x: Body | Shape, row: Array) -> Whole:
     make = _OWN.get(type(x)) if isinstance(x, Body) else None if isinstance(x, Halfspace) else _of_shape
     if make is None:
         raise UnsupportedPair(
-            f"verify: {name} is a {type(x).__name__} beside what is not convex, which is not judged: make it a large "
+            f"{name} is a {type(x).__name__} beside what is not convex, which is not judged: make it a large "
             "gjk3d.Box, or a gjk3d.Mesh of its surface"
         )
     found: _Own = x._cached("rational", partial(cast("Callable[[Any], _Own]", make), x))

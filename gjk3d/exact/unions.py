@@ -78,6 +78,8 @@ class Whole(NamedTuple):
     pieces : list of FractionVec
         A point of each connected piece, or of each part.
     solids : list of Solid
+    hulls : list of Body
+        Convex sets that lie in the solids.
     size : float
         Its greatest coordinate in its own frame.
     origin : FractionVec
@@ -90,6 +92,7 @@ class Whole(NamedTuple):
     union: Union
     pieces: list[FractionVec]
     solids: list[Solid]
+    hulls: list[Body]
     size: float
     origin: FractionVec
     doubts: list[str]
@@ -99,7 +102,7 @@ class Whole(NamedTuple):
         pieces = [_sum(p, by) for p in self.pieces]
         solids = []
         for solid in self.solids:
-            (shift,), scale = _on_scale([by], solid.scale)
+            (shift,), scale = on_scale([by], solid.scale)
             up = scale // solid.scale
             corners = [tuple(_added(stretched(c, up), shift) for c in corner) for corner in solid.corners]
             solids.append(Solid(corners, scale))  # type: ignore[arg-type]
@@ -115,14 +118,14 @@ def _added(p: Vec, q: Vec) -> Vec:
     return p[0] + q[0], p[1] + q[1], p[2] + q[2]
 
 
-def _on_scale(points: list[FractionVec], scale: int) -> tuple[list[Vec], int]:
+def on_scale(points: list[FractionVec], scale: int) -> tuple[list[Vec], int]:
     """Return points in integers over a multiple of a scale, and that."""
     common = lcm(scale, *(c.denominator for p in points for c in p))
     return [scaled_vector(p, common) for p in points], common
 
 
 def _moved(part: Body, by: FractionVec) -> Body:
-    (shift,), scale = _on_scale([by], part.scale)
+    (shift,), scale = on_scale([by], part.scale)
     up = scale // part.scale
     terms = []
     for term in part.terms:
@@ -342,6 +345,7 @@ def _judge_overlap(case: Case, claim: Claim, a: Whole, b: Whole) -> None:
         _pair_there(claim, a, b)
         or _held(claim, a, b)
         or _held(claim, b, a)
+        or _deep_in_hulls(claim, a, b)
         or find_pair(a.union, b.union, claim.upper, _floats(claim.normal))
     ):
         case.upper = float_above(claim.upper)
@@ -381,6 +385,18 @@ def _held(claim: Claim, host: Whole, guest: Whole) -> bool:
     return False
 
 
+def _deep_in_hulls(claim: Claim, a: Whole, b: Whole) -> bool:
+    """Tell whether convex sets that lie in closed surfaces are proven to be so deep in each other, or in parts."""
+    ours, theirs = ([*x.hulls, *(x.union.parts if len(x.union.parts) <= _MOST_NEAR else ())] for x in (a, b))
+    n = _floats(claim.normal)
+    return any(
+        is_near(p, q, claim.upper, n)
+        for i, p in enumerate(ours)
+        for j, q in enumerate(theirs)
+        if i < len(a.hulls) or j < len(b.hulls)
+    )
+
+
 def _middle(claim: Claim) -> FractionVec:
     (x, y, z), (u, v, w) = claim.point_a, claim.point_b
     return (x + u) / 2, (y + v) / 2, (z + w) / 2
@@ -412,7 +428,8 @@ def certificate_of(result: Distance, a: Whole, b: Whole) -> PartsCertificate:
     if cut is None:
         raise UnsupportedPair("certificate=True: too many parts are close to each other; leave it out")
     pair = _pair_there(claim, a, b)
-    if pair is None and not (claim.upper <= 0 and (_held(claim, a, b) or _held(claim, b, a))):
+    shown = claim.upper <= 0 and (_held(claim, a, b) or _held(claim, b, a) or _deep_in_hulls(claim, a, b))
+    if pair is None and not shown:
         pair = find_pair(a.union, b.union, claim.upper, _floats(claim.normal))
     kept = cut._replace(parts=NO_PARTS if pair is None else np.array(pair, dtype=np.int64))
     for array in kept:

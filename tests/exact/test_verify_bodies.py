@@ -141,9 +141,26 @@ def test_what_a_closed_surface_holds_is_not_apart():
     assert within.status is gk.Status.OVERLAPPING
     assert gk.verify(within, solid, ball).proven
     deep = gk.signed_distance(solid, ball)
-    assert not gk.verify(deep, solid, ball).refuted  # by the hulls of what is convex, which the judge does not know of
+    assert gk.verify(deep, solid, ball).proven
     open_one = gk.Mesh(solid.vertices, solid.faces, solid=False)
     assert gk.verify(gk.distance(open_one, ball), open_one, ball).proven
+
+
+@pytest.mark.parametrize("other", ["sphere", "cone", "box"])
+def test_depths_of_convex_meshes_are_proven(other):
+    rng = np.random.default_rng(3)
+    for shape in (gk.Box((1, 2, 1)), gk.Sphere(0.7), gk.Cylinder(0.5, 1.5)):
+        made = shape.surface(12)
+        mesh = gk.Mesh(made.vertices, made.faces).placed(
+            naive.pose(naive.random_rotations(rng, 1)[0], rng.normal(size=3))
+        )
+        pose = naive.pose(translation=mesh.bounds.mean(axis=0) + (0.3, 0.1, 0.2))
+        result = gk.signed_distance(mesh, OTHERS[other], None, pose)
+        assert result.status is gk.Status.OVERLAPPING
+        verdict = gk.verify(result, mesh, OTHERS[other], None, pose)
+        assert verdict.proven, verdict
+        deeper = changed(result, upper=result.upper - 1e-6, distance=result.lower)
+        assert not gk.verify(deeper, mesh, OTHERS[other], None, pose).proven
 
 
 def test_small_things_in_a_large_mesh_are_proven():

@@ -8,35 +8,28 @@ most, by a translation after which a cut shows that the two are apart.
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
-from math import lcm, ulp
-from typing import NamedTuple
+from math import ulp
 
 import numpy as np
 
 from gjk3d.errors import UnsupportedPair
 from gjk3d.exact.arithmetic import (
-    Enclosure,
     FractionVec,
-    Vec,
     dot,
     float_above,
     float_below,
     in_integers,
     negative,
-    scaled_vector,
     sqrt_bounds,
-    stretched,
     sub,
 )
-from gjk3d.exact.certificates import winding
 from gjk3d.exact.claims import Allowed, Claim, claim_of
-from gjk3d.exact.convex_sets import Body, at_point
+from gjk3d.exact.convex_sets import at_point
 from gjk3d.exact.cuts import NO_PARTS, Union, find_cut, find_pair, flaws_of_cut, is_near
-from gjk3d.exact.difference import Difference
 from gjk3d.exact.judge import Case, Verdict, judge_form, note_witnesses
-from gjk3d.exact.signed import bracket_outside, enclose
+from gjk3d.exact.signed import bracket_outside
+from gjk3d.exact.wholes import Whole
 from gjk3d.poses import ROUNDING
 from gjk3d.results import Distance, PartsCertificate, Status
 from gjk3d.typing import Array
@@ -44,115 +37,6 @@ from gjk3d.typing import Array
 _MOST_NEAR = 64  #: parts about a point that are looked at
 _PROMISED = {True: 1e-9, False: 1e-12}  #: widths of tight intervals, as parts of the size, by whether a part is curved
 _OUT = "one may be within a closed surface of the other"
-
-
-class Solid(NamedTuple):
-    """A closed surface whose inside counts, its corners over a scale."""
-
-    corners: list[tuple[Vec, Vec, Vec]]
-    scale: int
-
-    def holds(self, point: FractionVec) -> bool | None:
-        """Tell whether the surface goes round a point; None where the point is on it, or it cannot be told."""
-        p, scale = in_integers(point)
-        common = lcm(scale, self.scale)
-        up, here = common // self.scale, stretched(p, common // scale)
-        for axis in range(3):
-            values = [c[axis] * up for corner in self.corners for c in corner]
-            if not min(values) <= here[axis] <= max(values):
-                return False
-        about = [tuple(sub(stretched(c, up), here) for c in corner) for corner in self.corners]
-        if any(_touches_origin(*corner) for corner in about):
-            return None
-        return winding(about) != 0  # type: ignore[arg-type]
-
-
-class Whole(NamedTuple):
-    """A body in world coordinates.
-
-    Attributes
-    ----------
-    name : str
-        How it is called, "a" or "b".
-    union : Union
-    pieces : list of FractionVec
-        A point of each connected piece, or of each part.
-    solids : list of Solid
-    hulls : list of Body
-        Convex sets that lie in the solids.
-    size : float
-        Its greatest coordinate in its own frame.
-    origin : FractionVec
-        Where its frame stands.
-    doubts : list of str
-        What of it the judge cannot follow.
-    """
-
-    name: str
-    union: Union
-    pieces: list[FractionVec]
-    solids: list[Solid]
-    hulls: list[Body]
-    size: float
-    origin: FractionVec
-    doubts: list[str]
-
-    def moved(self, by: FractionVec) -> Whole:
-        """Return it at another place."""
-        pieces = [_sum(p, by) for p in self.pieces]
-        solids = []
-        for solid in self.solids:
-            (shift,), scale = on_scale([by], solid.scale)
-            up = scale // solid.scale
-            corners = [tuple(_added(stretched(c, up), shift) for c in corner) for corner in solid.corners]
-            solids.append(Solid(corners, scale))  # type: ignore[arg-type]
-        union = Union([_moved(part, by) for part in self.union.parts])
-        return self._replace(union=union, pieces=pieces, solids=solids)
-
-
-def _sum(p: FractionVec, q: FractionVec) -> FractionVec:
-    return p[0] + q[0], p[1] + q[1], p[2] + q[2]
-
-
-def _added(p: Vec, q: Vec) -> Vec:
-    return p[0] + q[0], p[1] + q[1], p[2] + q[2]
-
-
-def on_scale(points: list[FractionVec], scale: int) -> tuple[list[Vec], int]:
-    """Return points in integers over a multiple of a scale, and that."""
-    common = lcm(scale, *(c.denominator for p in points for c in p))
-    return [scaled_vector(p, common) for p in points], common
-
-
-def _moved(part: Body, by: FractionVec) -> Body:
-    (shift,), scale = on_scale([by], part.scale)
-    up = scale // part.scale
-    terms = []
-    for term in part.terms:
-        sets = [tuple(stretched(p, up) for p in points) for points in term.sets]
-        sets[0] = tuple(_added(p, shift) for p in sets[0])
-        balls = tuple((stretched(m[0], up), stretched(m[1], up), stretched(m[2], up)) for m in term.balls)
-        terms.append(term._replace(sets=tuple(sets), balls=balls))
-    return part._replace(terms=tuple(terms), scale=scale)
-
-
-def _touches_origin(a: Vec, b: Vec, c: Vec) -> bool:
-    u, v = sub(b, a), sub(c, a)
-    n = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
-    if any(n) and dot(n, a):
-        return False
-    origin = at_point((Fraction(0), Fraction(0), Fraction(0)))
-    triangle = at_point((Fraction(0), Fraction(0), Fraction(0)))
-    triangle = triangle._replace(terms=(triangle.terms[0]._replace(sets=((a, b, c),)),), scale=1)
-    proof = Enclosure(Fraction(0), Fraction(0))
-    enclose(Difference(triangle, origin), a if any(a) else (1, 0, 0), proof)
-    return proof.high_proven
-
-
-def is_closed(faces: list[tuple[int, int, int]]) -> bool:
-    """Tell whether each edge of triangles is matched by one that runs the other way."""
-    edges = Counter(edge for i, j, k in faces for edge in ((i, j), (j, k), (k, i)))
-    return bool(faces) and all(edges[j, i] == uses for (i, j), uses in edges.items())
 
 
 # --- judged -----------------------------------------------------------------------------------------------------------

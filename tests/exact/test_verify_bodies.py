@@ -15,7 +15,7 @@ from strategies import examples
 import gjk3d as gk
 from gjk3d.exact.convex_sets import of_points
 from gjk3d.exact.cuts import Union, find_cut, find_pair, flaws_of_cut
-from gjk3d.exact.unions import Solid, is_closed
+from gjk3d.exact.wholes import Solid, is_closed
 from tests.bodies.every_kind import BOUNDED
 from tests.bodies.places import at
 

@@ -65,6 +65,7 @@ _WHERE = {
     "Certificate": "results",
     "Contact": "query.contact",
     "Distance": "results",
+    "PartsCertificate": "results",
     "Status": "results",
     "Scene": "scene",
     "ScenePairs": "scene",
@@ -138,6 +139,7 @@ if TYPE_CHECKING:
     from gjk3d.results import AxisKind as AxisKind
     from gjk3d.results import Certificate as Certificate
     from gjk3d.results import Distance as Distance
+    from gjk3d.results import PartsCertificate as PartsCertificate
     from gjk3d.results import Status as Status
     from gjk3d.scene import Clearance as Clearance
     from gjk3d.scene import Scene as Scene

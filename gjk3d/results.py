@@ -230,6 +230,46 @@ class Certificate(NamedTuple):
         return f"Certificate: normal ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
 
 
+class PartsCertificate(NamedTuple):
+    """What proves an answer about what is not convex, part by part; `gjk3d.verify` checks it in exact arithmetic.
+
+    Parts are numbered as they are given: those of a mesh are its faces, of a cloud its points, of a compound the parts
+    and the faces of its meshes one behind the other, of a grid the boxes that its cubes make. A convex shape is one.
+
+    Attributes
+    ----------
+    order_a, order_b : (n,) int
+        All parts of each, those of a group behind each other.
+    ranges : (k, 4) int
+        Pairs of groups: where the one begins and ends in ``order_a``, the other in ``order_b``. Each part of A is with
+        each part of B in one of them. None, where ``lower`` is 0 and needs no proof.
+    normals : (k, 3) float
+        Of each two groups a direction from A to B in world axes, along which they are at least ``lower`` apart. Where
+        that is negative, a depth, they are apart after B is moved by it along the answer's normal.
+    parts : (2,) int
+        A part of A and one of B that are no farther apart than ``upper``, or so deep in each other. Empty where a point
+        deep in a closed surface shows that, which is looked for again.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pose = np.eye(4); pose[0, 3] = 3
+    >>> two = gk.Compound([(gk.Sphere(1), None), (gk.Sphere(1), pose)])
+    >>> gk.distance(two, gk.Point((1.5, 0, 0)), certificate=True).certificate
+    PartsCertificate: 2 planes between groups of parts, nearest parts 0 and 0
+    """
+
+    order_a: NDArray[np.int64]
+    order_b: NDArray[np.int64]
+    ranges: NDArray[np.int64]
+    normals: Array
+    parts: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        near = f"nearest parts {self.parts[0]} and {self.parts[1]}" if len(self.parts) == 2 else "no nearest parts"
+        return f"PartsCertificate: {len(self.ranges)} planes between groups of parts, {near}"
+
+
 def _many(pose: Any) -> bool:
     """Tell whether poses are a stack with a row for each answer; a stack of one serves all."""
     return getattr(pose, "ndim", 2) == 3 and len(pose) > 1
@@ -331,7 +371,7 @@ class Distance(Answer[N]):
         Steps of GJK and EPA together.
     trace : Trace or None
         Every step the kernels took, where ``trace=True`` asked for it.
-    certificate : Certificate or None
+    certificate : Certificate, PartsCertificate or None
         What proves the bounds, where ``certificate=True`` asked for it.
     shape_a, shape_b, pose_a, pose_b
         The question, so that an answer can be drawn and replayed.
@@ -379,7 +419,7 @@ class Distance(Answer[N]):
             "upper",
         )
     trace: Trace | None
-    certificate: Certificate | None
+    certificate: Certificate | PartsCertificate | None
     shape_a: Any
     shape_b: Any
     pose_a: Any

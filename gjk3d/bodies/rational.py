@@ -21,15 +21,20 @@ from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.topology import body_numbers
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import UnsupportedPair
-from gjk3d.exact.arithmetic import FractionVec, fractions
+from gjk3d.exact.arithmetic import FractionVec, cross, dot, float_below, fractions, negative, stretched, sub
 from gjk3d.exact.convex_sets import Body as ConvexSet
 from gjk3d.exact.convex_sets import Placement, Side, at_point, body_of, of_points, place
 from gjk3d.exact.convex_sets import placement as placed_at
 from gjk3d.exact.cuts import Union
-from gjk3d.exact.unions import Solid, Whole, is_closed
+from gjk3d.exact.wholes import Solid, Whole, is_closed, on_scale
+from gjk3d.poses import IDENTITY
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
+
+_DENTED = Fraction(1, 10**6)  #: part of its size by which a nearly convex mesh is smaller than its hull, at most
+_MOST_COMPARED = 2_000_000  #: corners times vertices that are compared to see whether a mesh is convex
+_STANDING = placed_at(IDENTITY[0])
 
 
 class _Own(NamedTuple):
@@ -38,6 +43,7 @@ class _Own(NamedTuple):
     parts: list[ConvexSet]
     pieces: list[FractionVec]
     solids: list[ConvexSet]  #: three vertices a face, in one set
+    hulls: list[ConvexSet]  #: convex sets that lie in them, nearly all of each
     size: float
     doubts: list[str]
 
@@ -53,7 +59,7 @@ def whole_of(name: str, x: Body | Shape, row: Array) -> Whole:
     make = _OWN.get(type(x)) if isinstance(x, Body) else None if isinstance(x, Halfspace) else _of_shape
     if make is None:
         raise UnsupportedPair(
-            f"verify: {name} is a {type(x).__name__} beside what is not convex, which is not judged: make it a large "
+            f"{name} is a {type(x).__name__} beside what is not convex, which is not judged: make it a large "
             "gjk3d.Box, or a gjk3d.Mesh of its surface"
         )
     found: _Own = x._cached("rational", partial(cast("Callable[[Any], _Own]", make), x))
@@ -64,6 +70,7 @@ def whole_of(name: str, x: Body | Shape, row: Array) -> Whole:
         Union([place(part, at) for part in found.parts]),
         [side.placed(p) for p in found.pieces],
         [_solid(solid, at) for solid in found.solids],
+        [place(hull, at) for hull in found.hulls],
         found.size,
         side.placed((Fraction(0),) * 3),
         found.doubts,
@@ -89,8 +96,8 @@ def _of_shape(x: Shape) -> _Own:
     core = body_of(x)
     if core is None:
         unknown = f"a {type(x).__name__} is not given by numbers that the judge knows"
-        return _Own([at_point((Fraction(0),) * 3)], [], [], 0.0, [unknown])
-    return _Own([core], [_point_in(core)], [], float(np.abs(x.bounds).max()), [])
+        return _Own([at_point((Fraction(0),) * 3)], [], [], [], 0.0, [unknown])
+    return _Own([core], [_point_in(core)], [], [], float(np.abs(x.bounds).max()), [])
 
 
 def _of_mesh(x: Mesh) -> _Own:
@@ -98,7 +105,8 @@ def _of_mesh(x: Mesh) -> _Own:
     first = np.unique(body_numbers(x.vertices, x.faces), return_index=True)[1]
     pieces = [fractions(corners[k, 0]) for k in first]
     solids, doubts = _solids_of(x)
-    return _Own([of_points(c) for c in corners], pieces, solids, float(np.abs(corners).max()), doubts)
+    hulls = [hull for solid in solids for hull in _hulls_in(solid, x)]
+    return _Own([of_points(c) for c in corners], pieces, solids, hulls, float(np.abs(corners).max()), doubts)
 
 
 def _solids_of(x: TriangleSurface) -> tuple[list[ConvexSet], list[str]]:
@@ -115,8 +123,34 @@ def _solids_of(x: TriangleSurface) -> tuple[list[ConvexSet], list[str]]:
     return [of_points(skin.vertices[skin.faces[np.array(some)]].reshape(-1, 3))], []
 
 
+def _hulls_in(solid: ConvexSet, x: TriangleSurface) -> list[ConvexSet]:
+    """Return the hull of a closed surface that is nearly convex, shrunk about its middle until no face cuts it.
+
+    The surface goes round the middle and does not meet the interior of that, so it goes round all of it.
+    """
+    points = solid.terms[0].sets[0]
+    vertices = sorted(set(points))
+    if len(points) * len(vertices) > _MOST_COMPARED:
+        return []
+    middle, scale = fractions(np.asarray(x.hull().vertices).mean(axis=0)), solid.scale
+    (center,), common = on_scale([middle], scale)
+    up, share = common // scale, Fraction(1)
+    own = [sub(stretched(p, up), center) for p in vertices]
+    for k in range(0, len(points), 3):
+        a, b, c = (sub(stretched(p, up), center) for p in points[k : k + 3])
+        n = cross(sub(b, a), sub(c, a))
+        if dot(n, a) < 0:
+            n = negative(n)
+        if any(n):
+            share = min(share, Fraction(dot(n, a), max(max(dot(n, p) for p in own), 1)))
+    shrunk = Fraction(float_below(share))
+    if shrunk < 1 - _DENTED or not _solid(solid, _STANDING).holds(middle):
+        return []
+    return [of_points([[m + shrunk * Fraction(c, common) for m, c in zip(middle, p, strict=True)] for p in own])]
+
+
 def _of_compound(x: Compound) -> _Own:
-    whole = _Own([], [], [], 0.0, [])
+    whole = _Own([], [], [], [], 0.0, [])
     size = 0.0
     for thing, row in x._parts:
         own = _of_mesh(thing) if isinstance(thing, Mesh) else _of_shape(thing)
@@ -125,6 +159,7 @@ def _of_compound(x: Compound) -> _Own:
         whole.parts.extend(place(part, at) for part in own.parts)
         whole.pieces.extend(side.placed(p) for p in own.pieces)
         whole.solids.extend(place(solid, at) for solid in own.solids)
+        whole.hulls.extend(place(hull, at) for hull in own.hulls)
         whole.doubts.extend(own.doubts)
         size = max(size, 2.0 * own.size + float(np.abs(row[9:12]).max()))
     return whole._replace(size=size)
@@ -134,7 +169,7 @@ def _of_cloud(x: PointCloud) -> _Own:
     radius = Fraction(x.radius)
     parts = [at_point(fractions(p))._replace(radius_low=radius, radius_high=radius) for p in x.points]
     size = float(np.abs(x.points).max()) + x.radius
-    return _Own(parts, [fractions(p) for p in x.points], [], size, [])
+    return _Own(parts, [fractions(p) for p in x.points], [], [], size, [])
 
 
 def _of_voxels(x: VoxelGrid) -> _Own:
@@ -146,7 +181,7 @@ def _of_voxels(x: VoxelGrid) -> _Own:
     for i, j, k, a, b, c in boxes.tolist():
         covered[i:a, j:b, k:c] = True
     doubts = [] if np.array_equal(covered, x.occupied) else ["the boxes of cubes are not the cubes"]
-    return _Own(parts, [_point_in(part) for part in parts], [], size, doubts)
+    return _Own(parts, [_point_in(part) for part in parts], [], [], size, doubts)
 
 
 def _corners(origin: FractionVec, pitch: Fraction, box: list[int]) -> Iterator[FractionVec]:

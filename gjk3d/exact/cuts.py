@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,11 +15,13 @@ from gjk3d.exact.convex_sets import Body, at_point
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.signed import enclose
 from gjk3d.poses import UNIT_ROUNDOFF
-from gjk3d.typing import Array, Ints
+from gjk3d.results import PartsCertificate
+from gjk3d.typing import Array
 
 _STEPS = 12  #: directions that are tried for one plane
 _MOST = 20_000  #: pairs of groups that are looked at
 _MOST_ASKED = 500  #: pairs of parts whose depth is asked in rational numbers
+NO_PARTS = np.empty(0, dtype=np.int64)
 _AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
@@ -88,19 +89,10 @@ def _float_points(part: Body) -> Array:
     return np.array([(x, y, z) for x in ends[0] for y in ends[1] for z in ends[2]])
 
 
-class Cut(NamedTuple):
-    """Pairs of groups, each a range of the order of the parts of its union, and a direction from A to B for each."""
-
-    order_a: Ints
-    order_b: Ints
-    ranges: Ints  #: (k, 4) the first of A and the one behind its last, and those of B
-    normals: Array  #: (k, 3)
-
-
 # --- looked for -------------------------------------------------------------------------------------------------------
 
 
-def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> Cut | None:
+def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertificate | None:
     """Return a cut that seems to prove that all parts of A are so far from all of B; None where it takes too long.
 
     ``normal`` is tried first.
@@ -129,11 +121,12 @@ def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> Cut | None:
         else:
             middle = b.middle(b0, b1)
             left += [(a0, a1, b0, middle, way), (a0, a1, middle, b1, way)]
-    return Cut(a.order.copy(), b.order.copy(), np.array(ranges, dtype=np.int64), np.array(normals))
+    numbers = np.array(ranges, dtype=np.int64)
+    return PartsCertificate(a.order.copy(), b.order.copy(), numbers, np.array(normals), NO_PARTS)
 
 
-def find_pair(a: Union, b: Union, most: Fraction, normal: Array) -> bool | None:
-    """Tell whether two parts are proven to have a signed distance of at most that; None where it takes too long."""
+def find_pair(a: Union, b: Union, most: Fraction, normal: Array) -> tuple[int, int] | None:
+    """Return two parts that are proven to have a signed distance of at most that, None where none were found."""
     want = float_above(most) + 16.0 * UNIT_ROUNDOFF * max(a.reach, b.reach)
     left = [(0, len(a.parts), 0, len(b.parts))]
     looked = asked = 0
@@ -144,11 +137,9 @@ def find_pair(a: Union, b: Union, most: Fraction, normal: Array) -> bool | None:
         if best > want or _boxes_gap(a, b, (a0, a1, b0, b1)) > want:
             continue
         if a1 - a0 == 1 and b1 - b0 == 1:
-            difference = Difference(a.parts[a.order[a0]], b.parts[b.order[b0]])
-            proof = Enclosure(None, most + difference.radius_low)
-            enclose(difference, _whole(way), proof)
-            if proof.high_proven:
-                return True
+            pair = int(a.order[a0]), int(b.order[b0])
+            if is_near(a.parts[pair[0]], b.parts[pair[1]], most, way):
+                return pair
             asked += 1
         elif b1 - b0 == 1 or (a1 - a0 > 1 and _width(a, a0, a1) >= _width(b, b0, b1)):
             middle = a.middle(a0, a1)
@@ -157,8 +148,16 @@ def find_pair(a: Union, b: Union, most: Fraction, normal: Array) -> bool | None:
             middle = b.middle(b0, b1)
             left += [(a0, a1, b0, middle), (a0, a1, middle, b1)]
         if looked > _MOST or asked > _MOST_ASKED:
-            return None
-    return False
+            break
+    return None
+
+
+def is_near(p: Body, q: Body, most: Fraction, hint: Array) -> bool:
+    """Tell whether two convex sets are proven to have a signed distance of at most that."""
+    difference = Difference(p, q)
+    proof = Enclosure(None, most + difference.radius_low)
+    enclose(difference, _whole(hint), proof)
+    return proof.high_proven
 
 
 def _boxes_gap(a: Union, b: Union, of: tuple[int, int, int, int]) -> float:
@@ -224,7 +223,7 @@ def _whole(n: Array) -> Vec:
 # --- judged -----------------------------------------------------------------------------------------------------------
 
 
-def flaws_of_cut(cut: Cut, a: Union, b: Union, least: Fraction) -> list[str]:
+def flaws_of_cut(cut: PartsCertificate, a: Union, b: Union, least: Fraction) -> list[str]:
     """Return why a cut does not prove that all parts of A are so far from all of B, each as by a plane between them.
 
     Two single parts that the plane does not part enough are asked anew.

@@ -8,146 +8,35 @@ most, by a translation after which a cut shows that the two are apart.
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
-from math import lcm, ulp
-from typing import NamedTuple
+from math import ulp
 
 import numpy as np
 
+from gjk3d.errors import UnsupportedPair
 from gjk3d.exact.arithmetic import (
-    Enclosure,
     FractionVec,
-    Vec,
     dot,
     float_above,
     float_below,
     in_integers,
     negative,
-    scaled_vector,
     sqrt_bounds,
-    stretched,
     sub,
 )
-from gjk3d.exact.certificates import winding
 from gjk3d.exact.claims import Allowed, Claim, claim_of
-from gjk3d.exact.convex_sets import Body, at_point
-from gjk3d.exact.cuts import Union, find_cut, find_pair, flaws_of_cut
-from gjk3d.exact.difference import Difference
+from gjk3d.exact.convex_sets import at_point
+from gjk3d.exact.cuts import NO_PARTS, Union, find_cut, find_pair, flaws_of_cut, is_near
 from gjk3d.exact.judge import Case, Verdict, judge_form, note_witnesses
-from gjk3d.exact.signed import bracket_outside, enclose
+from gjk3d.exact.signed import bracket_outside
+from gjk3d.exact.wholes import Whole
 from gjk3d.poses import ROUNDING
-from gjk3d.results import Distance, Status
+from gjk3d.results import Distance, PartsCertificate, Status
+from gjk3d.typing import Array
 
 _MOST_NEAR = 64  #: parts about a point that are looked at
 _PROMISED = {True: 1e-9, False: 1e-12}  #: widths of tight intervals, as parts of the size, by whether a part is curved
 _OUT = "one may be within a closed surface of the other"
-
-
-class Solid(NamedTuple):
-    """A closed surface whose inside counts, its corners over a scale."""
-
-    corners: list[tuple[Vec, Vec, Vec]]
-    scale: int
-
-    def holds(self, point: FractionVec) -> bool | None:
-        """Tell whether the surface goes round a point; None where the point is on it, or it cannot be told."""
-        p, scale = in_integers(point)
-        common = lcm(scale, self.scale)
-        up, here = common // self.scale, stretched(p, common // scale)
-        for axis in range(3):
-            values = [c[axis] * up for corner in self.corners for c in corner]
-            if not min(values) <= here[axis] <= max(values):
-                return False
-        about = [tuple(sub(stretched(c, up), here) for c in corner) for corner in self.corners]
-        if any(_touches_origin(*corner) for corner in about):
-            return None
-        return winding(about) != 0  # type: ignore[arg-type]
-
-
-class Whole(NamedTuple):
-    """A body in world coordinates.
-
-    Attributes
-    ----------
-    name : str
-        How it is called, "a" or "b".
-    union : Union
-    pieces : list of FractionVec
-        A point of each connected piece, or of each part.
-    solids : list of Solid
-    size : float
-        Its greatest coordinate in its own frame.
-    origin : FractionVec
-        Where its frame stands.
-    doubts : list of str
-        What of it the judge cannot follow.
-    """
-
-    name: str
-    union: Union
-    pieces: list[FractionVec]
-    solids: list[Solid]
-    size: float
-    origin: FractionVec
-    doubts: list[str]
-
-    def moved(self, by: FractionVec) -> Whole:
-        """Return it at another place."""
-        pieces = [_sum(p, by) for p in self.pieces]
-        solids = []
-        for solid in self.solids:
-            (shift,), scale = _on_scale([by], solid.scale)
-            up = scale // solid.scale
-            corners = [tuple(_added(stretched(c, up), shift) for c in corner) for corner in solid.corners]
-            solids.append(Solid(corners, scale))  # type: ignore[arg-type]
-        union = Union([_moved(part, by) for part in self.union.parts])
-        return self._replace(union=union, pieces=pieces, solids=solids)
-
-
-def _sum(p: FractionVec, q: FractionVec) -> FractionVec:
-    return p[0] + q[0], p[1] + q[1], p[2] + q[2]
-
-
-def _added(p: Vec, q: Vec) -> Vec:
-    return p[0] + q[0], p[1] + q[1], p[2] + q[2]
-
-
-def _on_scale(points: list[FractionVec], scale: int) -> tuple[list[Vec], int]:
-    """Return points in integers over a multiple of a scale, and that."""
-    common = lcm(scale, *(c.denominator for p in points for c in p))
-    return [scaled_vector(p, common) for p in points], common
-
-
-def _moved(part: Body, by: FractionVec) -> Body:
-    (shift,), scale = _on_scale([by], part.scale)
-    up = scale // part.scale
-    terms = []
-    for term in part.terms:
-        sets = [tuple(stretched(p, up) for p in points) for points in term.sets]
-        sets[0] = tuple(_added(p, shift) for p in sets[0])
-        balls = tuple((stretched(m[0], up), stretched(m[1], up), stretched(m[2], up)) for m in term.balls)
-        terms.append(term._replace(sets=tuple(sets), balls=balls))
-    return part._replace(terms=tuple(terms), scale=scale)
-
-
-def _touches_origin(a: Vec, b: Vec, c: Vec) -> bool:
-    u, v = sub(b, a), sub(c, a)
-    n = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
-    if any(n) and dot(n, a):
-        return False
-    origin = at_point((Fraction(0), Fraction(0), Fraction(0)))
-    triangle = at_point((Fraction(0), Fraction(0), Fraction(0)))
-    triangle = triangle._replace(terms=(triangle.terms[0]._replace(sets=((a, b, c),)),), scale=1)
-    proof = Enclosure(Fraction(0), Fraction(0))
-    enclose(Difference(triangle, origin), a if any(a) else (1, 0, 0), proof)
-    return proof.high_proven
-
-
-def is_closed(faces: list[tuple[int, int, int]]) -> bool:
-    """Tell whether each edge of triangles is matched by one that runs the other way."""
-    edges = Counter(edge for i, j, k in faces for edge in ((i, j), (j, k), (k, i)))
-    return bool(faces) and all(edges[j, i] == uses for (i, j), uses in edges.items())
 
 
 # --- judged -----------------------------------------------------------------------------------------------------------
@@ -169,11 +58,21 @@ def judge_unions(result: Distance, a: Whole, b: Whole, flaws: list[str]) -> Verd
     ]
     if off:
         note_witnesses(case, off)
+    carried = result.certificate
+    if carried is not None:
+        if not isinstance(carried, PartsCertificate):
+            case.wrong.append(f"its certificate is none: it is a {type(carried).__name__}")
+            return case.verdict()
+        flaw = _flaw_of_parts(carried, claim, a, b)
+        if flaw:
+            case.wrong.append(f"its certificate is none: {flaw}")
     if claim.lower >= 0:
-        _judge_apart(case, claim, a, b)
+        _judge_apart(case, claim, a, b, carried)
     else:
-        _judge_depth_at_most(case, claim, a, b)
-    if claim.upper > 0:
+        _judge_depth_at_most(case, claim, a, b, carried)
+    if carried is not None and len(carried.parts) == 2 and not case.wrong:
+        case.upper = float_above(claim.upper)  # its two parts were seen to be so near
+    elif claim.upper > 0:
         _judge_near(case, claim, a, b, off)
     else:
         _judge_overlap(case, claim, a, b)
@@ -224,20 +123,33 @@ def _judge_point(
 # --- bounds -----------------------------------------------------------------------------------------------------------
 
 
-def _judge_apart(case: Case, claim: Claim, a: Whole, b: Whole) -> None:
+def _flaw_of_parts(carried: PartsCertificate, claim: Claim, a: Whole, b: Whole) -> str:
+    """Return why the nearest parts of a certificate are none; empty where they are, or it has none."""
+    numbers = np.asarray(carried.parts)
+    if numbers.shape == (0,):
+        return ""
+    counts = len(a.union.parts), len(b.union.parts)
+    if numbers.shape != (2,) or numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < counts)).all():
+        return "its nearest parts are not there"
+    p, q = a.union.parts[int(numbers[0])], b.union.parts[int(numbers[1])]
+    return "" if is_near(p, q, claim.upper, _floats(claim.normal)) else "its nearest parts are not so near"
+
+
+def _judge_apart(case: Case, claim: Claim, a: Whole, b: Whole, carried: PartsCertificate | None) -> None:
     """Prove that the two are so far apart as is claimed."""
     if claim.unsigned and claim.lower <= 0:
         return
-    flaw = _flaw_of_apart(a, b, claim.lower, claim)
+    flaw = _flaw_of_apart(a, b, claim.lower, claim, carried)
     if flaw:
-        _nearer(case, claim, a, b, f"lower is {float(claim.lower)!r}: {flaw}")
+        _not_so_far(case, claim, a, b, flaw, carried)
         return
     case.lower = float_below(claim.lower)
 
 
-def _flaw_of_apart(a: Whole, b: Whole, least: Fraction, claim: Claim) -> str:
+def _flaw_of_apart(a: Whole, b: Whole, least: Fraction, claim: Claim, cut: PartsCertificate | None = None) -> str:
     """Return what is missing to a proof that the two are so far apart; empty where nothing is."""
-    cut = find_cut(a.union, b.union, least, np.array([float(c) for c in claim.normal]))
+    if cut is None:
+        cut = find_cut(a.union, b.union, least, _floats(claim.normal))
     if cut is None:
         return "there are more pairs of parts close to each other than the judge looks at"
     flaws = flaws_of_cut(cut, a.union, b.union, least)
@@ -262,55 +174,63 @@ def _judge_near(case: Case, claim: Claim, a: Whole, b: Whole, off: list[Fraction
         if between <= claim.upper:
             case.upper = float_above(between)
             return
-    if _any_pair(claim, a, b, claim.upper):
+    if _pair_there(claim, a, b):
         case.upper = float_above(claim.upper)
         return
     _not_so_near(case, claim, a, b, "no two parts could be shown to be so near")
 
 
-def _any_pair(claim: Claim, a: Whole, b: Whole, most: Fraction) -> bool:
-    """Tell whether two parts about the witness points are proven to have a signed distance of at most that."""
-    n, _ = in_integers(claim.normal)
+def _pair_there(claim: Claim, a: Whole, b: Whole) -> tuple[int, int] | None:
+    """Return two parts about the witness points that are proven to be so near, or so deep in each other."""
     ends = (claim.point_a, claim.point_b) if claim.upper > 0 else (_middle(claim),) * 2
     for i in a.union.about(ends[0], _noise(a, b))[:_MOST_NEAR]:
         for j in b.union.about(ends[1], _noise(a, b))[:_MOST_NEAR]:
-            difference = Difference(a.union.parts[i], b.union.parts[j])
-            proof = Enclosure(None, most + difference.radius_low)
-            enclose(difference, n, proof)
-            if proof.high_proven:
-                return True
-    return False
+            if is_near(a.union.parts[i], b.union.parts[j], claim.upper, _floats(claim.normal)):
+                return i, j
+    return None
 
 
-def _judge_depth_at_most(case: Case, claim: Claim, a: Whole, b: Whole) -> None:
-    """Prove that a translation so long as the depth claimed parts the two."""
+def _floats(v: FractionVec) -> Array:
+    return np.array([float(c) for c in v])
+
+
+def _parted(claim: Claim, b: Whole) -> Whole:
+    """Return the second moved by the depth claimed along the normal, or a little less."""
     length = sqrt_of(claim.normal)
-    by = tuple(-claim.lower * c / length for c in claim.normal)
-    flaw = _flaw_of_apart(a, b.moved(by), Fraction(0), claim)  # type: ignore[arg-type]
+    x, y, z = (-claim.lower * c / length for c in claim.normal)
+    return b.moved((x, y, z))
+
+
+def _judge_depth_at_most(case: Case, claim: Claim, a: Whole, b: Whole, carried: PartsCertificate | None) -> None:
+    """Prove that a translation so long as the depth claimed parts the two."""
+    flaw = _flaw_of_apart(a, _parted(claim, b), Fraction(0), claim, carried)
     if flaw:
-        _nearer(case, claim, a, b, f"lower is {float(claim.lower)!r}, and b moved by that along the normal: {flaw}")
+        _not_so_far(case, claim, a, b, f"b moved by that along the normal: {flaw}", carried)
         return
     case.lower = float_below(claim.lower)
 
 
-def _nearer(case: Case, claim: Claim, a: Whole, b: Whole, missing: str) -> None:
+def _not_so_far(case: Case, claim: Claim, a: Whole, b: Whole, missing: str, carried: PartsCertificate | None) -> None:
     """Refute a lower bound where two parts are proven to be nearer; else say what is missing to its proof."""
+    if carried is not None and not missing.endswith(_OUT):
+        case.wrong.append(f"its certificate is none: {missing}")
+        return
     most = claim.lower - Fraction(_noise(a, b))
-    if find_pair(a.union, b.union, most, np.array([float(c) for c in claim.normal])):
+    if find_pair(a.union, b.union, most, _floats(claim.normal)):
         case.upper = min(case.upper, float_above(most))
         case.wrong.append(f"the signed distance is at most {float(most)!r}, and lower is {float(claim.lower)!r}")
     else:
-        case.open.append(missing)
+        case.open.append(f"lower is {float(claim.lower)!r}: {missing}")
 
 
 def _judge_overlap(case: Case, claim: Claim, a: Whole, b: Whole) -> None:
     """Prove that the two overlap at least so deep as is claimed: by two parts, or a point deep in a closed surface."""
-    ways = np.array([float(c) for c in claim.normal])
     if (
-        _any_pair(claim, a, b, claim.upper)
+        _pair_there(claim, a, b)
         or _held(claim, a, b)
         or _held(claim, b, a)
-        or find_pair(a.union, b.union, claim.upper, ways)
+        or _deep_in_hulls(claim, a, b)
+        or find_pair(a.union, b.union, claim.upper, _floats(claim.normal))
     ):
         case.upper = float_above(claim.upper)
         return
@@ -343,10 +263,22 @@ def _held(claim: Claim, host: Whole, guest: Whole) -> bool:
         if off is None or not any(solid.holds(middle) for solid in host.solids):
             continue
         alone, least = Union([at_point(middle)]), off - claim.upper
-        cut = find_cut(alone, host.union, least, np.array([float(c) for c in claim.normal]))
+        cut = find_cut(alone, host.union, least, _floats(claim.normal))
         if cut is not None and not flaws_of_cut(cut, alone, host.union, least):
             return True
     return False
+
+
+def _deep_in_hulls(claim: Claim, a: Whole, b: Whole) -> bool:
+    """Tell whether convex sets that lie in closed surfaces are proven to be so deep in each other, or in parts."""
+    ours, theirs = ([*x.hulls, *(x.union.parts if len(x.union.parts) <= _MOST_NEAR else ())] for x in (a, b))
+    n = _floats(claim.normal)
+    return any(
+        is_near(p, q, claim.upper, n)
+        for i, p in enumerate(ours)
+        for j, q in enumerate(theirs)
+        if i < len(a.hulls) or j < len(b.hulls)
+    )
 
 
 def _middle(claim: Claim) -> FractionVec:
@@ -356,3 +288,34 @@ def _middle(claim: Claim) -> FractionVec:
 
 def _noise(a: Whole, b: Whole) -> float:
     return max(1e-300, ROUNDING * 4.0 * (a.union.reach + b.union.reach))
+
+
+# --- carried ----------------------------------------------------------------------------------------------------------
+
+
+def certificate_of(result: Distance, a: Whole, b: Whole) -> PartsCertificate:
+    """Return what `judge_unions` needs no more to look for.
+
+    Raises
+    ------
+    UnsupportedPair
+        Where the judge cannot follow a body, or too many parts are near each other.
+    """
+    claim, _ = claim_of(result)
+    if claim is None or a.doubts or b.doubts:
+        raise UnsupportedPair(f"certificate=True: {'; '.join((*a.doubts, *b.doubts))}")
+    none = np.empty((0, 4), dtype=np.int64), np.empty((0, 3))
+    cut: PartsCertificate | None = PartsCertificate(a.union.order.copy(), b.union.order.copy(), *none, NO_PARTS)
+    if claim.lower > 0 or not claim.unsigned:
+        parted = b if claim.lower >= 0 else _parted(claim, b)
+        cut = find_cut(a.union, parted.union, max(claim.lower, Fraction(0)), _floats(claim.normal))
+    if cut is None:
+        raise UnsupportedPair("certificate=True: too many parts are close to each other; leave it out")
+    pair = _pair_there(claim, a, b)
+    shown = claim.upper <= 0 and (_held(claim, a, b) or _held(claim, b, a) or _deep_in_hulls(claim, a, b))
+    if pair is None and not shown:
+        pair = find_pair(a.union, b.union, claim.upper, _floats(claim.normal))
+    kept = cut._replace(parts=NO_PARTS if pair is None else np.array(pair, dtype=np.int64))
+    for array in kept:
+        array.setflags(write=False)
+    return kept

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.convex.checks import check_convex, check_limits, check_margin, check_workers
+from gjk3d.convex.checks import check_limits, check_margin, check_workers
 from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
 from gjk3d.convex.solve import Way
 from gjk3d.errors import ShapeError
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
-from gjk3d.query.certify import certify, check_certificate
+from gjk3d.query.certify import certify, certify_parts, check_certificate
 from gjk3d.query.dispatch import way_of
 from gjk3d.results import Distance, pack_marks
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 
 
@@ -59,16 +60,18 @@ def ask_distance(
     if trace and rows.stacked:
         raise ShapeError("trace=True is for one pair: pass single poses")
     first, second, placed, exchanged = a, b, rows, False
+    logged = trace
     if certificate:
-        check_convex(a, b)
         check_certificate(mode, rows)
+    if certificate and isinstance(a, Shape) and isinstance(b, Shape):
+        logged = True
         plane = isinstance(a, Halfspace) or isinstance(b, Halfspace)
         if not trace and not plane:  # its log has the order asked, an answer's bits the canonical one
             first, second, placed, exchanged = canonical(a, b, rows)
     out, flags = empty_answers(rows.total)
     log = [NO_LOG]
     wanted = Wanted(mode, float(max_distance), 0.0 if tol is None else float(tol))
-    if trace or certificate:
+    if logged:
         way.solve(first, second, placed, wanted._replace(log=log), out, flags)
     if not trace:  # a log has every step of GJK and EPA, also where an answer has a closed form
         way.solve(a, b, rows, wanted, out, flags)
@@ -87,5 +90,5 @@ def ask_distance(
     status, steps, tight, _ = flags[0].tolist()
     result._row = out, pack_marks(status, steps, tight), a, b, asked, None, None
     if certificate:
-        result.certificate = certify(result, rows, log[0], exchanged)
+        result.certificate = certify(result, rows, log[0], exchanged) if logged else certify_parts(result, rows)
     return result

@@ -15,7 +15,7 @@ from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.narrow.cores import relative_pose, support_once
 from gjk3d.narrow.trace import ENDINGS, read_log
 from gjk3d.poses import parts
-from gjk3d.results import Certificate, Distance, Status, Trace
+from gjk3d.results import Certificate, Distance, PartsCertificate, Status, Trace
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -52,6 +52,14 @@ def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certif
     (support_a, support_b), (points_a, points_b) = pair.to_local(*support), pair.to_local(upper.a, upper.b)
     faces = upper.faces[:, ::-1] if exchanged else upper.faces  # mirrored at the origin: outward is inward
     return _frozen(upper.kind, normal, support_a[0], support_b[0], points_a, points_b, upper.weights, faces, directions)
+
+
+def certify_parts(result: Distance, rows: Rows) -> PartsCertificate:
+    """Return the certificate of an answer about what is not convex, found part by part."""
+    from gjk3d.bodies.rational import whole_of  # loaded where there is a mesh or the like
+    from gjk3d.exact.unions import certificate_of
+
+    return certificate_of(result, whole_of("a", result.shape_a, rows.a[0]), whole_of("b", result.shape_b, rows.b[0]))
 
 
 def _frozen(kind: str, *arrays: Any) -> Certificate:

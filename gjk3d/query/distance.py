@@ -150,7 +150,8 @@ def distance(
     trace : bool
         Keep every step in ``result.trace``; for one pair.
     certificate : bool
-        Keep what proves the bounds in ``result.certificate``; for one pair. The answer has the same bits without.
+        Keep what proves the bounds in ``result.certificate``; for one pair. The answer has the same bits without. Of
+        what is not convex it is found in up to seconds; of a half-space or a HeightField beside that there is none.
     workers : int
         Threads for a stack; the answers are the same bits for any number.
 

@@ -21,7 +21,7 @@ from gjk3d.query import distance as queries
 from gjk3d.query.dispatch import Collider
 from gjk3d.replay.bodies import read_collider, write_collider
 from gjk3d.replay.json_reader import MAX_BYTES, Value, read_json
-from gjk3d.results import Certificate, Distance, Status
+from gjk3d.results import Certificate, Distance, PartsCertificate, Status
 from gjk3d.typing import Array
 
 
@@ -154,6 +154,7 @@ _PROOF: dict[str, tuple[int | None, ...]] = {
     "faces": (None, 3),
     "directions": (None, 3),
 }
+_MOST_PARTS = 1 << 31
 _DEPTHS = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
 _MODES = {mode: depth for depth, mode in _DEPTHS.items()}
 _STATUS = {status.name.lower(): status for status in Status}
@@ -297,7 +298,9 @@ def _write_answer(result: Distance) -> dict[str, Any]:
     }
 
 
-def _write_certificate(certificate: Certificate) -> dict[str, Any]:
+def _write_certificate(certificate: Certificate | PartsCertificate) -> dict[str, Any]:
+    if isinstance(certificate, PartsCertificate):
+        return {"kind": "parts", **{name: array.tolist() for name, array in certificate._asdict().items()}}
     return {"kind": certificate.kind, **{name: getattr(certificate, name).tolist() for name in _PROOF}}
 
 
@@ -374,11 +377,23 @@ def _read_arguments(value: Value, query: str) -> dict[str, Any]:
     return arguments
 
 
-def _read_certificate(value: Value) -> Certificate:
+def _read_certificate(value: Value) -> Certificate | PartsCertificate:
+    if value.peek("kind").raw == "parts":
+        return _read_parts(value)
     fields = value.fields(("kind", *_PROOF))
     numbers = {name: fields[name].array(*shape) for name, shape in _PROOF.items() if name != "faces"}
     faces = fields["faces"].indices(3, max(1, len(numbers["points_a"])))
     return Certificate(kind=fields["kind"].one_of("weights", "surface", "section", "plane"), faces=faces, **numbers)
+
+
+def _read_parts(value: Value) -> PartsCertificate:
+    fields = value.fields(("kind", *PartsCertificate._fields))
+    lists = {
+        name: np.array([number.whole(0, _MOST_PARTS) for number in fields[name].items()], dtype=np.int64)
+        for name in ("order_a", "order_b", "parts")
+    }
+    ranges = fields["ranges"].indices(4, _MOST_PARTS + 1)
+    return PartsCertificate(ranges=ranges, normals=fields["normals"].array(None, 3), **lists)
 
 
 def _read_pose(value: Value) -> Array | None:

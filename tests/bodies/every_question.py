@@ -80,7 +80,8 @@ def _pair(a: Any, b: Any, turned: bool) -> None:
 
 
 def _judged(a: Any, b: Any, pose_a: Any, pose_b: Any) -> None:
-    assert not gk.verify(gk.distance(a, b, pose_a, pose_b), a, b, pose_a, pose_b).refuted
+    result = gk.distance(a, b, pose_a, pose_b, certificate=True)
+    assert gk.verify(result, a, b, pose_a, pose_b).proven
 
 
 HULL = "`hull()`"
@@ -108,11 +109,11 @@ QUESTIONS = [
     ),
     Question("`Swept`", lambda a: gk.Swept(a, (1, 2, 3)), "a `Mesh` of the surface", alone=True),
     Question("`to_json`, `gjk3d replay`", _both(lambda *q: gk.distance(*q).to_json()), "the same"),
-    Question("`verify`", _both(_judged), "a large `Box` for the half-space, a `Mesh` of the surface"),
+    Question(
+        "`certificate=True`, `verify`", _both(_judged), "a large `Box` for the half-space, a `Mesh` of the surface"
+    ),
     Question("`overlap`", _both(gk.overlap), f"{HULL}; the parts of `decompose()`"),
-    Question("`trace=True`, `certificate=True`", _apart(
-        lambda *q: (gk.distance(*q, trace=True), gk.distance(*q, certificate=True))
-    ), f"{HULL}; the parts"),
+    Question("`trace=True`", _apart(lambda *q: gk.distance(*q, trace=True)), f"{HULL}; the parts"),
 ]  # fmt: skip
 
 

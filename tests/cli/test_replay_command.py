@@ -142,3 +142,22 @@ def test_text_from_the_file_cannot_forge_the_terminal(run, case):
     assert "\x1b" not in said.out
     assert "\x07" not in said.out
     assert "\nSAME" not in said.out
+
+
+def test_an_answer_about_a_mesh_is_asked_again_and_judged(run, tmp_path):
+    surface = gk.Box((1, 1, 1)).surface()
+    mesh = gk.Mesh(surface.vertices, surface.faces)
+    pose = np.eye(4)
+    pose[:3, 3] = 0.25, 0.5, 2
+    path = tmp_path / "case.json"
+    document = json.loads(gk.distance(mesh, gk.Sphere(0.5), None, pose, certificate=True).to_json(path))
+    said = run("replay", path, "--verify")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("SAME to the last bit\n")
+    assert "distance of a Mesh and a Sphere" in said.out
+    assert said.out.count("proven; witness points to ") == 2
+    document["certificate"]["normals"] = [[0, 0, -1]] * len(document["certificate"]["normals"])
+    path.write_text(json.dumps(document))
+    said = run("replay", path, "--verify")
+    assert "judged then   refuted; its certificate is none: a plane in it does not part" in said.out
+    assert "judged now    proven" in said.out

@@ -14,8 +14,8 @@ from strategies import examples
 
 import gjk3d as gk
 from gjk3d.exact.convex_sets import of_points
-from gjk3d.exact.cuts import Cut, Union, find_cut, find_pair, flaws_of_cut
-from gjk3d.exact.unions import Solid, is_closed
+from gjk3d.exact.cuts import Union, find_cut, find_pair, flaws_of_cut
+from gjk3d.exact.wholes import Solid, is_closed
 from tests.bodies.every_kind import BOUNDED
 from tests.bodies.places import at
 
@@ -141,9 +141,26 @@ def test_what_a_closed_surface_holds_is_not_apart():
     assert within.status is gk.Status.OVERLAPPING
     assert gk.verify(within, solid, ball).proven
     deep = gk.signed_distance(solid, ball)
-    assert not gk.verify(deep, solid, ball).refuted  # by the hulls of what is convex, which the judge does not know of
+    assert gk.verify(deep, solid, ball).proven
     open_one = gk.Mesh(solid.vertices, solid.faces, solid=False)
     assert gk.verify(gk.distance(open_one, ball), open_one, ball).proven
+
+
+@pytest.mark.parametrize("other", ["sphere", "cone", "box"])
+def test_depths_of_convex_meshes_are_proven(other):
+    rng = np.random.default_rng(3)
+    for shape in (gk.Box((1, 2, 1)), gk.Sphere(0.7), gk.Cylinder(0.5, 1.5)):
+        made = shape.surface(12)
+        mesh = gk.Mesh(made.vertices, made.faces).placed(
+            naive.pose(naive.random_rotations(rng, 1)[0], rng.normal(size=3))
+        )
+        pose = naive.pose(translation=mesh.bounds.mean(axis=0) + (0.3, 0.1, 0.2))
+        result = gk.signed_distance(mesh, OTHERS[other], None, pose)
+        assert result.status is gk.Status.OVERLAPPING
+        verdict = gk.verify(result, mesh, OTHERS[other], None, pose)
+        assert verdict.proven, verdict
+        deeper = changed(result, upper=result.upper - 1e-6, distance=result.lower)
+        assert not gk.verify(deeper, mesh, OTHERS[other], None, pose).proven
 
 
 def test_small_things_in_a_large_mesh_are_proven():
@@ -159,7 +176,7 @@ def test_small_things_in_a_large_mesh_are_proven():
 def test_what_is_not_judged_says_so():
     ground, solid = gk.HeightField(np.zeros((3, 3)), 1.0), OTHERS["solid"]
     for a, b in ((ground, solid), (solid, ground), (solid, gk.Halfspace((0, 0, 1), -5.0))):
-        with pytest.raises(gk.errors.UnsupportedPair, match=r"verify: [ab] is a \w+ beside what is not convex"):
+        with pytest.raises(gk.errors.UnsupportedPair, match=r"[ab] is a \w+ beside what is not convex"):
             gk.verify(gk.distance(solid, gk.Sphere(1)), a, b)
     stack = np.stack([np.eye(4)] * 2)
     with pytest.raises(gk.errors.ShapeError, match="pose_b is a stack of 2 poses"):
@@ -171,6 +188,65 @@ def test_what_is_not_judged_says_so():
     assert not verdict.proven
     assert not verdict.refuted
     assert "not given by numbers that the judge knows" in verdict.reasons[0]
+
+
+# certificates -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", BOUNDED)
+def test_certificates_are_proofs_that_come_back(name, place, tmp_path):
+    body, pose = BOUNDED[name]().body, PLACES[place]
+    for other in ("cone", "solid", "compound"):
+        for query in (gk.distance, gk.signed_distance):
+            thing = OTHERS[other]
+            result = query(body, thing, None, pose, certificate=True)
+            plain = query(body, thing, None, pose)
+            assert (result.lower, result.upper, result.status) == (plain.lower, plain.upper, plain.status)
+            assert gk.verify(result, body, thing, None, pose).proven
+            result.to_json(tmp_path / "case.json")
+            found = gk.replay.run(tmp_path / "case.json")
+            assert found.sameness is gk.replay.Sameness.SAME
+            for certificate in (found.case.answer.certificate, found.now.certificate):
+                for one, two in zip(certificate, result.certificate, strict=True):
+                    np.testing.assert_array_equal(one, two)
+
+
+def test_forged_certificates_of_parts_are_refused():
+    body, ball, pose = OTHERS["compound"], OTHERS["sphere"], at(0.6, 0.3, 1.9)
+    for query, there in ((gk.distance, pose), (gk.signed_distance, pose), (gk.signed_distance, at(0, 0, 0))):
+        result = query(body, ball, None, there, certificate=True)
+        held = result.certificate
+        assert len(held.parts) == 2
+        assert not held.normals.flags.writeable
+        forged = [
+            held._replace(normals=-held.normals),
+            held._replace(ranges=held.ranges[1:], normals=held.normals[1:]),
+            held._replace(parts=np.array([7, 0])),
+            held._replace(parts=np.array([0, -1])),
+            held._replace(parts=np.array([0.0, 0.0])),
+            held._replace(parts=np.array([[0, 0]])),
+            held._replace(order_a=held.order_a[::-1][:1]),
+        ]
+        if result.lower > 0.0:
+            forged += [held._replace(parts=np.array([k, 0])) for k in range(5) if k != held.parts[0]]
+        for certificate in forged:
+            verdict = gk.verify(changed(result, certificate=certificate), body, ball, None, there)
+            assert verdict.refuted, certificate
+            assert "its certificate is none" in verdict.reasons[0]
+    convex = gk.distance(gk.Sphere(1), ball, None, at(0, 0, 9), certificate=True).certificate
+    verdict = gk.verify(changed(result, certificate=convex), body, ball, None, there)
+    assert verdict.reasons == ("its certificate is none: it is a Certificate",)
+
+
+def test_certificates_that_cannot_be_kept_are_refused():
+    solid, box = OTHERS["solid"], OTHERS["box"]
+    with pytest.raises(gk.errors.UnsupportedPair, match="HeightField beside what is not convex"):
+        gk.distance(gk.HeightField(np.zeros((3, 3)), 1.0), box, None, at(0, 0, 4), certificate=True)
+    with pytest.raises(gk.errors.ShapeError, match="certificate=True is for one pair"):
+        gk.distance(solid, box, None, np.stack([np.eye(4)] * 2), certificate=True)
+    with pytest.raises(gk.errors.UnsupportedPair, match="trace"):
+        gk.distance(solid, box, certificate=True, trace=True)
 
 
 # cuts ---------------------------------------------------------------------------------------------------------------
@@ -192,7 +268,7 @@ def test_cuts_prove_how_far_points_are_apart():
         assert len(cut.ranges) < 60 * 70
         assert flaws_of_cut(cut, one, two, least * Fraction(1001, 1000)) != []
         assert find_pair(one, two, least * Fraction(1001, 1000), np.array([1.0, 0, 0]))
-        assert find_pair(one, two, least, np.array([1.0, 0, 0])) is False
+        assert find_pair(one, two, least, np.array([1.0, 0, 0])) is None
 
 
 def test_forged_cuts_prove_nothing():
@@ -202,7 +278,7 @@ def test_forged_cuts_prove_nothing():
     cut = find_cut(one, two, least, np.array([1.0, 0, 0]))
     assert flaws_of_cut(cut, one, two, least) == []
     for k in range(len(cut.ranges)):
-        left = Cut(cut.order_a, cut.order_b, np.delete(cut.ranges, k, axis=0), np.delete(cut.normals, k, axis=0))
+        left = cut._replace(ranges=np.delete(cut.ranges, k, axis=0), normals=np.delete(cut.normals, k, axis=0))
         assert flaws_of_cut(left, one, two, least) == ["it leaves out a pair of parts"]
     bad = {
         "does not number": cut._replace(order_a=np.zeros(20, dtype=int)),

@@ -22,7 +22,7 @@ def one() -> None:
     assert_type(near.depth, float)
     assert_type(near.tight, bool)
     assert_type(near.point_a, Array)
-    assert_type(near.certificate, gk.Certificate | None)
+    assert_type(near.certificate, gk.Certificate | gk.PartsCertificate | None)
     assert_type(near.status, gk.Status)
     assert_type(near.iterations, int)
     rows = [[1.0, 0, 0, 0.5], [0.0, 1, 0, 0], [0.0, 0, 1, 0], [0.0, 0, 0, 1]]

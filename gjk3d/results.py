@@ -255,7 +255,7 @@ class PartsCertificate(NamedTuple):
     >>> import gjk3d as gk, numpy as np
     >>> pose = np.eye(4); pose[0, 3] = 3
     >>> two = gk.Compound([(gk.Sphere(1), None), (gk.Sphere(1), pose)])
-    >>> gk.distance(two, gk.Point((1.5, 0, 0)), certificate=True).certificate
+    >>> gk.distance(two, gk.Point((1.25, 0, 0)), certificate=True).certificate
     PartsCertificate: 2 planes between groups of parts, nearest parts 0 and 0
     """
 

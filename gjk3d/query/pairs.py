@@ -44,6 +44,12 @@ class Pairs(convex.Pairs):
     def __init__(self, shapes: Sequence[Collider]) -> None:
         super().__init__(shapes)  # type: ignore[arg-type]
 
+    # named here, so that the pages have them
+    memory = convex.Pairs.memory
+    collide = convex.Pairs.collide
+    distance = convex.Pairs.distance
+    signed_distance = convex.Pairs.signed_distance
+
     def _stand_in(self, name: str, shape: Any) -> Shape:
         """See `gjk3d.convex.pairs.Pairs`."""
         return Point() if kind_of(shape) is Kind.BODY else super()._stand_in(name, shape)

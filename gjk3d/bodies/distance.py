@@ -150,7 +150,7 @@ def _into_world(row: Array, out: Array) -> None:
 
 def _check_no_log(wanted: Wanted) -> None:
     if wanted.log is not None:
-        raise UnsupportedPair("trace and certificate are of convex shapes: ask about the hull(), or about the parts")
+        raise UnsupportedPair("trace is of convex shapes: ask about the hull(), or about the parts of the mesh")
 
 
 def _apart(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 from zlib import crc32
 
@@ -296,9 +297,9 @@ class TriangleSurface(Body):
     def _find_order(self) -> tuple[int, int]:
         return len(self._faces), crc32(self._vertices.tobytes(), crc32(self._faces.tobytes()))
 
+    @abstractmethod
     def _like(self, vertices: Any, faces: Ints, **others: Any) -> Mesh:
         """Return a mesh of other triangles; all else is as here, or as said."""
-        raise NotImplementedError
 
 
 def _frozen(array: _Any) -> _Any:

@@ -34,9 +34,9 @@ from gjk3d.bodies.raycast import is_inside
 from gjk3d.bodies.traversal import STACK, box_pose, gap_squared
 from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
-from gjk3d.narrow.cores import Cores, cores_at, is_curved, relative_pose
-from gjk3d.narrow.room import Room, room_in, workspace
-from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, quick_collide, solve
+from gjk3d.narrow.cores import Cores, cores_at, relative_pose
+from gjk3d.narrow.room import Room, Solver, room_in, workspace
+from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
 from gjk3d.poses import ROUNDING, WIDTH, check_row
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
@@ -103,14 +103,10 @@ def parts_at(x: Two, p: int, q: int, w: Bench) -> Cores:
 @kernel
 def part_meets(c: Cores, margin: float, w: Bench) -> int:
     """Tell whether two parts are not proven to be farther apart than a margin: APART, MEET or DOUBT."""
-    told = quick_collide(c, margin, w.room.simplex, w.room.simplex[:0], 0)
-    if told < 2:
-        return told
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
-    if w.out[0, 1] > margin:
-        return APART
-    unsure = w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and not is_curved(c))
-    return DOUBT if unsure else MEET
+    told = quick_collide(c, margin, w.room.simplex, w.room.simplex[:0], plain(0))
+    if told == 2:
+        told = settle(c, margin, Solver(w.room, w.out, w.flags))
+    return told if told < 2 else DOUBT
 
 
 @inlined

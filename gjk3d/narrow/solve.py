@@ -385,6 +385,8 @@ def settle(c: Cores, margin: float, solver: Solver) -> int:
     """Answer what `quick_collide` cannot by the distance, cold as every boolean is: 0, 1, or 2 where it is too wide."""
     one, marks = solver.one, solver.marks
     solve(c, SIGNED, inf, 0.0, solver.room, one[:0], one, marks, plain(0))
-    if marks[0, 2] == 0 or marks[0, 3] != 0:
-        return 2
-    return int(not one[0, 1] > margin)
+    if one[0, 1] > margin:
+        return 0
+    # what is wider than promised is settled in rational numbers of polytopes, and stands of what is curved
+    unsure = marks[0, 3] != 0 or (marks[0, 2] == 0 and not is_curved(c))
+    return 2 if unsure else 1

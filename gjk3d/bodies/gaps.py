@@ -16,10 +16,10 @@ from gjk3d.bodies.walk import (
     GivenBench,
     Two,
     bench_of,
+    children,
     meet,
     parts_at,
     poses_taken,
-    splits_first,
     two_at,
 )
 from gjk3d.geometry.vec3 import Vec3, dot, place, turn, turn_back
@@ -136,10 +136,7 @@ def nearest(x: Two, most: float, w: Bench) -> Found:
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
             found = ask_leaves(x, i, j, keys[top], most, found, w)
             continue
-        if splits_first(x, i, j):
-            i0, j0, i1, j1 = x.a.links[i, 0], j, x.a.links[i, 0] + 1, j
-        else:
-            i0, j0, i1, j1 = i, x.b.links[j, 0], i, x.b.links[j, 0] + 1
+        i0, j0, i1, j1 = children(x, i, j)
         d0, d1 = pair_gap(x, i0, j0, found, reach), pair_gap(x, i1, j1, found, reach)
         if d0 < d1:
             i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0

@@ -123,6 +123,14 @@ def splits_first(x: Two, i: int, j: int) -> bool:
 
 
 @inlined
+def children(x: Two, i: int, j: int) -> tuple[int, int, int, int]:
+    """Return the two pairs that a pair of nodes, not both leaves, is parted into."""
+    if splits_first(x, i, j):
+        return x.a.links[i, 0], j, x.a.links[i, 0] + 1, j
+    return i, x.b.links[j, 0], i, x.b.links[j, 0] + 1
+
+
+@inlined
 def _between(x: Two, i: int, j: int) -> float:
     """Return the squared distance of the middles of two boxes."""
     p, q = x.a.boxes, x.b.boxes
@@ -168,10 +176,7 @@ def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
                 return MEET
             told = max(told, one)
             continue
-        if splits_first(x, i, j):
-            i0, j0, i1, j1 = x.a.links[i, 0], j, x.a.links[i, 0] + 1, j
-        else:
-            i0, j0, i1, j1 = i, x.b.links[j, 0], i, x.b.links[j, 0] + 1
+        i0, j0, i1, j1 = children(x, i, j)
         if _between(x, i0, j0) < _between(x, i1, j1):  # the nearer is looked at first
             i0, j0, i1, j1 = i1, j1, i0, j0
         stack[top, 0], stack[top, 1], stack[top + 1, 0], stack[top + 1, 1] = i0, j0, i1, j1
@@ -279,14 +284,8 @@ def meeting_parts(
                     found[count, 0], found[count, 1] = p, q
                     count += 1
             continue
-        first = splits_first(x, i, j)
-        for k in range(2):
-            stack[top, 0], stack[top, 1] = i, j
-            if first:
-                stack[top, 0] = x.a.links[i, 0] + 1 - k
-            else:
-                stack[top, 1] = x.b.links[j, 0] + 1 - k
-            top += 1
+        stack[top + 1, 0], stack[top + 1, 1], stack[top, 0], stack[top, 1] = children(x, i, j)
+        top += 2
     return count
 
 

@@ -158,7 +158,8 @@ class PreparedPairs:
         key = id(a), id(b)
 
         def gone(_: Any) -> None:
-            self._drop(key)
+            if _place_of is not None:  # what this module holds goes first where the interpreter ends
+                self._drop(key)
 
         self._bytes += prepared.size
         return self._kept.setdefault(key, (prepared, weakref.ref(a, gone), weakref.ref(b, gone)))

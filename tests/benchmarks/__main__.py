@@ -12,19 +12,18 @@ from pathlib import Path
 from . import run, startup
 from .scenes import QUESTIONS, ROWS, SETTINGS
 from .table import markdown
+from .table_file import table_parser, write_table
 from .timing import QUICK, Plan
 
 
 def _arguments(given: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser = table_parser("tests.benchmarks", __doc__, None)
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS), metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
     parser.add_argument("--questions", nargs="+", choices=QUESTIONS, default=list(QUESTIONS))
     parser.add_argument("--peers", nargs="*", choices=run.PEERS, default=list(run.PEERS))
     parser.add_argument("--quick", action="store_true", help="few rounds of few queries: to see that all works")
-    parser.add_argument("--rounds", type=int, help="of the interleaved run")
     parser.add_argument("--no-startup", action="store_true", help="leave importing and first calls out")
-    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
     parser.add_argument("--raw", type=Path, help="every round's microseconds as JSON")
     return parser.parse_args(given)
 
@@ -47,11 +46,7 @@ def main(given: list[str] | None = None) -> int:
     imports, first = None, None
     if not arguments.no_startup:
         imports, first = startup.imports(), startup.first_queries()
-    text = markdown(findings, imports, first)
-    if arguments.out:
-        arguments.out.write_text(text)
-    else:
-        print(text)
+    write_table([markdown(findings, imports, first)], arguments.out)
     if arguments.raw:
         raw = [
             {

@@ -6,11 +6,9 @@ CPU time a question, medians over rounds in which all take turns. python-fcl's c
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,8 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
+
+from .table_file import table_parser, write_table
 
 HULL = 130_000  #: points of a hull
 Task = tuple[str, int, Callable[[], Any]]
@@ -207,20 +207,14 @@ def hulls(rng: np.random.Generator, rounds: int) -> list[str]:
 
 def main(given: list[str] | None = None) -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.beyond", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
+    parser = table_parser("tests.benchmarks.beyond", __doc__, 15)
     arguments = parser.parse_args(given)
     rng = np.random.default_rng(0)
     lines = ["| question | CPU us | beside | |", "| --- | ---: | --- | ---: |"]
     for part in (contacts, impacts, rays, hulls):
         lines += part(rng, arguments.rounds)
         print(f"{part.__name__} measured", file=sys.stderr)
-    text = "\n".join(lines) + "\n"
-    if arguments.out:
-        arguments.out.write_text(text)
-    else:
-        print(text)
+    write_table(lines, arguments.out)
     return 0
 
 

@@ -8,10 +8,8 @@ the share of booleans that differ from gjk3d's, and the largest difference of di
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import coal
@@ -24,6 +22,7 @@ import gjk3d as gk
 
 from .beyond import medians, sphere_points
 from .meshes import coal_lists, in_coal, in_fcl
+from .table_file import table_parser, write_table
 
 COUNT = 64  #: poses of a repetition
 
@@ -246,11 +245,9 @@ def hosts(largest: int) -> Iterator[Callable[[], Host]]:
 
 def main(given: list[str] | None = None) -> int:
     """Write a Markdown table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.bodies", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser = table_parser("tests.benchmarks.bodies", __doc__, 7)
     parser.add_argument("--largest", type=int, default=10**5, help="triangles and points, up to a million")
     parser.add_argument("--size", type=float, default=0.3, help="of the convex shapes; the bodies are about 2")
-    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
     arguments = parser.parse_args(given)
     lines = [
         "# Bodies against convex shapes",
@@ -265,11 +262,7 @@ def main(given: list[str] | None = None) -> int:
         for line in rows(make(), arguments.size, arguments.rounds):
             print(line, file=sys.stderr, flush=True)
             lines.append(line)
-    text = "\n".join([*lines, ""])
-    if arguments.out:
-        arguments.out.write_text(text)
-    else:
-        print(text)
+    write_table(lines, arguments.out)
     return 0
 
 

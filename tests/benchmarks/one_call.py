@@ -7,10 +7,8 @@ and results that are prepared and reused, and with its transforms made from the 
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import coal
@@ -26,6 +24,7 @@ from .coal_competitor import Coal
 from .gjk3d_competitor import Gjk3d
 from .robots import SHARE, SRDFS, URDFS
 from .scenes import ROWS, make
+from .table_file import table_parser, write_table
 
 COUNT = 512  #: questions of a repetition
 QUESTIONS = {"boolean": "collide", "distance": "distance", "depth": "signed_distance"}
@@ -310,9 +309,7 @@ PARTS = {
 
 def main(given: list[str] | None = None) -> int:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.one_call", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
+    parser = table_parser("tests.benchmarks.one_call", __doc__, 15)
     parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), help="these parts alone")
     arguments = parser.parse_args(given)
     lines = [
@@ -325,11 +322,7 @@ def main(given: list[str] | None = None) -> int:
         part = PARTS[title]
         print(title, file=sys.stderr, flush=True)
         lines += [f"## {title}", "", *part(arguments.rounds), ""]
-    text = "\n".join(lines)
-    if arguments.out:
-        arguments.out.write_text(text)
-    else:
-        print(text)
+    write_table(lines, arguments.out)
     return 0
 
 

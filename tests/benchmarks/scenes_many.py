@@ -7,13 +7,11 @@ transform, as its users do, its update and its question; mujoco's poses are one 
 
 from __future__ import annotations
 
-import argparse
 import gc
 import sys
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +22,7 @@ from strategies import build
 import gjk3d as gk
 
 from .beyond import sphere_points
+from .table_file import table_parser, write_table
 
 STEPS = 4
 
@@ -285,20 +284,14 @@ def table(spent: dict[tuple[str, str], list[float]], found: dict[Any, int], peer
 
 def main(given: list[str] | None = None) -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.scenes_many", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser = table_parser("tests.benchmarks.scenes_many", __doc__, 7)
     parser.add_argument("--objects", type=int, default=10_000)
     there = [name for name, module in MODULES.items() if find_spec(module)]
     parser.add_argument("--peers", nargs="*", default=there, choices=list(MODULES), help="by default all installed")
-    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
     arguments = parser.parse_args(given)
     peers = ["gjk3d", *arguments.peers]
     spent, found = measure(World(arguments.objects), peers, arguments.rounds)
-    text = "\n".join(table(spent, found, peers)) + "\n"
-    if arguments.out:
-        arguments.out.write_text(text)
-    else:
-        print(text)
+    write_table(table(spent, found, peers), arguments.out)
     return 0
 
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies import apart, headers
+from gjk3d.bodies.fans import unfolded
 from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.units import check_unit
@@ -151,6 +152,8 @@ def read(path: str | os.PathLike[str]) -> Content:
         if kind.reader == ARCHIVE:
             return _unpacked(Content(file, kind, size, None, 0, None), data)
         scene = _read(data, kind.reader, file.parent)
+        if kind.reader in ("obj", "ply", "off") or (kind.reader == "dae" and b"<poly" in data):
+            _unfold(scene, promised)
     return Content(file, kind, size, scene, promised, kind.unit or (_unit(scene) if kind.reader == "3mf" else None))
 
 
@@ -295,6 +298,20 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
         unit = re.search(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']", data)
         scene.apply_transform(np.diag([*[float(unit[1]) if unit else 1.0] * 3, 1.0]))
     return scene
+
+
+def _unfold(scene: Any, promised: int) -> None:
+    """Cut polygons anew that trimesh cuts as if all were convex; a file with a triangle a face has none."""
+    import trimesh
+
+    meshes = [each for each in scene.geometry.values() if isinstance(each, trimesh.Trimesh) and len(each.faces)]
+    if sum(len(each.faces) for each in meshes) <= promised:
+        return
+    for each in meshes:
+        faces = np.asarray(each.faces, np.int64)
+        anew = unfolded(np.asarray(each.vertices, np.float64), faces)
+        if anew is not faces:
+            each.faces = anew
 
 
 @contextlib.contextmanager

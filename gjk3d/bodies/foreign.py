@@ -73,6 +73,16 @@ def arrays_of(data: Any) -> tuple[Array, Ints]:
     return np.asarray(triangles.points, dtype=np.float64), faces
 
 
+def triangulated(vertices: Array, polygon: Ints) -> Ints | None:
+    """Return the triangles of a polygon, which need not be convex, as corners; None where it crosses itself."""
+    import pyvista
+
+    count = len(polygon)
+    one = pyvista.PolyData(vertices[polygon], faces=[count, *range(count)])
+    cut = np.asarray(one.triangulate().faces, dtype=np.int64).reshape(-1, 4)[:, 1:]
+    return polygon[cut] if len(cut) == count - 2 else None
+
+
 def _skin(data: Any) -> Any:
     try:  # pyvista from 0.47 on warns where no algorithm is named, older ones know the name of none
         return data.extract_surface(algorithm="dataset_surface")

@@ -15,6 +15,7 @@ import re
 import struct
 import zipfile
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 CHUNK = 1 << 22
@@ -269,7 +270,22 @@ def check_off(data: bytes) -> tuple[bytes, int]:
             f" the file has {len(data)}: truncated or damaged"
         )
     begin = data.find(b"\n", found.end()) + 1 or len(data)
-    return data[: _rows(data, begin, vertices + faces, list_last=faces > 0, empty=False)], faces
+    end = _rows(data, begin, vertices + faces, list_last=faces > 0, empty=False)
+    return _with_fans(data[begin:end], vertices, faces) or data[:end], faces
+
+
+def _with_fans(rows: bytes, vertices: int, faces: int) -> bytes | None:
+    """Return an OFF whose polygons are fans of triangles, None where none has over four corners.
+
+    trimesh 5.2 joins corners as text where a file has such polygons.
+    """
+    lines = [row for row in rows.split(b"\n") if row.strip()]
+    corners = [row[1 : 1 + int(row[0])] for row in map(bytes.split, lines[vertices:])]
+    if max(map(len, corners), default=0) < 5:
+        return None
+    fans = [(row[0], *two) for row in corners for two in pairwise(row[1:])]
+    head = b"OFF\n%d %d 0" % (vertices, len(fans))
+    return b"\n".join([head, *lines[:vertices], *(b"3 " + b" ".join(fan) for fan in fans)])
 
 
 #: a vertex or face whose line begins with blanks, or has a tab after the word

@@ -30,10 +30,12 @@ def of_trimesh(mesh: Any) -> Given:
     import trimesh
 
     if not isinstance(mesh, trimesh.Trimesh):
-        raise ShapeError(
-            f"from_trimesh: got a {_type(mesh)}, expected a trimesh.Trimesh"
-            + ("; of a scene, pass scene.to_mesh(), or each of scene.dump()" if isinstance(mesh, trimesh.Scene) else "")
-        )
+        cures = {
+            trimesh.Scene: "; of a scene, pass scene.to_mesh(), or each of scene.dump()",
+            trimesh.PointCloud: ": gjk3d.PointCloud(cloud.vertices, radius) takes points",
+        }
+        cure = next((text for kind, text in cures.items() if isinstance(mesh, kind)), "")
+        raise ShapeError(f"from_trimesh: got a {_type(mesh)}, expected a trimesh.Trimesh{cure}")
     name = mesh.metadata.get("name")
     vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
     return Given(vertices, faces, name if isinstance(name, str) else None, mesh.units)

@@ -60,12 +60,19 @@ def _array(value: Any, what: str) -> NDArray[Any]:
     try:
         return np.asarray(value)
     except ValueError:
-        raise ShapeError(f"{what} has rows of different lengths: give an array, (n, 3)") from None
+        cure = (
+            ": of a pyvista.PolyData of polygons, gjk3d.Mesh.from_pyvista makes triangles"
+            if what.endswith("faces")
+            else ""
+        )
+        raise ShapeError(f"{what} has rows of different lengths: give an array, (n, 3){cure}") from None
 
 
 def _rows_of_three(raw: NDArray[Any], what: str) -> None:
     if raw.ndim != 2 or raw.shape[1] != 3:
         cure = f": did you mean {what}.T?" if raw.ndim == 2 and raw.shape[0] == 3 else ""
+        if what.endswith("faces") and raw.ndim == 2 and raw.shape[1] == 4:
+            cure = ": gjk3d.Mesh.from_pyvista(pyvista.PolyData.from_regular_faces(vertices, faces)) cuts them in two"
         raise ShapeError(f"{what} has shape {raw.shape}, expected (n, 3){cure}")
 
 

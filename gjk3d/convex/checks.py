@@ -80,6 +80,10 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
             f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "
             "or gjk3d.ConvexHull(mesh.vertices)"
         )
+    if isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[1] == 3:
+        return UnsupportedPair(
+            f"{name} is an array, {value.shape}: pass gjk3d.ConvexHull(points), or gjk3d.PointCloud(points, radius)"
+        )
     kind = _of_library(type(value)).removeprefix("builtins.").removeprefix("gjk3d.")
     return UnsupportedPair(f"{name} is a {kind}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull")
 

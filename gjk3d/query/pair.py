@@ -42,8 +42,8 @@ class Pair:
 
     Parameters
     ----------
-    a, b : Shape
-        Convex shapes.
+    a, b : Shape, Mesh or other body
+        What `gjk3d.collide` takes; of convex shapes the last simplex is remembered.
     warm : bool
         False starts every question afresh: then the same bits as the plain functions give.
 

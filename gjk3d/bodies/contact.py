@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import hypot
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +11,11 @@ from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.distance import Thing, hulls_with_plane, in_order, pair_of
+from gjk3d.bodies.manifolds import WIDTH, points_of_parts
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, MeshPair, too_many
 from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.spread import kept
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
 from gjk3d.convex.pairs import Pairs
@@ -35,35 +36,27 @@ _MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
 _FAR = 8.0  #: and so much deeper at most
 _NEARLY = 1e-3  #: of a gap: a part that is nearer by less, as one that is tilted by up to 2.5 degrees, is as near
 _LEVEL = 1e-9  #: a direction that is off a plane by less is along it
-_ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
-_SAME = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
 
-Points = tuple[Array, Array]  #: rows as those of `gjk3d.narrow.manifold`, and a normal each
+_POINT_IN_ANSWER = [6, 7, 8, 9, 10, 11, 0, 3, 4, 5]  #: columns of `gjk3d.narrow.solve` that are a point
 
 
-def meeting_points(
-    a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within: float, most: int | None
-) -> Points:
-    """Return where two bodies touch, in world axes, the deepest first; ``answer`` is their signed distance.
+def meeting_points(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within: float, most: int | None) -> Array:
+    """Return where two bodies touch, as rows of `manifolds`, in world axes; ``answer`` is their signed distance.
 
     Each pair of parts that touch, or come within a distance, has the points of these two. Of a mesh the parts are its
     faces. Where they overlap and nothing of the surfaces meets, as where one holds the other, it is the one point that
     the distance was measured at; there is none where they are farther apart than that.
     """
     if answer[1] > within:
-        return np.zeros((0, 7)), np.zeros((0, 3))
+        return np.zeros((0, WIDTH))
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
-        found = _on_plane(a, b, row_a, row_b, answer, within)
+        points = _on_plane(a, b, row_a, row_b, answer, within)
     else:
-        found = _of_parts(a, b, row_a, row_b, within, -answer[1])
-    points, normals = found
-    if not len(points):
-        points = np.concatenate([answer[6:12], answer[:1]])[None]
-        normals = answer[None, 3:6]
-    return _spread(points, normals, most)
+        points = _of_parts(a, b, row_a, row_b, within, -answer[1])
+    return kept(points if len(points) else answer[None, _POINT_IN_ANSWER], most)
 
 
-def _on_plane(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within: float) -> Points:
+def _on_plane(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within: float) -> Array:
     """Return the points of a body's convex hull: it stands on these."""
     pairs = Pairs(hulls_with_plane(a, b))
     which = np.array([[0, 1]])
@@ -71,14 +64,15 @@ def _on_plane(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within:
         pairs, which, pairs._table(which, which), np.stack([row_a, row_b]), answer[None].copy(), within, None, 1
     )
     own = points[0, : count[0]]
-    return own, np.broadcast_to(answer[3:6], (len(own), 3))
+    return np.hstack([own, np.broadcast_to(answer[3:6], (len(own), 3))])
 
 
-def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float, depth: float) -> Points:
+def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float, depth: float) -> Array:
     by_faces = isinstance(a, Mesh) and isinstance(b, (Mesh, Shape))
     if not by_faces and not in_order(a, b):
-        points, normals = _of_parts(b, a, row_b, row_a, within, depth)
-        return points[:, [3, 4, 5, 0, 1, 2, 6]], 0.0 - normals
+        points = _of_parts(b, a, row_b, row_a, within, depth)
+        points[:, 7:] = 0.0 - points[:, 7:]
+        return points[:, [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]]
     assert isinstance(a, Body)
     x = pair_of(a, b, relative(row_a, row_b))
     pairs, out = _of_faces(x, b, depth) if by_faces else _that_meet(x, within)
@@ -87,17 +81,17 @@ def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float, dep
         ahead = _face_each_other(x, more, near)
         pairs, out = np.concatenate([pairs, more[ahead]]), np.concatenate([out, near[ahead]])
     if within > 0.0:
-        kept = _mutual(x, out)
-        pairs, out = pairs[kept], out[kept]
+        mutual = _mutual(x, out)
+        pairs, out = pairs[mutual], out[mutual]
     some = np.argsort(out[:, 0], kind="stable")
     some = some[out[some, 1] <= within]
-    points, normals = _manifolds(x, pairs[some[:_MOST]], out[some[:_MOST]], within)
-    rest = out[some[_MOST:]]
-    points = np.concatenate([points, np.column_stack([rest[:, 6:12], rest[:, 0]])])
-    normals = np.concatenate([normals, rest[:, 3:6]])
+    points, rest = points_of_parts(x, pairs[some[:_MOST]], out[some[:_MOST]], within), out[some[_MOST:]]
+    if len(rest):
+        points = np.concatenate([points, rest[:, _POINT_IN_ANSWER]])
     for column in (0, 3):
         points[:, column : column + 3] = moved(row_a, points[:, column : column + 3])
-    return points, normals @ row_a[:9].reshape(3, 3).T
+    points[:, 7:] = points[:, 7:] @ row_a[:9].reshape(3, 3).T
+    return points
 
 
 def _that_meet(x: BodyPair, within: float) -> tuple[Ints, Array]:
@@ -207,82 +201,9 @@ def _push_out(out: Array, ways: list[tuple[Array, Array, Array]], error: float) 
     return np.flatnonzero(~lost) if not lost.all() else np.arange(len(out))
 
 
-def _manifolds(x: BodyPair, pairs: Ints, out: Array, within: float) -> Points:
-    """Return the points of some pairs of parts, in the first's frame."""
-    which_a, at_a = np.unique(pairs[:, 0], return_inverse=True)
-    which_b, at_b = np.unique(pairs[:, 1], return_inverse=True)
-    shapes = Pairs([*map(x.a.shape, which_a.tolist()), *map(x.b.shape, which_b.tolist())])
-    local = np.column_stack([at_a, len(which_a) + at_b])
-    table = shapes._table(local, local)
-    table[:, 2], table[:, 7] = 0, 1  # in the order that they were solved in
-    points, count = patch_points(shapes, local, table, x.placed(which_a, which_b), out, within, None, 1)
-    kept = np.arange(points.shape[1]) < count[:, None]
-    return points[kept], np.repeat(out[:, 3:6], count, axis=0)
-
-
-def _outermost(middles: Array, normals: Array, gaps: Array, same: float) -> Ints:
-    """Return which points of patches, those of one normal, are the corners of their outlines; and the deepest."""
-    left, kept = np.arange(len(gaps)), []
-    while len(left):
-        n = normals[left[0]]
-        alike = normals[left] @ n > _ONE_WAY
-        some, left = left[alike], left[~alike]
-        x = np.eye(3)[np.abs(n).argmin()]
-        across = np.stack([np.cross(n, x), np.cross(n, np.cross(n, x))], axis=1)
-        kept += some[_outline(middles[some] @ across, same)].tolist()
-    if gaps.min() < gaps[kept].min() - same:
-        kept.append(int(gaps.argmin()))
-    return np.sort(np.array(kept))
-
-
-def _outline(flat: Array, same: float) -> Ints:
-    """Return which of points in a plane, (k, 2), are corners of their hull (Andrew), but for those on a side of it."""
-    order = np.lexsort((flat[:, 1], flat[:, 0])).tolist()
-    places = flat.tolist()
-    corners: list[int] = []
-    for way in (order, order[::-1]):
-        chain: list[int] = []
-        for k in way:
-            while len(chain) > 1 and _bulge(places[chain[-2]], places[chain[-1]], places[k]) <= same:
-                chain.pop()
-            chain.append(k)
-        corners += chain[:-1] if len(chain) > 1 else chain
-    return np.unique(corners)
-
-
-def _bulge(a: list[float], b: list[float], c: list[float]) -> float:
-    """Return how far b lies to the right of the line from a to c."""
-    x, y = c[0] - a[0], c[1] - a[1]
-    length = hypot(x, y)
-    return ((b[0] - a[0]) * y - (b[1] - a[1]) * x) / length if length > 0.0 else hypot(b[0] - a[0], b[1] - a[1])
-
-
-def _spread(points: Array, normals: Array, most: int | None) -> Points:
-    """Return points without doubles, at most so many: the deepest, then each the farthest from those before.
-
-    Where there are more, corners of outlines come before all that lies within a patch.
-    """
-    order = np.argsort(points[:, 6], kind="stable")
-    points, normals = points[order], normals[order]
-    middles = 0.5 * (points[:, :3] + points[:, 3:6])
-    same = _SAME * float(np.abs(middles).max())
-    if most is not None and len(points) > most:
-        outer = _outermost(middles, normals, points[:, 6], same)
-        points, normals, middles = points[outer], normals[outer], middles[outer]
-    far = np.full(len(points), np.inf)
-    kept: list[int] = []
-    while len(kept) < (len(points) if most is None else most):
-        k = int(far.argmax()) if kept and most is not None else int((far > same).argmax())
-        if far[k] <= same:
-            break
-        kept.append(k)
-        far = np.minimum(far, np.linalg.norm(middles - middles[k], axis=1))
-    return points[kept], normals[kept]
-
-
 # --- faces that touch, as trimesh's users know them: see `gjk3d.compat` --------------------------------------------
 
-_WIDTH = 7
+_TOUCH = 7
 _FIRST = 256  #: pairs of faces that there is room for at first
 _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
@@ -383,7 +304,7 @@ def touches(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Touches:
     reach, meshes = tree_of(a).reach + tree_of(b).reach, (*_with_order(a), *_with_order(b))
     stack, room, done = traversal_stack(), _FIRST, 0
     begins, found = np.zeros(len(rows_a) + 1, dtype=np.int64), np.empty((room, 2), dtype=np.int64)
-    faces, out = np.empty((room, 2), dtype=np.int64), np.empty((room, _WIDTH))
+    faces, out = np.empty((room, 2), dtype=np.int64), np.empty((room, _TOUCH))
     while True:
         done = touch_rows(
             rows_a, rows_b, ROUNDING, reach, *meshes, done, stack, found, faces, out, begins
@@ -395,4 +316,4 @@ def touches(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Touches:
             raise too_many()
         room *= 8
         found = np.empty((room, 2), dtype=np.int64)
-        faces, out = np.resize(faces, (room, 2)), np.resize(out, (room, _WIDTH))
+        faces, out = np.resize(faces, (room, 2)), np.resize(out, (room, _TOUCH))

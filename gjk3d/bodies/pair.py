@@ -90,7 +90,7 @@ class BodyPair:
         return type(self)(self.a, self.b, m)
 
     @property
-    def _rows(self) -> tuple[Array, Array]:
+    def rows(self) -> tuple[Array, Array]:
         """The pose rows of both, each alone."""
         row = np.zeros((1, WIDTH))
         row[0, :12] = self.m[:12]
@@ -99,7 +99,7 @@ class BodyPair:
     # --- pairs of parts -------------------------------------------------------------------------------------------
 
     def _listed(self, within: float, asks: bool) -> Ints:
-        room, (one, two) = _ROOM, self._rows
+        room, (one, two) = _ROOM, self.rows
         while True:
             found = np.empty((room, 2), dtype=np.int64)
             count = walk.meeting_parts(
@@ -189,7 +189,7 @@ class BodyPair:
         if self.in_kernels:
             answer = np.empty(1, dtype=np.int64)
             told = walk.meet_rows(
-                self.a.given, self.b.given, NO_POSE, NO_POSE, *self._rows, float(margin), 0, 1, walk.bench(), answer
+                self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, float(margin), 0, 1, walk.bench(), answer
             )
         if told != walk.DOUBT:
             # what was moved below the columns' bottom is in the ground, or counts as if it were
@@ -202,7 +202,7 @@ class BodyPair:
             answer, parts = np.empty(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
             out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
             distance_rows(
-                self.a.given, self.b.given, NO_POSE, NO_POSE, *self._rows, float(most), float(np.nextafter(most, inf)),
+                self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, float(most), float(np.nextafter(most, inf)),
                 False, 0, 1, walk.bench(), answer, out, flags, parts,
             )  # fmt: skip
             if not flags[0, 3]:
@@ -252,7 +252,7 @@ class BodyPair:
         pairs = self.meeting()
         out, flags = np.empty((len(pairs), narrow.FLOATS)), np.empty((len(pairs), narrow.INTS), dtype=np.int64)
         if self.in_kernels:
-            one, two = self._rows
+            one, two = self.rows
             walk.solve_parts(
                 self.a.given, self.b.given, one[0], two[0], np.ascontiguousarray(pairs), narrow.SIGNED, walk.bench(),
                 out, flags,

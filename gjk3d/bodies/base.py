@@ -40,6 +40,7 @@ class Parts(ABC):
     count: int
     reach: float  #: greatest coordinate of any part
     endless: bool  #: whether all of it goes down without end, below what its boxes say
+    _looped: tuple[Any, int]  #: see `gjk3d.bodies.manifolds`
 
     # --- what a body must say -----------------------------------------------------------------------------------
 

@@ -136,10 +136,18 @@ class BodyPair:
 
     def solve(self, pairs: Ints, mode: int, most: float = inf) -> tuple[Array, Ints]:
         """Return the rows of the kernels for pairs of parts, and their flags."""
-        if not len(pairs):
-            return np.zeros((0, narrow.FLOATS)), np.zeros((0, narrow.INTS), dtype=np.int64)
-        asked, local, table, rows = self._ask(pairs)
-        return asked._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
+        out, flags = np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), dtype=np.int64)
+        left = pairs
+        if self.in_kernels:
+            one, two = self.rows
+            pairs = np.ascontiguousarray(pairs)
+            walk.solve_parts(self.a.given, self.b.given, one[0], two[0], pairs, mode, walk.bench(), out, flags)
+            left = pairs[flags[:, 2] == 0]
+        if len(left):
+            asked, local, table, rows = self._ask(left)
+            again = flags[:, 2] == 0
+            out[again], flags[again] = asked._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
+        return out, flags
 
     def hits(self, pairs: Ints, margin: float = 0.0) -> Bools:
         """Tell which pairs of parts are not proven to be farther apart than a margin."""
@@ -250,16 +258,7 @@ class BodyPair:
     def deepest(self) -> tuple[Ints, Array]:
         """Return the pairs of parts that meet and what they answer, the deepest first."""
         pairs = self.meeting()
-        out, flags = np.empty((len(pairs), narrow.FLOATS)), np.empty((len(pairs), narrow.INTS), dtype=np.int64)
-        if self.in_kernels:
-            one, two = self.rows
-            walk.solve_parts(
-                self.a.given, self.b.given, one[0], two[0], np.ascontiguousarray(pairs), narrow.SIGNED, walk.bench(),
-                out, flags,
-            )  # fmt: skip
-        again = flags[:, 2] == 0 if self.in_kernels else np.ones(len(pairs), dtype=bool)
-        if again.any():
-            out[again] = self.solve(pairs[again], narrow.SIGNED)[0]
+        out, _ = self.solve(pairs, narrow.SIGNED)
         order = np.argsort(out[:, 2], kind="stable")
         return pairs[order], out[order]
 

@@ -206,7 +206,9 @@ class Triangles(Parts):
 
     def outward(self, which: Ints) -> Array:
         """See `Parts`."""
-        return self.mesh._outward(self.tree.order[which])
+        every = self.mesh._cached("outward", lambda: self.mesh._outward(self.tree.order))
+        found: Array = every[which]
+        return found
 
 
 def _boxes_round(corners: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, sqrt
 from typing import Any
 
@@ -71,7 +72,7 @@ def _root_of(thing: Any) -> Array:
     return row
 
 
-def least_possible(things: list[Any], pairs: Ints, rows: Array, at: Ints) -> Array:
+def least_possible(things: Sequence[Any], pairs: Ints, rows: Array, at: Ints) -> Array:
     """Return of pairs of things at pose rows what their signed distance is not below; -inf of what has no end."""
     numbers, which = np.unique(pairs, return_inverse=True)
     roots = np.stack([_root_of(things[number]) for number in numbers.tolist()])

@@ -47,18 +47,31 @@ def _bulge(flat: Array, a: int, b: int, c: int) -> float:
     x, y = flat[c, _U] - flat[a, _U], flat[c, _V] - flat[a, _V]
     u, v = flat[b, _U] - flat[a, _U], flat[b, _V] - flat[a, _V]
     length = sqrt(x * x + y * y)
-    return (u * y - v * x) / length if length > 0.0 else sqrt(u * u + v * v)
+    return (u * y - v * x) / length if length > 0.0 else _between(flat, a, b)
+
+
+@kernel
+def _between(flat: Array, a: int, b: int) -> float:
+    """Return how far apart two points of the plane are."""
+    x, y = flat[b, _U] - flat[a, _U], flat[b, _V] - flat[a, _V]
+    return sqrt(x * x + y * y)
 
 
 @kernel
 def _mark_outline(flat: Array, count: int, same: float, table: Ints) -> None:
-    """Mark which points are corners of their hull in the plane (Andrew 1979), but for those on a side of it."""
+    """Mark which points are corners of their hull in the plane (Andrew 1979), but for those on a side of it.
+
+    Of those at one place it is the first by number.
+    """
     order, chain, kept = table[_ORDER], table[_CHAIN], table[_KEPT]
     _sort(order, count, flat)
     for way in range(2):
         top = 0
         for i in range(count):
             k = order[i] if way == 0 else order[count - 1 - i]
+            if top > 0 and _between(flat, chain[top - 1], k) <= same:  # one over the other: the deeper comes first
+                chain[top - 1] = min(chain[top - 1], k)
+                continue
             while top > 1 and _bulge(flat, chain[top - 2], chain[top - 1], k) <= same:
                 top -= 1
             chain[top] = k

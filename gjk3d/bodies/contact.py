@@ -13,8 +13,9 @@ from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.distance import Thing, hulls_with_plane, in_order, pair_of
 from gjk3d.bodies.manifolds import WIDTH, points_of_parts
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MOST_PAIRS, MeshPair, too_many
+from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.pushes import LEVEL, of_faces
 from gjk3d.bodies.spread import kept
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
@@ -31,11 +32,7 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 _MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
-_LOOKED_AT = 16384  #: pairs of faces that meet
-_MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
-_FAR = 8.0  #: and so much deeper at most
 _NEARLY = 1e-3  #: of a gap: a part that is nearer by less, as one that is tilted by up to 2.5 degrees, is as near
-_LEVEL = 1e-9  #: a direction that is off a plane by less is along it
 
 _POINT_IN_ANSWER = [6, 7, 8, 9, 10, 11, 0, 3, 4, 5]  #: columns of `gjk3d.narrow.solve` that are a point
 
@@ -75,7 +72,7 @@ def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float, dep
         return points[:, [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]]
     assert isinstance(a, Body)
     x = pair_of(a, b, relative(row_a, row_b))
-    pairs, out = _of_faces(x, b, depth) if by_faces else _that_meet(x, within)
+    pairs, out = of_faces(x, b, depth) if by_faces else _that_meet(x, within)
     if by_faces and within > 0.0:
         more, near = _that_meet(x, within)
         ahead = _face_each_other(x, more, near)
@@ -104,8 +101,8 @@ def _that_meet(x: BodyPair, within: float) -> tuple[Ints, Array]:
 def _face_each_other(x: BodyPair, pairs: Ints, out: Array) -> Ints:
     """Return which pairs are apart, and have none of either solid between them."""
     ours, theirs = x.a.outward(pairs[:, 0]), x.b.outward(pairs[:, 1]) @ x.m[:9].reshape(3, 3).T
-    ahead = np.einsum("ij,ij->i", ours, out[:, 3:6]) >= -_LEVEL
-    ahead &= np.einsum("ij,ij->i", theirs, out[:, 3:6]) <= _LEVEL
+    ahead = np.einsum("ij,ij->i", ours, out[:, 3:6]) >= -LEVEL
+    ahead &= np.einsum("ij,ij->i", theirs, out[:, 3:6]) <= LEVEL
     return np.flatnonzero(ahead & (out[:, 1] > 0.0))
 
 
@@ -128,77 +125,6 @@ def _nearest(parts: Parts, points: Array, within: float) -> Array:
     pairs = x.candidates(within)
     np.minimum.at(near, cloud._order[pairs[:, 1]], x.solve(pairs, narrow.UNSIGNED)[0][:, 0])
     return near
-
-
-def _of_faces(x: BodyPair, b: Thing, depth: float) -> tuple[Ints, Array]:
-    """Return pairs of a mesh's faces and those of another, or a shape, that meet, and how deep they do.
-
-    No two faces are deeper than the whole: one that pushes farther is not what is in the way.
-    """
-    pairs = x.meeting(0.0, _LOOKED_AT) if isinstance(x, MeshPair) else x.meeting()
-    out, _ = x.solve(pairs, narrow.SIGNED)
-    ways = []
-    turn = x.m[:9].reshape(3, 3)
-    first = _corners(x.a, pairs[:, 0])
-    if x.a.solids:
-        n = x.a.outward(pairs[:, 0])
-        if isinstance(b, Mesh):
-            lowest = _extreme(moved(x.m, _corners(x.b, pairs[:, 1])), -n)
-        else:
-            assert isinstance(b, Shape)
-            lowest = moved(x.m, b.support(-n @ turn))
-        ways.append((n, np.einsum("ij,ij->i", n, first[:, 0] - lowest), lowest))
-    if isinstance(b, Mesh) and x.b.solids:
-        n = x.b.outward(pairs[:, 1]) @ turn.T
-        highest = _extreme(first, -n)
-        deep = np.einsum("ij,ij->i", n, moved(x.m, _corners(x.b, pairs[:, 1])[:, 0]) - highest)
-        ways.append((0.0 - n, deep, highest + deep[:, None] * n))
-    kept = _push_out(out, ways, 4.0 * x.error)
-    shallow = kept[-out[kept, 0] <= max(depth, 0.0) + 4.0 * x.error]
-    kept = shallow if len(shallow) else kept
-    return pairs[kept], out[kept]
-
-
-def _corners(triangles: Any, which: Ints) -> Array:
-    """Return the corners of some triangles of a mesh, (k, 3, 3)."""
-    corners: Array = triangles.tree.corners[which].reshape(-1, 3, 3)
-    return corners
-
-
-def _extreme(corners: Array, ways: Array) -> Array:
-    """Return of each triangle the corner that is farthest along a direction."""
-    far = np.einsum("kij,kj->ki", corners, ways).argmax(axis=1)
-    found: Array = corners[np.arange(len(corners)), far]
-    return found
-
-
-def _push_out(out: Array, ways: list[tuple[Array, Array, Array]], error: float) -> Ints:
-    """Let faces of closed meshes push each other outwards, mostly along the normal of one; return which tell anything.
-
-    Of each mesh that is closed there are the directions in which its faces push, how deep the other is behind each,
-    and the other's point there. The shortest way out of two triangles is taken where it leads into neither mesh, and is
-    much shorter: it may be across edges that are none of the solid's. Where it leads into one and the way out is far
-    longer, as of faces that cross near an edge, others know better.
-    """
-    best, inwards = np.full(len(out), np.inf), np.zeros(len(out), dtype=bool)
-    instead = out.copy()
-    for n, deep, lowest in ways:
-        inwards |= np.einsum("ij,ij->i", n, out[:, 3:6]) < -_LEVEL
-        some = np.flatnonzero((deep < best) & n.any(axis=1))
-        best[some], way, low = deep[some], n[some], lowest[some]
-        depth = np.maximum(deep[some], 0.0)[:, None]
-        instead[some, :3], instead[some, 3:6] = -depth, way
-        instead[some, 6:9], instead[some, 9:12] = low + depth * way, low
-    own, sure = -out[:, 0], np.isfinite(best)
-    deepest = float(own[~inwards].max(initial=0.0))
-    touch = sure & (own <= error) & (best > _MUCH * deepest)
-    lost = sure & inwards & ~touch & (best > np.maximum(_FAR * own, _MUCH * deepest))
-    taken = sure & ~touch & ~lost & (inwards | (best <= _MUCH * own))
-    out[taken] = instead[taken]
-    turned = touch & inwards
-    out[turned, 3:6], out[turned, 0] = instead[turned, 3:6], 0.0
-    out[turned, 9:12] = out[turned, 6:9]
-    return np.flatnonzero(~lost) if not lost.all() else np.arange(len(out))
 
 
 # --- faces that touch, as trimesh's users know them: see `gjk3d.compat` --------------------------------------------

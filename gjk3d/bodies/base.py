@@ -8,9 +8,9 @@ how the kernels take them. Every question about it follows from these: `pair` an
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -35,11 +35,12 @@ class Packed(NamedTuple):
 class Parts(ABC):
     """Convex parts in one frame. Boxes are rows of least and greatest corner, never too small."""
 
-    __slots__ = ("_given", "count", "endless", "reach")
+    __slots__ = ("_given", "_looped", "count", "endless", "reach")
 
     count: int
     reach: float  #: greatest coordinate of any part
     endless: bool  #: whether all of it goes down without end, below what its boxes say
+    _looped: tuple[Any, int]  #: see `gjk3d.bodies.manifolds`
 
     # --- what a body must say -----------------------------------------------------------------------------------
 
@@ -84,6 +85,13 @@ class Parts(ABC):
         except AttributeError:
             self._given: Given = self._give()
         return self._given
+
+    def made_of(self) -> tuple[Sequence[Any], Ints]:
+        """Return the shapes that the parts are, none where these are triangles and columns, and which each part is.
+
+        A single number is of all parts; what is no shape is a mesh, whose triangles its parts are.
+        """
+        return [], np.zeros(1, dtype=np.int64)
 
     # --- what it may know better --------------------------------------------------------------------------------
 

@@ -1,157 +1,223 @@
-"""When two moving bodies first touch: the first of their parts that do, each asked as a convex shape is.
+"""When two moving bodies first touch: both trees walked at once, each pair of boxes advanced as convex shapes are.
 
-Time is cut into windows. In the frame of one body every point of the other goes from where it is at the beginning of a
-window to where it is at its end, off the straight line by no more than its acceleration makes of that time. So the
-boxes of parts at both ends, grown by this, hold all of their way, and leave the pairs of parts that may meet within the
-window. Those are asked by `gjk3d.narrow.toi`, whose proofs hold from one time to another; all others are apart.
+A box moves with its body, so `gjk3d.narrow.toi` proves of two boxes up to which time they are apart, and what is in
+them is apart until then. Where they come near each other, as boxes of their size go, their children go on from that
+time, the sooner first; parts are advanced until they touch. What is apart until the first touch known is left.
 """
 
 from __future__ import annotations
 
-from math import inf
-from typing import Any
+from math import inf, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import walk
+from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.distance import Thing, check_an_end, in_order, pair_of
-from gjk3d.bodies.parts import box_at, parts_of
-from gjk3d.broad.tree import box_gaps
+from gjk3d.bodies.part_tree import PRISMS, Given, PartTree, column_gap, of, part_at
+from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.walk import APART, Bench, GivenBench, Two, bench, bench_of, meet, splits_first, two_at
 from gjk3d.narrow import toi
-from gjk3d.narrow.motion import CENTER, MOTION, REFERENCE, TURN, WAY, matrix_at
-from gjk3d.narrow.pairs import PAIR
-from gjk3d.poses import ROUNDING, inverse, pose_rows, relative
-from gjk3d.typing import Array, Ints
+from gjk3d.narrow.motion import CENTER, MOTION, REFERENCE, TURN, WAY, matrix_at, place
+from gjk3d.narrow.toi import FREE, HIT, STARTED, UNRESOLVED, flight_of_parts
+from gjk3d.narrow.toi import impact as advance
+from gjk3d.poses import ROUNDING, pose_rows, relative
+from gjk3d.shapes import layout
+from gjk3d.shapes.box import Box
+from gjk3d.shapes.layout import Core
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 
-_MOST = 512  #: pairs of parts in a window; where there are more, it is made shorter
-_LEAST = 2.0**-12  #: the shortest window: of that all pairs are asked, whatever their number
-_AT_ONCE = 4096  #: pairs in one call of the kernel
-_ROOM, _LEAVES = 1024, 16  #: pairs of a box and a part of a leaf that are listed first, and for each that may be left
+_NEAR = 0.5  #: of the sizes of two boxes: nearer to each other they are opened
+_MOST_STEPS = 2**20  #: after so many steps it is given up, and said to be so
+_ASKED_BEFORE = 4  #: beside the codes of `gjk3d.narrow.toi`: whether they meet to begin with is to be asked
+_BOX_FLOATS = layout.FLOAT_HEAD + 3
 _PLACES = [*range(CENTER, TURN), *range(REFERENCE, MOTION)]  #: what says where a body is, but for its turn
 
 
-class _Course:
-    """Two bodies on their ways; where they are is that of the second in the first's frame."""
+class Course(NamedTuple):
+    """Two bodies on their ways, and scratch."""
 
-    def __init__(self, a: Body, b: Thing, motions: Array, clearance: float) -> None:
-        self.motions, self.clearance = motions, clearance
-        self.b: Parts = parts_of(b)
-        way = self._way_of(self.b.box, 1, 0.0, 1.0).reshape(2, 3)
-        # what has no end is as deep as the whole way asks for
-        self.a: Parts = a._parts_near(0.5 * float((way[1] - way[0]).max()), 0.5 * (way[0] + way[1]))
-        self._error = ROUNDING * (self.a.reach + self.b.reach + float(np.abs(motions[:, _PLACES]).sum()))
-        self._work = np.empty(toi.PART_WORK)
+    a: PartTree
+    b: PartTree
+    motions: Array2
+    clearance: float
+    error: float  #: of a place of one next to one of the other
+    box: Ints1  #: a box as the kernels take it, but for its floats
+    floats: Array2  #: those of two boxes
+    work: Array1  #: of `toi.PART_WORK` floats
+    w: Bench
 
-    def rows(self, t: float) -> tuple[Array, Array]:
-        """Return where both are at a time."""
-        found = np.empty((2, 4, 4))
-        for k in range(2):
-            matrix_at(self.motions[k : k + 1], t, found[k])
-        rows = pose_rows(found)[0]
-        return rows[0], rows[1]
 
-    def at(self, t: float) -> Array:
-        """Return where the second is in the first's frame at a time."""
-        return relative(*self.rows(t))
+class Found(NamedTuple):
+    """What is known: a code, up to which time it is free, the first touch, and the steps taken."""
 
-    def _bend(self, guest: int, box: Array, start: float, stop: float) -> float:
-        """Bound by how much a point of one, in a box of its own frame, leaves its straight line in the other's frame.
+    code: int
+    free: float
+    hit: float
+    steps: int
 
-        With y from the other's reference point, its second derivative there is y'' - 2 w x y' + w x (w x y).
-        """
-        mine, other = self.motions[guest], self.motions[1 - guest]
-        arm = np.maximum(np.abs(box[:3] - mine[REFERENCE:]), np.abs(box[3:] - mine[REFERENCE:]))
-        reach = float(np.linalg.norm(arm))
-        apart = mine[CENTER:WAY] - other[CENTER:WAY]
-        going = mine[WAY:TURN] - other[WAY:TURN]
-        own, turn = (float(np.linalg.norm(x[TURN:REFERENCE])) for x in (mine, other))
-        far = max(float(np.linalg.norm(apart + t * going)) for t in (start, stop)) + reach
-        speed = float(np.linalg.norm(going)) + own * reach
-        gained = own * own * reach + 2.0 * turn * speed + turn * turn * far
-        return 0.125 * (stop - start) ** 2 * gained * (1.0 + 1e-12)
 
-    def _way_of(self, box: Array, guest: int, start: float, stop: float) -> Array:
-        """Return a box round all that a box of one sweeps in the other's frame."""
-        ends = [self.at(t) if guest == 1 else inverse(self.at(t)) for t in (start, stop)]
-        first, last = (box_at(box, m) for m in ends)
-        more = self._bend(guest, box, start, stop)
-        return np.concatenate([np.minimum(first[:3], last[:3]) - more, np.maximum(first[3:], last[3:]) + more])
+@kernel
+def _box_of(c: Course, t: PartTree, i: int, f: Array, row: Array) -> Core:
+    """Return the box of a node, and write its pose row in the body."""
+    square = 0.0
+    for k in range(3):
+        half = t.boxes[i, 3 + k]
+        f[layout.FLOAT_HEAD + k] = half
+        square += half * half
+        for axis in range(3):
+            row[3 * k + axis] = t.boxes[i, 6 + 3 * axis + k]
+        row[9 + k] = t.boxes[i, k]
+    row[12] = ROUNDING
+    f[layout.RADIUS], f[layout.RHO] = t.rim, sqrt(square) * (1.0 + 1e-15)
+    return Core(c.box, f)
 
-    def few(self, start: float, stop: float, most: float) -> Ints | None:
-        """Return the pairs of parts that may meet from one time to another, the nearest first; None if they are many.
 
-        Which is asked first decides nothing but how soon an end is found.
-        """
-        first, last = self.at(start), self.at(stop)
-        within = self.clearance + self._error
-        swapped = self.b.count > self.a.count and not self.a.endless
-        host, guest = (self.b, self.a) if swapped else (self.a, self.b)
-        if swapped:
-            first, last = inverse(first), inverse(last)
-        which = np.arange(guest.count)
-        if guest.count > 1:
-            near = _near(guest, self._way_of(host.box, int(swapped), start, stop)[None], within, inf)
-            assert near is not None
-            which = near[:, 1]
-        one, two = guest.boxes_at(which, first), guest.boxes_at(which, last)
-        more = self._bend(1 - int(swapped), guest.box, start, stop)
-        boxes = np.hstack([np.minimum(one[:, :3], two[:, :3]) - more, np.maximum(one[:, 3:], two[:, 3:]) + more])
-        found = _near(host, boxes, within, most)
-        if found is None:
-            return None
-        mine, theirs = found[:, 1], which[found[:, 0]]
-        pairs = np.column_stack([theirs, mine] if swapped else [mine, theirs])
-        gaps = box_gaps(self.a.boxes(pairs[:, 0]), self.b.boxes_at(pairs[:, 1], self.at(start)))
-        return pairs[np.argsort(gaps, kind="stable")]
+@kernel
+def _boxes_free(c: Course, i: int, j: int, begin: float, end: float) -> tuple[float, int]:
+    """Return up to which time two boxes are proven to be apart from ``begin`` on, ``end`` at most; and the steps."""
+    one, two = _box_of(c, c.a, i, c.floats[0], c.w.row_a), _box_of(c, c.b, j, c.floats[1], c.w.row_b)
+    x = flight_of_parts(
+        one, c.w.row_a, two, c.w.row_b, c.motions, c.clearance + 4.0 * c.error, begin, end, c.work
+    )  # fmt: skip
+    size = one.floats[layout.RHO] + two.floats[layout.RHO] + c.a.rim + c.b.rim
+    code, free, _, steps = advance(x, _NEAR * size)
+    return (begin if code == STARTED else free), steps
 
-    def ask(self, pairs: Ints, start: float, stop: float) -> tuple[int, float, float, int]:
-        """Return what happens to pairs of parts: a code of `gjk3d.narrow.toi`, the bracket, the steps."""
-        code, free, hit, steps = toi.FREE, stop, inf, 0
-        for k in range(0, len(pairs), _AT_ONCE):
-            ints, floats, table, rows = self._packed(pairs[k : k + _AT_ONCE])
-            out = np.empty(2)
-            told, taken = toi.impact_of_parts(
-                ints, floats, table, rows, self.motions, self.clearance, start, min(stop, hit), self._work, out
+
+@kernel
+def _speed(c: Course, j: int) -> float:
+    """Bound how fast any place of A and one in B's box j come nearer."""
+    ma, mb = c.motions[0], c.motions[1]
+    straight, own, other, arm = 0.0, 0.0, 0.0, 0.0
+    for k in range(3):
+        v = ma[WAY + k] - mb[WAY + k]
+        straight += v * v
+        own += ma[TURN + k] * ma[TURN + k]
+        other += mb[TURN + k] * mb[TURN + k]
+        far = abs(c.b.boxes[j, k] - mb[REFERENCE + k])
+        arm += far * far
+    half = c.b.boxes[j, 3] + c.b.boxes[j, 4] + c.b.boxes[j, 5] + c.b.rim
+    reach = 2.0 * c.a.reach + abs(ma[REFERENCE]) + abs(ma[REFERENCE + 1]) + abs(ma[REFERENCE + 2])
+    return float(sqrt(straight) + sqrt(own) * reach + sqrt(other) * (sqrt(arm) + half))
+
+
+@kernel
+def _two(c: Course, t: float) -> Two:
+    """Return both where they are at a time."""
+    place(c.motions[0], t, c.w.row_a)
+    place(c.motions[1], t, c.w.row_b)
+    return two_at(c.a, c.b, c.w.row_a, c.w.row_b)
+
+
+@kernel
+def _parts_touch(c: Course, i: int, j: int, begin: float, known: Found) -> Found:
+    """Advance the parts of two leaves from a time on, and return what is known then."""
+    a, b, w = c.a, c.b, c.w
+    code, first, hit, steps = known
+    columns = a.kind == PRISMS
+    m, speed = _two(c, begin).m, _speed(c, j)
+    for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
+        for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
+            end = min(1.0, hit)
+            if columns and column_gap(m, a, p, b, j, w.box) > c.clearance + 4.0 * c.error + speed * (end - begin):
+                continue
+            one, two = part_at(a, p, w.floats_a, w.row_a), part_at(b, q, w.floats_b, w.row_b)
+            told, free, touch, taken = advance(
+                flight_of_parts(one, w.row_a, two, w.row_b, c.motions, c.clearance, begin, end, c.work), 0.0
             )
             steps += taken
-            if told == toi.FREE:
+            if told == FREE:
                 continue
-            free, hit = min(free, float(out[0])), min(hit, float(out[1]))
-            code = told if told != toi.UNRESOLVED or code == toi.FREE else code
-            if code == toi.STARTED:
-                break
-        return code, free, hit, steps
-
-    def _packed(self, pairs: Ints) -> tuple[Ints, Array, Ints, Array]:
-        """Return pairs of parts as the kernels take them, and where each part is in its body."""
-        which_a, at_a = np.unique(pairs[:, 0], return_inverse=True)
-        which_b, at_b = np.unique(pairs[:, 1], return_inverse=True)
-        one, two = self.a.pack(which_a), self.b.pack(which_b)
-        table = np.zeros((len(pairs), PAIR), dtype=np.int64)
-        table[:, :2], table[:, 3] = one.starts[at_a], at_a
-        table[:, 5:7] = two.starts[at_b] + (len(one.ints), len(one.floats))
-        table[:, 8] = len(which_a) + at_b
-        rows = np.concatenate([self.a.rows(which_a), self.b.rows(which_b)])
-        return np.concatenate([one.ints, two.ints]), np.concatenate([one.floats, two.floats]), table, rows
+            first = min(first, free)
+            if told == UNRESOLVED:
+                code = UNRESOLVED if code == FREE else code
+                continue
+            if told == STARTED and begin == 0.0:
+                return Found(STARTED, 0.0, 0.0, steps)
+            hit, code = touch, HIT
+    return Found(code, first, hit, steps)
 
 
-def _near(parts: Parts, boxes: Array, within: float, most: float) -> Ints | None:
-    """Return pairs of a box and a part that may be no farther apart along every axis; None if they are many."""
-    room = _ROOM
-    while True:
-        found = np.empty((room, 2), dtype=np.int64)
-        count = walk.parts_near(parts.given, np.ascontiguousarray(boxes), within, walk.bench(), found)
-        if count <= room:
-            break
-        if room > _LEAVES * most:
-            return None
-        room *= 8
-    found = found[:count]
-    mine, theirs = boxes[found[:, 0]], parts.boxes(found[:, 1])
-    apart = (mine[:, :3] - theirs[:, 3:] > within) | (theirs[:, :3] - mine[:, 3:] > within)
-    found = found[~apart.any(axis=1)]
-    return None if len(found) > most else found
+@kernel
+def _first_touch(c: Course) -> Found:
+    """Return what happens to two bodies that are apart to begin with."""
+    known, x = Found(FREE, 1.0, inf, 1), _two(c, 0.0)
+    stack, keys, top = c.w.stack, c.w.keys, 1
+    stack[0, 0], stack[0, 1], keys[0] = 0, 0, 0.0
+    while top > 0 and known.code != STARTED:
+        top -= 1
+        i, j, t = stack[top, 0], stack[top, 1], keys[top]
+        if t >= min(1.0, known.hit):
+            continue
+        if known.steps > _MOST_STEPS:
+            code = UNRESOLVED if known.code == FREE else known.code
+            known = Found(code, min(known.free, t), known.hit, known.steps)
+            continue
+        if c.a.links[i, 0] < 0 and c.b.links[j, 0] < 0:
+            known = _parts_touch(c, i, j, t, known)
+            continue
+        if splits_first(x, i, j):
+            i0, j0, i1, j1 = c.a.links[i, 0], j, c.a.links[i, 0] + 1, j
+        else:
+            i0, j0, i1, j1 = i, c.b.links[j, 0], i, c.b.links[j, 0] + 1
+        end = min(1.0, known.hit)
+        t0, s0 = _boxes_free(c, i0, j0, t, end)
+        t1, s1 = _boxes_free(c, i1, j1, t, end)
+        known = Found(known.code, known.free, known.hit, known.steps + s0 + s1)
+        if t0 < t1:  # what may touch sooner is looked at first
+            i0, j0, t0, i1, j1, t1 = i1, j1, t1, i0, j0, t0
+        stack[top, 0], stack[top, 1], keys[top] = i0, j0, t0
+        stack[top + 1, 0], stack[top + 1, 1], keys[top + 1] = i1, j1, t1
+        top += 2
+    return known
+
+
+@entry
+def first_touch(
+    a: Given, b: Given, motions: Array2, clearance: float, error: float, asked: bool, box: Ints1, bench: GivenBench,
+    floats: Array2, work: Array1,
+) -> tuple[int, float, float, int]:  # fmt: skip
+    """Return a code of `gjk3d.narrow.toi`, up to which time two bodies are free, when they touch, and the steps taken.
+
+    Unless it was ``asked`` before, the code is another where they may meet to begin with. ``motions`` are the rows of
+    both, ``box`` the ints of a box; ``floats`` and ``work`` are scratch.
+    """
+    c = Course(of(a), of(b), motions, clearance, error, box, floats, work, bench_of(bench))
+    if not asked:
+        c.w.last[0] = -1
+        if meet(_two(c, 0.0), clearance, c.w) != APART:
+            return _ASKED_BEFORE, 0.0, 0.0, 1
+    known = _first_touch(c)
+    return known.code, known.free, known.hit, known.steps
+
+
+_BOX = Box((1.0, 1.0, 1.0))._packed[0].copy()
+
+
+def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
+    """Return the parts of a for all of a way; what has no end is as deep as the whole way asks for."""
+    corners = np.abs(b.box.reshape(2, 3) - motions[1, REFERENCE:]).max(axis=0)
+    reach = float(np.linalg.norm(corners))
+    turn = motions[0, :9].reshape(3, 3)
+    apart = motions[1, CENTER:WAY] - motions[0, CENTER:WAY]
+    ends = np.stack([apart, apart + motions[1, WAY:TURN] - motions[0, WAY:TURN]])
+    if motions[0, TURN:REFERENCE].any():
+        far = float(np.linalg.norm(ends, axis=1).max())
+        ends = np.stack([np.full(3, -far), np.full(3, far)])
+    else:
+        ends = ends @ turn
+    ends += motions[0, REFERENCE:]
+    return a._parts_near(reach + 0.5 * float(np.ptp(ends, axis=0).max()), ends.mean(axis=0))
+
+
+def _meet_at_first(a: Body, b: Thing, motions: Array, clearance: float) -> bool:
+    """Tell whether two meet to begin with."""
+    found = np.empty((2, 4, 4))
+    for k in range(2):
+        matrix_at(motions[k : k + 1], 0.0, found[k])
+    return pair_of(a, b, relative(*pose_rows(found)[0])).meet(clearance)
 
 
 def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, float, float, int]:
@@ -164,22 +230,23 @@ def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, f
         a, b, motions = b, a, motions[::-1]
     check_an_end(b)
     assert isinstance(a, Body)
-    course = _Course(a, b, np.ascontiguousarray(motions), clearance)
-    if pair_of(a, b, course.at(0.0)).meet(clearance):
-        return toi.STARTED, 0.0, 0.0, 1
-    start, window, total = 0.0, 1.0, 1
-    while start < 1.0:
-        stop = min(1.0, start + window)
-        pairs = course.few(start, stop, _MOST if window > _LEAST else inf)
-        if pairs is None:
-            window *= 0.5
-            continue
-        code, free, hit, steps = course.ask(pairs, start, stop)
-        total += steps
-        if code != toi.FREE:
-            return code if code != toi.STARTED or start == 0.0 else toi.HIT, free, hit, total
-        start, window = stop, 2.0 * window
-    return toi.FREE, 1.0, 1.0, total
+    motions = np.ascontiguousarray(motions)
+    second = parts_of(b)
+    first = a._parts_near(second.reach, np.zeros(3))
+    if first.endless:
+        first = _near_way(a, second, motions)
+    error = ROUNDING * (first.reach + second.reach + float(np.abs(motions[:, _PLACES]).sum()))
+    asked = first.any_mapped or second.any_mapped
+    scratch = np.zeros((2, _BOX_FLOATS)), np.empty(toi.PART_WORK)
+    while True:
+        if asked and _meet_at_first(a, b, motions, clearance):
+            return STARTED, 0.0, 0.0, 1
+        found = first_touch(
+            first.given, second.given, motions, clearance, error, asked, _BOX, bench(), *scratch
+        )  # fmt: skip
+        if found[0] != _ASKED_BEFORE:
+            return found
+        asked = True
 
 
 def fill(a: Any, b: Any, first: Array, second: Array, clearance: float, out: Array, flags: Ints) -> None:
@@ -187,5 +254,5 @@ def fill(a: Any, b: Any, first: Array, second: Array, clearance: float, out: Arr
     for k in range(len(out)):
         motions = np.stack([first[k % len(first)], second[k % len(second)]])
         code, free, hit, steps = impact(a, b, motions, clearance)
-        out[k] = free, inf if code == toi.FREE else free, inf if code in (toi.FREE, toi.UNRESOLVED) else hit
+        out[k] = free, inf if code == FREE else free, inf if code in (FREE, UNRESOLVED) else hit
         flags[k] = code, steps

@@ -90,7 +90,7 @@ class BodyPair:
         return type(self)(self.a, self.b, m)
 
     @property
-    def _rows(self) -> tuple[Array, Array]:
+    def rows(self) -> tuple[Array, Array]:
         """The pose rows of both, each alone."""
         row = np.zeros((1, WIDTH))
         row[0, :12] = self.m[:12]
@@ -99,7 +99,7 @@ class BodyPair:
     # --- pairs of parts -------------------------------------------------------------------------------------------
 
     def _listed(self, within: float, asks: bool) -> Ints:
-        room, (one, two) = _ROOM, self._rows
+        room, (one, two) = _ROOM, self.rows
         while True:
             found = np.empty((room, 2), dtype=np.int64)
             count = walk.meeting_parts(
@@ -136,10 +136,18 @@ class BodyPair:
 
     def solve(self, pairs: Ints, mode: int, most: float = inf) -> tuple[Array, Ints]:
         """Return the rows of the kernels for pairs of parts, and their flags."""
-        if not len(pairs):
-            return np.zeros((0, narrow.FLOATS)), np.zeros((0, narrow.INTS), dtype=np.int64)
-        asked, local, table, rows = self._ask(pairs)
-        return asked._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
+        out, flags = np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), dtype=np.int64)
+        left = pairs
+        if self.in_kernels:
+            one, two = self.rows
+            pairs = np.ascontiguousarray(pairs)
+            walk.solve_parts(self.a.given, self.b.given, one[0], two[0], pairs, mode, walk.bench(), out, flags)
+            left = pairs[flags[:, 2] == 0]
+        if len(left):
+            asked, local, table, rows = self._ask(left)
+            again = flags[:, 2] == 0
+            out[again], flags[again] = asked._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
+        return out, flags
 
     def hits(self, pairs: Ints, margin: float = 0.0) -> Bools:
         """Tell which pairs of parts are not proven to be farther apart than a margin."""
@@ -189,7 +197,7 @@ class BodyPair:
         if self.in_kernels:
             answer = np.empty(1, dtype=np.int64)
             told = walk.meet_rows(
-                self.a.given, self.b.given, NO_POSE, NO_POSE, *self._rows, float(margin), 0, 1, walk.bench(), answer
+                self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, float(margin), 0, 1, walk.bench(), answer
             )
         if told != walk.DOUBT:
             # what was moved below the columns' bottom is in the ground, or counts as if it were
@@ -202,7 +210,7 @@ class BodyPair:
             answer, parts = np.empty(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
             out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
             distance_rows(
-                self.a.given, self.b.given, NO_POSE, NO_POSE, *self._rows, float(most), float(np.nextafter(most, inf)),
+                self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, float(most), float(np.nextafter(most, inf)),
                 False, 0, 1, walk.bench(), answer, out, flags, parts,
             )  # fmt: skip
             if not flags[0, 3]:
@@ -250,16 +258,7 @@ class BodyPair:
     def deepest(self) -> tuple[Ints, Array]:
         """Return the pairs of parts that meet and what they answer, the deepest first."""
         pairs = self.meeting()
-        out, flags = np.empty((len(pairs), narrow.FLOATS)), np.empty((len(pairs), narrow.INTS), dtype=np.int64)
-        if self.in_kernels:
-            one, two = self._rows
-            walk.solve_parts(
-                self.a.given, self.b.given, one[0], two[0], np.ascontiguousarray(pairs), narrow.SIGNED, walk.bench(),
-                out, flags,
-            )  # fmt: skip
-        again = flags[:, 2] == 0 if self.in_kernels else np.ones(len(pairs), dtype=bool)
-        if again.any():
-            out[again] = self.solve(pairs[again], narrow.SIGNED)[0]
+        out, _ = self.solve(pairs, narrow.SIGNED)
         order = np.argsort(out[:, 2], kind="stable")
         return pairs[order], out[order]
 

@@ -113,6 +113,10 @@ class Copies(TreeParts):
         return given(COPIES, nodes, self._links, places, table, ints, floats, rim=more, reach=self.reach,
                      points=self.points())  # fmt: skip
 
+    def made_of(self) -> tuple[Sequence[Any], Ints]:
+        """See `Parts`."""
+        return self._shapes, self._which if len(self._shapes) > 1 else np.zeros(1, dtype=np.int64)
+
     def rows(self, which: Ints) -> Array:
         """See `Parts`."""
         return translations(self._places[which])
@@ -202,7 +206,9 @@ class Triangles(Parts):
 
     def outward(self, which: Ints) -> Array:
         """See `Parts`."""
-        return self.mesh._outward(self.tree.order[which])
+        every = self.mesh._cached("outward", lambda: self.mesh._outward(self.tree.order))
+        found: Array = every[which]
+        return found
 
 
 def _boxes_round(corners: Array) -> Array:
@@ -292,6 +298,10 @@ class PlacedParts(TreeParts):
             PLACED, nodes, self._links, self._things_rows, table, self._ints, self._floats, rim=rim, reach=self.reach,
             points=points, inside=SOLIDS if solids else OPEN, span=span,
         )  # fmt: skip
+
+    def made_of(self) -> tuple[Sequence[Any], Ints]:
+        """See `Parts`."""
+        return [thing for thing, _ in self.things], self._owners
 
     def owners(self, which: Ints) -> Ints:
         """Return which of ``things`` some parts are of."""

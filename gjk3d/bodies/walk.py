@@ -31,7 +31,7 @@ from gjk3d.bodies.part_tree import (
     put_behind,
 )
 from gjk3d.bodies.raycast import is_inside
-from gjk3d.bodies.traversal import STACK, box_pose, gap_squared
+from gjk3d.bodies.traversal import STACK
 from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, relative_pose
@@ -286,44 +286,6 @@ def meeting_parts(
             continue
         stack[top + 1, 0], stack[top + 1, 1], stack[top, 0], stack[top, 1] = children(x, i, j)
         top += 2
-    return count
-
-
-_HERE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-
-
-@entry
-def parts_near(a: Given, boxes: Array2, within: float, bench: GivenBench, found: Ints2) -> int:
-    """Write pairs of a box, lowest and highest corner, and a part whose leaf may be as near; return how many.
-
-    That is at most one more than there is room for.
-    """
-    x, w, count = of(a), bench_of(bench), 0
-    stack, box = w.stack, w.box
-    for k in range(boxes.shape[0]):
-        for c in range(3):
-            box[0, c], box[0, 3 + c] = 0.5 * (boxes[k, c] + boxes[k, 3 + c]), 0.5 * (boxes[k, 3 + c] - boxes[k, c])
-        stack[0, 0] = 0
-        top = 1
-        while top > 0:
-            top -= 1
-            i = stack[top, 0]
-            to = box_pose(_HERE, x.boxes, i, box, plain(0))
-            far = within + x.rim
-            if (
-                gap_squared(to, x.boxes[i, 3], x.boxes[i, 4], x.boxes[i, 5], box[0, 3], box[0, 4], box[0, 5])
-                > far * far
-            ):
-                continue
-            if x.links[i, 0] >= 0:
-                stack[top, 0], stack[top + 1, 0] = x.links[i, 0] + 1, x.links[i, 0]
-                top += 2
-                continue
-            for t in range(x.links[i, 1], x.links[i, 1] + x.links[i, 2]):
-                if count == found.shape[0]:
-                    return count + 1
-                found[count, 0], found[count, 1] = k, t
-                count += 1
     return count
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,7 @@ _NO_FACES = np.zeros(1, dtype=np.int64), np.empty(0)
 _RANK = 2  #: column of a shape's half of a pair row, see `gjk3d.narrow.pairs`
 
 
-class _Faces(NamedTuple):
+class Faces(NamedTuple):
     """The faces of shapes behind each other."""
 
     ints: Ints
@@ -37,16 +38,19 @@ class _Faces(NamedTuple):
     corners: Ints  #: by shape the most that a feature of it has
 
 
-def _faces(pairs: Pairs) -> _Faces:
+def faces_of(shapes: Sequence[Any]) -> Faces:
+    """Return the faces of shapes; of what is none there are none."""
+    parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in shapes]
+    starts = np.zeros((len(parts), 2), dtype=np.int64)
+    starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
+    corners = np.array([most_corners(x) if isinstance(x, Shape) else 1 for x in shapes])
+    return Faces(np.concatenate([q for q, _ in parts]), np.concatenate([f for _, f in parts]), starts, corners)
+
+
+def _faces(pairs: Pairs) -> Faces:
     if "faces" not in pairs._cache:
-        parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in pairs.shapes]
-        starts = np.zeros((len(parts), 2), dtype=np.int64)
-        starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
-        corners = np.array([most_corners(x) if isinstance(x, Shape) else 1 for x in pairs.shapes])
-        pairs._cache["faces"] = _Faces(
-            np.concatenate([q for q, _ in parts]), np.concatenate([f for _, f in parts]), starts, corners
-        )
-    faces: _Faces = pairs._cache["faces"]
+        pairs._cache["faces"] = faces_of(pairs.shapes)
+    faces: Faces = pairs._cache["faces"]
     return faces
 
 

@@ -57,16 +57,16 @@ class Flight(NamedTuple):
     b: Core
     solid: bool  #: or A is the half-space below the plane through its centre, and does not turn
     normal: Vec3  #: of that plane
-    ma: Array
-    mb: Array
+    ma: Array1
+    mb: Array1
     target: float  #: how far apart the cores are to stay
     turn: float  #: bound of the angles of both turns
     lost: float  #: what the motions' own rounding may miss
     begin: float  #: between which times is asked
     end: float
-    poses: Array
-    cache: Array
-    simplex: Array
+    poses: Array2
+    cache: Array2
+    simplex: Array2
 
 
 class Gap(NamedTuple):
@@ -233,8 +233,11 @@ def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Way, Vec3, Vec3, Vec3]:
 
 
 @kernel
-def impact(x: Flight) -> tuple[int, float, float, int]:
-    """Return what happens, the time up to which it is proven not to, a time at which it does, and the steps taken."""
+def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
+    """Return what happens, the time up to which it is proven not to, a time at which it does, and the steps taken.
+
+    It leaves off, UNRESOLVED, after a step from where the two are no farther apart than ``coarse``; 0 for never.
+    """
     near = inf
     t = x.begin
     for step in range(1, MAX_STEPS):
@@ -247,6 +250,8 @@ def impact(x: Flight) -> tuple[int, float, float, int]:
         ahead, slope = farthest(c, x.solid, way, x.target + 2.0 * c.error, x.target + 3.0 * c.error, x.end - t)
         if t + ahead >= x.end:
             return FREE, x.end, x.end, step
+        if near <= coarse:
+            return UNRESOLVED, t + ahead, t + ahead, step
         if near <= 8.0 * c.error or not t + ahead > t:
             # as close as floats can tell: a proof of contact is looked for, past where it should be by as much
             if x.solid:  # how fast the witness points close in; phi has to fear for whole faces
@@ -289,7 +294,7 @@ def impact_many(
         lost = drift(row_a) + drift(row_b) + 2.0 * _U * clearance
         cache[0, 0] = 0.0
         x = Flight(a, b, solid, n, row_a, row_b, target, turn, lost, 0.0, 1.0, poses, cache, simplex)
-        code, free, hit, steps = impact(x)
+        code, free, hit, steps = impact(x, 0.0)
         out[k, 0] = free
         out[k, 1] = inf if code == FREE else free
         out[k, 2] = inf if code in (FREE, UNRESOLVED) else hit
@@ -313,43 +318,23 @@ def part_of(motion: Array, pose: Array, f: Array, out: Array) -> float:
     return float((16.0 * _U + 2.0 * pose[WIDTH - 1]) * reach)
 
 
-@single_entry
-def impact_of_parts(
-    q: Ints1, f: Array1, pairs: Ints2, rows: Array2, motions: Array2, clearance: float, begin: float, end: float,
-    work: Array1, out: Array1,
-) -> tuple[int, int]:  # fmt: skip
-    """Tell when the first of some pairs of parts comes close, from one time to another; two rows of motions.
+@kernel
+def flight_of_parts(
+    a: Core, row_a: Array, b: Core, row_b: Array, motions: Array, clearance: float, begin: float, end: float,
+    work: Array,
+) -> Flight:  # fmt: skip
+    """Return two parts, each at a pose row in its body, on their ways from one time to another.
 
-    Where a part is in its body is in ``rows``. Out has the time up to which all are free, and one at which one is not;
-    returns what happens first, and the steps taken. ``work`` is scratch of `PART_WORK` floats.
+    Two rows of motions are those of the bodies; ``work`` is scratch of `PART_WORK` floats.
     """
     moves = work[WORK:PART_WORK].reshape(2, MOTION)
     poses, cache = work[: 2 * WIDTH].reshape(2, WIDTH), work[2 * WIDTH : 2 * WIDTH + MEMORY].reshape(1, MEMORY)
     simplex = work[WORK - SIMPLEX : WORK].reshape(6, 10)
+    lost = part_of(motions[0], row_a, a.floats, moves[0]) + part_of(motions[1], row_b, b.floats, moves[1])
+    lost += drift(moves[0]) + drift(moves[1]) + 2.0 * _U * clearance
     turn = turning(motions[0]) + turning(motions[1])
-    code, steps = FREE, 0
-    out[0], out[1] = end, inf
-    for k in range(pairs.shape[0]):
-        a, b = side_of(pairs, k, plain(0), q, f), side_of(pairs, k, plain(5), q, f)
-        lost = part_of(motions[0], rows[pairs[k, 3]], a.floats, moves[0])
-        lost += part_of(motions[1], rows[pairs[k, 8]], b.floats, moves[1])
-        lost += drift(moves[0]) + drift(moves[1]) + 2.0 * _U * clearance
-        target = clearance + a.floats[_RADIUS] + b.floats[_RADIUS]
-        cache[0, 0] = 0.0
-        last = min(end, out[1])
-        x = Flight(
-            a, b, True, (0.0, 0.0, 1.0), moves[0], moves[1], target, turn, lost, begin, last, poses, cache, simplex
-        )
-        told, free, hit, taken = impact(x)
-        steps += taken
-        if told == FREE:
-            continue
-        out[0] = min(out[0], free)
-        if told != UNRESOLVED:
-            out[1] = hit
-            code = told
-            if told == STARTED:
-                return code, steps
-        elif code == FREE:
-            code = UNRESOLVED
-    return code, steps
+    target = clearance + a.floats[_RADIUS] + b.floats[_RADIUS]
+    cache[0, 0] = 0.0
+    return Flight(
+        a, b, True, (0.0, 0.0, 1.0), moves[0], moves[1], target, turn, lost, begin, end, poses, cache, simplex
+    )

@@ -356,14 +356,14 @@ def _of_bodies(
     return padded(found, None if most is None or not rows.stacked else int(most))
 
 
-def padded(found: list[tuple[Array, Array]], columns: int | None) -> tuple[Array, Ints, Array]:
+def padded(found: list[Array], columns: int | None) -> tuple[Array, Ints, Array]:
     """Return points and normals of several pairs with NaN behind, in so many columns or as many as it takes."""
-    count = np.array([len(points) for points, _ in found], dtype=np.int64)
+    count = np.array([len(points) for points in found], dtype=np.int64)
     width = int(count.max(initial=0)) if columns is None else columns
-    points, normals = np.full((len(found), width, manifold.POINT), np.nan), np.full((len(found), width, 3), np.nan)
-    for k, (own, ways) in enumerate(found):
-        points[k, : len(own)], normals[k, : len(own)] = own, ways
-    return points, count, normals
+    every = np.full((len(found), width, manifold.POINT + 3), np.nan)
+    for k, points in enumerate(found):
+        every[k, : len(points)] = points
+    return every[..., : manifold.POINT], count, every[..., manifold.POINT :]
 
 
 def answer_rows(result: Distance[Any], total: int) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.convex.checks import no_shape, three, vectors
-from gjk3d.convex.solve import plane_core
+from gjk3d.convex.planes import planes_of, ray_core
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import STANDING, WIDTH, is_plain, parts, pose_rows
@@ -20,8 +20,7 @@ from gjk3d.query.motion import Motion, standing
 from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
 from gjk3d.results import Answer
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Polytope, Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.simplices import Point
 from gjk3d.typing import Array, N, Pose, PoseLike, Row, Rows, Unclear, UnclearPose
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from gjk3d.typing import Bools, Ints
 
 
-_NO_PLANES = np.empty((0, 4))
 ROW_WIDTH = WIDTH  #: of the rows of `gjk3d.narrow.ray.ray_once`: room for an answer, and for a pose
 _ROW = 2, ROW_WIDTH
 
@@ -233,12 +231,8 @@ def _core(shape: Any) -> tuple[Ints, Array, Array] | None:
     """Return a shape as the kernels take it, with its planes, and keep that; None where it has no core."""
     if not isinstance(shape, Shape):
         return None
-    core = shape._cache["ray"] = (*_packed(shape), planes_of(shape).ravel())
+    core = shape._cache["ray"] = (*ray_core(shape), planes_of(shape).ravel())
     return core
-
-
-def _packed(shape: Shape) -> tuple[Ints, Array]:
-    return plane_core(shape) if isinstance(shape, Halfspace) else shape._packed
 
 
 def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array, bool, Array, bool]:
@@ -271,7 +265,7 @@ def _cast(
 
         cast(shape, poses, starts, units, most, out, codes, cast_rays)
     else:
-        narrow.rays(*_packed(shape), planes_of(shape), poses, starts, units, most, 0, count, out, codes)
+        narrow.rays(*ray_core(shape), planes_of(shape), poses, starts, units, most, 0, count, out, codes)
         left = np.flatnonzero(codes == narrow.GENERAL)
         if len(left):
             _general(shape, poses, starts, units, most, out, codes)
@@ -287,29 +281,6 @@ def _units(ways: Array, many: bool) -> Array:
     scaled = ways / largest[:, None] if len(ways) else ways
     units: Array = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
     return units
-
-
-def planes_of(shape: Shape) -> Array:
-    """Return the planes of a solid hull, about its core's centre, rows of a unit normal and its limit.
-
-    A half-space has its normal and offset.
-    """
-    ints, floats = _packed(shape)
-    if isinstance(shape, Halfspace):
-        return floats[None, layout.FLOAT_HEAD :]
-    if ints[layout.KIND] != layout.HULL or not isinstance(shape, Polytope):
-        return _NO_PLANES
-    if "planes" not in shape._cache:
-        hull = shape._hull()
-        planes = _NO_PLANES
-        if hull.dimension == 3:
-            normals = shape._gauss_map()[0]
-            corners = shape.vertices - floats[layout.CENTER : layout.CENTER + 3]
-            limits = np.concatenate([(part @ corners.T).max(axis=1) for part in np.array_split(normals, 64)])
-            planes = np.ascontiguousarray(np.column_stack([normals, limits]))
-        shape._cache["planes"] = planes
-    kept: Array = shape._cache["planes"]
-    return kept
 
 
 def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any) -> None:

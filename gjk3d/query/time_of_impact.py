@@ -237,8 +237,8 @@ def time_of_impact(
 
     Notes
     -----
-    Conservative advancement, of second order and with proven steps; see `gjk3d.narrow.toi`. Of what is not convex the
-    pairs of parts that may meet are advanced so, all others are proven to be apart by their boxes; see
+    Conservative advancement, of second order and with proven steps; see `gjk3d.narrow.toi`. Of what is not convex
+    the boxes of both trees are advanced so, and the parts in those that come near each other; see
     `gjk3d.bodies.impact`.
 
     Examples

@@ -188,19 +188,11 @@ class Narrow:
         kept = answers.out[:, 1] <= within
         return answers if kept.all() else answers[kept]
 
-    def nearest_within(self, pairs: Ints, within: float, count: int) -> Answers:
-        """Return of `distances_within` what may be among the nearest, so many; these and those level with them."""
-        mixed = self.mixed(pairs)
-        if not mixed.any():
-            return self.distances_within(pairs, within)
-        parts = [self.distances_within(pairs[~mixed], within)]
-        known = np.sort(parts[0].out[:, 0])[:count]
-        for pair in pairs[mixed]:  # one by one, each within what is known by then
-            if len(known) >= count:
-                within = min(within, float(known[count - 1]))
-            parts.append(self.distances_within(pair[None], within))
-            known = np.sort(np.concatenate([known, parts[-1].out[:, 0]]))[:count]
-        return Answers.joined(parts)
+    def least_possible(self, pairs: Ints) -> Array:
+        """Return what no signed distance is below of pairs with what is no convex shape, by the boxes round them."""
+        from gjk3d.bodies.roots import least_possible  # loaded where there is a mesh or the like
+
+        return least_possible(self.pairs.shapes, self.shapes(pairs), self.rows, pairs + (0, self.shift))
 
     def settled(self, answers: Answers, within: float) -> Answers:
         """Return the same bits, whichever distance was known when a pair was asked about."""
@@ -250,7 +242,10 @@ def nearest(candidates: Candidates, narrow: Narrow, count: int | None, within: f
         pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *candidates.blocks(radius)])
         gaps = candidates.gaps(pairs)
         fresh = (gaps > before) & (gaps <= radius)
-        kept, worst = _ask(pairs[fresh], gaps[fresh], narrow, count, kept, worst)
+        pairs, gaps = pairs[fresh], gaps[fresh]
+        mixed = narrow.mixed(pairs)
+        kept, worst = _ask(pairs[~mixed], gaps[~mixed], narrow, count, kept, worst)
+        kept, worst = _ask_mixed(pairs[mixed], narrow, count, kept, worst)
         enough = count is not None and len(kept) >= count
         if (enough and worst <= radius) or radius >= limit:
             return kept
@@ -269,17 +264,37 @@ def _ask(
     start, size = 0, max(_FIRST, len(order) if count is None else count)
     while start < len(order) and gaps[order[start]] <= wider(max(worst, 0.0)):
         some = order[start : start + size]
-        found = (
-            narrow.distances_within(pairs[some], worst)
-            if count is None
-            else narrow.nearest_within(pairs[some], worst, count)
-        )
-        kept = Answers.joined([kept, found])
-        if count is not None and len(kept) >= count:
-            worst = min(worst, float(np.partition(kept.out[:, 0], count - 1)[count - 1]))
-            kept = kept[kept.out[:, 0] <= worst]
+        kept, worst = _nearest_of(kept, narrow.distances_within(pairs[some], worst), count, worst)
         start += size
         size *= 2
+    return kept, worst
+
+
+def _ask_mixed(
+    pairs: Ints, narrow: Narrow, count: int | None, kept: Answers, worst: float
+) -> tuple[Answers, float]:  # fmt: skip
+    """Do as `_ask` does with pairs that take long: one by one, each within what is known by then.
+
+    Those come first that may be nearest, or deepest in each other; when no other may be as near, none is asked.
+    """
+    if not len(pairs):
+        return kept, worst
+    least = narrow.least_possible(pairs)
+    if count is None:
+        return _nearest_of(kept, narrow.distances_within(pairs[least <= worst], worst), count, worst)
+    for k in np.argsort(least, kind="stable"):
+        if least[k] > worst:
+            break
+        kept, worst = _nearest_of(kept, narrow.distances_within(pairs[k : k + 1], worst), count, worst)
+    return kept, worst
+
+
+def _nearest_of(kept: Answers, found: Answers, count: int | None, worst: float) -> tuple[Answers, float]:
+    """Return the nearest of those that are kept and those that are new, and how far the last that counts is."""
+    kept = Answers.joined([kept, found])
+    if count is not None and len(kept) >= count:
+        worst = min(worst, float(np.partition(kept.out[:, 0], count - 1)[count - 1]))
+        kept = kept[kept.out[:, 0] <= worst]
     return kept, worst
 
 

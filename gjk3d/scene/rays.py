@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.convex.planes import planes_of
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
-from gjk3d.query.raycast import ROW_WIDTH, RayHit, cast_rays, planes_of
+from gjk3d.query.raycast import ROW_WIDTH, RayHit, cast_rays
 from gjk3d.scene.objects import Objects
 from gjk3d.scene.quick import room
 from gjk3d.scene.ray_walk import LACKS, LEFT_OPEN, NO_RAY, ROWS, SLOT, first_of_many, first_of_one

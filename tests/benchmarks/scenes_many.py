@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import trimesh
 from naive import Array, Spec
 from scipy.spatial.transform import Rotation
 from strategies import build
@@ -82,6 +83,20 @@ class Gjk3d:
         """Move everything, and return how many pairs have contacts."""
         self.scene.move_many(self.world.names, self.world.poses[step])
         return len(self.scene.contacts())
+
+    def closest(self, step: int) -> int:
+        """Move everything, and find the pair that is deepest in each other."""
+        self.scene.move_many(self.world.names, self.world.poses[step])
+        return len(self.scene.closest())
+
+
+class WithMeshes(Gjk3d):
+    """A `Scene` of which one object in ten is a torus of 256 triangles."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        torus = trimesh.creation.torus(0.45, 0.18, 16, 8)
+        self.listed[::10] = [gk.Mesh(torus.vertices, torus.faces)] * len(self.listed[::10])
 
 
 class Coal:
@@ -204,13 +219,15 @@ class Mujoco:
         return self.data.contact
 
 
-PEERS = {"gjk3d": Gjk3d, "coal": Coal, "python-fcl": Fcl, "mujoco": Mujoco}
+MESHES = "gjk3d, one in ten a mesh"
+PEERS = {"gjk3d": Gjk3d, MESHES: WithMeshes, "coal": Coal, "python-fcl": Fcl, "mujoco": Mujoco}
 MODULES = {"coal": "coal", "python-fcl": "fcl", "mujoco": "mujoco"}
 QUESTIONS = {
     "build": "built, one object a call",
     "build at once": "built, ours in one call",
     "pairs": "moved, all overlapping pairs",
     "contacts": "moved, all contacts",
+    "closest": "moved, the closest pair",
 }
 
 
@@ -246,9 +263,9 @@ def measure(world: World, peers: list[str], rounds: int) -> tuple[dict[tuple[str
         for name, peer in made.items():
             if name != "mujoco" and k > 0:
                 timed("build", name, peer.build)
-            if name == "gjk3d" and k > 0:
+            if isinstance(peer, Gjk3d) and k > 0:
                 timed("build at once", name, peer.build_at_once)
-        for question in ("pairs", "contacts"):
+        for question in ("pairs", "contacts", "closest"):
             for name, peer in made.items():
                 ask = getattr(peer, question, None)
                 if ask is None:
@@ -288,8 +305,9 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--objects", type=int, default=10_000)
     there = [name for name, module in MODULES.items() if find_spec(module)]
     parser.add_argument("--peers", nargs="*", default=there, choices=list(MODULES), help="by default all installed")
+    parser.add_argument("--meshes", action="store_true", help="also with meshes of 256 triangles for one in ten")
     arguments = parser.parse_args(given)
-    peers = ["gjk3d", *arguments.peers]
+    peers = ["gjk3d", *([MESHES] if arguments.meshes else []), *arguments.peers]
     spent, found = measure(World(arguments.objects), peers, arguments.rounds)
     write_table(table(spent, found, peers), arguments.out)
     return 0

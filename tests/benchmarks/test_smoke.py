@@ -81,11 +81,13 @@ def test_the_table_of_scenes_is_written_and_all_find_the_same_pairs(tmp_path):
     out = tmp_path / "scenes.md"
     assert scenes_many.main(["--objects", "200", "--rounds", "1", "--out", str(out)]) == 0
     lines = out.read_text().splitlines()
-    assert len(lines) == 8
+    assert len(lines) == 9
     for line in lines[-2:]:
         found = {cell.strip() for cell in line.split("|")[2:-1]} - {""}
         assert len(found) == 1
         assert int(found.pop()) > 50
+    assert scenes_many.main(["--objects", "60", "--rounds", "1", "--meshes", "--peers", "--out", str(out)]) == 0
+    assert out.read_text().splitlines()[0] == "| CPU ms | gjk3d | gjk3d, one in ten a mesh |"
 
 
 def test_the_table_of_bodies_is_written_and_all_agree(tmp_path):

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import trimesh
 from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.errors import UnsupportedPair
@@ -188,3 +190,35 @@ def test_what_is_refused() -> None:
         gk.contact(ground, gk.Halfspace((0, 0, 1), 0))
     with pytest.raises(UnsupportedPair, match="b is a str"):
         gk.contact(ground, "box")
+
+
+_CUBE = trimesh.creation.box((1.0, 1.0, 1.0))
+_RESTS = {
+    "table": gk.Mesh(_CUBE.vertices * (4.0, 4.0, 1.0), _CUBE.faces),
+    "cube": gk.Mesh(_CUBE.vertices, _CUBE.faces),
+    "ball": gk.Mesh(*(lambda m: (m.vertices, m.faces))(trimesh.creation.icosphere(subdivisions=1))),
+    "box": gk.Box((0.6, 0.7, 0.8)),
+    "cylinder": gk.Cylinder(0.3, 1.5),
+}
+
+
+@pytest.mark.parametrize("second", ["cube", "ball", "box", "cylinder"])
+@pytest.mark.parametrize("first", ["table", "cube", "ball"])
+def test_points_lie_on_both_bodies(first: str, second: str) -> None:
+    """Faces that meet may be far larger than what is over each other: their corners are no points of contact."""
+    rng, a, b = np.random.default_rng(3), _RESTS[first], _RESTS[second]
+    for trial in range(30):
+        pose = np.eye(4)
+        small = trial % 2  # resting, or any way
+        turn = rng.normal(size=3) * 1e-3 if small else rng.normal(size=3)
+        pose[:3, :3] = Rotation.from_rotvec(turn).as_matrix()
+        pose[:3, 3] = (*rng.uniform(-1.5, 1.5, 2), 0.999) if small else rng.normal(size=3) * 0.6
+        deep = gk.signed_distance(a, b, None, pose)
+        found = gk.contact(a, b, None, pose, max_points=None)
+        if not gk.meeting_faces(a, b, None, pose).size:
+            continue  # one holds the other: the point is where the depth was measured
+        for p, q in zip(found.points_a, found.points_b, strict=True):
+            assert gk.distance(a, gk.Point(p)).lower < 1e-9
+            assert gk.distance(b, gk.Point(q), pose).lower < 1e-9
+        if small and second == "cube":  # of bodies deep in each other no face knows how deep
+            assert found.gaps.min() >= deep.lower - 1e-9

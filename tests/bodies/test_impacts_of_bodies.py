@@ -299,6 +299,35 @@ def test_touching_at_first_and_at_last() -> None:
     assert gk.time_of_impact(solid, cube, None, at(3.5, 0.5, 0.5)).status == gk.ImpactStatus.FREE
 
 
+def ring() -> gk.Mesh:
+    """A closed torus of 256 triangles about z."""
+    u, v = (2.0 * np.pi * np.arange(n) / n for n in (16, 8))
+    away, up = 0.45 + 0.1 * np.cos(v), 0.1 * np.sin(v)
+    corners = [(r * np.cos(s), r * np.sin(s), z) for s in u for r, z in zip(away, up, strict=True)]
+    faces = []
+    for i in range(16):
+        for j in range(8):
+            a, b, c, d = (x % 16 * 8 + y % 8 for x, y in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)))
+            faces += [(a, b, c), (a, c, d)]
+    return gk.Mesh(corners, faces)
+
+
+@pytest.mark.parametrize("turns", [0.3, 1.0, 10.0, 100.0])
+def test_linked_rings_turn_freely_and_others_meet(turns: float) -> None:
+    one = ring()
+    across = np.array([[1, 0, 0, 0.45], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1.0]])
+    for axis, center in (((0, 1, 0), across[:3, 3]), ((0, 0, 1), (0, 0, 0))):
+        way = gk.Motion(across, angular=2.0 * np.pi * turns * np.array(axis), center=center)
+        assert gk.time_of_impact(one, one, None, way).status == gk.ImpactStatus.FREE
+    tilting = gk.Motion(across, angular=(0.0, 0.0, 2.0 * np.pi * turns), center=across[:3, 3])
+    hit = gk.time_of_impact(one, one, None, tilting)
+    assert hit.status == gk.ImpactStatus.HIT
+    assert hit.time[1] - hit.time[0] <= 1e-7
+    assert gk.collide(one, one, None, tilting.at(float(hit.time[1])), margin=1e-9)
+    for t in np.linspace(0.0, hit.free_until, 17)[:-1]:
+        assert not gk.collide(one, one, None, tilting.at(float(t)))
+
+
 def test_what_is_refused() -> None:
     solid, ground = every_kind.closed().body, THINGS["ground"].body
     with pytest.raises(UnsupportedPair, match="two HeightFields"):

@@ -1,0 +1,155 @@
+"""The points of contact of pairs of parts, and which of many points a patch keeps.
+
+A triangle's two faces, and the five of a column, follow from their corners, and are made where a pair is looked at; the
+faces of all other parts are those of their shapes, see `Faces`.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.bodies.base import Parts
+from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.part_tree import PRISMS, Given, PartTree, of
+from gjk3d.bodies.walk import GivenBench, bench, bench_of, parts_at, two_at
+from gjk3d.convex.patches import faces_of
+from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
+from gjk3d.narrow.features import Loops
+from gjk3d.narrow.manifold import POINT, Sheets, patch
+from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
+
+WIDTH = POINT + 3  #: floats of a point: those of `gjk3d.narrow.manifold`, and its normal
+_FLAT = 1e-13  #: of a triangle's length: so narrow it is a segment, as in `gjk3d.geometry.hulls`
+_INTS, _FLOATS = 25, 15  #: of the faces of a column
+_ROOM = 64  #: points that there is room for at first
+_SIDES = np.array([0, 3, 6, 10, 14, 18, 0, 1, 2, 3, 5, 4, 0, 3, 4, 1, 1, 4, 5, 2, 2, 5, 3, 0])  #: of a column
+_BOTH = np.array([0, 3, 6, 0, 1, 2, 2, 1, 0])  #: of a triangle
+
+#: the faces of shapes behind each other, and where those of each part begin in either; of a single row where of all
+Faces = tuple[Ints1, Array1, Ints2]
+
+
+@kernel
+def _corner(core: Core, k: int) -> Vec3:
+    n, f, head = core.ints[layout.VERTICES], core.floats, layout.FLOAT_HEAD
+    return (f[head + k], f[head + n + k], f[head + 2 * n + k])
+
+
+@inlined
+def _put_normal(floats: Array, k: int, n: Vec3) -> None:
+    """Write a vector's direction, 0 where it has none."""
+    most = max(abs(n[0]), max(abs(n[1]), abs(n[2])))
+    s = 1.0 / most if most > 0.0 else 0.0
+    n = (s * n[0], s * n[1], s * n[2])
+    s = 1.0 / sqrt(dot(n, n)) if most > 0.0 else 0.0
+    floats[3 * k], floats[3 * k + 1], floats[3 * k + 2] = s * n[0], s * n[1], s * n[2]
+
+
+@kernel
+def _triangle_faces(core: Core, ints: Ints, floats: Array) -> None:
+    """Write both sides of a triangle, or its longest edge where it is no wider than rounding."""
+    p, q, r = _corner(core, 0), _corner(core, 1), _corner(core, 2)
+    u, v, w = sub(q, p), sub(r, q), sub(p, r)
+    n = cross(u, v)
+    uu, vv, ww = dot(u, u), dot(v, v), dot(w, w)
+    longest = max(uu, max(vv, ww))
+    if sqrt(dot(n, n)) <= _FLAT * longest:
+        first = 0 if uu == longest else 1 if vv == longest else 2
+        ints[0], ints[1], ints[2] = 1 if longest > 0.0 else 0, 0, 2
+        ints[3], ints[4] = first, (first + 1) % 3
+        _put_normal(floats, 0, (0.0, 0.0, 0.0))
+        return
+    ints[0] = 2
+    for k in range(9):
+        ints[1 + k] = _BOTH[k]
+    _put_normal(floats, 0, n)
+    _put_normal(floats, 1, (-n[0], -n[1], -n[2]))
+
+
+@kernel
+def _column_faces(core: Core, ints: Ints, floats: Array) -> None:
+    """Write the top, the bottom and the sides of a column."""
+    ints[0] = 5
+    for k in range(24):
+        ints[1 + k] = _SIDES[k]
+    p, q, r = _corner(core, 0), _corner(core, 1), _corner(core, 2)
+    u, v, w = sub(q, p), sub(r, q), sub(p, r)
+    _put_normal(floats, 0, cross(u, v))
+    _put_normal(floats, 1, (0.0, 0.0, -1.0))
+    _put_normal(floats, 2, (u[1], -u[0], 0.0))
+    _put_normal(floats, 3, (v[1], -v[0], 0.0))
+    _put_normal(floats, 4, (w[1], -w[0], 0.0))
+
+
+@kernel
+def _loops(t: PartTree, k: int, core: Core, faces: Faces, ints: Ints, floats: Array) -> Loops:
+    """Return the faces of part k; ``ints`` and ``floats`` are room for them."""
+    if core.ints[layout.KIND] == layout.HULL and core.ints[layout.VERTICES] == 3:
+        _triangle_faces(core, ints, floats)
+        return Loops(ints, floats)
+    if t.kind == PRISMS:
+        _column_faces(core, ints, floats)
+        return Loops(ints, floats)
+    r = k if faces[2].shape[0] > 1 else 0
+    return Loops(faces[0][faces[2][r, 0] :], faces[1][faces[2][r, 1] :])
+
+
+@entry
+def manifold_parts(
+    a: Given, b: Given, faces_a: Faces, faces_b: Faces, row_a: Array1, row_b: Array1, pairs: Ints2, out: Array2,
+    within: float, most: int, bench: GivenBench, corners: Array3, plane: Array3, ints: Ints2, floats: Array2,
+    points: Array2,
+) -> int:  # fmt: skip
+    """Write the points of pairs of parts, whose signed distances are rows of ``out``, behind each other.
+
+    Returns how many there are, or -1 where there is no room for ``most`` more; ``corners``, ``plane``, ``ints`` and
+    ``floats`` are scratch. What is written is as `gjk3d.narrow.manifold.patch` writes it, and a normal.
+    """
+    x, w, count = two_at(of(a), of(b), row_a, row_b), bench_of(bench), 0
+    sheets = Sheets(corners[0], corners[1], plane)
+    for k in range(pairs.shape[0]):
+        if count + most > points.shape[0]:
+            return -1
+        p, q = pairs[k, 0], pairs[k, 1]
+        c = parts_at(x, p, q, w)
+        loops_a = _loops(x.a, p, c.a, faces_a, ints[0], floats[0])
+        loops_b = _loops(x.b, q, c.b, faces_b, ints[1], floats[1])
+        found = patch(c, False, loops_a, loops_b, out, k, within, most, sheets, points[count:])
+        for i in range(count, count + found):
+            for axis in range(3):
+                points[i, POINT + axis] = out[k, 3 + axis]
+        count += found
+    return count
+
+
+def _faces_in(parts: Parts) -> tuple[Faces, int]:
+    """Return the faces of a body's parts as the kernel takes them, and the most corners that one of them has."""
+    if not hasattr(parts, "_looped"):
+        shapes, which = parts.made_of()
+        found = faces_of(shapes or [None])
+        parts._looped = (found.ints, found.floats, found.starts[which]), max(4, int(found.corners.max()))
+    faces: tuple[Faces, int] = parts._looped
+    return faces
+
+
+def points_of_parts(x: BodyPair, pairs: Ints, out: Array, within: float) -> Array:
+    """Return the points of pairs of parts in the first's frame, (n, `WIDTH`), from their signed distances."""
+    (faces_a, most_a), (faces_b, most_b) = _faces_in(x.a), _faces_in(x.b)
+    row_a, row_b = x.rows
+    most, room = most_a + most_b + 4, _ROOM
+    corners, plane = np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2))
+    ints, floats = np.empty((2, _INTS), dtype=np.int64), np.empty((2, _FLOATS))
+    while True:
+        points = np.empty((most + room, WIDTH))
+        count = manifold_parts(
+            x.a.given, x.b.given, faces_a, faces_b, row_a[0], row_b[0], pairs, out, within, most, bench(), corners,
+            plane, ints, floats, points,
+        )  # fmt: skip
+        if count >= 0:
+            return points[:count]
+        room *= 8

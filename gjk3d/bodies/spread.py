@@ -1,0 +1,176 @@
+"""Which points of contact are kept: no two that are one, and of too many those that keep the patches' extent."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+import numpy as np
+
+from gjk3d._kernels.decorators import entry, kernel
+from gjk3d.geometry.vec3 import Vec3, cross, dot
+from gjk3d.narrow.manifold import POINT
+from gjk3d.typing import Array, Array2, Ints, Ints2
+
+_ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
+_SAME = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
+_U, _V, _FAR = range(3)  #: of a point: its place within a plane; of those left how far each is from all that are kept
+_ORDER, _LEFT, _CHAIN, _KEPT = range(4)
+
+
+@kernel
+def _comes_before(flat: Array, a: int, b: int) -> bool:
+    """Tell whether a point comes before another along the first axis of the plane, or else the second; or is lower."""
+    if flat[a, _U] != flat[b, _U]:
+        return bool(flat[a, _U] < flat[b, _U])
+    if flat[a, _V] != flat[b, _V]:
+        return bool(flat[a, _V] < flat[b, _V])
+    return a < b
+
+
+@kernel
+def _sort(order: Ints, count: int, flat: Array) -> None:
+    """Sort numbers of points in the plane (Shell, A high-speed sorting procedure, 1959)."""
+    step = count // 2
+    while step > 0:
+        for k in range(step, count):
+            one, i = order[k], k
+            while i >= step and _comes_before(flat, one, order[i - step]):
+                order[i] = order[i - step]
+                i -= step
+            order[i] = one
+        step //= 2
+
+
+@kernel
+def _bulge(flat: Array, a: int, b: int, c: int) -> float:
+    """Return how far b lies to the right of the line from a to c."""
+    x, y = flat[c, _U] - flat[a, _U], flat[c, _V] - flat[a, _V]
+    u, v = flat[b, _U] - flat[a, _U], flat[b, _V] - flat[a, _V]
+    length = sqrt(x * x + y * y)
+    return (u * y - v * x) / length if length > 0.0 else _between(flat, a, b)
+
+
+@kernel
+def _between(flat: Array, a: int, b: int) -> float:
+    """Return how far apart two points of the plane are."""
+    x, y = flat[b, _U] - flat[a, _U], flat[b, _V] - flat[a, _V]
+    return sqrt(x * x + y * y)
+
+
+@kernel
+def _mark_outline(flat: Array, count: int, same: float, table: Ints) -> None:
+    """Mark which points are corners of their hull in the plane (Andrew 1979), but for those on a side of it.
+
+    Of those at one place it is the first by number.
+    """
+    order, chain, kept = table[_ORDER], table[_CHAIN], table[_KEPT]
+    _sort(order, count, flat)
+    for way in range(2):
+        top = 0
+        for i in range(count):
+            k = order[i] if way == 0 else order[count - 1 - i]
+            if top > 0 and _between(flat, chain[top - 1], k) <= same:  # one over the other: the deeper comes first
+                chain[top - 1] = min(chain[top - 1], k)
+                continue
+            while top > 1 and _bulge(flat, chain[top - 2], chain[top - 1], k) <= same:
+                top -= 1
+            chain[top] = k
+            top += 1
+        for i in range(top - 1 if top > 1 else top):
+            kept[chain[i]] = 1
+
+
+@kernel
+def _mark_outermost(rows: Array, count: int, same: float, flat: Array, table: Ints) -> None:
+    """Mark the corners of the outlines of patches, points of one normal; and the deepest of all."""
+    order, left, kept = table[_ORDER], table[_LEFT], table[_KEPT]
+    for k in range(count):
+        left[k], kept[k] = 1, 0
+    for k in range(count):
+        if left[k] == 0:
+            continue
+        n = (rows[k, POINT], rows[k, POINT + 1], rows[k, POINT + 2])
+        x, y, z = abs(n[0]), abs(n[1]), abs(n[2])
+        axis = (1.0, 0.0, 0.0) if x <= y and x <= z else (0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0)
+        u = cross(n, axis)
+        v = cross(n, u)
+        some = 0
+        for j in range(k, count):
+            cosine = rows[j, POINT] * n[0] + rows[j, POINT + 1] * n[1] + rows[j, POINT + 2] * n[2]
+            if left[j] != 0 and cosine > _ONE_WAY:
+                left[j], order[some] = 0, j
+                some += 1
+                p = _middle(rows, j)
+                flat[j, _U], flat[j, _V] = dot(p, u), dot(p, v)
+        if some == 0:  # a normal that is none
+            left[k], kept[k] = 0, 1
+        _mark_outline(flat, some, same, table)
+    deepest, least = 0, inf
+    for k in range(count):
+        if rows[k, POINT - 1] < rows[deepest, POINT - 1]:
+            deepest = k
+        if kept[k] != 0:
+            least = min(least, rows[k, POINT - 1])
+    if rows[deepest, POINT - 1] < least - same:
+        kept[deepest] = 1
+
+
+@kernel
+def _middle(rows: Array, k: int) -> Vec3:
+    """Return the middle between both points of a row."""
+    return (0.5 * (rows[k, 0] + rows[k, 3]), 0.5 * (rows[k, 1] + rows[k, 4]), 0.5 * (rows[k, 2] + rows[k, 5]))
+
+
+@entry
+def spread(rows: Array2, most: int, flat: Array2, table: Ints2, out: Array2) -> int:
+    """Write which of points of contact, the deepest first, are kept, with their normals behind; return how many.
+
+    With ``most`` not below 0 there are so many at most: after the deepest each is the farthest from all before it, and
+    where there are more, only corners of outlines are taken. ``flat`` and ``table`` are scratch, as `kept` makes them.
+    """
+    count, order = rows.shape[0], table[_ORDER]
+    greatest = 0.0
+    for k in range(count):
+        p = _middle(rows, k)
+        greatest = max(greatest, max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
+    same = _SAME * greatest
+    if 0 <= most < count:
+        _mark_outermost(rows, count, same, flat, table)
+    else:
+        for k in range(count):
+            table[_KEPT, k] = 1
+    some = 0
+    for k in range(count):
+        if table[_KEPT, k] != 0:
+            order[some], flat[some, _FAR] = k, inf
+            some += 1
+    found, last = 0, 0
+    while found < (some if most < 0 else min(most, some)):
+        if most < 0 or found == 0:
+            while last < some - 1 and not flat[last, _FAR] > same:
+                last += 1
+        else:
+            for i in range(some):
+                if flat[i, _FAR] > flat[last, _FAR]:
+                    last = i
+        if flat[last, _FAR] <= same:
+            break
+        p = _middle(rows, order[last])
+        for c in range(out.shape[1]):
+            out[found, c] = rows[order[last], c]
+        found += 1
+        for i in range(some):
+            q = _middle(rows, order[i])
+            x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+            flat[i, _FAR] = min(flat[i, _FAR], sqrt(x * x + y * y + z * z))
+    return found
+
+
+def kept(points: Array, most: int | None) -> Array:
+    """Return points of contact without doubles, at most so many; see `spread`."""
+    count = len(points)
+    points = points[np.argsort(points[:, POINT - 1], kind="stable")]
+    out = np.empty((count if most is None else min(count, most), points.shape[1]))
+    table = np.empty((4, count), dtype=np.int64)
+    found = spread(points, -1 if most is None else int(most), np.empty((count, 3)), table, out)
+    return out[:found]

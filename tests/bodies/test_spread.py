@@ -1,0 +1,116 @@
+"""Which points of contact are kept, against plain loops; and the least distance that boxes round bodies leave."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import ConvexHull
+
+import gjk3d as gk
+from gjk3d.bodies.roots import least_possible
+from gjk3d.bodies.spread import kept
+from gjk3d.poses import pose_rows
+from tests.bodies.every_kind import KINDS
+from tests.bodies.places import Array, anywhere
+
+SAME = 1e-9
+
+
+def points(seed: int, count: int, coarse: bool) -> Array:
+    """Rows of points in two planes, some of them over each other or at one place, with gaps along the normal."""
+    rng = np.random.default_rng(seed)
+    rows = np.zeros((count, 10))
+    for row in rows:
+        way = int(rng.integers(2))
+        at = rng.integers(-2, 3, 3) / 2 if coarse else rng.normal(size=3)
+        at[way] = 1.0 + (0.5 * int(rng.integers(2)))
+        gap = -float(rng.integers(1, 5)) / 8
+        row[:3], row[3:6], row[6], row[7 + way] = at, at, gap, 1.0
+        row[3 + way] += gap
+    return rows
+
+
+def middles(rows: Array) -> Array:
+    found: Array = 0.5 * (rows[:, :3] + rows[:, 3:6])
+    return found
+
+
+def distinct(rows: Array) -> list[int]:
+    """Which rows, the deepest first, are no nearer than that to one before."""
+    order, found = np.argsort(rows[:, 6], kind="stable").tolist(), []
+    far = SAME * np.abs(middles(rows)).max()
+    for k in order:
+        if all(np.linalg.norm(middles(rows)[k] - middles(rows)[j]) > far for j in found):
+            found.append(k)
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 30), coarse=st.booleans())
+def test_all_points_but_doubles(seed: int, count: int, coarse: bool) -> None:
+    rows = points(seed, count, coarse)
+    assert kept(rows, None).tolist() == rows[distinct(rows)].tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), count=st.integers(2, 30), coarse=st.booleans(), most=st.integers(1, 8))
+def test_few_points_are_corners_far_from_each_other(seed: int, count: int, coarse: bool, most: int) -> None:
+    rows = points(seed, count, coarse)
+    few = kept(rows, most)
+    given_rows = rows.tolist()
+    assert 1 <= len(few) <= min(most, count)
+    assert all(row in given_rows for row in few.tolist())
+    assert few[0, 6] == rows[:, 6].min()
+    if most >= count:
+        return
+    deepest = few[0]
+    for row in few[1:]:
+        same = np.array([other[7:] @ row[7:] > 0.5 for other in rows])
+        if (row == deepest).all() or same.sum() < 4:
+            continue
+        flat = np.delete(middles(rows[same]), int(np.argmax(row[7:])), axis=1)
+        own = np.delete(middles(row[None]), int(np.argmax(row[7:])), axis=1)
+        if np.linalg.matrix_rank(flat - flat[0], 1e-9) == 2:
+            corners = flat[ConvexHull(flat).vertices]
+            assert np.abs(corners - own).max(axis=1).min() <= 1e-9
+    gaps = [np.linalg.norm(middles(few[:k]) - middles(few[k : k + 1]), axis=1).min() for k in range(1, len(few))]
+    assert all(later <= sooner + 1e-9 for sooner, later in pairwise(gaps))
+
+
+def test_of_points_over_each_other_the_deeper_is_kept() -> None:
+    corners = [(0, 0), (4, 0), (4, 3), (0, 3)]
+    rows = np.zeros((9, 10))
+    for k, (x, y) in enumerate([*corners, *corners, (1, 1)]):
+        gap = -0.25 if k < 4 else -0.5
+        rows[k] = (x, y, 0, x, y, gap, gap, 0, 0, 1)
+    for turned in (rows, rows[::-1]):
+        assert kept(turned, 4)[:, 6].tolist() == [-0.5] * 4
+        assert sorted(kept(turned, 4)[:, :2].tolist()) == sorted(map(list, corners))
+
+
+THINGS = {**{name: make().body for name, make in KINDS.items() if name != "ground"}, "box": gk.Box((1, 0.5, 0.8))}
+
+
+@pytest.mark.parametrize("other", THINGS)
+@pytest.mark.parametrize("one", [name for name in THINGS if name != "box"])
+def test_no_distance_is_below_that_of_the_boxes(one: str, other: str) -> None:
+    rng = np.random.default_rng(len(one) + 7 * len(other))
+    for k in range(8):
+        poses = np.stack([anywhere(rng, 0.5), anywhere(rng, 0.5)])
+        poses[1, :3, 3] += rng.normal(size=3) * 0.3 * k
+        at = np.array([[0, 1]])
+        least = least_possible([THINGS[one], THINGS[other]], at, pose_rows(poses)[0], at)[0]
+        found = gk.signed_distance(THINGS[one], THINGS[other], poses[0], poses[1])
+        assert least <= found.upper
+        assert np.isfinite(least)
+
+
+def test_what_has_no_end_may_be_at_any_depth() -> None:
+    ground = gk.HeightField(np.zeros((3, 3)), 1.0)
+    rows, at = pose_rows(np.stack([np.eye(4), np.eye(4)]))[0], np.array([[0, 1]])
+    assert least_possible([ground, gk.Sphere(1)], at, rows, at).tolist() == [-np.inf]
+    assert least_possible([gk.Halfspace((0, 0, 1), 0), gk.VoxelGrid(np.ones((2, 2, 2)), 1)], at, rows, at) == -np.inf

@@ -3,7 +3,9 @@
 From below: a point of the one that lies inside is as deep as its distance from the other's surface. From above: what
 lies inside is no deeper than it is far from any face of the other, a distance that is greatest at a corner of a
 triangle, so the face nearest to a triangle's middle bounds the depth of all of it; a whole box bounds by its radius,
-for the distance grows no faster than one moves. The highest bound is halved first until the two meet.
+for the distance grows no faster than one moves. What has the highest bound is cut first until the two meet: a triangle
+along the plane of a face that it crosses, so that what sticks out is left in one step, or between the two faces that
+are nearest to its middle and its farthest corner, each of which bounds its own side; else at its longest edge.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from gjk3d.bodies.raycast import is_inside
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import STACK, from_box, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, place, read
-from gjk3d.geometry.vec3 import Rigid, Vec3, dot, sub
+from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, sub
 from gjk3d.poses import ROUNDING, moved
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
@@ -27,6 +29,13 @@ _LOWER, _UPPER, _FOUND, _SPENT, _NOISE = range(5)  #: columns of the first row o
 _KNOWN = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
 _SEEDS = 256  #: of these
 _ROWS = 32  #: deep points that are kept, behind the first row
+_POOL = 13  #: floats of a triangle that waits, and of the plane that it is to be cut along
+_PIECES = 3  #: that a triangle is cut into, at most
+_SLIVER = 0.02  #: least part of a triangle's radius that a plane cuts off
+_FINER = 0.25  #: size of a face that is crossed, in units of the triangle's, that is worth to be cut along
+
+Plane = tuple[float, float, float, float]  #: a unit normal and how far along it; zeros for none
+_NO_PLANE = (0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
@@ -94,8 +103,8 @@ def _look(p: Vec3, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, fou
 
 
 @kernel
-def _touches(t: Triangle, c: Vec3, radius: float, bh: Array, lh: Ints, ch: Array, stack: Ints, noise: float) -> bool:
-    """Tell whether a triangle, in a ball about its middle, touches or crosses the surface."""
+def _touched(t: Triangle, c: Vec3, radius: float, bh: Array, lh: Ints, ch: Array, stack: Ints, noise: float) -> int:
+    """Return a face of the surface that a triangle, in a ball about its middle, touches or crosses; -1 for none."""
     stack[0, 0] = 0
     top = 1
     while top > 0:
@@ -109,8 +118,8 @@ def _touches(t: Triangle, c: Vec3, radius: float, bh: Array, lh: Ints, ch: Array
             continue
         for k in range(lh[i, 1], lh[i, 1] + lh[i, 2]):
             if meet(read(ch, k), t, noise):
-                return True
-    return False
+                return k
+    return -1
 
 
 @inlined
@@ -138,19 +147,65 @@ def _from_flat(t: Triangle, face: int, flat: Ints, ch: Array) -> float:
     return sqrt(best)
 
 
+@inlined
+def _plane_of(t: Triangle) -> Plane:
+    """Return the plane of a triangle, zeros where it has none."""
+    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
+    length = sqrt(dot(n, n))
+    if not length > 0.0:
+        return _NO_PLANE
+    x, y, z = n[0] / length, n[1] / length, n[2] / length
+    return x, y, z, x * t[0][0] + y * t[0][1] + z * t[0][2]
+
+
+@kernel
+def _outside_of(face: Triangle, t: Triangle, c: Vec3, radius: float, d: float, noise: float) -> Plane:
+    """Return the plane of a face that a triangle crosses, a little outwards; d is negative where c is outside.
+
+    Zeros where the face is much smaller than the triangle.
+    """
+    _, size = _middle(face)
+    x, y, z, far = _plane_of(face)
+    if size < _FINER * radius:
+        return _NO_PLANE
+    above = x * c[0] + y * c[1] + z * c[2] > far
+    return x, y, z, far + (4.0 * noise if above == (d < 0.0) else -4.0 * noise)
+
+
+@kernel
+def _between(one: Triangle, other: Triangle, p: Vec3, q: Vec3) -> Plane:
+    """Return the plane that halves the angle of two faces' planes, those that look to p and to q; zeros for none."""
+    x, y, z, far = _plane_of(one)
+    u, v, w, off = _plane_of(other)
+    if x * p[0] + y * p[1] + z * p[2] < far:
+        x, y, z, far = -x, -y, -z, -far
+    if u * q[0] + v * q[1] + w * q[2] < off:
+        u, v, w, off = -u, -v, -w, -off
+    x, y, z, far = x - u, y - v, z - w, far - off
+    length = sqrt(x * x + y * y + z * z)
+    if not length > 1e-6:
+        return _NO_PLANE
+    return x / length, y / length, z / length, far / length
+
+
 @kernel
 def _of_triangle(
     t: Triangle, flat: Ints, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array
-) -> float:
-    """Bound how deep a triangle lies inside, negative where it does not."""
+) -> tuple[float, Plane]:
+    """Bound how deep a triangle lies inside, negative where it does not; say along what to cut it."""
     c, radius = _middle(t)
     noise = found[0, _NOISE]
     d, face = _look(c, bh, lh, ch, stack, keys, found)
-    if d < 0.0 and (d < -radius - noise or not _touches(t, c, radius, bh, lh, ch, stack, noise)):
-        return -1.0
+    if d < -radius - noise:
+        return -1.0, _NO_PLANE
+    met = -1
+    if d < 0.0:
+        met = _touched(t, c, radius, bh, lh, ch, stack, noise)
+        if met < 0:
+            return -1.0, _NO_PLANE
     bound = float(min(d + radius, _from_flat(t, face, flat, ch)) + 2.0 * noise)
     if not bound > found[0, _LOWER]:
-        return bound
+        return bound, _NO_PLANE
     k, farthest = 0, -1.0
     for i in range(3):
         away, _ = nearest_on(t[i], read(ch, face))
@@ -165,7 +220,16 @@ def _of_triangle(
             two, _ = nearest_on(t[i], read(ch, other))
             farthest = max(farthest, 0.5 * (sqrt(one) + sqrt(two)))
         bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, other, flat, ch) + 2.0 * noise))
-    return bound
+    if not bound > found[0, _LOWER]:
+        return bound, _NO_PLANE
+    if met < 0 and d < radius:
+        met = _touched(t, c, radius, bh, lh, ch, stack, noise)
+    plane = _NO_PLANE
+    if met >= 0:
+        plane = _outside_of(read(ch, met), t, c, radius, d, noise)
+    if other != face and not _cuts(t, plane, radius, noise):
+        plane = _between(read(ch, face), read(ch, other), c, t[k])
+    return bound, plane if _cuts(t, plane, radius, noise) else _NO_PLANE
 
 
 @kernel
@@ -201,9 +265,67 @@ def _halve(t: Triangle) -> tuple[Triangle, Triangle]:
 
 
 @inlined
+def _over(p: Vec3, plane: Plane) -> float:
+    return plane[0] * p[0] + plane[1] * p[1] + plane[2] * p[2] - plane[3]
+
+
+@inlined
+def _cuts(t: Triangle, plane: Plane, radius: float, noise: float) -> bool:
+    """Tell whether a plane leaves some of a triangle on either side."""
+    x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
+    return bool(min(max(x, y, z), -min(x, y, z)) > max(16.0 * noise, _SLIVER * radius))
+
+
+@inlined
 def _write(t: Triangle, pool: Array, row: int) -> None:
     for k in range(3):
         pool[row, k], pool[row, 3 + k], pool[row, 6 + k] = t[0][k], t[1][k], t[2][k]
+
+
+@inlined
+def _crossing(a: Vec3, b: Vec3, x: float, y: float) -> Vec3:
+    """Return where an edge is whose ends are x above and y below a plane, or the other way round."""
+    f = x / (x - y)
+    return a[0] + f * (b[0] - a[0]), a[1] + f * (b[1] - a[1]), a[2] + f * (b[2] - a[2])
+
+
+@kernel
+def _cut(pool: Array, item: int, row: int) -> int:
+    """Cut a triangle along its plane, or in halves; write the pieces from a row on, and return how many there are."""
+    t = read(pool, item)
+    plane = (pool[item, 9], pool[item, 10], pool[item, 11], pool[item, 12])
+    if plane[0] == 0.0 and plane[1] == 0.0 and plane[2] == 0.0:
+        one, two = _halve(t)
+        _write(one, pool, row)
+        _write(two, pool, row + 1)
+        return 2
+    x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
+    k = 0 if (y > 0.0) == (z > 0.0) else (1 if (x > 0.0) == (z > 0.0) else 2)  # the corner that is alone on its side
+    if k == 1:
+        x, y, z = y, z, x
+    elif k == 2:
+        x, y, z = z, x, y
+    a, b, c = t[k], t[(k + 1) % 3], t[(k + 2) % 3]
+    p, q = _crossing(a, b, x, y), _crossing(a, c, x, z)
+    _write((a, p, q), pool, row)
+    _write((p, b, c), pool, row + 1)
+    _write((p, c, q), pool, row + 2)
+    return _PIECES
+
+
+@kernel
+def _wait(
+    t: Triangle, key: float, count: int, used: int, flat: Ints, bh: Array, lh: Ints, ch: Array, stack: Ints,
+    keys: Array, heap: Array, items: Ints, pool: Array, found: Array,
+) -> int:  # fmt: skip
+    """Put a triangle into the heap and the pool, where it may be deeper than what is known; return how many wait."""
+    bound, plane = _of_triangle(t, flat, bh, lh, ch, stack, keys, found)
+    bound = min(key, bound)
+    if not bound > found[0, _LOWER]:
+        return count
+    _write(t, pool, used)
+    pool[used, 9], pool[used, 10], pool[used, 11], pool[used, 12] = plane
+    return _push(heap, items, count, bound, used)
 
 
 @entry
@@ -219,19 +341,22 @@ def search(
     """
     for k in range(seeds.shape[0]):
         _look((seeds[k, 0], seeds[k, 1], seeds[k, 2]), bh, lh, ch, stack, keys, found)
-    count, used = _push(heap, items, 0, _of_box(m, bg, 0, bh, lh, ch, stack, keys, found), -1), 0
+    count, used, last = (
+        _push(heap, items, 0, _of_box(m, bg, 0, bh, lh, ch, stack, keys, found), -1),
+        0,
+        pool.shape[0] - _PIECES,
+    )
     while count > 0 and heap[0] > found[0, _LOWER] * (1.0 + tolerance) + found[0, _NOISE]:
-        room = count + 2 < heap.shape[0] and used + 2 < pool.shape[0]
+        room = count + _PIECES < heap.shape[0] and used + _PIECES < last
         if found[0, _SPENT] > budget or not room:
             break
         key, item = heap[0], items[0]
         count = _pop(heap, items, count)
         if item >= 0:
-            for half in _halve(read(pool, item)):
-                bound = min(key, _of_triangle(half, flat, bh, lh, ch, stack, keys, found))
-                if bound > found[0, _LOWER]:
-                    _write(half, pool, used)
-                    count, used = _push(heap, items, count, bound, used), used + 1
+            for k in range(_cut(pool, item, last)):
+                before, piece = count, read(pool, last + k)
+                count = _wait(piece, key, count, used, flat, bh, lh, ch, stack, keys, heap, items, pool, found)
+                used += count - before
             continue
         i = -1 - item
         for n in range(2):
@@ -241,11 +366,9 @@ def search(
                 if bound > found[0, _LOWER]:
                     count = _push(heap, items, count, bound, -1 - j)
             elif n < lg[i, 2]:
-                t = place(m, cg, lg[i, 1] + n)
-                bound = min(key, _of_triangle(t, flat, bh, lh, ch, stack, keys, found))
-                if bound > found[0, _LOWER]:
-                    _write(t, pool, used)
-                    count, used = _push(heap, items, count, bound, used), used + 1
+                before, piece = count, place(m, cg, lg[i, 1] + n)
+                count = _wait(piece, key, count, used, flat, bh, lh, ch, stack, keys, heap, items, pool, found)
+                used += count - before
     found[0, _UPPER] = max(found[0, _LOWER], heap[0] if count > 0 else 0.0)
 
 
@@ -281,7 +404,7 @@ def inner(
     size = budget + 64
     found = np.zeros((_ROWS + 1, 7))
     found[0, _LOWER], found[0, _NOISE] = known, noise
-    room = np.empty(size), np.empty(size, dtype=np.int64), np.empty((size, 9))
+    room = np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + _PIECES, _POOL))
     trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
     pose = tuple(m[:12].tolist())
     flat = host.skin._cached("flat neighbours", lambda: _flat_neighbours(tree_of(host.skin).corners))

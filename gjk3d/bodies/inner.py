@@ -19,10 +19,11 @@ from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.raycast import is_inside
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import STACK, from_box, to_point
+from gjk3d.bodies.traversal import STACK, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, place, read
 from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, sub
-from gjk3d.poses import ROUNDING, moved
+from gjk3d.geometry.vec3 import place as to_place
+from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 _LOWER, _UPPER, _FOUND, _SPENT, _NOISE = range(5)  #: columns of the first row of what is found
@@ -102,15 +103,34 @@ def _look(p: Vec3, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, fou
     return d, face
 
 
+@inlined
+def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> bool:
+    """Tell whether a triangle with normal n and a box are apart, by the box's axes and the triangle's plane."""
+    x, y, z = boxes[i, 0], boxes[i, 1], boxes[i, 2]
+    far, wide = n[0] * (t[0][0] - x) + n[1] * (t[0][1] - y) + n[2] * (t[0][2] - z), 0.0
+    for k in range(3):
+        u, v, w = boxes[i, 6 + 3 * k], boxes[i, 7 + 3 * k], boxes[i, 8 + 3 * k]
+        half = boxes[i, 3 + k]
+        base = u * x + v * y + w * z
+        p = u * t[0][0] + v * t[0][1] + w * t[0][2] - base
+        q = u * t[1][0] + v * t[1][1] + w * t[1][2] - base
+        r = u * t[2][0] + v * t[2][1] + w * t[2][2] - base
+        if min(p, q, r) > half + 4.0 * noise or max(p, q, r) < -half - 4.0 * noise:
+            return True
+        wide += half * abs(u * n[0] + v * n[1] + w * n[2])
+    return bool(abs(far) > wide + 4.0 * noise * (abs(n[0]) + abs(n[1]) + abs(n[2])))
+
+
 @kernel
-def _touched(t: Triangle, c: Vec3, radius: float, bh: Array, lh: Ints, ch: Array, stack: Ints, noise: float) -> int:
-    """Return a face of the surface that a triangle, in a ball about its middle, touches or crosses; -1 for none."""
+def _touched(t: Triangle, bh: Array, lh: Ints, ch: Array, stack: Ints, noise: float) -> int:
+    """Return a face of the surface that a triangle touches or crosses; -1 for none."""
+    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
     stack[0, 0] = 0
     top = 1
     while top > 0:
         top -= 1
         i = stack[top, 0]
-        if from_box(c, bh, i) > (radius + noise) * (radius + noise):
+        if _misses_box(t, n, bh, i, noise):
             continue
         if lh[i, 0] >= 0:
             stack[top, 0], stack[top + 1, 0] = lh[i, 0], lh[i, 0] + 1
@@ -200,7 +220,7 @@ def _of_triangle(
         return -1.0, _NO_PLANE
     met = -1
     if d < 0.0:
-        met = _touched(t, c, radius, bh, lh, ch, stack, noise)
+        met = _touched(t, bh, lh, ch, stack, noise)
         if met < 0:
             return -1.0, _NO_PLANE
     bound = float(min(d + radius, _from_flat(t, face, flat, ch)) + 2.0 * noise)
@@ -223,7 +243,7 @@ def _of_triangle(
     if not bound > found[0, _LOWER]:
         return bound, _NO_PLANE
     if met < 0 and d < radius:
-        met = _touched(t, c, radius, bh, lh, ch, stack, noise)
+        met = _touched(t, bh, lh, ch, stack, noise)
     plane = _NO_PLANE
     if met >= 0:
         plane = _outside_of(read(ch, met), t, c, radius, d, noise)
@@ -328,6 +348,34 @@ def _wait(
     return _push(heap, items, count, bound, used)
 
 
+@inlined
+def _in_box(p: Vec3, boxes: Array, i: int) -> bool:
+    x, y, z = p[0] - boxes[i, 0], p[1] - boxes[i, 1], p[2] - boxes[i, 2]
+    return bool(
+        abs(x * boxes[i, 6] + y * boxes[i, 7] + z * boxes[i, 8]) < boxes[i, 3]
+        and abs(x * boxes[i, 9] + y * boxes[i, 10] + z * boxes[i, 11]) < boxes[i, 4]
+        and abs(x * boxes[i, 12] + y * boxes[i, 13] + z * boxes[i, 14]) < boxes[i, 5]
+    )
+
+
+@kernel
+def _look_first(
+    m: Rigid, seeds: Array, most: int, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array
+) -> None:
+    """Look at no more than so many, evenly, of the points that lie in the host's box."""
+    count = 0
+    for k in range(seeds.shape[0]):
+        if _in_box(to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2])), bh, 0):
+            count += 1
+    step, at = 1 + (count - 1) // most, 0
+    for k in range(seeds.shape[0] if count > 0 else 0):
+        p = to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2]))
+        if _in_box(p, bh, 0):
+            if at % step == 0:
+                _look(p, bh, lh, ch, stack, keys, found)
+            at += 1
+
+
 @entry
 def search(
     m: Rigid, tolerance: float, budget: float, bh: Array2, lh: Ints2, ch: Array2, bg: Array2, lg: Ints2, cg: Array2,
@@ -337,10 +385,9 @@ def search(
 
     The first row of ``found`` holds the greatest depth known and the noise, and gets both bounds of the greatest; those
     behind it depths, points and the nearest places on the surface. Items below 0 are boxes, others rows of ``pool``.
-    ``seeds`` are points of the guest, in the host's frame, that are likely to be deep; ``flat`` see `_flat_neighbours`.
+    ``seeds`` are points of the guest, some of which are looked at first; ``flat`` see `_flat_neighbours`.
     """
-    for k in range(seeds.shape[0]):
-        _look((seeds[k, 0], seeds[k, 1], seeds[k, 2]), bh, lh, ch, stack, keys, found)
+    _look_first(m, seeds, int(min(budget, _SEEDS)), bh, lh, ch, stack, keys, found)
     count, used, last = (
         _push(heap, items, 0, _of_box(m, bg, 0, bh, lh, ch, stack, keys, found), -1),
         0,
@@ -407,9 +454,10 @@ def inner(
     room = np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + _PIECES, _POOL))
     trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
     pose = tuple(m[:12].tolist())
+    seeds = guest._cached("some vertices", lambda: _thinned(guest._used, _KNOWN))
     flat = host.skin._cached("flat neighbours", lambda: _flat_neighbours(tree_of(host.skin).corners))
     search(
-        pose, tolerance, float(budget), *trees, _seeds(host, guest, m), flat, traversal_stack(), np.empty(STACK),
+        pose, tolerance, float(budget), *trees, seeds, flat, traversal_stack(), np.empty(STACK),
         *room, found,
     )  # fmt: skip
     rows = found[1 : 1 + int(found[0, _FOUND])]
@@ -417,16 +465,9 @@ def inner(
     return Inner(float(found[0, _LOWER]), float(found[0, _UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
 
 
-def _seeds(host: TriangleSurface, guest: TriangleSurface, m: Array) -> Array:
-    """Return vertices of the guest in the host's box, in its frame; not too many."""
-    known = guest._cached("some vertices", lambda: _thinned(guest._used, _KNOWN))
-    points, (low, high) = moved(m, known), host.bounds
-    return _thinned(points[((points > low) & (points < high)).all(axis=1)], _SEEDS)
-
-
 def _thinned(points: Array, most: int) -> Array:
     """Return at most so many of the points, evenly."""
-    return points if len(points) <= most else points[:: -(-len(points) // most)].copy()
+    return points[:: max(1, -(-len(points) // most))].copy()
 
 
 def _flat_neighbours(corners: Array) -> Ints:

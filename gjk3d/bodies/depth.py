@@ -23,7 +23,7 @@ from gjk3d.bodies.exits import past_all
 from gjk3d.bodies.inner import inner
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.pair import FEW, BodyPair
 from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.convex.solve import signed
@@ -144,7 +144,7 @@ class _Search:
         least, _, ways = _innermost(there, _LOOKS_AGAIN)
         if ways:
             return ways[0], float(ways[0] @ shift) + least
-        _, out = there.deepest()
+        _, out = there.deepest(FEW)
         return (out[0, 3:6], float(out[0, 3:6] @ shift - out[0, 1])) if len(out) else None
 
     def _out(self, way: Array) -> Wall | None:

@@ -2,7 +2,8 @@
 
 No way is known to compute the depth of what is not convex in acceptable time, so it is enclosed. From above: every
 translation after which the two are apart, tried and found free, is as deep as they can be; that of their hulls always
-is. From below: two parts that overlap must be parted, and a point that lies deep in a closed surface must leave it.
+is. From below: two parts that overlap must be parted, a point that lies deep in a closed surface must leave it, and of
+two balls about a point, one in each of two solids, the one must leave the other.
 Where the way out of the deepest two parts is free, and where both are convex, the two bounds agree.
 
 Ways out are looked for from the bound from below upwards, since a free window may be narrow: a bolt in a hole is free
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies.balls import balls
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.exits import past_all
 from gjk3d.bodies.inner import inner
@@ -66,6 +68,9 @@ def depth(x: BodyPair) -> Depth:
     pairs, out = x.deepest()
     x = as_meshes(x)
     least, place, inner_ways = _innermost(x)
+    if isinstance(x, MeshPair) and place is not None and x.a.mesh.is_solid and x.b.mesh.is_solid:
+        both, middle = balls(x.a.mesh, x.b.mesh, x.m, x.error, place)
+        least, place = (both, middle) if both > least else (least, place)
     if len(out):
         own = -float(out[0, 2]) - error
         if own > least or place is None:

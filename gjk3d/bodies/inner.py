@@ -15,13 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.cuts import NO_PLANE, PIECES, POOL, Plane, between, cut, cuts, middle, outside_of, write
 from gjk3d.bodies.raycast import is_inside
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import STACK, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, place, read
-from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, sub
+from gjk3d.geometry.vec3 import Rigid, Vec3, cross, sub
 from gjk3d.geometry.vec3 import place as to_place
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
@@ -30,13 +31,26 @@ _LOWER, _UPPER, _FOUND, _SPENT, _NOISE = range(5)  #: columns of the first row o
 _KNOWN = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
 _SEEDS = 256  #: of these
 _ROWS = 32  #: deep points that are kept, behind the first row
-_POOL = 13  #: floats of a triangle that waits, and of the plane that it is to be cut along
-_PIECES = 3  #: that a triangle is cut into, at most
-_SLIVER = 0.02  #: least part of a triangle's radius that a plane cuts off
-_FINER = 0.25  #: size of a face that is crossed, in units of the triangle's, that is worth to be cut along
 
-Plane = tuple[float, float, float, float]  #: a unit normal and how far along it; zeros for none
-_NO_PLANE = (0.0, 0.0, 0.0, 0.0)
+
+class Host(NamedTuple):
+    """The closed surface, scratch, and what is found; see `search`."""
+
+    boxes: Array2
+    links: Ints2
+    corners: Array2
+    flat: Ints2
+    stack: Ints2
+    keys: Array1
+    found: Array2
+
+
+class Waiting(NamedTuple):
+    """What is yet to be cut: a heap by their bounds, items below 0 being boxes, others rows of the pool."""
+
+    bounds: Array1
+    items: Ints1
+    pool: Array2
 
 
 @kernel
@@ -88,18 +102,18 @@ def _keep(d: float, p: Vec3, foot: Vec3, found: Array) -> None:
 
 
 @kernel
-def _look(p: Vec3, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array) -> tuple[float, int]:
+def _look(p: Vec3, h: Host) -> tuple[float, int]:
     """Return the distance of a point from the surface, negative where it lies outside, and the face that is nearest."""
-    found[0, _SPENT] += 1.0
-    noise = found[0, _NOISE]
-    square, face, foot = to_point(p, 1e150, bh, lh, ch, stack, keys)
+    h.found[0, _SPENT] += 1.0
+    noise = h.found[0, _NOISE]
+    square, face, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
     if d <= 4.0 * noise:
         return d, face
-    if not is_inside(p, bh, lh, ch, noise, stack):
+    if not is_inside(p, h.boxes, h.links, h.corners, noise, h.stack):
         return -d, face
-    if d > 0.5 * found[0, _LOWER]:
-        _keep(d, p, foot, found)
+    if d > 0.5 * h.found[0, _LOWER]:
+        _keep(d, p, foot, h.found)
     return d, face
 
 
@@ -122,257 +136,139 @@ def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> boo
 
 
 @kernel
-def _touched(t: Triangle, bh: Array, lh: Ints, ch: Array, stack: Ints, noise: float) -> int:
+def _touched(t: Triangle, h: Host) -> int:
     """Return a face of the surface that a triangle touches or crosses; -1 for none."""
-    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
+    n, noise = cross(sub(t[1], t[0]), sub(t[2], t[0])), h.found[0, _NOISE]
+    stack, links = h.stack, h.links
     stack[0, 0] = 0
     top = 1
     while top > 0:
         top -= 1
         i = stack[top, 0]
-        if _misses_box(t, n, bh, i, noise):
+        if _misses_box(t, n, h.boxes, i, noise):
             continue
-        if lh[i, 0] >= 0:
-            stack[top, 0], stack[top + 1, 0] = lh[i, 0], lh[i, 0] + 1
+        if links[i, 0] >= 0:
+            stack[top, 0], stack[top + 1, 0] = links[i, 0], links[i, 0] + 1
             top += 2
             continue
-        for k in range(lh[i, 1], lh[i, 1] + lh[i, 2]):
-            if meet(read(ch, k), t, noise):
+        for k in range(links[i, 1], links[i, 1] + links[i, 2]):
+            if meet(read(h.corners, k), t, noise):
                 return k
     return -1
 
 
-@inlined
-def _middle(t: Triangle) -> tuple[Vec3, float]:
-    """Return the middle of a triangle, and how far its corners are from it."""
-    f = 1.0 / 3.0
-    c = (
-        f * (t[0][0] + t[1][0] + t[2][0]), f * (t[0][1] + t[1][1] + t[2][1]), f * (t[0][2] + t[1][2] + t[2][2]),
-    )  # fmt: skip
-    x, y, z = sub(t[0], c), sub(t[1], c), sub(t[2], c)
-    return c, sqrt(max(dot(x, x), dot(y, y), dot(z, z)))
-
-
 @kernel
-def _from_flat(t: Triangle, face: int, flat: Ints, ch: Array) -> float:
+def _from_flat(t: Triangle, face: int, h: Host) -> float:
     """Return how far the corners of a triangle are at most from a face, or from it and a flat neighbour as one."""
-    own = read(ch, face)
+    own, flat = read(h.corners, face), h.flat
     x, y, z = nearest_on(t[0], own)[0], nearest_on(t[1], own)[0], nearest_on(t[2], own)[0]
     best = max(x, y, z)
     for k in range(3):
         if flat[face, k] >= 0:
-            other = read(ch, flat[face, k])
+            other = read(h.corners, flat[face, k])
             u, v, w = nearest_on(t[0], other)[0], nearest_on(t[1], other)[0], nearest_on(t[2], other)[0]
             best = min(best, max(min(x, u), min(y, v), min(z, w)))
     return sqrt(best)
 
 
-@inlined
-def _plane_of(t: Triangle) -> Plane:
-    """Return the plane of a triangle, zeros where it has none."""
-    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
-    length = sqrt(dot(n, n))
-    if not length > 0.0:
-        return _NO_PLANE
-    x, y, z = n[0] / length, n[1] / length, n[2] / length
-    return x, y, z, x * t[0][0] + y * t[0][1] + z * t[0][2]
-
-
 @kernel
-def _outside_of(face: Triangle, t: Triangle, c: Vec3, radius: float, d: float, noise: float) -> Plane:
-    """Return the plane of a face that a triangle crosses, a little outwards; d is negative where c is outside.
-
-    Zeros where the face is much smaller than the triangle.
-    """
-    _, size = _middle(face)
-    x, y, z, far = _plane_of(face)
-    if size < _FINER * radius:
-        return _NO_PLANE
-    above = x * c[0] + y * c[1] + z * c[2] > far
-    return x, y, z, far + (4.0 * noise if above == (d < 0.0) else -4.0 * noise)
-
-
-@kernel
-def _between(one: Triangle, other: Triangle, p: Vec3, q: Vec3) -> Plane:
-    """Return the plane that halves the angle of two faces' planes, those that look to p and to q; zeros for none."""
-    x, y, z, far = _plane_of(one)
-    u, v, w, off = _plane_of(other)
-    if x * p[0] + y * p[1] + z * p[2] < far:
-        x, y, z, far = -x, -y, -z, -far
-    if u * q[0] + v * q[1] + w * q[2] < off:
-        u, v, w, off = -u, -v, -w, -off
-    x, y, z, far = x - u, y - v, z - w, far - off
-    length = sqrt(x * x + y * y + z * z)
-    if not length > 1e-6:
-        return _NO_PLANE
-    return x / length, y / length, z / length, far / length
-
-
-@kernel
-def _of_triangle(
-    t: Triangle, flat: Ints, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array
-) -> tuple[float, Plane]:
+def _of_triangle(t: Triangle, h: Host) -> tuple[float, Plane]:
     """Bound how deep a triangle lies inside, negative where it does not; say along what to cut it."""
-    c, radius = _middle(t)
-    noise = found[0, _NOISE]
-    d, face = _look(c, bh, lh, ch, stack, keys, found)
+    c, radius = middle(t)
+    noise = h.found[0, _NOISE]
+    d, face = _look(c, h)
+    lower = h.found[0, _LOWER]
     if d < -radius - noise:
-        return -1.0, _NO_PLANE
+        return -1.0, NO_PLANE
     met = -1
     if d < 0.0:
-        met = _touched(t, bh, lh, ch, stack, noise)
+        met = _touched(t, h)
         if met < 0:
-            return -1.0, _NO_PLANE
-    bound = float(min(d + radius, _from_flat(t, face, flat, ch)) + 2.0 * noise)
-    if not bound > found[0, _LOWER]:
-        return bound, _NO_PLANE
+            return -1.0, NO_PLANE
+    bound = float(min(d + radius, _from_flat(t, face, h)) + 2.0 * noise)
+    if not bound > lower:
+        return bound, NO_PLANE
     k, farthest = 0, -1.0
     for i in range(3):
-        away, _ = nearest_on(t[i], read(ch, face))
+        away, _ = nearest_on(t[i], read(h.corners, face))
         if away > farthest:
             k, farthest = i, away
     # no deeper than from either of two faces, so than their mean: it is convex, too
-    _, other = _look(t[k], bh, lh, ch, stack, keys, found)
+    _, other = _look(t[k], h)
+    lower = h.found[0, _LOWER]
     if other != face:
         farthest = 0.0
         for i in range(3):
-            one, _ = nearest_on(t[i], read(ch, face))
-            two, _ = nearest_on(t[i], read(ch, other))
+            one, _ = nearest_on(t[i], read(h.corners, face))
+            two, _ = nearest_on(t[i], read(h.corners, other))
             farthest = max(farthest, 0.5 * (sqrt(one) + sqrt(two)))
-        bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, other, flat, ch) + 2.0 * noise))
-    if not bound > found[0, _LOWER]:
-        return bound, _NO_PLANE
+        bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, other, h) + 2.0 * noise))
+    if not bound > lower:
+        return bound, NO_PLANE
     if met < 0 and d < radius:
-        met = _touched(t, bh, lh, ch, stack, noise)
-    plane = _NO_PLANE
+        met = _touched(t, h)
+    plane = NO_PLANE
     if met >= 0:
-        plane = _outside_of(read(ch, met), t, c, radius, d, noise)
-    if other != face and not _cuts(t, plane, radius, noise):
-        plane = _between(read(ch, face), read(ch, other), c, t[k])
-    return bound, plane if _cuts(t, plane, radius, noise) else _NO_PLANE
+        plane = outside_of(read(h.corners, met), t, c, radius, d, noise)
+    if other != face and not cuts(t, plane, radius, noise):
+        plane = between(read(h.corners, face), read(h.corners, other), c, t[k])
+    return bound, plane if cuts(t, plane, radius, noise) else NO_PLANE
 
 
 @kernel
-def _of_box(
-    m: Rigid, bg: Array, i: int, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array
-) -> float:
+def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
     """Bound how deep what is in a box lies inside, negative where it does not."""
     x, y, z = bg[i, 0], bg[i, 1], bg[i, 2]
     c = (
         m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
         m[6] * x + m[7] * y + m[8] * z + m[11],
     )  # fmt: skip
-    radius = sqrt(bg[i, 3] * bg[i, 3] + bg[i, 4] * bg[i, 4] + bg[i, 5] * bg[i, 5]) + found[0, _NOISE]
-    found[0, _SPENT] += 1.0
-    square, _, _ = to_point(c, 1e150, bh, lh, ch, stack, keys)
+    noise = h.found[0, _NOISE]
+    radius = sqrt(bg[i, 3] * bg[i, 3] + bg[i, 4] * bg[i, 4] + bg[i, 5] * bg[i, 5]) + noise
+    h.found[0, _SPENT] += 1.0
+    square, _, _ = to_point(c, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
-    if d > radius + found[0, _NOISE] and not is_inside(c, bh, lh, ch, found[0, _NOISE], stack):
+    if d > radius + noise and not is_inside(c, h.boxes, h.links, h.corners, noise, h.stack):
         return -1.0
     return float(d + radius)
 
 
 @kernel
-def _halve(t: Triangle) -> tuple[Triangle, Triangle]:
-    """Cut a triangle at the middle of its longest edge."""
-    best, k = -1.0, 0
-    for i in range(3):
-        e = sub(t[(i + 1) % 3], t[i])
-        if dot(e, e) > best:
-            best, k = dot(e, e), i
-    a, b, c = t[k], t[(k + 1) % 3], t[(k + 2) % 3]
-    middle = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
-    return (a, middle, c), (middle, b, c)
-
-
-@inlined
-def _over(p: Vec3, plane: Plane) -> float:
-    return plane[0] * p[0] + plane[1] * p[1] + plane[2] * p[2] - plane[3]
-
-
-@inlined
-def _cuts(t: Triangle, plane: Plane, radius: float, noise: float) -> bool:
-    """Tell whether a plane leaves some of a triangle on either side."""
-    x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
-    return bool(min(max(x, y, z), -min(x, y, z)) > max(16.0 * noise, _SLIVER * radius))
-
-
-@inlined
-def _write(t: Triangle, pool: Array, row: int) -> None:
-    for k in range(3):
-        pool[row, k], pool[row, 3 + k], pool[row, 6 + k] = t[0][k], t[1][k], t[2][k]
-
-
-@inlined
-def _crossing(a: Vec3, b: Vec3, x: float, y: float) -> Vec3:
-    """Return where an edge is whose ends are x above and y below a plane, or the other way round."""
-    f = x / (x - y)
-    return a[0] + f * (b[0] - a[0]), a[1] + f * (b[1] - a[1]), a[2] + f * (b[2] - a[2])
-
-
-@kernel
-def _cut(pool: Array, item: int, row: int) -> int:
-    """Cut a triangle along its plane, or in halves; write the pieces from a row on, and return how many there are."""
-    t = read(pool, item)
-    plane = (pool[item, 9], pool[item, 10], pool[item, 11], pool[item, 12])
-    if plane[0] == 0.0 and plane[1] == 0.0 and plane[2] == 0.0:
-        one, two = _halve(t)
-        _write(one, pool, row)
-        _write(two, pool, row + 1)
-        return 2
-    x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
-    k = 0 if (y > 0.0) == (z > 0.0) else (1 if (x > 0.0) == (z > 0.0) else 2)  # the corner that is alone on its side
-    if k == 1:
-        x, y, z = y, z, x
-    elif k == 2:
-        x, y, z = z, x, y
-    a, b, c = t[k], t[(k + 1) % 3], t[(k + 2) % 3]
-    p, q = _crossing(a, b, x, y), _crossing(a, c, x, z)
-    _write((a, p, q), pool, row)
-    _write((p, b, c), pool, row + 1)
-    _write((p, c, q), pool, row + 2)
-    return _PIECES
-
-
-@kernel
-def _wait(
-    t: Triangle, key: float, count: int, used: int, flat: Ints, bh: Array, lh: Ints, ch: Array, stack: Ints,
-    keys: Array, heap: Array, items: Ints, pool: Array, found: Array,
-) -> int:  # fmt: skip
+def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting) -> int:
     """Put a triangle into the heap and the pool, where it may be deeper than what is known; return how many wait."""
-    bound, plane = _of_triangle(t, flat, bh, lh, ch, stack, keys, found)
+    bound, plane = _of_triangle(t, h)
     bound = min(key, bound)
-    if not bound > found[0, _LOWER]:
+    if not bound > h.found[0, _LOWER]:
         return count
-    _write(t, pool, used)
-    pool[used, 9], pool[used, 10], pool[used, 11], pool[used, 12] = plane
-    return _push(heap, items, count, bound, used)
+    write(t, w.pool, used)
+    w.pool[used, 9], w.pool[used, 10], w.pool[used, 11], w.pool[used, 12] = plane
+    return _push(w.bounds, w.items, count, bound, used)
 
 
 @inlined
-def _in_box(p: Vec3, boxes: Array, i: int) -> bool:
-    x, y, z = p[0] - boxes[i, 0], p[1] - boxes[i, 1], p[2] - boxes[i, 2]
+def _in_box(p: Vec3, boxes: Array) -> bool:
+    """Tell whether a point is in the first of some boxes."""
+    x, y, z = p[0] - boxes[0, 0], p[1] - boxes[0, 1], p[2] - boxes[0, 2]
     return bool(
-        abs(x * boxes[i, 6] + y * boxes[i, 7] + z * boxes[i, 8]) < boxes[i, 3]
-        and abs(x * boxes[i, 9] + y * boxes[i, 10] + z * boxes[i, 11]) < boxes[i, 4]
-        and abs(x * boxes[i, 12] + y * boxes[i, 13] + z * boxes[i, 14]) < boxes[i, 5]
+        abs(x * boxes[0, 6] + y * boxes[0, 7] + z * boxes[0, 8]) < boxes[0, 3]
+        and abs(x * boxes[0, 9] + y * boxes[0, 10] + z * boxes[0, 11]) < boxes[0, 4]
+        and abs(x * boxes[0, 12] + y * boxes[0, 13] + z * boxes[0, 14]) < boxes[0, 5]
     )
 
 
 @kernel
-def _look_first(
-    m: Rigid, seeds: Array, most: int, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array
-) -> None:
+def _look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
     """Look at no more than so many, evenly, of the points that lie in the host's box."""
     count = 0
     for k in range(seeds.shape[0]):
-        if _in_box(to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2])), bh, 0):
+        if _in_box(to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2])), h.boxes):
             count += 1
     step, at = 1 + (count - 1) // most, 0
     for k in range(seeds.shape[0] if count > 0 else 0):
         p = to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2]))
-        if _in_box(p, bh, 0):
+        if _in_box(p, h.boxes):
             if at % step == 0:
-                _look(p, bh, lh, ch, stack, keys, found)
+                _look(p, h)
             at += 1
 
 
@@ -387,34 +283,31 @@ def search(
     behind it depths, points and the nearest places on the surface. Items below 0 are boxes, others rows of ``pool``.
     ``seeds`` are points of the guest, some of which are looked at first; ``flat`` see `_flat_neighbours`.
     """
-    _look_first(m, seeds, int(min(budget, _SEEDS)), bh, lh, ch, stack, keys, found)
-    count, used, last = (
-        _push(heap, items, 0, _of_box(m, bg, 0, bh, lh, ch, stack, keys, found), -1),
-        0,
-        pool.shape[0] - _PIECES,
-    )
+    h, w = Host(bh, lh, ch, flat, stack, keys, found), Waiting(heap, items, pool)
+    _look_first(m, seeds, int(min(budget, _SEEDS)), h)
+    count, used, last = _push(heap, items, plain(0), _of_box(m, bg, plain(0), h), plain(-1)), 0, pool.shape[0] - PIECES
     while count > 0 and heap[0] > found[0, _LOWER] * (1.0 + tolerance) + found[0, _NOISE]:
-        room = count + _PIECES < heap.shape[0] and used + _PIECES < last
+        room = count + PIECES < heap.shape[0] and used + PIECES < last
         if found[0, _SPENT] > budget or not room:
             break
         key, item = heap[0], items[0]
         count = _pop(heap, items, count)
         if item >= 0:
-            for k in range(_cut(pool, item, last)):
-                before, piece = count, read(pool, last + k)
-                count = _wait(piece, key, count, used, flat, bh, lh, ch, stack, keys, heap, items, pool, found)
+            for k in range(cut(pool, item, last)):
+                before = count
+                count = _wait(read(pool, last + k), key, count, used, h, w)
                 used += count - before
             continue
         i = -1 - item
         for n in range(2):
             if lg[i, 0] >= 0:
                 j = lg[i, 0] + n
-                bound = min(key, _of_box(m, bg, j, bh, lh, ch, stack, keys, found))
+                bound = min(key, _of_box(m, bg, j, h))
                 if bound > found[0, _LOWER]:
                     count = _push(heap, items, count, bound, -1 - j)
             elif n < lg[i, 2]:
-                before, piece = count, place(m, cg, lg[i, 1] + n)
-                count = _wait(piece, key, count, used, flat, bh, lh, ch, stack, keys, heap, items, pool, found)
+                before = count
+                count = _wait(place(m, cg, lg[i, 1] + n), key, count, used, h, w)
                 used += count - before
     found[0, _UPPER] = max(found[0, _LOWER], heap[0] if count > 0 else 0.0)
 
@@ -451,7 +344,7 @@ def inner(
     size = budget + 64
     found = np.zeros((_ROWS + 1, 7))
     found[0, _LOWER], found[0, _NOISE] = known, noise
-    room = np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + _PIECES, _POOL))
+    room = np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + PIECES, POOL))
     trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
     pose = tuple(m[:12].tolist())
     seeds = guest._cached("some vertices", lambda: _thinned(guest._used, _KNOWN))

@@ -30,7 +30,8 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 MOST_PAIRS = 2**26  #: of meeting faces that are listed: a gigabyte
 _EX = np.array([1.0, 0.0, 0.0])
 _JUMPS = 8  #: times that a way out goes on after something was in it
-_FACING = 1024  #: pairs of faces that lie on each other, of which the way to part them is taken
+_SOME = 512  #: pairs of faces that meet, from which directions are taken
+_FACING = 256  #: pairs of faces that lie on each other, of which the way to part them is taken
 
 
 def too_many() -> UnsupportedPair:
@@ -140,7 +141,7 @@ class MeshPair(BodyPair):
         point: Array = segments[0].mean(axis=0) if len(segments) else two.nearest().row[6:9]
         return point
 
-    def deepest(self, most: int = LOOKED_AT) -> tuple[Ints, Array]:
+    def deepest(self, most: int = _SOME) -> tuple[Ints, Array]:
         """See `BodyPair`: the depth of two triangles says nothing of that of the solids, so only which meet."""
         return self.meeting(0.0, most), np.zeros((0, narrow.FLOATS))
 

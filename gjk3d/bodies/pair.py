@@ -34,7 +34,7 @@ _SHARP = 1e-3  #: relative width to which a way out is halved
 _GRAZING = 0.05  #: least cosine between a way out and a normal that a depth is divided by
 _ROOM = 256  #: pairs that are listed at first
 LOOKED_AT = 4096  #: pairs that meet of which the depth is asked
-FEW = 24  #: of these, where B is moved
+FEW = 64  #: of these, where B is moved
 
 
 class Nearest(NamedTuple):
@@ -281,7 +281,7 @@ class BodyPair:
                 free = t
                 break
             blocked = t
-            if len(pairs) == FEW:  # each of many parts says little of where all are free: halving finds it sooner
+            if len(pairs) == FEW and self.a.endless:  # of many thin columns each says little: halving is sooner there
                 break
             if held is not None:
                 t += there.depth_of(held)

@@ -34,10 +34,9 @@ from gjk3d.shapes.base import Polytope
 from gjk3d.typing import Array, Ints
 
 _SAMPLES = 256  #: points that are looked at for the bound from below, and rows of parts for a way out
-_LOOKS = 256  #: points of a surface that are looked at for the depth in another, at most
-_LOOKS_INSIDE = 512  #: where that is all that is asked
+_LOOKS = 512  #: points of a surface that are looked at for the depth in another, at most
 _DEEPEST = 16  #: points whose ways out are tried, and the sum of all
-_LOOKS_AGAIN = 32  #: beside vertices, where B was moved
+_LOOKS_AGAIN = 64  #: beside vertices, where B was moved
 _TIGHT = 1e-3  #: relative width of bounds at which a way out is not made shorter
 _CLOSE = 1e-2  #: and at which no other is looked for
 _FACES = 16  #: faces that meet whose normals are tried
@@ -249,7 +248,7 @@ def deepest_inside(x: MeshPair) -> float:
 
     Most often it is that to a few percent.
     """
-    return _inner_of_meshes(x, _LOOKS_INSIDE)[0]
+    return _inner_of_meshes(x, _LOOKS)[0]
 
 
 def _inner_of_meshes(x: MeshPair, looks: int) -> _Inner:

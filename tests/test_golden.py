@@ -19,9 +19,14 @@ from failure_bank import BANK, CLASSES, WAITING  # noqa: E402
 FILES = sorted((DATA / "golden").glob("*.json"))
 
 
+BODIES = sorted((DATA / "golden" / "bodies").glob("*.json"))
+
+
 def numbers(value):
     if isinstance(value, str):
         return float.fromhex(value)
+    if isinstance(value, int):
+        return value
     return [numbers(x) for x in value]
 
 
@@ -59,3 +64,37 @@ def test_golden(file):
         assert gk.verify(result, left, right, *at)
         for point, of, pose in ((result.point_a, left, at[0]), (result.point_b, right, at[1])):
             assert gk.distance(gk.Point(point), of, None, pose).lower <= 1e-12 * size + 1e-15 * np.abs(point).max()
+
+
+def asked(query, a, b, at):
+    """Bounds of what a case asks, and what the answer says besides."""
+    if query == "signed_distance":
+        found = gk.signed_distance(a, b, *at)
+        assert gk.collide(a, b, *at)
+        free = np.eye(4) if at[1] is None else at[1].copy()
+        free[:3, 3] += found.separation_vector + 1e-9 * found.normal
+        assert not gk.collide(a, b, at[0], free)
+        return found.lower, found.upper
+    if query == "contact":
+        found = gk.contact(a, b, *at)
+        assert found.count > 0
+        return found.gaps.min(), found.gaps.min()
+    found = gk.penetration(a, b, *at)
+    assert found.lower <= found.depth <= found.upper <= found.lower * (1.0 + 0.011) + 1e-11
+    return found.lower, found.upper
+
+
+@pytest.mark.parametrize("file", BODIES, ids=lambda f: f.stem)
+def test_golden_bodies(file):
+    """The interval holds the true value, either way round; a depth is as near to it as people mean it."""
+    case = json.loads(file.read_text())
+    assert case["name"] == file.stem
+    a, b = shape(case["a"]), shape(case["b"])
+    poses = [None if case[k] is None else np.array(numbers(case[k])) for k in ("pose_a", "pose_b")]
+    least, most = numbers(case["expected"]["lower"]), numbers(case["expected"]["upper"])
+    for left, right, at in ((a, b, poses), (b, a, poses[::-1])):
+        lower, upper = asked(case["query"], left, right, at)
+        assert lower <= most
+        assert least <= upper
+        if case["query"] == "signed_distance":
+            assert lower >= least * 1.002  # the way out that was found

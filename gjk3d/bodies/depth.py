@@ -2,7 +2,8 @@
 
 No way is known to compute the depth of what is not convex in acceptable time, so it is enclosed. From above: every
 translation after which the two are apart, tried and found free, is as deep as they can be; that of their hulls always
-is. From below: two parts that overlap must be parted, and a point that lies deep in a closed surface must leave it.
+is. From below: two parts that overlap must be parted, a point that lies deep in a closed surface must leave it, and of
+two balls about a point, one in each of two solids, the one must leave the other.
 Where the way out of the deepest two parts is free, and where both are convex, the two bounds agree.
 
 Ways out are looked for from the bound from below upwards, since a free window may be narrow: a bolt in a hole is free
@@ -18,12 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies.balls import balls
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.exits import past_all
 from gjk3d.bodies.inner import inner
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.pair import FEW, BodyPair
 from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.convex.solve import signed
@@ -34,7 +36,7 @@ from gjk3d.typing import Array, Ints
 _SAMPLES = 256  #: points that are looked at for the bound from below, and rows of parts for a way out
 _LOOKS = 512  #: points of a surface that are looked at for the depth in another, at most
 _DEEPEST = 16  #: points whose ways out are tried, and the sum of all
-_LOOKS_AGAIN = 32  #: beside vertices, where B was moved
+_LOOKS_AGAIN = 64  #: beside vertices, where B was moved
 _TIGHT = 1e-3  #: relative width of bounds at which a way out is not made shorter
 _CLOSE = 1e-2  #: and at which no other is looked for
 _FACES = 16  #: faces that meet whose normals are tried
@@ -66,6 +68,9 @@ def depth(x: BodyPair) -> Depth:
     pairs, out = x.deepest()
     x = as_meshes(x)
     least, place, inner_ways = _innermost(x)
+    if isinstance(x, MeshPair) and place is not None and x.a.mesh.is_solid and x.b.mesh.is_solid:
+        both, middle = balls(x.a.mesh, x.b.mesh, x.m, x.error, place)
+        least, place = (both, middle) if both > least else (least, place)
     if len(out):
         own = -float(out[0, 2]) - error
         if own > least or place is None:
@@ -144,7 +149,7 @@ class _Search:
         least, _, ways = _innermost(there, _LOOKS_AGAIN)
         if ways:
             return ways[0], float(ways[0] @ shift) + least
-        _, out = there.deepest()
+        _, out = there.deepest(FEW)
         return (out[0, 3:6], float(out[0, 3:6] @ shift - out[0, 1])) if len(out) else None
 
     def _out(self, way: Array) -> Wall | None:

@@ -3,7 +3,9 @@
 From below: a point of the one that lies inside is as deep as its distance from the other's surface. From above: what
 lies inside is no deeper than it is far from any face of the other, a distance that is greatest at a corner of a
 triangle, so the face nearest to a triangle's middle bounds the depth of all of it; a whole box bounds by its radius,
-for the distance grows no faster than one moves. The highest bound is halved first until the two meet.
+for the distance grows no faster than one moves. What has the highest bound is cut first until the two meet: a triangle
+along the plane of a face that it crosses, so that what sticks out is left in one step, or between the two faces that
+are nearest to its middle and its farthest corner, each of which bounds its own side; else at its longest edge.
 """
 
 from __future__ import annotations
@@ -13,20 +15,42 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.cuts import NO_PLANE, PIECES, POOL, Plane, between, cut, cuts, middle, outside_of, write
 from gjk3d.bodies.raycast import is_inside
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import STACK, from_box, to_point
+from gjk3d.bodies.traversal import STACK, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, place, read
-from gjk3d.geometry.vec3 import Rigid, Vec3, dot, sub
-from gjk3d.poses import ROUNDING, moved
+from gjk3d.geometry.vec3 import Rigid, Vec3, cross, sub
+from gjk3d.geometry.vec3 import place as to_place
+from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 _LOWER, _UPPER, _FOUND, _SPENT, _NOISE = range(5)  #: columns of the first row of what is found
 _KNOWN = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
 _SEEDS = 256  #: of these
 _ROWS = 32  #: deep points that are kept, behind the first row
+
+
+class Host(NamedTuple):
+    """The closed surface, scratch, and what is found; see `search`."""
+
+    boxes: Array2
+    links: Ints2
+    corners: Array2
+    flat: Ints2
+    stack: Ints2
+    keys: Array1
+    found: Array2
+
+
+class Waiting(NamedTuple):
+    """What is yet to be cut: a heap by their bounds, items below 0 being boxes, others rows of the pool."""
+
+    bounds: Array1
+    items: Ints1
+    pool: Array2
 
 
 @kernel
@@ -78,132 +102,174 @@ def _keep(d: float, p: Vec3, foot: Vec3, found: Array) -> None:
 
 
 @kernel
-def _look(p: Vec3, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array) -> tuple[float, int]:
+def _look(p: Vec3, h: Host) -> tuple[float, int]:
     """Return the distance of a point from the surface, negative where it lies outside, and the face that is nearest."""
-    found[0, _SPENT] += 1.0
-    noise = found[0, _NOISE]
-    square, face, foot = to_point(p, 1e150, bh, lh, ch, stack, keys)
+    h.found[0, _SPENT] += 1.0
+    noise = h.found[0, _NOISE]
+    square, face, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
     if d <= 4.0 * noise:
         return d, face
-    if not is_inside(p, bh, lh, ch, noise, stack):
+    if not is_inside(p, h.boxes, h.links, h.corners, noise, h.stack):
         return -d, face
-    if d > 0.5 * found[0, _LOWER]:
-        _keep(d, p, foot, found)
+    if d > 0.5 * h.found[0, _LOWER]:
+        _keep(d, p, foot, h.found)
     return d, face
 
 
+@inlined
+def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> bool:
+    """Tell whether a triangle with normal n and a box are apart, by the box's axes and the triangle's plane."""
+    x, y, z = boxes[i, 0], boxes[i, 1], boxes[i, 2]
+    far, wide = n[0] * (t[0][0] - x) + n[1] * (t[0][1] - y) + n[2] * (t[0][2] - z), 0.0
+    for k in range(3):
+        u, v, w = boxes[i, 6 + 3 * k], boxes[i, 7 + 3 * k], boxes[i, 8 + 3 * k]
+        half = boxes[i, 3 + k]
+        base = u * x + v * y + w * z
+        p = u * t[0][0] + v * t[0][1] + w * t[0][2] - base
+        q = u * t[1][0] + v * t[1][1] + w * t[1][2] - base
+        r = u * t[2][0] + v * t[2][1] + w * t[2][2] - base
+        if min(p, q, r) > half + 4.0 * noise or max(p, q, r) < -half - 4.0 * noise:
+            return True
+        wide += half * abs(u * n[0] + v * n[1] + w * n[2])
+    return bool(abs(far) > wide + 4.0 * noise * (abs(n[0]) + abs(n[1]) + abs(n[2])))
+
+
 @kernel
-def _touches(t: Triangle, c: Vec3, radius: float, bh: Array, lh: Ints, ch: Array, stack: Ints, noise: float) -> bool:
-    """Tell whether a triangle, in a ball about its middle, touches or crosses the surface."""
+def _touched(t: Triangle, h: Host) -> int:
+    """Return a face of the surface that a triangle touches or crosses; -1 for none."""
+    n, noise = cross(sub(t[1], t[0]), sub(t[2], t[0])), h.found[0, _NOISE]
+    stack, links = h.stack, h.links
     stack[0, 0] = 0
     top = 1
     while top > 0:
         top -= 1
         i = stack[top, 0]
-        if from_box(c, bh, i) > (radius + noise) * (radius + noise):
+        if _misses_box(t, n, h.boxes, i, noise):
             continue
-        if lh[i, 0] >= 0:
-            stack[top, 0], stack[top + 1, 0] = lh[i, 0], lh[i, 0] + 1
+        if links[i, 0] >= 0:
+            stack[top, 0], stack[top + 1, 0] = links[i, 0], links[i, 0] + 1
             top += 2
             continue
-        for k in range(lh[i, 1], lh[i, 1] + lh[i, 2]):
-            if meet(read(ch, k), t, noise):
-                return True
-    return False
-
-
-@inlined
-def _middle(t: Triangle) -> tuple[Vec3, float]:
-    """Return the middle of a triangle, and how far its corners are from it."""
-    f = 1.0 / 3.0
-    c = (
-        f * (t[0][0] + t[1][0] + t[2][0]), f * (t[0][1] + t[1][1] + t[2][1]), f * (t[0][2] + t[1][2] + t[2][2]),
-    )  # fmt: skip
-    x, y, z = sub(t[0], c), sub(t[1], c), sub(t[2], c)
-    return c, sqrt(max(dot(x, x), dot(y, y), dot(z, z)))
+        for k in range(links[i, 1], links[i, 1] + links[i, 2]):
+            if meet(read(h.corners, k), t, noise):
+                return k
+    return -1
 
 
 @kernel
-def _from_flat(t: Triangle, face: int, flat: Ints, ch: Array) -> float:
+def _from_flat(t: Triangle, face: int, h: Host) -> float:
     """Return how far the corners of a triangle are at most from a face, or from it and a flat neighbour as one."""
-    own = read(ch, face)
+    own, flat = read(h.corners, face), h.flat
     x, y, z = nearest_on(t[0], own)[0], nearest_on(t[1], own)[0], nearest_on(t[2], own)[0]
     best = max(x, y, z)
     for k in range(3):
         if flat[face, k] >= 0:
-            other = read(ch, flat[face, k])
+            other = read(h.corners, flat[face, k])
             u, v, w = nearest_on(t[0], other)[0], nearest_on(t[1], other)[0], nearest_on(t[2], other)[0]
             best = min(best, max(min(x, u), min(y, v), min(z, w)))
     return sqrt(best)
 
 
 @kernel
-def _of_triangle(
-    t: Triangle, flat: Ints, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array
-) -> float:
-    """Bound how deep a triangle lies inside, negative where it does not."""
-    c, radius = _middle(t)
-    noise = found[0, _NOISE]
-    d, face = _look(c, bh, lh, ch, stack, keys, found)
-    if d < 0.0 and (d < -radius - noise or not _touches(t, c, radius, bh, lh, ch, stack, noise)):
-        return -1.0
-    bound = float(min(d + radius, _from_flat(t, face, flat, ch)) + 2.0 * noise)
-    if not bound > found[0, _LOWER]:
-        return bound
+def _of_triangle(t: Triangle, h: Host) -> tuple[float, Plane]:
+    """Bound how deep a triangle lies inside, negative where it does not; say along what to cut it."""
+    c, radius = middle(t)
+    noise = h.found[0, _NOISE]
+    d, face = _look(c, h)
+    lower = h.found[0, _LOWER]
+    if d < -radius - noise:
+        return -1.0, NO_PLANE
+    met = -1
+    if d < 0.0:
+        met = _touched(t, h)
+        if met < 0:
+            return -1.0, NO_PLANE
+    bound = float(min(d + radius, _from_flat(t, face, h)) + 2.0 * noise)
+    if not bound > lower:
+        return bound, NO_PLANE
     k, farthest = 0, -1.0
     for i in range(3):
-        away, _ = nearest_on(t[i], read(ch, face))
+        away, _ = nearest_on(t[i], read(h.corners, face))
         if away > farthest:
             k, farthest = i, away
     # no deeper than from either of two faces, so than their mean: it is convex, too
-    _, other = _look(t[k], bh, lh, ch, stack, keys, found)
+    _, other = _look(t[k], h)
+    lower = h.found[0, _LOWER]
     if other != face:
         farthest = 0.0
         for i in range(3):
-            one, _ = nearest_on(t[i], read(ch, face))
-            two, _ = nearest_on(t[i], read(ch, other))
+            one, _ = nearest_on(t[i], read(h.corners, face))
+            two, _ = nearest_on(t[i], read(h.corners, other))
             farthest = max(farthest, 0.5 * (sqrt(one) + sqrt(two)))
-        bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, other, flat, ch) + 2.0 * noise))
-    return bound
+        bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, other, h) + 2.0 * noise))
+    if not bound > lower:
+        return bound, NO_PLANE
+    if met < 0 and d < radius:
+        met = _touched(t, h)
+    plane = NO_PLANE
+    if met >= 0:
+        plane = outside_of(read(h.corners, met), t, c, radius, d, noise)
+    if other != face and not cuts(t, plane, radius, noise):
+        plane = between(read(h.corners, face), read(h.corners, other), c, t[k])
+    return bound, plane if cuts(t, plane, radius, noise) else NO_PLANE
 
 
 @kernel
-def _of_box(
-    m: Rigid, bg: Array, i: int, bh: Array, lh: Ints, ch: Array, stack: Ints, keys: Array, found: Array
-) -> float:
+def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
     """Bound how deep what is in a box lies inside, negative where it does not."""
     x, y, z = bg[i, 0], bg[i, 1], bg[i, 2]
     c = (
         m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
         m[6] * x + m[7] * y + m[8] * z + m[11],
     )  # fmt: skip
-    radius = sqrt(bg[i, 3] * bg[i, 3] + bg[i, 4] * bg[i, 4] + bg[i, 5] * bg[i, 5]) + found[0, _NOISE]
-    found[0, _SPENT] += 1.0
-    square, _, _ = to_point(c, 1e150, bh, lh, ch, stack, keys)
+    noise = h.found[0, _NOISE]
+    radius = sqrt(bg[i, 3] * bg[i, 3] + bg[i, 4] * bg[i, 4] + bg[i, 5] * bg[i, 5]) + noise
+    h.found[0, _SPENT] += 1.0
+    square, _, _ = to_point(c, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
-    if d > radius + found[0, _NOISE] and not is_inside(c, bh, lh, ch, found[0, _NOISE], stack):
+    if d > radius + noise and not is_inside(c, h.boxes, h.links, h.corners, noise, h.stack):
         return -1.0
     return float(d + radius)
 
 
 @kernel
-def _halve(t: Triangle) -> tuple[Triangle, Triangle]:
-    """Cut a triangle at the middle of its longest edge."""
-    best, k = -1.0, 0
-    for i in range(3):
-        e = sub(t[(i + 1) % 3], t[i])
-        if dot(e, e) > best:
-            best, k = dot(e, e), i
-    a, b, c = t[k], t[(k + 1) % 3], t[(k + 2) % 3]
-    middle = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
-    return (a, middle, c), (middle, b, c)
+def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting) -> int:
+    """Put a triangle into the heap and the pool, where it may be deeper than what is known; return how many wait."""
+    bound, plane = _of_triangle(t, h)
+    bound = min(key, bound)
+    if not bound > h.found[0, _LOWER]:
+        return count
+    write(t, w.pool, used)
+    w.pool[used, 9], w.pool[used, 10], w.pool[used, 11], w.pool[used, 12] = plane
+    return _push(w.bounds, w.items, count, bound, used)
 
 
 @inlined
-def _write(t: Triangle, pool: Array, row: int) -> None:
-    for k in range(3):
-        pool[row, k], pool[row, 3 + k], pool[row, 6 + k] = t[0][k], t[1][k], t[2][k]
+def _in_box(p: Vec3, boxes: Array) -> bool:
+    """Tell whether a point is in the first of some boxes."""
+    x, y, z = p[0] - boxes[0, 0], p[1] - boxes[0, 1], p[2] - boxes[0, 2]
+    return bool(
+        abs(x * boxes[0, 6] + y * boxes[0, 7] + z * boxes[0, 8]) < boxes[0, 3]
+        and abs(x * boxes[0, 9] + y * boxes[0, 10] + z * boxes[0, 11]) < boxes[0, 4]
+        and abs(x * boxes[0, 12] + y * boxes[0, 13] + z * boxes[0, 14]) < boxes[0, 5]
+    )
+
+
+@kernel
+def _look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
+    """Look at no more than so many, evenly, of the points that lie in the host's box."""
+    count = 0
+    for k in range(seeds.shape[0]):
+        if _in_box(to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2])), h.boxes):
+            count += 1
+    step, at = 1 + (count - 1) // most, 0
+    for k in range(seeds.shape[0] if count > 0 else 0):
+        p = to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2]))
+        if _in_box(p, h.boxes):
+            if at % step == 0:
+                _look(p, h)
+            at += 1
 
 
 @entry
@@ -215,37 +281,34 @@ def search(
 
     The first row of ``found`` holds the greatest depth known and the noise, and gets both bounds of the greatest; those
     behind it depths, points and the nearest places on the surface. Items below 0 are boxes, others rows of ``pool``.
-    ``seeds`` are points of the guest, in the host's frame, that are likely to be deep; ``flat`` see `_flat_neighbours`.
+    ``seeds`` are points of the guest, some of which are looked at first; ``flat`` see `_flat_neighbours`.
     """
-    for k in range(seeds.shape[0]):
-        _look((seeds[k, 0], seeds[k, 1], seeds[k, 2]), bh, lh, ch, stack, keys, found)
-    count, used = _push(heap, items, 0, _of_box(m, bg, 0, bh, lh, ch, stack, keys, found), -1), 0
+    h, w = Host(bh, lh, ch, flat, stack, keys, found), Waiting(heap, items, pool)
+    _look_first(m, seeds, int(min(budget, _SEEDS)), h)
+    count, used, last = _push(heap, items, plain(0), _of_box(m, bg, plain(0), h), plain(-1)), 0, pool.shape[0] - PIECES
     while count > 0 and heap[0] > found[0, _LOWER] * (1.0 + tolerance) + found[0, _NOISE]:
-        room = count + 2 < heap.shape[0] and used + 2 < pool.shape[0]
+        room = count + PIECES < heap.shape[0] and used + PIECES < last
         if found[0, _SPENT] > budget or not room:
             break
         key, item = heap[0], items[0]
         count = _pop(heap, items, count)
         if item >= 0:
-            for half in _halve(read(pool, item)):
-                bound = min(key, _of_triangle(half, flat, bh, lh, ch, stack, keys, found))
-                if bound > found[0, _LOWER]:
-                    _write(half, pool, used)
-                    count, used = _push(heap, items, count, bound, used), used + 1
+            for k in range(cut(pool, item, last)):
+                before = count
+                count = _wait(read(pool, last + k), key, count, used, h, w)
+                used += count - before
             continue
         i = -1 - item
         for n in range(2):
             if lg[i, 0] >= 0:
                 j = lg[i, 0] + n
-                bound = min(key, _of_box(m, bg, j, bh, lh, ch, stack, keys, found))
+                bound = min(key, _of_box(m, bg, j, h))
                 if bound > found[0, _LOWER]:
                     count = _push(heap, items, count, bound, -1 - j)
             elif n < lg[i, 2]:
-                t = place(m, cg, lg[i, 1] + n)
-                bound = min(key, _of_triangle(t, flat, bh, lh, ch, stack, keys, found))
-                if bound > found[0, _LOWER]:
-                    _write(t, pool, used)
-                    count, used = _push(heap, items, count, bound, used), used + 1
+                before = count
+                count = _wait(place(m, cg, lg[i, 1] + n), key, count, used, h, w)
+                used += count - before
     found[0, _UPPER] = max(found[0, _LOWER], heap[0] if count > 0 else 0.0)
 
 
@@ -281,12 +344,13 @@ def inner(
     size = budget + 64
     found = np.zeros((_ROWS + 1, 7))
     found[0, _LOWER], found[0, _NOISE] = known, noise
-    room = np.empty(size), np.empty(size, dtype=np.int64), np.empty((size, 9))
+    room = np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + PIECES, POOL))
     trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
     pose = tuple(m[:12].tolist())
+    seeds = guest._cached("some vertices", lambda: _thinned(guest._used, _KNOWN))
     flat = host.skin._cached("flat neighbours", lambda: _flat_neighbours(tree_of(host.skin).corners))
     search(
-        pose, tolerance, float(budget), *trees, _seeds(host, guest, m), flat, traversal_stack(), np.empty(STACK),
+        pose, tolerance, float(budget), *trees, seeds, flat, traversal_stack(), np.empty(STACK),
         *room, found,
     )  # fmt: skip
     rows = found[1 : 1 + int(found[0, _FOUND])]
@@ -294,16 +358,9 @@ def inner(
     return Inner(float(found[0, _LOWER]), float(found[0, _UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
 
 
-def _seeds(host: TriangleSurface, guest: TriangleSurface, m: Array) -> Array:
-    """Return vertices of the guest in the host's box, in its frame; not too many."""
-    known = guest._cached("some vertices", lambda: _thinned(guest._used, _KNOWN))
-    points, (low, high) = moved(m, known), host.bounds
-    return _thinned(points[((points > low) & (points < high)).all(axis=1)], _SEEDS)
-
-
 def _thinned(points: Array, most: int) -> Array:
     """Return at most so many of the points, evenly."""
-    return points if len(points) <= most else points[:: -(-len(points) // most)].copy()
+    return points[:: max(1, -(-len(points) // most))].copy()
 
 
 def _flat_neighbours(corners: Array) -> Ints:

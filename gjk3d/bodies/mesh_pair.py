@@ -15,7 +15,7 @@ from gjk3d.bodies import traversal
 from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
 from gjk3d.bodies.exits import parting
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.pair import BodyPair, Nearest
+from gjk3d.bodies.pair import LOOKED_AT, BodyPair, Nearest
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.traversal import box_pose, boxes_apart, crossings
 from gjk3d.convex.solve import Quick
@@ -30,8 +30,8 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 MOST_PAIRS = 2**26  #: of meeting faces that are listed: a gigabyte
 _EX = np.array([1.0, 0.0, 0.0])
 _JUMPS = 8  #: times that a way out goes on after something was in it
-_FACING = 1024  #: pairs of faces that lie on each other, of which the way to part them is taken
-_LOOKED_AT = 4096  #: pairs of meeting faces that directions and a common point are taken from
+_SOME = 512  #: pairs of faces that meet, from which directions are taken
+_FACING = 256  #: pairs of faces that lie on each other, of which the way to part them is taken
 
 
 def too_many() -> UnsupportedPair:
@@ -141,13 +141,13 @@ class MeshPair(BodyPair):
         point: Array = segments[0].mean(axis=0) if len(segments) else two.nearest().row[6:9]
         return point
 
-    def deepest(self) -> tuple[Ints, Array]:
+    def deepest(self, most: int = _SOME) -> tuple[Ints, Array]:
         """See `BodyPair`: the depth of two triangles says nothing of that of the solids, so only which meet."""
-        return self.meeting(0.0, _LOOKED_AT), np.zeros((0, narrow.FLOATS))
+        return self.meeting(0.0, most), np.zeros((0, narrow.FLOATS))
 
     def place(self, hulls: Array | None) -> Array:
         """See `BodyPair`."""
-        segments = self.cut(_LOOKED_AT)
+        segments = self.cut(LOOKED_AT)
         if len(segments):
             middle: Array = segments.mean(axis=(0, 1))
             return middle

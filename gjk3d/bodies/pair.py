@@ -33,6 +33,8 @@ _HALVINGS = 8
 _SHARP = 1e-3  #: relative width to which a way out is halved
 _GRAZING = 0.05  #: least cosine between a way out and a normal that a depth is divided by
 _ROOM = 256  #: pairs that are listed at first
+LOOKED_AT = 4096  #: pairs that meet of which the depth is asked
+FEW = 64  #: of these, where B is moved
 
 
 class Nearest(NamedTuple):
@@ -98,16 +100,16 @@ class BodyPair:
 
     # --- pairs of parts -------------------------------------------------------------------------------------------
 
-    def _listed(self, within: float, asks: bool) -> Ints:
-        room, (one, two) = _ROOM, self.rows
+    def _listed(self, within: float, asks: bool, most: int | None = None) -> Ints:
+        room, (one, two) = min(_ROOM, most or _ROOM), self.rows
         while True:
             found = np.empty((room, 2), dtype=np.int64)
             count = walk.meeting_parts(
                 self.a.given, self.b.given, one[0], two[0], float(within), asks, walk.bench(), found
             )
-            if count <= room:
-                return found[:count]
-            room *= 8
+            if count <= room or room == most:
+                return found[: min(count, room)]
+            room = min(8 * room, most or 8 * room)
 
     def candidates(self, within: float) -> Ints:
         """Return the pairs whose boxes are no farther apart than that, as far as a tree's leaves tell."""
@@ -170,12 +172,12 @@ class BodyPair:
             yield some, self.hits(some, margin)
             start, size = start + size, min(4 * size, _MOST_EACH)
 
-    def meeting(self, margin: float = 0.0) -> Ints:
-        """Return the pairs of parts that touch, overlap, or come within a margin."""
+    def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
+        """Return the pairs of parts that touch, overlap, or come within a margin; with ``most`` those found first."""
         if self.in_kernels:
-            return self._listed(margin, True)
+            return self._listed(margin, True, most)
         found = [some[met] for some, met in self.pieces(margin)]
-        return np.concatenate(found) if found else np.zeros((0, 2), dtype=np.int64)
+        return np.concatenate(found)[:most] if found else np.zeros((0, 2), dtype=np.int64)
 
     def held(self) -> Held | None:
         """Return a point of one that lies in a closed mesh of the other, None where none is seen."""
@@ -255,9 +257,9 @@ class BodyPair:
         point: Array = row[6:9]
         return point
 
-    def deepest(self) -> tuple[Ints, Array]:
-        """Return the pairs of parts that meet and what they answer, the deepest first."""
-        pairs = self.meeting()
+    def deepest(self, most: int = LOOKED_AT) -> tuple[Ints, Array]:
+        """Return pairs of parts that meet, at most so many, and what they answer, the deepest first."""
+        pairs = self.meeting(0.0, most)
         out, _ = self.solve(pairs, narrow.SIGNED)
         order = np.argsort(out[:, 2], kind="stable")
         return pairs[order], out[order]
@@ -272,12 +274,14 @@ class BodyPair:
             if not t < most:
                 break
             there = self.moved(t * way)
-            pairs, out = there.deepest()
+            pairs, out = there.deepest(FEW)
             held = None if len(pairs) else there.held()
             if not len(pairs) and held is None:
                 free = t
                 break
             blocked = t
+            if len(pairs) == FEW and self.a.endless:  # of many thin columns each says little: halving is sooner there
+                break
             if held is not None:
                 t += there.depth_of(held)
                 continue

@@ -165,7 +165,7 @@ def _push_out(out: Array, ways: list[tuple[Array, Array, Array]], error: float) 
     Of each mesh that is closed there are the directions in which its faces push, how deep the other is behind each,
     and the other's point there. The shortest way out of two triangles is taken where it leads into neither mesh, and is
     much shorter: it may be across edges that are none of the solid's. Where it leads into one and the way out is far
-    longer, as of faces that cross near an edge, others know better.
+    longer, as of faces that cross near an edge or touch there from within, others know better.
     """
     best, inwards = np.full(len(out), np.inf), np.zeros(len(out), dtype=bool)
     instead = out.copy()
@@ -178,11 +178,8 @@ def _push_out(out: Array, ways: list[tuple[Array, Array, Array]], error: float) 
         instead[some, 6:9], instead[some, 9:12] = low + depth * way, low
     own, sure = -out[:, 0], np.isfinite(best)
     deepest = float(own[~inwards].max(initial=0.0))
-    touch = sure & (own <= error) & (best > _MUCH * deepest)
-    lost = inwards & ~touch & (best > np.maximum(_FAR * own, _MUCH * deepest))
+    touch = sure & (own <= error) & (best > max(_MUCH * deepest, error))
+    lost = inwards & (touch | (best > np.maximum(_FAR * own, max(_MUCH * deepest, error))))
     taken = sure & ~touch & ~lost & (inwards | (best <= _MUCH * own))
     out[taken] = instead[taken]
-    turned = touch & inwards
-    out[turned, 3:6], out[turned, 0] = instead[turned, 3:6], 0.0
-    out[turned, 9:12] = out[turned, 6:9]
     return np.flatnonzero(~lost) if not lost.all() else np.arange(len(out))

@@ -25,10 +25,15 @@ _CLASSES = {"hard": 0, "contained": 0, "duplicate": 0, "unchecked": 1, "touch": 
 
 
 def rank(clash: Clash) -> tuple[object, ...]:
-    """Return what findings are sorted by: kind, then the deepest or nearest first; what is not open at the end."""
+    """Return what findings are sorted by: kind, then the worst first; what is not open at the end.
+
+    Worst is what has most in the way, by `Clash.penetration`; where that is not known, by the depth. What is apart
+    comes by its gap.
+    """
     distance = inf if clash.distance is None else clash.distance
+    inside = distance if clash.penetration is None else -clash.penetration
     place = 0 if clash.is_open else STATUSES.index(clash.status)
-    return place, KINDS.index(clash.kind), distance, order(clash.a), order(clash.b)
+    return place, KINDS.index(clash.kind), inside, distance, order(clash.a), order(clash.b)
 
 
 def ranked(clashes: Sequence[Clash]) -> tuple[Clash, ...]:

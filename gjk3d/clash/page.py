@@ -18,7 +18,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.topology import merged_places
 from gjk3d.clash.assembly import upward
 from gjk3d.clash.report import KINDS, Clash, Report
-from gjk3d.clash.wording import MEANING, brief, decided, depth, distance, facts, headline, way_out
+from gjk3d.clash.wording import MEANING, brief, decided, depth, distance, facts, headline, inside, way_out
 from gjk3d.typing import Array
 from gjk3d.webpage import to_base64, to_json
 from gjk3d.wording import above, with_unit
@@ -273,6 +273,7 @@ def _told(clash: Clash, unit: str | None) -> dict[str, str]:
     error = "" if clash.error_bound is None else with_unit(above(clash.error_bound, 2), unit)
     return {
         "brief": brief(clash, 5, unit),
+        "inside": inside(clash, 5, unit),
         "distance": distance(clash, unit=unit) + (", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""),
         "depth": depth(clash, unit=unit),
         "way": way,

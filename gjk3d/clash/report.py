@@ -41,7 +41,8 @@ class Clash:
         Overlap deeper than the tolerance; surfaces closer than it; parts closer than the clearance; one part inside
         the other, their surfaces apart; the same part twice at one place; could not be decided.
     severity : int
-        Rank in the report, 1 is the worst.
+        Rank in the report, 1 is the worst: by kind, then by `penetration` (by `depth` where it is not known), then by
+        how near the two are.
     status : {"new", "active", "resolved", "ignored"}
         Beside the baseline, and by the rules of what to ignore.
     a, b : str
@@ -51,9 +52,10 @@ class Clash:
     distance : float or None
         Signed: the gap, or less the depth of the overlap.
     depth : float or None
-        How far B must move to be free, at least or at most or just so as `distance_kind` says; 0 where they are apart.
+        How far must B move to be free of A? At least or at most or just so as `distance_kind` says; 0 where they are
+        apart.
     mtv : (3,) float or None
-        Moving B by this frees it; as short as is known.
+        Which move of B frees it? As short as is known, and as long as `depth`.
     normal : (3,) float or None
         Unit vector from A to B.
     point_a, point_b : (3,) float or None
@@ -78,8 +80,8 @@ class Clash:
     convex_gap : float or None
         By how much the hull distance lies below the true one, where hulls were compared first.
     penetration : float or None
-        How far the deepest point known of either surface lies inside the other part, where they overlap: how much is
-        in the way where it is worst, as `gjk3d.penetration`, and at least so much.
+        How far does one surface reach into the other part, where they overlap and that is worst? As
+        `gjk3d.penetration`, and at least so much: the deepest point known. Findings are ranked by it.
     group : str
         Name of the group of findings that it belongs to.
     note : str

@@ -58,6 +58,13 @@ def way_out(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
     return wording.with_unit(rounded(clash.depth or 0.0, digits), unit)
 
 
+def inside(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
+    """Say how far one surface reaches into the other at least, rounded down; empty where that is not known."""
+    if clash.penetration is None:
+        return ""
+    return wording.with_unit(wording.below(clash.penetration, digits), unit)
+
+
 #: What each kind means, for the reader of a page.
 MEANING = {
     "hard": "the parts overlap by more than the tolerance",

@@ -256,10 +256,10 @@ def _print(report: Report, top: int) -> None:
         return
     say()
     known = any(item.status != "new" for item in report.clashes)  # without a baseline all is new: no need to say so
-    distance, volume = f"distance{unit}", f"volume{f'{unit}³' if unit else ''}"
+    deep, distance, volume = f"penetration{unit}", f"distance{unit}", f"volume{f'{unit}³' if unit else ''}"
     table = Table(
-        ["#", "kind", *["status"][: int(known)], "A", "B", distance, volume, "decided by"],
-        right=("#", distance, volume),
+        ["#", "kind", *["status"][: int(known)], "A", "B", deep, distance, volume, "decided by"],
+        right=("#", deep, distance, volume),
         names=("A", "B"),
         spare=("decided by", volume),
     )
@@ -270,7 +270,7 @@ def _print(report: Report, top: int) -> None:
 
 
 def _cells(item: Clash, known: bool) -> tuple[str, ...]:
-    from gjk3d.clash.wording import brief
+    from gjk3d.clash.wording import brief, inside
 
     return (
         str(item.severity),
@@ -278,6 +278,7 @@ def _cells(item: Clash, known: bool) -> tuple[str, ...]:
         *[item.status][: int(known)],
         safe(item.a),
         safe(item.b),
+        inside(item) or "-",
         brief(item) or "-",
         "-" if item.overlap_volume is None else number(item.overlap_volume, 4),
         item.evidence,

@@ -75,7 +75,7 @@ def penetration(
         World from local; None is the identity.
     tol : float
         Width of the bounds that is enough, relative to the depth, 1e-4 at least. The search ends after 164 / tol points
-        of each surface, so where surfaces lie along each other, as in a press fit, the bounds may stay wider.
+        of each surface: where that is not enough the bounds are wider, and hold.
 
     Returns
     -------
@@ -95,7 +95,8 @@ def penetration(
     -----
     From below: points that lie inside. From above, by branch and bound over the triangles: what lies inside is no
     deeper than it is far from any one face of the other, and that is greatest at a corner; and no deeper than a
-    translation is long that frees the two.
+    translation is long that frees the two. Triangles are cut along the faces that they cross and halfway between the
+    two faces nearest to them, so that a few pieces tell all of a press fit.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from . import beyond, bodies, clash, manager, one_call, robots, robots_motion, scenes_many
+from . import beyond, bodies, clash, depths, manager, one_call, robots, robots_motion, scenes_many
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -98,6 +98,16 @@ def test_the_table_of_bodies_is_written_and_all_agree(tmp_path):
     for row in rows:
         off = [float(each) for each in row[-2].split(",") if each.strip()]
         assert max(off, default=0.0) <= (0.02 if row[2].strip() == "boolean" else 1e-4)
+
+
+def test_the_table_of_depths_is_written_with_bounds_in_order(tmp_path):
+    out = tmp_path / "depths.md"
+    assert depths.main(["--rounds", "1", "--largest", "100", "--out", str(out)]) == 0
+    rows = [line.split("|") for line in out.read_text().splitlines() if line.startswith("| ")][2:]
+    assert len(rows) == 27 + 9
+    for row in rows:
+        assert float(row[3]) <= float(row[4])
+        assert not row[6].strip() or float(row[7]) <= float(row[8])
 
 
 def test_the_table_of_managers_is_written_and_both_agree(capsys):

@@ -13,7 +13,11 @@ from places import at
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
+from gjk3d.bodies import cuts
+from gjk3d.bodies.balls import balls
 from gjk3d.bodies.inner import _flat_neighbours
+from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.poses import pose_rows
 
 Array = NDArray[np.float64]
 FITS = list(fits.fits())
@@ -64,6 +68,7 @@ def test_depth_and_penetration_are_what_people_mean(fit: fits.Fit) -> None:
     assert inside.lower <= inside.depth <= inside.upper
     assert inside.depth == pytest.approx(fit.penetration, abs=fit.tolerance)
     assert inside.lower <= answer.depth
+    assert inside.upper <= inside.lower * 1.011  # also where surfaces lie along each other, as in a press fit
     check_points(fit.a, fit.b, fit.pose, inside)
 
 
@@ -207,6 +212,9 @@ def test_laws_of_penetration(seed: int) -> None:
         check_points(a, b, pose, found)
         for way in rng.normal(size=(8, 3)):  # what lies so deep is not free any nearer
             assert gk.collide(a, b, None, moved(pose, 0.99 * found.lower * way / np.linalg.norm(way)))
+    if signed.depth > 0.0:
+        for way in rng.normal(size=(8, 3)):
+            assert gk.collide(a, b, None, moved(pose, -0.99 * signed.upper * way / np.linalg.norm(way)))
     size = float(np.ptp(a.bounds) + np.ptp(b.bounds))
     free = moved(pose, signed.separation_vector * (1.0 + 1e-9) + 1e-9 * size * signed.normal)
     assert gk.penetration(a, b, None, free).depth == 0.0
@@ -228,6 +236,49 @@ def test_flat_neighbours_make_convex_quadrilaterals() -> None:
         flat = _flat_neighbours(np.array([(*a, *b, *c), (*b, *a, *d)]))
         assert (flat.max(axis=1) >= 0).tolist() == [joined, joined], name
     assert (_flat_neighbours(np.array([(*a, *b, 2.0, 0.0, 0.0), (*b, *a, *c)])) < 0).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_two_balls_about_a_point_are_in_both_and_no_deeper_than_the_depth(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = some_mesh(rng), some_mesh(rng)
+    pose = at(*rng.uniform(-0.5, 0.5, 3), rotation=Rotation.random(rng=rng))
+    pair = MeshPair.of(a, b, pose_rows(pose)[0][0])
+    place = a.vertices.mean(axis=0)
+    deep, middle = balls(a, b, pair.m, pair.error, place)
+    own = (np.linalg.inv(pose) @ np.append(middle, 1.0))[None, :3]
+    if deep == 0.0:
+        return
+    assert abs(turns(a, middle[None])[0]) > 0.5
+    assert abs(turns(b, own)[0]) > 0.5
+    assert deep == pytest.approx(from_surface(a, middle[None])[0] + from_surface(b, own)[0], abs=1e-9)
+    assert deep <= gk.signed_distance(a, b, None, pose).depth + 1e-12
+    for way in rng.normal(size=(8, 3)):
+        assert gk.collide(a, b, None, moved(pose, 0.999 * deep * way / np.linalg.norm(way)))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_pieces_make_up_the_triangle_and_lie_on_either_side(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pool, corners = np.zeros((4, cuts.POOL)), rng.normal(size=(3, 3))
+    n = rng.normal(size=3)
+    n /= np.linalg.norm(n)
+    pool[0, :9], pool[0, 9:12] = corners.ravel(), n
+    heights = corners @ n
+    pool[0, 12] = rng.uniform(heights.min(), heights.max())
+    for plane in (True, False):
+        if not plane:
+            pool[0, 9:] = 0.0
+        count = cuts.cut(pool, 0, 1)
+        assert count == (3 if plane else 2)
+        pieces = pool[1 : 1 + count, :9].reshape(-1, 3, 3)
+        areas = np.cross(pieces[:, 1] - pieces[:, 0], pieces[:, 2] - pieces[:, 0])
+        assert np.allclose(areas.sum(axis=0), np.cross(corners[1] - corners[0], corners[2] - corners[0]), atol=1e-12)
+        assert (areas @ areas.sum(axis=0) >= -1e-12).all()  # none is turned over: they do not overlap
+        if plane:
+            above = pieces @ n - pool[0, 12]
+            assert ((above > -1e-12).all(axis=1) | (above < 1e-12).all(axis=1)).all()
 
 
 def test_penetration_of_meshes_with_spare_and_degenerate_faces() -> None:

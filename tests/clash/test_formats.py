@@ -81,7 +81,7 @@ def test_markdown_shows_names_as_they_are(report):
     table = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(table) == 1 + 5
     for line in table:
-        assert line.replace("\\|", "").count("|") == 9
+        assert line.replace("\\|", "").count("|") == 10
     assert "- broken: is empty \\| see \\`log\\`" in text
     assert "... and 3 more." in formats.to_markdown(report, top=2)
 

@@ -5,6 +5,7 @@ import pickle
 from math import inf
 
 import gjk3d as gk
+from gjk3d.clash.findings import ranked
 from gjk3d.clash.report import KINDS, Clash, PartRow, Report, clash_id
 
 
@@ -26,6 +27,17 @@ def test_counts_are_of_open_findings():
     assert report.counts == {"hard": 1} | {kind: 0 for kind in KINDS if kind != "hard"}
     assert report.statuses == {"new": 1, "active": 0, "resolved": 1, "ignored": 1}
     assert repr(report) == "<Report: 0 parts, 0 pairs tested, 1 hard>"
+
+
+def test_findings_rank_by_what_is_in_the_way_and_not_by_the_way_out():
+    """A bolt pressed into its hole is freed along its length only, and yet cuts less than a corner that sticks in."""
+    pressed = clash("hard", "bolt", "plate", distance=-16.0, depth=16.0, penetration=0.027)
+    corner = clash("hard", "lid", "box", distance=-2.0, depth=2.0, penetration=1.5)
+    opened = clash("hard", "sheet", "box", distance=-3.0, depth=3.0)  # nothing is inside of what is open
+    near, nearer = clash("clearance", "a", "b", distance=0.5), clash("clearance", "a", "c", distance=0.25)
+    ranks = ranked([near, pressed, nearer, corner, opened])
+    assert [row.id for row in ranks] == [row.id for row in (opened, corner, pressed, nearer, near)]
+    assert [row.severity for row in ranks] == [1, 2, 3, 4, 5]
 
 
 def test_groups_hold_open_findings_in_the_order_of_the_report():

@@ -211,6 +211,8 @@ def _words(clash: Clash, unit: str | None) -> str:
     lines = [f"A: {legal(clash.a)}"]
     if clash.b:
         lines.append(f"B: {legal(clash.b)}")
+    if clash.penetration is not None:
+        lines.append(f"penetration: {wording.inside(clash, unit=unit)} where one reaches farthest into the other")
     if clash.distance is not None:
         lines.append(f"distance: {wording.distance(clash, unit=unit)} ({clash.evidence})")
     if clash.mtv is not None:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from gjk3d.clash import wording
 from gjk3d.clash.report import KINDS, Clash, Report
-from gjk3d.clash.wording import brief
+from gjk3d.clash.wording import brief, inside
 from gjk3d.webpage import template
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def to_markdown(report: Report, top: int = 20) -> str:
     if rows:
         lines += [
             "",
-            f"| # | kind | status | A | B | distance{unit} | volume | decided by |",
-            "|--:|---|---|---|---|--:|--:|---|",
+            f"| # | kind | status | A | B | penetration{unit} | distance{unit} | volume | decided by |",
+            "|--:|---|---|---|---|--:|--:|--:|---|",
         ]
     for clash in rows[:top]:
         volume = "" if clash.overlap_volume is None else f"{clash.overlap_volume:.4g}"
@@ -118,6 +118,7 @@ def to_markdown(report: Report, top: int = 20) -> str:
             clash.status,
             _escaped(clash.a),
             _escaped(clash.b),
+            inside(clash),
             brief(clash),
             volume,
             clash.evidence,
@@ -301,6 +302,8 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
 
 def _case_words(clash: Clash, unit: str | None) -> str:
     text = f"{clash.status} {clash.kind}"
+    if clash.penetration is not None:
+        text += f", penetration {inside(clash, unit=unit)}"
     if clash.distance is not None:
         text += f", distance {wording.distance(clash, unit=unit)} ({clash.evidence})"
     return f"{text}: {clash.note}" if clash.note else text

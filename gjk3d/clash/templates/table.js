@@ -41,7 +41,7 @@ const clashTable = (function () {
   const words = data.rows.map((row) =>
     [row.id, row.kind, row.status, ...sides(row).map((side) => data.parts[row[side]].name), row.group, row.note].join("\n").toLowerCase());
   const oneStatus = data.rows.every((row) => row.status === data.rows[0].status);
-  for (const [name, field] of [["volume", "overlap_volume"], ["group", "group"]])
+  for (const [name, field] of [["inside", "penetration"], ["volume", "overlap_volume"], ["group", "group"]])
     scroll.classList.toggle("no-" + name, data.rows.every((row) => row[field] === undefined));
   const kindOrder = Object.keys(data.meaning);
   const names = data.parts.map((part) => part.name);
@@ -83,10 +83,11 @@ const clashTable = (function () {
     distance.append(make("div", "", row.told.brief || "–"));
     if (row.kind !== "unchecked") distance.append(make("small", "", row.evidence));
     distance.title = data.decided[row.decided];
+    const inside = make("td", "right wide inside", row.told.inside || "");
     const volume = make("td", "right wide volume", row.overlap_volume === undefined ? "" : number(row.overlap_volume, 5));
     const group = make("td", "wide group");
     group.append(pathName(row.group || ""));
-    line.append(kind, parts, distance, volume, group);
+    line.append(kind, parts, inside, distance, volume, group);
     return line;
   }
   function spacer(rows) {

@@ -1,0 +1,110 @@
+"""``python -m tests.benchmarks.depths``: how long depth and penetration of bodies take, and how close the bounds are.
+
+CPU time of one call, the least of some; no peer answers these. Bounds are those of the depth, ``least / most`` is 1
+where it is exact.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+
+from .bodies import bumpy, cloud, ground, voxels
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "bodies"))
+import fits
+
+Case = tuple[str, Any, Any, np.ndarray]
+
+
+def pose_at(place: Any, seed: int) -> np.ndarray:
+    """A random rotation at a place."""
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = Rotation.random(random_state=seed).as_matrix(), place
+    return pose
+
+
+def cases(largest: int) -> Iterator[Case]:
+    """Meshes in each other, parts that are put together, and other bodies with shapes in their surface."""
+    for count in (10**3, 10**4, 10**5):
+        if count <= largest:
+            mesh = gk.Mesh(*(lambda model: (model.vertices, model.faces))(bumpy(count)))
+            for seed, far in ((2, 1.8), (3, 1.2), (4, 0.3)):
+                yield f"two meshes of {count}, {far} apart", mesh, mesh, pose_at((far, 0.0, 0.0), seed)
+    for fit in fits.fits():
+        yield fit.name, fit.a, fit.b, fit.pose
+    box, hull = gk.Box((0.6, 0.5, 0.7)), gk.ConvexHull(0.2 * np.random.default_rng(5).normal(size=(32, 3)))
+    arm = gk.Compound([(gk.Box((0.5, 0.1, 0.1)), None), (gk.Sphere(0.12), pose_at((0.25, 0.0, 0.0), 1))])
+    for host, place in ((ground(), (0.2, 0.1, 0.05)), (voxels(24), (0.3, 0.1, 0.2)), (cloud(10**4), (0.9, 0.3, 0.3))):
+        for name, guest in (("box", box), ("hull of 32", hull), ("compound of 2", arm)):
+            yield f"{host.name}, {name}", host.ours, guest, pose_at(place, 1)
+
+
+def timed(ask: Callable[[], Any], rounds: int) -> tuple[float, Any]:
+    """The least CPU time in ms, and the answer."""
+    best, answer = np.inf, ask()
+    for _ in range(rounds):
+        start = time.process_time()
+        answer = ask()
+        best = min(best, time.process_time() - start)
+    return 1e3 * best, answer
+
+
+def row(case: Case, rounds: int) -> str:
+    """One line of the table."""
+    name, a, b, pose = case
+    spent, found = timed(lambda: gk.signed_distance(a, b, None, pose), rounds)
+    cells = [
+        f"{spent:.1f}",
+        f"{-found.upper:.5g}",
+        f"{-found.lower:.5g}",
+        f"{found.upper / found.lower:.3f}",
+        "",
+        "",
+        "",
+    ]
+    try:
+        spent, inside = timed(lambda: gk.penetration(a, b, None, pose), rounds)
+        cells[4:] = f"{spent:.1f}", f"{inside.lower:.5g}", f"{inside.upper:.5g}"
+    except gk.errors.UnsupportedPair:
+        pass  # what has no closed surface
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def main(given: list[str] | None = None) -> int:
+    """Write a Markdown table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.depths", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--largest", type=int, default=10**4, help="triangles of a mesh, up to a hundred thousand")
+    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
+    arguments = parser.parse_args(given)
+    lines = [
+        "# Depth and penetration of bodies",
+        "",
+        "Written by `python -m tests.benchmarks.depths --out FILE`: ms of CPU time a call.",
+        "",
+        "| which | depth, ms | least | most | least / most | penetration, ms | least | most |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for case in cases(arguments.largest):
+        lines.append(row(case, arguments.rounds))
+        print(lines[-1], file=sys.stderr, flush=True)
+    text = "\n".join([*lines, ""])
+    if arguments.out:
+        arguments.out.write_text(text)
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

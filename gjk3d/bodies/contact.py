@@ -11,10 +11,11 @@ from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.distance import Thing, hulls_with_plane, in_order, pair_of
+from gjk3d.bodies.distance import Thing, in_order, pair_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, MeshPair, too_many
 from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
 from gjk3d.convex.pairs import Pairs
@@ -53,6 +54,9 @@ def meeting_points(
     if answer[1] > within:
         return np.zeros((0, 7)), np.zeros((0, 3))
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
+        a, b, rows_a, rows_b, _ = standing_in(a, b, row_a[None], row_b[None])
+        row_a, row_b = rows_a[0], rows_b[0]
+    if isinstance(a, Shape) and isinstance(b, Shape):
         found = _on_plane(a, b, row_a, row_b, answer, within)
     else:
         found = _of_parts(a, b, row_a, row_b, within, -answer[1])
@@ -63,9 +67,9 @@ def meeting_points(
     return _spread(points, normals, most)
 
 
-def _on_plane(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within: float) -> Points:
-    """Return the points of a body's convex hull: it stands on these."""
-    pairs = Pairs(hulls_with_plane(a, b))
+def _on_plane(a: Shape, b: Shape, row_a: Array, row_b: Array, answer: Array, within: float) -> Points:
+    """Return the points of a body's convex hull on a half-space: it stands on these."""
+    pairs = Pairs([a, b])
     which = np.array([[0, 1]])
     points, count = patch_points(
         pairs, which, pairs._table(which, which), np.stack([row_a, row_b]), answer[None].copy(), within, None, 1

@@ -313,7 +313,8 @@ def separating_axis(
             return at_once
     _, rows = question(a, b, pose_a, pose_b)
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
-        raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
+        name = type(a if isinstance(a, Halfspace) else b).__name__
+        raise UnsupportedPair(f"separating_axis takes polytopes: the axis of a {name} is its normal")
     if isinstance(a, Shape) and isinstance(b, Shape):
         check_polytopes(a, b, "separating_axis", False)
         out, kinds = _axes(a, b, rows)

@@ -14,6 +14,7 @@ from gjk3d.convex.checks import no_shape, three, vectors
 from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
+from gjk3d.narrow.pairs import SIDES
 from gjk3d.poses import STANDING, WIDTH, is_plain, parts, pose_rows
 from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
 from gjk3d.query.motion import Motion, standing
@@ -292,11 +293,12 @@ def _units(ways: Array, many: bool) -> Array:
 def planes_of(shape: Shape) -> Array:
     """Return the planes of a solid hull, about its core's centre, rows of a unit normal and its limit.
 
-    A half-space has its normal and offset.
+    A half-space has its normal and offset, a plane those of both sides.
     """
     ints, floats = _packed(shape)
     if isinstance(shape, Halfspace):
-        return floats[None, layout.FLOAT_HEAD :]
+        one = floats[None, layout.FLOAT_HEAD : SIDES]
+        return one if shape._sides == 1.0 else np.concatenate([one, -one])
     if ints[layout.KIND] != layout.HULL or not isinstance(shape, Polytope):
         return _NO_PLANES
     if "planes" not in shape._cache:

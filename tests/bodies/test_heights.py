@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError, UnsupportedPair
 from tests.bodies.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
+from tests.strategies import examples
 
 
 def columns(field: gk.HeightField, bottom: float = -50.0) -> list[tuple[gk.ConvexHull, Array]]:
@@ -142,6 +143,7 @@ def test_a_ground_whose_cells_floats_cannot_tell_apart_is_refused(height, pitch,
 # other pitches, and a bottom ------------------------------------------------------------------------------------------
 
 
+@examples(40)
 @given(st.integers(0, 2**32 - 1))
 def test_pitches_and_a_bottom_against_every_column(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -154,6 +156,7 @@ def test_pitches_and_a_bottom_against_every_column(seed: int) -> None:
     check_against_parts(field, own, other, parts, anywhere(rng, 0.3), anywhere(rng, 1.0))
 
 
+@examples(40)
 @given(st.integers(0, 2**32 - 1))
 def test_rays_at_a_ground_with_a_bottom(seed: int) -> None:
     """As at its columns, each a convex hull."""

@@ -15,6 +15,7 @@ import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError, UnsupportedPair
 from tests.bodies.every_kind import BOUNDED, Known
 from tests.bodies.places import anywhere, at, some_shape
+from tests.strategies import examples
 
 Array = NDArray[np.float64]
 
@@ -65,6 +66,7 @@ def check(plane: gk.Plane, known: Known, pose_a: Array, pose_b: Array, size: flo
 
 
 @pytest.mark.parametrize("kind", [*BOUNDED, "bottomed", "shell"])
+@examples(40)
 @given(seed=st.integers(0, 2**32 - 1), off=st.sampled_from([0.0, 1.0, 1e3]))
 def test_every_body_beside_a_plane(kind: str, seed: int, off: float) -> None:
     rng = np.random.default_rng(seed)
@@ -120,6 +122,7 @@ def test_in_the_plane_and_kissing_it() -> None:
     assert gk.signed_distance(plane, gk.Sphere(0.5), None, at(1e8, 1e8, 2.75)).distance == pytest.approx(0.25, abs=1e-6)
 
 
+@examples(40)
 @given(st.integers(0, 2**32 - 1))
 def test_convex_shapes_are_on_the_side_they_are_mostly_on(seed: int) -> None:
     """A plane is two half-spaces, and its signed distance the greater of theirs."""
@@ -167,6 +170,7 @@ def test_rays_meet_a_plane_from_either_side() -> None:
     assert scene.raycast((1, 0, -9), (0, 0, 1)).distance == pytest.approx(10.0)
 
 
+@examples(40)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["convex", "compound", "mesh", "cloud"]))
 def test_when_what_moves_meets_it(seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)
@@ -215,6 +219,35 @@ def test_contacts_gradients_and_scenes() -> None:
     assert set(scene.clearance().pair or ()) == {"box 1", "wall"}
     scene.remove("box 1")
     assert scene.clearance().distance == pytest.approx(0.1, abs=1e-12)
+
+
+@examples(40)
+@given(st.integers(0, 2**32 - 1))
+def test_scenes_answer_as_pairs_do(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    things = {"plane": (gk.Plane(rng.normal(size=3), 0.2), anywhere(rng, 1.0))}
+    for k in range(6):
+        things[f"shape {k}"] = some_shape(rng), anywhere(rng, 2.0)
+    for k, kind in enumerate(list(BOUNDED)[: seed % 6]):
+        things[kind] = BOUNDED[kind](k, 0.5).body if kind != "solid" else BOUNDED[kind]().body, anywhere(rng, 3.0)
+    scene = gk.Scene()
+    for name, (thing, pose) in things.items():
+        scene.add(name, thing, pose)
+    plane, here = things.pop("plane")
+    apart = {name: gk.signed_distance(plane, thing, here, pose) for name, (thing, pose) in things.items()}
+    met = {name for pair in scene.collisions() if "plane" in pair for name in pair} - {"plane"}
+    assert met == {name for name, answer in apart.items() if answer.lower <= 0.0}
+    for name in things:
+        scene.remove(name)
+        guest = scene.clearance(*things[name])
+        scene.add(name, *things[name])
+        assert guest.distance <= apart[name].upper
+    lonely = gk.Scene()
+    lonely.add("plane", plane, here)
+    for name, (thing, pose) in things.items():
+        found = lonely.clearance(thing, pose)
+        assert found.distance == pytest.approx(apart[name].distance, abs=1e-12)
+        assert bool(lonely.collisions(thing, pose)) == (apart[name].lower <= 0.0)
 
 
 def test_what_a_plane_is() -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import gjk3d as gk
 from gjk3d.errors import ShapeError
 from tests.bodies.places import anywhere, at, check_against_parts, some_compound, some_shape
+from tests.strategies import examples
 
 Array = NDArray[np.float64]
 
@@ -29,6 +30,7 @@ def rounded(shell: gk.Shell) -> list[tuple[Any, Array]]:
     return [(gk.Triangle(v).inflated(0.5 * shell.thickness), np.eye(4)) for v in mesh.vertices[mesh.faces]]
 
 
+@examples(40)
 @given(st.integers(0, 2**32 - 1))
 def test_against_every_rounded_triangle(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -42,6 +44,7 @@ def test_against_every_rounded_triangle(seed: int) -> None:
     check_against_parts(shell, rounded(shell), other, parts, anywhere(rng, 0.5), anywhere(rng, 1.0))
 
 
+@examples(40)
 @given(st.integers(0, 2**32 - 1))
 def test_it_is_nearer_than_its_mesh_by_half_the_thickness(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -152,14 +152,20 @@ class Plane(Halfspace):
     >>> wall, under = gk.Plane((0, 0, 1), 0), np.eye(4)
     >>> under[2, 3] = -3
     >>> gk.signed_distance(wall, gk.Sphere(1), None, under)
-    Distance: 2 along (0, 0, -1)
+    Distance: separated, 2 along (0, 0, -1)
     >>> under[2, 3] = -0.25
     >>> gk.signed_distance(wall, gk.Sphere(1), None, under).distance
     -0.75
     """
 
     __slots__ = ()
+    normal: Array
+    offset: float
     _sides = 2.0
+
+    def support(self, directions: Rows) -> Array:
+        """Raise UnboundedShapeError, whatever the directions: there is no farthest point; see `Shape.support`."""
+        return super().support(directions)
 
     @property
     def bounds(self) -> Array:
@@ -181,6 +187,14 @@ class Plane(Halfspace):
         height, slack = self._heights(p)
         inside = np.abs(height) <= slack
         return bool(inside[0]) if single else inside
+
+    def surface(self, resolution: int = 32) -> surfaces.Surface:
+        """Raise UnboundedShapeError: the plane has no end; see `Shape.surface`."""
+        return super().surface(resolution)
+
+    def scaled(self, factors: FactorsLike) -> Shape:
+        """Return the plane of the scaled points; see `Shape.scaled`."""
+        return super().scaled(factors)
 
     def inflated(self, radius: float) -> Shape:
         """Return the plane for a radius of 0; a plate has no end either, and is no half-space; see `Shape.inflated`."""

@@ -88,8 +88,12 @@ def _square(plane: Plane, body: Thing, at_plane: Array, at_body: Array, moving: 
         out = np.zeros((count, at_plane.shape[1]))
         out[:, :12], out[:, WAY:TURN] = rows[:, :12], at_plane[:, WAY:TURN]
         rows = out
-    corners = [(x, y, 0.0) for x in (-half, half) for y in (-half, half)]
-    return ConvexHull(corners), rows, ROUNDING * (far + abs(plane.offset))
+    square = _of_width(half) if moving else body._cached("square", lambda: _of_width(half))
+    return square, rows, ROUNDING * (far + abs(plane.offset))
+
+
+def _of_width(half: float) -> Shape:
+    return ConvexHull([(x, y, 0.0) for x in (-half, half) for y in (-half, half)])
 
 
 def _axes(normal: Array) -> Array:

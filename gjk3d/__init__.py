@@ -24,6 +24,7 @@ _WHERE = {
     "Cone": "shapes.cone",
     "Ellipsoid": "shapes.ellipsoid",
     "Halfspace": "shapes.halfspace",
+    "Plane": "shapes.halfspace",
     "ConvexHull": "shapes.convex_hull",
     "Rounded": "shapes.combined",
     "Composed": "shapes.composed",
@@ -79,6 +80,7 @@ _WHERE = {
     "Compound": "bodies.compound",
     "HeightField": "bodies.heights",
     "PointCloud": "bodies.cloud",
+    "Shell": "bodies.shell",
     "from_implicit": "bodies.conversions",
     "VoxelGrid": "bodies.voxels",
     "CollisionManager": "compat",
@@ -99,6 +101,7 @@ if TYPE_CHECKING:
     from gjk3d.bodies.files import load as load
     from gjk3d.bodies.heights import HeightField as HeightField
     from gjk3d.bodies.mesh import Mesh as Mesh
+    from gjk3d.bodies.shell import Shell as Shell
     from gjk3d.bodies.voxels import VoxelGrid as VoxelGrid
     from gjk3d.compat import CollisionManager as CollisionManager
     from gjk3d.compat import scene_to_collision as scene_to_collision
@@ -157,6 +160,7 @@ if TYPE_CHECKING:
     from gjk3d.shapes.cylinder import Cylinder as Cylinder
     from gjk3d.shapes.ellipsoid import Ellipsoid as Ellipsoid
     from gjk3d.shapes.halfspace import Halfspace as Halfspace
+    from gjk3d.shapes.halfspace import Plane as Plane
     from gjk3d.shapes.mapped import Support as Support
     from gjk3d.shapes.simplices import Point as Point
     from gjk3d.shapes.simplices import Segment as Segment

@@ -13,11 +13,14 @@ from gjk3d.frozen import Frozen
 SURFACE = gk.Box((1, 2, 1)).surface()
 MAKE = {name: lambda spec=spec: build(spec) for name, spec in SHAPES.items()} | {
     "halfspace": lambda: gk.Halfspace((0, 0, 1), 0.1),
+    "plane": lambda: gk.Plane((0, 0, 1), 0.1),
     "mesh": lambda: gk.Mesh(SURFACE.vertices, SURFACE.faces, name="part"),
     "compound": lambda: gk.Compound([(gk.Box((1, 1, 1)), None), (gk.Sphere(1), np.eye(4))]),
     "voxels": lambda: gk.VoxelGrid(np.ones((2, 3, 2), dtype=bool), 0.5),
     "cloud": lambda: gk.PointCloud([(0, 0, 0), (1, 2, 3)], 0.1),
     "heights": lambda: gk.HeightField(np.zeros((5, 5)), 1.0, (-2, -2)),
+    "ground with a bottom": lambda: gk.HeightField(np.zeros((5, 5)), (1.0, 2.0), (-2, -2), bottom=-1),
+    "shell": lambda: gk.Shell(gk.Mesh(SURFACE.vertices, SURFACE.faces), 0.1),
     "ball": lambda: gk.BoundingSphere((1, 2, 3), 4),
     "boxes": lambda: gk.AABB([(0, 0, 0), (1, 1, 1)], [(1, 1, 1), (2, 2, 2)]),
     "turned box": lambda: gk.OBB(np.eye(4), (1, 2, 3)),

@@ -25,6 +25,9 @@ THINGS = {name: build(spec) for name, spec in SHAPES.items()} | {
     "compound": gk.Compound([(gk.Box((1, 1, 1)), None), (BALL, naive.pose(translation=(1, 0, 0)))]),
     "voxels": gk.VoxelGrid(np.ones((2, 3, 2), dtype=bool), 0.5),
     "cloud": gk.PointCloud(np.random.default_rng(1).normal(size=(40, 3)), 0.1),
+    "thin plane": gk.Plane((0, 0, 1), 0.1),
+    "shell": gk.Shell(gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]), 0.2),
+    "slab": gk.HeightField(np.zeros((5, 5)), (1.0, 0.5), (-2, -2), bottom=-0.5),
     "ground": gk.HeightField(np.zeros((5, 5)), 1.0, (-2, -2)),
 }
 POSES = np.array([naive.pose(translation=(0.3, 0.2, z)) for z in (3.0, 0.9, 0.25, 0.0, -3.0)])

@@ -74,6 +74,10 @@ class Parts(ABC):
         """Return one part in its own frame."""
 
     @abstractmethod
+    def ends(self, n: Array) -> Array:
+        """Return the lowest and the highest point along n of each part, or of several that are one, (k, 2, 3)."""
+
+    @abstractmethod
     def points(self) -> Array:
         """Return a point of every connected piece at least, (k, 3)."""
 

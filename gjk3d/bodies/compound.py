@@ -155,7 +155,9 @@ def _flattened(item: Any, what: str) -> list[Part]:
         placed = composed(rows[0, :12], inner) if (rows != IDENTITY).any() else inner
         return [(part, _frozen(row)) for (part, _), row in zip(thing._parts, placed, strict=True)]
     if isinstance(thing, Halfspace):
-        raise ShapeError(f"Compound: {what} is a Halfspace, which has no end: use a large gjk3d.Box instead")
+        raise ShapeError(
+            f"Compound: {what} is a {type(thing).__name__}, which has no end: use a large gjk3d.Box instead"
+        )
     if isinstance(thing, Body) and not isinstance(thing, Mesh):
         raise ShapeError(f"Compound: {what} is a {type(thing).__name__}: ask about it beside the compound instead")
     if not isinstance(thing, (Shape, Mesh)):

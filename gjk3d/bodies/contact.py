@@ -10,11 +10,12 @@ from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.distance import Thing, hulls_with_plane, in_order, pair_of
+from gjk3d.bodies.distance import Thing, in_order, pair_of
 from gjk3d.bodies.manifolds import WIDTH, points_of_parts
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.pushes import LEVEL, of_faces
 from gjk3d.bodies.spread import kept
 from gjk3d.bodies.traversal import crossings
@@ -47,15 +48,18 @@ def meeting_points(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, wi
     if answer[1] > within:
         return np.zeros((0, WIDTH))
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
+        a, b, rows_a, rows_b, _ = standing_in(a, b, row_a[None], row_b[None])
+        row_a, row_b = rows_a[0], rows_b[0]
+    if isinstance(a, Shape) and isinstance(b, Shape):
         points = _on_plane(a, b, row_a, row_b, answer, within)
     else:
         points = _of_parts(a, b, row_a, row_b, within, -answer[1])
     return kept(points if len(points) else answer[None, _POINT_IN_ANSWER], most)
 
 
-def _on_plane(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within: float) -> Array:
-    """Return the points of a body's convex hull: it stands on these."""
-    pairs = Pairs(hulls_with_plane(a, b))
+def _on_plane(a: Shape, b: Shape, row_a: Array, row_b: Array, answer: Array, within: float) -> Array:
+    """Return the points of a body's convex hull on a half-space: it stands on these."""
+    pairs = Pairs([a, b])
     which = np.array([[0, 1]])
     points, count = patch_points(
         pairs, which, pairs._table(which, which), np.stack([row_a, row_b]), answer[None].copy(), within, None, 1

@@ -12,20 +12,17 @@ from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.depth import depth
 from gjk3d.bodies.gaps import TIGHT_CURVED, TIGHT_POLYTOPE, distance_rows
 from gjk3d.bodies.heights import HeightField
-from gjk3d.bodies.hulls import placing
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import APART, MeshPair, meet_many
 from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.walk import bench, meet_rows
 from gjk3d.convex.rows import NO_POSE, Rows, Wanted, in_chunks, mirror
-from gjk3d.convex.solve import way
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, WIDTH, relative
 from gjk3d.results import Status
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints
 
 _CHUNK = 256  #: rows a call into the kernels: of large bodies each may take a millisecond
@@ -60,9 +57,10 @@ def _ordered(a: Any, b: Any, rows: Rows) -> tuple[bool, Body, Any, Rows]:
 
 def check_an_end(b: Thing) -> None:
     """Raise where the second of two in order has no end: then neither has."""
-    if isinstance(b, HeightField):
+    if isinstance(b, HeightField) and b.bottom == -inf:
         raise UnsupportedPair(
-            "two HeightFields: both go down without end; make one of them a gjk3d.Mesh or a Compound that has one"
+            "two HeightFields: both go down without end; give one of them a bottom, HeightField(..., bottom=z), or make"
+            " it a gjk3d.Mesh"
         )
 
 
@@ -107,7 +105,7 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
 
 def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     """Answer distances of two of which one is a body."""
-    _check_no_log(wanted)
+    check_no_log(wanted)
     swapped, a, b, rows = _ordered(a, b, rows)
     both = walked(a, b)
     if both is None:
@@ -148,7 +146,8 @@ def _into_world(row: Array, out: Array) -> None:
         out[column : column + 3] = turn @ out[column : column + 3] + shift
 
 
-def _check_no_log(wanted: Wanted) -> None:
+def check_no_log(wanted: Wanted) -> None:
+    """Raise where a trace is asked for."""
     if wanted.log is not None:
         raise UnsupportedPair("trace is of convex shapes: ask about the hull(), or about the parts of the mesh")
 
@@ -183,48 +182,3 @@ def _overlapping(x: BodyPair, mode: int, out: Array) -> tuple[int, bool]:
     narrowly = deep.most - deep.least <= max(relative_width * x.error / ROUNDING, errors * x.error)
     # they meet, so there is a common point, to rounding; how deep they are besides is another question
     return int(Status.TOUCHING if narrowly and not deep.least > 0.0 else Status.OVERLAPPING), narrowly
-
-
-# --- half-spaces: what has an end is as far from one, and as deep in it, as its hull ---------------------------------
-
-
-def hulls_with_plane(a: Thing, b: Thing) -> tuple[Shape, Shape]:
-    """Return the two, one of them a half-space, with its hull in place of the body."""
-    if isinstance(b, Halfspace):
-        return _hull_of(a, b), b
-    assert isinstance(a, Halfspace)
-    return a, _hull_of(b, a)
-
-
-def _hull_of(body: Thing, plane: Halfspace) -> Shape:
-    hull = None if isinstance(body, HeightField) else parts_of(body).hull()
-    if hull is None:
-        raise UnsupportedPair(
-            f"{type(body).__name__} against {type(plane).__name__}: use a large gjk3d.Box in place of the half-space"
-        )
-    return hull
-
-
-def _placing(a: Thing, b: Thing) -> float:
-    return placing(b if isinstance(a, Halfspace) else a)
-
-
-def collide_with_plane(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
-    """Tell whether a body and a half-space meet."""
-    hulls = hulls_with_plane(a, b)
-    return way(*hulls).collide(*hulls, rows, margin + _placing(a, b))
-
-
-def solve_with_plane(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Answer distances of a body and a half-space."""
-    _check_no_log(wanted)
-    hulls = hulls_with_plane(a, b)
-    way(*hulls).solve(*hulls, rows, wanted, out, flags)
-    error = _placing(a, b)
-    unsigned = wanted.mode == narrow.UNSIGNED
-    some = out[:, 2] > 0.0 if unsigned else slice(None)  # where they overlap it is 0, and no number
-    out[some, 1], out[some, 2] = out[some, 1] - error, out[some, 2] + error
-    if unsigned:
-        out[:, 1] = np.maximum(out[:, 1], 0.0)
-    apart, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
-    flags[(apart & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING

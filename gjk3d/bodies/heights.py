@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import inf
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from gjk3d.bodies.base import Body, Packed, Parts
 from gjk3d.bodies.bvh import parted, straight
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import PRISMS, Given
-from gjk3d.bodies.parts import given, turned
+from gjk3d.bodies.parts import ends_of, given, turned
 from gjk3d.errors import ShapeError, UnboundedShapeError
-from gjk3d.poses import translations
+from gjk3d.poses import IDENTITY, translations
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import number
 from gjk3d.shapes.base import Shape
@@ -17,6 +22,9 @@ from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.layout import in_range
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array, Ints, RowsLike, VectorLike
+
+if TYPE_CHECKING:
+    from gjk3d.bodies.surface import TriangleSurface
 
 _PRISM = np.array([layout.HULL, 6, 0, 1, layout.NONE], dtype=np.int64)
 #: of each half of a cell, its corners as steps along the grid, anticlockwise from above
@@ -31,15 +39,14 @@ class Prisms(Parts):
     They are numbered by blocks of cells, in the order of a tree over these.
     """
 
-    __slots__ = ("_bottom", "_cells", "_heights", "_links", "_nodes", "_origin", "_pitch")
+    __slots__ = ("_bottom", "_cells", "_field", "_heights", "_links", "_nodes", "_origin", "_pitch")
 
-    def __init__(self, heights: Array, pitch: float, origin: Array, depth: float) -> None:
-        """Take how far below the lowest place the bottom is."""
-        low = float(heights.min())
-        self._heights, self._pitch, self._origin, self._bottom = heights, pitch, origin, low - depth
+    def __init__(self, field: HeightField, bottom: float) -> None:
+        heights, pitch, origin = field.heights, field._steps, field.origin
+        self._field, self._heights, self._pitch, self._origin, self._bottom = field, heights, pitch, origin, bottom
         self.count = 2 * (heights.shape[0] - 1) * (heights.shape[1] - 1)
         self.reach = float(np.abs(self.box).max())
-        self.endless = True
+        self.endless = field.bottom == -inf
         blocks, self._cells, begins = _blocks(heights.shape[0] - 1, heights.shape[1] - 1)
         low_xy, high_xy = origin + pitch * blocks[:, :2], origin + pitch * blocks[:, 2:]
         top = np.array([heights[i : k + 1, j : m + 1].max() for i, j, k, m in blocks.tolist()])
@@ -59,7 +66,7 @@ class Prisms(Parts):
         """See `Parts`."""
         x, y = self._origin
         nx, ny = self._heights.shape
-        far = x + (nx - 1) * self._pitch, y + (ny - 1) * self._pitch
+        far = x + (nx - 1) * self._pitch[0], y + (ny - 1) * self._pitch[1]
         return np.array([x, y, self._bottom, *far, float(self._heights.max())])
 
     def _corners(self, which: Ints) -> Array:
@@ -96,8 +103,7 @@ class Prisms(Parts):
         return Packed(_PRISM, floats.ravel(), starts)
 
     def _give(self) -> Given:
-        x, y = self._origin.tolist()
-        grid = np.array([x, y, self._pitch, self._bottom])
+        grid = np.array([*self._origin, *self._pitch, self._bottom, self._bottom if self.endless else -inf])
         return given(
             PRISMS, self._nodes, self._links, self._heights, self._cells[:, None], _PRISM, grid, reach=self.reach,
             points=self.points(),
@@ -125,9 +131,27 @@ class Prisms(Parts):
         """See `Parts`."""
         return ConvexHull(self._local(np.array([part]))[0])
 
+    def ends(self, n: Array) -> Array:
+        """See `Parts`."""
+        corners = self._field.surface().vertices
+        return ends_of(corners, np.zeros(len(corners), dtype=np.int64), n)
+
     def points(self) -> Array:
         """See `Parts`: what has no end is inside nothing."""
-        return np.zeros((0, 3))
+        return np.zeros((0, 3)) if self.endless else self._field.surface().vertices[:1]
+
+    def hull(self) -> Shape | None:
+        """See `Parts`."""
+        return None if self.endless else self._field.hull()
+
+    @property
+    def solids(self) -> list[tuple[TriangleSurface, Array]]:
+        """See `Parts`."""
+        return [] if self.endless else [(self._field._skin, IDENTITY[0])]
+
+    def samples(self) -> Array:
+        """See `Parts`."""
+        return self.points() if self.endless else self._field.surface().vertices
 
 
 def _blocks(nx: int, ny: int) -> tuple[Ints, Ints, Ints]:
@@ -142,27 +166,51 @@ def _blocks(nx: int, ny: int) -> tuple[Ints, Ints, Ints]:
     return np.hstack([low, high]), (2 * cells[:, None] + np.arange(2)).ravel(), begins
 
 
-class HeightField(Body):
-    """Ground: heights over a grid, two triangles a cell, solid below them without end.
+def rim_of(nx: int, ny: int) -> Ints:
+    """Return the vertices of a grid's rim, anticlockwise from above."""
+    grid = np.arange(nx * ny).reshape(nx, ny)
+    return np.concatenate([grid[:-1, 0], grid[-1, :-1], grid[:0:-1, -1], grid[0, :0:-1]])
 
-    `gjk3d.collide`, `distance`, `contact` and their like take it on either side, against all that has an end; the
-    answers are those of the solid, exact. In overlap the depth comes with bounds, as a `Compound` has it; a thing that
-    has fallen through the ground is inside it.
+
+def _faces_down(nx: int, ny: int) -> Ints:
+    """Return the triangles of the walls below the rim of a grid, and of its bottom, (m, 3), anticlockwise from outside.
+
+    Vertices are those of the grid, then as many on the bottom as are on the rim, and the bottom's middle.
+    """
+    top = rim_of(nx, ny)
+    low = nx * ny + np.arange(len(top))
+    p, q, p_low, q_low = top, np.roll(top, -1), low, np.roll(low, -1)
+    middle = np.full(len(top), nx * ny + len(top))
+    return np.concatenate(
+        [np.column_stack(corners) for corners in ((q, p, p_low), (q, p_low, q_low), (q_low, p_low, middle))]
+    )
+
+
+class HeightField(Body):
+    """Ground: heights over a grid, two triangles a cell, solid below them, without end or down to a bottom.
+
+    `gjk3d.collide`, `distance`, `contact` and their like take it on either side; without a bottom, against all that has
+    an end. The answers are those of the solid, exact. In overlap the depth comes with bounds, as a `Compound` has it; a
+    thing that has fallen through the ground is inside it, and one that is below a bottom is not.
 
     Parameters
     ----------
     heights : (nx, ny) float
         The height z over the place ``origin + pitch * (i, j)``. The triangles of a cell meet over the line from
         [i, j] to [i + 1, j + 1].
-    pitch : float
-        How far apart the places are.
+    pitch : float or (2,) float
+        How far apart the places are, either way or along x and along y.
     origin : (2,) float
         x and y of the place [0, 0].
+    bottom : float
+        The z down to which it is solid, no higher than any height: minus infinity, so that it goes down without end.
+        With a bottom it has a hull and a closed `surface`, and is taken where what has no end is refused. Where a
+        height is that of the bottom, the ground is as thin as paper there.
 
     Raises
     ------
     ShapeError
-        Where there are fewer than 2 x 2 heights, or one is not finite; naming which.
+        Where there are fewer than 2 x 2 heights, or one is not finite or below the bottom; naming which.
 
     Examples
     --------
@@ -176,14 +224,24 @@ class HeightField(Body):
     >>> pose[2, 3] = -7
     >>> gk.collide(ground, ball, None, pose)
     True
+    >>> slab = gk.HeightField(ground.heights, (0.1, 0.2), bottom=-1)    # twice as wide, and nothing below z = -1
+    >>> slab.bounds.tolist(), round(gk.distance(slab, ball, None, pose).distance, 9)
+    ([[0.0, 0.0, -1.0], [10.0, 20.0, 1.0]], 5.5)
     """
 
-    __slots__ = ("heights", "origin", "pitch")
+    __slots__ = ("bottom", "heights", "origin", "pitch")
+    bottom: float
     heights: Array
     origin: Array
-    pitch: float
+    pitch: float | Array
 
-    def __init__(self, heights: RowsLike, pitch: float, origin: VectorLike = (0.0, 0.0)) -> None:
+    def __init__(
+        self,
+        heights: RowsLike,
+        pitch: float | VectorLike,
+        origin: VectorLike = (0.0, 0.0),
+        bottom: float = -inf,
+    ) -> None:
         try:
             raw = np.asarray(heights)
             place = np.asarray(origin)
@@ -206,39 +264,66 @@ class HeightField(Body):
         own = np.array(raw, dtype=np.float64, order="C") + 0.0
         in_range(own, "HeightField: heights")
         in_range(place, "HeightField: origin")
-        step = number(pitch, "HeightField: pitch")
-        reach = max(float(np.abs(own).max()), float(np.abs(place).max()))
-        if reach > _FARTHEST * step:
+        step = _pitch(pitch)
+        floor = _bottom(bottom, own)
+        reach = max(float(np.abs(own).max()), float(np.abs(place).max()), 0.0 if floor == -inf else abs(floor))
+        least = float(np.min(step))
+        if reach > _FARTHEST * least:
             raise ShapeError(
-                f"HeightField: heights and origin reach {reach:g} at a pitch of {step:g}, over {_FARTHEST:g} of it,"
+                f"HeightField: heights and origin reach {reach:g} at a pitch of {least:g}, over {_FARTHEST:g} of it,"
                 " so that floats cannot tell its cells apart: are both in one unit?"
             )
-        self._set(heights=own, origin=np.array(place, dtype=np.float64) + 0.0, pitch=step)
+        self._set(bottom=floor, heights=own, origin=np.array(place, dtype=np.float64) + 0.0, pitch=step)
 
     def __repr__(self) -> str:
         nx, ny = self.heights.shape
-        return f"<HeightField {nx} x {ny}, pitch {self.pitch:g}, from {self.heights.min():g} to {self.heights.max():g}>"
+        pitch = " x ".join(f"{step:g}" for step in np.atleast_1d(self.pitch))
+        bottom = "" if self.bottom == -inf else f", bottom {self.bottom:g}"
+        low, high = self.heights.min(), self.heights.max()
+        return f"<HeightField {nx} x {ny}, pitch {pitch}, from {low:g} to {high:g}{bottom}>"
 
     @property
-    def _order(self) -> tuple[int, int]:
+    def _steps(self) -> Array:
+        """The pitch along x and along y."""
+        return np.array(np.broadcast_to(self.pitch, 2), dtype=np.float64)
+
+    def _find_order(self) -> tuple[int, int]:
         """See `Body`: before all others, so that the kernels work in the frame of its grid."""
-        return -1, self.heights.size
+        return -1 if self.bottom == -inf else 0, super()._find_order()[1]
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner, (2, 3) float: none, so `UnboundedShapeError` is raised."""
-        raise UnboundedShapeError("a HeightField goes down without end: it has no bounds")
+        """Least and greatest corner, (2, 3) float; without a bottom there are none: `UnboundedShapeError` is raised."""
+        if self.bottom == -inf:
+            raise UnboundedShapeError(
+                "a HeightField goes down without end: it has no bounds; give it a bottom, HeightField(..., bottom=z)"
+            )
+        return super().bounds
 
     @property
     def _limits(self) -> list[tuple[Array, float]]:
         """Half-spaces, normals and offsets, that hold all of it: what lies above, and beyond each of four sides."""
-        far = self.origin + self.pitch * (np.array(self.heights.shape) - 1.0)
+        far = self.origin + self._steps * (np.array(self.heights.shape) - 1.0)
         x, y, z = np.eye(3)
         sides = [(x, far[0]), (y, far[1]), (-x, -self.origin[0]), (-y, -self.origin[1])]
         return [(z, float(self.heights.max())), *((n, float(d)) for n, d in sides)]
 
+    def hull(self) -> Shape:
+        """Return the convex hull of a ground with a bottom, a shape that every query takes.
+
+        Raises
+        ------
+        UnboundedShapeError
+            Where it goes down without end.
+        """
+        if self.bottom == -inf:
+            raise UnboundedShapeError(
+                "a HeightField goes down without end: it has no hull; give it a bottom, HeightField(..., bottom=z)"
+            )
+        return self._cached("hull", lambda: ConvexHull(self.surface().vertices))
+
     def surface(self, resolution: int = 32) -> Surface:
-        """Return the ground as triangles, without sides or bottom.
+        """Return the ground as triangles: without sides or bottom where it goes down without end, else closed.
 
         Parameters
         ----------
@@ -248,14 +333,25 @@ class HeightField(Body):
         Returns
         -------
         Surface
-            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int, seen anticlockwise from above.
+            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int, the ground's first, seen anticlockwise from outside.
         """
         nx, ny = self.heights.shape
         i, j = (index.ravel() for index in np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij"))
-        flat = self.origin + self.pitch * np.column_stack([i, j])
+        flat = self.origin + self._steps * np.column_stack([i, j])
         cells = np.column_stack([index.ravel() for index in np.meshgrid(range(nx - 1), range(ny - 1), indexing="ij")])
-        faces = (cells[:, None, None] + _STEPS) @ np.array([ny, 1])
-        return Surface(np.column_stack([flat, self.heights.ravel()]), faces.reshape(-1, 3))
+        vertices = np.column_stack([flat, self.heights.ravel()])
+        faces = ((cells[:, None, None] + _STEPS) @ np.array([ny, 1])).reshape(-1, 3)
+        if self.bottom == -inf:
+            return Surface(vertices, faces)
+        rim = vertices[rim_of(nx, ny)]
+        low = np.vstack([rim, 0.5 * (vertices[0] + vertices[-1])])
+        low[:, 2] = self.bottom
+        return Surface(np.vstack([vertices, low]), np.vstack([faces, _faces_down(nx, ny)]))
+
+    @property
+    def _skin(self) -> Mesh:
+        """The ground as a mesh: closed where it has a bottom."""
+        return self._cached("skin", lambda: Mesh(*self.surface()))
 
     def _build_parts(self) -> Parts:
         return self._columns(self._least_depth)
@@ -263,11 +359,12 @@ class HeightField(Body):
     @property
     def _least_depth(self) -> float:
         nx, ny = self.heights.shape
-        size: float = self.pitch * (nx + ny) + float(np.ptp(self.heights))
+        size: float = float(np.max(self.pitch)) * (nx + ny) + float(np.ptp(self.heights))
         return 4.0 * size
 
     def _columns(self, depth: float) -> Prisms:
-        return Prisms(self.heights, self.pitch, self.origin, depth)
+        """Return the columns down to the bottom, or where there is none to so far below the lowest place."""
+        return Prisms(self, float(self.heights.min()) - depth if self.bottom == -inf else self.bottom)
 
     def _parts_near(self, reach: float, shift: Array) -> Parts:
         """Return the columns, so deep that a thing there can be moved out of them, but not through them.
@@ -277,8 +374,31 @@ class HeightField(Body):
         """
         low = float(self.heights.min())
         depth = least = self._least_depth
-        while min(float(shift[2]), low) - 23.0 * reach < low - 0.5 * depth:
+        while self.bottom == -inf and min(float(shift[2]), low) - 23.0 * reach < low - 0.5 * depth:
             depth *= 2.0
         if depth == least:
             return self._as_parts()
         return self._cached(f"columns down by {depth}", lambda: self._columns(depth))
+
+
+def _pitch(pitch: Any) -> float | Array:
+    if np.ndim(pitch) == 0:
+        return number(pitch, "HeightField: pitch")
+    steps: Sequence[float] = np.asarray(pitch).tolist()
+    if len(steps) != 2:
+        raise ShapeError(f"HeightField: pitch is {pitch!r:.60}, expected one length, or two, along x and along y")
+    return np.array([number(step, f"HeightField: pitch[{k}]") for k, step in enumerate(steps)])
+
+
+def _bottom(bottom: float, heights: Array) -> float:
+    if bottom == -inf:
+        return -inf
+    z = number(bottom, "HeightField: bottom", positive=False)
+    low = float(heights.min())
+    if z > low:
+        i, j = np.unravel_index(int(heights.argmin()), heights.shape)
+        raise ShapeError(
+            f"HeightField: heights[{i}, {j}] is {low:g}, below the bottom at {z:g}: lower that, or raise the heights, "
+            "as np.maximum(heights, bottom) does"
+        )
+    return z

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.parts import parts_of
 from gjk3d.errors import UnboundedShapeError, UnsupportedPair
@@ -36,7 +35,7 @@ def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
         if isinstance(x, Shape):
             hulls.append(x)
             continue
-        hull = None if isinstance(x, HeightField) else parts_of(x).hull()
+        hull = parts_of(x).hull()
         if hull is None or not hull._packed[0][layout.POLYTOPE] or hull._packed[1][layout.RADIUS] != 0.0:
             what = "which has no hull" if hull is None else "whose hull is none"
             raise UnsupportedPair(
@@ -58,9 +57,10 @@ def shape_round(body: Body) -> Shape:
     UnboundedShapeError
         Of a height field, which has no end.
     """
-    if isinstance(body, HeightField):
+    if body._as_parts().endless:
         raise UnboundedShapeError(
-            "a HeightField goes down without end; of its surface alone ask gjk3d.Mesh(*field.surface())"
+            "a HeightField goes down without end; give it a bottom, or of its surface alone ask "
+            "gjk3d.Mesh(*field.surface())"
         )
     return body._cached("shape round", lambda: _shape_round(body))
 

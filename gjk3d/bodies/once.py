@@ -10,7 +10,6 @@ import numpy as np
 
 from gjk3d.bodies.distance import in_order, walked
 from gjk3d.bodies.gaps import distance_rows
-from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import prepared_meshes
 from gjk3d.bodies.walk import APART, HELD, MEET, bench, meet_rows
@@ -38,8 +37,8 @@ def prepare(a: Any, b: Any) -> Quick | None:
         return prepared_meshes(a, b)
     swap = not in_order(a, b)
     first, second = (b, a) if swap else (a, b)
-    parts = None if isinstance(second, HeightField) else walked(first, second)
-    if parts is None:
+    parts = walked(first, second)
+    if parts is None or parts[1].endless:
         return None
     one, two = (each.given for each in parts)
 

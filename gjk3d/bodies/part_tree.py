@@ -17,19 +17,20 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
-#: how parts are given: corners, (m, 9); places of shapes, (m, 3); pose rows; heights over a grid
+#: how parts are given: corners, (m, 9), and in the floats a radius; places of shapes, (m, 3); pose rows; heights over a
+#: grid
 TRIANGLES, COPIES, PLACED, PRISMS = range(4)
 #: what is inside: nothing; what the skin holds; what closed meshes at poses hold
 OPEN, SKIN, SOLIDS = range(3)
 #: columns of a part: where it begins in the ints and the floats, its pose row; of a column of the ground which it is
 FIRST_INT, FIRST_FLOAT, ROW = range(3)
 CELL = 0
-#: floats of the ground: where it begins along x and y, its pitch, its bottom
-LEFT, FRONT, PITCH, BOTTOM = range(4)
+#: floats of the ground: where it begins along x and y, its pitches, its bottom, and below what it goes on without end
+LEFT, FRONT, PITCH_X, PITCH_Y, BOTTOM, ENDLESS = range(6)
 WIDEST = layout.FLOAT_HEAD + 18  #: floats of the largest part that is unpacked
 
 _GROWN = 16.0 * 2.0**-52
-_CENTER, _RHO, _HEAD = layout.CENTER, layout.RHO, layout.FLOAT_HEAD
+_CENTER, _RADIUS, _RHO, _HEAD = layout.CENTER, layout.RADIUS, layout.RHO, layout.FLOAT_HEAD
 
 
 class PartTree(NamedTuple):
@@ -99,14 +100,15 @@ def _triangle_into(c: Array, k: int, f: Array) -> None:
 @kernel
 def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
     """Write the column below half a cell of the ground, and where its middle is."""
-    h, left, front, pitch, bottom = t.places, t.floats[LEFT], t.floats[FRONT], t.floats[PITCH], t.floats[BOTTOM]
+    h, left, front, bottom = t.places, t.floats[LEFT], t.floats[FRONT], t.floats[BOTTOM]
+    dx, dy = t.floats[PITCH_X], t.floats[PITCH_Y]
     cell, half = number // 2, number % 2
     ny = h.shape[1] - 1
     i, j = cell // ny, cell % ny
     i1, j1 = (i + 1, j) if half == 0 else (i + 1, j + 1)
     i2, j2 = (i + 1, j + 1) if half == 0 else (i, j + 1)
-    x0, x1, x2 = left + pitch * i, left + pitch * i1, left + pitch * i2
-    y0, y1, y2 = front + pitch * j, front + pitch * j1, front + pitch * j2
+    x0, x1, x2 = left + dx * i, left + dx * i1, left + dx * i2
+    y0, y1, y2 = front + dy * j, front + dy * j1, front + dy * j2
     z0, z1, z2 = h[i, j], h[i1, j1], h[i2, j2]
     x, y = 0.5 * (min(x0, x1, x2) + max(x0, x1, x2)), 0.5 * (min(y0, y1, y2) + max(y0, y1, y2))
     z = 0.5 * (bottom + max(z0, z1, z2))
@@ -127,10 +129,11 @@ def part_at(t: PartTree, k: int, f: Array, row: Array) -> Core:
     """Return part k, and write its pose row; ``f`` is room for its floats, cleared once."""
     if t.kind == TRIANGLES:
         _triangle_into(t.places, k, f)
+        f[_RADIUS] = t.floats[0]
         _put_pose(row, 0.0, 0.0, 0.0)
         return Core(t.ints[0:], f[0:])
     if t.kind == PRISMS:
-        f[_CENTER] = f[_CENTER + 1] = f[_CENTER + 2] = 0.0
+        f[_CENTER] = f[_CENTER + 1] = f[_CENTER + 2] = f[_RADIUS] = 0.0
         _prism_into(t, t.table[k, CELL], f, row)
         return Core(t.ints[0:], f[0:])
     if t.kind == COPIES:
@@ -187,13 +190,13 @@ def node_gap(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
 def column_gap(m: Rigid, a: PartTree, k: int, b: PartTree, j: int, box: Array) -> float:
     """Return how far column k of the ground is at least from a box, ``box`` being room for its own, along the axes."""
     h, ny = a.places, a.places.shape[1] - 1
-    cell, half, pitch = a.table[k, CELL] // 2, a.table[k, CELL] % 2, a.floats[PITCH]
+    cell, half, dx, dy = a.table[k, CELL] // 2, a.table[k, CELL] % 2, a.floats[PITCH_X], a.floats[PITCH_Y]
     u, v = cell // ny, cell % ny
     top = max(h[u, v], max(h[u + 1, v + 1], h[u + 1, v] if half == 0 else h[u, v + 1]))
     more = _GROWN * a.reach
-    box[0, 0], box[0, 1] = a.floats[LEFT] + pitch * (u + 0.5), a.floats[FRONT] + pitch * (v + 0.5)
+    box[0, 0], box[0, 1] = a.floats[LEFT] + dx * (u + 0.5), a.floats[FRONT] + dy * (v + 0.5)
     box[0, 2] = 0.5 * (top + a.floats[BOTTOM])
-    box[0, 3] = box[0, 4] = 0.5 * pitch + more
+    box[0, 3], box[0, 4] = 0.5 * dx + more, 0.5 * dy + more
     box[0, 5] = 0.5 * (top - a.floats[BOTTOM]) + more
     q = b.boxes
     square = gap_squared(box_pose(m, box, 0, q, j), box[0, 3], box[0, 4], box[0, 5], q[j, 3], q[j, 4], q[j, 5])

@@ -83,17 +83,20 @@ class TreeParts(Parts):
 class Copies(TreeParts):
     """A few shapes at many places, none of them turned."""
 
-    __slots__ = ("_arena", "_hull", "_places", "_shapes", "_which")
+    __slots__ = ("_arena", "_hull", "_pieces", "_places", "_shapes", "_which")
     _hull: Callable[[], Shape]
+    _pieces: Ints | None  #: which of them are one piece, where that is known
     _shapes: Sequence[Shape]
     _which: Ints
 
     def __init__(
-        self, shapes: Sequence[Shape], which: Ints, places: Array, boxes: Array, hull: Callable[[], Shape]
-    ) -> None:
+        self, shapes: Sequence[Shape], which: Ints, places: Array, boxes: Array, hull: Callable[[], Shape],
+        pieces: Ints | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(boxes, 4 if len(shapes) == 1 else 2)
         self._shapes, self._which, self._places = shapes, which[self._order], places[self._order]
         self._arena, self._hull = arena(shapes), cache(hull)
+        self._pieces = None if pieces is None else pieces[self._order]
 
     def pack(self, which: Ints) -> Packed:
         """See `Parts`."""
@@ -130,6 +133,12 @@ class Copies(TreeParts):
         hull: Shape = self._hull()
         return hull
 
+    def ends(self, n: Array) -> Array:
+        """See `Parts`."""
+        own = np.stack([shape.support(np.stack([-n, n])) for shape in self._shapes])
+        ends: Array = own[self._which] + self._places[:, None]
+        return ends if self._pieces is None else ends_of(ends.reshape(-1, 3), np.repeat(self._pieces, 2), n)
+
     def points(self) -> Array:
         """See `Parts`."""
         return self._places
@@ -152,13 +161,13 @@ class Triangles(Parts):
 
     def boxes(self, which: Ints) -> Array:
         """See `Parts`."""
-        return _boxes_round(self.tree.corners[which].reshape(-1, 3, 3))
+        return boxes_round(self.tree.corners[which].reshape(-1, 3, 3))
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
         """See `Parts`."""
         corners = moved(m, self.tree.corners[which].reshape(-1, 3, 3))
         more = ROUNDING * (self.reach + float(np.abs(m[9:12]).max()))
-        boxes: Array = _boxes_round(corners) + np.repeat((-more, more), 3)
+        boxes: Array = boxes_round(corners) + np.repeat((-more, more), 3)
         return boxes
 
     def pack(self, which: Ints) -> Packed:
@@ -168,10 +177,9 @@ class Triangles(Parts):
     def _give(self) -> Given:
         boxes, links, corners = self.tree.arrays
         one = np.zeros((1, 3), dtype=np.int64)
-        skin = tree_of(self.mesh.skin).arrays if self.mesh.is_solid else None
         return given(
-            TRIANGLES, boxes, links, corners, one, _TRIANGLE, np.zeros(1), reach=self.reach, points=self.points(),
-            inside=OPEN if skin is None else SKIN, skin=skin, span=self.box,
+            TRIANGLES, boxes, links, corners, one, ONE_TRIANGLE, np.zeros(1), reach=self.reach, points=self.points(),
+            **inside_of_mesh(self.mesh),
         )  # fmt: skip
 
     def rows(self, which: Ints) -> Array:
@@ -196,6 +204,10 @@ class Triangles(Parts):
         """See `Parts`."""
         return [(self.mesh, IDENTITY[0])] if self.mesh.is_solid else []
 
+    def ends(self, n: Array) -> Array:
+        """See `Parts`."""
+        return ends_of(self.mesh._vertices[self.mesh._faces.ravel()], np.repeat(self.mesh._bodies, 3), n)
+
     def points(self) -> Array:
         """See `Parts`."""
         return self.mesh._body_points
@@ -211,7 +223,14 @@ class Triangles(Parts):
         return found
 
 
-def _boxes_round(corners: Array) -> Array:
+def inside_of_mesh(mesh: TriangleSurface) -> dict[str, Any]:
+    """Return what `given` takes beside the triangles of a mesh: what is inside of them."""
+    skin = tree_of(mesh.skin).arrays if mesh.is_solid else None
+    return {"inside": OPEN if skin is None else SKIN, "skin": skin, "span": mesh.bounds.ravel()}
+
+
+def boxes_round(corners: Array) -> Array:
+    """Return the boxes round rows of points, (n, k, 3)."""
     return np.hstack([corners.min(axis=1), corners.max(axis=1)])
 
 
@@ -229,10 +248,11 @@ def packed_triangles(corners: Array) -> Packed:
     floats[:, layout.RHO] = np.sqrt((local**2).sum(axis=2).max(axis=1)) * (1.0 + 1e-15)
     floats[:, head:] = local.transpose(0, 2, 1).reshape(len(v), 9)
     starts = np.column_stack([np.zeros(len(v), dtype=np.int64), np.arange(len(v)) * floats.shape[1]])
-    return Packed(_TRIANGLE, floats.ravel(), starts)
+    return Packed(ONE_TRIANGLE, floats.ravel(), starts)
 
 
-_TRIANGLE = Triangle([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])._packed[0]
+#: the ints of any triangle
+ONE_TRIANGLE = Triangle([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])._packed[0]
 
 
 class PlacedParts(TreeParts):
@@ -358,6 +378,15 @@ class PlacedParts(TreeParts):
         """See `Parts`."""
         return [(x, row) for x, row in self.things if isinstance(x, Mesh) and x.is_solid]
 
+    def ends(self, n: Array) -> Array:
+        """See `Parts`."""
+        out = []
+        for thing, row in self.things:
+            own = n @ row[:9].reshape(3, 3)
+            ends = thing.support(np.stack([-own, own])) if isinstance(thing, Shape) else parts_of(thing).ends(own)
+            out.append(moved(row, ends.reshape(-1, 3)))
+        return np.concatenate(out).reshape(-1, 2, 3)
+
     def points(self) -> Array:
         """See `Parts`."""
         own = (x._body_points if isinstance(x, Mesh) else x.support(_EVERY_WAY[:1]) for x, _ in self.things)
@@ -421,6 +450,15 @@ def _plain(array: Any) -> Any:
     out = np.empty(array.shape, dtype=kind)
     out[...] = array
     return out
+
+
+def ends_of(points: Array, pieces: Ints, n: Array) -> Array:
+    """Return the lowest and the highest point along n of each piece, (k, 2, 3); ``pieces`` numbers those of points."""
+    order = np.lexsort((points @ n, pieces))
+    first = np.flatnonzero(np.diff(pieces[order], prepend=-1))
+    last = np.append(first[1:], len(order)) - 1
+    ends: Array = np.stack([points[order[first]], points[order[last]]], axis=1)
+    return ends
 
 
 def hull_of_all(things: Sequence[tuple[Shape | Mesh, Array]]) -> Shape:

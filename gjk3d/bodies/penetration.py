@@ -62,7 +62,8 @@ def skins(thing: Any) -> list[Skin]:
         )
     if isinstance(thing, Halfspace):
         raise UnsupportedPair(
-            "penetration in a Halfspace, which has no end: ask signed_distance, or use a large Box in its place"
+            f"penetration in a {type(thing).__name__}, which has no end: ask signed_distance, or use a large Box "
+            "in its place"
         )
     if isinstance(thing, Polytope):
         return [Skin(skin_of(thing), IDENTITY[0], 0.0)]

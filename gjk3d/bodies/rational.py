@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from math import inf
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -16,7 +17,9 @@ import numpy as np
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.heights import HeightField, rim_of
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.shell import Shell
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.topology import body_numbers
 from gjk3d.bodies.voxels import VoxelGrid
@@ -56,6 +59,34 @@ def whole_of(name: str, x: Body | Shape, row: Array) -> Whole:
     UnsupportedPair
         For what goes on without end, and for classes of the user.
     """
+    return _whole(name, _own_of(name, x), row)
+
+
+def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[Whole, Whole]:
+    """Return two that an answer is about, none of them a half-space; see `whole_of`.
+
+    Of what goes down without end it is so much that nothing of the other is below it, also after the depth is undone:
+    of such things it is as far, and as deep in them, as in all of it.
+    """
+    endless = [isinstance(x, HeightField) and x.bottom == -inf for x in things]
+    own = [None if none else _own_of(name, x) for name, x, none in zip("ab", things, endless, strict=True)]
+    if all(endless):
+        raise UnsupportedPair("two HeightFields: both go down without end; give one of them a bottom, or take a Mesh")
+    for k, other in enumerate(reversed(own)):
+        if own[k] is None and other is not None:
+            far = float(np.linalg.norm(rows[0][9:12] - rows[1][9:12])) + other.size + abs(float(result.lower))
+            own[k] = _of_heights(things[k], float(-4.0 * far - 2.0 * np.abs(things[k].heights).max()))
+    one, two = own
+    assert one is not None
+    assert two is not None
+    return _whole("a", one, rows[0]), _whole("b", two, rows[1])
+
+
+def _own_of(name: str, x: Body | Shape) -> _Own:
+    if isinstance(x, HeightField) and x.bottom == -inf:
+        raise UnsupportedPair(
+            f"{name} is a HeightField that goes down without end: give it a bottom, HeightField(..., bottom=z)"
+        )
     make = _OWN.get(type(x)) if isinstance(x, Body) else None if isinstance(x, Halfspace) else _of_shape
     if make is None:
         raise UnsupportedPair(
@@ -63,6 +94,10 @@ def whole_of(name: str, x: Body | Shape, row: Array) -> Whole:
             "gjk3d.Box, or a gjk3d.Mesh of its surface"
         )
     found: _Own = x._cached("rational", partial(cast("Callable[[Any], _Own]", make), x))
+    return found
+
+
+def _whole(name: str, found: _Own, row: Array) -> Whole:
     at = placed_at(row)
     side = Side(name, at_point((Fraction(0),) * 3), at)
     return Whole(
@@ -190,9 +225,40 @@ def _corners(origin: FractionVec, pitch: Fraction, box: list[int]) -> Iterator[F
         yield x, y, z
 
 
+def _of_shell(x: Shell) -> _Own:
+    own, radius = _of_mesh(x.mesh), Fraction(x.thickness) / 2
+    parts = [part._replace(radius_low=radius, radius_high=radius) for part in own.parts]
+    return own._replace(parts=parts, size=own.size + x.thickness)
+
+
+def _of_heights(x: HeightField, bottom: float | None = None) -> _Own:
+    """Return the columns down to a bottom, its own where none is given, and what goes round it."""
+    (left, front), (dx, dy) = (tuple(map(Fraction, v.tolist())) for v in (x.origin, x._steps))
+    nx, ny = x.heights.shape
+    floor = Fraction(x.bottom if bottom is None else bottom)
+    top = [
+        (left + dx * i, front + dy * j, Fraction(z))
+        for i, row in enumerate(x.heights.tolist())
+        for j, z in enumerate(row)
+    ]
+    parts, surface = [], x.surface().faces
+    for face in surface[: 2 * (nx - 1) * (ny - 1)].tolist():
+        corners = [top[k] for k in face]
+        parts.append(of_points([*corners, *((u, v, floor) for u, v, _ in corners)]))
+    size = max(float(np.abs(x.surface().vertices).max()), float(abs(floor)))
+    if bottom is not None:
+        return _Own(parts, [top[0]], [], [], size, [])
+    low = [(top[k][0], top[k][1], floor) for k in rim_of(nx, ny).tolist()]
+    middle = (top[0][0] + top[-1][0]) / 2, (top[0][1] + top[-1][1]) / 2, floor
+    skin = of_points([([*top, *low, middle])[k] for k in surface.ravel().tolist()])
+    return _Own(parts, [top[0]], [skin], [], size, [])
+
+
 _OWN: dict[type, Callable[[Any], _Own]] = {
     Mesh: _of_mesh,
     Compound: _of_compound,
     PointCloud: _of_cloud,
     VoxelGrid: _of_voxels,
+    HeightField: _of_heights,
+    Shell: _of_shell,
 }

@@ -24,7 +24,7 @@ from gjk3d.bodies.traversal import STACK
 from gjk3d.bodies.triangles import Triangle, nearest_on, read
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
-from gjk3d.poses import IDENTITY, ROUNDING
+from gjk3d.poses import IDENTITY, ROUNDING, moved_back
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
 
@@ -230,8 +230,9 @@ def cast(
     back = turns.transpose(0, 2, 1)
     own = np.ascontiguousarray((back @ np.broadcast_to(starts - poses[:, 9:12], (count, 3))[..., None])[..., 0])
     ways = np.ascontiguousarray((back @ np.broadcast_to(units, (count, 3))[..., None])[..., 0])
-    if isinstance(body, Mesh):
-        distances, normals, within = _on_triangles(body, own, ways, most)
+    mesh = body._skin if isinstance(body, HeightField) and body.bottom > -np.inf else body
+    if isinstance(mesh, Mesh):
+        distances, normals, within = _on_triangles(mesh, own, ways, most)
     elif isinstance(body, HeightField):
         distances, normals, within = _on_ground(body, own, ways, cast_part)
     else:
@@ -264,6 +265,8 @@ def _on_parts(body: Body, starts: Array, ways: Array, most: float, cast_part: Ca
     assert isinstance(parts, TreeParts)
     best, inside = np.full(len(starts), np.inf), np.zeros(len(starts), dtype=bool)
     normals = -ways
+    for mesh, row in () if isinstance(parts, PlacedParts) else parts.solids:  # of those each mesh is met as a whole
+        inside |= inside_of(mesh, moved_back(row, starts))
     for block in parts.along_rays(starts, ways, most):
         for thing, rays, rows in _things(parts, block):
             hit = cast_part(thing, rows, starts[rays], ways[rays], most)
@@ -301,8 +304,7 @@ def _keep(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any) -> Non
 
 def _on_ground(field: HeightField, starts: Array, ways: Array, cast_part: CastPart) -> Hits:
     count = len(starts)
-    surface = field._cached("ground", lambda: Mesh(*field.surface()))
-    ground = cast_part(surface, np.repeat(IDENTITY, count, axis=0), starts, ways, np.inf)
+    ground = cast_part(field._skin, np.repeat(IDENTITY, count, axis=0), starts, ways, np.inf)
     distances, normals = ground.distance.copy(), np.where(ground.hit[:, None], ground.normal, -ways)
     enter, leave, axis = _footprint(field, starts, ways)
     over = enter <= leave
@@ -318,7 +320,7 @@ def _on_ground(field: HeightField, starts: Array, ways: Array, cast_part: CastPa
 def _footprint(field: HeightField, starts: Array, ways: Array) -> tuple[Array, Array, Ints]:
     """Return where rays are over the grid from and to, and the axis along which they come there."""
     low = field.origin
-    high = low + field.pitch * (np.array(field.heights.shape) - 1.0)
+    high = low + field._steps * (np.array(field.heights.shape) - 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         one, two = (low - starts[:, :2]) / ways[:, :2], (high - starts[:, :2]) / ways[:, :2]
     between = (starts[:, :2] >= low) & (starts[:, :2] <= high)
@@ -331,7 +333,7 @@ def _footprint(field: HeightField, starts: Array, ways: Array) -> tuple[Array, A
 def _height(field: HeightField, places: Array) -> Array:
     """Return how high the ground is over places of the grid, beyond it over the nearest."""
     shape = np.array(field.heights.shape)
-    at = np.clip((places[:, :2] - field.origin) / field.pitch, 0.0, shape - 1.0)
+    at = np.clip((places[:, :2] - field.origin) / field._steps, 0.0, shape - 1.0)
     cell = np.minimum(at.astype(np.int64), shape - 2)
     u, v = (at - cell).T
     i, j = cell.T

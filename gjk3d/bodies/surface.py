@@ -224,8 +224,13 @@ class TriangleSurface(Body):
         """One vertex of each connected body, (k, 3), by the lowest number of its faces."""
         return self._cached("body points", self._find_body_points)
 
+    @property
+    def _bodies(self) -> Ints:
+        """Of which connected body each face is."""
+        return self._cached("bodies", lambda: body_numbers(self._vertices, self._faces))
+
     def _find_body_points(self) -> Array:
-        _, first = np.unique(body_numbers(self._vertices, self._faces), return_index=True)
+        _, first = np.unique(self._bodies, return_index=True)
         return _frozen(self._vertices[self._faces[np.sort(first), 0]])
 
     @overload

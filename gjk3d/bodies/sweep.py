@@ -9,7 +9,6 @@ import numpy as np
 
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.compound import Compound
-from gjk3d.bodies.heights import HeightField
 from gjk3d.errors import UnboundedShapeError
 from gjk3d.poses import composed, matrices, pose_rows
 from gjk3d.shapes.base import Shape
@@ -21,11 +20,12 @@ def swept(body: Body, sweep: Callable[[Shape], Shape], start: Array | None) -> C
 
     A place that a closed surface holds at some time was passed by the surface, or has been inside from the start.
     """
-    if isinstance(body, HeightField):
-        raise UnboundedShapeError(
-            "Swept: shape is a HeightField, which goes down without end; take gjk3d.Mesh(*field.surface())"
-        )
     parts = body._as_parts()
+    if parts.endless:
+        raise UnboundedShapeError(
+            "Swept: shape is a HeightField, which goes down without end; give it a bottom, or take "
+            "gjk3d.Mesh(*field.surface())"
+        )
     at = matrices(parts.rows(np.arange(parts.count)))
     made: list[tuple[Any, Any]] = [(sweep(parts.shape(k).placed(pose)), None) for k, pose in enumerate(at)]
     first = pose_rows(start)[0][0]

@@ -208,7 +208,16 @@ class VoxelGrid(Body):
             corners = np.where(_CORNERS, ends[:, None, 3:], ends[:, None, :3]).reshape(-1, 3)
             return ConvexHull(np.unique(corners, axis=0))
 
-        return Copies([Box(self.pitch * size) for size in sizes], which.ravel(), middles, boxes, hull)
+        shapes = [Box(self.pitch * size) for size in sizes]
+        return Copies(shapes, which.ravel(), middles, boxes, hull, self._pieces[tuple(cells[:, :3].T)])
+
+    @property
+    def _pieces(self) -> Ints:
+        """Of each cell the number of the piece it is of, (nx, ny, nz): of cubes that touch."""
+        from scipy.ndimage import label  # loaded when the first grid is asked about
+
+        numbers: Ints = label(self._occupied, np.ones((3, 3, 3)))[0].astype(np.int64)
+        return numbers
 
 
 def _pitch(pitch: Any) -> float:

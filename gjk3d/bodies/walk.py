@@ -17,7 +17,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.part_tree import (
-    BOTTOM,
+    ENDLESS,
     OPEN,
     PRISMS,
     SOLIDS,
@@ -219,7 +219,7 @@ def held(x: Two, w: Bench) -> int:
 @kernel
 def meet(x: Two, margin: float, w: Bench) -> int:
     """Tell whether two bodies meet, or come within a margin of at least 0."""
-    if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[BOTTOM] + x.error:
+    if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:
         return DEEP
     told = surfaces_meet(x, margin, w)
     if told == MEET:

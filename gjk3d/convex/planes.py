@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gjk3d.convex.solve import plane_core
+from gjk3d.narrow.pairs import SIDES
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -21,11 +22,12 @@ def ray_core(shape: Shape) -> tuple[Ints, Array]:
 def planes_of(shape: Shape) -> Array:
     """Return the planes of a solid hull, about its core's centre, rows of a unit normal and its limit.
 
-    A half-space has its normal and offset.
+    A half-space has its normal and offset, a plane those of both sides.
     """
     ints, floats = ray_core(shape)
     if isinstance(shape, Halfspace):
-        return floats[None, layout.FLOAT_HEAD :]
+        one = floats[None, layout.FLOAT_HEAD : SIDES]
+        return one if shape._sides == 1.0 else np.concatenate([one, -one])
     if ints[layout.KIND] != layout.HULL or not isinstance(shape, Polytope):
         return _NO_PLANES
     if "planes" not in shape._cache:

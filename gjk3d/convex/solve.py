@@ -189,11 +189,11 @@ def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
 
 
 def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
-    """Return a point core centred on the plane, with the normal and the offset behind it."""
+    """Return a point core centred on the plane, with the normal, the offset and the number of sides behind it."""
     if "core" not in plane._cache:
         center = plane.normal * plane.offset
         slack = 8.0 * UNIT_ROUNDOFF * abs(plane.offset)
-        floats = np.array([0.0, *center, 0.0, slack, 0.0, 0.0, 0.0, *plane.normal, plane.offset])
+        floats = np.array([0.0, *center, 0.0, slack, 0.0, 0.0, 0.0, *plane.normal, plane.offset, plane._sides])
         ints = np.array([layout.POINT, 0, 0, 1, layout.BALL], dtype=np.int64)
         plane._cache["core"] = ints, floats
     core: tuple[Ints, Array] = plane._cache["core"]
@@ -262,7 +262,8 @@ def way(a: Shape, b: Shape) -> Way:
     planes = isinstance(a, Halfspace) + isinstance(b, Halfspace)
     if planes == 2:
         raise UnsupportedPair(
-            "Halfspace against Halfspace: two half-spaces overlap without end; use a large Box for one of them"
+            f"{type(a).__name__} against {type(b).__name__}: two half-spaces, or planes, overlap without end; "
+            "use a large Box for one of them"
         )
     if is_mapped(a) or is_mapped(b):
         return MAPPED

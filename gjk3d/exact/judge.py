@@ -13,6 +13,7 @@ from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.exact.arithmetic import (
     Enclosure,
     FractionVec,
+    Root,
     Vec,
     dot,
     float_above,
@@ -26,6 +27,7 @@ from gjk3d.exact.claims import UNIT, Allowed, Claim, allowance, claim_of
 from gjk3d.exact.convex_sets import Body, Placement, Side, at_point, body_of, place, placement, same_set
 from gjk3d.exact.difference import Difference
 from gjk3d.exact.revolved import prove_depth
+from gjk3d.exact.signed import Plane as SignedPlane
 from gjk3d.exact.signed import bracket_outside, enclose, heights, place_plane
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance
@@ -217,7 +219,7 @@ def _judge_cores(
     judge_form(case, claim, allowed)
     difference = Difference(body_a, body_b)
     n, _ = in_integers(claim.normal)
-    proof = Enclosure(_wanted(claim, difference.radius_high), claim.upper + difference.radius_low)
+    proof = Enclosure(wanted(claim, difference.radius_high), claim.upper + difference.radius_low)
     own_a, own_b = body_of(a), body_of(b)
     assert own_a is not None
     assert own_b is not None
@@ -237,7 +239,7 @@ def _judge_cores(
     note_witnesses(case, [_judge_point(case, claim, *side, allowed) for side in sides])
 
 
-def _wanted(claim: Claim, radius: Fraction) -> Fraction | None:
+def wanted(claim: Claim, radius: Fraction) -> Fraction | None:
     """Return the lower bound that is to be proven of the cores; None where max(0, signed distance) is 0 or more."""
     return None if claim.unsigned and claim.lower <= 0 else claim.lower + radius
 
@@ -296,14 +298,16 @@ def _judge_plane(
     if body is None:
         return
     plane = place_plane(solid, at_solid)
+    planes = [plane] if solid._sides == 1.0 else [plane, SignedPlane(negative(plane.normal), -plane.offset)]
+    plane = next((one for one in planes if dot(one.normal, n) > 0), plane)
     x, y, z = (Fraction(c) * Fraction(solid.offset) for c in solid.normal.tolist())
     surface = place(at_point((x, y, z)), at_solid)
     allowed = allowance(claim, [(body, at_shape), (surface, at_solid)], shape._slack())
     judge_form(case, claim, allowed)
-    low, high = heights(plane, body)
-    proof = Enclosure(_wanted(claim, body.radius_high), claim.upper + body.radius_low)
-    proof.raise_low(low, plane.normal)
-    proof.drop_high(high)
+    proof = Enclosure(wanted(claim, body.radius_high), claim.upper + body.radius_low)
+    proof.drop_high(max((heights(one, body)[1] for one in planes), key=_value))
+    for one in planes:
+        proof.raise_low(heights(one, body)[0], one.normal)
     if certificate is not None:
         own = body_of(shape)
         assert own is not None
@@ -314,9 +318,23 @@ def _judge_plane(
     if not plane.is_along(n, Fraction(2 * UNIT)):
         case.wrong.append("the normal is not the half-space's")
     elif claim.of_surfaces:
-        case.normal_error = max(0.0, float_above(claim.distance - Fraction(case.lower)))
-    inside, outside = plane.height(dot(plane.normal, on_solid[1])).bracket()
-    if outside > allowed.points:
-        case.wrong.append(f"{on_solid[0]} is outside the half-space")
-    off = max(-inside, outside) if claim.of_surfaces else max(Fraction(0), outside)
+        along = float_below(heights(plane, body)[0].bracket()[0] - body.radius_high)
+        case.normal_error = max(0.0, float_above(claim.distance - Fraction(along)))
+        if solid._sides > 1.0 and case.normal_error > allowed.normal:
+            case.wrong.append(f"along the normal the distance is {along!r}, not {float(claim.distance)!r}")
+    off = on_plane(case, claim, plane, *on_solid, solid, allowed)
     note_witnesses(case, [off, _judge_point(case, claim, *on_shape, body, negative(plane.normal), allowed)])
+
+
+def _value(root: Root) -> Fraction:
+    return root.signed_square
+
+
+def on_plane(
+    case: Case, claim: Claim, plane: SignedPlane, name: str, point: FractionVec, solid: Halfspace, allowed: Allowed
+) -> Fraction:
+    """Prove that a point is in a half-space, or on a plane; return how far it is off its surface, or its inside."""
+    inside, outside = plane.height(dot(plane.normal, point)).bracket()
+    if outside > allowed.points or (solid._sides > 1.0 and -inside > allowed.points):
+        case.wrong.append(f"{name} is outside the {'half-space' if solid._sides == 1.0 else 'plane'}")
+    return max(-inside, outside) if claim.of_surfaces or solid._sides > 1.0 else max(Fraction(0), outside)

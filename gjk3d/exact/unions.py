@@ -49,10 +49,10 @@ def judge_unions(result: Distance, a: Whole, b: Whole, flaws: list[str]) -> Verd
     case.open += [*a.doubts, *b.doubts]
     if claim is None or case.open:
         return case.verdict()
-    allowed = _allowance(claim, a, b)
+    allowed = allowance_of(claim, a, b)
     judge_form(case, claim, allowed)
     off = [
-        _judge_point(case, claim, f"point_{whole.name}", point, whole, allowed)
+        judge_point(case, claim, f"point_{whole.name}", point, whole, allowed)
         for whole, point in ((a, claim.point_a), (b, claim.point_b))
         if not (claim.status == Status.OVERLAPPING and not claim.common)  # such points are off by the depth
     ]
@@ -79,7 +79,8 @@ def judge_unions(result: Distance, a: Whole, b: Whole, flaws: list[str]) -> Verd
     return case.verdict()
 
 
-def _allowance(claim: Claim, a: Whole, b: Whole) -> Allowed:
+def allowance_of(claim: Claim, a: Whole, b: Whole) -> Allowed:
+    """Return what is allowed for two of this size."""
     far = float_above(sqrt_of(sub(a.origin, b.origin)))
     size = 2.0 * (a.size + b.size + far)
     error = Fraction(1e-300 + ROUNDING * size)
@@ -94,7 +95,7 @@ def sqrt_of(v: FractionVec) -> Fraction:
     return Fraction(sqrt_bounds(dot(v, v))[1])
 
 
-def _judge_point(
+def judge_point(
     case: Case, claim: Claim, name: str, point: FractionVec, whole: Whole, allowed: Allowed
 ) -> Fraction | None:
     """Prove that a point is in one of the parts, or within a closed surface; return how far it is off at most."""

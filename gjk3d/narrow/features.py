@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.geometry.vec3 import Vec3, along, cross, dot, perpendicular, row3, scale, sub, unit
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, perpendicular, row3, scale, sub, unit
 from gjk3d.shapes import layout
 from gjk3d.shapes.composed import place, pull_back
 from gjk3d.shapes.layout import Core
@@ -290,7 +290,8 @@ def feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
     """
     if loops.ints[0] == PLANE:
         put_row(v, 0, 0.0, 0.0, 0.0)
-        return Feature(PLANE, (loops.floats[0], loops.floats[1], loops.floats[2]), 0.0)
+        n = (loops.floats[0], loops.floats[1], loops.floats[2])
+        return Feature(PLANE, n if dot(n, d) >= 0.0 else neg(n), 0.0)
     kind = core.ints[_KIND]
     if kind == _HULL:
         return hull_feature(core, loops, d, v)

@@ -7,7 +7,7 @@ compiled with everything below it.
 from __future__ import annotations
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.geometry.vec3 import Vec3, along
+from gjk3d.geometry.vec3 import Vec3, along, neg
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error, support_pair
 from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, quick_collide, solve, write_in_world
@@ -21,6 +21,7 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 # see shapes in, so that (b, a) mirrors (a, b) to the last bit; equal shapes have one rank, and leave it to their poses.
 PAIR = 10
 _RANK, _POSE, _STEP = 2, 3, 4
+SIDES = FLOAT_HEAD + 4  #: of the floats of a half-space behind its normal and offset: 1, or 2 of a plane that is solid
 
 
 @kernel
@@ -140,15 +141,30 @@ def normal_of(plane: Core) -> Vec3:
 
 
 @inlined
-def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3]:
-    """Return how far a core B is above a half-space A at a pose row, the error of that, and B's lowest point.
+def height_over(c: Cores, n: Vec3) -> tuple[float, Vec3]:
+    """Return how far a core B is above the plane through A's centre with normal n, and B's lowest point.
 
-    A is as `gjk3d.convex.solve.plane_core` makes it; the point is that of B's core without its radius.
+    The point is that of B's core without its radius.
+    """
+    _, _, b = support_pair(c, n)
+    return n[0] * b[0] + n[1] * b[1] + n[2] * b[2] - c.b.floats[0], b
+
+
+@inlined
+def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3, Vec3]:
+    """Return how far a core B is above a half-space A at a pose row, the error of that, B's lowest point, the normal.
+
+    A is as `gjk3d.convex.solve.plane_core` makes it. Of a plane it is the side on which B is, or is mostly.
     """
     n = normal_of(c.a)
     error = rounding_error(c.size, c.a, c.b, row[12])
-    _, _, b = support_pair(c, n)
-    return n[0] * b[0] + n[1] * b[1] + n[2] * b[2] - c.b.floats[0], error, b
+    height, b = height_over(c, n)
+    if c.a.floats[SIDES] > 1.0:
+        below = neg(n)
+        other, lowest = height_over(c, below)
+        if other > height:
+            height, b, n = other, lowest, below
+    return height, error, b, n
 
 
 @kernel
@@ -157,12 +173,13 @@ def solve_plane(
 ) -> None:
     """Answer a half-space, at a pose row, against a convex core: one support point along the plane's normal is all.
 
+    Of a plane that is solid on neither side there are two, of which the one farther up on its side counts.
+
     ``flip`` says that the half-space is B.
     """
-    n, radius = normal_of(c.a), c.b.floats[0]
-    distance, error, b = above_plane(c, row)
+    distance, error, b, n = above_plane(c, row)
     lower, upper = distance - error, distance + error
-    b = along(b, n, -radius)
+    b = along(b, n, -c.b.floats[0])
     if mode == UNSIGNED:
         lower, upper = max(lower, 0.0), max(upper, 0.0)
         if upper == 0.0:

@@ -79,8 +79,10 @@ def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> 
 
 
 @kernel
-def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, slack: float) -> Entry:
-    """Enter what is below the plane through the origin with normal n."""
+def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, thin: bool, slack: float) -> Entry:
+    """Enter what is below the plane through the origin with normal n, or the plane alone where it is ``thin``."""
+    if thin and dot(n, p) < 0.0:
+        n = neg(n)
     above, speed = dot(n, p), -dot(n, d)
     if above <= slack:
         return INSIDE, 0.0, neg(d)
@@ -242,12 +244,13 @@ def enter_ellipsoid(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
 def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
     """Enter a shape by the closed form of its core, where it has one; d is a unit vector, p is from the centre.
 
-    A half-space is a point on its plane, with its normal and offset as the one plane.
+    A half-space is a point on its plane, with its normal and offset as the one plane; a plane is two of them.
     """
     kind, radius = q[_KIND], f[_RADIUS]
     slack = _SLACK * (sqrt(dot(p, p)) + f[_RHO] + radius)
     if kind == _POINT and planes.shape[0] > 0:
-        return enter_halfspace(p, d, row3(planes, plain(0)), slack + _SLACK * abs(planes[0, 3]))
+        more = slack + _SLACK * abs(planes[0, 3])
+        return enter_halfspace(p, d, row3(planes, plain(0)), planes.shape[0] > 1, more)
     if kind == _POINT:
         return enter_ball(p, d, radius, slack)
     if kind == _SEGMENT:

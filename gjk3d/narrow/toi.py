@@ -27,7 +27,7 @@ from gjk3d.narrow.motion import MOTION, place
 from gjk3d.narrow.motion import REFERENCE as _REFERENCE
 from gjk3d.narrow.motion import TURN as _TURN
 from gjk3d.narrow.motion import WAY as _WAY
-from gjk3d.narrow.pairs import side_of
+from gjk3d.narrow.pairs import SIDES, side_of
 from gjk3d.narrow.room import SIMPLEX
 from gjk3d.poses import UNIT_ROUNDOFF, WIDTH
 from gjk3d.shapes import layout
@@ -55,8 +55,8 @@ class Flight(NamedTuple):
 
     a: Core
     b: Core
-    solid: bool  #: or A is the half-space below the plane through its centre, and does not turn
-    normal: Vec3  #: of that plane
+    solid: bool  #: or A is the half-space below the plane through its centre, or that plane, and does not turn
+    normal: Vec3  #: of that plane, to the side that B is on
     ma: Array1
     mb: Array1
     target: float  #: how far apart the cores are to stay
@@ -279,7 +279,8 @@ def impact_many(
     """Answer motions start to stop: out with the time up to which they are free, and the bracket of the first contact.
 
     Where the shapes begin is in the first row of ``pair``, see `gjk3d.narrow.pairs`; ``work`` is scratch of `WORK`
-    floats. Not ``solid``: A is the half-space below the plane through its centre with that normal, and does not turn.
+    floats. Not ``solid``: A is the half-space below the plane through its centre with that normal, and does not turn;
+    of a plane it is the one whose surface B has ahead.
     Returns the last answer's code and 4 for each of its steps; flags have both.
     """
     a, b = side_of(pair, plain(0), plain(0), q, f), side_of(pair, plain(0), plain(5), q, f)
@@ -294,6 +295,11 @@ def impact_many(
         lost = drift(row_a) + drift(row_b) + 2.0 * _U * clearance
         cache[0, 0] = 0.0
         x = Flight(a, b, solid, n, row_a, row_b, target, turn, lost, 0.0, 1.0, poses, cache, simplex)
+        if not solid and a.floats[SIDES] > 1.0:
+            y = Flight(a, b, solid, neg(n), row_a, row_b, target, turn, lost, 0.0, 1.0, poses, cache, simplex)
+            c = cores_in_flight(x, x.begin)
+            if probe(y, c, inf).low > probe(x, c, inf).low:
+                x = y
         code, free, hit, steps = impact(x, 0.0)
         out[k, 0] = free
         out[k, 1] = inf if code == FREE else free

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, is_curved, moved
-from gjk3d.narrow.pairs import cores_of_row, take_poses
+from gjk3d.narrow.pairs import SIDES, cores_of_row, height_over, take_poses
 from gjk3d.narrow.room import Room, room_in
 from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, solve
 from gjk3d.shapes import layout
@@ -214,6 +214,13 @@ def row3_at(rows: Array, i: int, at: int) -> Vec3:
 
 
 @kernel
+def midway(c: Cores, n: Vec3, told: Told) -> bool:
+    """Tell whether A is a plane, and B as deep on its other side."""
+    other, _ = height_over(c, neg(n))
+    return bool(c.a.floats[SIDES] > 1.0 and other >= told.lower - (told.upper - told.lower))
+
+
+@kernel
 def is_unique(c: Cores, n: Vec3, told: Told, plane: bool, rest: Rest) -> int:
     """Tell whether an answer has one normal and one pair of points; with ``plane`` A is a half-space.
 
@@ -227,7 +234,7 @@ def is_unique(c: Cores, n: Vec3, told: Told, plane: bool, rest: Rest) -> int:
         return NO
     on_b = patch_of(c.b, neg(turn_back(c.m, n)), angle)
     if plane:
-        return NO if on_b.dimensions > 0 else YES
+        return NO if on_b.dimensions > 0 or midway(c, n, told) else YES
     on_a = patch_of(c.a, n, angle)
     if on_a.dimensions > 0 and on_b.dimensions > 0:
         if on_a.dimensions + on_b.dimensions > 2:

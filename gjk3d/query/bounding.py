@@ -45,7 +45,7 @@ def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None 
     Raises
     ------
     UnboundedShapeError
-        Of a half-space, and of a height field.
+        Of a half-space, a plane, and a height field without a bottom.
 
     Examples
     --------

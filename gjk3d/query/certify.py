@@ -54,12 +54,14 @@ def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certif
     return _frozen(upper.kind, normal, support_a[0], support_b[0], points_a, points_b, upper.weights, faces, directions)
 
 
-def certify_parts(result: Distance, rows: Rows) -> PartsCertificate:
+def certify_parts(result: Distance, rows: Rows) -> PartsCertificate | Certificate:
     """Return the certificate of an answer about what is not convex, found part by part."""
-    from gjk3d.bodies.rational import whole_of  # loaded where there is a mesh or the like
+    if isinstance(result.shape_a, Halfspace) or isinstance(result.shape_b, Halfspace):
+        return _of_plane(result, rows)
+    from gjk3d.bodies.rational import wholes_of  # loaded where there is a mesh or the like
     from gjk3d.exact.unions import certificate_of
 
-    return certificate_of(result, whole_of("a", result.shape_a, rows.a[0]), whole_of("b", result.shape_b, rows.b[0]))
+    return certificate_of(result, *wholes_of(result, (result.shape_a, result.shape_b), [rows.a[0], rows.b[0]]))
 
 
 def _frozen(kind: str, *arrays: Any) -> Certificate:
@@ -192,14 +194,22 @@ def _snapped(points: Array, shape: Shape) -> Array:
 
 
 def _of_plane(result: Distance, rows: Rows) -> Certificate:
-    """Return the certificate of a half-space: its normal, the other core's support point and the foot of that."""
+    """Return the certificate of a half-space: its normal, the other core's support point and the foot of that.
+
+    Of what is not convex it is the witness point, and the judge looks at all parts.
+    """
     flip = isinstance(result.shape_b, Halfspace)
     plane, shape = (result.shape_b, result.shape_a) if flip else (result.shape_a, result.shape_b)
     of_plane, of_shape = (rows.b[0], rows.a[0]) if flip else (rows.a[0], rows.b[0])
     turn_plane, turn_shape = parts(of_plane)[0], parts(of_shape)[0]
-    up = turn_plane @ plane.normal
-    down = turn_shape.T @ -up
-    support = _snapped((shape.support(down) - shape._rounding() * down)[None], shape)[0]
+    if isinstance(shape, Shape):
+        up = turn_plane @ plane.normal
+        if plane._sides > 1.0 and (up @ result.normal < 0.0) != flip:
+            up = -up
+        down = turn_shape.T @ -up
+        support = _snapped((shape.support(down) - shape._rounding() * down)[None], shape)[0]
+    else:
+        support = turn_shape.T @ ((result.point_a if flip else result.point_b) - of_shape[9:12])
     world = turn_shape @ support + (of_shape[9:12] - of_plane[9:12])
     own = turn_plane.T @ world
     foot = own + (plane.offset - plane.normal @ own) * plane.normal

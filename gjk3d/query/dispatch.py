@@ -30,7 +30,7 @@ class Kind(Enum):
 
     CORE = "a convex shape whose support mapping is ours"
     MAPPED = "a convex shape with a support mapping of the user"
-    HALFSPACE = "a half-space"
+    HALFSPACE = "a half-space, or a plane"
     BODY = "many convex parts: triangles, shapes at poses, cubes, balls, columns"
 
 
@@ -71,10 +71,10 @@ def _parts() -> Way:
 
 
 @cache
-def _hull_of_body() -> Way:
-    from gjk3d.bodies import distance
+def _beside_plane() -> Way:
+    from gjk3d.bodies import planes
 
-    return Way(distance.solve_with_plane, distance.collide_with_plane)
+    return Way(planes.solve, planes.collide)
 
 
 #: how two kinds are answered, in either order; two half-spaces are not
@@ -86,7 +86,7 @@ PAIRS: dict[tuple[Kind, Kind], Callable[[], Way]] = {
     (Kind.MAPPED, Kind.HALFSPACE): _mapped,
     (Kind.BODY, Kind.CORE): _parts,
     (Kind.BODY, Kind.MAPPED): _parts,
-    (Kind.BODY, Kind.HALFSPACE): _hull_of_body,
+    (Kind.BODY, Kind.HALFSPACE): _beside_plane,
     (Kind.BODY, Kind.BODY): _parts,
 }
 
@@ -105,7 +105,7 @@ def way_of(a: Any, b: Any) -> Way:
     found = PAIRS.get((first, second)) or PAIRS.get((second, first))
     if found is None:
         raise UnsupportedPair(
-            f"{type(a).__name__} against {type(b).__name__}: two half-spaces overlap without end; "
+            f"{type(a).__name__} against {type(b).__name__}: two half-spaces, or planes, overlap without end; "
             "use a large Box for one of them"
         )
     if first is second is Kind.BODY:

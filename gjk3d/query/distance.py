@@ -69,7 +69,7 @@ def collide(
     Parameters
     ----------
     a, b : Shape or Mesh
-        Two half-spaces are refused: they overlap without end.
+        Two half-spaces or planes are refused: they overlap without end.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         World from local; None is the identity. A stack on either side, or stacks of one length on both, asks n pairs
         at once.
@@ -151,7 +151,7 @@ def distance(
         Keep every step in ``result.trace``; for one pair.
     certificate : bool
         Keep what proves the bounds in ``result.certificate``; for one pair. The answer has the same bits without. Of
-        what is not convex it is found in up to seconds; of a half-space or a HeightField beside that there is none.
+        what is not convex it is found in up to seconds; of a HeightField it is that of what the other one can reach.
     workers : int
         Threads for a stack; the answers are the same bits for any number.
 
@@ -313,7 +313,8 @@ def separating_axis(
             return at_once
     _, rows = question(a, b, pose_a, pose_b)
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
-        raise UnsupportedPair("separating_axis takes polytopes: the axis of a Halfspace is its normal")
+        name = type(a if isinstance(a, Halfspace) else b).__name__
+        raise UnsupportedPair(f"separating_axis takes polytopes: the axis of a {name} is its normal")
     if isinstance(a, Shape) and isinstance(b, Shape):
         check_polytopes(a, b, "separating_axis", False)
         out, kinds = _axes(a, b, rows)

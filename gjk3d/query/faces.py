@@ -203,7 +203,7 @@ def _one(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[BodyPair, bool, Arra
     if rows.stacked:
         raise ShapeError("this is for one pair of poses: pass single ones")
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
-        raise UnsupportedPair("a half-space has no faces to meet: ask collide or signed_distance")
+        raise UnsupportedPair("a half-space or a plane has no faces to meet: ask collide or signed_distance")
     swap = not in_order(a, b)
     if swap:
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)

@@ -19,13 +19,13 @@ from gjk3d.convex.solve import core_row
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import unique as narrow
 from gjk3d.narrow.solve import FLOATS, UNSIGNED
-from gjk3d.poses import STANDING, WIDTH, pose_rows
+from gjk3d.poses import IDENTITY, STANDING, WIDTH, pose_rows
 from gjk3d.query.dispatch import is_collider
 from gjk3d.query.pair import prepared
 from gjk3d.query.plan import desk
 from gjk3d.results import Distance, Status, row_of
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.halfspace import Halfspace, Plane
 from gjk3d.typing import Array, Ints, PoseLike
 
 _ROWS = 2, FLOATS  #: of `gjk3d.narrow.unique.gradient_once`
@@ -197,9 +197,10 @@ def _as_convex(shapes: tuple[Any, Any]) -> tuple[Shape, Shape] | None:
         return a, b
     if not (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
         return None
-    from gjk3d.bodies.distance import hulls_with_plane  # loaded where there is a mesh or the like
+    from gjk3d.bodies.planes import standing_in  # loaded where there is a mesh or the like
 
-    return hulls_with_plane(a, b)
+    x = standing_in(a, b, IDENTITY, IDENTITY)
+    return (x.a, x.b) if isinstance(x.a, Shape) and isinstance(x.b, Shape) else None
 
 
 def _of_bodies(
@@ -208,6 +209,11 @@ def _of_bodies(
     """Return the slopes of one pair of which one is not convex, and whether they are the only ones."""
     from gjk3d.bodies.levers import levers  # loaded where there is a mesh or the like
 
+    if isinstance(shapes[0], Plane) or isinstance(shapes[1], Plane):
+        from gjk3d.bodies.planes import standing_in
+
+        x = standing_in(*shapes, rows[0][None], rows[1][None])
+        shapes, rows = (x.a, x.b), (x.rows_a[0], x.rows_b[0])
     held = levers(*shapes, *rows, answer, tight)
     count = len(held.rows)
     poses = np.repeat(about[:, None], count, axis=1)

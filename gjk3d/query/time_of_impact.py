@@ -16,6 +16,7 @@ from gjk3d.convex.rows import in_chunks
 from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import toi as narrow
+from gjk3d.narrow.motion import REFERENCE, TURN
 from gjk3d.poses import GREATEST
 from gjk3d.query.dispatch import Collider, way_of
 from gjk3d.query.distance import signed_distance
@@ -305,25 +306,28 @@ def _run(
     a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, workers: int, out: Array, flags: Any
 ) -> None:
     """Answer all rows, as `gjk3d.narrow.toi.impact_many` does."""
+    rows_a, rows_b = first._rows, second._rows
+    for x, rows in ((a, rows_a), (b, rows_b)):
+        if isinstance(x, Halfspace) and rows[:, TURN:REFERENCE].any():
+            raise UnsupportedPair(f"time_of_impact: a {type(x).__name__} cannot turn: use a large Box")
+    both_convex = isinstance(a, Shape) and isinstance(b, Shape)
+    if not both_convex and (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
+        from gjk3d.bodies.planes import standing_in  # loaded where there is a mesh or the like
+
+        a, b, rows_a, rows_b, error = standing_in(a, b, rows_a, rows_b, moving=True)
+        clearance += error
     in_parts = way_of(a, b).impact
     if in_parts is not None:
-        in_parts(a, b, first._rows, second._rows, clearance, out, flags)
+        in_parts(a, b, rows_a, rows_b, clearance, out, flags)
         raise_pending()
         return
-    if not (isinstance(a, Shape) and isinstance(b, Shape)):
-        from gjk3d.bodies.distance import hulls_with_plane  # loaded where there is a mesh or the like
-        from gjk3d.bodies.hulls import placing
-
-        hulls = hulls_with_plane(a, b)
-        clearance += sum(placing(x) for x in (a, b) if not isinstance(x, Halfspace))
-        a, b = hulls
+    assert isinstance(a, Shape)
+    assert isinstance(b, Shape)
     normal = _UP
     if isinstance(b, Halfspace):
-        a, b, first, second = b, a, second, first
+        a, b, rows_a, rows_b = b, a, rows_b, rows_a
     solid = not isinstance(a, Halfspace)
     if isinstance(a, Halfspace):
-        if first._rows[:, 15:18].any():
-            raise UnsupportedPair("time_of_impact: a Halfspace cannot turn: use a large Box")
         normal, (ints_a, floats_a) = a.normal.copy(), plane_core(a)
         ints, floats = np.concatenate([ints_a, b._packed[0]]), np.concatenate([floats_a, b._packed[1]])
         row = np.array([[0, 0, 0, 0, 0, len(ints_a), len(floats_a), 0, 0, 0]])
@@ -332,7 +336,7 @@ def _run(
 
     def task(start: int, stop: int) -> None:
         narrow.impact_many(
-            ints, floats, row, solid, normal, first._rows, second._rows, clearance, start, stop, np.empty(narrow.WORK),
+            ints, floats, row, solid, normal, rows_a, rows_b, clearance, start, stop, np.empty(narrow.WORK),
             out, flags,
         )  # fmt: skip
 

@@ -6,10 +6,12 @@ from typing import Any
 
 from gjk3d.exact import Verdict
 from gjk3d.exact import verify as verify_convex
+from gjk3d.exact.convex_sets import placement
 from gjk3d.exact.judge import one_row
 from gjk3d.query.dispatch import Collider, is_collider
 from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
 
 
 def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_b: Any = None) -> Verdict:
@@ -24,7 +26,7 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
     result : Distance
         Of one pair; of a stack take a row, ``result[i]``.
     a, b : Shape, Mesh or the like
-        What was asked about: not two half-spaces, and beside what is not convex neither a half-space nor a HeightField.
+        What was asked about: not two half-spaces or planes.
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         Where they were.
 
@@ -56,7 +58,8 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
     far its points and its normal were proven, which is mostly a thousand times better, is in the verdict's
     ``witness_error`` and ``normal_error``.
 
-    Of what is not convex the bounds are proven part by part. Apart: groups of parts with planes between them, as wide
+    Of what is not convex the bounds are proven part by part; beside a half-space or a plane, by what all parts cover
+    along its normal. Apart: groups of parts with planes between them, as wide
     apart as ``lower``, and winding numbers, that no piece of the one is within a closed surface of the other; the
     witness points are in a part each. Overlapping: two parts that are so deep in each other, or a point so deep in a
     closed surface, and a translation as long as the depth after which the two are apart. A normal proves nothing there
@@ -79,14 +82,18 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
     judged = is_collider(a) and is_collider(b) and isinstance(result, Distance)
     if not judged or (isinstance(a, Shape) and isinstance(b, Shape)):
         return verify_convex(result, a, b, pose_a, pose_b)  # type: ignore[arg-type]
-    from gjk3d.bodies.rational import whole_of  # loaded where there is a mesh or the like
+    from gjk3d.bodies.rational import whole_of, wholes_of  # loaded where there is a mesh or the like
+    from gjk3d.exact.beside import judge_beside
     from gjk3d.exact.unions import judge_unions
 
     rows = one_row(result, pose_a, pose_b)
-    wholes = [whole_of(*told) for told in zip("ab", (a, b), rows, strict=True)]
     flaws = []
     for name, x in (("a", a), ("b", b)):
         other = getattr(result, f"shape_{name}", x)
         if other != x:
             flaws.append(f"the answer is about another shape: {name} is {x!r}, there it was {other!r}")
-    return judge_unions(result, wholes[0], wholes[1], flaws)
+    if isinstance(a, Halfspace):
+        return judge_beside(result, whole_of("b", b, rows[1]), a, placement(rows[0]), flaws)
+    if isinstance(b, Halfspace):
+        return judge_beside(result, whole_of("a", a, rows[0]), b, placement(rows[1]), flaws)
+    return judge_unions(result, *wholes_of(result, (a, b), rows), flaws)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable
-from math import prod
+from math import inf, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.shell import Shell
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import Gjk3dError, ParseError, UnsupportedPair
 from gjk3d.poses import matrices
@@ -94,7 +95,13 @@ def _write_cloud(x: PointCloud) -> dict[str, Any]:
 
 
 def _write_heights(x: HeightField) -> dict[str, Any]:
-    return {"heights": _write_array(x.heights, "float64"), "pitch": x.pitch, "origin": x.origin.tolist()}
+    said = {"heights": _write_array(x.heights, "float64"), "pitch": np.asarray(x.pitch).tolist()}
+    bottom = {} if x.bottom == -inf else {"bottom": x.bottom}
+    return {**said, "origin": x.origin.tolist(), **bottom}
+
+
+def _write_shell(x: Shell) -> dict[str, Any]:
+    return {"mesh": write_collider(x.mesh), "thickness": x.thickness}
 
 
 _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
@@ -103,6 +110,7 @@ _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
     VoxelGrid: _write_voxels,
     PointCloud: _write_cloud,
     HeightField: _write_heights,
+    Shell: _write_shell,
 }
 
 
@@ -199,11 +207,21 @@ def _read_cloud(value: Value) -> PointCloud:
 
 
 def _read_heights(value: Value) -> HeightField:
-    fields = value.fields(("shape", "heights", "pitch", "origin"))
+    fields = value.fields(("shape", "heights", "pitch", "origin"), ("bottom",))
     first = next(fields["heights"].items(), None) if isinstance(fields["heights"].raw, list) else None
     wide = len(first.raw) if first is not None and isinstance(first.raw, list) else None
     heights = _read_array(fields["heights"], "float64", None, wide)
-    return HeightField(heights, fields["pitch"].number(), fields["origin"].array(2))
+    pitch, origin = fields["pitch"], fields["origin"].array(2)
+    steps = pitch.array(2) if isinstance(pitch.raw, list) else pitch.number()
+    return HeightField(heights, steps, origin, fields["bottom"].number() if "bottom" in fields else -inf)
+
+
+def _read_shell(value: Value) -> Shell:
+    fields = value.fields(("shape", "mesh", "thickness"))
+    mesh = read_collider(fields["mesh"])
+    if not isinstance(mesh, Mesh):
+        fields["mesh"].peek("shape").wrong("a Mesh")
+    return Shell(mesh, fields["thickness"].number())
 
 
 _READERS: dict[str, Callable[[Value], Collider]] = {
@@ -212,6 +230,7 @@ _READERS: dict[str, Callable[[Value], Collider]] = {
     "VoxelGrid": _read_voxels,
     "PointCloud": _read_cloud,
     "HeightField": _read_heights,
+    "Shell": _read_shell,
 }
 
 

@@ -15,7 +15,6 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.combined import Rounded
 from gjk3d.shapes.composed import Composed
 from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.layout import GREATEST
 from gjk3d.shapes.table import SHAPES
 from gjk3d.shapes.terms import Part
@@ -34,6 +33,7 @@ _PLAIN: dict[str, dict[str, tuple[int, ...]]] = {
     "Cone": {"radius": (), "height": ()},
     "Ellipsoid": {"radii": (3,)},
     "Halfspace": {"normal": (3,), "offset": ()},
+    "Plane": {"normal": (3,), "offset": ()},
 }
 _CLASSES = {cls.__name__: cls for cls in SHAPES}
 _KINDS = {
@@ -118,6 +118,7 @@ def read_shape(value: Value, others: tuple[str, ...] = ()) -> Shape:
         "Composed": _read_composed,
         "ConvexHull": _read_hull,
         "Halfspace": _read_halfspace,
+        "Plane": _read_halfspace,
     }
     try:
         if name in special:
@@ -136,17 +137,18 @@ def _arguments(name: str, value: Value) -> dict[str, Any]:
 
 def _read_rounded(value: Value) -> Shape:
     fields = value.fields(("shape", "core", "radius"))
-    if fields["core"].peek("shape").raw in ("Rounded", "Halfspace"):
+    if fields["core"].peek("shape").raw in ("Rounded", "Halfspace", "Plane"):
         fields["core"].peek("shape").wrong("a bounded shape that is not itself Rounded")
     return Rounded(read_shape(fields["core"]), fields["radius"].number())
 
 
 def _read_halfspace(value: Value) -> Shape:
-    numbers = _arguments("Halfspace", value)
-    plane = Halfspace(**numbers)
+    kind = _CLASSES[value.peek("shape").text()]
+    numbers = _arguments(kind.__name__, value)
+    plane = kind(**numbers)
     if abs(float(np.linalg.norm(numbers["normal"])) - 1.0) > _UNIT:
         return plane
-    exact = object.__new__(Halfspace)  # its normal was divided by its length before, and once more moves it by an ulp
+    exact = object.__new__(kind)  # its normal was divided by its length before, and once more moves it by an ulp
     exact._set(**numbers)
     return exact
 

@@ -157,7 +157,7 @@ class Checker:
         name : str
             Not taken yet, by a link neither.
         shape : Shape, Mesh, Compound, VoxelGrid or PointCloud
-            What has an end: no half-space, no height field.
+            What has an end: no half-space, no plane, no height field without a bottom.
         link : str or int
             What it is fixed to.
         pose : (4, 4) float, RigidTransform or None

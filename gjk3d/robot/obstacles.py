@@ -48,7 +48,7 @@ def outline(shape: Any) -> Outline:
         return Outline(shape.hull(), False, None)
     if isinstance(shape, Shape):
         return Outline(_box_round(shape), False, None) if is_mapped(shape) else Outline(shape, True, None)
-    if hasattr(shape, "heights"):  # a height field goes down without end
+    if getattr(shape, "bottom", None) == -np.inf:  # a height field that goes down without end
         top = float(np.max(shape.heights) + abs(np.max(shape.heights)) * 1e-12)
         return Outline(Point(), False, np.array([0.0, 0.0, 1.0, top]))
     return Outline(_box_round(shape), False, None)

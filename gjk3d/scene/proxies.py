@@ -70,7 +70,8 @@ def stand_in(solid: Collider) -> Shape:
 def planes_of(solid: Any) -> list[tuple[Array, float]]:
     """Return half-spaces, normals and offsets, whose common part holds what has no box; of others none."""
     if isinstance(solid, Halfspace):
-        return [(solid.normal, solid.offset)]
+        above = solid.normal, solid.offset
+        return [above] if solid._sides == 1.0 else [above, (-solid.normal, -solid.offset)]
     if isinstance(solid, Shape):
         return []
     try:

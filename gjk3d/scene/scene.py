@@ -41,9 +41,9 @@ class Scene:
     names, whatever order the objects were added in, and have the same bits.
 
     Two objects are a pair where each is in a group that the other may meet, and where they are not allowed to touch.
-    Two of what has no end, half-spaces and height fields, never are. Objects may share a shape and what is made of it,
-    as the tree of a mesh, which moving them leaves as it is. Threads may share a scene: one waits while another is in
-    it.
+    Two of what has no end, half-spaces, planes and height fields without a bottom, never are. Objects may share a shape
+    and what is made of it, as the tree of a mesh, which moving them leaves as it is. Threads may share a scene: one
+    waits while another is in it.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from gjk3d.broad.search import near
 from gjk3d.convex.boxes import placed_box
 from gjk3d.geometry.vec3 import dot, offset, turn
 from gjk3d.narrow.cores import Cores, cores_at
-from gjk3d.narrow.pairs import normal_of
+from gjk3d.narrow.pairs import SIDES, normal_of
 from gjk3d.shapes.layout import FLOAT_HEAD, Core
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
@@ -113,15 +113,18 @@ def place(shapes: Shapes, side: Side, slot: int) -> None:
 
 @kernel
 def over_floor(shapes: Shapes, side: Side, floor: int, other: Side, node: int) -> float:
-    """Return how far above a half-space a box is at least."""
+    """Return how far above a half-space a box is at least, or how far from a plane that is solid on neither side."""
     core, row = core_of(shapes, number_at(side, floor)), side.rows[floor]
     n = turn(row, normal_of(core))
     limit = core.floats[FLOAT_HEAD + 3] + dot(n, offset(row))
-    least, size = -limit, abs(limit)
+    least, most, size = -limit, -limit, abs(limit)
     for c in range(3):
         low, high = other.boxes[node, c], other.boxes[node, 3 + c]
         least += min(low * n[c], high * n[c])
+        most += max(low * n[c], high * n[c])
         size += abs(low) + abs(high)
+    if core.floats[SIDES] > 1.0:
+        least = max(least, -most)
     return float(least - _ROUNDING * size)
 
 

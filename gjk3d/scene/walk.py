@@ -69,7 +69,7 @@ def on_floors(
             told = UNSURE
             if shapes.table[number_at(other, node), ASIDE] == 0:
                 c = cores_on_floor(shapes, side, floor, other, node)
-                above, error, _ = above_plane(c, side.rows[floor])
+                above, error, _, _ = above_plane(c, side.rows[floor])
                 told = APART if above - error > margin else MEETS
             if told == MEETS and any_will_do:
                 return -1

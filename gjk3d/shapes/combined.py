@@ -187,7 +187,7 @@ def bounded(shape: Any, what: str, name: str) -> Shape:
     if not isinstance(shape, Shape):
         raise ShapeError(f"{what}: {name} is a {type(shape).__name__}, expected a convex shape such as gjk3d.Box")
     if isinstance(shape, Halfspace):
-        raise UnboundedShapeError(f"{what}: {name} is a Halfspace, which is unbounded; use a large Box")
+        raise UnboundedShapeError(f"{what}: {name} is a {type(shape).__name__}, which is unbounded; use a large Box")
     return shape
 
 

@@ -1,4 +1,4 @@
-"""A half-space: unbounded, so it has no core; its queries are in closed form."""
+"""Half-spaces and planes: unbounded, so they have no core; their queries are in closed form."""
 
 from __future__ import annotations
 
@@ -44,18 +44,21 @@ class Halfspace(Shape):
     __slots__ = ("normal", "offset")
     normal: Array
     offset: float
+    _sides = 1.0  #: on how many sides of its surface something can be outside of it
 
     def __init__(self, normal: VectorLike, offset: float = 0.0) -> None:
-        n = vector(normal, "Halfspace: normal", lengths=False)
+        name = type(self).__name__
+        n = vector(normal, f"{name}: normal", lengths=False)
         scale = float(np.abs(n).max())
         if scale == 0.0:
-            raise ShapeError("Halfspace: normal is [0, 0, 0], expected a direction")
+            raise ShapeError(f"{name}: normal is [0, 0, 0], expected a direction")
         length = scale * float(np.linalg.norm(n / scale))
-        given = number(offset, "Halfspace: offset", positive=False)
-        self._set(normal=n / length, offset=number(given / length, "Halfspace: offset / |normal|", positive=False))
+        given = number(offset, f"{name}: offset", positive=False)
+        self._set(normal=n / length, offset=number(given / length, f"{name}: offset / |normal|", positive=False))
 
     def _unbounded(self, what: str) -> UnboundedShapeError:
-        return UnboundedShapeError(f"a Halfspace is unbounded and has no {what}; use a large Box where one is needed")
+        name = type(self).__name__
+        return UnboundedShapeError(f"a {name} is unbounded and has no {what}; use a large Box where one is needed")
 
     @property
     def _packed(self) -> Any:
@@ -90,10 +93,14 @@ class Halfspace(Shape):
     def contains(self, points: Rows) -> Any:
         """Tell which points lie in the half-space, its surface included; see `Shape.contains`."""
         p, single = points_of(points, "contains: points")
-        # within the rounding of the dot product the point counts as on the surface
-        slack = 4.0 * UNIT_ROUNDOFF * (np.abs(p) @ np.abs(self.normal) + abs(self.offset))
-        inside = p @ self.normal - self.offset <= slack
+        height, slack = self._heights(p)
+        inside = height <= slack
         return bool(inside[0]) if single else inside
+
+    def _heights(self, points: Array) -> tuple[Array, Array]:
+        """Return how far points, (n, 3), are above the surface, and within what rounding they count as on it."""
+        slack = 4.0 * UNIT_ROUNDOFF * (np.abs(points) @ np.abs(self.normal) + abs(self.offset))
+        return points @ self.normal - self.offset, slack
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
         """Raise UnboundedShapeError: the surface has no end; see `Shape.surface`."""
@@ -111,8 +118,86 @@ class Halfspace(Shape):
 
     def scaled(self, factors: FactorsLike) -> Shape:
         """Return the half-space of the scaled points; see `Shape.scaled`."""
-        return Halfspace(self.normal / factors3(factors), self.offset)
+        return type(self)(self.normal / factors3(factors), self.offset)
 
     def _moved(self, rotation: Array, translation: Array) -> Shape:
         normal = rotation @ self.normal
-        return Halfspace(normal, self.offset + float(normal @ translation))
+        return type(self)(normal, self.offset + float(normal @ translation))
+
+
+class Plane(Halfspace):
+    """All points with ``normal . x == offset``: infinitely thin, and nothing is inside of it.
+
+    Every question takes it that takes a `Halfspace`, and is answered on whichever side the other one is. Where that
+    crosses it they overlap, and the depth is the least push out of it, to either side.
+
+    Parameters
+    ----------
+    normal : (3,) float
+        Of any length but zero, and of either sign; ``offset`` is divided by that length too.
+    offset : float
+        Distance of the plane from the origin along the normal.
+
+    Raises
+    ------
+    ShapeError
+        Where the normal is zero, or a number is not finite.
+    UnboundedShapeError
+        By what only bounded shapes have: surface, bounding sphere, oriented box, support; and by `inflated`, since a
+        plate of a thickness is a large `Box`.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> wall, under = gk.Plane((0, 0, 1), 0), np.eye(4)
+    >>> under[2, 3] = -3
+    >>> gk.signed_distance(wall, gk.Sphere(1), None, under)
+    Distance: separated, 2 along (0, 0, -1)
+    >>> under[2, 3] = -0.25
+    >>> gk.signed_distance(wall, gk.Sphere(1), None, under).distance
+    -0.75
+    """
+
+    __slots__ = ()
+    normal: Array
+    offset: float
+    _sides = 2.0
+
+    def support(self, directions: Rows) -> Array:
+        """Raise UnboundedShapeError, whatever the directions: there is no farthest point; see `Shape.support`."""
+        return super().support(directions)
+
+    @property
+    def bounds(self) -> Array:
+        """Least and greatest corner, (2, 3) float: infinite but along the normal where that is an axis."""
+        low, high = super().bounds
+        axis = np.abs(self.normal) == 1.0
+        at = self.offset * self.normal[axis]
+        low[axis], high[axis] = at, at
+        return np.array([low, high])
+
+    @property
+    def volume(self) -> float:
+        """0."""
+        return 0.0
+
+    def contains(self, points: Rows) -> Any:
+        """Tell which points lie in the plane, to rounding; see `Shape.contains`."""
+        p, single = points_of(points, "contains: points")
+        height, slack = self._heights(p)
+        inside = np.abs(height) <= slack
+        return bool(inside[0]) if single else inside
+
+    def surface(self, resolution: int = 32) -> surfaces.Surface:
+        """Raise UnboundedShapeError: the plane has no end; see `Shape.surface`."""
+        return super().surface(resolution)
+
+    def scaled(self, factors: FactorsLike) -> Shape:
+        """Return the plane of the scaled points; see `Shape.scaled`."""
+        return super().scaled(factors)
+
+    def inflated(self, radius: float) -> Shape:
+        """Return the plane for a radius of 0; a plate has no end either, and is no half-space; see `Shape.inflated`."""
+        if number(radius, "inflated: radius", zero=True) > 0.0:
+            raise UnboundedShapeError("inflated: a Plane with a thickness has no end; use a large Box in its place")
+        return self

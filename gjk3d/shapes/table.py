@@ -20,7 +20,7 @@ from gjk3d.shapes.cone import Cone, support_cone
 from gjk3d.shapes.convex_hull import ConvexHull, climb_hull, support_hull
 from gjk3d.shapes.cylinder import Cylinder, support_cylinder
 from gjk3d.shapes.ellipsoid import Ellipsoid, support_ellipsoid
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.halfspace import Halfspace, Plane
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.mapped import support_mapped
 from gjk3d.shapes.simplices import Point, Segment, Tetrahedron, Triangle, support_segment
@@ -39,6 +39,7 @@ SHAPES: tuple[type[Shape], ...] = (
     Cylinder,
     Cone,
     Ellipsoid,
+    Plane,  # before its base, for who asks which class something is of
     Halfspace,
     ConvexHull,
     Rounded,

@@ -73,13 +73,14 @@ def placed(vertices: Array, faces: Ints, pose: Array | None) -> Body:
 
 
 def plate(shape: Halfspace, pose: Array | None, center: Array, half: float) -> Body:
-    """Return a thin square slab with its top on the surface of a half-space, near ``center``."""
+    """Return a thin square slab with its top on the surface of a half-space, near ``center``; a plane has no sides."""
     rotation, shift = (np.eye(3), np.zeros(3)) if pose is None else (np.asarray(pose)[:3, :3], np.asarray(pose)[:3, 3])
     normal = rotation @ shape.normal
     offset = shape.offset + float(normal @ shift)
     axes = np.array([*across(normal), normal])
     top = center + (offset - float(normal @ center)) * normal
-    corners = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-0.04, 0.0)])
+    thick = 0.04 if shape._sides == 1.0 else 0.0
+    corners = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-thick, 0.0)])
     quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
     faces = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
     return Body(top + half * corners @ axes, faces.astype(np.int64), plate=True)

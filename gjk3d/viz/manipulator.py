@@ -234,7 +234,7 @@ def drag(
     >>> dragged.plotter.close()
     """
     if isinstance(b, Halfspace):
-        raise UnsupportedPair("a Halfspace cannot be dragged: give it as A")
+        raise UnsupportedPair(f"a {type(b).__name__} cannot be dragged: give it as A")
     first = Dragged._matrix(pose_a, "pose_a") if pose_a is not None else None
     windowless = has_no_window(path, off_screen)
     given = plotter is not None

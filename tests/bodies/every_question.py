@@ -19,11 +19,14 @@ from tests.bodies.places import at
 BODIES = {
     "Mesh": every_kind.closed().body,
     **{type(x).__name__: x for x in (KINDS[k]().body for k in ("compound", "voxels", "cloud", "ground"))},
+    "HeightField(bottom)": gk.HeightField(KINDS["ground"]().body.heights, 0.5, (-1.0, -1.0), bottom=-0.5),
+    "Shell": gk.Shell(every_kind.mesh(3).body, 0.1),
 }
 OTHERS = {
     "Box": gk.Box((0.5, 0.6, 0.7)),
     "Sphere": gk.Sphere(0.4),
     "Halfspace": gk.Halfspace((0, 0, -1), -3.0),
+    "Plane": gk.Plane((0, 0, -1), -3.0),
     **BODIES,
 }
 FAR, NEAR = at(0.3, 0.4, 4.5), at(0.3, 0.4, 0.8)
@@ -86,7 +89,7 @@ def _judged(a: Any, b: Any, pose_a: Any, pose_b: Any) -> None:
 
 HULL = "`hull()`"
 QUESTIONS = [
-    Question("`collide`", _both(gk.collide), "a large `Box` for the half-space, a `Mesh` of the surface"),
+    Question("`collide`", _both(gk.collide), "a bottom, a large `Box` for the half-space"),
     Question("`distance`, `signed_distance`", _both(lambda *q: (gk.distance(*q), gk.signed_distance(*q))), "the same"),
     Question("`contact`", _both(gk.contact), "the same"),
     Question(
@@ -105,12 +108,12 @@ QUESTIONS = [
     Question("`raycast`", lambda a: gk.raycast(a, (0, 0, 9), (0.01, 0.02, -1)), alone=True),
     Question(
         "`aabb`, `obb`, `bounding_sphere`", lambda a: (gk.aabb(a), gk.obb(a), gk.bounding_sphere(a)),
-        "a `Mesh` of the surface", alone=True,
+        "a bottom, a `Mesh` of the surface", alone=True,
     ),
-    Question("`Swept`", lambda a: gk.Swept(a, (1, 2, 3)), "a `Mesh` of the surface", alone=True),
+    Question("`Swept`", lambda a: gk.Swept(a, (1, 2, 3)), "a bottom, a `Mesh` of the surface", alone=True),
     Question("`to_json`, `gjk3d replay`", _both(lambda *q: gk.distance(*q).to_json()), "the same"),
     Question(
-        "`certificate=True`, `verify`", _both(_judged), "a large `Box` for the half-space, a `Mesh` of the surface"
+        "`certificate=True`, `verify`", _both(_judged), "a bottom, a large `Box` for the half-space"
     ),
     Question("`overlap`", _both(gk.overlap), f"{HULL}; the parts of `decompose()`"),
     Question("`trace=True`", _apart(lambda *q: gk.distance(*q, trace=True)), f"{HULL}; the parts"),

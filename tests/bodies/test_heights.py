@@ -7,10 +7,13 @@ import pickle
 import numpy as np
 import pytest
 import trimesh
+from hypothesis import given
+from hypothesis import strategies as st
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError, UnsupportedPair
 from tests.bodies.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
+from tests.strategies import examples
 
 
 def columns(field: gk.HeightField, bottom: float = -50.0) -> list[tuple[gk.ConvexHull, Array]]:
@@ -21,7 +24,7 @@ def columns(field: gk.HeightField, bottom: float = -50.0) -> list[tuple[gk.Conve
         for j in range(ny - 1):
             for steps in (((0, 0), (1, 0), (1, 1)), ((0, 0), (1, 1), (0, 1))):
                 top = [
-                    (*(field.origin + field.pitch * np.array((i + p, j + q))), field.heights[i + p, j + q])
+                    (*(field.origin + np.asarray(field.pitch) * np.array((i + p, j + q))), field.heights[i + p, j + q])
                     for p, q in steps
                 ]
                 parts.append((gk.ConvexHull([*top, *((x, y, bottom) for x, y, _ in top)]), np.eye(4)))
@@ -135,3 +138,108 @@ def test_a_ground_whose_cells_floats_cannot_tell_apart_is_refused(height, pitch,
     """It was answered, and wrongly: a ball in it did not collide."""
     with pytest.raises(gk.errors.ShapeError, match="floats cannot tell its cells apart"):
         gk.HeightField(np.full((3, 3), height), pitch, (origin, 0.0))
+
+
+# other pitches, and a bottom ------------------------------------------------------------------------------------------
+
+
+@examples(40)
+@given(st.integers(0, 2**32 - 1))
+def test_pitches_and_a_bottom_against_every_column(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    heights, pitch = rng.uniform(-0.4, 0.4, rng.integers(2, 6, 2)), rng.uniform(0.2, 0.7, 2)
+    bottom = -np.inf if seed % 3 == 0 else -0.4 - rng.uniform(0.0, 0.6) if seed % 3 == 1 else float(heights.min())
+    field = gk.HeightField(heights, pitch, (-1.0, -0.5), bottom)
+    other = some_compound(rng, 3, 0.5) if seed % 2 else some_shape(rng)
+    parts = other.parts if seed % 2 else [(other, np.eye(4))]
+    own = columns(field, max(bottom, -50.0))
+    check_against_parts(field, own, other, parts, anywhere(rng, 0.3), anywhere(rng, 1.0))
+
+
+@examples(40)
+@given(st.integers(0, 2**32 - 1))
+def test_rays_at_a_ground_with_a_bottom(seed: int) -> None:
+    """As at its columns, each a convex hull."""
+    rng = np.random.default_rng(seed)
+    field = gk.HeightField(rng.random((4, 3)), (0.5, 0.8), (-0.7, -0.9), bottom=-0.3)
+    starts, ways = rng.uniform(-2, 2, (20, 3)), rng.normal(size=(20, 3))
+    pose = anywhere(rng, 0.3)
+    hits = gk.raycast(field, starts, ways, pose)
+    every = [gk.raycast(column, starts, ways, pose) for column, _ in columns(field, -0.3)]
+    np.testing.assert_allclose(hits.distance, np.min([h.distance for h in every], axis=0), atol=1e-9)
+    np.testing.assert_array_equal(hits.inside, np.any([h.inside for h in every], axis=0))
+    endless = gk.HeightField(field.heights, field.pitch, field.origin)
+    deep = [gk.raycast(column, starts, ways, pose) for column, _ in columns(endless, -1e3)]
+    np.testing.assert_allclose(
+        gk.raycast(endless, starts, ways, pose).distance, np.min([h.distance for h in deep], axis=0), atol=1e-9
+    )
+
+
+def test_one_pitch_given_twice_is_that_pitch() -> None:
+    rng = np.random.default_rng(4)
+    heights = rng.random((5, 7))
+    one, two = gk.HeightField(heights, 0.3, (1, 2)), gk.HeightField(heights, (0.3, 0.3), (1, 2))
+    for _ in range(20):
+        shape, pose = some_shape(rng), anywhere(rng, 2.0)
+        first, second = (gk.signed_distance(field, shape, None, pose) for field in (one, two))
+        assert (first.lower, first.upper, first.normal.tolist()) == (second.lower, second.upper, second.normal.tolist())
+
+
+def test_a_slab_is_a_box() -> None:
+    slab = gk.HeightField(np.full((3, 5), 0.25), (1.0, 0.5), (-1.0, -1.0), bottom=-0.25)
+    box = gk.Box((2, 2, 0.5))
+    assert np.allclose(slab.bounds, box.bounds)
+    assert slab.hull().volume == pytest.approx(2.0)
+    mesh = gk.Mesh(*slab.surface())
+    assert mesh.is_watertight
+    assert mesh.volume == pytest.approx(2.0)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        shape, pose = some_shape(rng), anywhere(rng, 1.2)
+        truth, answer = (gk.signed_distance(x, shape, None, pose) for x in (box, slab))
+        assert answer.lower - 1e-9 <= truth.distance <= answer.upper + 1e-9
+        assert gk.collide(slab, shape, None, pose) == (truth.lower <= 0.0)
+    assert gk.distance(slab, gk.Sphere(0.5), None, at(0, 0, -2)).distance == pytest.approx(1.25, abs=1e-12)
+    assert not gk.collide(slab, gk.Sphere(0.5), None, at(0, 0, -9))
+    over = gk.signed_distance(slab, gk.Halfspace((0, 0, 1), -0.75))
+    assert over.distance == pytest.approx(0.5, abs=1e-12)
+    endless = gk.HeightField(np.zeros((3, 3)), 1.0, (-1.0, -1.0))
+    for pair in ((slab, endless), (endless, slab)):
+        poses = (at(0, 0, 2), None) if pair[0] is slab else (None, at(0, 0, 2))
+        assert gk.distance(*pair, *poses).distance == pytest.approx(1.75, abs=1e-12)
+        assert gk.collide(*pair)
+    assert gk.distance(slab, slab, at(0, 0, 2)).distance == pytest.approx(1.5, abs=1e-12)
+    assert gk.Swept(slab, (0, 0, 3)) is not None
+    assert gk.signed_distance(slab, gk.Box((5, 5, 5)), None, at(0, 0, 2.5)).lower == pytest.approx(-0.25, abs=1e-9)
+
+
+def test_what_is_no_pitch_and_no_bottom() -> None:
+    for pitch, message in (((1, 2, 3), "expected one length, or two"), ((1, 0), r"pitch\[1\] is 0"), ("a", "pitch is")):
+        with pytest.raises(ShapeError, match=message):
+            gk.HeightField([[0, 1], [2, 3]], pitch)
+    with pytest.raises(ShapeError, match=r"heights\[0, 0\] is 0, below the bottom at 0.5.*np.maximum"):
+        gk.HeightField([[0, 1], [2, 3]], 1, bottom=0.5)
+    with pytest.raises(ShapeError, match="bottom is nan"):
+        gk.HeightField([[0, 1], [2, 3]], 1, bottom=np.nan)
+    assert (
+        repr(gk.HeightField([[0, 1], [2, 3]], (1, 2), bottom=-1))
+        == "<HeightField 2 x 2, pitch 1 x 2, from 0 to 3, bottom -1>"
+    )
+    flat = gk.HeightField(np.zeros((2, 2)), 1.0, bottom=0.0)  # as thin as paper
+    assert gk.distance(flat, gk.Sphere(0.5), None, at(0.5, 0.5, 2)).distance == pytest.approx(1.5, abs=1e-12)
+    assert gk.distance(flat, gk.Sphere(0.5), None, at(0.5, 0.5, -2)).distance == pytest.approx(1.5, abs=1e-12)
+    assert gk.collide(flat, gk.Sphere(0.5), None, at(0.5, 0.5, 0.4))
+    again = pickle.loads(pickle.dumps(gk.HeightField([[0, 1], [2, 3]], (1, 2), bottom=-1)))
+    assert again == gk.HeightField([[0, 1], [2, 3]], (1, 2), bottom=-1)
+    assert again != gk.HeightField([[0, 1], [2, 3]], (1, 2))
+
+
+def test_they_come_back_from_a_file(tmp_path) -> None:
+    for k, field in enumerate(
+        (gk.HeightField([[0, 1], [2, 3]], (1, 2), bottom=-1), gk.HeightField([[0, 1], [2, 3]], 1))
+    ):
+        result = gk.signed_distance(field, gk.Cone(1, 1), None, at(0.1, 0.2, 4.4))
+        result.to_json(tmp_path / f"{k}.json")
+        found = gk.replay.run(tmp_path / f"{k}.json")
+        assert found.sameness is gk.replay.Sameness.SAME
+        assert found.case.answer.shape_a == field

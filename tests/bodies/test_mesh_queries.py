@@ -329,3 +329,16 @@ def test_the_curve_of_a_cut_as_polylines() -> None:
     assert len(ring) == 1
     assert np.linalg.norm(np.diff(ring[0], axis=0), axis=1).sum() == pytest.approx(4.0)
     assert gk.intersection_curve(CUBE, CUBE, None, pose_of(move=(3, 0, 0)), join=True) == []
+
+
+def test_a_scale_or_a_mirror_in_a_pose_is_refused() -> None:
+    shell = gk.Shell(CUBE, 0.1)
+    for factors, message in (((2, 2, 2), r"has scale \(2, 2, 2\).*shape.scaled"), ((1, 1, -1), "is a reflection")):
+        pose = np.diag([*map(float, factors), 1.0])
+        for body in (CUBE, shell, gk.Compound([(CUBE, None)])):
+            for ask in (gk.collide, gk.distance, gk.signed_distance, gk.contact):
+                with pytest.raises(gk.errors.PoseError, match=message):
+                    ask(body, gk.Sphere(1), pose)
+                with pytest.raises(gk.errors.PoseError, match=message):
+                    ask(gk.Plane((0, 0, 1)), body, None, pose)
+    assert gk.distance(CUBE.scaled(2), gk.Point((9, 0, 0))).distance > 0.0

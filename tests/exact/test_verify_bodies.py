@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 from strategies import examples
 
 import gjk3d as gk
@@ -175,9 +176,10 @@ def test_small_things_in_a_large_mesh_are_proven():
 
 def test_what_is_not_judged_says_so():
     ground, solid = gk.HeightField(np.zeros((3, 3)), 1.0), OTHERS["solid"]
-    for a, b in ((ground, solid), (solid, ground), (solid, gk.Halfspace((0, 0, 1), -5.0))):
-        with pytest.raises(gk.errors.UnsupportedPair, match=r"[ab] is a \w+ beside what is not convex"):
-            gk.verify(gk.distance(solid, gk.Sphere(1)), a, b)
+    with pytest.raises(gk.errors.UnsupportedPair, match=r"two HeightFields.*give one of them a bottom"):
+        gk.verify(gk.distance(solid, gk.Sphere(1)), ground, ground)
+    with pytest.raises(gk.errors.UnsupportedPair, match=r"a is a HeightField that goes down without end.*a bottom"):
+        gk.verify(gk.distance(solid, gk.Halfspace((0, 0, 1), -5.0)), ground, gk.Halfspace((0, 0, 1), -5.0))
     stack = np.stack([np.eye(4)] * 2)
     with pytest.raises(gk.errors.ShapeError, match="pose_b is a stack of 2 poses"):
         gk.verify(gk.distance(solid, solid), solid, solid, None, stack)
@@ -241,12 +243,79 @@ def test_forged_certificates_of_parts_are_refused():
 
 def test_certificates_that_cannot_be_kept_are_refused():
     solid, box = OTHERS["solid"], OTHERS["box"]
-    with pytest.raises(gk.errors.UnsupportedPair, match="HeightField beside what is not convex"):
-        gk.distance(gk.HeightField(np.zeros((3, 3)), 1.0), box, None, at(0, 0, 4), certificate=True)
     with pytest.raises(gk.errors.ShapeError, match="certificate=True is for one pair"):
         gk.distance(solid, box, None, np.stack([np.eye(4)] * 2), certificate=True)
     with pytest.raises(gk.errors.UnsupportedPair, match="trace"):
         gk.distance(solid, box, certificate=True, trace=True)
+
+
+# grounds, shells, half-spaces and planes ------------------------------------------------------------------------------
+
+
+def grounds():
+    rng = np.random.default_rng(5)
+    heights = 0.5 * rng.random((4, 3))
+    shell = BOUNDED["mesh"](3).body
+    return {
+        "endless": gk.HeightField(heights, (0.7, 0.4), (-1.0, -0.5)),
+        "bottomed": gk.HeightField(heights, 0.6, (-1.0, -0.5), bottom=-0.4),
+        "shell": gk.Shell(gk.Mesh(shell.vertices, shell.faces, solid=False), 0.2),
+        "closed shell": gk.Shell(OTHERS["solid"], 0.2),
+    }
+
+
+def farther(result, by):
+    return changed(result, lower=result.lower + by, distance=result.distance + by, upper=result.upper + by)
+
+
+@pytest.mark.parametrize("kind", grounds())
+def test_grounds_and_shells_are_judged(kind, tmp_path):
+    ground, rng = grounds()[kind], np.random.default_rng(8)
+    proven = []
+    for k in range(12):
+        other = OTHERS[("cone", "compound", "solid", "box")[k % 4]]
+        pose = at(*rng.uniform(-0.5, 0.5, 2), 2.6 - 0.3 * k, rotation=Rotation.random(rng=rng))
+        for query in (gk.distance, gk.signed_distance):
+            result = query(ground, other, None, pose, certificate=True)
+            verdict = gk.verify(result, ground, other, None, pose)
+            assert not verdict.refuted, verdict
+            proven.append(verdict.proven)
+            moved = changed(
+                result, distance=result.distance + 0.01, lower=result.lower + 0.01, upper=result.upper + 0.01
+            )
+            if result.status == gk.Status.SEPARATED:
+                assert not gk.verify(moved, ground, other, None, pose).proven
+        result.to_json(tmp_path / "case.json")
+        assert gk.replay.run(tmp_path / "case.json").sameness is gk.replay.Sameness.SAME
+    assert np.mean(proven) > 0.9
+
+
+@pytest.mark.parametrize("half", [gk.Halfspace((0.1, 0.2, 1.0), 0.3), gk.Plane((0.1, 0.2, 1.0), 0.3)])
+@pytest.mark.parametrize("name", [*BOUNDED, "bottomed", "shell"])
+def test_what_is_beside_a_half_space_or_a_plane_is_judged(name, half, tmp_path):
+    body, rng = BOUNDED[name]().body if name in BOUNDED else grounds()[name], np.random.default_rng(2)
+    seen = set()
+    for z in (-4.0, -1.0, -0.4, 0.1, 0.7, 3.0):
+        place, there = at(*rng.normal(size=3), rotation=Rotation.random(rng=rng)), at(0.1, 0.2, z)
+        there = place @ there
+        for args in ((half, body, place, there), (body, half, there, place)):
+            for query in (gk.distance, gk.signed_distance):
+                result = query(*args, certificate=True)
+                seen.add(result.status)
+                assert gk.verify(result, *args).proven, gk.verify(result, *args)
+                assert gk.verify(query(*args), *args).proven
+                for wrong in (
+                    changed(
+                        result, lower=result.lower + 1e-6, distance=result.distance + 1e-6, upper=result.upper + 1e-6
+                    ),
+                    changed(result, normal=-result.normal),
+                    changed(result, point_a=result.point_a + 1e-6, point_b=result.point_b + 1e-6),
+                ):
+                    told = query is gk.signed_distance or result.distance > 0.0
+                    assert gk.verify(wrong, *args).refuted or not told
+        result.to_json(tmp_path / "case.json")
+        assert gk.replay.run(tmp_path / "case.json").sameness is gk.replay.Sameness.SAME
+    assert {gk.Status.SEPARATED, gk.Status.OVERLAPPING} <= seen
 
 
 # cuts ---------------------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def test_every_kind_of_shape_comes_back_bit_for_bit(name):
 def test_every_class_of_shapes_is_covered():
     from gjk3d.shapes.table import SHAPES as CLASSES
 
-    seen = {type(build(spec)) for spec in SHAPES.values()} | {gk.Halfspace}
+    seen = {type(build(spec)) for spec in SHAPES.values()} | {gk.Halfspace, gk.Plane}
     assert seen == set(CLASSES)
 
 

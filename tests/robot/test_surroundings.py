@@ -15,6 +15,9 @@ RNG = np.random.default_rng(3)
 GROUND = 0.02 * np.sin(np.arange(25)[:, None] * 0.7) * np.cos(np.arange(25)[None] * 0.5)
 SOLIDS = {
     "floor": (gk.Halfspace((0, 0.1, 1), 0.15), None),
+    "wall": (gk.Plane((1, 0.2, 0), 0.5), None),
+    "slab": (gk.HeightField(GROUND[:9, :7], (0.1, 0.05), bottom=-0.1), at(0.1, -0.15, 0.5)),
+    "sheet": (gk.Shell(gk.Mesh([(0, 0, 0), (0.5, 0, 0), (0, 0.5, 0.2)], [(0, 1, 2)]), 0.02), at(-0.6, -0.3, 0.3)),
     "ground": (gk.HeightField(GROUND, 0.15), at(-1.8, -1.8, 0.15)),
     "dish": (gk.Mesh(*(lambda s: (s.vertices, s.faces))(gk.Capsule(0.1, 0.5).surface(8))), at(0.4, 0.35, 0.5)),
     "rack": (gk.Compound([(gk.Box((0.6, 0.1, 0.05)), at(0, 0, z)) for z in (0.0, 0.25, 0.5)]), at(0.4, -0.25, 0.2)),

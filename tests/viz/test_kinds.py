@@ -256,3 +256,16 @@ def test_named_meshes_keep_their_names(tmp_path):
     assert [text for text, _ in drawing_of(result, Style(names=("this", "that"))).keys][:2] == ["A  this", "B  that"]
     page = viz.write_html(tmp_path / "ant.html", result).read_text(encoding="utf-8")
     assert "</b> ant<br>" in page
+
+
+def test_planes_shells_and_grounds_with_a_bottom_are_drawn():
+    sheet = gk.Mesh([(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)], [(0, 1, 2), (0, 2, 3)])
+    shell, slab = gk.Shell(sheet, 0.5), gk.HeightField(np.zeros((3, 4)), (1.0, 0.5), bottom=-1.0)
+    drawing = drawing_of([gk.Plane((0, 0, 1), 0.25), shell, slab])
+    assert len(drawing.items) == 3
+    thin = viz.to_pyvista(gk.Plane((0, 0, 1), 0.25))
+    assert thin.bounds[4:] == (0.25, 0.25)
+    assert viz.to_pyvista(slab).is_manifold
+    assert viz.to_pyvista(shell).is_manifold
+    for thing in (shell, slab, gk.Sphere(1)):
+        assert drawing_of(gk.signed_distance(gk.Plane((0, 0, 1), 0.1), thing)).items

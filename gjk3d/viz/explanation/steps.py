@@ -131,7 +131,7 @@ class Difference:
                 )
             if isinstance(shape, Halfspace):
                 raise UnsupportedPair(
-                    f"{name} is a Halfspace, whose answer takes one support point and neither GJK nor EPA: "
+                    f"{name} is a {type(shape).__name__}, whose answer takes support points and neither GJK nor EPA: "
                     "there are no steps to explain; viz.show draws the answer"
                 )
         _, rows = question(a, b, result.pose_a, result.pose_b)

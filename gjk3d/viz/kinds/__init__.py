@@ -168,7 +168,9 @@ def function_of(x: Any) -> Callable[..., Drawing]:
         raise TypeError(f"a {type(x).__name__} cannot be drawn by itself: {cure}")
     ours = {cls.__name__ for cls in KINDS if cls.__module__.startswith("gjk3d.")}
     ours -= {"Body", "Surface", "Travel", "Volume"}  # bases and internals: users know what is derived from them
-    known = ", ".join(sorted(ours | {"Mesh", "PointCloud", "VoxelGrid", "HeightField", "Compound", "AABB", "OBB"}))
+    known = ", ".join(
+        sorted(ours | {"Mesh", "PointCloud", "VoxelGrid", "HeightField", "Shell", "Compound", "AABB", "OBB"})
+    )
     raise TypeError(f"{type(x).__name__} cannot be drawn; these can: {known}, poses, and lists of them")
 
 

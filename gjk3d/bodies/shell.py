@@ -1,0 +1,174 @@
+"""`Shell`: a surface of triangles with a thickness, as sheet metal has one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gjk3d.bodies.base import Body, Packed
+from gjk3d.bodies.bvh import straight
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.part_tree import TRIANGLES, Given
+from gjk3d.bodies.parts import ONE_TRIANGLE, TreeParts, boxes_round, ends_of, given, inside_of_mesh, packed_triangles
+from gjk3d.bodies.surface import TriangleSurface
+from gjk3d.errors import ShapeError
+from gjk3d.poses import IDENTITY
+from gjk3d.shapes import layout
+from gjk3d.shapes.arguments import number
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.simplices import Triangle
+from gjk3d.shapes.surfaces import Surface
+from gjk3d.typing import Array, Ints
+
+
+class Shell(Body):
+    """All points within half a thickness of the triangles of a mesh, and what is inside where that is closed.
+
+    An open mesh is a surface without a volume: what touches it has no depth in it to speak of, and a thin thing may be
+    on either side of it from one step to the next. With a thickness it is the body that a ball of that diameter sweeps
+    on the surface, its rim rounded: `gjk3d.collide`, `distance`, `contact` and their like take it on either side, and
+    the answers are those of that body, exact. In overlap the depth comes with bounds, as a `Compound` has it.
+
+    A closed mesh is solid within, as `gjk3d.collide` has it, so that its shell is the mesh grown by half the thickness;
+    of ``Mesh(..., solid=False)`` it is a hollow one.
+
+    Parameters
+    ----------
+    mesh : Mesh
+        The middle of the sheet.
+    thickness : float
+        More than 0, in the unit of the mesh.
+
+    Raises
+    ------
+    ShapeError
+        Where the mesh is none, or the thickness no length.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> sheet = gk.Mesh([(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)], [(0, 1, 2), (0, 2, 3)])
+    >>> plate, pose = gk.Shell(sheet, thickness=0.5), np.eye(4)
+    >>> pose[:3, 3] = 2, 1, 1
+    >>> plate, gk.distance(plate, gk.Sphere(0.5), None, pose).distance
+    (<Shell of 2 triangles, thickness 0.5>, 0.25)
+    >>> pose[2, 3] = 0.5
+    >>> round(gk.signed_distance(plate, gk.Sphere(0.5), None, pose).distance, 9)
+    -0.25
+    """
+
+    __slots__ = ("mesh", "thickness")
+    mesh: Mesh
+    thickness: float
+
+    def __init__(self, mesh: Mesh, thickness: float) -> None:
+        if not isinstance(mesh, Mesh):
+            raise ShapeError(
+                f"Shell: mesh is a {type(mesh).__name__}, expected a gjk3d.Mesh; a convex shape has inflated(radius)"
+            )
+        self._set(mesh=mesh, thickness=number(thickness, "Shell: thickness"))
+
+    def __repr__(self) -> str:
+        return f"<Shell of {len(self.mesh.faces)} triangles, thickness {self.thickness:g}>"
+
+    @property
+    def unit(self) -> str | None:
+        """Unit of length of the mesh, None where it has none."""
+        return self.mesh.unit
+
+    def hull(self) -> Shape:
+        """Return the convex hull, a shape that every query takes."""
+        return self._as_parts().hull()
+
+    def surface(self, resolution: int = 32) -> Surface:
+        """Return both sides, each half the thickness along the mean normals of its vertices, and the rim, for pictures.
+
+        Parameters
+        ----------
+        resolution : int
+            Not used here: edges are not rounded.
+
+        Returns
+        -------
+        Surface
+            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int.
+        """
+        v, f = self.mesh.vertices, self.mesh.faces
+        normals, across = np.zeros_like(v), np.cross(v[f[:, 1]] - v[f[:, 0]], v[f[:, 2]] - v[f[:, 0]])
+        np.add.at(normals, f.ravel(), np.repeat(across, 3, axis=0))
+        length = np.linalg.norm(normals, axis=1, keepdims=True)
+        normals = np.divide(normals, length, out=np.zeros_like(v), where=length > 0.0)
+        edges = np.concatenate([f[:, [0, 1]], f[:, [1, 2]], f[:, [2, 0]]])
+        there = {tuple(edge) for edge in edges.tolist()}
+        rim = np.array([edge for edge in edges.tolist() if (edge[1], edge[0]) not in there], dtype=np.int64)
+        p, q = rim.reshape(-1, 2).T
+        walls = np.concatenate([np.column_stack([q, p, p + len(v)]), np.column_stack([q, p + len(v), q + len(v)])])
+        more = 0.5 * self.thickness * normals
+        return Surface(np.vstack([v + more, v - more]), np.vstack([f, f[:, ::-1] + len(v), walls]))
+
+    def _as_parts(self) -> Plates:
+        return self._cached("parts", self._build_parts)
+
+    def _build_parts(self) -> Plates:
+        return Plates(self.mesh, 0.5 * self.thickness)
+
+    def _bytes(self) -> Iterator[bytes]:
+        yield from (self.mesh.vertices.tobytes(), self.mesh.faces.tobytes(), np.float64(self.thickness).tobytes())
+
+
+class Plates(TreeParts):
+    """Rounded triangles of a mesh."""
+
+    __slots__ = ("_corners", "mesh", "radius")
+
+    def __init__(self, mesh: TriangleSurface, radius: float) -> None:
+        corners = mesh.vertices[mesh.faces]
+        more = radius + 4.0 * 2.0**-52 * (np.abs(corners).max(axis=(1, 2)) + radius)
+        super().__init__(boxes_round(corners) + np.outer(more, np.repeat((-1.0, 1.0), 3)), 2)
+        self.mesh, self.radius, self._corners = mesh, radius, corners[self._order]
+
+    def pack(self, which: Ints) -> Packed:
+        """See `Parts`."""
+        packed = packed_triangles(self._corners[which].reshape(-1, 9))
+        packed.floats[packed.starts[:, 1] + layout.RADIUS] = self.radius
+        return packed
+
+    def _give(self) -> Given:
+        nodes = straight(boxes_round(self._corners), self._links)
+        return given(
+            TRIANGLES, nodes, self._links, self._corners.reshape(-1, 9), np.zeros((1, 3), dtype=np.int64), ONE_TRIANGLE,
+            np.array([self.radius]), rim=self.radius, reach=self.reach, points=self.points(),
+            **inside_of_mesh(self.mesh),
+        )  # fmt: skip
+
+    def rows(self, which: Ints) -> Array:
+        """See `Parts`."""
+        return np.repeat(IDENTITY, len(which), axis=0)
+
+    def shape(self, part: int) -> Shape:
+        """See `Parts`."""
+        return Triangle(self._corners[part]).inflated(self.radius)
+
+    def hull(self) -> Shape:
+        """See `Parts`."""
+        return self.mesh.hull().inflated(self.radius)
+
+    @property
+    def solids(self) -> list[tuple[TriangleSurface, Array]]:
+        """See `Parts`."""
+        return [(self.mesh, IDENTITY[0])] if self.mesh.is_solid else []
+
+    def ends(self, n: Array) -> Array:
+        """See `Parts`."""
+        own = ends_of(self.mesh.vertices[self.mesh.faces.ravel()], np.repeat(self.mesh._bodies, 3), n)
+        out: Array = own + self.radius * np.stack([-n, n])
+        return out
+
+    def points(self) -> Array:
+        """See `Parts`."""
+        return self.mesh._body_points
+
+    def samples(self) -> Array:
+        """See `Parts`."""
+        return self.mesh._used

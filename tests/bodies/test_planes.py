@@ -1,0 +1,288 @@
+"""Planes, infinitely thin, beside every shape and every body, held against spans along their normal in plain numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError, UnboundedShapeError, UnsupportedPair
+from tests.bodies.every_kind import BOUNDED, Known
+from tests.bodies.places import anywhere, at, some_shape
+from tests.strategies import examples
+
+Array = NDArray[np.float64]
+
+
+def naive(parts: list[Array], radius: float, normal: Array, offset: float) -> float:
+    """The slow twin: the signed distance of the plane to the union of what the parts cover along its normal."""
+    heights = [points @ normal - offset for points in parts]
+    spans = sorted((h.min() - radius, h.max() + radius) for h in heights)
+    merged = [list(spans[0])]
+    for low, high in spans[1:]:
+        if low <= merged[-1][1] + 1e-9:  # what touches is one
+            merged[-1][1] = max(merged[-1][1], high)
+        else:
+            merged.append([low, high])
+    return min(max(low, -high) for low, high in merged)
+
+
+def in_world(plane: gk.Plane, pose: Array) -> tuple[Array, float]:
+    normal = pose[:3, :3] @ plane.normal
+    return normal, plane.offset + float(normal @ pose[:3, 3])
+
+
+def check(plane: gk.Plane, known: Known, pose_a: Array, pose_b: Array, size: float = 1.0) -> float:
+    """Hold every answer against the twin; return that."""
+    normal, offset = in_world(plane, pose_a)
+    truth = naive(known.placed(pose_b), known.radius, normal, offset)
+    error = 1e-11 * size
+    for args, sign in (((plane, known.body, pose_a, pose_b), 1.0), ((known.body, plane, pose_b, pose_a), -1.0)):
+        signed, apart = gk.signed_distance(*args), gk.distance(*args)
+        assert signed.lower - error <= truth <= signed.upper + error
+        assert apart.lower - error <= max(truth, 0.0) <= apart.upper + error
+        assert signed.distance == pytest.approx(truth, abs=error) or not signed.tight
+        assert apart.distance == pytest.approx(max(truth, 0.0), abs=error)
+        assert abs(abs(signed.normal @ normal) - 1.0) < 1e-12
+        for answer in (signed, apart):
+            assert np.abs(answer.point_b - answer.point_a - answer.distance * answer.normal).max() < error
+            assert abs((answer.point_a if sign > 0 else answer.point_b) @ normal - offset) < error
+        if abs(truth) > error:
+            assert gk.collide(*args) == (truth < 0.0)
+            assert signed.status == (gk.Status.OVERLAPPING if truth < 0.0 else gk.Status.SEPARATED)
+            assert gk.collide(*args, margin=truth + error)
+            assert not gk.collide(*args, margin=truth - error)
+            away = (max(-signed.distance, 0.0) + 3.0 * error) * signed.normal  # and b is free
+            free = at(*(args[3][:3, 3] + away))
+            free[:3, :3] = args[3][:3, :3]
+            assert not gk.collide(*args[:3], free)
+    return truth
+
+
+@pytest.mark.parametrize("kind", [*BOUNDED, "bottomed", "shell"])
+@examples(40)
+@given(seed=st.integers(0, 2**32 - 1), off=st.sampled_from([0.0, 1.0, 1e3]))
+def test_every_body_beside_a_plane(kind: str, seed: int, off: float) -> None:
+    rng = np.random.default_rng(seed)
+    known = bodies(kind, seed % 7)
+    pose_b = anywhere(rng, 1.0)
+    pose_b[:3, 3] += off
+    pose_a = anywhere(rng, 1.0)
+    pose_a[:3, 3] += off
+    check(gk.Plane(rng.normal(size=3), rng.normal() * 0.3), known, pose_a, pose_b, 1.0 + off)
+
+
+def bodies(kind: str, seed: int) -> Known:
+    if kind in BOUNDED:
+        return BOUNDED[kind]() if kind == "solid" else BOUNDED[kind](seed)
+    rng = np.random.default_rng(seed)
+    if kind == "shell":
+        corners = rng.uniform(-1, 1, (12, 1, 3)) + 0.3 * rng.normal(size=(12, 3, 3))
+        mesh = gk.Mesh(corners.reshape(-1, 3), np.arange(36).reshape(-1, 3))
+        return Known(gk.Shell(mesh, 0.1), list(corners), 0.05)
+    heights = rng.random((4, 3))
+    field = gk.HeightField(heights, (0.5, 0.3), (-1.0, 0.2), bottom=-0.2)
+    return Known(field, [field.surface().vertices])
+
+
+def test_between_two_pieces() -> None:
+    """The hull crosses the plane, and the body does not; the way out is the gap."""
+    two = gk.Compound([(gk.Box((1, 1, 1)), at(0, 0, 1)), (gk.Sphere(0.5), at(0, 0, -1))])
+    for other in (two, gk.Mesh(*two.surface(16))):
+        between = gk.signed_distance(gk.Plane((0, 0, 2), 0.2), other)
+        assert between.distance == pytest.approx(0.4, abs=1e-12)
+        assert between.normal == pytest.approx((0, 0, 1), abs=1e-12)
+        assert not gk.collide(gk.Plane((0, 0, 1), 0.1), other)
+        deep = gk.signed_distance(gk.Plane((0, 0, 1), 0.7), other)
+        assert deep.distance == pytest.approx(-0.2, abs=1e-12)
+        assert deep.normal == pytest.approx((0, 0, 1), abs=1e-12)
+
+
+def test_in_the_plane_and_kissing_it() -> None:
+    plane = gk.Plane((0, 0, 1), 2.0)
+    flat = gk.Mesh([(0, 0, 2), (1, 0, 2), (0, 1, 2)], [(0, 1, 2)])
+    for thing in (flat, gk.Point((3, 4, 2)), gk.Triangle(flat.vertices), gk.PointCloud([(5, 5, 2)], 0.0)):
+        answer = gk.signed_distance(plane, thing)
+        assert answer.status == gk.Status.TOUCHING
+        assert answer.distance == pytest.approx(0.0, abs=1e-13)
+        assert gk.collide(plane, thing)
+    for z, sign in ((2.5, 1.0), (1.5, -1.0)):
+        for thing in (gk.Sphere(0.5), gk.PointCloud([(0, 0, 0)], 0.5), gk.Compound([(gk.Box((1, 1, 1)), None)])):
+            answer = gk.signed_distance(plane, thing, None, at(3, 0, z))
+            assert answer.status == gk.Status.TOUCHING
+            assert answer.normal == pytest.approx((0, 0, sign), abs=1e-12)
+    cubes = gk.VoxelGrid(np.ones((1, 1, 3)), 1.0)  # cubes that touch are one piece, also where the plane is between
+    assert gk.signed_distance(gk.Plane((0, 0, 1), 1.0), cubes).distance == pytest.approx(-1.0, abs=1e-12)
+    assert gk.signed_distance(plane, gk.Sphere(0.5), None, at(1e8, 1e8, 2.75)).distance == pytest.approx(0.25, abs=1e-6)
+
+
+@examples(40)
+@given(st.integers(0, 2**32 - 1))
+def test_convex_shapes_are_on_the_side_they_are_mostly_on(seed: int) -> None:
+    """A plane is two half-spaces, and its signed distance the greater of theirs."""
+    rng = np.random.default_rng(seed)
+    shape, poses = some_shape(rng), np.stack([anywhere(rng, 1.0) for _ in range(8)])
+    normal, offset, here = rng.normal(size=3), rng.normal(), anywhere(rng, 1.0)
+    plane = gk.Plane(normal, offset)
+    up, down = (gk.Halfspace(s * normal, s * offset) for s in (1.0, -1.0))
+    above, below = (gk.signed_distance(half, shape, here, poses) for half in (up, down))
+    answer = gk.signed_distance(plane, shape, here, poses)
+    turned = gk.signed_distance(shape, plane, poses, here)
+    over = above.distance >= below.distance
+    np.testing.assert_array_equal(answer.distance, np.maximum(above.distance, below.distance))
+    np.testing.assert_array_equal(answer.lower, np.maximum(above.lower, below.lower))
+    np.testing.assert_array_equal(answer.upper, np.maximum(above.upper, below.upper))
+    np.testing.assert_array_equal(answer.normal, np.where(over[:, None], above.normal, below.normal))
+    np.testing.assert_array_equal(answer.point_b, np.where(over[:, None], above.point_b, below.point_b))
+    np.testing.assert_array_equal(turned.distance, answer.distance)
+    np.testing.assert_array_equal(turned.normal, -answer.normal)
+    np.testing.assert_array_equal(gk.collide(plane, shape, here, poses), ~(answer.lower > 0.0))
+    pairs = gk.Pairs([plane, shape]).signed_distance([(0, 1)] * 8, np.stack([np.stack([here, p]) for p in poses]))
+    np.testing.assert_array_equal(pairs.distance, answer.distance)
+    for k in range(8):
+        assert gk.verify(answer[k], plane, shape, here, poses[k]).proven
+        kept = gk.signed_distance(shape, plane, poses[k], here, certificate=True)
+        assert gk.verify(kept, shape, plane, poses[k], here).proven
+        wrong = gk.verify(answer[k], gk.Plane(normal, offset + 0.01), shape, here, poses[k])
+        assert wrong.refuted
+
+
+def test_rays_meet_a_plane_from_either_side() -> None:
+    plane = gk.Plane((0, 0, 1), 1.0)
+    hits = gk.raycast(
+        plane, [(0, 0, 5), (0, 0, -1), (0, 0, 5), (2, 3, 1)], [(0, 0, -1), (0, 1, 1), (1, 0, 0), (0, 0, 1)]
+    )
+    assert hits.hit.tolist() == [True, True, False, True]
+    assert hits.inside.tolist() == [False, False, False, True]
+    np.testing.assert_allclose(hits.distance, [4.0, 2.0 * np.sqrt(2.0), np.inf, 0.0])
+    np.testing.assert_allclose(hits.normal[:2], [(0, 0, 1), (0, 0, -1)])
+    scene = gk.Scene()
+    scene.add("plane", plane)
+    scene.add("ball", gk.Sphere(0.5), at(0, 0, -2))
+    assert scene.raycast((0, 0, -9), (0, 0, 1)).name == "ball"
+    assert scene.raycast((1, 0, -9), (0, 0, 1)).name == "plane"
+    assert scene.raycast((1, 0, -9), (0, 0, 1)).distance == pytest.approx(10.0)
+
+
+@examples(40)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["convex", "compound", "mesh", "cloud"]))
+def test_when_what_moves_meets_it(seed: int, kind: str) -> None:
+    rng = np.random.default_rng(seed)
+    thing = some_shape(rng) if kind == "convex" else BOUNDED[kind](seed % 5, 0.5).body
+    plane, moving = gk.Plane(rng.normal(size=3), 0.1), gk.Motion(None, rng.normal(size=3) * 0.3)
+    motion = gk.Motion(anywhere(rng, 2.0), 4.0 * rng.normal(size=3), rng.normal(size=3))
+    clearance = 0.01 * (seed % 2)
+    hit = gk.time_of_impact(plane, thing, moving, motion, clearance=clearance)
+    turned = gk.time_of_impact(thing, plane, motion, moving, clearance=clearance)
+    assert turned.status == hit.status
+    start = gk.signed_distance(plane, thing, moving.at(0.0), motion.at(0.0))
+    if hit.status == gk.ImpactStatus.OVERLAPPING:
+        assert start.lower <= clearance
+        return
+    end = 1.0 if hit.status == gk.ImpactStatus.FREE else hit.time[0]
+    times = np.linspace(0.0, end, 40)
+    assert (gk.distance(plane, thing, moving.at(times), motion.at(times)).upper > clearance - 1e-9).all()
+    if hit.status == gk.ImpactStatus.HIT:
+        there = gk.distance(plane, thing, moving.at(hit.time[1]), motion.at(hit.time[1]))
+        assert there.lower <= clearance + 1e-9
+
+
+def test_contacts_gradients_and_scenes() -> None:
+    wall, box = gk.Plane((1, 0, 0), 0.0), gk.Box((1, 1, 1))
+    mesh = gk.Mesh(*box.surface())
+    for thing in (box, mesh, gk.Compound([(box, None)])):
+        for x in (0.45, -0.45):
+            contact = gk.contact(wall, thing, None, at(x, 0, 0))
+            assert len(contact.points_b) >= 4
+            assert np.abs(contact.normal @ (np.sign(x), 0, 0)) == pytest.approx(1.0)
+            result = gk.signed_distance(
+                wall, thing, None, at(x, 0.1, 0, rotation=Rotation.from_euler("xyz", [0.1, 0.2, 0.3]))
+            )
+            slopes = gk.gradient(result)
+            assert slopes.unique
+            assert slopes.b[:3] == pytest.approx((np.sign(x), 0, 0), abs=1e-9)
+    middle = gk.gradient(
+        gk.signed_distance(wall, box, None, at(0, 0, 0, rotation=Rotation.from_euler("xyz", [0.1, 0.2, 0.3])))
+    )
+    assert not middle.unique
+    scene = gk.Scene()
+    scene.add("wall", wall)
+    for k, x in enumerate((-3.0, -0.3, 0.6, 5.0)):
+        scene.add(f"box {k}", mesh if k % 2 else box, at(x, 3.0 * k, 0))
+    assert scene.collisions() == [("box 1", "wall")] or scene.collisions() == [("wall", "box 1")]
+    assert set(scene.clearance().pair or ()) == {"box 1", "wall"}
+    scene.remove("box 1")
+    assert scene.clearance().distance == pytest.approx(0.1, abs=1e-12)
+
+
+@examples(40)
+@given(st.integers(0, 2**32 - 1))
+def test_scenes_answer_as_pairs_do(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    things = {"plane": (gk.Plane(rng.normal(size=3), 0.2), anywhere(rng, 1.0))}
+    for k in range(6):
+        things[f"shape {k}"] = some_shape(rng), anywhere(rng, 2.0)
+    for k, kind in enumerate(list(BOUNDED)[: seed % 6]):
+        things[kind] = BOUNDED[kind](k, 0.5).body if kind != "solid" else BOUNDED[kind]().body, anywhere(rng, 3.0)
+    scene = gk.Scene()
+    for name, (thing, pose) in things.items():
+        scene.add(name, thing, pose)
+    plane, here = things.pop("plane")
+    apart = {name: gk.signed_distance(plane, thing, here, pose) for name, (thing, pose) in things.items()}
+    met = {name for pair in scene.collisions() if "plane" in pair for name in pair} - {"plane"}
+    assert met == {name for name, answer in apart.items() if answer.lower <= 0.0}
+    for name in things:
+        scene.remove(name)
+        guest = scene.clearance(*things[name])
+        scene.add(name, *things[name])
+        assert guest.distance <= apart[name].upper
+    lonely = gk.Scene()
+    lonely.add("plane", plane, here)
+    for name, (thing, pose) in things.items():
+        found = lonely.clearance(thing, pose)
+        assert found.distance == pytest.approx(apart[name].distance, abs=1e-12)
+        assert bool(lonely.collisions(thing, pose)) == (apart[name].lower <= 0.0)
+
+
+def test_what_a_plane_is() -> None:
+    plane = gk.Plane((0, 0, -2), 3.0)
+    assert repr(plane) == "Plane(normal=[0.0, 0.0, -1.0], offset=1.5)"
+    assert plane.bounds[:, 2].tolist() == [-1.5, -1.5]
+    assert np.isinf(gk.Plane((1, 1, 0)).bounds).all()
+    assert plane.volume == 0.0
+    assert plane.contains([(7, 8, -1.5), (7, 8, -1.6), (7, 8, -1.4)]).tolist() == [True, False, False]
+    assert plane != gk.Halfspace((0, 0, -2), 3.0)
+    assert plane.placed(at(0, 0, 2)) == gk.Plane((0, 0, -1), -0.5)
+    assert plane.scaled(2.0).offset == 3.0
+    assert plane.inflated(0.0) is plane
+    with pytest.raises(UnboundedShapeError, match="large Box"):
+        plane.inflated(0.1)
+    for ask in (gk.bounding_sphere, gk.obb, gk.aabb, lambda x: x.surface(), lambda x: x.support((0, 0, 1))):
+        with pytest.raises(UnboundedShapeError, match="a Plane is unbounded"):
+            ask(plane)
+    with pytest.raises(ShapeError, match="Plane: normal is"):
+        gk.Plane((0, 0, 0))
+    for other in (plane, gk.Halfspace((0, 0, 1))):
+        with pytest.raises(UnsupportedPair, match="two half-spaces, or planes, overlap without end"):
+            gk.collide(plane, other)
+    with pytest.raises(ShapeError, match="is a Plane, which has no end"):
+        gk.Compound([(plane, None)])
+    with pytest.raises(UnsupportedPair, match="a Plane cannot turn"):
+        gk.time_of_impact(plane, gk.Sphere(1), gk.Motion(None, angular=(1, 0, 0)))
+
+
+def test_a_plane_comes_back_from_a_file(tmp_path: Any) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        plane = gk.Plane(rng.normal(size=3), rng.normal())
+        result = gk.signed_distance(plane, BOUNDED["compound"]().body, None, anywhere(rng, 1.0))
+        result.to_json(tmp_path / "case.json")
+        found = gk.replay.run(tmp_path / "case.json")
+        assert found.sameness is gk.replay.Sameness.SAME
+        assert found.case.answer.shape_a == plane

@@ -1,0 +1,134 @@
+"""Surfaces with a thickness, held against their rounded triangles one by one, and against closed forms."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError
+from tests.bodies.places import anywhere, at, check_against_parts, some_compound, some_shape
+from tests.strategies import examples
+
+Array = NDArray[np.float64]
+
+
+def loose(rng: np.random.Generator, count: int = 6) -> gk.Mesh:
+    corners = rng.uniform(-0.8, 0.8, (count, 1, 3)) + 0.4 * rng.normal(size=(count, 3, 3))
+    return gk.Mesh(corners.reshape(-1, 3), np.arange(3 * count).reshape(-1, 3), solid=False)
+
+
+def rounded(shell: gk.Shell) -> list[tuple[Any, Array]]:
+    """The slow twin: each triangle as a convex shape."""
+    mesh = shell.mesh
+    return [(gk.Triangle(v).inflated(0.5 * shell.thickness), np.eye(4)) for v in mesh.vertices[mesh.faces]]
+
+
+@examples(40)
+@given(st.integers(0, 2**32 - 1))
+def test_against_every_rounded_triangle(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shell = gk.Shell(loose(rng), rng.uniform(0.02, 0.4))
+    if seed % 3:
+        other = some_compound(rng, 3, 0.5) if seed % 3 == 1 else some_shape(rng)
+        parts = other.parts if seed % 3 == 1 else [(other, np.eye(4))]
+    else:
+        other = gk.Shell(loose(rng, 3), 0.1)
+        parts = rounded(other)
+    check_against_parts(shell, rounded(shell), other, parts, anywhere(rng, 0.5), anywhere(rng, 1.0))
+
+
+@examples(40)
+@given(st.integers(0, 2**32 - 1))
+def test_it_is_nearer_than_its_mesh_by_half_the_thickness(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    mesh, other, pose = loose(rng), loose(rng, 4), anywhere(rng, 2.0)
+    for thing in (other, some_shape(rng)):
+        bare = gk.distance(mesh, thing, None, pose)
+        for shell, turned in ((gk.Shell(mesh, 0.1), False), (gk.Shell(mesh, 0.1), True)):
+            thick = gk.distance(thing, shell, pose) if turned else gk.distance(shell, thing, None, pose)
+            if bare.distance > 0.1:
+                assert thick.distance == pytest.approx(bare.distance - 0.05, abs=1e-11)
+                assert not gk.collide(shell, thing, None, pose)
+        assert gk.collide(gk.Shell(mesh, 0.1), thing, None, pose) == gk.collide(mesh, thing, None, pose, margin=0.05)
+
+
+def sheet() -> gk.Mesh:
+    return gk.Mesh([(-2, -2, 0), (2, -2, 0), (2, 2, 0), (-2, 2, 0)], [(0, 1, 2), (0, 2, 3)])
+
+
+def test_a_sheet_of_metal() -> None:
+    plate = gk.Shell(sheet(), thickness=0.5)
+    for z in (0.5, -0.5):
+        answer = gk.signed_distance(plate, gk.Sphere(0.5), None, at(0.3, 0.1, z))
+        assert answer.distance == pytest.approx(-0.25, abs=1e-12)
+        assert answer.normal == pytest.approx((0, 0, np.sign(z)), abs=1e-9)
+        assert answer.tight
+    hits = gk.raycast(
+        plate,
+        [(0.1, 0.3, 9), (0.1, 0.3, -9), (9, 0.3, 0), (0.1, 0.3, 0.1)],
+        [(0, 0, -1), (0, 0, 1), (-1, 0, 0), (0, 0, 1)],
+    )
+    np.testing.assert_allclose(hits.distance, [8.75, 8.75, 6.75, 0.0], atol=1e-9)
+    assert hits.inside.tolist() == [False, False, False, True]
+    np.testing.assert_allclose(plate.bounds, [[-2.25, -2.25, -0.25], [2.25, 2.25, 0.25]])
+    assert plate.hull().volume == pytest.approx(4 * 4 * 0.5 + 4 * 4 * np.pi / 2 * 0.25**2 + 4 / 3 * np.pi * 0.25**3)
+    contact = gk.contact(plate, gk.Box((1, 1, 1)), None, at(0, 0, 0.75))
+    assert contact.points_b[:, 2] == pytest.approx(0.25, abs=1e-9)
+    hit = gk.time_of_impact(plate, gk.Sphere(0.5), None, gk.Motion(at(0, 0, 5), (0, 0, -10)))
+    assert hit.time == pytest.approx((0.425, 0.425), abs=1e-9)
+
+
+def test_a_closed_one_is_grown_and_a_hollow_one_is_not_filled() -> None:
+    box = gk.Box((2, 2, 2)).surface()
+    grown, hollow = (gk.Shell(gk.Mesh(*box, solid=solid), 0.5) for solid in (True, False))
+    ball = gk.Sphere(0.25)
+    assert gk.collide(grown, ball)
+    assert not gk.collide(hollow, ball)
+    assert gk.distance(hollow, ball).distance == pytest.approx(0.5, abs=1e-12)
+    for shell in (grown, hollow):
+        assert gk.distance(shell, ball, None, at(2, 0, 0)).distance == pytest.approx(0.5, abs=1e-12)
+    deep = gk.signed_distance(grown, ball, None, at(0.8, 0, 0))
+    assert deep.lower <= -0.7 <= deep.upper + 1e-12
+    assert gk.raycast(grown, (0, 0, 0), (1, 0, 0)).inside
+    assert not gk.raycast(hollow, (0, 0, 0), (1, 0, 0)).inside
+    assert gk.raycast(hollow, (0, 0, 0), (1, 0, 0)).distance == pytest.approx(0.75, abs=1e-9)
+
+
+def test_degenerate_triangles_and_extremes() -> None:
+    needle = gk.Mesh([(0, 0, 0), (4, 0, 0), (2, 0, 0), (0, 0, 0)], [(0, 1, 2), (0, 0, 3)])
+    assert gk.distance(gk.Shell(needle, 0.2), gk.Point((2, 0, 1))).distance == pytest.approx(0.9, abs=1e-12)
+    for scale in (1e-6, 1e6):
+        thin = gk.Shell(gk.Mesh(scale * sheet().vertices, sheet().faces), 1e-9 * scale)
+        answer = gk.signed_distance(thin, gk.Sphere(scale), None, at(0, 0, 3 * scale))
+        assert answer.lower <= (2.0 - 0.5e-9) * scale <= answer.upper
+    far = gk.distance(gk.Shell(sheet(), 0.5), gk.Sphere(1), at(1e7, 0, 0), at(1e7, 0, 2))
+    assert far.distance == pytest.approx(0.75, abs=1e-7)
+
+
+def test_what_a_shell_is(tmp_path: Any) -> None:
+    shell = gk.Shell(sheet(), 0.5)
+    assert pickle.loads(pickle.dumps(shell)) == shell
+    assert shell != gk.Shell(sheet(), 0.25)
+    assert hash(shell) == hash(gk.Shell(sheet(), 0.5))
+    assert repr(shell) == "<Shell of 2 triangles, thickness 0.5>"
+    with pytest.raises(ShapeError, match=r"mesh is a Box, expected a gjk3d.Mesh.*inflated"):
+        gk.Shell(gk.Box((1, 1, 1)), 1.0)
+    with pytest.raises(ShapeError, match="thickness is 0, expected more than 0"):
+        gk.Shell(sheet(), 0.0)
+    with pytest.raises(ShapeError, match="beside the compound"):
+        gk.Compound([(shell, None)])
+    result = gk.signed_distance(shell, gk.Cone(1, 1), None, at(0.1, 0.2, 0.4))
+    result.to_json(tmp_path / "case.json")
+    found = gk.replay.run(tmp_path / "case.json")
+    assert found.sameness is gk.replay.Sameness.SAME
+    assert found.case.answer.shape_a == shell
+    drawn = gk.Mesh(*shell.surface())
+    assert drawn.is_watertight
+    assert drawn.volume == pytest.approx(8.0)

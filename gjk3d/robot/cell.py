@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.convex.rows import FIRST_POINTS, arena, scratch
+from gjk3d.convex.rows import FIRST_POINTS, arena_of, scratch
+from gjk3d.convex.solve import plane_core
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import workspace
@@ -25,6 +26,7 @@ from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
 from gjk3d.robot.walk import Frames, Layout
 from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints
 
 
@@ -257,7 +259,8 @@ def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
     distinct: dict[int, Shape] = {id(each.shape): each.shape for each in outlines}
     number = {key: k for k, key in enumerate(distinct)}
     shapes = list(distinct.values())
-    ints, floats, starts = arena(shapes)
+    packed = [plane_core(shape) if isinstance(shape, Halfspace) else shape._packed for shape in shapes]
+    ints, floats, starts = arena_of(packed)
     floats, starts = with_capsules(shapes, floats, starts)
     which = np.array([number[id(each.shape)] for each in outlines], dtype=np.int64)
     return ints, floats, np.ascontiguousarray(starts[which].reshape(-1, 3))

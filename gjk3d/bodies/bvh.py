@@ -246,6 +246,83 @@ def fit_straight(spans: Array2, links: Ints2, boxes: Array2) -> None:
             boxes[node, 6 + c] = 1.0 if c % 4 == 0 else 0.0
 
 
+@kernel
+def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float, float]:
+    """Write the box along the axes of some points; return its longest axis, its middle there, and its width."""
+    l0 = l1 = l2 = 1e308
+    h0 = h1 = h2 = -1e308
+    for k in range(start, stop):
+        x, y, z = rows[k, 0], rows[k, 1], rows[k, 2]
+        l0, l1, l2, h0, h1, h2 = min(l0, x), min(l1, y), min(l2, z), max(h0, x), max(h1, y), max(h2, z)
+    box[0], box[1], box[2] = 0.5 * (l0 + h0), 0.5 * (l1 + h1), 0.5 * (l2 + h2)
+    d0, d1, d2 = h0 - l0, h1 - l1, h2 - l2
+    box[3] = 0.5 * d0 + _GROWN * max(abs(l0), abs(h0))
+    box[4] = 0.5 * d1 + _GROWN * max(abs(l1), abs(h1))
+    box[5] = 0.5 * d2 + _GROWN * max(abs(l2), abs(h2))
+    for c in range(9):
+        box[6 + c] = 1.0 if c % 4 == 0 else 0.0
+    if d0 >= d1 and d0 >= d2:
+        return 0, box[0], d0
+    if d1 >= d2:
+        return 1, box[1], d1
+    return 2, box[2], d2
+
+
+@kernel
+def _halve(rows: Array, spare: Array, start: int, stop: int, axis: int, middle: float) -> int:
+    """Put the points up to a coordinate before the others; return where these begin. No branch depends on a point."""
+    low, high = start, 0
+    for k in range(start, stop):
+        x, y, z, n = rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3]
+        first = 1 if rows[k, axis] <= middle else 0
+        rows[low, 0], rows[low, 1], rows[low, 2], rows[low, 3] = x, y, z, n
+        spare[high, 0], spare[high, 1], spare[high, 2], spare[high, 3] = x, y, z, n
+        low += first
+        high += 1 - first
+    for k in range(high):
+        for c in range(4):
+            rows[low + k, c] = spare[k, c]
+    return low
+
+
+@entry
+def part_points(
+    points: Array2, most: int, rows: Array2, spare: Array2, links: Ints2, boxes: Array2, order: Ints1, stack: Ints2
+) -> int:
+    """Part points at the middle of their box until at most so many are left, and write every node's box.
+
+    Return the number of nodes; ``order`` becomes that of the leaves, and the first columns of ``rows`` the points in
+    it. ``rows`` and ``spare`` have a row of four for each.
+    """
+    for k in range(points.shape[0]):
+        rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3] = points[k, 0], points[k, 1], points[k, 2], k
+    used = 1
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, points.shape[0], 0
+    top = 1
+    while top > 0:
+        top -= 1
+        node, start, stop, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+        links[node, 0], links[node, 1], links[node, 2] = -1, start, stop - start
+        axis, at, width = _box_of(rows, start, stop, boxes[node])
+        if stop - start <= most:
+            continue
+        middle = start
+        if depth < DEEPEST - 64 and width > 0.0:
+            middle = _halve(rows, spare, start, stop, axis, at)
+        if middle <= start or middle >= stop:
+            middle = (start + stop) // 2
+        links[node, 0] = used
+        for k in range(2):
+            stack[top, 0], stack[top, 3] = used + k, depth + 1
+            stack[top, 1] = start if k == 0 else middle
+            stack[top, 2] = middle if k == 0 else stop
+            top += 1
+        used += 2
+    for k in range(points.shape[0]):
+        order[k] = int(rows[k, 3])
+    return used
+
+
 class Tree(NamedTuple):
     """Boxes over triangles, see the module."""
 
@@ -286,6 +363,16 @@ def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
     stack = np.empty((2 * DEEPEST, 4), dtype=np.int64)
     count = build(spans, order, most, links, np.empty((BINS, 9)), stack)
     return order, links[:count].copy()
+
+
+def parted_points(points: Array, most: int) -> tuple[Ints, Ints, Array]:
+    """Return the order of the leaves over points (n, 3), the links of the nodes, and their boxes along the axes."""
+    count = len(points)
+    order, links = np.empty(count, dtype=np.int64), np.empty((2 * count, 3), dtype=np.int64)
+    boxes, rows, spare = np.empty((2 * count, BOX)), np.empty((count, 4)), np.empty((count, 4))
+    plain = points if points.flags.writeable else points.copy()  # one mutability, as below
+    used = part_points(plain, most, rows, spare, links, boxes, order, np.empty((2 * DEEPEST, 4), dtype=np.int64))
+    return order, links[:used].copy(), boxes[:used].copy()
 
 
 def straight(spans: Array, links: Ints) -> Array:

@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
 
 from gjk3d.bodies.base import Body
+from gjk3d.bodies.bvh import parted_points
 from gjk3d.bodies.parts import Copies
+from gjk3d.convex.rows import arena
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.arguments import number, rows
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.simplices import Point
 from gjk3d.shapes.sphere import Sphere
-from gjk3d.typing import Array, RowsLike
+from gjk3d.typing import Array, Ints, RowsLike
+
+_LEAF = 4  #: balls in a leaf, at most
+
+
+class Balls(Copies):
+    """Balls of one radius: the tree is over their middles, and its boxes have a rim."""
+
+    __slots__ = ("_nodes", "_radius")
+
+    def __init__(self, places: Array, radius: float, hull: Callable[[], Shape]) -> None:
+        order, links, self._nodes = parted_points(places, _LEAF)
+        self._shapes, self._radius = [Sphere(radius) if radius > 0.0 else Point()], radius
+        self._arena, self._hull = arena(self._shapes), cache(hull)
+        self._which, self._places = np.zeros(len(places), dtype=np.int64), places[order]
+        low, high = self._places.min(axis=0), self._places.max(axis=0)
+        self._set(order, links, np.concatenate([low - self._half(low), high + self._half(high)]))
+
+    def _half(self, places: Array) -> Array:
+        """Return half the widths of boxes round balls."""
+        half: Array = self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
+        return half
+
+    def boxes(self, which: Ints) -> Array:
+        """See `Parts`."""
+        places = self._places[which]
+        half = self._half(places)
+        return np.hstack([places - half, places + half])
+
+    def _boxes_of_nodes(self) -> tuple[Array, float]:
+        return self._nodes, self._radius
 
 
 class PointCloud(Body):
@@ -68,11 +103,7 @@ class PointCloud(Body):
         return self._cached("parts", self._build_parts)
 
     def _build_parts(self) -> Copies:
-        places, radius = self.points, self.radius
-        ball = Sphere(radius) if radius > 0.0 else Point()
-        more = radius + 4.0 * 2.0**-52 * (np.abs(places) + radius)
-        boxes = np.hstack([places - more, places + more])
-        return Copies([ball], np.zeros(len(places), dtype=np.int64), places, boxes, self._find_hull)
+        return Balls(self.points, self.radius, self._find_hull)
 
     def _find_hull(self) -> Shape:
         hull = ConvexHull(self.points)

@@ -83,7 +83,8 @@ def _round_points(points: Array) -> Array:
 
 
 @kernel
-def _end(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
+def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
+    """Return an end of the capsule round slot k, whose numbers are f[o : o + 3]."""
     x, y, z = f[o], f[o + 1], f[o + 2]
     return (
         rows[k, 0] * x + rows[k, 1] * y + rows[k, 2] * z + rows[k, 9],
@@ -104,7 +105,7 @@ def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
     far = dot(n, (rows[k, 9], rows[k, 10], rows[k, 11])) + f[o + _NORMAL + 3]
     size = abs(far) + abs(rows[k, 9]) + abs(rows[k, 10]) + abs(rows[k, 11])
     size += abs(p[0]) + abs(p[1]) + abs(p[2]) + abs(q[0]) + abs(q[1]) + abs(q[2])
-    return min(dot(n, p), dot(n, q)) - far - _ROUNDING * size
+    return float(min(dot(n, p), dot(n, q)) - far - _ROUNDING * size)
 
 
 @kernel
@@ -115,12 +116,12 @@ def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> flo
     they were found. Ericson, Real-Time Collision Detection, 2005, sec. 5.1.9.
     """
     oa, ob = starts[a, 2], starts[b, 2]
-    px, py, pz = _end(rows, a, f, oa)
-    ux, uy, uz = _end(rows, a, f, oa + 3)
+    px, py, pz = end_of(rows, a, f, oa)
+    ux, uy, uz = end_of(rows, a, f, oa + 3)
     if ob == NO_CAPSULE:
-        return _above(rows, b, f, starts[b, 1], (px, py, pz), (ux, uy, uz)) - f[oa + 6] * (1.0 + 1e-9)
-    qx, qy, qz = _end(rows, b, f, ob)
-    vx, vy, vz = _end(rows, b, f, ob + 3)
+        return float(_above(rows, b, f, starts[b, 1], (px, py, pz), (ux, uy, uz)) - f[oa + 6] * (1.0 + 1e-9))
+    qx, qy, qz = end_of(rows, b, f, ob)
+    vx, vy, vz = end_of(rows, b, f, ob + 3)
     ux, uy, uz = ux - px, uy - py, uz - pz
     vx, vy, vz = vx - qx, vy - qy, vz - qz
     rx, ry, rz = px - qx, py - qy, pz - qz

@@ -38,6 +38,7 @@ from gjk3d.narrow.room import Solver
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.kinematics import Chain, plane_axes, rotated
+from gjk3d.robot.trees import Around, gap_bounds
 from gjk3d.robot.walk import Frames, Layout, between_balls, core_of, place, solve_slots
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
@@ -64,6 +65,7 @@ class Here(NamedTuple):
     solver: Solver
     axes: Array  #: what each pair remembers
     twist: Array  #: (links, 6), see `twists`
+    around: Around  #: a body that all pairs are of, or `gjk3d.robot.trees.NO_BODY`
 
 
 @kernel
@@ -212,12 +214,25 @@ def _by_capsules(here: Here, bound: Bound, a: int, b: int, back: float, forth: f
     return so_back, so_forth, loose
 
 
+@kernel
+def _cover_body(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool]:
+    """Do as `cover` where one of the pair is a body: to first order."""
+    enough = max(bound.v * max(back, forth) + bound.floor, 0.0)
+    lower, upper = gap_bounds(here.around, p, now, enough)
+    if upper <= bound.margin:
+        return 0.0, 0.0, True
+    far = max(lower - bound.floor, 0.0) / bound.v
+    return far, far, False
+
+
 @inlined
 def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool]:
     """Return how far back and forth a pair is proven apart, and whether it is known to be within the margin.
 
     No more than ``back`` and ``forth`` is looked for. Of hulls round several bodies, that they touch says nothing.
     """
+    if here.around.body.kind >= 0:
+        return _cover_body(here, bound, now, p, back, forth)
     layout, frames, solver = here.layout, here.frames, here.solver
     first, last, one = layout.pairs[p, 2], layout.pairs[p, 3], solver.one
     enough = max(bound.v * max(back, forth) + bound.floor, 0.0)

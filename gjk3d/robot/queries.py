@@ -120,7 +120,7 @@ def hits(cell: Cell, rows: Array, workers: int) -> Ints:
         answer[k] = np.argmax(near) if near.any() else FREE
     if len(cell.general.pairs):
         left = np.flatnonzero(answer == FREE)
-        answer[left] = general_pairs.hits(cell, rows[left])
+        answer[left] = general_pairs.hits(cell, rows[left], workers)
     return answer
 
 

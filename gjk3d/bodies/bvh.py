@@ -269,46 +269,46 @@ def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float,
 
 
 @kernel
-def _halve(rows: Array, spare: Array, start: int, stop: int, axis: int, middle: float) -> int:
+def _halve(
+    places: Array, order: Ints, start: int, stop: int, axis: int, middle: float, spare: Array, behind: Ints
+) -> int:
     """Put the points up to a coordinate before the others; return where these begin. No branch depends on a point."""
     low, high = start, 0
     for k in range(start, stop):
-        x, y, z, n = rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3]
-        first = 1 if rows[k, axis] <= middle else 0
-        rows[low, 0], rows[low, 1], rows[low, 2], rows[low, 3] = x, y, z, n
-        spare[high, 0], spare[high, 1], spare[high, 2], spare[high, 3] = x, y, z, n
+        x, y, z, n = places[k, 0], places[k, 1], places[k, 2], order[k]
+        first = 1 if places[k, axis] <= middle else 0
+        places[low, 0], places[low, 1], places[low, 2], order[low] = x, y, z, n
+        spare[high, 0], spare[high, 1], spare[high, 2], behind[high] = x, y, z, n
         low += first
         high += 1 - first
     for k in range(high):
-        for c in range(4):
-            rows[low + k, c] = spare[k, c]
+        for c in range(3):
+            places[low + k, c] = spare[k, c]
+        order[low + k] = behind[k]
     return low
 
 
 @entry
 def part_points(
-    points: Array2, most: int, rows: Array2, spare: Array2, links: Ints2, boxes: Array2, order: Ints1, stack: Ints2
+    places: Array2, order: Ints1, most: int, links: Ints2, boxes: Array2, spare: Array2, behind: Ints1, stack: Ints2
 ) -> int:
     """Part points at the middle of their box until at most so many are left, and write every node's box.
 
-    Return the number of nodes; ``order`` becomes that of the leaves, and the first columns of ``rows`` the points in
-    it. ``rows`` and ``spare`` have a row of four for each.
+    Points and ``order`` come to be in that of the leaves. Return the number of nodes.
     """
-    for k in range(points.shape[0]):
-        rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3] = points[k, 0], points[k, 1], points[k, 2], k
     used = 1
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, points.shape[0], 0
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
     top = 1
     while top > 0:
         top -= 1
         node, start, stop, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         links[node, 0], links[node, 1], links[node, 2] = -1, start, stop - start
-        axis, at, width = _box_of(rows, start, stop, boxes[node])
+        axis, at, width = _box_of(places, start, stop, boxes[node])
         if stop - start <= most:
             continue
         middle = start
         if depth < DEEPEST - 64 and width > 0.0:
-            middle = _halve(rows, spare, start, stop, axis, at)
+            middle = _halve(places, order, start, stop, axis, at, spare, behind)
         if middle <= start or middle >= stop:
             middle = (start + stop) // 2
         links[node, 0] = used
@@ -318,8 +318,6 @@ def part_points(
             stack[top, 2] = middle if k == 0 else stop
             top += 1
         used += 2
-    for k in range(points.shape[0]):
-        order[k] = int(rows[k, 3])
     return used
 
 
@@ -365,14 +363,14 @@ def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
     return order, links[:count].copy()
 
 
-def parted_points(points: Array, most: int) -> tuple[Ints, Ints, Array]:
-    """Return the order of the leaves over points (n, 3), the links of the nodes, and their boxes along the axes."""
+def parted_points(points: Array, most: int) -> tuple[Array, Ints, Ints, Array]:
+    """Return points (n, 3) in the order of the leaves, that, the links of the nodes, and their boxes along the axes."""
     count = len(points)
-    order, links = np.empty(count, dtype=np.int64), np.empty((2 * count, 3), dtype=np.int64)
-    boxes, rows, spare = np.empty((2 * count, BOX)), np.empty((count, 4)), np.empty((count, 4))
-    plain = points if points.flags.writeable else points.copy()  # one mutability, as below
-    used = part_points(plain, most, rows, spare, links, boxes, order, np.empty((2 * DEEPEST, 4), dtype=np.int64))
-    return order, links[:used].copy(), boxes[:used].copy()
+    places, order = points.copy(), np.arange(count, dtype=np.int64)
+    links, boxes = np.empty((2 * count, 3), dtype=np.int64), np.empty((2 * count, BOX))
+    spare, behind, stack = np.empty((count, 3)), np.empty(count, np.int64), np.empty((2 * DEEPEST, 4), np.int64)
+    used = part_points(places, order, most, links, boxes, spare, behind, stack)
+    return places, order, links[:used], boxes[:used]  # what is behind was never touched, and takes no memory
 
 
 def straight(spans: Array, links: Ints) -> Array:

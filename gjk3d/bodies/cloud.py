@@ -28,11 +28,11 @@ class Balls(Copies):
     __slots__ = ("_nodes", "_radius")
 
     def __init__(self, places: Array, radius: float, hull: Callable[[], Shape]) -> None:
-        order, links, self._nodes = parted_points(places, _LEAF)
+        self._places, order, links, self._nodes = parted_points(places, _LEAF)
         self._shapes, self._radius = [Sphere(radius) if radius > 0.0 else Point()], radius
         self._arena, self._hull = arena(self._shapes), cache(hull)
-        self._which, self._places = np.zeros(len(places), dtype=np.int64), places[order]
-        low, high = self._places.min(axis=0), self._places.max(axis=0)
+        self._which = np.zeros(len(places), dtype=np.int64)
+        low, high = self._nodes[0, :3] - self._nodes[0, 3:6], self._nodes[0, :3] + self._nodes[0, 3:6]
         self._set(order, links, np.concatenate([low - self._half(low), high + self._half(high)]))
 
     def _half(self, places: Array) -> Array:

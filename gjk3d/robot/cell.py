@@ -108,7 +108,7 @@ class Kept:
     def __init__(self, clearance: Any = None) -> None:
         self.free: Any = None  #: what `gjk3d.robot.walk.first_hits` is called with for one configuration,
         self.told: Any = None  #: where it answers,
-        self.general: Any = None  #: and what `gjk3d.robot.general_pairs.all_far` calls
+        self.general: Any = None  #: and what `gjk3d.robot.general_pairs.hit_of_one` calls
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
         self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`
         self.bounds: Any = None  #: see `gjk3d.robot.motion_bounds.motion_bounds`

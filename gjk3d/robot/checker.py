@@ -50,9 +50,8 @@ class Checker:
         Its pairs of links as they are now, see `Robot.allowed`.
     surroundings : mapping of shapes or (shape, (4, 4) pose), or Scene, optional
         By the name of each obstacle; or a `gjk3d.Scene`, whose objects are taken over where they
-        are now: later changes of it are not seen, and its groups mean nothing here. Half-spaces, meshes and the other
-        bodies are looked at where the convex shapes say free, and cost more; a `Compound` or a mesh cut into convex
-        parts is worth naming part by part where speed matters.
+        are now: later changes of it are not seen, and its groups mean nothing here. Meshes, clouds and the other
+        bodies are looked at where the convex shapes say free, and cost more.
     touching : iterable of (str, str)
         Links and obstacles that may touch, such as the base and the floor.
     margin : float

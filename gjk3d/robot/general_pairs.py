@@ -131,18 +131,26 @@ def _gaps_many(
             out[k, p] = one[0, 1] if one[0, 1] > 0.0 else MEET
 
 
-def all_far(cell: Cell, q: Array) -> bool:
-    """Tell whether every pair is proven farther apart than its margin at one configuration (1, dof).
-
-    Who asks holds the lock of the cell's memory.
-    """
+def hit_of_one(cell: Cell, q: Array) -> int:
+    """Answer `hits` of one configuration (1, dof), for who holds the lock of the cell's memory."""
     kept = cell.kept.general
     if kept is None:
-        kept = cell.kept.general = [
-            *((meet_many, *_asked_of_tree(cell, host), True, 0, 1, _told(host, 1)) for host in cell.hosts),
-            *((_far_many, *_asked(cell, 1, np.empty((6, 10)))) for _ in range(cell.rest < len(cell.slots))),
-        ]
-    return all(ask(q, *given) for ask, *given in kept)
+        trees = [(host, _told(host, 1), _asked_of_tree(cell, host)) for host in cell.hosts]
+        kept = cell.kept.general = (
+            [(host, told, (*asked, False, 0, 1, told)) for host, told, asked in trees],
+            [_asked(cell, 1, np.empty((6, 10))) for _ in range(cell.rest < len(cell.slots))],
+        )
+    for host, told, asked in kept[0]:
+        if not meet_many(q, *asked):
+            sure = _sure(cell, host, told)[0]
+            return host.first + int(sure.argmax()) if sure.any() else int(hits(cell, q)[0])
+    return FREE if all(_far_many(q, *asked) for asked in kept[1]) else int(hits(cell, q)[0])
+
+
+def _sure(cell: Cell, host: Host, told: Ints) -> Bools:
+    """Tell which pairs of a host are known to be closer than their margin by what `meet_many` told."""
+    sure: Bools = ((told == MET) | (told == HELD)) & (cell.margins[host.first : host.last] >= 0.0)
+    return sure
 
 
 def _told(host: Host, count: int) -> Ints:
@@ -186,18 +194,21 @@ def _gaps(cell: Cell, rows: Array, most: Array, which: Ints | None = None) -> Ar
 
 def _tree_hits(cell: Cell, host: Host, rows: Array, workers: int) -> Ints:
     """Return for each configuration a pair of a host that is closer than its margin, or `FREE`."""
-    told, margins = _told(host, len(rows)), cell.margins[host.first : host.last]
+    told = _told(host, len(rows))
 
     def run(start: int, stop: int) -> None:
         asked: Any = *_asked_of_tree(cell, host), False, start, stop, told
         meet_many(rows, *asked)
 
     in_chunks(len(rows), workers, run, _CHUNK)
-    sure = ((told == MET) | (told == HELD)) & (margins >= 0.0)
+    sure = _sure(cell, host, told)
     answer: Ints = np.where(sure.any(axis=1), host.first + sure.argmax(axis=1), FREE)
     open_ = (told != APART) & ~sure & (answer == FREE)[:, None]
     for k, s in np.argwhere(open_).tolist():
-        if answer[k] == FREE and _collide(cell, rows[k : k + 1], host.first + s, float(margins[s]))[0]:
+        if (
+            answer[k] == FREE
+            and _collide(cell, rows[k : k + 1], host.first + s, float(cell.margins[host.first + s]))[0]
+        ):
             answer[k] = host.first + s
     return answer
 

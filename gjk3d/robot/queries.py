@@ -51,9 +51,7 @@ def quick(cell: Cell, q: Any) -> int:
         kept, row = prepared(cell), q[None]
         first_hits(row, row, *kept.free)
         found = int(kept.told[0])
-        if found == FREE and len(cell.general.pairs) and not general_pairs.all_far(cell, row):
-            return int(general_pairs.hits(cell, row)[0])
-        return found
+        return general_pairs.hit_of_one(cell, row) if found == FREE and len(cell.general.pairs) else found
     finally:
         cell.memory.lock.release()
 

@@ -325,7 +325,8 @@ def clearance_many(
             place(layout, frames, a, k)
             place(layout, frames, b, k)
             gaps[p] = between_balls(balls, a, b)
-            near = min(near, gaps[p] + balls[a, 3] + balls[b, 3])
+            if balls[b, 3] < inf:
+                near = min(near, gaps[p] + balls[a, 3] + balls[b, 3])
         for p in range(pairs.shape[0]):
             if gaps[p] <= near:
                 gaps[p] = between_capsules(rows, floats, starts, pairs[p, 0], pairs[p, 1])

@@ -246,6 +246,81 @@ def fit_straight(spans: Array2, links: Ints2, boxes: Array2) -> None:
             boxes[node, 6 + c] = 1.0 if c % 4 == 0 else 0.0
 
 
+@kernel
+def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float, float]:
+    """Write the box along the axes of some points; return its longest axis, its middle there, and its width."""
+    l0 = l1 = l2 = 1e308
+    h0 = h1 = h2 = -1e308
+    for k in range(start, stop):
+        x, y, z = rows[k, 0], rows[k, 1], rows[k, 2]
+        l0, l1, l2, h0, h1, h2 = min(l0, x), min(l1, y), min(l2, z), max(h0, x), max(h1, y), max(h2, z)
+    box[0], box[1], box[2] = 0.5 * (l0 + h0), 0.5 * (l1 + h1), 0.5 * (l2 + h2)
+    d0, d1, d2 = h0 - l0, h1 - l1, h2 - l2
+    box[3] = 0.5 * d0 + _GROWN * max(abs(l0), abs(h0))
+    box[4] = 0.5 * d1 + _GROWN * max(abs(l1), abs(h1))
+    box[5] = 0.5 * d2 + _GROWN * max(abs(l2), abs(h2))
+    for c in range(9):
+        box[6 + c] = 1.0 if c % 4 == 0 else 0.0
+    if d0 >= d1 and d0 >= d2:
+        return 0, box[0], d0
+    if d1 >= d2:
+        return 1, box[1], d1
+    return 2, box[2], d2
+
+
+@kernel
+def _halve(
+    places: Array, order: Ints, start: int, stop: int, axis: int, middle: float, spare: Array, behind: Ints
+) -> int:
+    """Put the points up to a coordinate before the others; return where these begin. No branch depends on a point."""
+    low, high = start, 0
+    for k in range(start, stop):
+        x, y, z, n = places[k, 0], places[k, 1], places[k, 2], order[k]
+        first = 1 if places[k, axis] <= middle else 0
+        places[low, 0], places[low, 1], places[low, 2], order[low] = x, y, z, n
+        spare[high, 0], spare[high, 1], spare[high, 2], behind[high] = x, y, z, n
+        low += first
+        high += 1 - first
+    for k in range(high):
+        for c in range(3):
+            places[low + k, c] = spare[k, c]
+        order[low + k] = behind[k]
+    return low
+
+
+@entry
+def part_points(
+    places: Array2, order: Ints1, most: int, links: Ints2, boxes: Array2, spare: Array2, behind: Ints1, stack: Ints2
+) -> int:
+    """Part points at the middle of their box until at most so many are left, and write every node's box.
+
+    Points and ``order`` come to be in that of the leaves. Return the number of nodes.
+    """
+    used = 1
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
+    top = 1
+    while top > 0:
+        top -= 1
+        node, start, stop, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+        links[node, 0], links[node, 1], links[node, 2] = -1, start, stop - start
+        axis, at, width = _box_of(places, start, stop, boxes[node])
+        if stop - start <= most:
+            continue
+        middle = start
+        if depth < DEEPEST - 64 and width > 0.0:
+            middle = _halve(places, order, start, stop, axis, at, spare, behind)
+        if middle <= start or middle >= stop:
+            middle = (start + stop) // 2
+        links[node, 0] = used
+        for k in range(2):
+            stack[top, 0], stack[top, 3] = used + k, depth + 1
+            stack[top, 1] = start if k == 0 else middle
+            stack[top, 2] = middle if k == 0 else stop
+            top += 1
+        used += 2
+    return used
+
+
 class Tree(NamedTuple):
     """Boxes over triangles, see the module."""
 
@@ -286,6 +361,16 @@ def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
     stack = np.empty((2 * DEEPEST, 4), dtype=np.int64)
     count = build(spans, order, most, links, np.empty((BINS, 9)), stack)
     return order, links[:count].copy()
+
+
+def parted_points(points: Array, most: int) -> tuple[Array, Ints, Ints, Array]:
+    """Return points (n, 3) in the order of the leaves, that, the links of the nodes, and their boxes along the axes."""
+    count = len(points)
+    places, order = points.copy(), np.arange(count, dtype=np.int64)
+    links, boxes = np.empty((2 * count, 3), dtype=np.int64), np.empty((2 * count, BOX))
+    spare, behind, stack = np.empty((count, 3)), np.empty(count, np.int64), np.empty((2 * DEEPEST, 4), np.int64)
+    used = part_points(places, order, most, links, boxes, spare, behind, stack)
+    return places, order, links[:used], boxes[:used]  # what is behind was never touched, and takes no memory
 
 
 def straight(spans: Array, links: Ints) -> Array:

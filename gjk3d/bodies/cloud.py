@@ -2,17 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import numpy as np
 
 from gjk3d.bodies.base import Body
+from gjk3d.bodies.bvh import parted_points
 from gjk3d.bodies.parts import Copies
+from gjk3d.convex.rows import arena
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.arguments import number, rows
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.simplices import Point
 from gjk3d.shapes.sphere import Sphere
-from gjk3d.typing import Array, RowsLike
+from gjk3d.typing import Array, Ints, RowsLike
+
+_LEAF = 4  #: balls in a leaf, at most
+_MOST_CELLS = 2.0**19  #: from the origin along an axis, so that all have a number
+_ROUNDED = 16.0 * 2.0**-53
+
+
+class Balls(Copies):
+    """Balls of one radius: the tree is over their middles, and its boxes have a rim."""
+
+    __slots__ = ("_nodes", "_radius")
+
+    def __init__(self, places: Array, radius: float, hull: Callable[[], Shape]) -> None:
+        self._places, order, links, self._nodes = parted_points(places, _LEAF)
+        self._shapes, self._radius = [Sphere(radius) if radius > 0.0 else Point()], radius
+        self._arena, self._hull = arena(self._shapes), cache(hull)
+        self._which = np.zeros(len(places), dtype=np.int64)
+        low, high = self._nodes[0, :3] - self._nodes[0, 3:6], self._nodes[0, :3] + self._nodes[0, 3:6]
+        self._set(order, links, np.concatenate([low - self._half(low), high + self._half(high)]))
+
+    def _half(self, places: Array) -> Array:
+        """Return half the widths of boxes round balls."""
+        half: Array = self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
+        return half
+
+    def boxes(self, which: Ints) -> Array:
+        """See `Parts`."""
+        places = self._places[which]
+        half = self._half(places)
+        return np.hstack([places - half, places + half])
+
+    def _boxes_of_nodes(self) -> tuple[Array, float]:
+        return self._nodes, self._radius
 
 
 class PointCloud(Body):
@@ -32,7 +70,7 @@ class PointCloud(Body):
     Raises
     ------
     ShapeError
-        Where there is no point, or one is not finite; naming which.
+        Where there is no point, or one is not finite, naming which and how many: `from_sensor` leaves those out.
 
     Examples
     --------
@@ -49,10 +87,107 @@ class PointCloud(Body):
     radius: float
 
     def __init__(self, points: RowsLike, radius: float) -> None:
-        places = rows(points, "PointCloud: points")
+        places = rows(points, "PointCloud: points", cure=": gk.PointCloud.from_sensor(points, radius) leaves them out")
         if not len(places):
             raise ShapeError("PointCloud: points is empty, expected (n, 3) with at least one row")
         self._set(points=places, radius=number(radius, "PointCloud: radius", zero=True))
+
+    @classmethod
+    def from_sensor(cls, points: Any, radius: float) -> tuple[PointCloud, int]:
+        """Return the cloud of what a sensor measured, and how many of its points were left out.
+
+        Cameras and scanners mark what they did not see by numbers that are not finite: a point that has one is left
+        out. What lies there is unknown, not free.
+
+        Parameters
+        ----------
+        points : (n, 3) or (h, w, 3) float
+            Points, or an image of such; of any float type.
+        radius : float
+            See `PointCloud`.
+
+        Returns
+        -------
+        PointCloud, int
+            The cloud, and how many points it leaves out.
+
+        Raises
+        ------
+        ShapeError
+            Where no point is finite, or they are no such array.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> seen = np.array([(0, 0, 1), (np.nan, 0, 0), (0, 0, np.inf)], dtype=np.float32)
+        >>> gk.PointCloud.from_sensor(seen, 0.01)
+        (<PointCloud of 1 points, radius 0.01>, 2)
+        """
+        try:
+            raw = np.asarray(points)
+        except ValueError:
+            raw = np.empty(0, dtype=object)
+        if raw.ndim not in (2, 3) or raw.shape[-1] != 3 or raw.dtype.kind not in "fiu":
+            raise ShapeError(
+                f"from_sensor: points has shape {raw.shape} and dtype {raw.dtype}, expected real numbers, (n, 3) or "
+                "(h, w, 3)"
+            )
+        every = raw.reshape(-1, 3)
+        seen = np.isfinite(every).all(axis=1)
+        if not seen.any():
+            raise ShapeError(
+                f"from_sensor: none of the {len(every)} points is finite: where nothing was seen there is no cloud"
+            )
+        return cls(every[seen], radius), int(len(every) - seen.sum())
+
+    def thinned(self, pitch: float) -> PointCloud:
+        """Return a cloud of one point in each cell of a grid that holds all of this one, and has a larger radius.
+
+        Each cell keeps the point that is nearest to the middle of those in it. The radius grows by how far the others
+        are from it at most, less than ``pitch * sqrt(3)``. Nothing of the new cloud is farther than that from this one:
+        what touches this one touches it, and distances are less by no more.
+
+        Parameters
+        ----------
+        pitch : float
+            Edge of the cells, which begin at multiples of it.
+
+        Returns
+        -------
+        PointCloud
+            ``thinned.radius - cloud.radius`` is what distances to it may be too small by.
+
+        Raises
+        ------
+        ShapeError
+            Where the pitch is no number above 0, or so small that cells cannot be counted.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> many = gk.PointCloud(np.random.default_rng(0).uniform(0, 1, (20_000, 3)) * (1, 1, 0), 0.01)
+        >>> few = many.thinned(0.05)
+        >>> len(few), round(few.radius - many.radius, 3)
+        (400, 0.042)
+        """
+        step, reach = number(pitch, "thinned: pitch"), float(np.abs(self.points).max())
+        if not reach < _MOST_CELLS * step:
+            raise ShapeError(f"thinned: pitch is {step:g}, too small for points that reach {reach:g}")
+        cells = np.floor(self.points / step).astype(np.int64)
+        cells -= cells.min(axis=0)
+        wide = cells.max(axis=0) + 1
+        key = (cells[:, 0] * wide[1] + cells[:, 1]) * wide[2] + cells[:, 2]
+        order = np.argsort(key, kind="stable")
+        places, fresh = self.points[order], np.diff(key[order], prepend=-1) != 0
+        begins = np.flatnonzero(fresh)
+        cell, counts = np.cumsum(fresh) - 1, np.diff(begins, append=len(places))
+        middles = np.add.reduceat(places, begins) / counts[:, None]
+        off = ((places - middles[cell]) ** 2).sum(axis=1)
+        nearest = np.flatnonzero(off == np.minimum.reduceat(off, begins)[cell])
+        kept = places[nearest[np.diff(cell[nearest], prepend=-1) != 0]]
+        far = float(np.linalg.norm(places - kept[cell], axis=1).max())
+        more = far + _ROUNDED * (far + reach) if far > 0.0 else 0.0
+        return PointCloud(kept, self.radius + more)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -68,11 +203,7 @@ class PointCloud(Body):
         return self._cached("parts", self._build_parts)
 
     def _build_parts(self) -> Copies:
-        places, radius = self.points, self.radius
-        ball = Sphere(radius) if radius > 0.0 else Point()
-        more = radius + 4.0 * 2.0**-52 * (np.abs(places) + radius)
-        boxes = np.hstack([places - more, places + more])
-        return Copies([ball], np.zeros(len(places), dtype=np.int64), places, boxes, self._find_hull)
+        return Balls(self.points, self.radius, self._find_hull)
 
     def _find_hull(self) -> Shape:
         hull = ConvexHull(self.points)

@@ -120,8 +120,12 @@ def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, w:
 
 
 @kernel
-def nearest(x: Two, most: float, w: Bench) -> Found:
-    """Find the nearest parts of two that do not meet; what is farther apart than ``most`` is not looked into."""
+def nearest(x: Two, most: float, share: float, w: Bench) -> Found:
+    """Find the nearest parts of two that do not meet; what is farther apart than ``most`` is not looked into.
+
+    Nor is what is farther than a share of the least distance known: with less than 1 the parts may not be the nearest,
+    and nothing is nearer than that share of their distance, unless `Found` says so.
+    """
     found = Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     stack, keys = w.stack, w.keys
     stack[0, 0] = stack[0, 1] = 0
@@ -129,7 +133,7 @@ def nearest(x: Two, most: float, w: Bench) -> Found:
     top = 1
     while top > 0:
         top -= 1
-        reach = min(found.upper, most) + x.error if found.p >= 0 else inf
+        reach = min(share * found.upper, most) + x.error if found.p >= 0 else inf
         if keys[top] > reach:
             continue
         i, j = stack[top, 0], stack[top, 1]
@@ -211,7 +215,7 @@ def distance_rows(
         if told in (MEET, HELD):
             report_meeting(x, told, w, out, flags, k)
         else:
-            found = nearest(x, most, w)
+            found = nearest(x, most, 1.0, w)
             report_gap(x, found, most, above, w, out, flags, k)
             parts[k, 0], parts[k, 1] = found.p, found.q
         into_world(p, out, k)

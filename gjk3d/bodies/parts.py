@@ -52,12 +52,15 @@ class TreeParts(Parts):
 
     def __init__(self, boxes: Array, leaf: int) -> None:
         """Build the tree; whoever calls this puts what he knows of the parts in the order that is now `_order`."""
-        order, self._links = parted(np.ascontiguousarray(boxes), leaf)
-        self.count, self.endless, self._order = len(boxes), False, order
+        order, links = parted(np.ascontiguousarray(boxes), leaf)
         self._spans = boxes[order]
+        self._set(order, links, np.concatenate([boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0)]))
+
+    def _set(self, order: Ints, links: Ints, box: Array) -> None:
+        """Take a tree over the parts, and the box round them."""
+        self.count, self.endless, self._order, self._links = len(order), False, order, links
         self._rays: Tree | None = None
-        self._box = np.concatenate([boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0)])
-        self.reach = float(np.abs(self._box).max())
+        self._box, self.reach = box, float(np.abs(box).max())
 
     @property
     def box(self) -> Array:
@@ -76,7 +79,8 @@ class TreeParts(Parts):
         """Yield blocks of a ray and a part whose box it may meet, (k, 2); ``ways`` are unit vectors."""
         if self._rays is None:
             self._rays = Tree(self.count)
-            self._rays.insert(np.arange(self.count), self._spans)
+            every = np.arange(self.count)
+            self._rays.insert(every, self.boxes(every))
         return self._rays.along_rays(starts, ways, far)
 
 
@@ -106,15 +110,13 @@ class Copies(TreeParts):
     def _give(self) -> Given:
         ints, floats, starts = self._arena
         table = starts if len(starts) == 1 else starts[self._which]
-        places, more = self._places, 0.0
-        if len(starts) == 1 and floats[layout.RHO] == 0.0:
-            # balls: boxes round their middles, with a rim
-            more = float(floats[layout.RADIUS])
-            nodes = straight(np.hstack([places, places]), self._links)
-        else:
-            nodes = straight(self._spans, self._links)
-        return given(COPIES, nodes, self._links, places, table, ints, floats, rim=more, reach=self.reach,
+        nodes, rim = self._boxes_of_nodes()
+        return given(COPIES, nodes, self._links, self._places, table, ints, floats, rim=rim, reach=self.reach,
                      points=self.points())  # fmt: skip
+
+    def _boxes_of_nodes(self) -> tuple[Array, float]:
+        """Return the boxes along the axes, and what all of them are rounded by."""
+        return straight(self._spans, self._links), 0.0
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
         """See `Parts`."""

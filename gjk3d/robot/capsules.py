@@ -11,24 +11,30 @@ from math import sqrt
 import numpy as np
 
 from gjk3d._kernels.decorators import kernel
+from gjk3d.geometry.vec3 import Vec3, dot
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.capsule import Capsule
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.cylinder import Cylinder
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 
+NO_CAPSULE = -1  #: where the capsule of a half-space begins: it has none
 #: floats of a capsule: both ends, in the frame of the shape, and the radius
 SIZE = 7
 _ROUNDS = 20  #: towards the middle of the smallest circle round the points seen along an axis
 _ROUNDING = 1e-12
+_NORMAL = layout.FLOAT_HEAD  #: of a half-space, where its normal begins, and its offset behind that
 
 
 def with_capsules(shapes: list[Shape], floats: Array, starts: Ints) -> tuple[Array, Ints]:
     """Return the numbers of an arena with the capsules behind them, and its starts with a column that says where."""
-    rows = np.array([bounding_capsule(shape) for shape in shapes]).reshape(-1, SIZE)
-    where = len(floats) + SIZE * np.arange(len(rows), dtype=np.int64)
+    ends = [not isinstance(shape, Halfspace) for shape in shapes]
+    rows = np.array([bounding_capsule(shape) for shape, has in zip(shapes, ends, strict=True) if has]).reshape(-1, SIZE)
+    where = np.full(len(shapes), NO_CAPSULE, dtype=np.int64)
+    where[ends] = len(floats) + SIZE * np.arange(len(rows), dtype=np.int64)
     return np.concatenate([floats, rows.ravel()]), np.column_stack([starts, where])
 
 
@@ -77,7 +83,8 @@ def _round_points(points: Array) -> Array:
 
 
 @kernel
-def _end(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
+def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
+    """Return an end of the capsule round slot k, whose numbers are f[o : o + 3]."""
     x, y, z = f[o], f[o + 1], f[o + 2]
     return (
         rows[k, 0] * x + rows[k, 1] * y + rows[k, 2] * z + rows[k, 9],
@@ -87,17 +94,34 @@ def _end(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
 
 
 @kernel
+def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
+    """Return how high the lower of two points is above the half-space of slot k."""
+    n = (f[o + _NORMAL], f[o + _NORMAL + 1], f[o + _NORMAL + 2])
+    n = (
+        rows[k, 0] * n[0] + rows[k, 1] * n[1] + rows[k, 2] * n[2],
+        rows[k, 3] * n[0] + rows[k, 4] * n[1] + rows[k, 5] * n[2],
+        rows[k, 6] * n[0] + rows[k, 7] * n[1] + rows[k, 8] * n[2],
+    )
+    far = dot(n, (rows[k, 9], rows[k, 10], rows[k, 11])) + f[o + _NORMAL + 3]
+    size = abs(far) + abs(rows[k, 9]) + abs(rows[k, 10]) + abs(rows[k, 11])
+    size += abs(p[0]) + abs(p[1]) + abs(p[2]) + abs(q[0]) + abs(q[1]) + abs(q[2])
+    return float(min(dot(n, p), dot(n, q)) - far - _ROUNDING * size)
+
+
+@kernel
 def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
-    """Return how far apart the capsules round two slots are at least, rounding left out.
+    """Return how far apart the capsules round two slots are at least, rounding left out; the second may have no end.
 
     The nearest points of the segments only give a direction; the bound is what that direction proves, however well
     they were found. Ericson, Real-Time Collision Detection, 2005, sec. 5.1.9.
     """
     oa, ob = starts[a, 2], starts[b, 2]
-    px, py, pz = _end(rows, a, f, oa)
-    ux, uy, uz = _end(rows, a, f, oa + 3)
-    qx, qy, qz = _end(rows, b, f, ob)
-    vx, vy, vz = _end(rows, b, f, ob + 3)
+    px, py, pz = end_of(rows, a, f, oa)
+    ux, uy, uz = end_of(rows, a, f, oa + 3)
+    if ob == NO_CAPSULE:
+        return float(_above(rows, b, f, starts[b, 1], (px, py, pz), (ux, uy, uz)) - f[oa + 6] * (1.0 + 1e-9))
+    qx, qy, qz = end_of(rows, b, f, ob)
+    vx, vy, vz = end_of(rows, b, f, ob + 3)
     ux, uy, uz = ux - px, uy - py, uz - pz
     vx, vy, vz = vx - qx, vy - qy, vz - qz
     rx, ry, rz = px - qx, py - qy, pz - qz

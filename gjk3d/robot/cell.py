@@ -16,15 +16,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.convex.rows import FIRST_POINTS, arena, scratch
+from gjk3d.bodies.base import Body
+from gjk3d.bodies.bvh import BOX
+from gjk3d.bodies.part_tree import ROW, Given, PartTree
+from gjk3d.bodies.parts import parts_of
+from gjk3d.convex.rows import FIRST_POINTS, arena_of, scratch
+from gjk3d.convex.solve import plane_core
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import workspace
+from gjk3d.poses import IDENTITY
 from gjk3d.robot.capsules import with_capsules
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
+from gjk3d.robot.trees import Guests
 from gjk3d.robot.walk import Frames, Layout
 from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints
 
 
@@ -45,6 +53,14 @@ class Unit(NamedTuple):
     slot: int  #: the shape, or the hull
     first: int  #: its bodies are the slots from here on
     bodies: int  #: how many; 0 where the shape is its own body
+
+
+class Host(NamedTuple):
+    """A body, and the pairs of it that are answered together: from which number to which, see `gjk3d.robot.trees`."""
+
+    slot: int
+    first: int
+    last: int
 
 
 class Rule(NamedTuple):
@@ -92,23 +108,27 @@ class Kept:
     def __init__(self, clearance: Any = None) -> None:
         self.free: Any = None  #: what `gjk3d.robot.walk.first_hits` is called with for one configuration,
         self.told: Any = None  #: where it answers,
-        self.general: Any = None  #: and what `gjk3d.robot.general_pairs.all_far` calls
+        self.general: Any = None  #: and what `gjk3d.robot.general_pairs.hit_of_one` calls
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
         self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`
         self.bounds: Any = None  #: see `gjk3d.robot.motion_bounds.motion_bounds`
 
 
 class Cell(NamedTuple):
-    """See the module. Pairs are numbered: those that kernels answer, then the others, see `general_pairs`."""
+    """See the module. Pairs are numbered: those that the walk answers, then those of each host, then the others."""
 
     robot: Robot
     layout: Layout
-    general: Layout  #: the same slots, and the pairs that kernels cannot answer
+    general: Layout  #: the same slots, and the pairs that the walk cannot answer, see `general_pairs`
+    guests: Guests
+    hosts: tuple[Host, ...]
     planes: Array  #: (slots, 4), the half-space that holds a slot, or NaN
     shapes: list[Any]  #: of each slot, what it really is
     owner: Ints  #: of each slot, in ``owners``
     owners: list[str]  #: names of links, then of objects
     objects: dict[str, int]  #: name of an object: its slot
+    own: Ints  #: the slots of the robot and of what hangs on it, hulls round several bodies left out
+    exact: Bools  #: of each slot, whether what kernels know of it is the shape itself
     slots: Ints  #: (pairs, 2)
     named: dict[int, tuple[str, str]]  #: names of pairs that were asked for
     margins: Array  #: (pairs,)
@@ -130,6 +150,21 @@ class Cell(NamedTuple):
         link = int(self.layout.link[slot])
         poses: Array = np.tile(local, (len(links), 1, 1)) if link == WORLD else links[:, link] @ local
         return poses
+
+    @property
+    def rest(self) -> int:
+        """The first pair that no kernel answers."""
+        return self.hosts[-1].last if self.hosts else len(self.layout.pairs)
+
+    def of(self, host: Host) -> Layout:
+        """Return the layout of the pairs of a host."""
+        behind = len(self.layout.pairs)
+        return self.general._replace(pairs=self.general.pairs[host.first - behind : host.last - behind])
+
+    def body(self, host: Host) -> Given:
+        """Return the tree of a host."""
+        tree: Given = self.shapes[host.slot]._as_parts().given
+        return tree
 
     def frames(self) -> Frames:
         """Return scratch for its links and slots."""
@@ -231,6 +266,7 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
             planes[k] = slot.outline.plane
     exact = np.array([slot.outline.exact for slot in slots], dtype=bool)
     pairs, subs, others = _split(units, np.concatenate([base.pairs, _with_objects(base, every)]), exact)
+    others, hosts = _by_host(others, slots, len(pairs))
     layout = Layout(
         np.array([slot.link for slot in slots], dtype=np.int64),
         np.array([slot.local for slot in slots]).reshape(-1, 12), ints, floats, starts, pairs, subs,
@@ -238,13 +274,20 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
     return Cell(
         robot=base.robot,
         layout=layout,
-        general=layout._replace(pairs=np.hstack([others, np.zeros_like(others)]), subs=np.zeros((0, 2), np.int64)),
+        general=layout._replace(pairs=others, subs=np.zeros((0, 2), np.int64)),
+        guests=_guests(slots, starts, others[: hosts[-1].last - len(pairs)] if hosts else others[:0]),
+        hosts=hosts,
         planes=planes,
         shapes=[slot.shape for slot in slots],
         owner=np.array([number[slot.owner] for slot in slots], dtype=np.int64),
         owners=owners,
         objects={each.name: k for k, each in enumerate(every, len(base.slots))},
-        slots=np.concatenate([pairs[:, :2], others]),
+        own=np.array(
+            [k for unit in units if unit.link != WORLD for k in range(unit.first, unit.first + max(unit.bodies, 1))],
+            dtype=np.int64,
+        ),
+        exact=exact,
+        slots=np.concatenate([pairs[:, :2], others[:, :2]]),
         named={},
         margins=np.zeros(0),
         memory=Memory(len(pairs), len(pairs) + len(subs)),
@@ -257,7 +300,8 @@ def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
     distinct: dict[int, Shape] = {id(each.shape): each.shape for each in outlines}
     number = {key: k for k, key in enumerate(distinct)}
     shapes = list(distinct.values())
-    ints, floats, starts = arena(shapes)
+    packed = [plane_core(shape) if isinstance(shape, Halfspace) else shape._packed for shape in shapes]
+    ints, floats, starts = arena_of(packed)
     floats, starts = with_capsules(shapes, floats, starts)
     which = np.array([number[id(each.shape)] for each in outlines], dtype=np.int64)
     return ints, floats, np.ascontiguousarray(starts[which].reshape(-1, 3))
@@ -312,3 +356,40 @@ def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
     return np.ascontiguousarray(
         np.column_stack([first[a][which] + at // many, first[b][which] + at % many]).astype(np.int64).reshape(-1, 2)
     )
+
+
+def _by_host(pairs: Ints, slots: list[Slot], before: int) -> tuple[Ints, tuple[Host, ...]]:
+    """Return pairs of slots sorted by the body whose tree answers them, those of none last, and the bodies.
+
+    Behind the two slots of a pair stands whether the body is the first, and nothing.
+    """
+    hosts = [isinstance(slot.shape, Body) and not slot.shape._as_parts().any_mapped for slot in slots]
+    ends = [slot.outline.exact and slot.outline.plane is None for slot in slots]
+    keys, first = [], []
+    for a, b in pairs.tolist():
+        one, two = hosts[a] and ends[b], hosts[b] and ends[a]
+        keys.append(a if one else b if two else len(slots))
+        first.append(one)
+    by = np.array(keys, dtype=np.int64)
+    order = np.argsort(by, kind="stable")
+    found, begins, counts = (each.tolist() for each in np.unique(by[order], return_index=True, return_counts=True))
+    groups = tuple(
+        Host(slot, before + start, before + start + count)
+        for slot, start, count in zip(found, begins, counts, strict=True)
+        if slot < len(slots)
+    )
+    marks = np.array(first, dtype=np.int64).reshape(-1, 1)
+    return np.ascontiguousarray(np.hstack([pairs, marks, np.zeros_like(marks)])[order].astype(np.int64)), groups
+
+
+def _guests(slots: list[Slot], starts: Ints, pairs: Ints) -> Guests:
+    """Return slots as trees, those that hosts have pairs with."""
+    made = Guests(
+        np.zeros((len(slots), BOX)), starts.copy(), np.zeros((len(slots), 3)), np.zeros((len(slots), 2)),
+        np.array([[-1, 0, 1]]), IDENTITY,
+    )  # fmt: skip
+    made.table[:, ROW] = 0
+    for k in np.unique(np.where(pairs[:, 2] != 0, pairs[:, 1], pairs[:, 0])).tolist():
+        tree = PartTree(*parts_of(slots[k].shape).given)
+        made.boxes[k], made.points[k], made.sizes[k] = tree.boxes[0], tree.points[0], (tree.rim, tree.reach)
+    return made

@@ -22,10 +22,12 @@ from gjk3d.robot.cell import Base, Cell, Rule, build
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
 from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, taken_over
+from gjk3d.robot.outside import outside
 from gjk3d.robot.results import PairName, RobotClearance, RobotCollision, RobotContact
 from gjk3d.robot.walk import FREE
 from gjk3d.scene import Scene
-from gjk3d.typing import Array, Number, OnePose, PoseLike, Row, Rows, Unclear, VectorLike
+from gjk3d.shapes.arguments import rows as checked_points
+from gjk3d.typing import Array, Number, OnePose, PoseLike, Row, Rows, RowsLike, Unclear, VectorLike
 
 
 class _Said(NamedTuple):
@@ -48,9 +50,8 @@ class Checker:
         Its pairs of links as they are now, see `Robot.allowed`.
     surroundings : mapping of shapes or (shape, (4, 4) pose), or Scene, optional
         By the name of each obstacle; or a `gjk3d.Scene`, whose objects are taken over where they
-        are now: later changes of it are not seen, and its groups mean nothing here. Half-spaces, meshes and the other
-        bodies are looked at where the convex shapes say free, and cost more; a `Compound` or a mesh cut into convex
-        parts is worth naming part by part where speed matters.
+        are now: later changes of it are not seen, and its groups mean nothing here. Meshes, clouds and the other
+        bodies are looked at where the convex shapes say free, and cost more.
     touching : iterable of (str, str)
         Links and obstacles that may touch, such as the base and the floor.
     margin : float
@@ -647,6 +648,52 @@ class Checker:
             return one
         rows, stacked = self.robot.configurations(q)
         found = queries.gradient(cell, rows)
+        return found if stacked else found[0]
+
+    @overload
+    def outside(self, points: RowsLike, q: Unclear, *, margin: float = 0.0, workers: int = 1) -> Any: ...
+    @overload
+    def outside(self, points: RowsLike, q: Rows, *, margin: float = 0.0, workers: int = 1) -> NDArray[np.bool_]: ...
+    def outside(self, points: RowsLike, q: Rows, *, margin: float = 0.0, workers: int = 1) -> Any:
+        """Tell which points are neither of the robot nor of what hangs on it: what else a camera sees.
+
+        All links count, also those that may touch each other; obstacles do not.
+
+        Parameters
+        ----------
+        points : (n, 3) float
+            In the frame of the world; such as those of a camera, moved by its pose.
+        q : (dof,) or (k, dof) float
+            Where the robot was when they were seen: radians, and the robot's unit of length.
+        margin : float
+            How near counts as of the robot: what the camera is off by, and the radius that the cloud will have.
+        workers : int
+            Threads for a stack of configurations.
+
+        Returns
+        -------
+        (n,) bool or (k, n) bool
+            True where a point is proven to be farther than the margin from all links and attached objects.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+        ShapeError
+            A point is not finite, the margin is no finite number, or ``workers`` is no number of threads.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.outside([(0.5, 0, 0), (0.5, 0, 0.2)], [0.0, 0.0], margin=0.01).tolist()
+        [False, True]
+        """
+        check_workers(workers)
+        check_margin(margin)
+        places = checked_points(points, "outside: points")
+        rows, stacked = self.robot.configurations(q)
+        found = outside(self._cell(), rows, places, float(margin), workers)
         return found if stacked else found[0]
 
     # --- motions -----------------------------------------------------------------------------------------------------

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from math import nan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel, plain
+from gjk3d.bodies.part_tree import SOLIDS, Given, PartTree, of
+from gjk3d.bodies.walk import GivenBench, bench, bench_of
 from gjk3d.convex.rows import in_chunks
 from gjk3d.narrow.room import solver_in
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import general_pairs
-from gjk3d.robot.cell import Cell, scratch_of_solve
+from gjk3d.robot.cell import Cell, Host, scratch_of_solve
 from gjk3d.robot.kinematics import Chain, along, link_poses
-from gjk3d.robot.motion_bounds import Arms, line_speeds, motion_bounds, speeds, ways
+from gjk3d.robot.motion_bounds import Arms, MotionBounds, line_speeds, motion_bounds, speeds, ways
 from gjk3d.robot.motion_cover import Bound, Here, cover, twists
+from gjk3d.robot.trees import NO_BODY, Around, Guests
 from gjk3d.robot.walk import Frames, Layout
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
@@ -24,6 +27,7 @@ PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
 NOBODY = -1
 LEVELS = 64  #: of halves that wait
 MOST_LOOKS = 200_000  #: at configurations of one motion: two shapes may glide along each other, just apart
+MOST_BODY_LOOKS = 20_000  #: the same of a body, whose looks cost more
 FINER = 2.0**-12  #: of the tolerance, are the smallest pieces just before a contact; and 1 / FINER is just before
 
 
@@ -87,9 +91,10 @@ def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, in
 
 @kernel
 def _prove(
-    chain: Chain, here: Here, bounds: Array, pieces: Pieces, q0: Array, q1: Array, q: Array, tolerance: float
-) -> tuple[int, float, float, int]:
-    """Return what is known of an edge: status, safe, hit or NaN, and the pair.
+    chain: Chain, here: Here, bounds: Array, pieces: Pieces, q0: Array, q1: Array, q: Array, until: float,
+    tolerance: float, looks: int,
+) -> tuple[int, float, float, int]:  # fmt: skip
+    """Return what is known of an edge up to a parameter: status, safe, hit or NaN, and the pair.
 
     Its ends are looked at, then it is halved from left to right. Where a configuration is known to collide, nothing
     behind it is looked at.
@@ -97,7 +102,7 @@ def _prove(
     ids, near, counts = pieces.ids, pieces.near, pieces.counts
     n = bounds.shape[1]
     for p in range(n):
-        ids[0, p], near[0, 0, p], near[1, 0, p] = p, 0.0, 1.0
+        ids[0, p], near[0, 0, p], near[1, 0, p] = p, 0.0, until
     here.frames.stamp[:] = -1
     now, top = plain(0), plain(0)
     first, who = 2.0, NOBODY  # the first parameter that is known to collide
@@ -111,9 +116,9 @@ def _prove(
             continue
         if first - low <= tolerance:
             return HIT, low, first, who
-        if top + 2 > LEVELS or now > MOST_LOOKS:
+        if top + 2 > LEVELS or now > looks:
             return OPEN, low, first if first <= 1.0 else float(nan), open_
-        c = float(now) if now < 2 else 0.5 * (low + high)
+        c = now * until if now < 2 else 0.5 * (low + high)
         _look(chain, here, q0, q1, c, q)
         # what comes on slowly has little room before it touches: near a contact pieces may be smaller
         least = max(tolerance * FINER if first - low <= 1.5 * tolerance / FINER else tolerance, 8.0 * _U)
@@ -154,24 +159,28 @@ def certified_many(
     q0: Array2, q1: Array2, tolerance: float, slack: float, link: Ints1, local: Array2, ints: Ints1, floats: Array1,
     starts: Ints2, pairs: Ints2, subs: Ints2, margins: Array1, axes: Array2, matrix: Array2, links: Array3,
     rows: Array2, balls: Array2, stamp: Ints1, work: Array1, table: Ints1, points: int, one: Array2, marks: Ints2,
-    begins: Ints1, steps: Ints1, arms: Array2, floating: Ints1, q: Array1, joints: Array2, twist: Array2,
-    bounds: Array2, ids: Ints2, near: Array3, counts: Ints1, start: int, stop: int, status: Ints1, safe: Array1,
-    hit: Array1, which: Ints1,
+    begins: Ints1, steps: Ints1, arms: Array2, floating: Ints1, boxes: Array2, shapes: Ints2, inner: Array2,
+    sizes: Array2, leaf: Ints2, at: Array2, body: Given, bench: GivenBench, q: Array1, joints: Array2, twist: Array2,
+    bounds: Array2, ids: Ints2, near: Array3, counts: Ints1, until: Array1, looks: int, start: int, stop: int,
+    status: Ints1, safe: Array1, hit: Array1, which: Ints1,
 ) -> None:  # fmt: skip
     """Write for each edge whether it is proven free, or the bracket of its first contact, or where proof ends.
 
-    Scratch: joints (4, links), twist (links, 6), bounds (5, pairs), ids (LEVELS, pairs), near (2, LEVELS, pairs),
-    counts (LEVELS,). ``slack`` is what poses may be wrong by.
+    Only up to a parameter of each edge. The pairs are those that the walk answers, or those of a body. Scratch: joints
+    (4, links), twist (links, 6), bounds (5, pairs), ids (LEVELS, pairs), near (2, LEVELS, pairs), counts (LEVELS,).
+    ``slack`` is what poses may be wrong by.
     """
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    here = Here(
-        Layout(link, local, ints, floats, starts, pairs, subs), Frames(matrix, links, rows, balls, stamp),
-        solver_in(work, table, points, one, marks), axes, twist,
-    )  # fmt: skip
+    layout = Layout(link, local, ints, floats, starts, pairs, subs)
+    frames = Frames(matrix, links, rows, balls, stamp)
+    around = Around(layout, frames, Guests(boxes, shapes, inner, sizes, leaf, at), of(body), bench_of(bench))
+    here = Here(layout, frames, solver_in(work, table, points, one, marks), axes, twist, around)
     every, pieces = Arms(begins, steps, arms, floating), Pieces(ids, near, counts)
     for e in range(start, stop):
         _bound_pairs(chain, every, slack, margins, q0[e], q1[e], joints, bounds)
-        status[e], safe[e], hit[e], which[e] = _prove(chain, here, bounds, pieces, q0[e], q1[e], q, tolerance)
+        status[e], safe[e], hit[e], which[e] = _prove(
+            chain, here, bounds, pieces, q0[e], q1[e], q, until[e], tolerance, looks
+        )
 
 
 Edges = tuple[Ints, Array, Array, Ints]  #: of n edges: status, safe, hit or NaN, and the pair, `NOBODY` for none
@@ -179,42 +188,82 @@ Edges = tuple[Ints, Array, Array, Ints]  #: of n edges: status, safe, hit or NaN
 
 def certified(cell: Cell, first: Array, second: Array, tolerance: float, workers: int) -> Edges:
     """Return what is known of edges from ``first`` to ``second``, (n, dof) each."""
-    count, pairs, links = len(first), len(cell.layout.pairs), len(cell.robot.links)
-    status, which = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    safe, hit = np.empty(count), np.empty(count)
+    count = len(first)
+    found = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count:
-        return status, safe, hit, which
+        return found
     bounds = motion_bounds(cell, first, second)
+    _walk(cell, cell.layout, None, bounds, first, second, np.ones(count), tolerance, workers, found)
+    left = [range(cell.rest, len(cell.slots))]
+    for host in cell.hosts:
+        if not _provable(cell, host):
+            left.append(range(host.first, host.last))
+            continue
+        more = found[0].copy(), found[1].copy(), found[2].copy(), found[3].copy()
+        _walk(cell, cell.of(host), host, bounds, first, second, _until(found), tolerance, workers, more)
+        more[3][:] += host.first
+        for e in np.flatnonzero(more[0] != PROVEN).tolist():
+            _add(found, e, more[0][e], more[1][e], more[2][e], more[3][e], tolerance)
+    numbers = np.concatenate(left).astype(np.int64)
+    for e in range(count if len(numbers) else 0):
+        one = _certified_general(cell, first[e], second[e], float(_until(found)[e]), tolerance, bounds, numbers)
+        if one[0] != PROVEN:
+            _add(found, e, *one, tolerance)
+    return found
+
+
+def _walk(
+    cell: Cell, layout: Layout, host: Host | None, bounds: MotionBounds, first: Array, second: Array, until: Array,
+    tolerance: float, workers: int, found: Edges,
+) -> None:  # fmt: skip
+    """Fill in what is known of edges from one layout's pairs: those of the walk, or those of a body."""
+    pairs, links = len(layout.pairs), len(cell.robot.links)
+    start, body, looks = (0, NO_BODY, MOST_LOOKS) if host is None else (host.first, cell.body(host), MOST_BODY_LOOKS)
+    margins = np.ascontiguousarray(cell.margins[start : start + pairs])
+    begins, steps, sides, floating = bounds.arms
+    begins = begins[start : start + pairs + 1]
 
     def run(start: int, stop: int) -> None:
         axes = (lent or cell.memory.fresh()).axes
-        certified_many(
-            *cell.robot._chain, first, second, tolerance, bounds.slack, *cell.layout, cell.margins, axes,
-            *cell.frames(), *scratch_of_solve(), *bounds.arms, np.empty(cell.robot.dof), np.empty((4, links)),
-            np.empty((links, 6)), np.empty((5, pairs)), np.empty((LEVELS, pairs), dtype=np.int64),
-            np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64), start, stop, status, safe, hit, which,
+        asked: Any = (
+            *cell.robot._chain, first, second, tolerance, bounds.slack, *layout, margins, axes, *cell.frames(),
+            *scratch_of_solve(), begins, steps, sides, floating, *cell.guests, body, bench(),
+            np.empty(cell.robot.dof), np.empty((4, links)), np.empty((links, 6)), np.empty((5, pairs)),
+            np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64),
+            until, looks, start, stop, *found,
         )  # fmt: skip
+        certified_many(*asked)
 
     with cell.memory.lent(workers) as lent:
-        in_chunks(count, workers, run)
-    for e in range(count if len(cell.general.pairs) else 0):
-        # up to where the walk says that it is not free anyway
-        until = 1.0 if status[e] == PROVEN else safe[e] if np.isnan(hit[e]) else hit[e]
-        state, start, end, pair = _certified_general(cell, first[e], second[e], float(until), tolerance, bounds.arms,
-                                                     bounds.slack)  # fmt: skip
-        if state == PROVEN:
-            continue
-        if not np.isnan(end):
-            hit[e] = end
-        safe[e] = min(safe[e], start)
-        near = hit[e] - safe[e] <= tolerance
-        if not (near and state == OPEN):  # else what the walk hit is as near
-            which[e] = pair
-        status[e] = HIT if near else OPEN
-    return status, safe, hit, which
+        in_chunks(len(first), workers, run)
 
 
-# pairs that the walk cannot answer: the linear bound, from left to right ----------------------------------------------
+def _provable(cell: Cell, host: Host) -> bool:
+    """Tell whether the tree alone says of a body what meets it, and distances of it change evenly: none in overlap."""
+    tree = PartTree(*cell.body(host))
+    return tree.inside != SOLIDS and bool((cell.margins[host.first : host.last] >= 0.0).all())
+
+
+def _until(found: Edges) -> Array:
+    """Return up to where edges are not known to be anything but free, or where they are not free anyway."""
+    status, safe, hit, _ = found
+    until: Array = np.where(status == PROVEN, 1.0, np.where(np.isnan(hit), safe, hit))
+    return until
+
+
+def _add(found: Edges, e: int, state: int, start: float, end: float, pair: int, tolerance: float) -> None:
+    """Say of an edge what other pairs say, which were looked at up to where it is not free."""
+    status, safe, hit, which = found
+    if not np.isnan(end):
+        hit[e] = end
+    safe[e] = min(safe[e], start)
+    near = hit[e] - safe[e] <= tolerance
+    if not (near and state == OPEN):  # else what was hit before is as near
+        which[e] = pair
+    status[e] = HIT if near else OPEN
+
+
+# pairs that no kernel answers: the linear bound, from left to right ---------------------------------------------------
 #
 # Several configurations of a stretch ahead are asked at once, and the stretch grows where all of it is proven, and
 # shrinks where it is not. In overlap the depth of what is not convex is no distance that a motion changes evenly:
@@ -225,16 +274,15 @@ MOST_GENERAL_LOOKS = 2000  #: at so many of one motion: meshes that nearly overl
 
 
 def _certified_general(
-    cell: Cell, q0: Array, q1: Array, until: float, tolerance: float, arms: Arms, slack: float
+    cell: Cell, q0: Array, q1: Array, until: float, tolerance: float, bounds: MotionBounds, numbers: Ints
 ) -> tuple[int, float, float, int]:
-    """Return what is known of one edge up to a parameter: status, safe, hit or NaN, and the pair."""
+    """Return what is known of one edge and some pairs up to a parameter: status, safe, hit or NaN, and the pair."""
     joints = np.zeros((4, len(cell.robot.links)))
     line_speeds(*cell.robot._chain, q0, q1, joints)
-    behind = len(cell.layout.pairs)
-    margins = cell.margins[behind:]
-    way, wrong = (_general_ways(arms, behind, turn, slide) for turn, slide in (joints[:2], joints[2:]))
+    margins = cell.margins[numbers]
+    way, wrong = (_general_ways(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:]))
     way = np.maximum(way * _MORE, 1e-300)
-    floor = np.maximum(margins, 0.0) + slack + wrong + 8.0 * _U * (way + np.abs(margins))
+    floor = np.maximum(margins, 0.0) + bounds.slack + wrong + 8.0 * _U * (way + np.abs(margins))
     safe = np.zeros(len(way))  # of each pair
     first, who, step = 2.0, NOBODY, min(0.25, until)
     looks = 0
@@ -249,10 +297,12 @@ def _certified_general(
             break
         end = min(low + step, until, first)
         t = np.linspace(low, end, _AHEAD + 1)
-        lower, upper = general_pairs.bounds(cell, (1.0 - t[:, None]) * q0 + t[:, None] * q1, way * step + floor)
+        lower, upper = general_pairs.bounds(
+            cell, (1.0 - t[:, None]) * q0 + t[:, None] * q1, way * step + floor, numbers
+        )
         touching = np.argwhere(upper <= margins)
         if len(touching):
-            first, who = float(t[touching[0, 0]]), behind + int(touching[0, 1])
+            first, who = float(t[touching[0, 0]]), int(numbers[touching[0, 1]])
         with np.errstate(over="ignore"):  # of what does not move
             reach = np.maximum(lower - floor, 0.0) / way
         for c, far in zip(t, reach, strict=True):
@@ -269,18 +319,18 @@ def _certified_general(
             if first <= 1.0 or low >= until or c <= low:
                 break
             # is a contact near?
-            _, upper = general_pairs.bounds(cell, ((1.0 - c) * q0 + c * q1)[None], floor)
+            _, upper = general_pairs.bounds(cell, ((1.0 - c) * q0 + c * q1)[None], floor, numbers)
             touching = np.argwhere(upper <= margins)
             if not len(touching):
                 break
-            first, who = c, behind + int(touching[0, 1])
-    return OPEN, low, first if first <= 1.0 else nan, behind + int(np.argmin(safe))
+            first, who = c, int(numbers[touching[0, 1]])
+    return OPEN, low, first if first <= 1.0 else nan, int(numbers[np.argmin(safe)])
 
 
-def _general_ways(arms: Arms, start: int, turn: Array, slide: Array) -> Array:
-    """Return how far the two of each pair from that number on move against each other at most."""
-    steps, counts = arms.steps[arms.begins[start] :], np.diff(arms.begins[start:])
-    each = slide[steps] + turn[steps] * arms.arms[:, arms.begins[start] :].min(axis=0)
+def _general_ways(arms: Arms, turn: Array, slide: Array) -> Array:
+    """Return how far the two of each pair move against each other at most."""
+    steps, counts = arms.steps, np.diff(arms.begins)
+    each = slide[steps] + turn[steps] * arms.arms.min(axis=0)
     of = np.repeat(np.arange(len(counts)), counts)
     total: Array = np.bincount(of, weights=each, minlength=len(counts)).astype(np.float64)
     return total

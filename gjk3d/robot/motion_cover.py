@@ -31,21 +31,20 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import inlined, kernel, plain
+from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.room import Solver
-from gjk3d.narrow.solve import solve
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.kinematics import Chain, plane_axes, rotated
-from gjk3d.robot.walk import Frames, Layout, between_balls, core_of, place
+from gjk3d.robot.trees import Around, gap_bounds
+from gjk3d.robot.walk import Frames, Layout, between_balls, core_of, place, solve_slots
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array
 
-_RADIUS, _SLACK = shape_layout.RADIUS, shape_layout.SLACK
+_RADIUS, _RHO, _SLACK = shape_layout.RADIUS, shape_layout.RHO, shape_layout.SLACK
 
 
 class Bound(NamedTuple):
@@ -66,6 +65,7 @@ class Here(NamedTuple):
     solver: Solver
     axes: Array  #: what each pair remembers
     twist: Array  #: (links, 6), see `twists`
+    around: Around  #: a body that all pairs are of, or `gjk3d.robot.trees.NO_BODY`
 
 
 @kernel
@@ -129,6 +129,13 @@ def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
 
 
 @inlined
+def _reach(layout: Layout, k: int) -> float:
+    """Return how far a slot goes from its centre; where it has no end, the point on it that stands for it."""
+    core = core_of(layout, k)
+    return float(core.floats[_RHO] + core.floats[_RADIUS])
+
+
+@inlined
 def _relative_motion(here: Here, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
     """Return how a slot turns as seen from another that is held fast, and how its centre moves."""
     link, twist, balls = here.layout.link, here.twist, here.frames.balls
@@ -151,7 +158,7 @@ def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float)
     w, v = _relative_motion(here, fixed, moves)
     at = (balls[moves, 0] - balls[fixed, 0], balls[moves, 1] - balls[fixed, 1], balls[moves, 2] - balls[fixed, 2])
     near = _lowest(layout, rows, moves, n)
-    size = sqrt(dot(at, at)) + balls[moves, 3] + balls[fixed, 3]
+    size = sqrt(dot(at, at)) + _reach(layout, moves) + _reach(layout, fixed)
     for c in range(3):
         size += abs(balls[fixed, c]) + abs(balls[moves, c])
     slack = core_of(layout, moves).floats[_SLACK]
@@ -207,12 +214,25 @@ def _by_capsules(here: Here, bound: Bound, a: int, b: int, back: float, forth: f
     return so_back, so_forth, loose
 
 
+@kernel
+def _cover_body(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool]:
+    """Do as `cover` where one of the pair is a body: to first order."""
+    enough = max(bound.v * max(back, forth) + bound.floor, 0.0)
+    lower, upper = gap_bounds(here.around, p, now, enough)
+    if upper <= bound.margin:
+        return 0.0, 0.0, True
+    far = max(lower - bound.floor, 0.0) / bound.v
+    return far, far, False
+
+
 @inlined
 def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool]:
     """Return how far back and forth a pair is proven apart, and whether it is known to be within the margin.
 
     No more than ``back`` and ``forth`` is looked for. Of hulls round several bodies, that they touch says nothing.
     """
+    if here.around.body.kind >= 0:
+        return _cover_body(here, bound, now, p, back, forth)
     layout, frames, solver = here.layout, here.frames, here.solver
     first, last, one = layout.pairs[p, 2], layout.pairs[p, 3], solver.one
     enough = max(bound.v * max(back, forth) + bound.floor, 0.0)
@@ -227,9 +247,7 @@ def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float)
         so_back, so_forth, loose = _by_capsules(here, bound, a, b, back, forth)
         if not (so_back >= back and so_forth >= forth):
             mode = narrow.UNSIGNED if hulls or bound.margin >= 0.0 else narrow.SIGNED
-            cores = cores_of(layout.ints, layout.floats, layout.starts, frames.rows, a, b)
-            axes = here.axes[row : row + 1]
-            solve(cores, mode, enough, loose, solver.room, axes, one, solver.marks, plain(0))
+            solve_slots(layout, frames, a, b, mode, enough, loose, solver, here.axes[row : row + 1])
             if not hulls and one[0, 2] <= bound.margin:
                 return 0.0, 0.0, True
             gap = one[0, 1] - bound.floor

@@ -37,13 +37,13 @@ class Outline(NamedTuple):
 
     shape: Shape
     exact: bool  #: whether it is the shape itself
-    plane: Array | None  #: normal and offset of the half-space, in the frame of the shape; ``shape`` is then no use
+    plane: Array | None  #: normal and offset of the half-space, in the frame of the shape
 
 
 def outline(shape: Any) -> Outline:
     """Return what stands for a shape, or for anything that `gjk3d.collide` takes."""
     if isinstance(shape, Halfspace):
-        return Outline(Point(), False, np.array([*shape.normal, shape.offset]))
+        return Outline(shape, True, np.array([*shape.normal, shape.offset]))
     if isinstance(shape, Mesh):
         return Outline(shape.hull(), False, None)
     if isinstance(shape, Shape):

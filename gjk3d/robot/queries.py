@@ -51,9 +51,7 @@ def quick(cell: Cell, q: Any) -> int:
         kept, row = prepared(cell), q[None]
         first_hits(row, row, *kept.free)
         found = int(kept.told[0])
-        if found == FREE and len(cell.general.pairs) and not general_pairs.all_far(cell, row):
-            return int(general_pairs.hits(cell, row)[0])
-        return found
+        return general_pairs.hit_of_one(cell, row) if found == FREE and len(cell.general.pairs) else found
     finally:
         cell.memory.lock.release()
 
@@ -120,7 +118,7 @@ def hits(cell: Cell, rows: Array, workers: int) -> Ints:
         answer[k] = np.argmax(near) if near.any() else FREE
     if len(cell.general.pairs):
         left = np.flatnonzero(answer == FREE)
-        answer[left] = general_pairs.hits(cell, rows[left])
+        answer[left] = general_pairs.hits(cell, rows[left], workers)
     return answer
 
 

@@ -208,6 +208,4 @@ def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Ar
         for n in np.flatnonzero(queries.close(out, which, most[:count])).tolist():
             k, p = divmod(n, count)
             yield start + k, p, out[k, p].copy()
-    for p in range(count, len(cell.slots)):
-        for k, row in general_pairs.rows_within(cell, rows, p, float(most[p])):
-            yield k, p, row
+    yield from general_pairs.rows_within(cell, rows, most)

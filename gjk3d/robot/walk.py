@@ -3,20 +3,23 @@
 A pair is a row of two slots, and of where its sub-pairs begin and end: where there are some, its slots are hulls round
 several bodies, which are looked at only where the hulls do not tell. Whether a pair collides is found by
 `pair_collides`, how far apart it is by `nearest_in_pair`; entries differ in which pairs they ask, and up to where.
+
+A half-space stands second of a pair. It has no end: its ball has none, and it has no capsule.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
+from gjk3d.narrow.pairs import above_plane, solve_plane
 from gjk3d.narrow.room import Solver, solver_in
 from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.poses import UNIT_ROUNDOFF
-from gjk3d.robot.capsules import between_capsules
+from gjk3d.robot.capsules import NO_CAPSULE, between_capsules
 from gjk3d.robot.kinematics import Chain, along, link_poses
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.layout import Core
@@ -39,7 +42,7 @@ class Layout(NamedTuple):
     local: Array  #: (slots, 12), where a slot is on its link
     ints: Ints
     floats: Array
-    starts: Ints  #: (slots, 3), where the shape of each slot begins in either, and its capsule
+    starts: Ints  #: (slots, 3), where the shape of each slot begins in either, and its capsule, if it has one
     pairs: Ints  #: (pairs, 4): two slots, and where sub-pairs begin and end
     subs: Ints  #: (sub-pairs, 2): two slots
 
@@ -86,7 +89,7 @@ def _place(layout: Layout, frames: Frames, k: int, now: int) -> None:
     x, y, z = f[o + _CENTER], f[o + _CENTER + 1], f[o + _CENTER + 2]
     for i in range(3):
         balls[k, i] = rows[k, 3 * i] * x + rows[k, 3 * i + 1] * y + rows[k, 3 * i + 2] * z + rows[k, 9 + i]
-    balls[k, 3] = f[o + _RHO] + f[o + _RADIUS]
+    balls[k, 3] = f[o + _RHO] + f[o + _RADIUS] if layout.starts[k, 2] != NO_CAPSULE else inf
 
 
 @inlined
@@ -98,6 +101,33 @@ def between_balls(balls: Array, a: int, b: int) -> float:
 
 
 # whether pairs collide ------------------------------------------------------------------------------------------------
+
+
+@inlined
+def slots_collide(
+    layout: Layout, frames: Frames, a: int, b: int, margin: float, axes: Array, row: int, simplex: Array
+) -> int:
+    """Tell whether two placed slots are closer than a margin, as `quick_collide` does: 0, 1, or not sure."""
+    ints, floats, starts, rows = layout.ints, layout.floats, layout.starts, frames.rows
+    if starts[b, 2] == NO_CAPSULE:
+        distance, error, _, _ = above_plane(cores_of(ints, floats, starts, rows, b, a), rows[b])
+        return 0 if distance - error > margin else 1
+    return quick_collide(cores_of(ints, floats, starts, rows, a, b), margin, simplex, axes, row)
+
+
+@inlined
+def solve_slots(
+    layout: Layout, frames: Frames, a: int, b: int, mode: int, most: float, tol: float, solver: Solver, axes: Array
+) -> None:
+    """Write the distance of two placed slots as `solve` does."""
+    ints, floats, starts, rows = layout.ints, layout.floats, layout.starts, frames.rows
+    plane_last = starts[b, 2] == NO_CAPSULE
+    if plane_last:
+        c = cores_of(ints, floats, starts, rows, b, a)
+        solve_plane(c, rows[b], plane_last, mode, most, solver.one, solver.marks, plain(0))
+    else:
+        c = cores_of(ints, floats, starts, rows, a, b)
+        solve(c, mode, most, tol, solver.room, axes, solver.one, solver.marks, plain(0))
 
 
 @inlined
@@ -125,7 +155,7 @@ def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: floa
             place(layout, frames, b, now)
         told = 0
         if not between_capsules(rows, floats, starts, a, b) > margin:
-            told = quick_collide(cores_of(layout.ints, floats, starts, rows, a, b), margin, simplex, axes, row)
+            told = slots_collide(layout, frames, a, b, margin, axes, row, simplex)
         if r < first and (told == 0 or last == first):
             return told
         if r >= first and told != 0:
@@ -225,7 +255,7 @@ def nearest_in_pair(
     Where no distance is ``known`` yet, the best is a limit, and what reaches it counts. Sub-pairs are asked in the
     order of what their capsules prove; ``gaps`` has frames for them behind the pairs.
     """
-    ints, floats, starts, rows = layout.ints, layout.floats, layout.starts, frames.rows
+    floats, starts, rows = layout.floats, layout.starts, frames.rows
     first, last, count = layout.pairs[p, 2], layout.pairs[p, 3], layout.pairs.shape[0]
     few = 0
     for r in range(first, last):
@@ -245,8 +275,7 @@ def nearest_in_pair(
             gaps[row] = 1e308
         elif last > first:
             mode = narrow.UNSIGNED
-        cores = cores_of(ints, floats, starts, rows, a, b)
-        solve(cores, mode, max(best, 0.0), 0.0, solver.room, axes[row : row + 1], one, solver.marks, plain(0))
+        solve_slots(layout, frames, a, b, mode, max(best, 0.0), 0.0, solver, axes[row : row + 1])
         if mode == narrow.UNSIGNED:
             if one[0, 1] > max(best, 0.0):
                 break  # the hulls are farther apart than the nearest, so are all the bodies in them
@@ -296,7 +325,8 @@ def clearance_many(
             place(layout, frames, a, k)
             place(layout, frames, b, k)
             gaps[p] = between_balls(balls, a, b)
-            near = min(near, gaps[p] + balls[a, 3] + balls[b, 3])
+            if balls[b, 3] < inf:
+                near = min(near, gaps[p] + balls[a, 3] + balls[b, 3])
         for p in range(pairs.shape[0]):
             if gaps[p] <= near:
                 gaps[p] = between_capsules(rows, floats, starts, pairs[p, 0], pairs[p, 1])

@@ -48,6 +48,7 @@ def both_held(one: Any, other: Any) -> Iterator[None]:
 
 MOST_GROUPS = 62  #: bits that are free in an int64
 _SPARE = 64  #: shapes that are kept though no object has them, and as many as there are objects
+_SPARE_BODIES = 8  #: removals of bodies until such are looked for: clouds that come and go are large
 
 
 class Objects:
@@ -58,6 +59,7 @@ class Objects:
         "_floors",
         "_free",
         "_fresh",
+        "_gone",
         "_guest",
         "_joined",
         "_keys",
@@ -84,6 +86,7 @@ class Objects:
 
     def __init__(self) -> None:
         self.slots: dict[str, int] = {}
+        self._gone = 0  #: removals of bodies since shapes were dropped
         self.names: list[str] = []  #: by slot; of a free one the last that was there
         self.shapes: dict[Collider, int] = {}  #: each distinct one and its number
         self.pairs = SolidPairs([])  #: of the distinct shapes, by number
@@ -150,8 +153,10 @@ class Objects:
     def remove(self, name: str) -> None:
         """Take an object away, and what was allowed to it."""
         slot = self.slots.pop(name)
-        if slot not in self.planes and slot not in self._fresh:
-            self.tree.remove(np.array([slot]))
+        if slot not in self._fresh:
+            self._gone += bool(self.pairs.mixed[self.which[slot]])
+            if slot not in self.planes:
+                self.tree.remove(np.array([slot]))
         self._fresh.pop(slot, None)
         if slot in self.planes:
             self.planes.discard(slot)
@@ -219,7 +224,7 @@ class Objects:
 
     def _pack(self) -> None:
         """Pack new shapes, and forget those that are of no use any more."""
-        if len(self.shapes) > 2 * len(self.slots) + _SPARE:
+        if len(self.shapes) > 2 * len(self.slots) + _SPARE or self._gone > _SPARE_BODIES:
             self._drop_shapes()
         known = len(self.pairs)
         if len(self.shapes) > known:
@@ -227,6 +232,7 @@ class Objects:
 
     def _drop_shapes(self) -> None:
         """Forget shapes that no object has any more."""
+        self._gone = 0
         visitor = [self._visitor[1]] if self._visitor[0] is not None else []
         old = np.array([*(slot for slot in self.slots.values() if slot not in self._fresh), *visitor], dtype=np.int64)
         listed = list(self.shapes)

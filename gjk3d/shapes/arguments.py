@@ -36,7 +36,7 @@ def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, 
     return x + 0.0  # no negative zero
 
 
-def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True) -> Array:
+def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure: str = "") -> Array:
     """Return a finite (n, 3) float array of its own, or raise naming ``what`` and the row."""
     try:
         raw = np.asarray(value)
@@ -55,7 +55,7 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True) -> Ar
     if not largest < inf:
         bad = ~np.isfinite(out).all(axis=1)
         i = int(np.argmax(bad))
-        raise ShapeError(f"{what}[{i}] is {out[i].tolist()} ({int(bad.sum())} of {len(out)} rows not finite)")
+        raise ShapeError(f"{what}[{i}] is {out[i].tolist()} ({int(bad.sum())} of {len(out)} rows not finite){cure}")
     if lengths and not (LEAST <= largest <= GREATEST):
         in_range(out, what)
     return out

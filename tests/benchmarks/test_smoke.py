@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from . import beyond, bodies, clash, depths, manager, one_call, robots, robots_motion, scenes_many
+from . import beyond, bodies, clash, depths, manager, one_call, robots, robots_clouds, robots_motion, scenes_many
 from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
@@ -148,4 +148,14 @@ def test_the_table_of_motions_is_written(capsys):
     out = capsys.readouterr().out
     assert [line.split("|")[3].strip() for line in out.splitlines() if line.startswith("| ur5")] == [
         "certified", "sampled, 0.05", "sampled, 0.01", "single calls, 0.05",
+    ]  # fmt: skip
+
+
+def test_the_table_of_robots_in_clouds_is_written_and_both_agree(capsys):
+    assert robots_clouds.main(["--quick", "--points", "1000"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| 1000 points")]
+    assert [line.split("|")[2].strip() for line in lines] == [
+        "build", "swap, and a first answer", "points of the robot itself", "free, where it is free",
+        "distance, where it is free", "free, where it touches", "distance, where it touches",
+        "motions of 0.4 rad, proven", "motions of 0.4 rad, every 0.05 rad",
     ]  # fmt: skip

@@ -7,9 +7,12 @@ import pickle
 import numpy as np
 import pytest
 import trimesh
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import gjk3d as gk
+from gjk3d.bodies.bvh import parted_points
 from gjk3d.errors import ShapeError
 from tests.bodies.places import Array, anywhere, at, check_against_parts, some_compound, some_shape
 
@@ -81,6 +84,7 @@ def test_points_inside_a_mesh_touch_it() -> None:
         (np.zeros((0, 3)), 1, "points is empty"),
         ([], 1, "points is empty"),
         ([(0, 0, np.nan)], 1, r"points\[0\] is \[0.0, 0.0, nan\]"),
+        ([(0, 0, 0), (0, np.inf, 0)], 1, r"\(1 of 2 rows not finite\): gk.PointCloud.from_sensor\(points, radius\)"),
         ([(0, 0)], 1, r"points has shape \(1, 2\), expected \(n, 3\)"),
         ([(0, 0, 0)], -1, "radius is -1, expected at least 0"),
         ([(0, 0, 0)], np.nan, "radius is nan"),
@@ -102,3 +106,81 @@ def test_clouds_are_compared_and_pickled() -> None:
     assert gk.signed_distance(cloud, gk.Halfspace((0, 0, 1), -1)).distance == pytest.approx(0.5)
     with pytest.raises(ValueError, match="read-only"):
         cloud.points[0] = 1
+
+
+def test_what_a_sensor_did_not_see_is_left_out() -> None:
+    image = np.random.default_rng(0).normal(size=(8, 6, 3)).astype(np.float32)
+    image[2, 3, 0], image[0, 0], image[7, 5, 2] = np.nan, -np.inf, np.inf
+    cloud, dropped = gk.PointCloud.from_sensor(image, 0.01)
+    every = image.reshape(-1, 3)
+    assert dropped == 3
+    assert np.array_equal(cloud.points, every[np.isfinite(every).all(axis=1)])
+    assert gk.PointCloud.from_sensor([(1, 2, 3)], 0.5) == (gk.PointCloud([(1, 2, 3)], 0.5), 0)
+    for points, words in (
+        (np.full((4, 3), np.nan), "none of the 4 points is finite"),
+        (np.zeros((0, 3)), "none of the 0 points is finite"),
+        (np.zeros((4, 2)), r"points has shape \(4, 2\)"),
+        ([(1, 2), (1, 2, 3)], "expected real numbers"),
+        ("no", "expected real numbers"),
+    ):
+        with pytest.raises(ShapeError, match=words):
+            gk.PointCloud.from_sensor(points, 0.01)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1), count=st.integers(1, 300), pitch=st.sampled_from([1e-3, 0.1, 0.7, 5.0]),
+    far=st.sampled_from([0.0, 1e4]), size=st.sampled_from([1.0, 1e-9, 1e9]),
+)  # fmt: skip
+def test_a_thinned_cloud_holds_the_whole_one(seed: int, count: int, pitch: float, far: float, size: float) -> None:
+    rng = np.random.default_rng(seed)
+    points = size * (rng.normal(size=(count, 3)) + far)
+    points[rng.integers(0, count, count // 3)] = points[0]
+    cloud = gk.PointCloud(points, size * 0.01 * rng.integers(0, 2))
+    if (np.abs(points).max() / (size * pitch)) >= 2**19:
+        with pytest.raises(ShapeError, match="too small for points that reach"):
+            cloud.thinned(size * pitch)
+        return
+    few = cloud.thinned(size * pitch)
+    more = few.radius - cloud.radius
+    cells = np.floor(points / (size * pitch))
+    assert len(few) == len(np.unique(cells, axis=0))
+    assert {tuple(each) for each in few.points.tolist()} <= {tuple(each) for each in points.tolist()}
+    apart = np.linalg.norm(points[:, None] - few.points[None], axis=2)
+    same = (cells[:, None] == np.floor(few.points / (size * pitch))[None]).all(axis=2)
+    assert (same.sum(axis=1) == 1).all()
+    assert apart[same].max() <= more * (1 + 1e-15)
+    assert more <= size * pitch * 3**0.5 * (1 + 1e-12) + 1e-14 * size * (1 + far)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1), count=st.integers(1, 400), exponent=st.sampled_from([0, -40, 40]),
+    far=st.sampled_from([0.0, 1e6]), kind=st.integers(0, 3),
+)  # fmt: skip
+def test_boxes_of_the_tree_hold_its_points(seed: int, count: int, exponent: int, far: float, kind: int) -> None:
+    """Random, flat, coincident points, and such that halve badly; each is there once, in the order that is told."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(count, 3))
+    if kind == 1:
+        points[:, 2] = 0.0
+    if kind == 2:
+        points[:] = points[0]
+    if kind == 3:
+        points = 2.0 ** -np.arange(count, dtype=np.float64)[:, None] * (1, 1, 1)
+    points = 10.0**exponent * (points + far)
+    places, order, links, boxes = parted_points(points, 4)
+    assert sorted(order.tolist()) == list(range(count))
+    assert np.array_equal(places, points[order])
+    leaves = 0
+    for (first, start, size), box in zip(links.tolist(), boxes, strict=True):
+        assert (np.abs(places[start : start + size] - box[:3]) <= box[3:6]).all()
+        assert np.array_equal(box[6:].reshape(3, 3), np.eye(3))
+        if first < 0:
+            leaves += size
+            assert size <= 4
+        else:
+            assert links[first, 1] == start
+            assert links[first + 1, 1] == start + links[first, 2]
+            assert links[first, 2] + links[first + 1, 2] == size
+    assert leaves == count

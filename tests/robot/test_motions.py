@@ -384,7 +384,11 @@ def test_never_free_with_a_margin_that_is_not_kept(tmp_path, seed):
     assert below >= 8
 
 
-@pytest.mark.parametrize("floor", [gk.Halfspace((0, 0, 1), -0.1 - 1e-7), gk.Box((9, 9, 0.2 - 2e-7))])
+SLAB = gk.Box((9, 9, 0.2 - 2e-7))
+FLOORS = [gk.Halfspace((0, 0, 1), -0.1 - 1e-7), SLAB, gk.Mesh(*SLAB.surface()), gk.Compound([(SLAB, None)])]
+
+
+@pytest.mark.parametrize("floor", FLOORS, ids=lambda floor: type(floor).__name__)
 def test_a_motion_just_above_the_floor_ends(tmp_path, floor, monkeypatch):
     """Proof is given up after so many looks; what is safe was proven, and the rest is said to be open."""
     (tmp_path / "r.urdf").write_text(
@@ -392,13 +396,15 @@ def test_a_motion_just_above_the_floor_ends(tmp_path, floor, monkeypatch):
         "</collision></link><joint name='x' type='prismatic'><parent link='rail'/><child link='cart'/>"
         "<axis xyz='1 0 0.00000001'/><limit lower='-2' upper='2'/></joint></robot>"
     )
-    monkeypatch.setattr("gjk3d.robot.motion_certified.MOST_GENERAL_LOOKS", 50)
+    monkeypatch.setattr("gjk3d.robot.motion_certified.MOST_BODY_LOOKS", 50)
     pose = np.eye(4)
     pose[2, 3] = 0.0 if isinstance(floor, gk.Halfspace) else -0.2
     checker = Checker(Robot.from_urdf(tmp_path / "r.urdf"), {"floor": (floor, pose)})
     got = checker.motion_free([-1.0], [1.0], certify=True, tolerance=1e-9)
     assert got.status in (MotionStatus.FREE, MotionStatus.UNRESOLVED)
-    if isinstance(floor, gk.Halfspace):  # of which the bound is to first order: a micrometre at a time
+    if isinstance(floor, gk.Halfspace):
+        assert got.status == MotionStatus.FREE
+    if isinstance(floor, (gk.Mesh, gk.Compound)):  # of which the bound is to first order: a micrometre at a time
         assert (got.status, got.pair) == (MotionStatus.UNRESOLVED, ("cart", "floor"))
         assert 0.0 < got.safe < 0.01
     assert checker.free(np.linspace(-1.0, -1.0 + 2.0 * got.safe, 300)[:, None]).all()

@@ -1,0 +1,124 @@
+"""Which points are not of the robot itself, nor of what hangs on it: what a sensor that sees the robot is asked."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+import gjk3d.query.distance as two_shapes
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.convex.rows import in_chunks
+from gjk3d.narrow.cores import cores_at
+from gjk3d.narrow.room import Solver, solver_in
+from gjk3d.narrow.solve import quick_collide, settle
+from gjk3d.poses import translations
+from gjk3d.robot.capsules import end_of
+from gjk3d.robot.cell import Cell, scratch_of_solve
+from gjk3d.robot.kinematics import Chain, link_poses
+from gjk3d.robot.walk import Frames, Layout, core_of, place
+from gjk3d.shapes.layout import Core
+from gjk3d.shapes.simplices import Point
+from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Ints2
+
+OUT, IN, ASK = range(3)  #: of a point and a slot: apart, or not, or only what the slot really is can tell
+
+
+@inlined
+def _near_axis(frames: Frames, f: Array, o: int, k: int, p: tuple[float, float, float], within: float) -> bool:
+    """Tell whether a point may be within a distance of the capsule round slot k."""
+    a, b = end_of(frames.rows, k, f, o), end_of(frames.rows, k, f, o + 3)
+    ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    x, y, z = p[0] - a[0], p[1] - a[1], p[2] - a[2]
+    uu = ux * ux + uy * uy + uz * uz
+    t = min(max((x * ux + y * uy + z * uz) / uu, 0.0), 1.0) if uu > 0.0 else 0.0
+    x, y, z = x - t * ux, y - t * uy, z - t * uz
+    far = sqrt(x * x + y * y + z * z)
+    size = abs(p[0]) + abs(p[1]) + abs(p[2]) + abs(a[0]) + abs(a[1]) + abs(a[2])
+    return bool(far - 1e-9 * (far + f[o + 6] + abs(within)) - 1e-12 * size <= f[o + 6] + within)
+
+
+@kernel
+def _of_slot(
+    layout: Layout, frames: Frames, k: int, exact: bool, points: Array, dot: Core, row: Array, margin: float,
+    solver: Solver, answer: Ints,
+) -> None:  # fmt: skip
+    """Write of the points that are not of what was asked before whether they are of slot k."""
+    f, o, balls = layout.floats, layout.starts[k, 2], frames.balls
+    cx, cy, cz, core = balls[k, 0], balls[k, 1], balls[k, 2], core_of(layout, k)
+    reach = (balls[k, 3] + max(margin, 0.0)) * (1.0 + 1e-9) + 1e-9 * (abs(cx) + abs(cy) + abs(cz))
+    for i in range(points.shape[0]):
+        x, y, z = points[i, 0] - cx, points[i, 1] - cy, points[i, 2] - cz
+        if x * x + y * y + z * z > reach * reach or answer[i] == IN:
+            continue
+        p = (points[i, 0], points[i, 1], points[i, 2])
+        if not _near_axis(frames, f, o, k, p, margin):
+            continue
+        if not exact:
+            answer[i] = ASK
+            continue
+        row[9], row[10], row[11] = p
+        c = cores_at(core, frames.rows[k], dot, row)
+        told = quick_collide(c, margin, solver.room.simplex, solver.one[:0], plain(0))
+        if told == 2:
+            told = settle(c, margin, solver)
+        if told != 0:
+            answer[i] = IN
+
+
+@entry
+def points_of_robot(
+    parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
+    q: Array2, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
+    slots: Ints2, points: Array2, dot_ints: Ints1, dot_floats: Array1, row: Array1, margin: float, matrix: Array2,
+    links: Array3, rows: Array2, balls: Array2, stamp: Ints1, work: Array1, table: Ints1, room: int, one: Array2,
+    marks: Ints2, start: int, stop: int, answer: Ints2,
+) -> None:  # fmt: skip
+    """Write at configurations start to stop whether each point is within a margin of any of the slots.
+
+    ``slots`` (n, 2) has their numbers, and whether the shape in the kernels is the slot itself.
+    """
+    chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
+    layout = Layout(link, local, ints, floats, starts, pairs, subs)
+    frames = Frames(matrix, links, rows, balls, stamp)
+    solver, dot = solver_in(work, table, room, one, marks), Core(dot_ints, dot_floats)
+    stamp[:] = -1
+    for k in range(start, stop):
+        link_poses(chain, q[k], matrix, links)
+        answer[k, :] = OUT
+        for n in range(slots.shape[0]):
+            place(layout, frames, slots[n, 0], k)
+            _of_slot(layout, frames, slots[n, 0], slots[n, 1] != 0, points, dot, row, margin, solver, answer[k])
+
+
+_DOT = Point()._packed
+_CHUNK = 16  #: configurations a call into the kernel
+
+
+def outside(cell: Cell, rows: Array, points: Array, margin: float, workers: int) -> Bools:
+    """Answer `gjk3d.robot.Checker.outside` at configurations (k, dof): (k, n)."""
+    own = cell.own[np.argsort(~cell.exact[cell.own], kind="stable")]
+    slots = np.column_stack([own, cell.exact[own]]).astype(np.int64)
+    told = np.empty((len(rows), len(points)), dtype=np.int64)
+    places = points if points.flags.writeable else points.copy()
+
+    def run(start: int, stop: int) -> None:
+        asked: Any = (
+            *cell.robot._chain, rows, *cell.layout, slots, places, *_DOT, translations(np.zeros((1, 3)))[0], margin,
+            *cell.frames(), *scratch_of_solve(), start, stop, told,
+        )  # fmt: skip
+        points_of_robot(*asked)
+
+    in_chunks(len(rows), workers, run, _CHUNK)
+    for k in np.flatnonzero((told == ASK).any(axis=1)).tolist():
+        links = cell.robot.link_poses(rows[k : k + 1])
+        for slot in own[~cell.exact[own]].tolist():
+            at = np.flatnonzero(told[k] == ASK)
+            if len(at):
+                where = np.tile(np.eye(4), (len(at), 1, 1))
+                where[:, :3, 3] = points[at]
+                pose = cell.placed(links, slot)[0]
+                told[k, at[np.asarray(two_shapes.collide(cell.shapes[slot], Point(), pose, where, margin=margin))]] = IN
+    answer: Bools = told != IN
+    return answer

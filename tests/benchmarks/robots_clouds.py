@@ -1,0 +1,173 @@
+"""``python -m tests.benchmarks.robots_clouds``: a Panda in a cloud of points, beside pinocchio and coal's octree.
+
+Points lie on a bumpy shell about the robot, which about one configuration in four touches. Each link mesh is its hull
+on both sides; the base may touch. gjk3d's points are balls, coal's are cubes of its octree that hold them: a cube is
+no nearer than its point by more than its diagonal, and no farther than its point, which is checked of every answer.
+CPU time of one thread, medians over rounds in which all take turns; pinocchio is asked one configuration a call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import coal
+import numpy as np
+import pinocchio
+
+import gjk3d as gk
+from gjk3d.robot import Checker, Robot
+
+from .robots import SHARE, SRDFS, URDFS, Peer, cycled, some
+from .timing import QUICK, Plan, Task, measure
+
+NAME, BASE = "panda", "panda_link0"
+RADIUS = 0.005
+COUNT = 64  #: configurations of a question, asked again and again
+TURN = 0.4  #: radians, at most, of each joint in a motion
+
+
+def shell(count: int) -> np.ndarray:
+    """So many points about a robot at the origin, none where its base is."""
+    rng = np.random.default_rng(0)
+    way = rng.normal(size=(2 * count, 3))
+    way /= np.linalg.norm(way, axis=1)[:, None]
+    far = 0.9 + 0.1 * np.sin(7 * np.arctan2(way[:, 1], way[:, 0])) * np.sin(5 * np.arccos(way[:, 2]))
+    points = way * far[:, None] + (0.0, 0.0, 0.35)
+    return points[np.linalg.norm(points[:, :2], axis=1) > 0.25][:count]
+
+
+class Octree(Peer):
+    """Pinocchio with coal's octree of the points."""
+
+    def __init__(self, points: np.ndarray, numbers: np.ndarray) -> None:
+        super().__init__(NAME, {}, numbers)
+        links = range(self.shapes.ngeoms)
+        tree = coal.makeOctree(np.ascontiguousarray(points), 2.0 * RADIUS)
+        added = self.shapes.addGeometryObject(pinocchio.GeometryObject("cloud", 0, 0, pinocchio.SE3.Identity(), tree))
+        for k in links:
+            if not self.shapes.geometryObjects[k].name.startswith(BASE):
+                self.shapes.addCollisionPair(pinocchio.CollisionPair(k, added))
+        self.data = pinocchio.GeometryData(self.shapes)
+
+
+def agree(checker: Checker, peer: Octree, q: np.ndarray) -> float:
+    """Stop where cubes and balls could not be of the same points; return the share that is free."""
+    few = slice(0, 16)
+    near, free = checker.clearance(q[few]), checker.free(q)
+    theirs, hits = np.array(peer.distances(16)), np.array(peer.hits(len(q)))
+    diagonal = 2.0 * RADIUS * 3**0.5
+    points = near.upper + RADIUS  # how far the nearest point is, or less
+    assert (theirs <= points + 1e-6)[points > 0].all()
+    apart = theirs > 0
+    assert (theirs >= near.lower + RADIUS - diagonal - 1e-6)[apart & (near.lower > 0)].all()
+    assert np.array_equal(free[few], near.lower > 0)
+    wide = Checker(checker.robot, {"cloud": gk.PointCloud(checker.shape("cloud").points, diagonal)}, touching=TOUCHING)
+    assert not (hits & wide.free(q)).any()  # a cube is met only where its point is as near
+    point = Checker(checker.robot, {"cloud": gk.PointCloud(checker.shape("cloud").points, 0.0)}, touching=TOUCHING)
+    assert not (~hits & ~point.free(q)).any()
+    return float(free.mean())
+
+
+TOUCHING = [(BASE, "cloud")]
+
+
+def rows(count: int, plan: Plan) -> Iterator[str]:
+    """Lines of the table of a cloud of so many points."""
+    points = shell(count)
+    robot = Robot.from_urdf(SHARE / URDFS[NAME], SHARE / SRDFS[NAME], geometry="hull")
+    checker = Checker(robot, {"cloud": gk.PointCloud(points, RADIUS)}, touching=TOUCHING)
+    q = some(robot, 6 * COUNT, 1)
+    free = checker.free(q)
+    own = Checker(robot).free(q)
+    inside, clear = q[~free & own][:COUNT], q[free][:COUNT]
+    to = clear + np.clip(some(robot, len(clear), 9) - clear, -TURN, TURN)
+    clouds = [gk.PointCloud(points, RADIUS) for _ in range(4)]
+    for each in clouds:
+        checker.copy().add("other", each)
+        gk.collide(each, gk.Sphere(0.1))
+    turns = [0]
+
+    def swap() -> None:
+        turns[0] += 1
+        checker.remove("cloud")
+        checker.add("cloud", clouds[turns[0] % 4], touching=[BASE])
+        checker.free(clear[0])
+
+    def once(ask: Callable[[], Any]) -> Callable[[int], None]:
+        return lambda n: [ask() for _ in range(n)] and None
+
+    def built() -> None:
+        gk.collide(gk.PointCloud(points, RADIUS), gk.Sphere(0.1))
+
+    peers = {name: Octree(points, each) for name, each in (("clear", clear), ("inside", inside))}
+    share = agree(checker, Octree(points, q), q)
+    plain = np.ascontiguousarray(points)
+    asked: dict[str, tuple[int, dict[str, Callable[[int], Any]]]] = {
+        "build": (1, {"stack": once(built), "peer": once(lambda: coal.makeOctree(plain, 2.0 * RADIUS))}),
+        "swap, and a first answer": (1, {"stack": once(swap)}),
+        "points of the robot itself": (1, {"stack": once(lambda: checker.outside(points, clear[0], margin=0.02))}),
+    }
+    for name, some_q in (("where it is free", clear), ("where it touches", inside)):
+        peer, each, n = peers["clear" if some_q is clear else "inside"], list(some_q), len(some_q)
+        asked[f"free, {name}"] = n, {
+            "stack": cycled(n, lambda k, s=some_q: checker.free(s[:k])),
+            "one": cycled(n, lambda k, s=each: [checker.free(x) for x in s[:k]]),
+            "peer": cycled(n, peer.hits),
+        }  # fmt: skip
+        asked[f"distance, {name}"] = n, {
+            "stack": cycled(n, lambda k, s=some_q: checker.clearance(s[:k])),
+            "one": cycled(n, lambda k, s=each: [checker.clearance(x) for x in s[:k]]),
+            "peer": cycled(n, peer.distances),
+        }  # fmt: skip
+    n = len(clear)
+    asked[f"motions of {TURN} rad, proven"] = n, {
+        "stack": cycled(n, lambda k: checker.motion_free(clear[:k], to[:k], certify=True)),
+    }  # fmt: skip
+    asked[f"motions of {TURN} rad, every 0.05 rad"] = n, {
+        "stack": cycled(n, lambda k: checker.motion_free(clear[:k], to[:k])),
+    }  # fmt: skip
+    for question, (block, tasks) in asked.items():
+        # a few are enough of what takes long
+        few = min(block, 4) if "touches" in question and question.startswith("distance") else block
+        told = measure({who: Task(run, few, 64 * block, plan.batch_seconds) for who, run in tasks.items()}, plan)
+        cells = [f"{told[who].median:.1f}" if who in told else "" for who in ("stack", "one", "peer")]
+        best = f"{told['peer'].median / told['stack'].median:.2g}x" if "peer" in told else ""
+        yield f"| {len(points)} points, {100 * share:.0f} % free | {question} | {' | '.join(cells)} | {best} |"
+
+
+def main(given: list[str] | None = None) -> int:
+    """Write a Markdown table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.robots_clouds", description=__doc__)
+    parser.add_argument("--points", type=int, nargs="+", default=[10**4, 10**5])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--quick", action="store_true", help="to see that all works")
+    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
+    arguments = parser.parse_args(given)
+    plan = QUICK if arguments.quick else Plan(arguments.rounds, 0.01, 0.02, 3.0)
+    lines = [
+        "# A Panda in clouds",
+        "",
+        "Written by `python -m tests.benchmarks.robots_clouds --out tests/benchmarks/robots-clouds.md`: us of CPU time",
+        "a configuration, a motion or a cloud. What is one for all is in the first column.",
+        "",
+        "| cloud | question | all in a call | one a call | pinocchio, coal's octree | faster |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for count in arguments.points:
+        for line in rows(count, plan):
+            print(line, file=sys.stderr, flush=True)
+            lines.append(line)
+    text = "\n".join([*lines, ""])
+    if arguments.out:
+        arguments.out.write_text(text)
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -17,6 +17,7 @@ from gjk3d.narrow.gjk import MEMORY
 from gjk3d.robot import general_pairs
 from gjk3d.robot.cell import Cell, Kept, scratch_of_solve
 from gjk3d.robot.kinematics import distance_gradients
+from gjk3d.robot.lanes_walk import first_hits_of_many, room
 from gjk3d.robot.walk import (
     FAR,
     FREE,
@@ -100,9 +101,10 @@ def walk_edges(cell: Cell, first: Array, second: Array, steps: Ints, begin: Ints
 
     def run(start: int, stop: int) -> None:
         memory = lent or cell.memory.fresh()
-        first_hits(
+        first_hits_of_many(
             first, second, steps, begin, *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes,
-            *cell.frames(), scratch(FIRST_POINTS)[2], np.empty(cell.robot.dof), at, which, start, stop,
+            *room(cell.robot.dof, len(cell.robot.links), len(cell.layout.link)), *np.empty((2, 4, 4)),
+            scratch(FIRST_POINTS)[2], np.empty(cell.robot.dof), at, which, start, stop,
         )  # fmt: skip
 
     with cell.memory.lent(workers) as lent:

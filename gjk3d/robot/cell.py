@@ -20,6 +20,7 @@ from gjk3d.convex.rows import FIRST_POINTS, arena, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import workspace
+from gjk3d.robot.boxes import with_boxes
 from gjk3d.robot.capsules import with_capsules
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
@@ -253,14 +254,14 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
 
 
 def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
-    """Return the numbers of what stands for each slot, and where they begin: ints, floats, and the capsule."""
+    """Return the numbers of what stands for each slot, and where they begin: ints, floats, the capsule and the box."""
     distinct: dict[int, Shape] = {id(each.shape): each.shape for each in outlines}
     number = {key: k for k, key in enumerate(distinct)}
     shapes = list(distinct.values())
     ints, floats, starts = arena(shapes)
-    floats, starts = with_capsules(shapes, floats, starts)
+    floats, starts = with_boxes(shapes, *with_capsules(shapes, floats, starts))
     which = np.array([number[id(each.shape)] for each in outlines], dtype=np.int64)
-    return ints, floats, np.ascontiguousarray(starts[which].reshape(-1, 3))
+    return ints, floats, np.ascontiguousarray(starts[which].reshape(-1, 4))
 
 
 def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:

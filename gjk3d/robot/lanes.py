@@ -61,15 +61,18 @@ def _turns(turns: Array, count: int) -> None:
 @kernel
 def _fixed(parent: Array, origin: Array, pose: Array, count: int) -> None:
     """Write the poses of links that are fixed to others."""
-    a, b, c = origin[0], origin[1], origin[2]
+    # taken out first: a compiler cannot know that what is written below is not these
+    a0, a1, a2, a3 = origin[0, 0], origin[0, 1], origin[0, 2], origin[0, 3]
+    b0, b1, b2, b3 = origin[1, 0], origin[1, 1], origin[1, 2], origin[1, 3]
+    c0, c1, c2, c3 = origin[2, 0], origin[2, 1], origin[2, 2], origin[2, 3]
     for i in range(3):
         r = 4 * LANES * i
         for k in range(count):
             x, y, z, w = parent[r + k], parent[r + LANES + k], parent[r + 2 * LANES + k], parent[r + 3 * LANES + k]
-            pose[r + k] = x * a[0] + y * b[0] + z * c[0]
-            pose[r + LANES + k] = x * a[1] + y * b[1] + z * c[1]
-            pose[r + 2 * LANES + k] = x * a[2] + y * b[2] + z * c[2]
-            pose[r + 3 * LANES + k] = x * a[3] + y * b[3] + z * c[3] + w
+            pose[r + k] = x * a0 + y * b0 + z * c0
+            pose[r + LANES + k] = x * a1 + y * b1 + z * c1
+            pose[r + 2 * LANES + k] = x * a2 + y * b2 + z * c2
+            pose[r + 3 * LANES + k] = x * a3 + y * b3 + z * c3 + w
 
 
 @kernel

@@ -183,6 +183,8 @@ def first_hits_of_many(
             if near == 0:
                 continue
             for k in range(n):
+                if near >> k == 0:
+                    break
                 if (near & alive) >> k & 1 == 0:
                     continue
                 frames = Frames(matrix, links[k], rows[k], balls[k], stamp[k])

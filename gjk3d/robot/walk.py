@@ -1,4 +1,4 @@
-"""The walk over the pairs of a cell at one configuration after another: kinematics, balls, capsules, hulls, bodies.
+"""The walk over the pairs of a cell, one configuration after another: kinematics, balls, capsules, boxes, hulls, bodies.
 
 A pair is a row of two slots, and of where its sub-pairs begin and end: where there are some, its slots are hulls round
 several bodies, which are looked at only where the hulls do not tell. Whether a pair collides is found by
@@ -16,6 +16,7 @@ from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.room import Solver, solver_in
 from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.poses import UNIT_ROUNDOFF
+from gjk3d.robot.boxes import between_boxes
 from gjk3d.robot.capsules import between_capsules
 from gjk3d.robot.kinematics import Chain, along, link_poses
 from gjk3d.shapes import layout as shape_layout
@@ -39,7 +40,7 @@ class Layout(NamedTuple):
     local: Array  #: (slots, 12), where a slot is on its link
     ints: Ints
     floats: Array
-    starts: Ints  #: (slots, 3), where the shape of each slot begins in either, and its capsule
+    starts: Ints  #: (slots, 4), where the shape of each slot begins in either, its capsule, and its box
     pairs: Ints  #: (pairs, 4): two slots, and where sub-pairs begin and end
     subs: Ints  #: (sub-pairs, 2): two slots
 
@@ -124,7 +125,8 @@ def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: floa
             place(layout, frames, a, now)
             place(layout, frames, b, now)
         told = 0
-        if not between_capsules(rows, floats, starts, a, b) > margin:
+        far = between_capsules(rows, floats, starts, a, b) > margin or between_boxes(rows, floats, starts, a, b) > margin
+        if not far:
             told = quick_collide(cores_of(layout.ints, floats, starts, rows, a, b), margin, simplex, axes, row)
         if r < first and (told == 0 or last == first):
             return told

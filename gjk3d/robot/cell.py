@@ -88,11 +88,12 @@ class Memory:
 class Kept:
     """What is made for a first question and used again by later ones, by who holds the lock of the memory."""
 
-    __slots__ = ("bounds", "clearance", "free", "general", "single", "told")
+    __slots__ = ("bounds", "clearance", "free", "general", "lanes", "single", "told")
 
     def __init__(self, clearance: Any = None) -> None:
         self.free: Any = None  #: what `gjk3d.robot.walk.first_hits` is called with for one configuration,
         self.told: Any = None  #: where it answers,
+        self.lanes: Any = None  #: what `gjk3d.robot.lanes_walk.first_hits_of_many` is,
         self.general: Any = None  #: and what `gjk3d.robot.general_pairs.all_far` calls
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
         self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`

@@ -1,4 +1,4 @@
-"""The walk over the pairs of a cell, one configuration after another: kinematics, balls, capsules, boxes, hulls, bodies.
+"""The walk over the pairs of a cell at one configuration after another: kinematics, simple shapes, hulls, bodies.
 
 A pair is a row of two slots, and of where its sub-pairs begin and end: where there are some, its slots are hulls round
 several bodies, which are looked at only where the hulls do not tell. Whether a pair collides is found by
@@ -125,7 +125,9 @@ def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: floa
             place(layout, frames, a, now)
             place(layout, frames, b, now)
         told = 0
-        far = between_capsules(rows, floats, starts, a, b) > margin or between_boxes(rows, floats, starts, a, b) > margin
+        far = (
+            between_capsules(rows, floats, starts, a, b) > margin or between_boxes(rows, floats, starts, a, b) > margin
+        )
         if not far:
             told = quick_collide(cores_of(layout.ints, floats, starts, rows, a, b), margin, simplex, axes, row)
         if r < first and (told == 0 or last == first):

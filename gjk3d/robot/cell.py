@@ -26,6 +26,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import workspace
 from gjk3d.poses import IDENTITY
+from gjk3d.robot.boxes import with_boxes
 from gjk3d.robot.capsules import with_capsules
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
@@ -103,11 +104,12 @@ class Memory:
 class Kept:
     """What is made for a first question and used again by later ones, by who holds the lock of the memory."""
 
-    __slots__ = ("bounds", "clearance", "free", "general", "single", "told")
+    __slots__ = ("bounds", "clearance", "free", "general", "lanes", "single", "told")
 
     def __init__(self, clearance: Any = None) -> None:
         self.free: Any = None  #: what `gjk3d.robot.walk.first_hits` is called with for one configuration,
         self.told: Any = None  #: where it answers,
+        self.lanes: Any = None  #: what `gjk3d.robot.lanes_walk.first_hits_of_many` is,
         self.general: Any = None  #: and what `gjk3d.robot.general_pairs.hit_of_one` calls
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
         self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`
@@ -296,15 +298,15 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
 
 
 def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
-    """Return the numbers of what stands for each slot, and where they begin: ints, floats, and the capsule."""
+    """Return the numbers of what stands for each slot, and where they begin: ints, floats, the capsule and the box."""
     distinct: dict[int, Shape] = {id(each.shape): each.shape for each in outlines}
     number = {key: k for k, key in enumerate(distinct)}
     shapes = list(distinct.values())
     packed = [plane_core(shape) if isinstance(shape, Halfspace) else shape._packed for shape in shapes]
     ints, floats, starts = arena_of(packed)
-    floats, starts = with_capsules(shapes, floats, starts)
+    floats, starts = with_boxes(shapes, *with_capsules(shapes, floats, starts))
     which = np.array([number[id(each.shape)] for each in outlines], dtype=np.int64)
-    return ints, floats, np.ascontiguousarray(starts[which].reshape(-1, 3))
+    return ints, floats, np.ascontiguousarray(starts[which].reshape(-1, 4))
 
 
 def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:

@@ -11,13 +11,19 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import entry, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, unit
 from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1, Ints2
 
 FIXED, TURNING, SLIDING, PLANAR, FLOATING = range(5)
 #: how many numbers a joint of each kind takes
 NUMBERS = (0, 1, 1, 3, 6)
+#: what `small_turn` takes at most: up to there its multiples of a quarter turn are exact
+LARGE_ANGLE = 1e5
+#: added and taken off again it rounds a number to a whole one
+_WHOLE = 6755399441055744.0  # 1.5 * 2^52
+_QUARTERS = 0.6366197723675814  # 2 / pi
+_QUARTER, _QUARTER_REST = 1.57079632673412561417, 6.07710050650619224932e-11  # pi / 2: 33 bits, and the next 53
 
 
 class Chain(NamedTuple):
@@ -42,22 +48,53 @@ def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
     return (1.0 - n[0] * n[0] * a, b, -n[0]), (b, 1.0 - n[1] * n[1] * a, -n[1])
 
 
+@inlined
+def small_turn(x: float) -> tuple[float, float]:
+    """Return the sine and the cosine of an angle that is not large, each within 2^-52.
+
+    Without a branch, so that a compiler can do several at once, and without the system's library, so that one angle
+    has the same sine everywhere. The polynomials are those of FDLIBM (Sun Microsystems, 1993), good within pi / 4.
+    """
+    k = (x * _QUARTERS + _WHOLE) - _WHOLE
+    y = (x - k * _QUARTER) - k * _QUARTER_REST
+    z = y * y
+    a = 2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)
+    a = -1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04 + z * a))
+    a = y + y * z * a
+    b = -2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 - z * 1.13596475577881948265e-11)
+    b = -1.38888888888741095749e-03 + z * (2.48015872894767294178e-05 + z * b)
+    b = 1.0 - 0.5 * z + z * z * (4.16666666666666019037e-02 + z * b)
+    f = k * 0.25
+    f -= (f + _WHOLE) - _WHOLE  # which quarter: 0, 1/4, 1/2 or -1/2, -1/4
+    odd, half = abs(f) == 0.25, abs(f) == 0.5
+    s, c = b if odd else a, a if odd else b
+    return -s if half or f == -0.25 else s, -c if half or f == 0.25 else c
+
+
+@kernel
+def sine_cosine(x: float) -> tuple[float, float]:
+    """Return the sine and the cosine of an angle."""
+    return small_turn(x) if abs(x) <= LARGE_ANGLE else (sin(x), cos(x))
+
+
 @kernel
 def _turn(m: Array, axis: Vec3, angle: float) -> None:
     """Write the rotation about a unit axis into m (Rodrigues), its translation zero."""
     x, y, z = axis
-    c, s = cos(angle), sin(angle)
-    half = sin(0.5 * angle)
-    t = 2.0 * half * half  # 1 - c, without cancellation
+    s, c = sine_cosine(angle)
+    t = 1.0 - c
     m[0, 0], m[0, 1], m[0, 2] = c + t * x * x, t * x * y - s * z, t * x * z + s * y
     m[1, 0], m[1, 1], m[1, 2] = t * x * y + s * z, c + t * y * y, t * y * z - s * x
     m[2, 0], m[2, 1], m[2, 2] = t * x * z - s * y, t * y * z + s * x, c + t * z * z
+    for i in range(3):
+        if abs(axis[i]) == 1.0:
+            m[i, i] = 1.0  # which c + t may miss
     m[0, 3] = m[1, 3] = m[2, 3] = m[3, 0] = m[3, 1] = m[3, 2] = 0.0
     m[3, 3] = 1.0
 
 
 @kernel
-def _move(m: Array, kind: int, axis: Vec3, q: Array, column: int, value: float) -> None:
+def move(m: Array, kind: int, axis: Vec3, q: Array, column: int, value: float) -> None:
     """Write the motion of one joint into m, a (4, 4) matrix."""
     if kind == 1:
         _turn(m, axis, value)
@@ -77,7 +114,7 @@ def _move(m: Array, kind: int, axis: Vec3, q: Array, column: int, value: float) 
 
 
 @kernel
-def _product(a: Array, b: Array, out: Array) -> None:
+def product(a: Array, b: Array, out: Array) -> None:
     """Write a b of two rigid transforms; out may be a."""
     for i in range(3):
         x, y, z, w = a[i, 0], a[i, 1], a[i, 2], a[i, 3]
@@ -96,7 +133,7 @@ def link_poses(chain: Chain, q: Array, scratch: Array, out: Array) -> None:
     for i in range(parent.shape[0]):
         m = out[i]
         if parent[i] >= 0:
-            _product(out[parent[i]], origin[i], m)
+            product(out[parent[i]], origin[i], m)
         else:
             for r in range(4):
                 for c in range(4):
@@ -104,8 +141,8 @@ def link_poses(chain: Chain, q: Array, scratch: Array, out: Array) -> None:
         if chain.kind[i] != 0:
             k = chain.source[i]
             value = chain.multiplier[i] * q[k] + chain.offset[i]
-            _move(scratch, chain.kind[i], (axis[i, 0], axis[i, 1], axis[i, 2]), q, k, value)
-            _product(m, scratch, m)
+            move(scratch, chain.kind[i], (axis[i, 0], axis[i, 1], axis[i, 2]), q, k, value)
+            product(m, scratch, m)
 
 
 @entry
@@ -185,7 +222,7 @@ def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3
             else:
                 base = chain.origin[i]
                 if parent[i] >= 0:
-                    _product(poses[parent[i]], chain.origin[i], scratch)
+                    product(poses[parent[i]], chain.origin[i], scratch)
                     base = scratch
                 if what == 3:
                     u, v = plane_axes((axis[i, 0], axis[i, 1], axis[i, 2]))

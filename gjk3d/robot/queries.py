@@ -15,8 +15,9 @@ from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.robot import general_pairs
-from gjk3d.robot.cell import Cell, Kept, scratch_of_solve
+from gjk3d.robot.cell import Cell, Kept, Memory, scratch_of_solve
 from gjk3d.robot.kinematics import distance_gradients
+from gjk3d.robot.lanes_walk import first_hits_of_many, room
 from gjk3d.robot.walk import (
     FAR,
     FREE,
@@ -33,7 +34,6 @@ from gjk3d.typing import Array, Bools, Ints
 _NOTHING = np.empty((0, MEMORY))
 _FLOAT = np.dtype(np.float64)
 MOST_STEPS = 2.0**28  #: of one edge; more, which would take minutes, is a slip of the resolution
-_AT = -4  #: of what `prepared` keeps: where `first_hits` tells which sample it is
 
 
 def quick(cell: Cell, q: Any) -> int:
@@ -84,24 +84,42 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
     if square - square != 0.0 or not widest <= MOST_STEPS or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
-        kept, steps = prepared(cell), np.array([max(ceil(widest), int(one != two))], dtype=np.int64)
-        first_hits(q0[None], q1[None], steps, *kept.free[1:])
-        found, at = kept.told.item(0), kept.free[_AT].item(0)
+        steps, answers = (
+            np.array([max(ceil(widest), int(one != two))], dtype=np.int64),
+            np.zeros((3, 1), dtype=np.int64),
+        )
+        begin, at, which = answers
+        asked: Any = q0[None], q1[None], steps, begin, *_lanes_of(cell, cell.memory), at, which, 0, 1
+        first_hits_of_many(*asked)
     finally:
         cell.memory.lock.release()
-    return None if found < FREE else (steps.item(0), at, found)
+    found = which.item(0)
+    return None if found < FREE else (steps.item(0), at.item(0), found)
+
+
+def _lanes_of(cell: Cell, memory: Memory) -> Any:
+    """Return what `first_hits_of_many` takes besides edges and answers; kept for who holds the lock of the memory."""
+    own, dof = memory is cell.memory, cell.robot.dof
+    if own and cell.kept.lanes is not None:
+        return cell.kept.lanes
+    made = (
+        *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes,
+        *room(dof, len(cell.robot.links), len(cell.layout.link)), *np.empty((2, 4, 4)), np.empty((6, 10)),
+        np.empty(dof),
+    )  # fmt: skip
+    if own:
+        cell.kept.lanes = made
+    return made
 
 
 def walk_edges(cell: Cell, first: Array, second: Array, steps: Ints, begin: Ints, workers: int) -> tuple[Ints, Ints]:
-    """Return of each edge at which of its samples it hits first, and which pair: see `gjk3d.robot.walk.first_hits`."""
+    """Return of each edge at which of its samples it hits first, and which pair: see `first_hits_of_many`."""
     at, which = np.empty(len(first), dtype=np.int64), np.empty(len(first), dtype=np.int64)
 
     def run(start: int, stop: int) -> None:
         memory = lent or cell.memory.fresh()
-        first_hits(
-            first, second, steps, begin, *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes,
-            *cell.frames(), scratch(FIRST_POINTS)[2], np.empty(cell.robot.dof), at, which, start, stop,
-        )  # fmt: skip
+        asked: Any = first, second, steps, begin, *_lanes_of(cell, memory), at, which, start, stop
+        first_hits_of_many(*asked)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(first), workers, run)

@@ -1,4 +1,4 @@
-"""The walk over the pairs of a cell at one configuration after another: kinematics, balls, capsules, hulls, bodies.
+"""The walk over the pairs of a cell at one configuration after another: kinematics, simple shapes, hulls, bodies.
 
 A pair is a row of two slots, and of where its sub-pairs begin and end: where there are some, its slots are hulls round
 several bodies, which are looked at only where the hulls do not tell. Whether a pair collides is found by
@@ -19,6 +19,7 @@ from gjk3d.narrow.pairs import above_plane, solve_plane
 from gjk3d.narrow.room import Solver, solver_in
 from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.poses import UNIT_ROUNDOFF
+from gjk3d.robot.boxes import between_boxes
 from gjk3d.robot.capsules import NO_CAPSULE, between_capsules
 from gjk3d.robot.kinematics import Chain, along, link_poses
 from gjk3d.shapes import layout as shape_layout
@@ -42,7 +43,7 @@ class Layout(NamedTuple):
     local: Array  #: (slots, 12), where a slot is on its link
     ints: Ints
     floats: Array
-    starts: Ints  #: (slots, 3), where the shape of each slot begins in either, and its capsule, if it has one
+    starts: Ints  #: (slots, 4), where the shape of each slot begins in either, and its capsule and box, if it has any
     pairs: Ints  #: (pairs, 4): two slots, and where sub-pairs begin and end
     subs: Ints  #: (sub-pairs, 2): two slots
 
@@ -154,7 +155,10 @@ def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: floa
             place(layout, frames, a, now)
             place(layout, frames, b, now)
         told = 0
-        if not between_capsules(rows, floats, starts, a, b) > margin:
+        far = (
+            between_capsules(rows, floats, starts, a, b) > margin or between_boxes(rows, floats, starts, a, b) > margin
+        )
+        if not far:
             told = slots_collide(layout, frames, a, b, margin, axes, row, simplex)
         if r < first and (told == 0 or last == first):
             return told

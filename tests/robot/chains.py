@@ -9,8 +9,8 @@ from gjk3d.robot import Robot
 KINDS = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed", "mimic")
 
 
-def _geometry(rng):
-    a, b, c = rng.uniform(0.05, 0.3, 3)
+def _geometry(rng, scale):
+    a, b, c = rng.uniform(0.05, 0.3, 3) * scale
     return rng.choice(
         [f'<box size="{a} {b} {c}"/>', f'<sphere radius="{a}"/>', f'<cylinder radius="{a / 2}" length="{2 * b}"/>']
     )
@@ -24,14 +24,16 @@ def _text(numbers):
     return " ".join(repr(float(each)) for each in numbers)
 
 
-def random_robot(folder, seed, kinds=KINDS, links=6):
-    """Return a robot of some links, each on any one before it; every link has a shape."""
+def random_robot(folder, seed, kinds=KINDS, links=6, scale=1.0, straight=False):
+    """Return a robot of some links, each on any one before it; every link has a shape.
+
+    Lengths are as many times larger, and where it is straight each joint is along an axis of its frame.
+    """
     rng = np.random.default_rng(seed)
     text, followed = [], []
     for k in range(links):
-        text.append(
-            f'<link name="l{k}"><collision>{_origin(rng, 0.2)}<geometry>{_geometry(rng)}</geometry></collision></link>'
-        )
+        body = f"{_origin(rng, 0.2 * scale)}<geometry>{_geometry(rng, scale)}</geometry>"
+        text.append(f'<link name="l{k}"><collision>{body}</collision></link>')
         if k == 0:
             continue
         kind, more = str(rng.choice(kinds)), ""
@@ -45,9 +47,9 @@ def random_robot(folder, seed, kinds=KINDS, links=6):
         if kind in ("revolute", "prismatic"):
             more += '<limit lower="-0.7" upper="0.8" effort="1" velocity="1"/>'
         parent = f"l{max(0, k - 1 - int(rng.integers(0, 2)))}"
-        axis = rng.normal(size=3)
+        axis = rng.choice((-1.0, 1.0)) * np.eye(3)[rng.integers(3)] if straight else rng.normal(size=3)
         text.append(
-            f'<joint name="j{k}" type="{kind}"><parent link="{parent}"/><child link="l{k}"/>{_origin(rng, 0.5)}'
+            f'<joint name="j{k}" type="{kind}"><parent link="{parent}"/><child link="l{k}"/>{_origin(rng, 0.5 * scale)}'
             f'<axis xyz="{_text(axis / np.linalg.norm(axis))}"/>{more}</joint>'
         )
     path = folder / f"r{seed}.urdf"
@@ -55,13 +57,13 @@ def random_robot(folder, seed, kinds=KINDS, links=6):
     return Robot.from_urdf(path)
 
 
-def drawn(robot, count, seed):
-    """Return configurations with lengths within 0.8 and turns within 3."""
+def drawn(robot, count, seed, scale=1.0):
+    """Return configurations with lengths within 0.8 scales and turns within 3."""
     rng = np.random.default_rng(seed)
     q = rng.uniform(-3.0, 3.0, (count, robot.dof))
     for joint in robot.joints:
         if joint is not None and joint.name in robot.columns:
             own = robot.columns[joint.name]
             lengths = {"prismatic": 1, "planar": 2, "floating": 3}.get(joint.type, 0)
-            q[:, own.start : own.start + lengths] *= 0.8 / 3.0
+            q[:, own.start : own.start + lengths] *= scale * 0.8 / 3.0
     return q

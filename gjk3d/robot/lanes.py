@@ -1,0 +1,273 @@
+"""Several configurations at once, in lanes: where links are, and which pairs are surely apart.
+
+A row holds one number of `LANES` configurations side by side, so that one instruction works on two, four or eight of
+them. What is written here as loops over lanes a compiler makes into such instructions, if all else about a row is
+known: hence flat arrays, places of rows that are constants, and a number of lanes that is none, so that loops are
+neither unrolled nor taken apart.
+
+Poses have the bits that `gjk3d.robot.kinematics.link_poses` gives one configuration alone. Pairs are looked at more
+coarsely than `gjk3d.robot.walk.pair_collides` does first of all, so whatever is apart here is apart there.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+from gjk3d._kernels.decorators import inlined, kernel, plain
+from gjk3d.narrow.pairs import SIDES
+from gjk3d.robot.capsules import NO_CAPSULE
+from gjk3d.robot.kinematics import FIXED, LARGE_ANGLE, SLIDING, TURNING, Chain, move, product, sine_cosine, small_turn
+from gjk3d.robot.walk import Layout
+from gjk3d.shapes import layout as shape_layout
+from gjk3d.typing import Array, Array1, Array2
+
+LANES = 16
+POSE = 12 * LANES  #: of `Lanes.poses` for each link
+SPOT = 6 * LANES  #: of `Lanes.points` for each slot
+SPOT_NUMBERS = 10  #: of `Lanes.spots`
+_CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RADIUS
+_NORMAL = shape_layout.FLOAT_HEAD  #: of a half-space, and its offset behind that
+#: of distances and radii: twice what `gjk3d.robot.capsules.between_capsules` takes off for rounding
+_ROUNDING = 4e-9
+#: of where something is, for the rounding of its place
+_PLACED = 1e-13
+
+
+class Lanes(NamedTuple):
+    """Where the links and slots of `LANES` configurations are, all in rows."""
+
+    q: Array1  #: of each number of a configuration
+    turns: Array1  #: a value of a joint, its sine, its cosine
+    poses: Array1  #: of each link twelve, row by row of its transform
+    reach: Array1  #: (links,), how far from the origin each is at most
+    points: Array1  #: of each slot the middle of its capsule and what leads from there to an end
+    spots: Array2  #: (slots, 10), the same on the link; radii of a ball about the middle and of the capsule; see `spot`
+
+
+# where links are ------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _turns(turns: Array, count: int) -> None:
+    """Write the sine and the cosine of a row of angles."""
+    large = 0
+    for k in range(count):
+        x = turns[k]
+        turns[LANES + k], turns[2 * LANES + k] = small_turn(x)
+        large |= 0 if abs(x) <= LARGE_ANGLE else 1
+    if large:
+        for k in range(count):
+            turns[LANES + k], turns[2 * LANES + k] = sine_cosine(turns[k])
+
+
+@kernel
+def _fixed(parent: Array, origin: Array, pose: Array, count: int) -> None:
+    """Write the poses of links that are fixed to others."""
+    # taken out first: a compiler cannot know that what is written below is not these
+    a0, a1, a2, a3 = origin[0, 0], origin[0, 1], origin[0, 2], origin[0, 3]
+    b0, b1, b2, b3 = origin[1, 0], origin[1, 1], origin[1, 2], origin[1, 3]
+    c0, c1, c2, c3 = origin[2, 0], origin[2, 1], origin[2, 2], origin[2, 3]
+    for i in range(3):
+        r = 4 * LANES * i
+        for k in range(count):
+            x, y, z, w = parent[r + k], parent[r + LANES + k], parent[r + 2 * LANES + k], parent[r + 3 * LANES + k]
+            pose[r + k] = x * a0 + y * b0 + z * c0
+            pose[r + LANES + k] = x * a1 + y * b1 + z * c1
+            pose[r + 2 * LANES + k] = x * a2 + y * b2 + z * c2
+            pose[r + 3 * LANES + k] = x * a3 + y * b3 + z * c3 + w
+
+
+@kernel
+def _turned(pose: Array, turns: Array, one: int, two: int, sign: float, count: int) -> None:
+    """Turn poses about an axis of theirs; the two others are mixed."""
+    for i in range(3):
+        u, v = (4 * i + one) * LANES, (4 * i + two) * LANES
+        first, second = pose[u : u + LANES], pose[v : v + LANES]
+        for k in range(count):
+            s, c, x, y = sign * turns[LANES + k], turns[2 * LANES + k], first[k], second[k]
+            first[k], second[k] = x * c + y * s, y * c - x * s
+
+
+@kernel
+def _slid(pose: Array, turns: Array, x: float, y: float, z: float, count: int) -> None:
+    """Move poses along an axis of theirs."""
+    for i in range(3):
+        r = 4 * LANES * i
+        for k in range(count):
+            t = turns[k]
+            a, b, c = pose[r + k], pose[r + LANES + k], pose[r + 2 * LANES + k]
+            pose[r + 3 * LANES + k] = a * (t * x) + b * (t * y) + c * (t * z) + pose[r + 3 * LANES + k]
+
+
+@kernel
+def _moved_alone(
+    chain: Chain, lanes: Lanes, i: int, pose: Array, matrix: Array, m: Array, q: Array, count: int
+) -> None:
+    """Move link i of each lane as it is done for one configuration."""
+    axis, column = (chain.axis[i, 0], chain.axis[i, 1], chain.axis[i, 2]), chain.source[i]
+    for k in range(count):
+        for j in range(q.shape[0]):
+            q[j] = lanes.q[j * LANES + k]
+        for j in range(12):
+            m[j // 4, j % 4] = pose[j * LANES + k]
+        move(matrix, chain.kind[i], axis, q, column, chain.multiplier[i] * q[column] + chain.offset[i])
+        product(m, matrix, m)
+        for j in range(12):
+            pose[j * LANES + k] = m[j // 4, j % 4]
+
+
+@kernel
+def _along_axis(axis: Array) -> int:
+    """Return which axis of its frame a unit vector is, with a sign or not, or -1."""
+    for i in range(3):
+        if abs(axis[i]) == 1.0 and axis[(i + 1) % 3] == 0.0 and axis[(i + 2) % 3] == 0.0:
+            return i
+    return -1
+
+
+@kernel
+def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
+    """Move link i of all lanes at once; tell whether that can be done."""
+    axis, column, turns = chain.axis[i], chain.source[i] * LANES, lanes.turns
+    main = _along_axis(axis)
+    if not (chain.kind[i] == SLIDING or (chain.kind[i] == TURNING and main >= 0)):
+        return False
+    q, multiplier, offset = lanes.q[column : column + LANES], chain.multiplier[i], chain.offset[i]
+    for k in range(count):
+        turns[k] = multiplier * q[k] + offset
+    if chain.kind[i] == SLIDING:
+        _slid(pose, turns, axis[0], axis[1], axis[2], count)
+        return True
+    _turns(turns, count)
+    _turned(pose, turns, (main + 1) % 3, (main + 2) % 3, axis[main], count)
+    return True
+
+
+@kernel
+def link_lanes(chain: Chain, lanes: Lanes, matrix: Array, m: Array, q: Array, count: int) -> None:
+    """Write where links are, and how far from the origin at most; scratch is two (4, 4) and a (dof,)."""
+    poses, reach = lanes.poses, lanes.reach
+    for i in range(chain.parent.shape[0]):
+        p, o = chain.parent[i], chain.origin[i]
+        pose = poses[POSE * i : POSE * i + POSE]
+        reach[i] = abs(o[0, 3]) + abs(o[1, 3]) + abs(o[2, 3])
+        if p >= 0:
+            _fixed(poses[POSE * p : POSE * p + POSE], o, pose, count)
+            reach[i] += reach[p]
+        else:
+            for j in range(12):
+                pose[j * LANES : j * LANES + LANES] = o[j // 4, j % 4]
+        if chain.kind[i] == FIXED:
+            continue
+        if not _joint(chain, lanes, i, pose, count):
+            _moved_alone(chain, lanes, i, pose, matrix, m, q, count)
+        if chain.kind[i] != TURNING:
+            for k in range(count):
+                far = abs(pose[3 * LANES + k]) + abs(pose[7 * LANES + k]) + abs(pose[11 * LANES + k])
+                reach[i] = max(reach[i], far)
+
+
+# what is apart --------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _floor(layout: Layout, k: int, out: Array) -> None:
+    f, o, r = layout.floats, layout.starts[k, 1], layout.local[k]
+    x, y, z = f[o + _NORMAL], f[o + _NORMAL + 1], f[o + _NORMAL + 2]
+    out[3] = f[o + _NORMAL + 3]
+    for i in range(3):
+        out[i] = r[3 * i] * x + r[3 * i + 1] * y + r[3 * i + 2] * z
+        out[3] += out[i] * r[9 + i]
+    out[4], out[5], out[6], out[7] = f[o + SIDES], 0.0, inf, 0.0
+    out[8] = abs(f[o + _NORMAL + 3]) + abs(r[9]) + abs(r[10]) + abs(r[11])
+
+
+@kernel
+def spot(layout: Layout, k: int, out: Array) -> None:
+    """Write the capsule of slot k in the frame of its link, a row of `Lanes.spots`; a half-space has its normal there.
+
+    That is in the world, where it stands, with its offset, and how many sides it has; its ball is infinite.
+    """
+    if layout.starts[k, 2] == NO_CAPSULE:
+        _floor(layout, k, out)
+        return
+    f, ball, o, r = layout.floats, layout.starts[k, 1], layout.starts[k, 2], layout.local[k]
+    off = half = size = 0.0
+    for i in range(3):
+        x, y, z = r[3 * i], r[3 * i + 1], r[3 * i + 2]
+        middle = 0.5 * (x * (f[o] + f[o + 3]) + y * (f[o + 1] + f[o + 4]) + z * (f[o + 2] + f[o + 5]))
+        end = 0.5 * (x * (f[o + 3] - f[o]) + y * (f[o + 4] - f[o + 1]) + z * (f[o + 5] - f[o + 2]))
+        at = x * f[ball + _CENTER] + y * f[ball + _CENTER + 1] + z * f[ball + _CENTER + 2]
+        out[i], out[3 + i] = middle + r[9 + i], end
+        off += (at - middle) * (at - middle)
+        half += end * end
+        size += abs(middle) + abs(end) + abs(at) + abs(r[9 + i])
+    out[6] = min(sqrt(half) + f[o + 6], sqrt(off) + f[ball + _RHO] + f[ball + _RADIUS])
+    out[7], out[8] = f[o + 6], size + out[6]
+
+
+@kernel
+def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
+    """Write where the capsule of slot k is, and how exactly that is known; in the world where it hangs on no link."""
+    s, point = lanes.spots[k], lanes.points[SPOT * k : SPOT * k + SPOT]
+    if link < 0:
+        for i in range(6):
+            point[i * LANES : i * LANES + LANES] = s[i]
+        s[9] = _PLACED * s[8] + _ROUNDING * s[7]
+        return
+    s[9] = _PLACED * (s[8] + lanes.reach[link]) + _ROUNDING * s[7]
+    pose = lanes.poses[POSE * link : POSE * link + POSE]
+    a, b, c, u, v, w = s[0], s[1], s[2], s[3], s[4], s[5]
+    for i in range(3):
+        r, p = 4 * LANES * i, LANES * i
+        for n in range(count):
+            x, y, z = pose[r + n], pose[r + LANES + n], pose[r + 2 * LANES + n]
+            point[p + n] = x * a + y * b + z * c + pose[r + 3 * LANES + n]
+            point[p + 3 * LANES + n] = x * u + y * v + z * w
+
+
+@kernel
+def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
+    """Do as `near_lanes` does where the second is a half-space, or a plane."""
+    s, t = lanes.spots[a], lanes.spots[b]
+    p, near = lanes.points[SPOT * a : SPOT * a + SPOT], plain(0)
+    x, y, z, offset, two = t[0], t[1], t[2], t[3], t[4] > 1.0
+    least = margin + s[9] + t[9] + s[7]
+    for n in range(count):
+        h = x * p[n] + y * p[LANES + n] + z * p[2 * LANES + n] - offset
+        u = x * p[3 * LANES + n] + y * p[4 * LANES + n] + z * p[5 * LANES + n]
+        h = abs(h) if two else h
+        near |= 0 if h - abs(u) > least else 1 << n
+    return near
+
+
+@inlined
+def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
+    """Return of which lanes two slots may be within a margin, as bits: of the others they are farther apart.
+
+    Asked first are balls round the capsules. Then the direction from middle to middle: along it a capsule reaches as
+    far as its end does, and what lies between the two is a bound of their distance, as it is along any direction.
+    """
+    s, t = lanes.spots[a], lanes.spots[b]
+    if t[6] == inf:
+        return _near_floor(lanes, a, b, margin, count)
+    p, q = lanes.points[SPOT * a : SPOT * a + SPOT], lanes.points[SPOT * b : SPOT * b + SPOT]
+    more = margin + s[9] + t[9] + 1e-140  # below, squares lose their digits
+    wide, near = max(s[6] + t[6] + more, 1e-140), plain(0)
+    square = wide * wide
+    for n in range(count):
+        x, y, z = p[n] - q[n], p[LANES + n] - q[LANES + n], p[2 * LANES + n] - q[2 * LANES + n]
+        near |= 0 if (x * x + y * y + z * z) * (1.0 - _ROUNDING) > square else 1 << n
+    if near == 0:
+        return near
+    wide = max(s[7] + t[7] + more, 1e-140)
+    square, near = wide * wide, plain(0)
+    for n in range(count):
+        x, y, z = p[n] - q[n], p[LANES + n] - q[LANES + n], p[2 * LANES + n] - q[2 * LANES + n]
+        d = x * x + y * y + z * z
+        u = x * p[3 * LANES + n] + y * p[4 * LANES + n] + z * p[5 * LANES + n]
+        v = x * q[3 * LANES + n] + y * q[4 * LANES + n] + z * q[5 * LANES + n]
+        gap = d * (1.0 - _ROUNDING) - abs(u) - abs(v)
+        near |= 0 if gap > 0.0 and gap * gap > d * square else 1 << n
+    return near

@@ -1,0 +1,282 @@
+"""Many configurations at once against one at a time: the same bits, the same booleans; nothing near is called apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from chains import KINDS, drawn, random_robot
+from example_robots import SHARE, SRDFS, URDFS, some
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import random_rotations
+
+import gjk3d as gk
+from gjk3d.convex.rows import arena
+from gjk3d.robot import Checker, Robot
+from gjk3d.robot.boxes import between_boxes, bounding_box, with_boxes
+from gjk3d.robot.capsules import with_capsules
+from gjk3d.robot.kinematics import LARGE_ANGLE, SLIDING, TURNING, Chain, sine_cosine
+from gjk3d.robot.lanes import LANES, POSE, SPOT, SPOT_NUMBERS, Lanes, link_lanes, near_lanes, place_lanes, spot
+from gjk3d.robot.walk import Layout
+from tests.robot.test_capsules import SHAPES
+
+SCALES = (1e-9, 1e-3, 1.0, 1e6)
+
+
+def at(*place):
+    pose = np.eye(4)
+    pose[:3, 3] = place
+    return pose
+
+
+# sines and cosines ----------------------------------------------------------------------------------------------------
+
+
+def test_sines_and_cosines_are_right_to_the_last_bits():
+    rng = np.random.default_rng(0)
+    quarters = np.arange(-40, 41) * (0.25 * np.pi)
+    angles = np.concatenate(
+        [quarters, np.nextafter(quarters, 9e9), np.nextafter(quarters, -9e9), rng.uniform(-7, 7, 5000),
+         rng.uniform(-LARGE_ANGLE, LARGE_ANGLE, 2000), 10.0 ** rng.uniform(-300, 0, 200)]
+    )  # fmt: skip
+    got = np.array([sine_cosine(float(x)) for x in angles])
+    exact = angles.astype(np.longdouble)
+    error = np.abs(got - np.column_stack([np.sin(exact), np.cos(exact)])).max()
+    assert error <= 2.0**-52 if np.finfo(np.longdouble).nmant > 60 else error <= 2.0**-51
+
+
+@pytest.mark.parametrize("x", [0.0, -0.0, 5e-324, 1e-200])
+def test_small_angles_are_their_own_sines(x):
+    assert sine_cosine(x) == (x, 1.0)
+
+
+@pytest.mark.parametrize("x", [1.0000001 * LARGE_ANGLE, -1e6, 1e15, 1e300])
+def test_large_angles_are_the_librarys(x):
+    assert sine_cosine(x) == (np.sin(x), np.cos(x))
+
+
+# the same bits --------------------------------------------------------------------------------------------------------
+
+
+def lanes_for(robot, slots=0):
+    dof, links = robot.dof, len(robot.links)
+    return Lanes(
+        np.zeros(dof * LANES), np.zeros(3 * LANES), np.zeros(links * POSE), np.zeros(links), np.zeros(slots * SPOT),
+        np.zeros((slots, SPOT_NUMBERS)),
+    )  # fmt: skip
+
+
+def in_lanes(robot, q):
+    """Return the poses of links, (LANES, links, 3, 4), and how far away they are at most."""
+    lanes, chain = lanes_for(robot), Chain(*robot._chain)
+    lanes.q[:] = q.T.ravel()
+    link_lanes(chain, lanes, np.empty((4, 4)), np.empty((4, 4)), np.empty(robot.dof), LANES)
+    return lanes.poses.reshape(-1, 3, 4, LANES).transpose(3, 0, 1, 2), lanes.reach
+
+
+@pytest.mark.parametrize("straight", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_poses_have_the_bits_of_one_configuration(tmp_path, seed, straight):
+    kinds = KINDS if seed % 2 else ("revolute", "continuous", "prismatic", "fixed", "mimic")
+    robot = random_robot(tmp_path, seed, kinds, links=9, straight=straight)
+    q = drawn(robot, LANES, seed)
+    q[3] *= 1e7  # beyond what small turns take
+    poses, reach = in_lanes(robot, q)
+    assert np.array_equal(poses, robot.link_poses(q)[:, :, :3])
+    assert np.array_equal(poses, [robot.link_poses(row)[:, :3] for row in q])
+    assert (np.linalg.norm(poses[..., 3], axis=-1).max(axis=0) <= reach * (1.0 + 1e-12)).all()
+    if straight and not seed % 2:
+        assert {TURNING, SLIDING} <= set(robot._chain[1].tolist())
+
+
+@pytest.mark.parametrize("name", URDFS)
+def test_poses_of_real_robots(name):
+    robot = Robot.from_urdf(SHARE / URDFS[name])
+    for seed in range(2):
+        q = some(robot, LANES, seed)
+        q[0], q[1] = np.maximum(robot.lower, -9.0), np.minimum(robot.upper, 9.0)
+        assert np.array_equal(in_lanes(robot, q)[0], robot.link_poses(q)[:, :, :3])
+
+
+# what is apart --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-150, *SCALES, 1e150])
+@pytest.mark.parametrize("margin", [0.0, 0.2, -0.2])
+def test_what_is_apart_in_lanes_is_apart(scale, margin):
+    rng = np.random.default_rng(3)
+    names = list(SHAPES) if scale in SCALES else ["ball"]
+    shapes = [SHAPES[name] for name in names]
+    ints, floats, starts = arena(shapes)
+    floats, starts = with_capsules(shapes, floats, starts)
+    count = len(shapes)
+    apart = 0
+    for _ in range(3):
+        turned, shift = random_rotations(rng, count), rng.normal(size=(count, 3)) * rng.choice([0.5, 1.5, 5.0])
+        poses = np.tile(np.eye(4), (count, 1, 1))
+        poses[:, :3, :3], poses[:, :3, 3] = turned, shift
+        local = np.hstack([turned.reshape(-1, 9), shift])
+        layout = Layout(np.full(count, -1), local, ints, floats, starts, np.zeros((0, 4), int), np.zeros((0, 2), int))
+        lanes = Lanes(*(np.zeros(0),) * 4, np.zeros(count * SPOT), np.zeros((count, SPOT_NUMBERS)))
+        for k in range(count):
+            spot(layout, k, lanes.spots[k])
+            lanes.spots[k] *= scale
+            place_lanes(lanes, -1, k, LANES)
+        for a in range(count):
+            for b in range(a):
+                near = near_lanes(lanes, a, b, margin * scale, LANES)
+                assert near in (0, (1 << LANES) - 1)
+                if near == 0:
+                    apart += 1
+                    assert gk.signed_distance(shapes[a], shapes[b], poses[a], poses[b]).lower > margin
+    assert apart > 20 or len(names) == 1
+
+
+@pytest.mark.parametrize("far", [0.0, 1e3, 1e8])
+def test_capsules_that_touch_are_near(far):
+    """Of those whose nearest points lie along the line of their middles, to the rounding of their places."""
+    shapes = [gk.Sphere(0.25), gk.Capsule(0.25, 1.0)]
+    ints, floats, starts = arena(shapes)
+    floats, starts = with_capsules(shapes, floats, starts)
+    for gap, near in ((0.0, True), (1e-9, True), (1e-6 * (1.0 + far), False)):
+        local = np.tile([1.0, 0, 0, 0, 1, 0, 0, 0, 1, far, far, far], (2, 1))
+        local[1, 9] += 0.75 + gap
+        layout = Layout(np.full(2, -1), local, ints, floats, starts, np.zeros((0, 4), int), np.zeros((0, 2), int))
+        lanes = Lanes(*(np.zeros(0),) * 4, np.zeros(2 * SPOT), np.zeros((2, SPOT_NUMBERS)))
+        for k in range(2):
+            spot(layout, k, lanes.spots[k])
+            place_lanes(lanes, -1, k, LANES)
+        assert (near_lanes(lanes, 0, 1, 0.25, LANES) != 0) == near
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_boxes_hold_shapes_and_bound_distances(name):
+    box, shape = bounding_box(SHAPES[name]), SHAPES[name]
+    center, axes, half = box[:3], box[3:12].reshape(3, 3), box[12:15]
+    assert np.abs(axes @ axes.T - np.eye(3)).max() < 1e-15 * 4
+    rng = np.random.default_rng(5)
+    points = shape.support(rng.normal(size=(500, 3)))
+    assert (np.abs((points - center) @ axes.T) <= half).all()
+    assert np.linalg.norm(points, axis=1).max() <= box[15]
+    above = 0
+    for other in SHAPES.values():
+        _, floats, starts = arena([shape, other])
+        floats, starts = with_boxes([shape, other], *with_capsules([shape, other], floats, starts))
+        for _ in range(4):
+            poses = np.tile(np.eye(4), (2, 1, 1))
+            poses[:, :3, :3] = random_rotations(rng, 2)
+            poses[1, :3, 3] = rng.normal(size=3) * rng.choice([0.3, 2.0, 8.0])
+            rows = np.array([[*pose[:3, :3].ravel(), *pose[:3, 3], 0.0] for pose in poses])
+            bound = between_boxes(rows, floats, starts, 0, 1)
+            found = gk.signed_distance(shape, other, *poses)
+            assert bound <= max(found.lower, 0.0)
+            above += bound > 0.0
+    assert above > 5
+
+
+# the same booleans ----------------------------------------------------------------------------------------------------
+
+
+def agree(checker, q):
+    """Hold a stack against its rows, and against parts of it; return what is free."""
+    free = checker.free(q)
+    assert free.tolist() == [checker.free(row) for row in q]
+    for count in (1, 7, 8, 9, LANES, LANES + 1):
+        assert np.array_equal(checker.copy().free(q[-count:]), free[-count:])
+    names = checker.hit(q)
+    assert [name is None for name in names] == free.tolist()
+    for k in np.flatnonzero(~free)[:10]:
+        assert frozenset(names[k]) in {frozenset(each.pair) for each in checker.collisions(q[k])}
+    assert np.array_equal(checker.free(q, workers=2), free)
+    return free
+
+
+@pytest.mark.parametrize("name", URDFS)
+@pytest.mark.parametrize("geometry", ["hull", "bodies"])
+def test_real_robots(name, geometry):
+    robot = Robot.from_urdf(SHARE / URDFS[name], SHARE / SRDFS[name] if name in SRDFS else None, geometry=geometry)
+    around = {"post": (gk.Box((0.1, 0.1, 1.2)), at(0.45, 0.3, 0.4)), "ball": (gk.Sphere(0.15), at(-0.4, 0.2, 0.7))}
+    q = some(robot, 150, 3)
+    low, high = np.maximum(robot.lower, -3.0), np.minimum(robot.upper, 3.0)
+    q[::10], q[1::10], q[2::10] = low, high, np.clip(q[2::10], low + 1e-12, low + 1e-9)
+    for objects in ({}, around):
+        checker = Checker(robot, objects)
+        free = agree(checker, q)
+        assert name == "tiago" or 0 < free.sum() < len(q)
+        for margin in (0.03, -0.01):
+            checker.margin = margin
+            agree(checker, q)
+
+
+@given(seed=st.integers(0, 2**32 - 1), scale=st.sampled_from(SCALES), straight=st.booleans())
+def test_robots_drawn_at_random(tmp_path_factory, seed, scale, straight):
+    robot = random_robot(tmp_path_factory.mktemp("robots"), seed, scale=scale, straight=straight)
+    rng = np.random.default_rng(seed)
+    sizes = scale * rng.uniform(0.1, 0.6, (4, 3))
+    around = {f"box {k}": (gk.Box(size), at(*rng.uniform(-1.0, 1.0, 3) * scale)) for k, size in enumerate(sizes)}
+    checker = Checker(robot, around, margin=float(scale * rng.choice([0.0, 0.05, -0.05])))
+    checker.attach("held", gk.Cone(0.1 * scale, 0.3 * scale), robot.links[-1], touch_links=[robot.links[-1]])
+    q = drawn(robot, LANES + 5, seed % 1000, scale)
+    free = agree(checker, q)
+    truth = checker.clearance(q)
+    sure = (truth.lower > checker.margin) | (truth.upper <= checker.margin)
+    assert np.array_equal(free[sure], (truth.lower > checker.margin)[sure])
+    first, second = q[:-1], q[1:]
+    resolution = float(np.abs(second - first).max(initial=0.0)) / 21.0 or 1.0
+    found = checker.motion_free(first, second, resolution=resolution)
+    for k, (one, two) in enumerate(zip(first, second, strict=True)):
+        steps = max(int(np.ceil(np.abs(two - one).max(initial=0.0) / resolution)), 1)
+        t = np.arange(steps + 1)[:, None] / steps
+        each = [checker.free(row) for row in (1.0 - t) * one + t * two]
+        assert found.free[k] == all(each)
+        assert found.hit[k] == each.index(False) / steps if not all(each) else np.isnan(found.hit[k])
+        alone = checker.motion_free(one, two, resolution=resolution)
+        assert (alone.free, alone.safe) == (found.free[k], found.safe[k])
+
+
+SLIDE = """<robot name="slide"><link name="base"/>
+  <link name="block"><collision><origin xyz="0 0 SIZE"/><geometry><box size="SIZE SIZE SIZE"/></geometry></collision>
+  </link>
+  <joint name="x" type="prismatic"><parent link="base"/><child link="block"/><axis xyz="1 0 0"/>
+    <limit lower="-9e9" upper="9e9" effort="1" velocity="1"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("shape", ["box", "ball"])
+@pytest.mark.parametrize("size", [2.0**-40, 1.0, 2.0**20])
+@pytest.mark.parametrize("margin", [0.0, 0.25, -0.25])
+def test_touching_exactly_at_the_margin(tmp_path, size, margin, shape):
+    (tmp_path / "slide.urdf").write_text(SLIDE.replace("SIZE", repr(size)))
+    wall = gk.Box((size, 4 * size, 4 * size)) if shape == "box" else gk.Sphere(0.5 * size)
+    checker = Checker(
+        Robot.from_urdf(tmp_path / "slide.urdf"), {"wall": (wall, at(4.0 * size, 0, size))}, margin=margin * size
+    )
+    touch = (3.0 - margin) * size
+    q = touch + size * np.array([0.0, 1e-3, -1e-3, 1e-6, -1e-6, 1e-8, -1e-8, *(4e-16 * np.arange(-8, 9))])
+    q = np.tile(q, 2)[:, None]
+    free = agree(checker, q)
+    assert not free[0]
+    assert not free[q[:, 0] > touch].any()
+    assert free[q[:, 0] < touch - 1e-7 * size].all()
+
+
+def test_what_is_not_finite_is_refused_wherever_it_stands():
+    robot = Robot.example()
+    q = np.zeros((LANES + 4, robot.dof))
+    for k in (0, LANES - 1, LANES + 3):
+        bad = q.copy()
+        bad[k, 1] = np.nan
+        with pytest.raises(gk.errors.RobotError, match="finite"):
+            Checker(robot).free(bad)
+
+
+def test_a_later_hit_of_an_edge_hides_no_earlier_one(tmp_path):
+    """Of two walls the one that comes first is told, whichever pair is asked first."""
+    (tmp_path / "slide.urdf").write_text(SLIDE.replace("SIZE", "1.0"))
+    walls = {name: (gk.Box((0.2, 4, 4)), at(x, 0, 1)) for name, x in (("far", 6.0), ("near", 3.0))}
+    for objects in (walls, dict(reversed(walls.items()))):
+        checker = Checker(Robot.from_urdf(tmp_path / "slide.urdf"), objects)
+        for stop in (20.0, 4.0):
+            found = checker.motion_free([[0.0]] * 3, [[stop]] * 3, resolution=0.1)
+            assert found.pair == [("block", "near")] * 3
+            assert found.hit == pytest.approx([2.4 / stop] * 3, abs=0.1 / stop)
+            assert checker.motion_free([0.0], [stop], resolution=0.1).hit == found.hit[0]

@@ -16,6 +16,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.robot import general_pairs
 from gjk3d.robot.cell import Cell, Kept, scratch_of_solve
+from gjk3d.robot.edges import MOST_STEPS, edge_hit
 from gjk3d.robot.kinematics import distance_gradients
 from gjk3d.robot.walk import (
     FAR,
@@ -32,8 +33,7 @@ from gjk3d.typing import Array, Bools, Ints
 
 _NOTHING = np.empty((0, MEMORY))
 _FLOAT = np.dtype(np.float64)
-MOST_STEPS = 2.0**28  #: of one edge; more, which would take minutes, is a slip of the resolution
-_AT = -4  #: of what `prepared` keeps: where `first_hits` tells which sample it is
+_CHAIN, _AT = 2, -4  #: of what `prepared` keeps: the robot, and where `first_hits` tells which sample it is
 
 
 def quick(cell: Cell, q: Any) -> int:
@@ -92,6 +92,16 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
     finally:
         cell.memory.lock.release()
     return None if found < FREE else (steps.item(0), at, found)
+
+
+def quick_edge(cell: Cell, ends: Array, each: Array) -> int:
+    """Answer whether an edge, (2, dof), is free as `quick` does, of samples no farther apart than ``each`` (dof,)."""
+    if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
+        return REFUSED
+    try:
+        return edge_hit(ends, each, *prepared(cell).free[_CHAIN:_AT])
+    finally:
+        cell.memory.lock.release()
 
 
 def walk_edges(cell: Cell, first: Array, second: Array, steps: Ints, begin: Ints, workers: int) -> tuple[Ints, Ints]:

@@ -45,6 +45,8 @@ from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array
 
+#: of a motion, is too long a piece to ask GJK of what capsules prove apart: halves of it often need neither
+_LONG = 0.3
 _RADIUS, _SLACK = shape_layout.RADIUS, shape_layout.SLACK
 
 
@@ -225,7 +227,9 @@ def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float)
         place(layout, frames, a, now)
         place(layout, frames, b, now)
         so_back, so_forth, loose = _by_capsules(here, bound, a, b, back, forth)
-        if not (so_back >= back and so_forth >= forth):
+        proven = so_back >= back and so_forth >= forth
+        wait = loose > 0.0 and max(back, forth) > _LONG
+        if not (proven or wait):
             mode = narrow.UNSIGNED if hulls or bound.margin >= 0.0 else narrow.SIGNED
             cores = cores_of(layout.ints, layout.floats, layout.starts, frames.rows, a, b)
             axes = here.axes[row : row + 1]
@@ -240,7 +244,7 @@ def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float)
                     so_back, so_forth = max(so_back, x), max(so_forth, y)
         if not hulls:
             least_back, least_forth = min(least_back, so_back), min(least_forth, so_forth)
-        elif so_back >= back and so_forth >= forth:
+        elif wait or (so_back >= back and so_forth >= forth):
             return so_back, so_forth, False
         else:
             whole_back, whole_forth = so_back, so_forth  # the bodies lie in the hulls

@@ -50,9 +50,8 @@ def _bound_pairs(
     for j in range(joints.shape[1]):
         moved += joints[0, j]
     for p in range(bounds.shape[1]):
-        v, first_k, second_k = ways(arms, p, joints[0], joints[1])
+        v, first_k, second_k, wrong = ways(arms, p, joints)
         v *= _MORE
-        wrong, _, _ = ways(arms, p, joints[2], joints[3])
         bounds[0, p] = margins[p]
         # 8 u V: parameters are rounded too
         bounds[1, p] = margins[p] + slack * moved + wrong + 8.0 * _U * (v + abs(margins[p]))

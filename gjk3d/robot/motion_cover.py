@@ -197,9 +197,12 @@ def _by_capsules(here: Here, bound: Bound, a: int, b: int, back: float, forth: f
     so_back, so_forth, loose = 0.0, 0.0, 0.0
     gap = between_balls(balls, a, b) - floor
     if gap > 0.0:
+        so_back = so_forth = gap / v
+        if so_back >= back and so_forth >= forth:
+            return so_back, so_forth, loose
         _, u = _relative_motion(here, f, m)
         rate = dot(n, u) / sqrt(dot(n, n))
-        so_back, so_forth = max(gap / v, _root(gap, -rate, bound.k)), max(gap / v, _root(gap, rate, bound.k))
+        so_back, so_forth = max(so_back, _root(gap, -rate, bound.k)), max(so_forth, _root(gap, rate, bound.k))
     if not (so_back >= back and so_forth >= forth):
         gap = between_capsules(here.frames.rows, here.layout.floats, here.layout.starts, a, b) - floor
         if gap > 0.0:

@@ -85,14 +85,19 @@ def speeds(chain: Chain, q0: Array, q1: Array, joints: Array) -> None:
 
 
 @kernel
-def ways(arms: Arms, p: int, turn: Array, slide: Array) -> tuple[float, float, float]:
-    """Return V of pair p, and K with the first and with the second of it moving; see `motion_cover`."""
-    total, first, second, before = 0.0, 0.0, 0.0, 0.0
+def ways(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
+    """Return V of pair p, K with the first and with the second of it moving, and what rounding adds to V.
+
+    See `motion_cover`; ``joints`` (4, links) are those of `speeds`.
+    """
+    total, first, second, before, wrong = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
         j = arms.steps[k]
-        x, w = slide[j], turn[j]
+        x, w, arm = joints[1, j], joints[0, j], min(arms.arms[0, k], arms.arms[1, k])
+        if joints[3, j] > 0.0 or joints[2, j] > 0.0:
+            wrong += joints[3, j] + joints[2, j] * arm
         if x > 0.0 or w > 0.0:
-            total += x + w * min(arms.arms[0, k], arms.arms[1, k])
+            total += x + w * arm
             if arms.floating[j] != 0:
                 first = second = inf
             # a planar joint's slides are turned by its own turn too, seen from one side
@@ -101,11 +106,11 @@ def ways(arms: Arms, p: int, turn: Array, slide: Array) -> tuple[float, float, f
     before = 0.0
     for k in range(arms.begins[p + 1] - 1, arms.begins[p] - 1, -1):
         j = arms.steps[k]
-        x, w = slide[j], turn[j]
+        x, w = joints[1, j], joints[0, j]
         if x > 0.0 or w > 0.0:
             first += 2.0 * x * (before + w) + (w * arms.arms[0, k] * (w + 2.0 * before) if w > 0.0 else 0.0)
             before += w
-    return total, first, second
+    return total, first, second, wrong
 
 
 def motion_bounds(cell: Cell, q0: Array, q1: Array) -> MotionBounds:

@@ -54,9 +54,8 @@ def _bound_pairs(
     for j in range(joints.shape[1]):
         moved += joints[0, j]
     for p in range(bounds.shape[1]):
-        v, first_k, second_k = ways(arms, p, joints[0], joints[1])
+        v, first_k, second_k, wrong = ways(arms, p, joints)
         v *= _MORE
-        wrong, _, _ = ways(arms, p, joints[2], joints[3])
         bounds[0, p] = margins[p]
         # 8 u V: parameters are rounded too
         bounds[1, p] = margins[p] + slack * moved + wrong + 8.0 * _U * (v + abs(margins[p]))
@@ -96,8 +95,8 @@ def _prove(
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """Return what is known of an edge up to a parameter: status, safe, hit or NaN, and the pair.
 
-    Its ends are looked at, then it is halved from left to right. Where a configuration is known to collide, nothing
-    behind it is looked at.
+    Its middle is looked at, which proves twice as much as an end does, then its ends for what is open next to them, and
+    pieces are halved from left to right. Where a configuration is known to collide, nothing behind it is looked at.
     """
     ids, near, counts = pieces.ids, pieces.near, pieces.counts
     n = bounds.shape[1]
@@ -106,6 +105,7 @@ def _prove(
     here.frames.stamp[:] = -1
     now, top = plain(0), plain(0)
     first, who = 2.0, NOBODY  # the first parameter that is known to collide
+    begun, ended = False, False  # whether the ends were looked at
     while True:
         n, low, high, open_ = _open_pairs(pieces, top, n)
         if n == 0:
@@ -118,7 +118,12 @@ def _prove(
             return HIT, low, first, who
         if top + 2 > LEVELS or now > looks:
             return OPEN, low, first if first <= 1.0 else float(nan), open_
-        c = now * until if now < 2 else 0.5 * (low + high)
+        c = 0.5 * (low + high)
+        if now > 0 and not begun and low == 0.0:
+            c, begun = 0.0, True
+        elif now > 0 and not ended and high == until:
+            c, ended = until, True
+        halves = low < c < high
         _look(chain, here, q0, q1, c, q)
         # what comes on slowly has little room before it touches: near a contact pieces may be smaller
         least = max(tolerance * FINER if first - low <= 1.5 * tolerance / FINER else tolerance, 8.0 * _U)
@@ -138,16 +143,16 @@ def _prove(
         now += 1
         if touching != NOBODY:
             first, who = c, touching
-            if now == 1:
+            if c == 0.0:
                 return HIT, 0.0, 0.0, who
-        elif stuck and now > 2 and high - low <= least:
+        elif stuck and halves and high - low <= least:
             return OPEN, low, first if first <= 1.0 else float(nan), open_
-        if touching != NOBODY or now == 2:  # nothing is behind, or what is there is not looked at
+        if touching != NOBODY:  # what is behind is not looked at
             for i in range(n):
                 ids[0, i] = ids[further, i]
                 near[0, 0, i], near[1, 0, i] = near[0, further, i], near[1, further, i]
             top = plain(0)
-        elif now > 2:
+        else:
             counts[top] = n  # the right half stays where it was
             top = further
         counts[top] = n

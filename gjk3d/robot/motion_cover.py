@@ -44,6 +44,8 @@ from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array
 
+#: of a motion, is too long a piece to ask GJK of what capsules prove apart: halves of it often need neither
+_LONG = 0.3
 _RADIUS, _RHO, _SLACK = shape_layout.RADIUS, shape_layout.RHO, shape_layout.SLACK
 
 
@@ -202,9 +204,12 @@ def _by_capsules(here: Here, bound: Bound, a: int, b: int, back: float, forth: f
     so_back, so_forth, loose = 0.0, 0.0, 0.0
     gap = between_balls(balls, a, b) - floor
     if gap > 0.0:
+        so_back = so_forth = gap / v
+        if so_back >= back and so_forth >= forth:
+            return so_back, so_forth, loose
         _, u = _relative_motion(here, f, m)
         rate = dot(n, u) / sqrt(dot(n, n))
-        so_back, so_forth = max(gap / v, _root(gap, -rate, bound.k)), max(gap / v, _root(gap, rate, bound.k))
+        so_back, so_forth = max(so_back, _root(gap, -rate, bound.k)), max(so_forth, _root(gap, rate, bound.k))
     if not (so_back >= back and so_forth >= forth):
         gap = between_capsules(here.frames.rows, here.layout.floats, here.layout.starts, a, b) - floor
         if gap > 0.0:
@@ -245,7 +250,9 @@ def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float)
         place(layout, frames, a, now)
         place(layout, frames, b, now)
         so_back, so_forth, loose = _by_capsules(here, bound, a, b, back, forth)
-        if not (so_back >= back and so_forth >= forth):
+        proven = so_back >= back and so_forth >= forth
+        wait = loose > 0.0 and max(back, forth) > _LONG
+        if not (proven or wait):
             mode = narrow.UNSIGNED if hulls or bound.margin >= 0.0 else narrow.SIGNED
             solve_slots(layout, frames, a, b, mode, enough, loose, solver, here.axes[row : row + 1])
             if not hulls and one[0, 2] <= bound.margin:
@@ -258,7 +265,7 @@ def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float)
                     so_back, so_forth = max(so_back, x), max(so_forth, y)
         if not hulls:
             least_back, least_forth = min(least_back, so_back), min(least_forth, so_forth)
-        elif so_back >= back and so_forth >= forth:
+        elif wait or (so_back >= back and so_forth >= forth):
             return so_back, so_forth, False
         else:
             whole_back, whole_forth = so_back, so_forth  # the bodies lie in the hulls

@@ -7,6 +7,7 @@ import numpy as np
 from gjk3d.errors import RobotError
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell
+from gjk3d.robot.edges import MOST_STEPS
 from gjk3d.robot.walk import FREE, UNSURE
 from gjk3d.typing import Array, Ints
 
@@ -21,7 +22,7 @@ def sampled(cell: Cell, first: Array, second: Array, each: Array, workers: int) 
     with np.errstate(over="ignore"):
         wanted = np.ceil((np.abs(second - first) / each).max(axis=1, initial=0.0))
     wanted = np.maximum(wanted, (first != second).any(axis=1))  # both ends, however coarse
-    if not (wanted <= queries.MOST_STEPS).all():
+    if not (wanted <= MOST_STEPS).all():
         e = int(np.argmax(wanted))
         raise RobotError(f"motion {e} would take {wanted[e]:.3g} samples: give a coarser resolution")
     steps = wanted.astype(np.int64)

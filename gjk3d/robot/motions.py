@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.robot.cell import Cell
+from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_certified import certified
 from gjk3d.robot.motion_sampled import sampled
 from gjk3d.robot.queries import edge_of_one
@@ -144,7 +145,7 @@ def motion_free(
         )
     count = len(first) if stack0 else len(second)
     first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
-    found = _ask(cell, first, second, certify, _steps_of(cell, resolution), tolerance, workers)
+    found = _ask(cell, first, second, certify, steps_of(cell.robot, resolution), tolerance, workers)
     names = [None if p == FREE else cell.names(p) for p in found.pair.tolist()]
     if stack0 or stack1:
         return MotionCheck(found.status == MotionStatus.FREE, found.status, found.safe, found.hit, names)
@@ -167,7 +168,7 @@ def path_free(
     points, stacked = cell.robot.configurations(path, "path")
     if not stacked or not len(points):
         raise RobotError(f"path has shape {np.shape(path)}, expected (m, {cell.robot.dof}) waypoints, at least one")
-    each = _steps_of(cell, resolution)
+    each = steps_of(cell.robot, resolution)
     first, second = (points[:-1], points[1:]) if len(points) > 1 else (points, points)
     # a few edges first, then more: what lies behind the first that is not free is not asked
     start, size = 0, 16 if workers == 1 else 64 * workers
@@ -187,9 +188,9 @@ def path_free(
     return PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
 
 
-def _steps_of(cell: Cell, resolution: Number | VectorLike) -> Array:
+def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:
     """Return the largest step of each number of q between samples."""
-    dof = cell.robot.dof
+    dof = robot.dof
     try:
         each = np.asarray(resolution, dtype=np.float64)
     except (TypeError, ValueError):

@@ -6,17 +6,22 @@ OMPL asks Python once for each motion, and the whole motion is then answered in 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from math import pi
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from gjk3d.errors import RobotError
+from gjk3d.robot import queries
 from gjk3d.robot.checker import Checker
 from gjk3d.robot.kinematics import TURNING
+from gjk3d.robot.motions import steps_of
 from gjk3d.robot.urdf import KINDS
-from gjk3d.typing import Array, Row
+from gjk3d.robot.walk import FREE
+from gjk3d.typing import Array, Ints, Row
 
 try:
     from ompl import base as ob
@@ -29,6 +34,73 @@ except ImportError as reason:
 
 #: planners that read how far a motion was valid, which OMPL's Python bindings never hand back from a validator
 REFUSED = ("KPIECE1", "BKPIECE1", "LBKPIECE1", "PDST", "RLRT", "BiRLRT")
+
+
+class _Numbers:
+    """A row that OMPL writes the numbers of states into, all in one call.
+
+    ``StateSpace.serialize`` copies them to an address, which nanobind takes as a capsule of this name.
+    """
+
+    _NAME = b"nb_handle"
+
+    def __init__(self, space: Any) -> None:
+        self.row: Array = np.empty(space.getDimension())
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        self._write, self._place = space.serialize, new(self.row.ctypes.data, self._NAME, None)
+
+    def read(self, state: Any) -> Array:
+        """Return the row with the numbers of a state."""
+        self._write(self._place, state)
+        return self.row
+
+
+class _Questions:
+    """What OMPL's callbacks ask of a checker.
+
+    It knows nothing of OMPL's setup, which holds the callbacks: Python never sees, and so never collects, a cycle that
+    leads through C++.
+    """
+
+    def __init__(self, checker: Checker, space: Any, columns: Ints, rest: Array, **how: Any) -> None:
+        self.checker, self.rest, self.how, self.motions = checker, rest, how, 0
+        self.each: Array = np.ascontiguousarray(steps_of(checker.robot, how["resolution"]))
+        dense = len(columns) == columns[-1] - columns[0] + 1 and (np.diff(columns) == 1).all()
+        self.columns: Any = slice(int(columns[0]), int(columns[-1]) + 1) if dense else columns
+        self._numbers, self._lock = (_Numbers(space), _Numbers(space)), Lock()
+        self._ends: Array = np.tile(rest, (2, 1))
+        self._first = self._ends[0]
+
+    def configuration(self, state: Any) -> Array:
+        """Return a whole configuration."""
+        q = self.rest.copy()
+        with self._lock:
+            q[self.columns] = self._numbers[0].read(state)
+        return q
+
+    def state_free(self, state: Any) -> bool:
+        """Tell whether a state is free."""
+        with self._lock:
+            self._ends[0, self.columns] = self._numbers[0].read(state)
+            return bool(self.checker.free(self._first))
+
+    def motion_free(self, first: Any, second: Any) -> bool:
+        """Tell whether the motion between two states is free."""
+        if not self.how["certify"]:
+            ends, columns, (one, two) = self._ends, self.columns, self._numbers
+            with self._lock:
+                ends[0, columns], ends[1, columns] = one.read(first), two.read(second)
+                told = queries.quick_edge(self.checker._cell(), ends, self.each)
+            if told >= FREE:
+                self.motions += 1
+                return told == FREE
+        return self.motions_free(self.configuration(first), self.configuration(second))
+
+    def motions_free(self, first: Array, second: Array) -> bool:
+        """Tell whether all of some motions between configurations are free."""
+        self.motions += len(first) if first.ndim == 2 else 1
+        return bool(np.all(self.checker.motion_free(first, second, **self.how).free))
 
 
 class Planning:
@@ -55,8 +127,6 @@ class Planning:
     space : ompl.base.RealVectorStateSpace
     setup : ompl.geometric.SimpleSetup
         With the state checker and the motion validator in place; set a planner, an objective and so on as you like.
-    motions : int
-        How many motions were asked for so far.
 
     Raises
     ------
@@ -84,9 +154,7 @@ class Planning:
         resolution: float = 0.05,
         tolerance: float = 1e-6,
     ) -> None:
-        robot = checker.robot
-        self.checker, self.certify, self.resolution, self.tolerance = checker, certify, resolution, tolerance
-        self.motions = 0
+        self.checker, robot = checker, checker.robot
         for name in joints or ():
             if name not in robot.columns:
                 raise RobotError(f"robot {robot.name!r} has no joint {name!r} of its own; see its joint_names")
@@ -104,10 +172,18 @@ class Planning:
             bounds.setHigh(k, float(high[k]))
         self.space.setBounds(bounds)
         self._low, self._high = low, high
+        self._questions = _Questions(
+            checker, self.space, columns, self._rest, certify=certify, resolution=resolution, tolerance=tolerance
+        )
         self.setup = og.SimpleSetup(self.space)
         self._validator = MotionValidator(self)
         self.setup.setStateValidityChecker(self.state_checker())
         self.setup.getSpaceInformation().setMotionValidator(self._validator)
+
+    @property
+    def motions(self) -> int:
+        """How many motions were asked for so far."""
+        return self._questions.motions
 
     def _bounds(self, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
         robot = self.checker.robot
@@ -142,10 +218,7 @@ class Planning:
         -------
         (dof,) float
         """
-        q = self._rest.copy()
-        for k, column in enumerate(self.columns):
-            q[column] = state[k]
-        return q
+        return self._questions.configuration(state)
 
     def state(self, q: Row) -> Any:
         """Return a state of ``space`` with the numbers that move, of a whole configuration.
@@ -191,12 +264,7 @@ class Planning:
 
     def state_checker(self) -> Callable[[Any], bool]:
         """Return a function that tells whether a state is free."""
-        free, configuration = self.checker.free, self.configuration
-
-        def check(state: Any) -> bool:
-            return bool(free(configuration(state)))
-
-        return check
+        return self._questions.state_free
 
     def planner(self, kind: str) -> Any:
         """Return a planner of OMPL.
@@ -263,7 +331,7 @@ class Planning:
             if hit is not None:
                 raise RobotError(f"{name} is not free: {hit[0]!r} and {hit[1]!r} are too close")
         still = self.configuration(ends[0])
-        self._free(still, still)  # compiles, if need be, before the clock runs
+        self._questions.motions_free(still, still)  # compiles, if need be, before the clock runs
         self.checker.collisions(still)  # and what decides where the others are unsure
         chosen, level = self.planner(planner), util.getLogLevel()
         util.setLogLevel(util.LogLevel.LOG_ERROR)
@@ -278,7 +346,7 @@ class Planning:
             if simplify:
                 self.setup.simplifySolution(1.0)
                 shorter = self._path()
-                if self._free(shorter[:-1], shorter[1:]):
+                if self._questions.motions_free(shorter[:-1], shorter[1:]):
                     path = shorter
             return path
         finally:
@@ -287,28 +355,19 @@ class Planning:
     def _path(self) -> Array:
         return np.array([self.configuration(state) for state in self.setup.getSolutionPath().getStates()])
 
-    def _free(self, first: Array, second: Array) -> bool:
-        """Tell whether all of some motions are free."""
-        self.motions += len(first) if first.ndim == 2 else 1
-        found = self.checker.motion_free(
-            first, second, certify=self.certify, resolution=self.resolution, tolerance=self.tolerance
-        )
-        return bool(np.all(found.free))
-
 
 class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
     """OMPL's question about a motion, handed on as one call."""
 
     def __init__(self, planning: Planning) -> None:
         super().__init__(planning.setup.getSpaceInformation())
-        self._planning = planning
+        self._motion_free = planning._questions.motion_free
 
     def checkMotion(self, first: Any, second: Any, *more: Any) -> bool:
         """Tell whether the straight line between two states is free."""
         if more:
             raise RobotError("a planner asks how far a motion is valid (lastValid), which cannot be handed back to it")
-        planning = self._planning
-        return planning._free(planning.configuration(first), planning.configuration(second))
+        return self._motion_free(first, second)
 
 
 class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
@@ -336,21 +395,21 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
         if not (enough > 0.0 and weight >= 0.0):
             raise RobotError(f"enough is {enough} and weight {weight}, expected more than 0 and at least 0")
         super().__init__(planning.setup.getSpaceInformation())
-        self._planning, self._enough, self._weight = planning, float(enough), float(weight)
+        self._questions, self._enough, self._weight = planning._questions, float(enough), float(weight)
 
     def stateCost(self, state: Any) -> Any:
         """Return by how many times a stretch counts here."""
-        return ob.Cost(float(self._factors(self._planning.configuration(state)[None])[0]))
+        return ob.Cost(float(self._factors(self._questions.configuration(state)[None])[0]))
 
     def motionCost(self, first: Any, second: Any) -> Any:
         """Return the length of a motion, each stretch of it as many times as it counts."""
-        a, b = self._planning.configuration(first), self._planning.configuration(second)
+        a, b = self._questions.configuration(first), self._questions.configuration(second)
         length = float(np.linalg.norm(b - a))
-        count = max(int(np.ceil(np.abs(b - a).max() / self._planning.resolution)), 1)
+        count = max(int(np.ceil((np.abs(b - a) / self._questions.each).max())), 1)
         middles = (np.arange(count) + 0.5) / count
         return ob.Cost(length * float(self._factors(a + middles[:, None] * (b - a)).mean()))
 
     def _factors(self, q: Array) -> Array:
-        distance = self._planning.checker.clearance(q, max_distance=self._enough).distance
+        distance = self._questions.checker.clearance(q, max_distance=self._enough).distance
         lacking: Array = 1.0 - np.clip(distance, 0.0, self._enough) / self._enough
         return 1.0 + self._weight * lacking

@@ -16,6 +16,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.robot import general_pairs
 from gjk3d.robot.cell import Cell, Kept, Memory, scratch_of_solve
+from gjk3d.robot.edges import MOST_STEPS, edge_hit
 from gjk3d.robot.kinematics import distance_gradients
 from gjk3d.robot.lanes_walk import first_hits_of_many, room
 from gjk3d.robot.walk import (
@@ -33,7 +34,7 @@ from gjk3d.typing import Array, Bools, Ints
 
 _NOTHING = np.empty((0, MEMORY))
 _FLOAT = np.dtype(np.float64)
-MOST_STEPS = 2.0**28  #: of one edge; more, which would take minutes, is a slip of the resolution
+_CHAIN, _AT = 2, -4  #: of what `prepared` keeps: the robot, and where `first_hits` tells which sample it is
 
 
 def quick(cell: Cell, q: Any) -> int:
@@ -110,6 +111,16 @@ def _lanes_of(cell: Cell, memory: Memory) -> Any:
     if own:
         cell.kept.lanes = made
     return made
+
+
+def quick_edge(cell: Cell, ends: Array, each: Array) -> int:
+    """Answer whether an edge, (2, dof), is free as `quick` does, of samples no farther apart than ``each`` (dof,)."""
+    if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
+        return REFUSED
+    try:
+        return edge_hit(ends, each, *prepared(cell).free[_CHAIN:_AT])
+    finally:
+        cell.memory.lock.release()
 
 
 def walk_edges(cell: Cell, first: Array, second: Array, steps: Ints, begin: Ints, workers: int) -> tuple[Ints, Ints]:

@@ -167,6 +167,31 @@ def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: floa
     return 0
 
 
+@inlined
+def hit_at(
+    chain: Chain, layout: Layout, frames: Frames, now: int, q: Array, order: Ints, margins: Array, axes: Array,
+    simplex: Array,
+) -> int:  # fmt: skip
+    """Return a pair that is closer than its margin at a configuration, `FREE`, or `UNSURE` where GJK cannot tell.
+
+    A pair that hits moves up in ``order``, so that likely ones come to be asked first.
+    """
+    link_poses(chain, q, frames.matrix, frames.links)
+    for n in range(order.shape[0]):
+        p = order[n]
+        if not balls_meet(layout, frames, now, p, margins[p]):
+            continue
+        told = pair_collides(layout, frames, now, p, margins[p], axes, simplex)
+        if told == 0:
+            continue
+        if told == 1 and n > 0:
+            half = n // 2
+            order[n] = order[half]
+            order[half] = p
+        return p if told == 1 else UNSURE
+    return FREE
+
+
 @entry
 def first_hits(
     q0: Array2, q1: Array2, steps: Ints1, begin: Ints1, parent: Ints1, kind: Ints1, axis: Array2, origin: Array3,
@@ -180,8 +205,8 @@ def first_hits(
     Edge e is a straight line from q0[e] to q1[e] with steps[e] + 1 samples; a configuration alone is one of no steps.
     They are asked in their order from number begin[e] on: to know the first that hits, those before it must be asked
     in any order, and none behind it. ``which`` is `FREE`, and ``at`` behind the last, where all are free; `UNSURE`
-    where GJK alone cannot tell; `REFUSED` where q0[e] is not finite. Pairs that hit move up in ``order``, so that
-    likely ones come to be asked first. Rows of ``axes`` are of the pairs, then of sub-pairs.
+    where GJK alone cannot tell; `REFUSED` where q0[e] is not finite. Rows of ``axes`` are of the pairs, then of
+    sub-pairs.
     """
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     layout = Layout(link, local, ints, floats, starts, pairs, subs)
@@ -197,21 +222,10 @@ def first_hits(
             if which[e] != FREE:
                 break
             along(q0[e], q1[e], s / steps[e] if s > 0 else 0.0, q)
-            link_poses(chain, q, matrix, links)
             now += 1
-            for n in range(order.shape[0]):
-                p = order[n]
-                if not balls_meet(layout, frames, now, p, margins[p]):
-                    continue
-                told = pair_collides(layout, frames, now, p, margins[p], axes, simplex)
-                if told == 0:
-                    continue
-                at[e], which[e] = s, p if told == 1 else UNSURE
-                if told == 1 and n > 0:
-                    half = n // 2
-                    order[n] = order[half]
-                    order[half] = p
-                break
+            told = hit_at(chain, layout, frames, now, q, order, margins, axes, simplex)
+            if told != FREE:
+                at[e], which[e] = s, told
 
 
 @entry

@@ -9,6 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from example_robots import SHARE, SRDFS, URDFS
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import gjk3d as gk
 from gjk3d.errors import RobotError
@@ -95,6 +97,73 @@ def test_motions_one_by_one(tmp_path):
     assert MotionValidator(certified).checkMotion(a, fine.state([-0.1]))
     with pytest.raises(RobotError, match="lastValid"):
         MotionValidator(fine).checkMotion(a, b, None)
+
+
+angles = st.floats(-3.0, 3.0)
+steps = st.floats(0.02, 5.0)
+
+
+def free_by_hand(q, centre, radius):
+    """Of the arm that lifts a hand, and a ball: how far its centre is from two boxes, in their frame."""
+    turned = np.array([[np.cos(q[0]), np.sin(q[0])], [-np.sin(q[0]), np.cos(q[0])]]) @ centre[:2]
+    boxes = (([0.5, 0.0, 0.0], [0.5, 0.02, 0.02]), ([1.0, 0.0, 0.2 + q[1]], [0.05, 0.05, 0.05]))
+    outside = [np.abs([*turned, centre[2]] - np.array(middle)) - half for middle, half in boxes]
+    return min(np.linalg.norm(np.maximum(each, 0.0)) for each in outside) > radius
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.tuples(angles, angles), st.tuples(angles, angles), st.tuples(steps, steps), st.booleans(),
+    st.tuples(*[st.floats(0.2, 1.2)] * 2, st.floats(-0.2, 1.0)), st.floats(0.01, 0.3),
+)  # fmt: skip
+def test_a_motion_is_free_where_all_of_its_samples_are(tmp_path_factory, q0, q1, each, swapped, centre, radius):
+    checker = arm(tmp_path_factory.mktemp("arm"), {"ball": (gk.Sphere(radius), at(*centre))}, LIFT)
+    names = ["lift", "turn"] if swapped else ["turn", "lift"]
+    planning = Planning(checker, joints=names, lower=[-3, -3], upper=[3, 3], resolution=each)
+    q0, q1 = np.array(q0), np.array(q1)
+    count = max(int(np.ceil((np.abs(q1 - q0) / each).max())), 1)
+    truth = all(free_by_hand(q0 + k / count * (q1 - q0), np.array(centre), radius) for k in range(count + 1))
+    first, second = planning.state(q0), planning.state(q1)
+    assert MotionValidator(planning).checkMotion(first, second) == truth
+    assert MotionValidator(planning).checkMotion(second, first) == truth
+    assert planning.setup.getSpaceInformation().checkMotion(first, second) == truth
+    assert planning.state_checker()(second) == free_by_hand(q1, np.array(centre), radius)
+    assert planning.motions == 3
+
+
+def test_what_the_quick_question_refuses(tmp_path):
+    checker = arm(tmp_path, {"floor": (gk.Halfspace((0.0, 0.0, 1.0), -1.0), None)}, LIFT)
+    bounds = {"lower": [-3, -3], "upper": [3, 3]}
+    planning = Planning(checker, **bounds)
+    low, high = planning.state([0.0, -1.5]), planning.state([1.0, 2.0])
+    assert not MotionValidator(planning).checkMotion(low, high), "the hand begins below the floor"
+    checker.move("floor", at(0.0, 0.0, -5.0))
+    assert MotionValidator(planning).checkMotion(low, high), "obstacles move between questions"
+    with pytest.raises(RobotError, match="would take"):
+        MotionValidator(Planning(checker, resolution=1e-12, **bounds)).checkMotion(low, high)
+    low[0] = np.nan
+    with pytest.raises(RobotError, match="finite"):
+        MotionValidator(planning).checkMotion(low, high)
+
+
+def test_nothing_is_left_at_exit():
+    code = """
+import gc, weakref
+import gjk3d as gk
+from gjk3d.robot.ompl import ClearanceObjective, Planning
+def planned():
+    planning = Planning(gk.robot.Checker(gk.robot.Robot.example()))
+    planning.setup.setOptimizationObjective(ClearanceObjective(planning, 0.5))
+    planning.plan([0.0, 0.0], [1.0, 1.0], planner="RRTstar", seconds=0.1)
+    return planning
+planning, other = planned(), planned()
+gone = weakref.ref(other.setup.getSpaceInformation().getMotionValidator())
+del other
+gc.collect()
+assert gone() is None, "Python cannot collect cycles through OMPL"
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), "nor is anything left for nanobind to tell of"
 
 
 def test_states_and_configurations(panda):

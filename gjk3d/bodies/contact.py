@@ -11,9 +11,10 @@ from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.distance import Thing, hulls_with_plane, in_order, pair_of
+from gjk3d.bodies.distance import hulls_with_plane, pair_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, MeshPair, too_many
+from gjk3d.bodies.order import Thing, in_order
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
@@ -76,7 +77,7 @@ def _on_plane(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within:
 
 def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float, depth: float) -> Points:
     by_faces = isinstance(a, Mesh) and isinstance(b, (Mesh, Shape))
-    if not by_faces and not in_order(a, b):
+    if not by_faces and not in_order(a, b, row_a, row_b):
         points, normals = _of_parts(b, a, row_b, row_a, within, depth)
         return points[:, [3, 4, 5, 0, 1, 2, 6]], 0.0 - normals
     assert isinstance(a, Body)

@@ -6,6 +6,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.bodies.order import TIED
 from gjk3d.bodies.part_tree import PRISMS, Given, column_gap, node_gap, of
 from gjk3d.bodies.walk import (
     APART,
@@ -20,7 +21,7 @@ from gjk3d.bodies.walk import (
     parts_at,
     poses_taken,
     splits_first,
-    two_at,
+    two_of_rows,
 )
 from gjk3d.geometry.vec3 import Vec3, dot, place, turn, turn_back
 from gjk3d.narrow.cores import Cores, is_curved, support_pair, world_center
@@ -195,19 +196,19 @@ def into_world(p: Array, out: Array, k: int) -> None:
 @entry
 def distance_rows(
     a: Given, b: Given, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, most: float, above: float,
-    swapped: bool, start: int, stop: int, bench: GivenBench, answer: Ints1, out: Array2, flags: Ints2, parts: Ints2,
+    order: int, start: int, stop: int, bench: GivenBench, answer: Ints1, out: Array2, flags: Ints2, parts: Ints2,
 ) -> int:  # fmt: skip
     """Write what `walk.meet` says at pose rows start to stop, and of two that are apart how far; return the last.
 
     Rows are those of `gjk3d.narrow.solve`, and ``parts`` the nearest. Where two meet a common point is written, as a
-    distance asks for it. The last flag is set where only the long way tells, or knows more. See `walk.meet_rows`.
+    distance asks for it. The last flag is set where only the long way tells, or knows more. The order is TURNED where
+    b was asked about first. See `walk.meet_rows`.
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
     one, two, w, told = of(a), of(b), bench_of(bench), APART
     for k in range(start, stop):
-        p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
-        x = two_at(one, two, p, q)
+        x, turned = two_of_rows(one, two, rows_a, rows_b, order, k)
         w.last[0] = -1  # the common point of two that meet is none of other rows
         told = meet(x, 0.0, w)
         answer[k] = told
@@ -217,7 +218,8 @@ def distance_rows(
             found = nearest(x, most, w)
             report_gap(x, found, most, above, w, out, flags, k)
             parts[k, 0], parts[k, 1] = found.p, found.q
-        into_world(p, out, k)
-        if swapped:
+        rows = rows_b if turned and order == TIED else rows_a
+        into_world(rows[k if rows.shape[0] > 1 else 0], out, k)
+        if turned:
             mirror(out, k)
     return told

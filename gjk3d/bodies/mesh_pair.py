@@ -15,6 +15,7 @@ from gjk3d.bodies import traversal
 from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
 from gjk3d.bodies.exits import parting
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.order import TIED, TURNED, order_of
 from gjk3d.bodies.pair import LOOKED_AT, BodyPair, Nearest
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.traversal import box_pose, boxes_apart, crossings
@@ -319,25 +320,24 @@ def _holder(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> int:
 
 def prepared_meshes(a: Mesh, b: Mesh) -> Quick:
     """Return what answers `gjk3d.collide` of two meshes at two matrices; distances take the long way."""
-    swap = a._order > b._order
-    first, second = (b, a) if swap else (a, b)
+    order = order_of(a, b)
+    first, second = (b, a) if order == TURNED else (a, b)
     reach, roots = tree_of(first).reach + tree_of(second).reach, np.stack([root_of(first), root_of(second)])
     arrays = *_with_bodies(first), *_with_bodies(second)
 
     def collide(a: Any, b: Any, one: Array, two: Array, margin: float) -> bool | None:
         if margin != 0.0:
             return None
-        if swap:
-            one, two = two, one
+        if order == TURNED:
+            a, b, one, two = b, a, two, one
         rows = np.empty((2, WIDTH))
         told = matrices_apart(one, two, roots, ROUNDING, rows)
         if told != MAYBE:
             return None if told == NO_POSE else False
+        if order == TIED and rows[0].tolist() > rows[1].tolist():
+            return bool(meet_many(b, a, rows[1:], rows[:1])[0] != APART)
         out = np.array([APART])
         meet_rows(rows[:1], rows[1:], ROUNDING, reach, False, *arrays, traversal_stack(), _one_found(), out)
-        if out[0] != MAYBE:
-            return bool(out[0] == MEET)
-        first, second = (b, a) if swap else (a, b)
-        return _holder(first, second, rows[0], rows[1]) != APART
+        return bool(out[0] == MEET) if out[0] != MAYBE else _holder(a, b, rows[0], rows[1]) != APART
 
     return Quick(collide, lambda *asked: -1)

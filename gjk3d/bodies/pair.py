@@ -16,6 +16,7 @@ from gjk3d.bodies import walk
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.gaps import distance_rows
+from gjk3d.bodies.order import ORDERED
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.broad.tree import box_gaps
 from gjk3d.convex.pairs import Pairs
@@ -191,8 +192,9 @@ class BodyPair:
         if self.in_kernels:
             answer = np.empty(1, dtype=np.int64)
             told = walk.meet_rows(
-                self.a.given, self.b.given, NO_POSE, NO_POSE, *self._rows, float(margin), 0, 1, walk.bench(), answer
-            )
+                self.a.given, self.b.given, NO_POSE, NO_POSE, *self._rows, ORDERED, float(margin), 0, 1,
+                walk.bench(), answer,
+            )  # fmt: skip
         if told != walk.DOUBT:
             # what was moved below the columns' bottom is in the ground, or counts as if it were
             return told in (walk.MEET, walk.HELD, walk.DEEP) or (told == walk.INSIDE and self.held() is not None)
@@ -205,7 +207,7 @@ class BodyPair:
             out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
             distance_rows(
                 self.a.given, self.b.given, NO_POSE, NO_POSE, *self._rows, float(most), float(np.nextafter(most, inf)),
-                False, 0, 1, walk.bench(), answer, out, flags, parts,
+                ORDERED, 0, 1, walk.bench(), answer, out, flags, parts,
             )  # fmt: skip
             if not flags[0, 3]:
                 row = out[0]

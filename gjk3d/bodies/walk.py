@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.order import TIED, TURNED
 from gjk3d.bodies.part_tree import (
     BOTTOM,
     OPEN,
@@ -35,6 +36,7 @@ from gjk3d.bodies.traversal import STACK, box_pose, gap_squared
 from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, relative_pose
+from gjk3d.narrow.pairs import comes_later
 from gjk3d.narrow.room import Room, Solver, room_in, workspace
 from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
 from gjk3d.poses import ROUNDING, WIDTH, check_row
@@ -89,6 +91,18 @@ def two_at(a: PartTree, b: PartTree, p: Array, q: Array) -> Two:
     """Return two bodies at pose rows."""
     m = relative_pose(p, _ORIGIN, q, _ORIGIN)
     return Two(a, b, m, ROUNDING * (a.reach + b.reach + max(abs(m[9]), max(abs(m[10]), abs(m[11])))))
+
+
+@kernel
+def two_of_rows(a: PartTree, b: PartTree, rows_a: Array, rows_b: Array, order: int, k: int) -> tuple[Two, bool]:
+    """Return two bodies at pose rows k, a single one serving all, and whether they are turned round.
+
+    Two that tie are equal by their keys, not for certain: so they are turned with their poses.
+    """
+    p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
+    if order == TIED and comes_later(p, q):
+        return two_at(b, a, q, p), True
+    return two_at(a, b, p, q), order == TURNED
 
 
 @kernel
@@ -233,20 +247,23 @@ def poses_taken(ma: Array, mb: Array, rows_a: Array, rows_b: Array) -> bool:
 
 @entry
 def meet_rows(
-    a: Given, b: Given, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
-    bench: GivenBench, answer: Ints1,
+    a: Given, b: Given, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, order: int, margin: float, start: int,
+    stop: int, bench: GivenBench, answer: Ints1,
 ) -> int:  # fmt: skip
     """Write what `meet` says at pose rows start to stop, a single one serving all; return the last.
 
-    It is NO_POSE where ``ma`` or ``mb`` is no pose; they may be of no rows, else they become the first rows.
+    It is NO_POSE where ``ma`` or ``mb`` is no pose; they may be of no rows, else they become the first rows. The order
+    is TIED where poses decide which of the two is asked first.
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
     one, two, w, told = of(a), of(b), bench_of(bench), APART
     w.last[0] = -1
     for k in range(start, stop):
-        p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
-        told = meet(two_at(one, two, p, q), margin, w)
+        x, _ = two_of_rows(one, two, rows_a, rows_b, order, k)
+        if order == TIED:
+            w.last[0] = -1  # parts of the one are none of the other
+        told = meet(x, margin, w)
         answer[k] = told
     return told
 

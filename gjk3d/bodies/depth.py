@@ -79,9 +79,9 @@ def depth(x: BodyPair) -> Depth:
             most, normal = max(-float(out[0, 1]), 0.0) + 4.0 * error, out[0, 3:6]
             if not x.moved(most * normal).meet():
                 return Depth(min(least, most), most, normal, place)
-    most, normal, hulls = _outer(x)
+    most, normal, _ = _outer(x)
     if place is None:
-        place = x.place(hulls)
+        place = x.common_point()
     if most < inf:
         search = _Search(x, least, most, normal)
         search.go(inner_ways, _INNER)

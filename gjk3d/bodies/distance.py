@@ -10,7 +10,7 @@ import numpy as np
 from gjk3d.bodies import walk
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.depth import depth
-from gjk3d.bodies.gaps import TIGHT_CURVED, TIGHT_POLYTOPE, distance_rows
+from gjk3d.bodies.gaps import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE, distance_rows
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.hulls import placing
 from gjk3d.bodies.mesh import Mesh
@@ -160,17 +160,19 @@ def _check_no_log(wanted: Wanted) -> None:
 
 
 def _apart(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
-    """Write one answer in the first's frame; return its status, and whether its interval is as narrow as promised."""
+    """Write one answer, of two that are proven apart, in the first's frame.
+
+    Returns its status, and whether its interval is as narrow as promised.
+    """
     between = gap.row[9:12] - gap.row[6:9]
     length = float(np.linalg.norm(between))
     distance = min(max(float(gap.row[0]), gap.lower), gap.upper)
     normal = between / length if length > 0.0 else gap.row[3:6]
-    out[:3], out[3:6] = (distance, gap.lower, gap.upper), normal
-    out[6:9], out[9:12] = gap.row[6:9], gap.row[6:9] + distance * normal
+    lower = max(gap.lower, LEAST)
+    out[:3], out[3:6] = (max(distance, lower), lower, max(gap.upper, lower)), normal
+    out[6:9], out[9:12] = gap.row[6:9], gap.row[6:9] + out[0] * normal
     promised = TIGHT_CURVED if gap.curved else TIGHT_POLYTOPE
     narrowly = gap.upper - gap.lower <= promised * error / ROUNDING + 4.0 * error
-    if not gap.lower > 0.0:
-        return int(Status.TOUCHING), narrowly
     return int(Status.BEYOND if gap.beyond else Status.SEPARATED), narrowly
 
 

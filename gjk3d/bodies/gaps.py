@@ -26,12 +26,13 @@ from gjk3d.bodies.walk import (
 from gjk3d.geometry.vec3 import Vec3, dot, place, turn, turn_back
 from gjk3d.narrow.cores import Cores, is_curved, support_pair, world_center
 from gjk3d.narrow.pairs import mirror
-from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, solve
+from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes.layout import RADIUS
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: widths that are promised, in units of the size
+LEAST = 5e-324  #: lower bound of two that are proven apart, where no other is known
 _MORE = 1.0 + 1e-12
 _LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: errors by which parts are less near than others without being asked
 
@@ -155,10 +156,10 @@ def nearest(x: Two, most: float, w: Bench) -> Found:
 
 @kernel
 def report_gap(x: Two, found: Found, most: float, above: float, w: Bench, out: Array, flags: Ints, k: int) -> None:
-    """Write the distance of two that are apart, in A's frame; ``above`` is the number after ``most``."""
+    """Write the distance of two that are proven apart, in A's frame; ``above`` is the number after ``most``."""
     best, lower = w.out, min(found.lowest, found.upper)
     beyond = lower > most + x.error
-    lower, upper = above if beyond else max(0.0, lower - x.error), found.upper + x.error
+    lower, upper = above if beyond else max(LEAST, lower - x.error), found.upper + x.error
     between = (best[1, 9] - best[1, 6], best[1, 10] - best[1, 7], best[1, 11] - best[1, 8])
     length = sqrt(dot(between, between))
     distance = min(max(best[1, 0], lower), upper)
@@ -168,7 +169,7 @@ def report_gap(x: Two, found: Found, most: float, above: float, w: Bench, out: A
         out[k, 3 + c], out[k, 6 + c], out[k, 9 + c] = n, best[1, 6 + c], best[1, 6 + c] + distance * n
     promised = (TIGHT_CURVED if found.curved else TIGHT_POLYTOPE) * x.error / ROUNDING + 4.0 * x.error
     narrow = upper - lower <= promised
-    flags[k, 0] = TOUCHING if not lower > 0.0 else BEYOND if beyond else SEPARATED
+    flags[k, 0] = BEYOND if beyond else SEPARATED
     flags[k, 1], flags[k, 2], flags[k, 3] = 0, int(narrow), int(found.loose and not narrow)
 
 

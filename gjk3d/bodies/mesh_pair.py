@@ -14,6 +14,7 @@ from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies import traversal
 from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
 from gjk3d.bodies.exits import parting
+from gjk3d.bodies.gaps import TIGHT_POLYTOPE
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.order import TIED, TURNED, order_of
 from gjk3d.bodies.pair import LOOKED_AT, BodyPair, Nearest
@@ -116,7 +117,12 @@ class MeshPair(BodyPair):
         if found is None:
             found = self.gap()
             assert found is not None
-            return found._replace(beyond=True)
+            return found._replace(beyond=found.lower > most)
+        if found.upper - found.lower > TIGHT_POLYTOPE * self.error / ROUNDING:
+            # of needles rounding turns the way between two points that near: GJK and its polytope are more thorough
+            other = super().nearest(most)
+            best = other if other.upper < found.upper else found
+            found = best._replace(lower=max(found.lower, other.lower))
         return found
 
     def faces_of(self, nearest: Nearest) -> tuple[int, int]:

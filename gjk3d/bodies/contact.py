@@ -20,6 +20,7 @@ from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
+from gjk3d.convex.rows import mirror
 from gjk3d.geometry.vec3 import Vec3, dot, sub
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.geometry.vec3 import turn as along
@@ -53,6 +54,11 @@ def meeting_points(
     """
     if answer[1] > within:
         return np.zeros((0, 7)), np.zeros((0, 3))
+    if not in_order(a, b, row_a, row_b):
+        turned = answer[None].copy()
+        mirror(turned, True)
+        points, normals = meeting_points(b, a, row_b, row_a, turned[0], within, most)
+        return points[:, [3, 4, 5, 0, 1, 2, 6]], 0.0 - normals
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         found = _on_plane(a, b, row_a, row_b, answer, within)
     else:
@@ -77,9 +83,6 @@ def _on_plane(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within:
 
 def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float, depth: float) -> Points:
     by_faces = isinstance(a, Mesh) and isinstance(b, (Mesh, Shape))
-    if not by_faces and not in_order(a, b, row_a, row_b):
-        points, normals = _of_parts(b, a, row_b, row_a, within, depth)
-        return points[:, [3, 4, 5, 0, 1, 2, 6]], 0.0 - normals
     assert isinstance(a, Body)
     x = pair_of(a, b, relative(row_a, row_b))
     pairs, out = _of_faces(x, b, depth) if by_faces else _that_meet(x, within)

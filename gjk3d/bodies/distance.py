@@ -19,7 +19,7 @@ from gjk3d.bodies.order import TIED, TURNED, Thing, in_order, order_of
 from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.walk import bench, meet_rows
-from gjk3d.convex.rows import NO_POSE, Rows, Wanted, in_chunks, later, mirror
+from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, take
 from gjk3d.convex.solve import way
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
@@ -87,8 +87,15 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
 
         in_chunks(rows.total, rows.workers, run, _CHUNK)
         answer: Bools = (told == walk.MEET) | (told == walk.HELD)
-        for k in np.flatnonzero(told > walk.HELD).tolist():
-            answer[k] = _at(a, b, rows, k, order)[0].meet(max(margin, 0.0))
+        left = np.flatnonzero(told > walk.HELD)
+        if margin > 0.0 and len(left):  # by the distance, so that a boolean says what its lower bound does
+            few = Rows(take(rows.a, left), take(rows.b, left), len(left), True, rows.workers)
+            out, flags = empty_answers(len(left))
+            solve(a, b, few, Wanted(narrow.UNSIGNED), out, flags)
+            answer[left] = ~(out[:, 1] > margin)
+        else:
+            for k in left.tolist():
+                answer[k] = _at(a, b, rows, k, order)[0].meet()
     elif margin == 0.0 and isinstance(a, Mesh) and isinstance(b, Mesh):
         answer = _meshes_meet(a, b, rows, order)
     else:

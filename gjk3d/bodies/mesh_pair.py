@@ -20,6 +20,7 @@ from gjk3d.bodies.order import TIED, TURNED, order_of
 from gjk3d.bodies.pair import LOOKED_AT, BodyPair, Nearest
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.traversal import box_pose, boxes_apart, crossings
+from gjk3d.bodies.walk import CLOSE
 from gjk3d.convex.solve import Quick
 from gjk3d.errors import UnsupportedPair
 from gjk3d.geometry.vec3 import Rigid
@@ -76,8 +77,10 @@ class MeshPair(BodyPair):
         """See `BodyPair`."""
         if self.surfaces_meet() or self.held() is not None:
             return True
-        gap = self.gap(margin) if margin > 0.0 else None
-        return gap is not None and gap.lower <= margin
+        if not margin > 0.0:
+            return False
+        gap = self.gap(margin + CLOSE * self.error / ROUNDING)
+        return gap is not None and (gap.upper <= margin or self.nearest().lower <= margin)
 
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
         """Return the pairs of triangles that touch or cross, in the order of their faces; no margin is taken but 0.

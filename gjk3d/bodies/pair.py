@@ -195,6 +195,8 @@ class BodyPair:
                 self.a.given, self.b.given, NO_POSE, NO_POSE, *self._rows, ORDERED, float(margin), 0, 1,
                 walk.bench(), answer,
             )  # fmt: skip
+        if told == walk.DOUBT and self.in_kernels and margin > 0.0:
+            return self.nearest().lower <= margin or self.held() is not None
         if told != walk.DOUBT:
             # what was moved below the columns' bottom is in the ground, or counts as if it were
             return told in (walk.MEET, walk.HELD, walk.DEEP) or (told == walk.INSIDE and self.held() is not None)

@@ -46,6 +46,7 @@ from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 #: whether one is inside the other; only the long way can tell whether parts meet; the ground is not deep enough
 APART, MEET, HELD, INSIDE, DOUBT, DEEP = range(6)
 NO_POSE = -1
+CLOSE = 2e-9  #: twice the width of a tight distance, in units of the size
 _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
 #: scratch: the stack of nodes and its keys, pose rows and floats of the two parts, room of the solver, one answer, and
@@ -145,14 +146,17 @@ def _between(x: Two, i: int, j: int) -> float:
 
 
 @kernel
-def leaves_meet(x: Two, i: int, j: int, margin: float, w: Bench) -> int:
-    """Tell whether any parts of two leaves meet; these are then the last."""
+def leaves_meet(x: Two, i: int, j: int, within: float, sure: float, w: Bench) -> int:
+    """Tell whether any parts of two leaves come within ``sure``; these are then the last. Those beyond are in DOUBT."""
     told = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
-            if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > margin:
+            if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > within:
                 continue
-            one = part_meets(parts_at(x, p, q, w), margin, w)
+            c = parts_at(x, p, q, w)
+            one = part_meets(c, within, w)
+            if one == MEET and sure < within and part_meets(c, sure, w) != MEET:
+                one = DOUBT
             if one == MEET:
                 w.last[0], w.last[1] = p, q
                 return MEET
@@ -162,9 +166,15 @@ def leaves_meet(x: Two, i: int, j: int, margin: float, w: Bench) -> int:
 
 @kernel
 def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
-    """Tell whether any parts of two bodies come within a margin: APART, MEET or DOUBT."""
-    within = margin + x.error
-    if w.last[0] >= 0 and part_meets(parts_at(x, w.last[0], w.last[1], w), within, w) == MEET:
+    """Tell whether any parts of two bodies come within a margin: APART, MEET or DOUBT.
+
+    What is so close to a margin that the width of a distance may decide is in DOUBT.
+    """
+    within = sure = margin + x.error
+    if margin > 0.0:
+        close = CLOSE * x.error / ROUNDING
+        within, sure = within + close, max(x.error, margin - close)
+    if w.last[0] >= 0 and part_meets(parts_at(x, w.last[0], w.last[1], w), sure, w) == MEET:
         return MEET
     w.last[0] = -1
     told = APART
@@ -177,7 +187,7 @@ def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
         if nodes_apart(x.m, x.a, i, x.b, j, within):
             continue
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
-            one = leaves_meet(x, i, j, within, w)
+            one = leaves_meet(x, i, j, within, sure, w)
             if one == MEET:
                 return MEET
             told = max(told, one)

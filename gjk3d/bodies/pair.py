@@ -249,8 +249,12 @@ class BodyPair:
         if held is not None:
             return held.point
         pairs = next((some[met] for some, met in self.pieces() if met.any()), None)
-        row = self.nearest().row if pairs is None else self.solve(pairs[:1], narrow.UNSIGNED)[0][0]
-        point: Array = row[6:9]
+        point: Array = self.nearest().row[6:9] if pairs is None else self.common_point_of(pairs[0])
+        return point
+
+    def common_point_of(self, pair: Ints) -> Array:
+        """Return a point of two parts that meet."""
+        point: Array = self.solve(pair[None], narrow.UNSIGNED)[0][0, 6:9]
         return point
 
     def deepest(self, most: int = LOOKED_AT) -> tuple[Ints, Array]:

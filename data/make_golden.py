@@ -128,6 +128,45 @@ def cases():
         at, "signed_distance", ("OVERLAPPING", *around(float(depth), 4)),
         "closed form: the pin's lower end over the plate's middle plane, less the pin's radius and half the plate",
     )  # fmt: skip
+    yield from mesh_cases()
+
+
+def mesh_cases():
+    """Yield cases of meshes, as `cases` does."""
+    one = [
+        [827112220.5150913, -613453170.3738497, 45393638.6828581],
+        [-827112257.7658887, 613453126.1877847, -45393557.07422044],
+        [-955956988.4155636, 215680046.32613093, -319575271.1274868],
+    ]
+    other = [
+        [-1076990548.1117008, 300047798.8397191, 128154865.32424475],
+        [-809372679.7350173, 116127408.81380439, -817653765.7731013],
+        [-1292698121.910455, -150248161.5439626, 154683918.6053725],
+    ]
+    yield (
+        "triangles-a-hair-apart-a-billion-wide",
+        "lower was 0 and the status TOUCHING of what collide() proved apart: rounding had turned the way between",
+        {"shape": "Mesh", "vertices": one, "faces": [[0, 1, 2]]},
+        {"shape": "Mesh", "vertices": other, "faces": [[0, 1, 2]]},
+        None, "signed_distance", polytopes(one, other), EXACT,
+    )  # fmt: skip
+    rim = [(1.0, 0.0), (0.75, 0.75), (0.0, 1.0), (-0.75, 0.75), (-1.0, 0.0), (-0.75, -0.75), (0.0, -1.0), (0.75, -0.75)]
+    ring = [[r * x, r * y, z] for z in (0.0, 1.0) for r in (1.0, 2.0) for x, y in rim]
+    quads = []
+    for k in range(8):
+        m = (k + 1) % 8
+        quads += [(k, m, 8 + m, 8 + k), (16 + k, 24 + k, 24 + m, 16 + m), (8 + k, 8 + m, 24 + m, 24 + k),
+                  (k, 16 + k, 16 + m, m)]  # fmt: skip
+    plate = [[x, y, z] for x in (-2.5, 2.5) for y in (-2.5, 2.5) for z in (1.0, 1.5)]
+    sides = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1]]
+    sides += [[2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
+    yield (
+        "plate-on-a-ring",
+        "the witness points of a touch were the middle of all places that touch: in the hole, 1 from material",
+        {"shape": "Mesh", "vertices": ring, "faces": [f for i, j, k, m in quads for f in ([i, j, k], [i, k, m])]},
+        {"shape": "Mesh", "vertices": plate, "faces": sides},
+        None, "signed_distance", ("TOUCHING", 0.0, 0.0), "closed form: the plate lies on the ring's top",
+    )  # fmt: skip
 
 
 def hexed(value):

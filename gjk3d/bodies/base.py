@@ -154,11 +154,11 @@ class Body(Frozen):
             yield np.asarray(getattr(self, name)).tobytes()
 
     @property
-    def _order(self) -> tuple[int, int]:
+    def _order(self) -> tuple[int, ...]:
         """What the order of two bodies in the kernels is decided by: a subclass has that of its base."""
         return self._cached("order", self._find_order)
 
-    def _find_order(self) -> tuple[int, int]:
+    def _find_order(self) -> tuple[int, ...]:
         key = crc32(repr(self._field_names()).encode())
         for part in self._bytes():
             key = crc32(part, key)

@@ -10,10 +10,11 @@ from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.distance import Thing, in_order, pair_of
+from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.manifolds import WIDTH, points_of_parts
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
+from gjk3d.bodies.order import Thing, in_order
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.pushes import LEVEL, of_faces
@@ -22,6 +23,7 @@ from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
+from gjk3d.convex.rows import mirror
 from gjk3d.geometry.vec3 import Vec3, dot, sub
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.geometry.vec3 import turn as along
@@ -47,6 +49,12 @@ def meeting_points(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, wi
     """
     if answer[1] > within:
         return np.zeros((0, WIDTH))
+    if not in_order(a, b, row_a, row_b):
+        turned = answer[None].copy()
+        mirror(turned, True)
+        points = meeting_points(b, a, row_b, row_a, turned[0], within, most)
+        points[:, 7:] = 0.0 - points[:, 7:]
+        return points[:, [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]]
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         a, b, rows_a, rows_b, _ = standing_in(a, b, row_a[None], row_b[None])
         row_a, row_b = rows_a[0], rows_b[0]
@@ -70,10 +78,6 @@ def _on_plane(a: Shape, b: Shape, row_a: Array, row_b: Array, answer: Array, wit
 
 def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float, depth: float) -> Array:
     by_faces = isinstance(a, Mesh) and isinstance(b, (Mesh, Shape))
-    if not by_faces and not in_order(a, b):
-        points = _of_parts(b, a, row_b, row_a, within, depth)
-        points[:, 7:] = 0.0 - points[:, 7:]
-        return points[:, [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]]
     assert isinstance(a, Body)
     x = pair_of(a, b, relative(row_a, row_b))
     pairs, out = of_faces(x, b, depth) if by_faces else _that_meet(x, within)

@@ -55,7 +55,7 @@ class Depth(NamedTuple):
     least: float
     most: float
     normal: Array
-    place: Array  #: a point where they overlap, in a's frame
+    place: Array  #: a point of both, or half-way between two that lie half the depth from it along the normal
 
 
 def depth(x: BodyPair) -> Depth:
@@ -66,22 +66,22 @@ def depth(x: BodyPair) -> Depth:
     if hulls is not None and slack < 1e-6 * most:  # both convex, as they mostly are: the hulls' depth is theirs
         return Depth(min(max(0.0, -float(hulls[2]) - slack), most), most, normal, x.place(hulls))
     pairs, out = x.deepest()
-    x = as_meshes(x)
+    parts, x = x, as_meshes(x)
     least, place, inner_ways = _innermost(x)
     if isinstance(x, MeshPair) and place is not None and x.a.mesh.is_solid and x.b.mesh.is_solid:
         both, middle = balls(x.a.mesh, x.b.mesh, x.m, x.error, place)
         least, place = (both, middle) if both > least else (least, place)
     if len(out):
         own = -float(out[0, 2]) - error
-        if own > least or place is None:
-            least, place = max(least, own), 0.5 * (out[0, 6:9] + out[0, 9:12])
         if own >= least:  # the deepest pair's own way out: where that is free there is no shorter one
             most, normal = max(-float(out[0, 1]), 0.0) + 4.0 * error, out[0, 3:6]
             if not x.moved(most * normal).meet():
-                return Depth(min(least, most), most, normal, place)
-    most, normal, hulls = _outer(x)
+                return Depth(min(own, most), most, normal, 0.5 * (out[0, 6:9] + out[0, 9:12]))
+        if own > least or place is None:
+            least, place = max(least, own), parts.common_point_of(pairs[0])
+    most, normal, _ = _outer(x)
     if place is None:
-        place = x.place(hulls)
+        place = x.common_point()
     if most < inf:
         search = _Search(x, least, most, normal)
         search.go(inner_ways, _INNER)

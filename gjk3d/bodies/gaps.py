@@ -6,6 +6,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.bodies.order import TIED
 from gjk3d.bodies.part_tree import PRISMS, Given, column_gap, node_gap, of
 from gjk3d.bodies.walk import (
     APART,
@@ -20,17 +21,18 @@ from gjk3d.bodies.walk import (
     meet,
     parts_at,
     poses_taken,
-    two_at,
+    two_of_rows,
 )
 from gjk3d.geometry.vec3 import Vec3, dot, place, turn, turn_back
 from gjk3d.narrow.cores import Cores, is_curved, support_pair, world_center
 from gjk3d.narrow.pairs import mirror
-from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, solve
+from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes.layout import RADIUS
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: widths that are promised, in units of the size
+LEAST = 5e-324  #: lower bound of two that are proven apart, where no other is known
 _MORE = 1.0 + 1e-12
 _LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: errors by which parts are less near than others without being asked
 
@@ -155,10 +157,10 @@ def nearest(x: Two, most: float, share: float, w: Bench) -> Found:
 
 @kernel
 def report_gap(x: Two, found: Found, most: float, above: float, w: Bench, out: Array, flags: Ints, k: int) -> None:
-    """Write the distance of two that are apart, in A's frame; ``above`` is the number after ``most``."""
+    """Write the distance of two that are proven apart, in A's frame; ``above`` is the number after ``most``."""
     best, lower = w.out, min(found.lowest, found.upper)
     beyond = lower > most + x.error
-    lower, upper = above if beyond else max(0.0, lower - x.error), found.upper + x.error
+    lower, upper = above if beyond else max(LEAST, lower - x.error), found.upper + x.error
     between = (best[1, 9] - best[1, 6], best[1, 10] - best[1, 7], best[1, 11] - best[1, 8])
     length = sqrt(dot(between, between))
     distance = min(max(best[1, 0], lower), upper)
@@ -168,7 +170,7 @@ def report_gap(x: Two, found: Found, most: float, above: float, w: Bench, out: A
         out[k, 3 + c], out[k, 6 + c], out[k, 9 + c] = n, best[1, 6 + c], best[1, 6 + c] + distance * n
     promised = (TIGHT_CURVED if found.curved else TIGHT_POLYTOPE) * x.error / ROUNDING + 4.0 * x.error
     narrow = upper - lower <= promised
-    flags[k, 0] = TOUCHING if not lower > 0.0 else BEYOND if beyond else SEPARATED
+    flags[k, 0] = BEYOND if beyond else SEPARATED
     flags[k, 1], flags[k, 2], flags[k, 3] = 0, int(narrow), int(found.loose and not narrow)
 
 
@@ -196,19 +198,19 @@ def into_world(p: Array, out: Array, k: int) -> None:
 @entry
 def distance_rows(
     a: Given, b: Given, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, most: float, above: float,
-    swapped: bool, start: int, stop: int, bench: GivenBench, answer: Ints1, out: Array2, flags: Ints2, parts: Ints2,
+    order: int, start: int, stop: int, bench: GivenBench, answer: Ints1, out: Array2, flags: Ints2, parts: Ints2,
 ) -> int:  # fmt: skip
     """Write what `walk.meet` says at pose rows start to stop, and of two that are apart how far; return the last.
 
     Rows are those of `gjk3d.narrow.solve`, and ``parts`` the nearest. Where two meet a common point is written, as a
-    distance asks for it. The last flag is set where only the long way tells, or knows more. See `walk.meet_rows`.
+    distance asks for it. The last flag is set where only the long way tells, or knows more. The order is TURNED where
+    b was asked about first. See `walk.meet_rows`.
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
     one, two, w, told = of(a), of(b), bench_of(bench), APART
     for k in range(start, stop):
-        p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
-        x = two_at(one, two, p, q)
+        x, turned = two_of_rows(one, two, rows_a, rows_b, order, k)
         w.last[0] = -1  # the common point of two that meet is none of other rows
         told = meet(x, 0.0, w)
         answer[k] = told
@@ -218,7 +220,8 @@ def distance_rows(
             found = nearest(x, most, 1.0, w)
             report_gap(x, found, most, above, w, out, flags, k)
             parts[k, 0], parts[k, 1] = found.p, found.q
-        into_world(p, out, k)
-        if swapped:
+        rows = rows_b if turned and order == TIED else rows_a
+        into_world(rows[k if rows.shape[0] > 1 else 0], out, k)
+        if turned:
             mirror(out, k)
     return told

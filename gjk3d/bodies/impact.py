@@ -14,7 +14,8 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
-from gjk3d.bodies.distance import Thing, check_an_end, in_order, pair_of
+from gjk3d.bodies.distance import check_an_end, pair_of
+from gjk3d.bodies.order import Thing, in_order
 from gjk3d.bodies.part_tree import PRISMS, Given, PartTree, column_gap, of, part_at
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.walk import APART, Bench, GivenBench, Two, bench, bench_of, meet, splits_first, two_at
@@ -225,8 +226,7 @@ def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, f
 
     ``motions`` are the rows of both.
     """
-    # of two that are equal their motions tell, so that either order has the same bits
-    if not in_order(a, b) or (in_order(b, a) and motions[0].tolist() > motions[1].tolist()):
+    if not in_order(a, b, *motions):
         a, b, motions = b, a, motions[::-1]
     check_an_end(b)
     assert isinstance(a, Body)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.distance import Thing, in_order, pair_of
+from gjk3d.bodies.distance import pair_of
+from gjk3d.bodies.order import Thing, in_order
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.convex.rows import mirror
 from gjk3d.narrow import solve as narrow
@@ -39,7 +40,7 @@ class Levers(NamedTuple):
 
 def levers(a: Thing, b: Thing, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
     """Return what carries the signed distance of two of which one is a body, and none a half-space."""
-    if not in_order(a, b):
+    if not in_order(a, b, row_a, row_b):
         turned = answer[None].copy()
         mirror(turned, True)
         own = levers(b, a, row_b, row_a, turned[0], tight)

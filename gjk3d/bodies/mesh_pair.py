@@ -14,10 +14,13 @@ from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies import traversal
 from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
 from gjk3d.bodies.exits import parting
+from gjk3d.bodies.gaps import TIGHT_POLYTOPE
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.order import TIED, TURNED, order_of
 from gjk3d.bodies.pair import LOOKED_AT, BodyPair, Nearest
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.traversal import box_pose, boxes_apart, crossings
+from gjk3d.bodies.walk import CLOSE
 from gjk3d.convex.solve import Quick
 from gjk3d.errors import UnsupportedPair
 from gjk3d.geometry.vec3 import Rigid
@@ -75,8 +78,10 @@ class MeshPair(BodyPair):
         """See `BodyPair`."""
         if self.surfaces_meet() or self.held() is not None:
             return True
-        gap = self.gap(margin) if margin > 0.0 else None
-        return gap is not None and gap.lower <= margin
+        if not margin > 0.0:
+            return False
+        gap = self.gap(margin + CLOSE * self.error / ROUNDING)
+        return gap is not None and (gap.upper <= margin or self.nearest().lower <= margin)
 
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
         """Return the pairs of triangles that touch or cross, in the order of their faces; no margin is taken but 0.
@@ -116,7 +121,12 @@ class MeshPair(BodyPair):
         if found is None:
             found = self.gap()
             assert found is not None
-            return found._replace(beyond=True)
+            return found._replace(beyond=found.lower > most)
+        if found.upper - found.lower > TIGHT_POLYTOPE * self.error / ROUNDING:
+            # of needles rounding turns the way between two points that near: GJK and its polytope are more thorough
+            other = super().nearest(most)
+            best = other if other.upper < found.upper else found
+            found = best._replace(lower=max(found.lower, other.lower))
         return found
 
     def faces_of(self, nearest: Nearest) -> tuple[int, int]:
@@ -320,25 +330,24 @@ def _holder(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> int:
 
 def prepared_meshes(a: Mesh, b: Mesh) -> Quick:
     """Return what answers `gjk3d.collide` of two meshes at two matrices; distances take the long way."""
-    swap = a._order > b._order
-    first, second = (b, a) if swap else (a, b)
+    order = order_of(a, b)
+    first, second = (b, a) if order == TURNED else (a, b)
     reach, roots = tree_of(first).reach + tree_of(second).reach, np.stack([root_of(first), root_of(second)])
     arrays = *_with_bodies(first), *_with_bodies(second)
 
     def collide(a: Any, b: Any, one: Array, two: Array, margin: float) -> bool | None:
         if margin != 0.0:
             return None
-        if swap:
-            one, two = two, one
+        if order == TURNED:
+            a, b, one, two = b, a, two, one
         rows = np.empty((2, WIDTH))
         told = matrices_apart(one, two, roots, ROUNDING, rows)
         if told != MAYBE:
             return None if told == NO_POSE else False
+        if order == TIED and rows[0].tolist() > rows[1].tolist():
+            return bool(meet_many(b, a, rows[1:], rows[:1])[0] != APART)
         out = np.array([APART])
         meet_rows(rows[:1], rows[1:], ROUNDING, reach, False, *arrays, traversal_stack(), _one_found(), out)
-        if out[0] != MAYBE:
-            return bool(out[0] == MEET)
-        first, second = (b, a) if swap else (a, b)
-        return _holder(first, second, rows[0], rows[1]) != APART
+        return bool(out[0] == MEET) if out[0] != MAYBE else _holder(a, b, rows[0], rows[1]) != APART
 
     return Quick(collide, lambda *asked: -1)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.distance import in_order, walked
+from gjk3d.bodies.distance import walked
 from gjk3d.bodies.gaps import distance_rows
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import prepared_meshes
+from gjk3d.bodies.order import TURNED, order_of
 from gjk3d.bodies.walk import APART, HELD, MEET, bench, meet_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.narrow import solve as narrow
@@ -35,7 +36,8 @@ def prepare(a: Any, b: Any) -> Quick | None:
     """Return what answers single questions of two, one of them a body; None where the long way must."""
     if isinstance(a, Mesh) and isinstance(b, Mesh):
         return prepared_meshes(a, b)
-    swap = not in_order(a, b)
+    order = order_of(a, b)
+    swap = order == TURNED
     first, second = (b, a) if swap else (a, b)
     parts = walked(first, second)
     if parts is None or parts[1].endless:
@@ -45,7 +47,7 @@ def prepare(a: Any, b: Any) -> Quick | None:
     def collide(a: Any, b: Any, ma: Array, mb: Array, margin: float) -> bool | None:
         if swap:
             ma, mb = mb, ma
-        told = meet_rows(one, two, ma, mb, *_desk.rows, margin, 0, 1, bench(), _desk.told)
+        told = meet_rows(one, two, ma, mb, *_desk.rows, order, margin, 0, 1, bench(), _desk.told)
         if told == APART:
             return False
         return True if told in (MEET, HELD) else None
@@ -54,7 +56,7 @@ def prepare(a: Any, b: Any) -> Quick | None:
         if swap:
             ma, mb = mb, ma
         told = distance_rows(
-            one, two, ma, mb, *_desk.rows, most, nextafter(most, inf), swap, 0, 1, bench(), _desk.told, out,
+            one, two, ma, mb, *_desk.rows, most, nextafter(most, inf), order, 0, 1, bench(), _desk.told, out,
             _desk.flags, _desk.parts,
         )  # fmt: skip
         if told != APART and (mode != narrow.UNSIGNED or told not in (MEET, HELD)):

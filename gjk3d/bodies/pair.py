@@ -16,6 +16,7 @@ from gjk3d.bodies import walk
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.gaps import distance_rows
+from gjk3d.bodies.order import ORDERED
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.broad.tree import box_gaps
 from gjk3d.convex.pairs import Pairs
@@ -199,8 +200,11 @@ class BodyPair:
         if self.in_kernels:
             answer = np.empty(1, dtype=np.int64)
             told = walk.meet_rows(
-                self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, float(margin), 0, 1, walk.bench(), answer
-            )
+                self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, ORDERED, float(margin), 0, 1,
+                walk.bench(), answer,
+            )  # fmt: skip
+        if told == walk.DOUBT and self.in_kernels and margin > 0.0:
+            return self.nearest().lower <= margin or self.held() is not None
         if told != walk.DOUBT:
             # what was moved below the columns' bottom is in the ground, or counts as if it were
             return told in (walk.MEET, walk.HELD, walk.DEEP) or (told == walk.INSIDE and self.held() is not None)
@@ -213,7 +217,7 @@ class BodyPair:
             out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
             distance_rows(
                 self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, float(most), float(np.nextafter(most, inf)),
-                False, 0, 1, walk.bench(), answer, out, flags, parts,
+                ORDERED, 0, 1, walk.bench(), answer, out, flags, parts,
             )  # fmt: skip
             if not flags[0, 3]:
                 row = out[0]
@@ -253,8 +257,12 @@ class BodyPair:
         if held is not None:
             return held.point
         pairs = next((some[met] for some, met in self.pieces() if met.any()), None)
-        row = self.nearest().row if pairs is None else self.solve(pairs[:1], narrow.UNSIGNED)[0][0]
-        point: Array = row[6:9]
+        point: Array = self.nearest().row[6:9] if pairs is None else self.common_point_of(pairs[0])
+        return point
+
+    def common_point_of(self, pair: Ints) -> Array:
+        """Return a point of two parts that meet."""
+        point: Array = self.solve(pair[None], narrow.UNSIGNED)[0][0, 6:9]
         return point
 
     def deepest(self, most: int = LOOKED_AT) -> tuple[Ints, Array]:

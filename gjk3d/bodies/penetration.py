@@ -17,6 +17,7 @@ from gjk3d.bodies.depth import depth, skin_of
 from gjk3d.bodies.inner import Inner, inner
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.order import in_order
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import UnsupportedPair
 from gjk3d.poses import IDENTITY, ROUNDING, composed, inverse, moved, relative
@@ -104,11 +105,23 @@ def _beyond(shape: Shape, mesh: Mesh) -> float:
     return float((most / least).max(initial=0.0)) + 4.0 * ROUNDING * float(np.abs(mesh.vertices).max())
 
 
-def deepest(a: Any, b: Any, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
-    """Enclose how deep either surface lies inside the other."""
-    first, second = skins(a), skins(b)
-    if not any(skin.mesh.is_solid for skin in (*first, *second)):
+Surfaces = tuple[list[Skin], list[Skin]]
+
+
+def surfaces_of(a: Any, b: Any) -> Surfaces:
+    """Return the surfaces of two, at least one of which is closed."""
+    both = skins(a), skins(b)
+    if not any(skin.mesh.is_solid for each in both for skin in each):
         raise UnsupportedPair("penetration: neither is closed, so nothing is inside of either; ask signed_distance")
+    return both
+
+
+def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
+    """Enclose how deep either surface of two things lies inside the other."""
+    first, second = surfaces
+    if not in_order(a, b, row_a, row_b):
+        found = deepest(b, a, (second, first), row_b, row_a, tolerance)
+        return found._replace(points=found.points and found.points[::-1])
     found = Deepest(0.0, 0.0, None, 0.0)
     for one in first:
         for other in second:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
-from gjk3d.bodies.distance import Thing
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.order import Thing
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.convex.planes import planes_of, ray_core
 from gjk3d.geometry.simplex import closest_on_triangle

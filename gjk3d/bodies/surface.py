@@ -299,8 +299,8 @@ class TriangleSurface(Body):
 
         return Triangles(self)
 
-    def _find_order(self) -> tuple[int, int]:
-        return len(self._faces), crc32(self._vertices.tobytes(), crc32(self._faces.tobytes()))
+    def _find_order(self) -> tuple[int, ...]:
+        return len(self._faces), crc32(self._vertices.tobytes(), crc32(self._faces.tobytes())), self._solid
 
     @abstractmethod
     def _like(self, vertices: Any, faces: Ints, **others: Any) -> Mesh:

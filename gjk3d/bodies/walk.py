@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.order import TIED, TURNED
 from gjk3d.bodies.part_tree import (
     ENDLESS,
     OPEN,
@@ -35,6 +36,7 @@ from gjk3d.bodies.traversal import STACK
 from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, relative_pose
+from gjk3d.narrow.pairs import comes_later
 from gjk3d.narrow.room import Room, Solver, room_in, workspace
 from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
 from gjk3d.poses import ROUNDING, WIDTH, check_row
@@ -44,6 +46,7 @@ from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 #: whether one is inside the other; only the long way can tell whether parts meet; the ground is not deep enough
 APART, MEET, HELD, INSIDE, DOUBT, DEEP = range(6)
 NO_POSE = -1
+CLOSE = 2e-9  #: twice the width of a tight distance, in units of the size
 _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
 #: scratch: the stack of nodes and its keys, pose rows and floats of the two parts, room of the solver, one answer, and
@@ -89,6 +92,18 @@ def two_at(a: PartTree, b: PartTree, p: Array, q: Array) -> Two:
     """Return two bodies at pose rows."""
     m = relative_pose(p, _ORIGIN, q, _ORIGIN)
     return Two(a, b, m, ROUNDING * (a.reach + b.reach + max(abs(m[9]), max(abs(m[10]), abs(m[11])))))
+
+
+@kernel
+def two_of_rows(a: PartTree, b: PartTree, rows_a: Array, rows_b: Array, order: int, k: int) -> tuple[Two, bool]:
+    """Return two bodies at pose rows k, a single one serving all, and whether they are turned round.
+
+    Two that tie are equal by their keys, not for certain: so they are turned with their poses.
+    """
+    p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
+    if order == TIED and comes_later(p, q):
+        return two_at(b, a, q, p), True
+    return two_at(a, b, p, q), order == TURNED
 
 
 @kernel
@@ -139,14 +154,17 @@ def _between(x: Two, i: int, j: int) -> float:
 
 
 @kernel
-def leaves_meet(x: Two, i: int, j: int, margin: float, w: Bench) -> int:
-    """Tell whether any parts of two leaves meet; these are then the last."""
+def leaves_meet(x: Two, i: int, j: int, within: float, sure: float, w: Bench) -> int:
+    """Tell whether any parts of two leaves come within ``sure``; these are then the last. Those beyond are in DOUBT."""
     told = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
-            if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > margin:
+            if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > within:
                 continue
-            one = part_meets(parts_at(x, p, q, w), margin, w)
+            c = parts_at(x, p, q, w)
+            one = part_meets(c, within, w)
+            if one == MEET and sure < within and part_meets(c, sure, w) != MEET:
+                one = DOUBT
             if one == MEET:
                 w.last[0], w.last[1] = p, q
                 return MEET
@@ -156,9 +174,15 @@ def leaves_meet(x: Two, i: int, j: int, margin: float, w: Bench) -> int:
 
 @kernel
 def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
-    """Tell whether any parts of two bodies come within a margin: APART, MEET or DOUBT."""
-    within = margin + x.error
-    if w.last[0] >= 0 and part_meets(parts_at(x, w.last[0], w.last[1], w), within, w) == MEET:
+    """Tell whether any parts of two bodies come within a margin: APART, MEET or DOUBT.
+
+    What is so close to a margin that the width of a distance may decide is in DOUBT.
+    """
+    within = sure = margin + x.error
+    if margin > 0.0:
+        close = CLOSE * x.error / ROUNDING
+        within, sure = within + close, max(x.error, margin - close)
+    if w.last[0] >= 0 and part_meets(parts_at(x, w.last[0], w.last[1], w), sure, w) == MEET:
         return MEET
     w.last[0] = -1
     told = APART
@@ -171,7 +195,7 @@ def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
         if nodes_apart(x.m, x.a, i, x.b, j, within):
             continue
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
-            one = leaves_meet(x, i, j, within, w)
+            one = leaves_meet(x, i, j, within, sure, w)
             if one == MEET:
                 return MEET
             told = max(told, one)
@@ -238,20 +262,23 @@ def poses_taken(ma: Array, mb: Array, rows_a: Array, rows_b: Array) -> bool:
 
 @entry
 def meet_rows(
-    a: Given, b: Given, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
-    bench: GivenBench, answer: Ints1,
+    a: Given, b: Given, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, order: int, margin: float, start: int,
+    stop: int, bench: GivenBench, answer: Ints1,
 ) -> int:  # fmt: skip
     """Write what `meet` says at pose rows start to stop, a single one serving all; return the last.
 
-    It is NO_POSE where ``ma`` or ``mb`` is no pose; they may be of no rows, else they become the first rows.
+    It is NO_POSE where ``ma`` or ``mb`` is no pose; they may be of no rows, else they become the first rows. The order
+    is TIED where poses decide which of the two is asked first.
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
     one, two, w, told = of(a), of(b), bench_of(bench), APART
     w.last[0] = -1
     for k in range(start, stop):
-        p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
-        told = meet(two_at(one, two, p, q), margin, w)
+        x, _ = two_of_rows(one, two, rows_a, rows_b, order, k)
+        if order == TIED:
+            w.last[0] = -1  # parts of the one are none of the other
+        told = meet(x, margin, w)
         answer[k] = told
     return told
 

@@ -14,7 +14,7 @@ from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import workspace
 from gjk3d.narrow.solve import FLOATS, INTS
 from gjk3d.shapes.base import Shape
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Bools, Ints
 
 NO_LOG = np.empty(0)
 NO_CACHE = np.empty((0, MEMORY))
@@ -116,6 +116,15 @@ def pair_row(a: Shape, b: Shape, starts: Ints, poses_a: int, poses_b: int) -> In
     )
 
 
+def later(rows: Rows) -> tuple[Array, Array, Bools]:
+    """Return the poses of A and of B row by row, and in which rows A's comes after B's, number by number."""
+    first, second = np.broadcast_arrays(rows.a, rows.b)
+    differ = first != second
+    column = differ.argmax(axis=1)
+    each = np.arange(rows.total)
+    return first, second, differ.any(axis=1) & (first[each, column] > second[each, column])
+
+
 def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
     """Put every row into the order of `ranks`; return which were exchanged: True, False or a mask."""
     rank_a, rank_b = ranks(a, b)
@@ -127,11 +136,7 @@ def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
         if rows.a[0].tolist() <= rows.b[0].tolist():
             return a, b, rows, False
         return b, a, rows._replace(a=rows.b, b=rows.a), True
-    first, second = np.broadcast_arrays(rows.a, rows.b)
-    differ = first != second
-    column = differ.argmax(axis=1)
-    each = np.arange(rows.total)
-    mask = differ.any(axis=1) & (first[each, column] > second[each, column])
+    first, second, mask = later(rows)
     low, high = np.where(mask[:, None], second, first), np.where(mask[:, None], first, second)
     return a, b, rows._replace(a=low, b=high), mask
 

@@ -85,9 +85,13 @@ def allowance_of(claim: Claim, a: Whole, b: Whole) -> Allowed:
     size = 2.0 * (a.size + b.size + far)
     error = Fraction(1e-300 + ROUNDING * size)
     world = Fraction(8 * ulp(max(float(abs(c)) for c in (*claim.point_a, *claim.point_b, *a.origin, *b.origin))))
-    curved = claim.upper <= 0 or any(part.curved or part.radius_high for x in (a, b) for part in x.union.parts)
-    promised = Fraction(_PROMISED[curved] * size) + 16 * error
-    return Allowed(error, error + world, 2 * promised, 2 * error + world, promised)
+    parts = [part for x in (a, b) for part in x.union.parts]
+    curved = any(part.curved for part in parts)
+    wide = claim.upper <= 0 or curved or any(part.radius_high for part in parts)
+    promised = Fraction(_PROMISED[wide] * size) + 16 * error
+    # what is curved is known to its width only, and with it the point on the other, by the sign law
+    points = max(promised, claim.upper - claim.lower) if curved and claim.upper > 0 else 2 * error
+    return Allowed(error, error + world, 2 * promised, points + world, promised)
 
 
 def sqrt_of(v: FractionVec) -> Fraction:
@@ -184,8 +188,9 @@ def _judge_near(case: Case, claim: Claim, a: Whole, b: Whole, off: list[Fraction
 def _pair_there(claim: Claim, a: Whole, b: Whole) -> tuple[int, int] | None:
     """Return two parts about the witness points that are proven to be so near, or so deep in each other."""
     ends = (claim.point_a, claim.point_b) if claim.upper > 0 else (_middle(claim),) * 2
-    for i in a.union.about(ends[0], _noise(a, b))[:_MOST_NEAR]:
-        for j in b.union.about(ends[1], _noise(a, b))[:_MOST_NEAR]:
+    within = max(_noise(a, b), float_above(allowance_of(claim, a, b).points))
+    for i in a.union.about(ends[0], within)[:_MOST_NEAR]:
+        for j in b.union.about(ends[1], within)[:_MOST_NEAR]:
             if is_near(a.union.parts[i], b.union.parts[j], claim.upper, _floats(claim.normal)):
                 return i, j
     return None

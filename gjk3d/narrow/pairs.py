@@ -25,11 +25,11 @@ SIDES = FLOAT_HEAD + 4  #: of the floats of a half-space behind its normal and o
 
 
 @kernel
-def later(poses: Array, i: int, j: int) -> bool:
-    """Tell whether pose i comes after pose j, number by number."""
-    for c in range(poses.shape[1]):
-        if poses[i, c] != poses[j, c]:
-            return bool(poses[i, c] > poses[j, c])
+def comes_later(p: Array, q: Array) -> bool:
+    """Tell whether a pose row comes after another, number by number."""
+    for c in range(p.shape[0]):
+        if p[c] != q[c]:
+            return bool(p[c] > q[c])
     return False
 
 
@@ -54,7 +54,7 @@ def exchanged(pairs: Ints, r: int, k: int, poses: Array) -> bool:
     first, second = pairs[r, _RANK], pairs[r, 5 + _RANK]
     if first != second:
         return bool(first > second)
-    return later(poses, pose_of(pairs, r, plain(0), k), pose_of(pairs, r, plain(5), k))
+    return comes_later(poses[pose_of(pairs, r, plain(0), k)], poses[pose_of(pairs, r, plain(5), k)])
 
 
 @kernel

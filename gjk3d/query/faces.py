@@ -6,9 +6,10 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from gjk3d.bodies.distance import in_order, pair_of
+from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.order import in_order
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.parts import Triangles
 from gjk3d.errors import ShapeError, UnsupportedPair
@@ -204,7 +205,7 @@ def _one(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[BodyPair, bool, Arra
         raise ShapeError("this is for one pair of poses: pass single ones")
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
         raise UnsupportedPair("a half-space or a plane has no faces to meet: ask collide or signed_distance")
-    swap = not in_order(a, b)
+    swap = not in_order(a, b, rows.a[0], rows.b[0])
     if swap:
         a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
     return pair_of(a, b, relative(rows.a[0], rows.b[0])), swap, rows.a[0]

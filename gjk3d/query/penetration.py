@@ -31,6 +31,10 @@ class Penetration(NamedTuple):
         Where that is, in world axes: a point of one surface, inside the other, and the nearest point of the other's;
         ``point_b - point_a == -depth * normal``.
 
+    Notes
+    -----
+    Of two that are proven apart ``upper`` is 0.
+
     Examples
     --------
     >>> import gjk3d as gk
@@ -53,7 +57,7 @@ class Penetration(NamedTuple):
 
     def __repr__(self) -> str:
         if self.normal is None:
-            return f"Penetration: none, at most {self.upper:.3g}"
+            return f"Penetration: none, at most {self.upper:.3g}" if self.upper else "Penetration: none"
         x, y, z = self.normal + 0.0
         return f"Penetration: {told(self.lower, self.upper, 9)} along ({x:.4g}, {y:.4g}, {z:.4g})"
 
@@ -105,14 +109,17 @@ def penetration(
     >>> gk.penetration(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose).depth
     0.25
     """
-    from gjk3d.bodies.penetration import deepest  # bodies are loaded when they are asked about
+    from gjk3d.bodies.penetration import deepest, surfaces_of  # bodies are loaded when they are asked about
 
-    _, rows = question(a, b, pose_a, pose_b)
+    way, rows = question(a, b, pose_a, pose_b)
     if rows.stacked:
         raise ShapeError("penetration is of one pair of poses: pass single ones")
     if not _FINEST <= tol <= 1.0:
         raise ShapeError(f"tol is {tol!r}: give a width from {_FINEST} to 1, relative to the depth")
-    found = deepest(a, b, rows.a[0], rows.b[0], float(tol))
+    surfaces = surfaces_of(a, b)
+    if not way.collide(a, b, rows, 0.0)[0]:  # proven apart
+        return Penetration(0.0, 0.0, 0.0, None, None, None)
+    found = deepest(a, b, surfaces, rows.a[0], rows.b[0], float(tol))
     lower = max(0.0, found.known - found.slack)
     if found.points is None:
         return Penetration(0.0, 0.0, found.upper, None, None, None)

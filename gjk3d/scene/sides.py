@@ -10,7 +10,7 @@ from gjk3d.broad.search import near
 from gjk3d.convex.boxes import placed_box
 from gjk3d.geometry.vec3 import dot, offset, turn
 from gjk3d.narrow.cores import Cores, cores_at
-from gjk3d.narrow.pairs import SIDES, normal_of
+from gjk3d.narrow.pairs import SIDES, comes_later, normal_of
 from gjk3d.shapes.layout import FLOAT_HEAD, Core
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
@@ -62,15 +62,6 @@ def number_at(side: Side, slot: int) -> int:
 def core_of(shapes: Shapes, number: int) -> Core:
     """Return a shape by its number."""
     return Core(shapes.ints[shapes.table[number, _INTS] :], shapes.floats[shapes.table[number, _FLOATS] :])
-
-
-@kernel
-def comes_later(p: Array, q: Array) -> bool:
-    """Tell whether a pose comes after another, number by number."""
-    for c in range(p.shape[0]):
-        if p[c] != q[c]:
-            return bool(p[c] > q[c])
-    return False
 
 
 @kernel

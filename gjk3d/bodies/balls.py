@@ -8,6 +8,7 @@ side, as bundle methods do (Lemaréchal, Nondifferentiable optimization, 1989, 3
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,29 +25,32 @@ _ENOUGH = 1e-3  #: length of a step that ends the climb, in units of the sum
 _SHORTER = 0.6
 
 
+class Skin(NamedTuple):
+    """The tree of a closed surface."""
+
+    boxes: Array
+    links: Ints
+    corners: Array
+
+
 @kernel
-def _room(
-    p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints, keys: Array
-) -> tuple[float, Vec3]:
+def _room(p: Vec3, s: Skin, noise: float, stack: Ints, keys: Array) -> tuple[float, Vec3]:
     """Return how far a point is inside of a closed surface, negative where it is not, and the direction inwards."""
-    square, _, foot = to_point(p, 1e150, boxes, links, corners, stack, keys)
+    square, _, foot = to_point(p, 1e150, s.boxes, s.links, s.corners, stack, keys)
     d = sqrt(square)
-    if d > 4.0 * noise and not is_inside(p, boxes, links, corners, noise, stack):
+    if d > 4.0 * noise and not is_inside(p, s.boxes, s.links, s.corners, noise, stack):
         return -d, (0.0, 0.0, 0.0)
     f = 1.0 / d if d > 4.0 * noise else 0.0
     return d, (f * (p[0] - foot[0]), f * (p[1] - foot[1]), f * (p[2] - foot[2]))
 
 
 @kernel
-def _both(
-    m: Rigid, p: Vec3, noise: float, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array, stack: Ints,
-    keys: Array,
-) -> tuple[float, Vec3]:  # fmt: skip
+def _both(m: Rigid, p: Vec3, noise: float, a: Skin, b: Skin, stack: Ints, keys: Array) -> tuple[float, Vec3]:
     """Return the sum of both radii about a point of A's frame, negative where not both hold it, and where it grows."""
-    own, way = _room(p, ba, la, ca, noise, stack, keys)
+    own, way = _room(p, a, noise, stack, keys)
     if own < 0.0:
         return own, way
-    other, back = _room(turn_back(m, sub(p, offset(m))), bb, lb, cb, noise, stack, keys)
+    other, back = _room(turn_back(m, sub(p, offset(m))), b, noise, stack, keys)
     if other < 0.0:
         return other, back
     back = turn(m, back)
@@ -59,8 +63,8 @@ def climb(
     keys: Array1, place: Array1,
 ) -> float:  # fmt: skip
     """Return the greatest sum of both radii found, 0 where ``place`` is not in both; ``place`` becomes the middle."""
-    p = (place[0], place[1], place[2])
-    best, way = _both(m, p, noise, ba, la, ca, bb, lb, cb, stack, keys)
+    a, b, p = Skin(ba, la, ca), Skin(bb, lb, cb), (place[0], place[1], place[2])
+    best, way = _both(m, p, noise, a, b, stack, keys)
     step = best
     for _ in range(_STEPS):
         length = sqrt(dot(way, way))
@@ -68,7 +72,7 @@ def climb(
             break
         f = step / length
         q = (p[0] + f * way[0], p[1] + f * way[1], p[2] + f * way[2])
-        found, there = _both(m, q, noise, ba, la, ca, bb, lb, cb, stack, keys)
+        found, there = _both(m, q, noise, a, b, stack, keys)
         if found > best:
             best, p, way = found, q, there
             continue

@@ -158,7 +158,7 @@ class Cell(NamedTuple):
         """The first pair that no kernel answers."""
         return self.hosts[-1].last if self.hosts else len(self.layout.pairs)
 
-    def of(self, host: Host) -> Layout:
+    def layout_of(self, host: Host) -> Layout:
         """Return the layout of the pairs of a host."""
         behind = len(self.layout.pairs)
         return self.general._replace(pairs=self.general.pairs[host.first - behind : host.last - behind])

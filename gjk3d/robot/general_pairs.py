@@ -160,7 +160,7 @@ def _told(host: Host, count: int) -> Ints:
 def _asked_of_tree(cell: Cell, host: Host) -> Any:
     """Return what `meet_many` takes behind the configurations, as far as the scratch."""
     margins = np.ascontiguousarray(cell.margins[host.first : host.last])
-    return *cell.robot._chain, *cell.of(host), *cell.guests, cell.body(host), margins, *cell.frames(), bench()
+    return *cell.robot._chain, *cell.layout_of(host), *cell.guests, cell.body(host), margins, *cell.frames(), bench()
 
 
 def _rest(cell: Cell) -> Layout:
@@ -215,7 +215,7 @@ def _tree_hits(cell: Cell, host: Host, rows: Array, workers: int) -> Ints:
 
 def _tree_touches(cell: Cell, host: Host, rows: Array, some: Ints) -> Bools:
     """Tell of each configuration, and of some pairs of a host, whether the two touch, margins left out."""
-    layout = cell.of(host)
+    layout = cell.layout_of(host)
     layout = layout._replace(pairs=np.ascontiguousarray(layout.pairs[some - host.first]))
     told = np.empty((len(rows), len(some)), dtype=np.int64)
     asked: Any = (
@@ -237,7 +237,7 @@ def _tree_gaps(cell: Cell, host: Host, rows: Array, most: Array, best: Array | N
     told, pairs = _told(host, len(rows)), host.last - host.first
     out = np.empty((len(rows), pairs, narrow.FLOATS))
     gaps_many(
-        *cell.robot._chain, rows, *cell.of(host), *cell.guests, cell.body(host), np.ascontiguousarray(most),
+        *cell.robot._chain, rows, *cell.layout_of(host), *cell.guests, cell.body(host), np.ascontiguousarray(most),
         np.full(len(rows), inf) if best is None else best.copy(), best is not None, *cell.frames(), bench(), 0,
         len(rows), out, np.empty((pairs, narrow.INTS), dtype=np.int64), told,
     )  # fmt: skip

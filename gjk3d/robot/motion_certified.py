@@ -205,7 +205,7 @@ def certified(cell: Cell, first: Array, second: Array, tolerance: float, workers
             left.append(range(host.first, host.last))
             continue
         more = found[0].copy(), found[1].copy(), found[2].copy(), found[3].copy()
-        _walk(cell, cell.of(host), host, bounds, first, second, _until(found), tolerance, workers, more)
+        _walk(cell, cell.layout_of(host), host, bounds, first, second, _until(found), tolerance, workers, more)
         more[3][:] += host.first
         for e in np.flatnonzero(more[0] != PROVEN).tolist():
             _add(found, e, more[0][e], more[1][e], more[2][e], more[3][e], tolerance)

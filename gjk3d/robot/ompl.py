@@ -7,6 +7,7 @@ OMPL asks Python once for each motion, and the whole motion is then answered in 
 from __future__ import annotations
 
 import ctypes
+import gc
 from collections.abc import Callable, Sequence
 from math import pi
 from threading import Lock
@@ -34,6 +35,26 @@ except ImportError as reason:
 
 #: planners that read how far a motion was valid, which OMPL's Python bindings never hand back from a validator
 REFUSED = ("KPIECE1", "BKPIECE1", "LBKPIECE1", "PDST", "RLRT", "BiRLRT")
+
+
+def _setup_of(space: Any) -> tuple[Any, Any]:
+    """Return OMPL's setup of a space, and its space information, both out of the garbage collector's sight.
+
+    What OMPL 2.0.1 answers the collector for these two is objects that are gone, which the collector then counts down:
+    ``og.SimpleSetup(space); gc.collect()`` reads freed memory, and may write to it. There is one wrapper of each as
+    long as it is held.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        setup = og.SimpleSetup(space)
+        information = setup.getSpaceInformation()
+        for each in (setup, information):
+            ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(each))
+    finally:
+        if collecting:
+            gc.enable()
+    return setup, information
 
 
 class _Numbers:
@@ -175,10 +196,10 @@ class Planning:
         self._questions = _Questions(
             checker, self.space, columns, self._rest, certify=certify, resolution=resolution, tolerance=tolerance
         )
-        self.setup = og.SimpleSetup(self.space)
+        self.setup, self._information = _setup_of(self.space)
         self._validator = MotionValidator(self)
         self.setup.setStateValidityChecker(self.state_checker())
-        self.setup.getSpaceInformation().setMotionValidator(self._validator)
+        self._information.setMotionValidator(self._validator)
 
     @property
     def motions(self) -> int:

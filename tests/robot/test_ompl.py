@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -228,3 +229,25 @@ def test_without_ompl():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "ImportError: gjk3d.robot.ompl needs OMPL 2" in done.stderr
     assert "pip install gjk3d[plan]" in done.stderr
+
+
+def test_the_garbage_collector_finds_nothing_that_is_gone():
+    """What is freed is overwritten at once there, so that whoever still reads it falls."""
+    code = """
+import gc
+import gjk3d as gk
+from gjk3d.robot.ompl import ClearanceObjective, Planning
+robot = gk.robot.Robot.example()
+planning = Planning(gk.robot.Checker(robot))
+gc.collect()
+planning.setup.setOptimizationObjective(ClearanceObjective(planning, 0.5))
+gc.collect()
+print(planning.plan([0.0, 0.0], [0.5, 0.5], seconds=5.0) is not None)
+gc.collect()
+del planning
+gc.collect()
+"""
+    overwritten = {**os.environ, "PYTHONMALLOC": "debug"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=overwritten)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "True"

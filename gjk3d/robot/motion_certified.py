@@ -337,5 +337,5 @@ def _general_ways(arms: Arms, turn: Array, slide: Array) -> Array:
     steps, counts = arms.steps, np.diff(arms.begins)
     each = slide[steps] + turn[steps] * arms.arms.min(axis=0)
     of = np.repeat(np.arange(len(counts)), counts)
-    total: Array = np.bincount(of, weights=each, minlength=len(counts)).astype(np.float64)
+    total: Array = np.bincount(owner, weights=each, minlength=len(counts)).astype(np.float64)
     return total

@@ -75,7 +75,7 @@ def test_what_a_closed_mesh_holds_stays_in_its_sweep() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(UnboundedShapeError, match=r"without end; take gjk3d\.Mesh"):
+    with pytest.raises(UnboundedShapeError, match=r"without end; give it a bottom, or take gjk3d\.Mesh"):
         gk.Swept(every_kind.ground().body, (1, 0, 0))
     solid = every_kind.closed().body
     with pytest.raises(ShapeError, match="motion is"):

@@ -336,6 +336,6 @@ def _general_ways(arms: Arms, turn: Array, slide: Array) -> Array:
     """Return how far the two of each pair move against each other at most."""
     steps, counts = arms.steps, np.diff(arms.begins)
     each = slide[steps] + turn[steps] * arms.arms.min(axis=0)
-    of = np.repeat(np.arange(len(counts)), counts)
+    owner = np.repeat(np.arange(len(counts)), counts)
     total: Array = np.bincount(owner, weights=each, minlength=len(counts)).astype(np.float64)
     return total

@@ -12,11 +12,13 @@ from collections.abc import Iterator
 from math import cos, pi
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 HERE = Path(__file__).parent
+PARTS = HERE / "golden" / "bodies" / "parts"
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "tests"), str(HERE.parent / "tests" / "bodies")]
 
 import fits  # noqa: E402
@@ -105,8 +107,13 @@ def placed(vertices: Any, faces: Any, pose: Any) -> Any:
 
 
 def written(mesh: Any) -> dict[str, Any]:
-    """Return a mesh as the cases have it."""
-    return {"shape": "Mesh", "vertices": mesh.vertices.tolist(), "faces": mesh.faces.tolist()}
+    """Return a mesh as the cases have it: by the name of a file, which many share, after its content."""
+    part = {"shape": "Mesh", "vertices": mesh.vertices.tolist(), "faces": mesh.faces.tolist()}
+    text = json.dumps(hexed(part)) + "\n"
+    name = f"{crc32(text.encode()):08x}"
+    PARTS.mkdir(exist_ok=True)
+    (PARTS / f"{name}.json").write_text(text)
+    return {"part": name}
 
 
 def main() -> None:

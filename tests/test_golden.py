@@ -31,6 +31,8 @@ def numbers(value):
 
 
 def shape(case):
+    if "part" in case:
+        case = json.loads((DATA / "golden" / "bodies" / "parts" / f"{case['part']}.json").read_text())
     given = {k: v if k == "faces" else numbers(v) for k, v in case.items() if k != "shape"}
     return getattr(gk, case["shape"])(**given)
 

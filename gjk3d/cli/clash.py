@@ -261,7 +261,7 @@ def _print(report: Report, top: int) -> None:
         ["#", "kind", *["status"][: int(known)], "A", "B", deep, distance, volume, "decided by"],
         right=("#", deep, distance, volume),
         names=("A", "B"),
-        spare=("decided by", volume),
+        spare=("decided by", volume, deep),
     )
     for item in rows[:top]:
         table.add(*_cells(item, known))

@@ -161,6 +161,7 @@ class Bar:
 
 _GAPS = (3, 2)  #: between columns: where there is room, and where there is not
 _READABLE = 16  #: letters of a name that it is worth to leave a column out for
+_NARROW = 80  #: letters of a line that is no row, in terminals narrower than that, too
 _LEAST = 8  #: letters of a name that are left in the narrowest terminal
 _CUT = "…"
 
@@ -213,7 +214,7 @@ class Table:
         done = ["names shortened"] if short != widths else []
         done += [f"without {', '.join(left_out)}"] if left_out else []
         if done:
-            lines.append(f"({', '.join(done)}: wider or piped it has all)")
+            lines += textwrap.wrap(f"({', '.join(done)}: wider or piped it has all)", max(room, _NARROW))
         return lines
 
     def _fit(self, widths: dict[str, int], room: int) -> dict[str, int]:

@@ -6,7 +6,6 @@ where it is exact.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 
 from .bodies import bumpy, cloud, ground, voxels
+from .table_file import table_parser, write_table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bodies"))
 import fits
@@ -82,10 +82,8 @@ def row(case: Case, rounds: int) -> str:
 
 def main(given: list[str] | None = None) -> int:
     """Write a Markdown table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.depths", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser = table_parser("tests.benchmarks.depths", __doc__, 5)
     parser.add_argument("--largest", type=int, default=10**4, help="triangles of a mesh, up to a hundred thousand")
-    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
     arguments = parser.parse_args(given)
     lines = [
         "# Depth and penetration of bodies",
@@ -98,11 +96,7 @@ def main(given: list[str] | None = None) -> int:
     for case in cases(arguments.largest):
         lines.append(row(case, arguments.rounds))
         print(lines[-1], file=sys.stderr, flush=True)
-    text = "\n".join([*lines, ""])
-    if arguments.out:
-        arguments.out.write_text(text)
-    else:
-        print(text)
+    write_table(lines, arguments.out)
     return 0
 
 

@@ -8,10 +8,8 @@ CPU time of one thread, medians over rounds in which all take turns; pinocchio i
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import coal
@@ -22,6 +20,7 @@ import gjk3d as gk
 from gjk3d.robot import Checker, Robot
 
 from .robots import SHARE, SRDFS, URDFS, Peer, cycled, some
+from .table_file import table_parser, write_table
 from .timing import QUICK, Plan, Task, measure
 
 NAME, BASE = "panda", "panda_link0"
@@ -141,11 +140,9 @@ def rows(count: int, plan: Plan) -> Iterator[str]:
 
 def main(given: list[str] | None = None) -> int:
     """Write a Markdown table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.robots_clouds", description=__doc__)
+    parser = table_parser("tests.benchmarks.robots_clouds", __doc__, 7)
     parser.add_argument("--points", type=int, nargs="+", default=[10**4, 10**5])
-    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--quick", action="store_true", help="to see that all works")
-    parser.add_argument("--out", type=Path, help="the Markdown file; without it, standard output")
     arguments = parser.parse_args(given)
     plan = QUICK if arguments.quick else Plan(arguments.rounds, 0.01, 0.02, 3.0)
     lines = [
@@ -161,11 +158,7 @@ def main(given: list[str] | None = None) -> int:
         for line in rows(count, plan):
             print(line, file=sys.stderr, flush=True)
             lines.append(line)
-    text = "\n".join([*lines, ""])
-    if arguments.out:
-        arguments.out.write_text(text)
-    else:
-        print(text)
+    write_table(lines, arguments.out)
     return 0
 
 

@@ -128,6 +128,15 @@ def cases():
         at, "signed_distance", ("OVERLAPPING", *around(float(depth), 4)),
         "closed form: the pin's lower end over the plate's middle plane, less the pin's radius and half the plate",
     )  # fmt: skip
+    tilted = [[1.0, 0.0, 0.0, 0.0], [0.0, 0.8, -0.6, 0.2], [0.0, 0.6, 0.8, 0.5], [0.0, 0.0, 0.0, 1.0]]
+    yield (
+        "tilted-cylinder-in-a-slab",
+        "the depth was narrower than the surface of chords that its certificate keeps could show",
+        {"shape": "Box", "extents": [4.0, 4.0, 1.0]},
+        {"shape": "Cylinder", "radius": 0.5, "height": 1.0},
+        tilted, "signed_distance", ("OVERLAPPING", *around(-0.7, 8)),
+        "closed form: half the slab, 0.8 of half the height and 0.6 of the radius, less how high the cylinder is",
+    )  # fmt: skip
     yield from mesh_cases()
 
 

@@ -30,6 +30,12 @@ def placed(turns, places):
     return poses
 
 
+def along(a, b):
+    """Return the pose whose z axis goes from one point to another, at their middle."""
+    turn = Rotation.align_vectors((b - a)[None], np.array([[0.0, 0.0, 1.0]]))[0]
+    return placed(Rotation.concatenate([turn]), ((a + b) / 2)[None])[0]
+
+
 def steered(scene, way):
     """Return which way to fly: as before, a little more ahead, and away from all that is near, the nearest most."""
     push = np.zeros(3)
@@ -68,26 +74,23 @@ def fly(seed=3):
 
 def draw(scene, path, file):
     """Draw the path, and the rocks that are near it at the end, the nearest in colour."""
-    import pyvista as pv
-
-    gk.viz.check_rendering()
     trace = gk.Scene()  # the path as a scene of its own
     for k, (a, b) in enumerate(pairwise(path)):
         trace.add(f"{k}", gk.Segment(a, b), group="ship")  # which rocks may meet
     near = {a: row.distance for a, _, row in reversed(list(scene.closest(trace, within=SHOWN))) if a != "ship"}
-    plotter = pv.Plotter(off_screen=True, window_size=[1400, 760], lighting="light kit")
-    plotter.enable_anti_aliasing("ssaa")
-    plotter.set_background("white")
-    for colour, opacity, low, high in ((ROCK, 0.25, NEAR, SHOWN), (CLOSE, 1.0, -SHOWN, NEAR)):
-        some = [name for name in near if low < near[name] <= high]
-        bodies = [gk.viz.to_pyvista(scene.shape(name), scene.pose(name)) for name in some]
-        plotter.add_mesh(pv.merge(bodies), color=colour, opacity=opacity)
-    plotter.add_mesh(pv.Spline(path, 400).tube(radius=0.1), color=PATH)
-    plotter.add_mesh(gk.viz.to_pyvista(SHIP, scene.pose("ship")), color=INK)
-    plotter.camera_position = [(22.0, -46.0, 20.0), (22.0, 0.0, 1.6), (0, 0, 1)]
-    plotter.camera.view_angle = 30
-    plotter.screenshot(file)
-    plotter.close()
+    some = [[name for name in near if low < near[name] <= high] for low, high in ((-SHOWN, NEAR), (NEAR, SHOWN))]
+    close, far = ([(scene.shape(name), scene.pose(name)) for name in names] for names in some)
+    way = [gk.Capsule(0.1, float(np.linalg.norm(b - a))) for a, b in pairwise(path)]
+    gk.viz.show(
+        [far, close, [(shape, along(a, b)) for shape, (a, b) in zip(way, pairwise(path), strict=True)],
+         (SHIP, scene.pose("ship"))],
+        colors=(ROCK, CLOSE, PATH, INK),
+        opacity=(0.35, 1.0, 1.0, 1.0),
+        names=(f"rocks within {SHOWN} of the way", f"rocks within {NEAR}, from which it turns away", "way", "ship"),
+        title=f"{len(way)} steps among {COUNT} rocks, no one hit",
+        view=(0.0, -0.92, 0.38),
+        path=file,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

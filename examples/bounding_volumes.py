@@ -67,29 +67,12 @@ def compare(hull, poses):
 
 def picture(mesh, hull, pose, path):
     """Draw the airplane at one pose in each of its volumes."""
-    import pyvista as pv
-
-    gk.viz.check_rendering()
-    plotter = pv.Plotter(off_screen=True, window_size=[1560, 600], shape=(1, 3), border=False, lighting="light kit")
-    placed = gk.viz.to_pyvista(mesh).transform(pose, inplace=False)
-    for k, (name, fit) in enumerate(VOLUMES):
+    plotter = gk.viz.plotter((1, 3), (1200, 440), off_screen=True)
+    for column, (name, fit) in enumerate(VOLUMES):
         volume = fit(hull, pose)
-        plotter.subplot(0, k)
-        plotter.set_background("white")
-        plotter.add_mesh(placed, color="#8A949C", ambient=0.2, smooth_shading=True, split_sharp_edges=True)
-        body = gk.viz.to_pyvista(volume.shape)
-        plotter.add_mesh(body, color=COLORS[k], opacity=0.22, smooth_shading=name == "ball")
-        if name != "ball":
-            edges = body.extract_feature_edges(20.0, boundary_edges=False, non_manifold_edges=False)
-            plotter.add_mesh(edges, color=COLORS[k], line_width=4)
-        wasted = f"{name}: {volume.volume / hull.volume:.1f} times the hull"
-        plotter.add_text(wasted, position=(0.18, 0.92), viewport=True, font_size=15, color="#202124")
-        ball = gk.bounding_sphere(hull, pose)
-        plotter.camera.focal_point = ball.center + (0.0, 0.0, 0.08 * ball.radius)  # room for the words
-        plotter.camera.position = ball.center + ball.radius * np.array([4.2, -4.8, 1.6])
-        plotter.camera.up = (0.0, 0.0, 1.0)
-        plotter.camera.view_angle = 26.0
-        plotter.reset_camera_clipping_range()
+        plotter.subplot(0, column)
+        title = f"{name}: {volume.volume / hull.volume:.1f} times the hull"
+        gk.viz.plot(volume, plotter, of=mesh, pose=pose, colors=COLORS[column], title=title, view=(4.2, -4.8, 1.6))
     plotter.screenshot(path)
     plotter.close()
 

@@ -13,7 +13,7 @@ import gjk3d as gk
 TABLE, CRATE = gk.Box((0.9, 0.7, 0.04)), gk.Box((0.4, 0.3, 0.24))
 TURN = Rotation.from_euler("z", 25, degrees=True)
 START, STEP, TIPS = 0.16, 0.03, (3, 10, 20)  #: metres, degrees
-TOP, SIDE, PATCH, INK = "#B9A98F", "#0072B2", "#D55E00", "#202124"
+PLUMB = "#CC79A7"
 
 
 def standing(x):
@@ -75,35 +75,18 @@ def slide():
 
 
 def draw(story, file):
-    """Draw four moments: the crate as glass, the patch under it, and its centre with a plumb line."""
-    import pyvista as pv
-
-    gk.viz.check_rendering()
+    """Draw four moments: the patch under the crate, and its centre with a plumb line."""
     before = [k for k, (_, touch, _) in enumerate(story) if touch.count > 2]
     moments = [story[k] for k in (0, before[len(before) // 2], before[-1], len(story) - 1)]
-    plotter = pv.Plotter(off_screen=True, window_size=[1400, 760], shape=(2, 2), lighting="light kit", border=False)
-    plotter.enable_anti_aliasing("ssaa")
+    plotter = gk.viz.plotter((2, 2), (1200, 900), off_screen=True)
     for k, (pose, touch, text) in enumerate(moments):
         plotter.subplot(k // 2, k % 2)
-        plotter.set_background("white")
-        plotter.add_mesh(gk.viz.to_pyvista(TABLE), color=TOP, ambient=0.25)
-        crate = gk.viz.to_pyvista(CRATE, pose)
-        plotter.add_mesh(crate, color=SIDE, opacity=0.12)
-        plotter.add_mesh(crate.extract_feature_edges(20), color=SIDE, line_width=3)
-        points = touch.points + (0, 0, 5e-4)
-        if touch.count > 2:
-            plotter.add_mesh(pv.PolyData(points, faces=[len(points), *range(len(points))]), color=PATCH, lighting=False)
-        plotter.add_mesh(pv.MultipleLines([*points, points[0]]), color=PATCH, line_width=7)
-        for point in points:
-            plotter.add_mesh(pv.Sphere(radius=0.011, center=point), color=INK)
         center = pose[:3, 3]
-        foot = np.array([*center[:2], TABLE.extents[2] / 2 + 1e-3])
-        plotter.add_mesh(pv.Sphere(radius=0.012, center=center), color=SIDE)
-        plotter.add_mesh(pv.Line(center, foot), color=SIDE, line_width=3)
-        plotter.add_mesh(pv.Sphere(radius=0.007, center=foot), color=SIDE)
-        plotter.add_text(text, position=(0.05, 0.06), viewport=True, font_size=15, color=INK)
-        plotter.camera_position = [(1.75, -1.35, 1.0), (0.25, 0.0, 0.03), (0, 0, 1)]
-        plotter.camera.view_angle = 19
+        foot = np.array([*center[:2], TABLE.extents[2] / 2])
+        plumb = [gk.Segment(center, foot), gk.Point(center)]
+        look = {"view": (0.78, -0.6, 0.45), "focus": ((0.25, 0.0, 0.05), 0.5)}
+        gk.viz.plot(touch, plotter, title=text, names=("table", "crate"), **look)
+        gk.viz.plot([plumb], plotter, colors=PLUMB, names="plumb line from its centre", **look)
     plotter.screenshot(file)
     plotter.close()
 

@@ -13,8 +13,6 @@ PLATE = gk.Box((0.004, 0.6, 0.5))
 #: its tip points along x; it flies 3 m in a second, and yaws and rolls on the way
 START = np.array([[0.0, 0.0, 1.0, -1.5], [0.0, 1.0, 0.0, 0.1], [-1.0, 0.0, 0.0, -0.05], [0.0, 0.0, 0.0, 1.0]])
 FLIGHT = gk.Motion(START, linear=(3.0, -0.15, 0.1), angular=(9.0, 0.4, 1.2))
-ORANGE, GREEN, RED, INK = "#E69F00", "#009E73", "#C8102E", "#202124"
-SIZE = (1400, 560)
 
 
 def sampled(steps):
@@ -23,27 +21,16 @@ def sampled(steps):
 
 
 def draw(impact, path):
-    """Save the plate, the dart's ghost along its way, and the dart where it hits."""
-    import pyvista as pv
-
-    plotter = pv.Plotter(off_screen=True, window_size=[2 * s for s in SIZE], lighting="light kit")
-    plotter.set_background("white")
-    look = {"smooth_shading": True, "split_sharp_edges": True, "ambient": 0.15}
-    plotter.add_mesh(gk.viz.to_pyvista(PLATE), color=GREEN, **look)
-    times = np.append(np.linspace(0.0, 1.0, 12), impact.free_until)
-    for time, pose in zip(times, FLIGHT.at(times), strict=True):
-        dart = gk.viz.to_pyvista(DART).transform(pose, inplace=False)
-        hit = time == impact.free_until
-        plotter.add_mesh(dart, color=ORANGE, opacity=1.0 if hit else 0.35 if time < impact.free_until else 0.08, **look)
-    plotter.add_mesh(pv.Sphere(radius=0.012, center=impact.point_b), color=RED)
-    plotter.add_text(
-        f"first contact at {impact.time[1]:.6f} of the way; orange: the way until then, proven free; pale: never flown",
-        position=(0.02, 0.9), viewport=True, font_size=20, color=INK,
-    )  # fmt: skip
-    plotter.camera_position = [(-0.9, -2.5, 0.75), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)]
-    plotter.camera.zoom(1.1)
-    plotter.screenshot(path)
-    plotter.close()
+    """Save the plate, the dart's ghosts along its way, and the dart where it hits."""
+    gk.viz.show(
+        impact,
+        path=path,
+        names=("dart", "plate, 4 mm thin"),
+        title="A dart at 3 m/s: no sample need be in the plate",
+        ghosts=12,
+        view=(-0.5, -0.8, 0.3),
+        focus=((-0.4, 0.03, 0.02), 0.62),
+    )
 
 
 def main():

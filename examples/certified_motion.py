@@ -1,6 +1,6 @@
 """Prove that a motion of a robot is free, and find the contact that samples step over.
 
-The arm of data/arm goes along its path. A rod as thin as a wire hangs where the gripper passes. Samples of the path
+The arm of data/arm goes along its path. A wire of no thickness hangs where the gripper passes. Samples of the path
 miss it; the proof does not, and says between which two parameters the first contact lies.
 """
 
@@ -13,8 +13,7 @@ import numpy as np
 import gjk3d as gk
 
 DATA = Path(__file__).parents[1] / "data" / "arm"
-GREY, BLUE, ORANGE, RED = "#8C8C8C", "#56B4E9", "#E69F00", "#D55E00"
-ROD = gk.Cylinder(0.0005, 0.4)  #: half a millimetre, in metres
+WIRE = gk.Segment((0, 0, -0.2), (0, 0, 0.2))  #: of no thickness, in metres
 PLACE = np.eye(4)
 PLACE[:3, 3] = 0.36, 0.41, 0.75
 
@@ -40,24 +39,9 @@ def say(what, checker, path, **how):
     return answer
 
 
-def picture(robot, around, path, hit, file):
-    """Draw the arm where it starts, where it meets the rod, and where it would end."""
-    import pyvista as pv
-
-    plotter = pv.Plotter(off_screen=True, window_size=(1200, 900))
-    plotter.set_background("white")
-    for name, (shape, pose) in around.items():
-        color, opacity = (RED, 1.0) if name == "rod" else (GREY, 0.25)
-        shown = gk.Cylinder(0.004, 0.4) if name == "rod" else shape  # so that it is seen
-        plotter.add_mesh(gk.viz.to_pyvista(shown).transform(pose, inplace=False), color=color, opacity=opacity)
-    for q, color, opacity in ((path[0], BLUE, 0.25), (path[-1], BLUE, 0.25), (hit, ORANGE, 1.0)):
-        poses = robot.link_poses(q)
-        for body in robot.bodies:
-            mesh = gk.viz.to_pyvista(body.shape).transform(poses[body.link] @ body.pose, inplace=False)
-            plotter.add_mesh(mesh, color=color, opacity=opacity, smooth_shading=True, split_sharp_edges=True)
-    plotter.camera_position = [(2.3, -1.7, 1.5), (0.3, 0.0, 0.35), (0.0, 0.0, 1.0)]
-    plotter.screenshot(file)
-    plotter.close()
+def picture(checker, path, file):
+    """Draw the arm where it meets the wire, and the way there as ghosts."""
+    gk.viz.motion(checker, path, file, certify=True, title="Samples step over the wire; the proof finds it")
 
 
 if __name__ == "__main__":
@@ -72,13 +56,12 @@ if __name__ == "__main__":
     say("path, in steps of 0.05 rad", checker, path)
     say("path, proven", checker, path, certify=True)
 
-    around["rod"] = (ROD, PLACE)
-    checker.add("rod", ROD, PLACE)
+    checker.add("wire", WIRE, PLACE)
     for step in (0.05, 0.02):
-        say(f"with the rod, in steps of {step} rad", checker, path, resolution=step)
-    met = say("with the rod, proven", checker, path, certify=True)
+        say(f"with the wire, in steps of {step} rad", checker, path, resolution=step)
+    met = say("with the wire, proven", checker, path, certify=True)
     print(f"at the end of that bracket they overlap by {-checker.clearance(met.configuration).distance:.1e} m")
 
     out.mkdir(parents=True, exist_ok=True)
-    picture(robot, around, path, met.configuration, out / "certified_motion.png")
+    picture(checker, path, out / "certified_motion.png")
     print(f"picture: {out / 'certified_motion.png'}", file=sys.stderr)

@@ -46,5 +46,6 @@ if __name__ == "__main__":
     after = gk.clash.check(gk.clash.Assembly.of(meshes, gearbox.unit), ignore=ACCEPTED, baseline=before)
     told(after)
     out.mkdir(parents=True, exist_ok=True)
-    gk.viz.show(after, path=out / "clash_report.png")
+    new = next(clash for clash in after.clashes if clash.status == "new" and clash.kind != "touch")
+    gk.viz.show(after, clash=new.id, title="New since the last report:", path=out / "clash_report.png")
     print(f"picture: {out / 'clash_report.png'}", file=sys.stderr)

@@ -28,7 +28,6 @@ PARTS = [
     gk.Sphere(0.5),
     gk.Cylinder(0.2, 1.8),
 ]
-COLORS = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#8A949C", "#5B8C5A")
 INDEX = np.argwhere(np.triu(np.ones((len(PARTS), len(PARTS)), dtype=bool), 1))
 
 
@@ -67,26 +66,25 @@ def descend(pairs, poses):
 
 
 def picture(path, pairs, file):
-    """Draw the heap, some step on the way, and the end with red where surfaces cut each other."""
-    import pyvista as pv
-
-    gk.viz.check_rendering()
-    chosen = [0, max(1, len(path) // 6), len(path) - 1]
-    plotter = pv.Plotter(off_screen=True, window_size=[1560, 600], shape=(1, 3), border=False, lighting="light kit")
-    for k, step in enumerate(chosen):
-        plotter.subplot(0, k)
-        plotter.set_background("white")
-        result = pairs.signed_distance(INDEX, path[step])
-        for part, pose, color in zip(PARTS, path[step], COLORS, strict=True):
-            body = gk.viz.to_pyvista(part).transform(pose, inplace=False)
-            plotter.add_mesh(body, color=color, ambient=0.15, smooth_shading=True, split_sharp_edges=True)
-        text = f"step {step}: {(result.distance < 0).sum()} pairs overlap"
-        plotter.add_text(text, position=(0.15, 0.92), viewport=True, font_size=15, color="#202124")
-        plotter.camera.focal_point = path[-1][:, :3, 3].mean(axis=0) + (0, 0, 0.2)
-        plotter.camera.position = plotter.camera.focal_point + np.array([6.0, -7.0, 3.5])
-        plotter.camera.up = (0.0, 0.0, 1.0)
-        plotter.camera.view_angle = 22.0
-        plotter.reset_camera_clipping_range()
+    """Draw the heap, some step on the way, and the end: what collides is orange."""
+    plotter = gk.viz.plotter((1, 3), (1200, 440), off_screen=True)
+    ball = gk.bounding_sphere(gk.ConvexHull(path[-1][:, :3, 3]))
+    for column, step in enumerate([0, max(1, len(path) // 6), len(path) - 1]):
+        plotter.subplot(0, column)
+        overlap = INDEX[pairs.signed_distance(INDEX, path[step]).distance < 0]
+        groups = [[], []]
+        for k, placed in enumerate(zip(PARTS, path[step], strict=True)):
+            groups[int(k not in overlap)].append(placed)
+        shown = [k for k in range(2) if groups[k]]
+        gk.viz.plot(
+            [groups[k] for k in shown],
+            plotter,
+            colors=[("#D55E00", "#9DB4C8")[k] for k in shown],
+            names=[("overlap", "free")[k] for k in shown],
+            title=f"step {step}: {len(overlap)} of {len(INDEX)} pairs overlap",
+            view=(6.0, -7.0, 3.5),
+            focus=(ball.center, ball.radius + 0.6),
+        )
     plotter.screenshot(file)
     plotter.close()
 

@@ -64,7 +64,6 @@ def main():
     images = []
     for made in (drag(None if arguments.window else True), slide(None if arguments.window else True)):
         if not arguments.window:
-            made.plotter.window_size = (960, 780) if not images else (1380, 780)
             made.plotter.render()
             images.append(made.plotter.screenshot(None, return_img=True))
         made.plotter.close()
@@ -72,10 +71,11 @@ def main():
         from PIL import Image
 
         arguments.out.mkdir(parents=True, exist_ok=True)
-        picture = Image.fromarray(np.concatenate(images, axis=1))
-        picture.resize((picture.width * 3 // 5, picture.height * 3 // 5), Image.Resampling.LANCZOS).save(
-            arguments.out / "interactive.png"
-        )
+        small = [
+            Image.fromarray(image).resize((525 * image.shape[1] // image.shape[0], 525), Image.Resampling.LANCZOS)
+            for image in images
+        ]
+        Image.fromarray(np.concatenate(small, axis=1)).save(arguments.out / "interactive.png")
         print(f"picture: {arguments.out / 'interactive.png'}", file=sys.stderr)
 
 

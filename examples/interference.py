@@ -35,23 +35,21 @@ def report(a, b, note, result):
 
 
 def draw(hulls, clash, clear, path):
-    """Draw a clash and a clear pair side by side, close up."""
-    import pyvista as pv
-
-    gk.viz.check_rendering()
-    plotter = pv.Plotter(off_screen=True, shape=(1, 2), window_size=[1400, 620], border=False)
-    plotter.enable_anti_aliasing("ssaa")
+    """Draw a clash and a clear pair side by side, close up: what matters is a millimetre at one end of the shaft."""
+    plotter = gk.viz.plotter((1, 2), (1200, 450), off_screen=True)
     for column, ((a, b, _), result) in enumerate((clash, clear)):
         plotter.subplot(0, column)
-        gk.viz.show(result, plotter=plotter, title=f"{a} and {b}, their convex hulls, in mm")
-        # what matters is a millimetre at one end of the shaft: look at it from the side
-        middle = result.point_b * (0, 0, 1) + hulls[b].bounds.mean(axis=0) * (1, 1, 0) + (0, 2, 0)
-        plotter.camera.focal_point = middle
-        plotter.camera.position = middle + (80.0 * np.sign(result.normal[2]), 20.0, 0.0) + 25.0 * result.normal
-        plotter.camera.up = (0.0, 1.0, 0.0)
-        plotter.camera.parallel_projection = True
-        plotter.camera.parallel_scale = 22.0
-        plotter.reset_camera_clipping_range()
+        inwards = np.array((0.0, 0.0, -np.sign(result.normal[2])))
+        view = np.array((-1.0, 0.3, 0.0)) * np.sign(inwards[2]) - 0.35 * inwards
+        gk.viz.plot(
+            result,
+            plotter,
+            title=f"{a} and {b}, their hulls, in mm",
+            names=(a, b),
+            focus=(result.point_b + 6.0 * inwards, 21.0),
+            view=view,
+            up=(0, 1, 0),
+        )
     plotter.screenshot(path)
     plotter.close()
 

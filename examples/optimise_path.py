@@ -1,8 +1,8 @@
 """Bend a path out of collision with scipy.optimize: what a trajectory optimiser needs, asked in stacks.
 
 The arm of `plan_arm.py` again: a guess by way of one posture runs into the beam. Its waypoints are moved by L-BFGS, so
-that the path is short and all its samples keep `MARGIN`: each evaluation is one call for the signed distances of all
-samples, negative in overlap, and one for how they change with the joints. The result is then proven.
+that the path is short and all its samples keep `MARGIN`: each evaluation is one call for every pair that is closer,
+its signed distance, negative in overlap, and how that changes with the joints. The result is then proven.
 """
 
 import argparse
@@ -19,7 +19,7 @@ VIA = np.radians([0.0, 60.0, 0.0, -60.0, 0.0, -60.0, 0.0])  #: the guess goes st
 WAYPOINTS = 14  #: that move
 BETWEEN = 4  #: samples from one waypoint to the next
 MARGIN = 0.04  #: metres to be kept
-WEIGHT = 2000.0  #: of what is lacking of the margin, squared, against the length, squared
+WEIGHT = 2000.0  #: of what each pair lacks of the margin, squared, against the length, squared
 
 
 def sampler(count, between):
@@ -45,13 +45,9 @@ class Cost:
         path = self.path(x)
         q = self.samples @ path
         self.asked += len(q)
-        lacking = np.maximum(MARGIN - self.checker.clearance(q, max_distance=MARGIN).distance, 0.0)
-        slope = np.zeros_like(q)
-        close = lacking > 0.0
-        if close.any():
-            slope[close] = -2.0 * lacking[close, None] * self.checker.gradient(q[close])
+        closeness, slope = self.checker.distances(q, within=MARGIN).penalty(MARGIN)
         step = np.diff(path, axis=0)
-        value = len(step) * (step**2).sum() + WEIGHT * (lacking**2).sum()
+        value = len(step) * (step**2).sum() + WEIGHT * closeness.sum()
         gradient = WEIGHT * self.samples.T @ slope
         gradient[1:] += 2.0 * len(step) * step
         gradient[:-1] -= 2.0 * len(step) * step

@@ -181,51 +181,22 @@ def clearance(path):
     return lower.min(), upper.min(), between_samples.min(), len(samples)
 
 
-def ring(x, width, height, y, z, thickness=0.15):
-    """Return a wall with its window as one surface: four boxes would show the seams between them."""
-    import pyvista as pv
-
-    outer = [LOW[1:], (HIGH[1], LOW[2]), HIGH[1:], (LOW[1], HIGH[2])]
-    inner = [(y + u * width / 2, z + v * height / 2) for u, v in [(-1, -1), (1, -1), (1, 1), (-1, 1)]]
-    points = [(x + side * thickness / 2, *p) for side in (-1, 1) for frame in (outer, inner) for p in frame]
-    strips = [(0, 4), (8, 12), (0, 8), (4, 12)]  # front, back, outside, and the window's reveal
-    quads = [(4, a + k, a + (k + 1) % 4, b + (k + 1) % 4, b + k) for a, b in strips for k in range(4)]
-    return pv.PolyData(np.array(points), faces=np.ravel(quads))
-
-
 def draw(path, file):
-    """Draw the room and the body along the path, from blue to orange."""
-    import pyvista as pv
-
-    gk.viz.check_rendering()
-    plotter = pv.Plotter(off_screen=True, window_size=[1400, 700], lighting="light kit")
-    plotter.enable_anti_aliasing("ssaa")
-    floor = pv.Plane(center=(0, 0, LOW[2] - 0.01), i_size=HIGH[0] - LOW[0], j_size=HIGH[1] - LOW[1])
-    plotter.add_mesh(floor, color="#E8ECEF", lighting=False)
-    smooth = {"smooth_shading": True, "split_sharp_edges": True}
-    for shape, pose in THINGS:
-        plotter.add_mesh(gk.viz.to_pyvista(shape, pose), color="#8C96A0", **smooth)
-
+    """Draw the room and the body along the path."""
     samples = np.array(filled(path, RESOLUTION))
     poses = stack(samples[:, :3], Rotation.from_quat(samples[:, 3:]))
     way = np.concatenate([[0.0], np.cumsum([travel(a, b) for a, b in pairwise(samples)])])
-    colors = np.array([pv.Color(name).float_rgb for name in ("#0072B2", "#CC79A7", "#E69F00")])
-    ghosts = np.searchsorted(way, np.linspace(0.0, way[-1], 24))
-    for k in ghosts:
-        color = [np.interp(way[k] / way[-1], [0.0, 0.5, 1.0], channel) for channel in colors.T]
-        if k not in (ghosts[0], ghosts[-1]):
-            color = 0.35 + 0.65 * np.array(color)  # paler, not transparent: what is in front stays in front
-        plotter.add_mesh(gk.viz.to_pyvista(BODY, poses[k]), color=color, ambient=0.2, **smooth)
-    plotter.add_mesh(pv.lines_from_points(samples[:, :3]), color="#202124", line_width=3)
-
-    for window in WINDOWS:
-        frame = ring(*window)
-        plotter.add_mesh(frame, color="#D9CDB8", opacity=0.4, lighting=False)
-        plotter.add_mesh(frame.extract_feature_edges(20), color="#6E6250", line_width=2)
-    plotter.camera_position = [(-4.6, -6.6, 3.2), (-0.05, 0.0, -0.2), (0, 0, 1)]
-    plotter.camera.view_angle = 25
-    plotter.screenshot(file)
-    plotter.close()
+    moments = np.searchsorted(way, np.linspace(0.0, way[-1], 22))
+    floor = gk.Box((HIGH[0] - LOW[0], HIGH[1] - LOW[1], 0.02)), at(0, 0, LOW[2] - 0.02)
+    gk.viz.show(
+        [[floor], THINGS, [(BODY, pose) for pose in poses[moments]], (BODY, poses[0]), (BODY, poses[-1]), WALLS],
+        colors=("#E8ECEF", "#8C96A0", "#CC79A7", "#0072B2", "#E69F00", "#D9CDB8"),
+        opacity=(1.0, 1.0, 1.0, 1.0, 1.0, 0.3),
+        names=("floor", "in the way", "plank, on its way", "start", "goal", "walls with a window each"),
+        title=f"A plank through two windows, {length(path):.2f} m as its farthest point moves",
+        view=(-0.52, -0.75, 0.4),
+        path=file,
+    )
 
 
 if __name__ == "__main__":

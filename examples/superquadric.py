@@ -21,25 +21,14 @@ def farthest(direction):
 
 PILLOW = gk.Support(farthest, center=(0.0, 0.0, 0.0), radius=float(np.linalg.norm(RADII)))
 OTHER = gk.Cylinder(0.35, 1.4)
-ORANGE, GREEN, INK = "#E69F00", "#009E73", "#202124"
 
 
 def draw(results, path):
     """Save both shapes, apart and overlapping, with their witness points."""
-    import pyvista as pv
-
-    plotter = pv.Plotter(off_screen=True, window_size=[2000, 900], shape=(1, 2), border=False, lighting="light kit")
-    for k, result in enumerate(results):
-        plotter.subplot(0, k)
-        plotter.set_background("white")
-        for shape, pose, color in ((PILLOW, np.eye(4), ORANGE), (OTHER, result.pose_b, GREEN)):
-            mesh = gk.viz.to_pyvista(shape).transform(pose, inplace=False)
-            plotter.add_mesh(mesh, color=color, opacity=0.55, smooth_shading=True, split_sharp_edges=True)
-        plotter.add_mesh(pv.Line(result.point_a, result.point_b), color=INK, line_width=8)
-        for point in (result.point_a, result.point_b):
-            plotter.add_mesh(pv.Sphere(radius=0.03, center=point), color=INK)
-        plotter.add_text(f"{result.status.name.lower()}: {result.distance:.6f}", font_size=18, color=INK)
-        plotter.camera_position = [(2.7, -5.4, 2.5), (0.55, 0.0, 0.0), (0.0, 0.0, 1.0)]
+    plotter = gk.viz.plotter((1, 2), (1200, 450), off_screen=True)
+    for column, result in enumerate(results):
+        plotter.subplot(0, column)
+        gk.viz.plot(result, plotter, names=("superquadric, of its own mapping", "cylinder"))
     plotter.screenshot(path)
     plotter.close()
 

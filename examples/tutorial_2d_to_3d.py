@@ -14,6 +14,7 @@ import gjk3d as gk
 
 A = np.array([(4, 11), (4, 5), (9, 9)])
 B = np.array([(5, 7), (7, 3), (10, 2), (12, 7)])
+ABOVE = (0.1, -0.55, 1.0)  #: where the picture is seen from
 
 
 def prism(polygon, half_height=20.0):
@@ -159,74 +160,51 @@ def epa():
 
 def draw(path):
     """Draw item 2 twice: the two prisms, and their Minkowski difference with the origin beside it."""
-    import pyvista as pv
-
-    gk.viz.check_rendering()
     low = 1.0  # drawn lower than they were asked about: the picture is easier to read, the distance is the same
-    a, b = prism(A, low), prism(B + (3, -1), low)
+    moved = B + (3, -1)
+    a, b = prism(A, low), prism(moved, low)
     r = gk.distance(a, b)
-    plotter = pv.Plotter(off_screen=True, shape=(1, 2), window_size=[1400, 700], border=False)
-    plotter.enable_anti_aliasing("ssaa")
-
-    plotter.subplot(0, 0)
-    gk.viz.show(r, plotter=plotter, title="Two prisms")
-    label(plotter, A, low)
-    label(plotter, B + (3, -1), low, [(7.2, 5.1), (9.5, 1.3), (13.7, 0.3), (15.2, 6.9)])
-    aim(plotter, center=(9.5, 6.1, 0), away=26)
+    plotter = gk.viz.plotter((1, 2), (1200, 560), off_screen=True)
+    gk.viz.plot(r, plotter, title="Two prisms", names=("prism", "prism"), view=ABOVE)
+    label(plotter, [*A, *moved], low)
 
     plotter.subplot(0, 1)
     difference = gk.ConvexHull((a.vertices[:, None] - b.vertices[None]).reshape(-1, 3))
-    solid = gk.viz.to_pyvista(difference)
-    plotter.add_mesh(solid, color="#56B4E9", opacity=0.3)
-    plotter.add_mesh(solid.extract_feature_edges(10), color="#2c5f7a", line_width=2)
-    plotter.add_mesh(
-        gk.viz.to_pyvista(prism([(1, 3), (-4, -1)], 2 * low)), color="#F2C14E", opacity=0.8, lighting=False
+    gk.viz.plot(
+        [
+            [gk.Segment((0, 0, 0), r.point_a - r.point_b), gk.Point((0, 0, 0))],
+            prism([(1, 3), (-4, -1)], 2 * low),
+            difference,
+        ],
+        plotter,
+        colors=("#0072B2", "#F0E442", "#56B4E9"),
+        opacity=(1.0, 1.0, 0.4),
+        names=(
+            "the origin, and from it to the nearest face",
+            "edge (4, 5) (9, 9) of A less vertex (8, 6) of B",
+            "A - B",
+        ),
+        title=f"All their differences, A - B\nthe origin is {r.distance:.6f} from them, as B is from A",
+        view=ABOVE,
     )
-    nearest = r.point_a - r.point_b
-    arrow = pv.Arrow(start=nearest, direction=-nearest, scale=r.distance, shaft_radius=0.04, tip_radius=0.1)
-    plotter.add_mesh(arrow, color="#0072B2")
-    plotter.add_mesh(pv.Sphere(radius=0.22), color="black")
-    upper = difference.vertices[difference.vertices[:, 2] > 0, :2]
-    label(plotter, np.round(upper).astype(int), 2 * low)
-    label(plotter, [(0, 0)], 0.0, [(0.3, -1.2)])
-    lines = [
-        "All their differences, A minus B",
-        f"the origin is {r.distance:.6f} from the nearest face, as B is from A",
-        "the face is edge (4, 5) (9, 9) of A minus vertex (8, 6) of B",
-    ]
-    for row, line in enumerate(lines):
-        place = (0.014, 0.955 - 0.037 * row)
-        plotter.add_text(line, position=place, viewport=True, font_size=13 - min(row, 1), color="#202124")
-    aim(plotter, center=(-4.2, 3.0, 0), away=38)
+    corners = difference.vertices[difference.vertices[:, 2] > 0, :2]
+    label(plotter, [*np.round(corners).astype(int), np.zeros(2, dtype=int)], 2 * low)
     plotter.screenshot(path)
     plotter.close()
 
 
-def label(plotter, corners, z, places=None):
-    """Write x and y beside the upper corners, by default a little outside."""
-    if places is None:
-        outward = corners - np.mean(corners, axis=0)
-        places = corners + 0.9 * outward / np.linalg.norm(outward, axis=1)[:, None]
+def label(plotter, corners, z):
+    """Write x and y beside the upper corners."""
     plotter.add_point_labels(
-        [(x, y, z) for x, y in places],
+        [(x, y, z) for x, y in corners],
         [f"({x}, {y})" for x, y in corners],
-        font_size=18,
-        shape=None,
+        font_size=15,
+        shape_color="white",
+        shape_opacity=0.75,
         show_points=False,
         always_visible=True,
-        justification_horizontal="center",
-        justification_vertical="center",
+        reset_camera=False,
     )
-
-
-def aim(plotter, center, away):
-    """Look from above and a little from the front, along the same direction in both panels."""
-    view = np.array([0.1, -0.55, 1.0])
-    plotter.camera.view_angle = 30
-    plotter.camera.focal_point = center
-    plotter.camera.position = np.array(center) + away * view / np.linalg.norm(view)
-    plotter.camera.up = (0, 1, 0)
-    plotter.reset_camera_clipping_range()
 
 
 if __name__ == "__main__":

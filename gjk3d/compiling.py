@@ -9,7 +9,7 @@ from gjk3d._kernels.decorators import MODE
 
 
 def warmup(report: Callable[[float], None] | None = None) -> bool:
-    """Compile all kernels now, unless that was done: half a minute on two cores, once a machine and version.
+    """Compile all kernels now, unless that was done: less than a minute on two cores, once a machine and version.
 
     Without it the first large question does so, and those about one pair are answered meanwhile, interpreted.
 

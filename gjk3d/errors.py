@@ -41,9 +41,17 @@ class RenderingUnavailableError(Gjk3dError, RuntimeError):
     """No OpenGL library is there to draw with; the message says what to install."""
 
 
+class DeviceUnavailableError(Gjk3dError, RuntimeError):
+    """No graphics card is there to ask, or nothing that compiles for it; the message says what to install."""
+
+
 class Gjk3dWarning(UserWarning):
     """The root of every warning of gjk3d, so that one filter reaches them all."""
 
 
 class ConvexityWarning(Gjk3dWarning):
     """A non-convex model was replaced by its convex hull."""
+
+
+class RobotWarning(Gjk3dWarning):
+    """A part of a robot is not checked; the message names it, and says how it would be."""

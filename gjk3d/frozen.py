@@ -13,6 +13,8 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
+from gjk3d.shown import shown
+
 _T = TypeVar("_T")
 _put = object.__setattr__
 
@@ -22,6 +24,7 @@ class Frozen:
 
     __slots__ = ("__weakref__", "_cache")
     _cache: dict[str, Any]
+    _repr_mimebundle_ = shown
 
     @classmethod
     def _field_names(cls) -> tuple[str, ...]:

@@ -218,6 +218,15 @@ def relative(row_a: Array, row_b: Array) -> Array:
     return np.concatenate([(turn_a.T @ turn_b).ravel(), turn_a.T @ (shift_b - shift_a)])
 
 
+def relatives(rows_a: Array, rows_b: Array) -> Array:
+    """Return the poses of B in A's frame, (n, 13), of rows of poses of both."""
+    back, turns = rows_a[:, :9].reshape(-1, 3, 3).transpose(0, 2, 1), rows_b[:, :9].reshape(-1, 3, 3)
+    out = np.zeros((len(rows_a), WIDTH))
+    out[:, :9] = (back[:, :, :, None] * turns[:, None]).sum(axis=2).reshape(-1, 9)
+    out[:, 9:12] = (back * (rows_b[:, 9:12] - rows_a[:, 9:12])[:, None]).sum(axis=2)
+    return out
+
+
 def composed(row: Array, rows: Array) -> Array:
     """Return pose rows (n, 13) behind one pose."""
     turn, shift = parts(row)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeV
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.shown import shown
 from gjk3d.typing import Array, Bools, Ints, N
 from gjk3d.wording import told
 
@@ -23,6 +24,7 @@ class Answer(Generic[N]):
     """What an answer is to type checkers: ``[float]`` of one pair, ``[NDArray[np.float64]]`` of n, bare of either."""
 
     __slots__: tuple[str, ...] = ()
+    _repr_mimebundle_ = shown
 
 
 if TYPE_CHECKING:
@@ -99,6 +101,9 @@ class Axis(NamedTuple, Generic[N]):
     error: N
     kind: Any
     status: Any
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        return shown(self)
 
     @property
     def bounds(self: Axis[Any]) -> tuple[Any, Any]:

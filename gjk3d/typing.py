@@ -8,7 +8,7 @@ answer what fits both one and many; then for one; and what is left is a stack.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,9 @@ PosesLike = Numbers | Sequence[Numbers | Sequence[Numbers | Sequence[Number | Nu
 
 #: (m, 2) whole numbers
 Indices = NDArray[np.integer[Any]] | Sequence[Sequence[int] | NDArray[np.integer[Any]]]
+
+#: where a question is answered
+Device = Literal["cpu", "cuda"]
 
 #: one pose where only one makes sense: what its shape is unknown of is let pass
 OnePose = Pose | SupportsMatrix | None

@@ -7,22 +7,27 @@ import hashlib
 import html
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+
+SHELL = "gjk3d"  #: whose templates all pages share
+_KINDS = (".html", ".css", ".js")
 
 
 def write_page(
     path: str | os.PathLike[str],
     room: str,
-    names: Iterable[str],
+    names: Sequence[str],
     *,
     text: Mapping[str, str],
     markup: Mapping[str, str],
+    blocks: Mapping[str, str] = MappingProxyType({}),
 ) -> Path:
     """Write one page that needs nothing but a browser, offline, and return its path.
 
@@ -34,26 +39,28 @@ def write_page(
         Where to write.
     room : str
         The package whose folder ``templates`` has what the page is made of.
-    names : iterable of str
-        Of those files, joined in this order: one .html, the styles and the scripts; three.js goes before them.
+    names : sequence of str
+        Of those files, joined in this order: one .html, which is its body, the styles and the scripts. The shell of
+        all pages is around the first, its style before theirs, three.js and the viewer before the scripts.
     text, markup : mapping of str
-        What goes where the template names it between two ``@``: words, and what is HTML, CSS or JSON already.
+        What goes where the template names it between two ``@``: words, and what is HTML, CSS or JSON already;
+        ``scene`` is the JSON that the scripts read.
+    blocks : mapping of str
+        Long texts in base64 that scripts read too, by their names.
     """
-    given = list(names)
-    kinds = {ending: [name for name in given if name.endswith(ending)] for ending in (".html", ".css", ".js")}
-    page, style, script = ("".join(template(room, name) for name in kind) for kind in kinds.values())
-    scripts = [three_js(), script]
-    pieces = {
-        **{name: html.escape(words) for name, words in text.items()},
-        **markup,
+    body, style, script = ("".join(template(room, name) for name in names if name.endswith(end)) for end in _KINDS)
+    style, scripts = template(SHELL, "page.css") + style, [three_js(), template(SHELL, "viewer.js") + script]
+    pieces = {**{name: html.escape(words) for name, words in text.items()}, **markup, "made": html.escape(made_with())}
+    pieces |= {
+        "body": fill(body, pieces),
         "policy": policy(scripts, style),
         "style": style,
-        "made": html.escape(made_with()),
+        "blocks": "".join(f'\n<script type="text/plain" id="{name}">{text}</script>' for name, text in blocks.items()),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
     target = Path(path)
     # a file name that is no text in its system's code has no code in UTF-8 either
-    target.write_bytes(fill(page, pieces).encode("utf-8", "replace"))
+    target.write_bytes(fill(template(SHELL, "page.html"), pieces).encode("utf-8", "replace"))
     return target
 
 

@@ -134,9 +134,13 @@ class Browser:
         self._ask("Emulation.setEmulatedMedia", features=given)
 
     def open(self, path, hash=""):
+        self.open_plainly(path, hash)
+        self.settle()
+
+    def open_plainly(self, path, hash=""):
+        """Open a page that need have no camera."""
         self._ask("Page.navigate", url=path.as_uri() + hash)
         self.wait("document.readyState === 'complete' && document.documentElement.dataset.state")
-        self.settle()
 
     def evaluate(self, expression):
         answer = self._ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

@@ -118,9 +118,12 @@ def write_3mf(path, objects, unit="millimeter"):
         archive.writestr("3D/3dmodel.model", text)
 
 
-def step(solids):
-    """Return AP214 text, in millimetres, of solids with flat faces: (name, vertices, polygons)."""
-    lines = []
+def step(solids, assemblies=()):
+    """Return AP214 text, in millimetres, of solids with flat faces: (name, vertices, polygons).
+
+    ``assemblies`` are (name, [(name of a solid or an earlier assembly, name of the occurrence, shift)]).
+    """
+    lines, made = [], {}
 
     def add(text):
         lines.append(f"#{len(lines) + 1}={text};")
@@ -168,6 +171,28 @@ def step(solids):
         definition = add(f"PRODUCT_DEFINITION('design','',{formation},{definition_context})")
         shape = add(f"PRODUCT_DEFINITION_SHAPE('','',{definition})")
         add(f"SHAPE_DEFINITION_REPRESENTATION({shape},{representation})")
+        made[name] = definition, representation, axes
+    for name, children in assemblies:
+        turns = [add("DIRECTION('',(0.,0.,1.))"), add("DIRECTION('',(1.,0.,0.))")]
+        corners = [add(f"CARTESIAN_POINT('',({numbers(v)}))") for v in [(0, 0, 0), *(shift for *_, shift in children)]]
+        places = [add(f"AXIS2_PLACEMENT_3D('',{corner},{turns[0]},{turns[1]})") for corner in corners]
+        whole = add(f"SHAPE_REPRESENTATION('',({','.join(places)}),{space})")
+        product = add(f"PRODUCT('{name}','{name}','',({product_context}))")
+        formation = add(f"PRODUCT_DEFINITION_FORMATION('','',{product})")
+        definition = add(f"PRODUCT_DEFINITION('design','',{formation},{definition_context})")
+        shape = add(f"PRODUCT_DEFINITION_SHAPE('','',{definition})")
+        add(f"SHAPE_DEFINITION_REPRESENTATION({shape},{whole})")
+        for (child, called, _), place in zip(children, places[1:], strict=True):
+            its, part, axes = made[child]
+            use = add(f"NEXT_ASSEMBLY_USAGE_OCCURRENCE('{len(lines)}','{called}','',{definition},{its},$)")
+            moved = add(f"ITEM_DEFINED_TRANSFORMATION('','',{axes},{place})")
+            joint = add(
+                f"(REPRESENTATION_RELATIONSHIP('','',{part},{whole})"
+                f"REPRESENTATION_RELATIONSHIP_WITH_TRANSFORMATION({moved})SHAPE_REPRESENTATION_RELATIONSHIP())"
+            )
+            shape = add(f"PRODUCT_DEFINITION_SHAPE('','',{use})")
+            add(f"CONTEXT_DEPENDENT_SHAPE_REPRESENTATION({joint},{shape})")
+        made[name] = definition, whole, places[0]
     head = "FILE_DESCRIPTION((''),'2;1');\nFILE_NAME('','',(''),(''),'','','');\nFILE_SCHEMA(('AUTOMOTIVE_DESIGN'));"
     body = "\n".join(lines)
     return f"ISO-10303-21;\nHEADER;\n{head}\nENDSEC;\nDATA;\n{body}\nENDSEC;\nEND-ISO-10303-21;\n".encode()

@@ -12,9 +12,13 @@ import hashlib
 import importlib
 import inspect
 import os
+import sys
 from collections.abc import Callable
+from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
+
+from gjk3d._kernels import shortcuts
 
 Function = Callable[..., Any]
 
@@ -24,20 +28,24 @@ class Made(NamedTuple):
 
     symbol: str
     bitcode: bytes
-    calls: list[tuple[str, tuple[Any, ...]]]
+    calls: list[tuple[str, tuple[Any, ...] | None]]  #: None as for `compile_alone`
     declaration: str  #: of an entry, for its wrapper
 
 
 _dispatchers: dict[str, Any] = {}
+_entries: set[str] = set()
 _builtins: set[str] = set()
-_called: list[tuple[str, tuple[Any, ...]]] = []
+_called: list[tuple[str, tuple[Any, ...] | None]] = []
 
 
 def install() -> None:
     """Make numba compile kernels alone, in this process and for good."""
     os.environ["GJK3D_KERNELS"] = "alone"
     gc.disable()  # types and IR live until the end anyway
+    from numba import types
     from numba.core import codegen, cpu, dispatcher, funcdesc, typing
+
+    from gjk3d._kernels.signatures import taken
 
     Dispatcher: Any = dispatcher.Dispatcher
 
@@ -72,14 +80,14 @@ def install() -> None:
     of_others = Dispatcher.get_call_template
 
     def get_call_template(self: Any, arguments: Any, named: Any) -> Any:
-        """Answer what a call of a kernel returns by its annotation."""
+        """Answer what a call of a kernel returns by its annotation; one with a literal is compiled as any other is."""
         name = _name_of(self.py_func)
         if not (name in _dispatchers and self is _dispatchers[name]):
             return of_others(self, arguments, named)
         signature, arguments = self._compiler.fold_argument_types(arguments, named)
-        arguments = tuple(arguments)
+        arguments = tuple(map(types.unliteral, arguments))
         declared(self, arguments)
-        _called.append((name, arguments))
+        _called.append((name, None if name in _entries and arguments == taken(self.py_func) else arguments))
         signatures = [each.signature for each in self.overloads.values()]
         return typing.make_concrete_template(self.py_func.__name__, self.py_func, signatures), signature, arguments, {}
 
@@ -89,6 +97,7 @@ def install() -> None:
         self.overloads[tuple(made.signature.args)] = made
 
     Dispatcher.add_overload = add_overload
+    shortcuts.install()
 
 
 def _name_of(function: Function) -> str:
@@ -100,10 +109,17 @@ def dispatcher(function: Function, more: dict[str, Any]) -> Any:
     import numba
 
     made = numba.njit(
-        error_model="numpy", nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, **more
-    )(function)
+        error_model="numpy", nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True,
+        pipeline_class=shortcuts.pipeline(), **more,
+    )(function)  # fmt: skip
     _dispatchers[_name_of(function)] = made
     return made
+
+
+def entry(function: Function) -> Any:
+    """Return the dispatcher of a kernel that Python calls."""
+    _entries.add(_name_of(function))
+    return dispatcher(function, {})
 
 
 def builtin(function: Function) -> Any:
@@ -200,10 +216,16 @@ def _linked(library: Any) -> Any:
 def content_of(name: str, arguments: tuple[Any, ...] | None) -> str:
     """Return a hash of all that the bitcode of a kernel follows from: its text, its constants, what it calls."""
     function = dispatcher_of(name).py_func
-    digest = hashlib.sha256(f"{name} {arguments}\n{inspect.getsource(function)}\n".encode())
+    digest = hashlib.sha256(f"{_way()} {name} {arguments}\n{inspect.getsource(function)}\n".encode())
     for used in sorted(set(_names(function.__code__))):
         digest.update(f"{used} {_meaning(function.__globals__.get(used), function)}\n".encode())
     return digest.hexdigest()
+
+
+@cache
+def _way() -> str:
+    """Return what the bitcode of every kernel follows from: how it is made."""
+    return "".join(map(inspect.getsource, (sys.modules[__name__], shortcuts)))
 
 
 def _names(code: Any) -> list[str]:

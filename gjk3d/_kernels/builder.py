@@ -10,7 +10,6 @@ import ast
 import multiprocessing
 import os
 import pickle
-import re
 import sys
 import threading
 import time
@@ -26,7 +25,8 @@ _PACKAGE = Path(__file__).parents[1]
 _MARKS = {"entry", "single_entry", "builtin"}
 _MOST_PROCESSES = 8  #: each loads numba, which takes a second
 _MEMORY = "half a gigabyte"  #: that each grows to
-_COST_OF_FINISH = 0.25  #: of all the time, linking and optimising takes so much
+_COST_OF_FINISH = 0.5  #: of all the time, linking and optimising takes so much on two cores
+_ABOUT = 750  #: kernels there are, as far as is known before all that are called are found
 
 #: numba's arrays are views of rows of others: a reshape of what is contiguous never copies
 _HELP = """
@@ -110,7 +110,7 @@ def _compile_in(processes: int, names: Sequence[str], report: Report) -> Bitcode
                 made[key] = future.result()
                 for call in made[key].calls:
                     ask(*call)
-            report(len(made) / max(len(asked), 350))
+            report(len(made) / max(len(asked), _ABOUT))
     return _together(made, names)
 
 
@@ -164,9 +164,12 @@ def _together(made: dict[tuple[str, Any], alone.Made], names: Sequence[str]) -> 
     for _, each in sorted(made.items(), key=lambda item: (item[0][0], str(item[0][1]))):
         if each.symbol not in first or each.declaration:
             first[each.symbol] = each
-    module, *others = (llvm.parse_bitcode(each.bitcode) for each in first.values())
-    for other in others:
-        module.link_in(other)
+    modules = [llvm.parse_bitcode(each.bitcode) for each in first.values()]
+    while len(modules) > 1:  # two and two: a link takes as long as both sides are large
+        for one, other in zip(modules[::2], modules[1::2], strict=False):
+            one.link_in(other)
+        modules = modules[::2]
+    module = modules[0]
     text = "\n".join(each.declaration for each in first.values() if each.declaration)
     return Bitcode(module.as_bitcode(), assembly.head() + text, list(names))
 
@@ -188,9 +191,7 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu, opt=3, reloc="static" if static else "default", codemodel="jitdefault", jit=True
     )
-    text = str(llvm.parse_bitcode(code.module))
-    text = re.sub(r"^target (triple|datalayout) = .*$", "", text, flags=re.MULTILINE)
-    module = llvm.parse_assembly(text)
+    module = llvm.parse_bitcode(code.module)
     module.triple, module.data_layout = target.triple, str(machine.target_data)
     module.link_in(llvm.parse_assembly(code.wrappers))
     module.link_in(llvm.parse_assembly(_HELP))
@@ -203,7 +204,7 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
             variable.linkage = "internal"
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.slp_vectorization = True
+    options.loop_vectorization = True  # of straight lines it takes a tenth of the time, and no kernel gains by it
     llvm.create_pass_builder(machine, options).getModulePassManager().run(
         module, llvm.create_pass_builder(machine, options)
     )

@@ -86,6 +86,10 @@ def _entry(function: F, single: bool) -> F:
         from gjk3d._kernels import late
 
         return cast(F, late.entry(function, single))
+    if MODE == "alone":
+        from gjk3d._kernels import alone
+
+        return cast(F, alone.entry(function))
     return _compiled(function, {})
 
 
@@ -105,7 +109,8 @@ def _compiled(function: F, more: dict[str, Any]) -> F:
 def plain(number: int) -> int:
     """Return an integer as it is, for calls with a literal: numba takes a literal for a type of its own.
 
-    So ``f(0)`` compiles f, and all that it calls, once more than ``f(k)`` has. What is written into a NamedTuple, or
-    assigned again in a branch or a loop, loses its literal type by itself.
+    So where it compiles in the process, ``f(0)`` compiles f, and all that it calls, once more than ``f(k)`` has; the
+    builder asks for one of them alone. What is written into a NamedTuple, or assigned again in a branch or a loop,
+    loses its literal type by itself.
     """
     return int(np.int64(number))

@@ -50,6 +50,11 @@ def builtin(name: str) -> Any:
     return _code.get(name)
 
 
+def source(entry: Any) -> Function:
+    """Return the Python function that an entry is made of."""
+    return _late[f"{entry.__module__}:{entry.__name__}"].py_func
+
+
 class Late:
     """An entry that has no machine code yet."""
 
@@ -232,7 +237,7 @@ class _Progress:
     def __init__(self) -> None:
         self._begun = self._said = time.monotonic()
         self._terminal = sys.stderr.isatty()
-        sys.stderr.write("gjk3d: compiling its kernels, once on this machine; half a minute on two free cores\n")
+        sys.stderr.write("gjk3d: compiling its kernels, once on this machine; less than a minute on two free cores\n")
 
     def __call__(self, part: float) -> None:
         now = time.monotonic()

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.headers import HeaderError
+from gjk3d.bodies.step_names import with_products
 
 #: Seconds that a reader may take.
 SECONDS = 600.0
@@ -68,6 +69,8 @@ def _step(source: str, target: str) -> None:
     cascadio: Any = importlib.import_module("cascadio")
     if cascadio.step_to_glb(source, target) != 0:
         raise SystemExit(1)
+    made = Path(target)
+    made.write_bytes(with_products(made.read_bytes(), Path(source).read_bytes()))
 
 
 def _trimesh(source: str, target: str) -> None:

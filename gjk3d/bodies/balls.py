@@ -10,13 +10,9 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-import numpy as np
-
 from gjk3d._kernels.decorators import entry, kernel
-from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.raycast import is_inside
-from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import STACK, to_point
+from gjk3d.bodies.traversal import to_point
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, sub, turn, turn_back
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints2
 
@@ -80,11 +76,3 @@ def climb(
         way = (way[0] / length + there[0], way[1] / length + there[1], way[2] / length + there[2])
     place[0], place[1], place[2] = p
     return max(best, 0.0)
-
-
-def balls(a: TriangleSurface, b: TriangleSurface, m: Array, noise: float, place: Array) -> tuple[float, Array]:
-    """Return how deep two closed meshes are at least, and a point deep in both; from a point on, in a's frame."""
-    middle = place.copy()
-    trees = *tree_of(a.skin).arrays, *tree_of(b.skin).arrays
-    deep = climb(tuple(m[:12].tolist()), noise, *trees, traversal_stack(), np.empty(STACK), middle)
-    return max(0.0, deep - 16.0 * noise), middle

@@ -35,12 +35,13 @@ class Packed(NamedTuple):
 class Parts(ABC):
     """Convex parts in one frame. Boxes are rows of least and greatest corner, never too small."""
 
-    __slots__ = ("_given", "_looped", "count", "endless", "reach")
+    __slots__ = ("_given", "_looped", "_surface", "count", "endless", "reach")
 
     count: int
     reach: float  #: greatest coordinate of any part
     endless: bool  #: whether all of it goes down without end, below what its boxes say
     _looped: tuple[Any, int]  #: see `gjk3d.bodies.manifolds`
+    _surface: Any  #: see `gjk3d.bodies.innermost`
 
     # --- what a body must say -----------------------------------------------------------------------------------
 
@@ -140,8 +141,11 @@ class Body(Frozen):
         """Return the convex parts, packed once."""
         return self._cached("parts", self._build_parts)
 
-    def _parts_near(self, reach: float, shift: Array) -> Parts:
-        """Return what is asked about against something that reaches so far about its origin, moved by a shift."""
+    def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
+        """Return what is asked about against something that reaches so far about its origin, moved by a shift.
+
+        Unless that is to be ``pushed`` out, less may do.
+        """
         return self._as_parts()
 
     @abstractmethod

@@ -336,9 +336,13 @@ class Tree(NamedTuple):
         return self.boxes, self.links, self.corners
 
 
+#: the arrays of a tree of nothing
+NO_TREE = np.zeros((0, BOX)), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 9))
+
+
 def tree_of(mesh: TriangleSurface) -> Tree:
     """Return the mesh's tree, built once."""
-    return mesh._cached("tree", lambda: _built(mesh.vertices, mesh.faces))
+    return mesh._cached("tree", lambda: built(mesh.vertices, mesh.faces))
 
 
 def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
@@ -347,7 +351,8 @@ def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
     return Tree(_fitted(corners, tree.links), tree.links, corners, tree.order, _reach(vertices))
 
 
-def _built(vertices: Array, faces: Ints) -> Tree:
+def built(vertices: Array, faces: Ints) -> Tree:
+    """Return a tree over triangles."""
     corners, spans = _gathered(vertices, faces)
     order, links = parted(spans, LEAF)
     corners = corners[order]

@@ -2,137 +2,240 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
-from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.distance import pair_of
-from gjk3d.bodies.manifolds import WIDTH, points_of_parts
+from gjk3d.bodies.distance import Group, groups
+from gjk3d.bodies.facing import face_each_other, keep_mutual
+from gjk3d.bodies.innermost import surface_of
+from gjk3d.bodies.manifolds import MOST, Faces, GivenDesk, desk, desk_of, faces_in, write_points
+from gjk3d.bodies.meetings import FACES, MESHES, PARTS, Listed, list_meeting, sort_pairs
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
-from gjk3d.bodies.order import Thing, in_order
-from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.order import TURNED, order_of
+from gjk3d.bodies.part_tree import Given, PartTree, of
+from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.planes import standing_in
-from gjk3d.bodies.pushes import LEVEL, of_faces
-from gjk3d.bodies.spread import kept
+from gjk3d.bodies.pushes import CORNERS, NOTED, Met, push_out, vec_at
+from gjk3d.bodies.spread import KEY, WIDTH, kept, order_by_key
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, place, read
+from gjk3d.bodies.walk import Bench, GivenBench, Two, bench, bench_of, two_at
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
-from gjk3d.convex.rows import mirror
+from gjk3d.convex.planes import planes_of
+from gjk3d.convex.rows import Rows, in_chunks, mirror
 from gjk3d.geometry.vec3 import Vec3, dot, sub
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.geometry.vec3 import turn as along
-from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import relative_pose
-from gjk3d.poses import IDENTITY, ROUNDING, moved, moved_back, relative
+from gjk3d.narrow.manifold import POINT
+from gjk3d.poses import ROUNDING
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
+from gjk3d.shapes.simplices import Point
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
-_MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
-_NEARLY = 1e-3  #: of a gap: a part that is nearer by less, as one that is tilted by up to 2.5 degrees, is as near
+_CHUNK = 64  #: pairs of poses a call into the kernels
+_NO_PLANES, _NO_NORMAL = np.empty((0, 4)), np.zeros((1, 3))
+_POINT = Point()
+_MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
 
-_POINT_IN_ANSWER = [6, 7, 8, 9, 10, 11, 0, 3, 4, 5]  #: columns of `gjk3d.narrow.solve` that are a point
+#: the faces of the parts of one, their normals outwards, or one zero row, and whether they bound a solid
+GivenSide = tuple[Faces, Array2, bool]
+#: pairs of parts and what is known of them, where those of each pair of poses begin, see `Listed`
+GivenList = tuple[Ints2, Array2, Array2, Ints1]
+GivenNotes = tuple[Array3, Array2, Ints1, Array2, Ints1]  #: scratch: room, noted and some of `Met`, keys and an order
 
 
-def meeting_points(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, within: float, most: int | None) -> Array:
-    """Return where two bodies touch, as rows of `manifolds`, in world axes; ``answer`` is their signed distance.
+class Touching(NamedTuple):
+    """Points of contact of some questions behind each other, in world axes: as `spread` has them."""
+
+    which: Ints  #: questions
+    points: Array
+    counts: Ints  #: of each of these
+
+
+def contact_points(a: Any, b: Any, rows: Rows, answers: Array, within: float, most: int | None) -> Iterator[Touching]:
+    """Yield where two bodies touch at pose rows; ``answers`` are their signed distances.
 
     Each pair of parts that touch, or come within a distance, has the points of these two. Of a mesh the parts are its
     faces. Where they overlap and nothing of the surfaces meets, as where one holds the other, it is the one point that
     the distance was measured at; there is none where they are farther apart than that.
     """
-    if answer[1] > within:
-        return np.zeros((0, WIDTH))
-    if not in_order(a, b, row_a, row_b):
-        turned = answer[None].copy()
-        mirror(turned, True)
-        points = meeting_points(b, a, row_b, row_a, turned[0], within, most)
-        points[:, 7:] = 0.0 - points[:, 7:]
-        return points[:, [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]]
+    which = np.flatnonzero(answers[:, 1] <= within)
+    if not len(which):
+        return
+    first, second = (np.broadcast_to(each, (rows.total, each.shape[1]))[which] for each in (rows.a, rows.b))
+    turned = order_of(a, b) == TURNED
+    if turned:
+        a, b, first, second = b, a, second, first
     if isinstance(a, Halfspace) or isinstance(b, Halfspace):
-        a, b, rows_a, rows_b, _ = standing_in(a, b, row_a[None], row_b[None])
-        row_a, row_b = rows_a[0], rows_b[0]
+        a, b, first, second, _ = standing_in(a, b, first, second)
+    there = Rows(first, second, len(which), True, rows.workers)
     if isinstance(a, Shape) and isinstance(b, Shape):
-        points = _on_plane(a, b, row_a, row_b, answer, within)
-    else:
-        points = _of_parts(a, b, row_a, row_b, within, -answer[1])
-    return kept(points if len(points) else answer[None, _POINT_IN_ANSWER], most)
+        own = _turned(answers[which], turned)
+        points, begins = _on_plane(a, b, there, own, within)
+        yield _told(which, *kept(points, begins, own, most), turned)
+        return
+    for group in groups(a, b, there, order_of(a, b), np.arange(len(which))):
+        some = which[group.which]
+        own = _turned(answers[some], turned or group.turned)
+        yield _told(some, *_points_of(group, own, within, most, rows.workers), turned or group.turned)
 
 
-def _on_plane(a: Shape, b: Shape, row_a: Array, row_b: Array, answer: Array, within: float) -> Array:
-    """Return the points of a body's convex hull on a half-space: it stands on these."""
-    pairs = Pairs([a, b])
-    which = np.array([[0, 1]])
+def _turned(answers: Array, turned: bool) -> Array:
+    """Return answers as those of (b, a), where that is asked; the rows are a copy."""
+    mirror(answers, turned)
+    return answers
+
+
+def _told(which: Ints, points: Array, counts: Ints, turned: bool) -> Touching:
+    if turned:
+        points = points[:, _MIRRORED]
+        points[:, POINT:] = 0.0 - points[:, POINT:]
+    return Touching(which, points, counts)
+
+
+def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> tuple[Array, Ints]:
+    """Return the points of a body's convex hull on a half-space: it stands on these; and where those of each begin."""
+    pairs, which = Pairs([a, b]), np.tile([[0, 1]], (rows.total, 1))
+    table = pairs._table(which, np.arange(rows.total)[:, None] + (0, rows.total))
     points, count = patch_points(
-        pairs, which, pairs._table(which, which), np.stack([row_a, row_b]), answer[None].copy(), within, None, 1
+        pairs, which, table, rows.behind_each_other(), answers.copy(), within, None, rows.workers
     )
-    own = points[0, : count[0]]
-    return np.hstack([own, np.broadcast_to(answer[3:6], (len(own), 3))])
+    own = np.arange(points.shape[1]) < count[:, None]
+    normals = np.repeat(answers[:, 3:6], count, axis=0)
+    return np.hstack([points[own], normals]), np.concatenate([[0], np.cumsum(count)])
 
 
-def _of_parts(a: Thing, b: Thing, row_a: Array, row_b: Array, within: float, depth: float) -> Array:
-    by_faces = isinstance(a, Mesh) and isinstance(b, (Mesh, Shape))
-    assert isinstance(a, Body)
-    x = pair_of(a, b, relative(row_a, row_b))
-    pairs, out = of_faces(x, b, depth) if by_faces else _that_meet(x, within)
-    if by_faces and within > 0.0:
-        more, near = _that_meet(x, within)
-        ahead = _face_each_other(x, more, near)
-        pairs, out = np.concatenate([pairs, more[ahead]]), np.concatenate([out, near[ahead]])
-    if within > 0.0:
-        mutual = _mutual(x, out)
-        pairs, out = pairs[mutual], out[mutual]
-    some = np.argsort(out[:, 0], kind="stable")
-    some = some[out[some, 1] <= within]
-    points, rest = points_of_parts(x, pairs[some[:_MOST]], out[some[:_MOST]], within), out[some[_MOST:]]
-    if len(rest):
-        points = np.concatenate([points, rest[:, _POINT_IN_ANSWER]])
-    for column in (0, 3):
-        points[:, column : column + 3] = moved(row_a, points[:, column : column + 3])
-    points[:, 7:] = points[:, 7:] @ row_a[:9].reshape(3, 3).T
-    return points
+def _points_of(x: Group, answers: Array, within: float, most: int | None, workers: int) -> tuple[Array, Ints]:
+    """Return the points of two bodies at some pose rows behind each other, and how many each has."""
+    kind = PARTS
+    if isinstance(x.a, Mesh) and isinstance(x.b, (Mesh, Shape)):
+        kind = MESHES if isinstance(x.b, Mesh) else FACES
+    found: dict[int, tuple[Array, Ints]] = {}
+
+    def run(start: int, stop: int) -> None:
+        p, q, own = x.rows_a[start:stop], x.rows_b[start:stop], answers[start:stop]
+        listed = list_meeting(x.ours, x.theirs, p, q, kind, within)
+        points, begins = _all_points(x, kind, listed, p, q, own, within)
+        found[start] = kept(points, begins, own, most)
+
+    in_chunks(len(x.which), workers, run, _CHUNK)
+    if len(found) == 1:
+        return found[0]
+    parts = [found[start] for start in sorted(found)]
+    return np.concatenate([points for points, _ in parts]), np.concatenate([counts for _, counts in parts])
 
 
-def _that_meet(x: BodyPair, within: float) -> tuple[Ints, Array]:
-    """Return pairs of parts that come within a distance, of faces too, and how far apart or deep they are."""
-    pairs = BodyPair.meeting(x, within)
-    out, _ = x.solve(pairs, narrow.SIGNED)
-    return pairs, out
+def _all_points(
+    x: Group, kind: int, listed: Listed, rows_a: Array, rows_b: Array, answers: Array, within: float
+) -> tuple[Array, Ints]:
+    """Return all points of pairs of parts at some pose rows, in world axes, and where those of each row begin."""
+    (faces_a, most_a), (faces_b, most_b) = faces_in(x.ours), faces_in(x.theirs)
+    outward_a = outward_b = _NO_NORMAL
+    planes = _NO_PLANES
+    if kind != PARTS:
+        outward_a, outward_b = surface_of(x.ours)[1], surface_of(x.theirs)[1]
+        planes = planes_of(x.b) if kind == FACES else planes
+    side_a, side_b = (faces_a, outward_a, bool(x.ours.solids)), (faces_b, outward_b, bool(x.theirs.solids))
+    pairs, out, first, lowest = listed
+    many = first[2::2] - first[:-2:2]
+    longest = int(many.max())
+    notes = (
+        np.empty((2, CORNERS, 3)), np.empty((longest, NOTED)), np.empty(longest, dtype=np.int64),
+        np.empty((longest, 3)), np.empty(longest, dtype=np.int64),
+    )  # fmt: skip
+    scratch, begins = desk(most_a, most_b), np.zeros(len(rows_a) + 1, dtype=np.int64)
+    depths = np.maximum(-answers[:, 1], 0.0)
+    # functions of a user's have been asked which are mutual
+    mutual = within > 0.0 and not (x.ours.any_mapped or x.theirs.any_mapped)
+    points = np.empty((int((np.minimum(many, MOST) * scratch[-1] + many).sum()), WIDTH))
+    point_rows(
+        x.ours.given, x.theirs.given, side_a, side_b, planes, parts_of(_POINT).given, kind, mutual, within, rows_a,
+        rows_b, depths, (pairs, out, lowest, first), bench(), scratch, notes, points, begins,
+    )  # fmt: skip
+    return points[: begins[-1]], begins
 
 
-def _face_each_other(x: BodyPair, pairs: Ints, out: Array) -> Ints:
-    """Return which pairs are apart, and have none of either solid between them."""
-    ours, theirs = x.a.outward(pairs[:, 0]), x.b.outward(pairs[:, 1]) @ x.m[:9].reshape(3, 3).T
-    ahead = np.einsum("ij,ij->i", ours, out[:, 3:6]) >= -LEVEL
-    ahead &= np.einsum("ij,ij->i", theirs, out[:, 3:6]) <= LEVEL
-    return np.flatnonzero(ahead & (out[:, 1] > 0.0))
-
-
-def _mutual(x: BodyPair, out: Array) -> Ints:
-    """Return which pairs touch, or are apart with no part of either nearer to the point on the other."""
-    apart = np.flatnonzero(out[:, 1] > 0.0)
-    kept = np.ones(len(out), dtype=bool)
-    if len(apart):
-        far = float(out[apart, 0].max())
-        nearer = np.minimum(_nearest(x.a, out[apart, 9:12], far), _nearest(x.b, moved_back(x.m, out[apart, 6:9]), far))
-        kept[apart] = nearer >= out[apart, 0] * (1.0 - _NEARLY) - 4.0 * x.error
-    return np.flatnonzero(kept)
-
-
-def _nearest(parts: Parts, points: Array, within: float) -> Array:
-    """Return how far points are from the nearest of some parts, up to a distance."""
-    cloud = PointCloud(points, 0.0)._as_parts()
-    x = BodyPair(parts, cloud, IDENTITY[0])
-    near = np.full(len(points), np.inf)
-    pairs = x.candidates(within)
-    np.minimum.at(near, cloud._order[pairs[:, 1]], x.solve(pairs, narrow.UNSIGNED)[0][:, 0])
+@kernel
+def _choose(
+    x: Two, point: PartTree, kind: int, mutual: bool, within: float, depth: float, f: Met, first: Ints, w: Bench
+) -> int:
+    """Choose of the pairs of parts at one pair of poses those that have points; return how many."""
+    count = 0
+    if kind == PARTS:
+        for j in range(first[0], first[1]):
+            f.some[count] = j
+            count += 1
+    elif first[1] > first[0]:
+        count = push_out(x, kind == MESHES, f, first[0], first[1], depth, w)
+    for j in range(first[1], first[2]):
+        if face_each_other(x, f, j):
+            f.some[count] = j
+            count += 1
+    if mutual:
+        count = keep_mutual(x, point, f, count, w)
+    near = 0
+    for i in range(count):
+        if f.out[f.some[i], 1] <= within:
+            f.some[near] = f.some[i]
+            near += 1
     return near
+
+
+@kernel
+def _sort_by_gap(f: Met, count: int, keys: Array, order: Ints) -> None:
+    """Sort the pairs that are chosen, the deepest first."""
+    for i in range(count):
+        keys[i, KEY] = f.out[f.some[i], 0]
+    order_by_key(keys, count, order)
+    for i in range(count):
+        order[i] = f.some[order[i]]
+    for i in range(count):
+        f.some[i] = order[i]
+
+
+@kernel
+def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
+    """Move points, and turn their normals, by a pose row."""
+    for k in range(start, stop):
+        p = points[k]
+        p[0], p[1], p[2] = at(row, vec_at(p, 0))
+        p[3], p[4], p[5] = at(row, vec_at(p, 3))
+        p[POINT], p[POINT + 1], p[POINT + 2] = along(row, vec_at(p, POINT))
+
+
+@entry
+def point_rows(
+    a: Given, b: Given, side_a: GivenSide, side_b: GivenSide, planes: Array2, point: Given, kind: int, mutual: bool,
+    within: float, rows_a: Array2, rows_b: Array2, depths: Array1, listed: GivenList, bench: GivenBench,
+    scratch: GivenDesk, notes: GivenNotes, points: Array2, begins: Ints1,
+) -> None:  # fmt: skip
+    """Write the points of pairs of parts at each pair of poses, in world axes; see `write_points`.
+
+    Those of pair k of poses begin at ``begins[k]``; there must be room for all. What is known of pairs of faces changes
+    where these push. ``depths`` are those of the whole; ``mutual`` says that of parts that are apart only the nearest
+    to each other count; ``point`` is one at the origin.
+    """
+    one, two, origin, w, d = of(a), of(b), of(point), bench_of(bench), desk_of(scratch)
+    first = listed[3]
+    normals_a, normals_b, solid_a, solid_b = side_a[1], side_b[1], side_a[2], side_b[2]
+    f = Met(
+        listed[0], listed[1], listed[2], normals_a, normals_b, solid_a, solid_b, planes, notes[0], notes[1], notes[2]
+    )  # fmt: skip
+    for k in range(rows_a.shape[0]):
+        x, done = two_at(one, two, rows_a[k], rows_b[k]), begins[k]
+        count = _choose(x, origin, kind, mutual, within, depths[k], f, first[2 * k :], w)
+        _sort_by_gap(f, count, notes[3], notes[4])
+        found = write_points(x, w, side_a[0], side_b[0], f, count, within, d, points[done:])
+        _into_world(rows_a[k], points, done, done + found)
+        begins[k + 1] = done + found
 
 
 # --- faces that touch, as trimesh's users know them: see `gjk3d.compat` --------------------------------------------
@@ -175,24 +278,6 @@ def _touch(s: Triangle, t: Triangle, row: Array, out: Array) -> None:
     out[3], out[4], out[5], out[6] = n[0] + 0.0, n[1] + 0.0, n[2] + 0.0, depth
 
 
-@kernel
-def _sort(found: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
-    """Sort pairs of triangles by their faces (Shell, A high-speed sorting procedure, 1959)."""
-    step = count // 2
-    while step > 0:
-        for k in range(step, count):
-            p, q = found[k, 0], found[k, 1]
-            i = k
-            while i >= step:
-                r, s = found[i - step, 0], found[i - step, 1]
-                if order_a[r] < order_a[p] or (r == p and order_b[s] <= order_b[q]):
-                    break
-                found[i, 0], found[i, 1] = r, s
-                i -= step
-            found[i, 0], found[i, 1] = p, q
-        step //= 2
-
-
 @entry
 def touch_rows(
     rows_a: Array2, rows_b: Array2, rounding: float, reach: float,
@@ -212,7 +297,7 @@ def touch_rows(
         count = crossings(m, noise, ba, la, ca, bb, lb, cb, stack, found[:room])
         if count > room:
             return k
-        _sort(found, count, order_a, order_b)
+        sort_pairs(found, count, order_a, order_b)
         for i in range(count):
             p, q = found[i, 0], found[i, 1]
             faces[first + i, 0], faces[first + i, 1] = order_a[p], order_b[q]

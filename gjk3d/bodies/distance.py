@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.bodies import walk
 from gjk3d.bodies.base import Body, Parts
-from gjk3d.bodies.depth import depth
+from gjk3d.bodies.bvh import tree_of
+from gjk3d.bodies.depth import depths
 from gjk3d.bodies.gaps import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE, distance_rows
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
@@ -17,11 +19,13 @@ from gjk3d.bodies.mesh_pair import APART, MeshPair, meet_many
 from gjk3d.bodies.order import TIED, TURNED, Thing, in_order, order_of
 from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.search import LEAST as LEAST_DEPTH
+from gjk3d.bodies.search import MOST, NORMAL, PLACE
 from gjk3d.bodies.walk import bench, meet_rows
 from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, take
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
-from gjk3d.poses import ROUNDING, relative
+from gjk3d.poses import ROUNDING, relative, relatives
 from gjk3d.results import Status
 from gjk3d.typing import Array, Bools, Ints
 
@@ -93,13 +97,13 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
         else:
             for k in left.tolist():
                 answer[k] = _at(a, b, rows, k, order)[0].meet()
-    elif margin == 0.0 and isinstance(a, Mesh) and isinstance(b, Mesh):
-        answer = _meshes_meet(a, b, rows, order)
+    elif isinstance(a, Mesh) and isinstance(b, Mesh):
+        answer = _meshes_within(a, b, rows, margin) if margin > 0.0 else _meshes_meet(a, b, rows, order)
     else:
         answer = np.array([_at(a, b, rows, k, order)[0].meet(max(margin, 0.0)) for k in range(rows.total)], dtype=bool)
     if margin < 0.0:
-        for k in np.flatnonzero(answer).tolist():
-            answer[k] = -depth(_at(a, b, rows, k, order)[0]).most <= margin
+        for deep in _depths(a, b, rows, order, np.flatnonzero(answer)):
+            answer[deep.which] = -deep.found[:, MOST] <= margin
     return answer
 
 
@@ -114,42 +118,120 @@ def _meshes_meet(a: Mesh, b: Mesh, rows: Rows, order: int) -> Bools:
     return answer
 
 
+def _meshes_within(a: Mesh, b: Mesh, rows: Rows, margin: float) -> Bools:
+    """Do as `collide` does for two meshes and a margin above 0: a boolean says what the lower bound does."""
+    away = sum(float(np.abs(each[:, 9:12]).max(initial=0.0)) for each in (rows.a, rows.b))
+    size = tree_of(a).reach + tree_of(b).reach + away
+    out, flags = empty_answers(rows.total)
+    solve(a, b, rows, Wanted(narrow.UNSIGNED, margin + walk.CLOSE * size), out, flags)
+    near = np.flatnonzero((out[:, 2] > margin) & (flags[:, 0] != Status.BEYOND))
+    if len(near):
+        few = Rows(take(rows.a, near), take(rows.b, near), len(near), True, rows.workers)
+        again, flags = empty_answers(len(near))
+        solve(a, b, few, Wanted(narrow.UNSIGNED), again, flags)
+        out[near] = again
+    answer: Bools = ~(out[:, 1] > margin)
+    return answer
+
+
 def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     """Answer distances of two of which one is a body."""
     check_no_log(wanted)
     order, a, b, rows = _ordered(a, b, rows)
-    both = walked(a, b)
-    if both is None:
-        left = list(range(rows.total))
-    else:
-        told, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
-        one, two = (each.given for each in both)
-        most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
-
-        def run(start: int, stop: int) -> None:
-            distance_rows(
-                one, two, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start, stop, bench(), told, out,
-                flags, parts,
-            )  # fmt: skip
-
-        in_chunks(rows.total, rows.workers, run, _CHUNK)
-        met = (told == walk.MEET) | (told == walk.HELD)
-        asks_on = (told > walk.HELD) | (flags[:, 3] != 0) | (met & (wanted.mode != narrow.UNSIGNED))
-        left = np.flatnonzero(asks_on).tolist()
-    for k in left:
+    met, asked = _told(a, b, rows, order, wanted, out, flags)
+    unsigned = wanted.mode == narrow.UNSIGNED
+    if not unsigned:
+        for deep in _depths(a, b, rows, order, np.flatnonzero(met)):
+            _overlapping(deep, out, flags)
+        asked &= ~met
+    for k in np.flatnonzero(asked).tolist():
         x, row, turned = _at(a, b, rows, k, order)
-        _solve_one(x, wanted, out[k], flags[k])
+        flags[k] = 0
+        if met[k]:
+            place = x.common_point()
+            out[k, :3], out[k, 3:6], out[k, 6:9], out[k, 9:12] = 0.0, _EX, place, place
+            flags[k, 0], flags[k, 2] = Status.OVERLAPPING, 1
+        else:
+            flags[k, 0], flags[k, 2] = _apart(x.nearest(wanted.max_distance), x.error, out[k])
         _into_world(row, out[k])
         mirror(out, np.array([k]) if turned else False)
 
 
-def _solve_one(x: BodyPair, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Answer at one pose, in the first's frame."""
-    flags[:] = 0
-    if x.meet():
-        flags[0], flags[2] = _overlapping(x, wanted.mode, out)
-    else:
-        flags[0], flags[2] = _apart(x.nearest(wanted.max_distance), x.error, out)
+def _told(a: Body, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints) -> tuple[Bools, Bools]:
+    """Answer distances of what the traversals do; return at which rows two meet, and at which they are to be asked."""
+    first, second = a._as_parts(), parts_of(b)
+    if first.any_mapped or second.any_mapped:
+        return collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
+    told, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
+    faces = isinstance(a, Mesh) and isinstance(b, Mesh)
+    most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
+
+    def run(start: int, stop: int) -> None:
+        distance_rows(
+            first.given, second.given, faces, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start, stop,
+            bench(), told, out, flags, parts,
+        )  # fmt: skip
+
+    in_chunks(rows.total, rows.workers, run, _CHUNK)
+    met = (told == walk.MEET) | (told == walk.HELD)
+    asked = (told > walk.HELD) | (flags[:, 3] != 0)
+    for k in np.flatnonzero(told > walk.HELD).tolist():
+        met[k] = _at(a, b, rows, k, order)[0].meet()
+    return met, asked
+
+
+class Group(NamedTuple):
+    """Two bodies at some rows, in the order in which the kernels see them there."""
+
+    which: Ints
+    a: Any
+    b: Any
+    ours: Parts
+    theirs: Parts
+    rows_a: Array
+    rows_b: Array
+    turned: bool  #: whether the two were turned round
+
+
+def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Group]:
+    """Yield two at those rows that have their parts, and their order, in common."""
+    first, second = (np.broadcast_to(each, (rows.total, each.shape[1]))[which] for each in (rows.a, rows.b))
+    everywhere = np.arange(len(which))
+    each = [(everywhere, False)]
+    if order == TIED:
+        later = np.array([p.tolist() > q.tolist() for p, q in zip(first, second, strict=True)], dtype=bool)
+        each = [(np.flatnonzero(~later), False), (np.flatnonzero(later), True)]
+    for some, turned in each:
+        x, y, p, q = (b, a, second[some], first[some]) if turned else (a, b, first[some], second[some])
+        theirs, turned = parts_of(y), turned or order == TURNED
+        if not isinstance(x, HeightField):
+            if len(some):
+                yield Group(which[some], x, y, x._as_parts(), theirs, p, q, turned)
+            continue
+        near = [x._parts_near(theirs.reach, relative(*both)[9:12]) for both in zip(p, q, strict=True)]
+        for ours in dict.fromkeys(near):
+            of = np.array([each is ours for each in near])
+            yield Group(which[some[of]], x, y, ours, theirs, p[of], q[of], turned)
+
+
+class _Deep(NamedTuple):
+    """What `depths` found of a `Group`."""
+
+    which: Ints
+    found: Array  #: (n, 8)
+    errors: Array
+    rows: Array  #: of what came first of the two
+    turned: bool  #: whether the two were turned round
+    tight: tuple[float, float]  #: widths that are promised, in units of the size and of the error
+
+
+def _depths(a: Body, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[_Deep]:
+    """Yield how deep two are at the rows at which they meet, as `depths` has it."""
+    for x in groups(a, b, rows, order, which):
+        tight = (MeshPair if isinstance(x.a, Mesh) and isinstance(x.b, Mesh) else BodyPair).tight_depth
+        m = relatives(x.rows_a, x.rows_b)
+        errors = ROUNDING * (x.ours.reach + x.theirs.reach + np.abs(m[:, 9:12]).max(axis=1))
+        yield _Deep(x.which, depths(x.ours, x.theirs, m, rows.workers), errors, x.rows_a, x.turned, tight)
 
 
 def _into_world(row: Array, out: Array) -> None:
@@ -181,18 +263,24 @@ def _apart(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
     return int(Status.BEYOND if gap.beyond else Status.SEPARATED), narrowly
 
 
-def _overlapping(x: BodyPair, mode: int, out: Array) -> tuple[int, bool]:
-    """Do as `_apart` where the two meet."""
-    if mode == narrow.UNSIGNED:
-        place = x.common_point()
-        out[:3], out[3:6], out[6:9], out[9:12] = 0.0, _EX, place, place
-        return int(Status.OVERLAPPING), True
-    deep = depth(x)
-    if deep.most == inf:
+def _overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
+    """Write the signed distances of two that meet."""
+    least, most = deep.found[:, LEAST_DEPTH], deep.found[:, MOST]
+    if most.max() == inf:
         raise UnsupportedPair("these overlap without end: no translation parts them")
-    out[:3], out[3:6] = (-deep.most, -deep.most, 0.0 - deep.least), deep.normal
-    out[6:9], out[9:12] = deep.place + 0.5 * deep.most * deep.normal, deep.place - 0.5 * deep.most * deep.normal
-    relative_width, errors = x.tight_depth
-    narrowly = deep.most - deep.least <= max(relative_width * x.error / ROUNDING, errors * x.error)
+    turn = deep.rows[:, None, :9].reshape(-1, 1, 3, 3)
+    both = (turn * deep.found[:, NORMAL : PLACE + 3].reshape(-1, 2, 1, 3)).sum(axis=3)  # the normal and the place
+    half = (0.5 * most)[:, None] * both[:, 0]
+    both[:, 1] += deep.rows[:, 9:12]
+    answer = np.empty((len(most), narrow.FLOATS))
+    answer[:, 0] = answer[:, 1] = -most
+    answer[:, 2], answer[:, 3:6] = 0.0 - least, both[:, 0]
+    answer[:, 6:9], answer[:, 9:12] = both[:, 1] + half, both[:, 1] - half
+    mirror(answer, deep.turned)
+    out[deep.which] = answer
+    relative_width, errors = deep.tight
+    narrowly = most - least <= np.maximum(relative_width * deep.errors / ROUNDING, errors * deep.errors)
     # they meet, so there is a common point, to rounding; how deep they are besides is another question
-    return int(Status.TOUCHING if narrowly and not deep.least > 0.0 else Status.OVERLAPPING), narrowly
+    marks = np.zeros((len(most), narrow.INTS), dtype=np.int64)
+    marks[:, 0], marks[:, 2] = np.where(narrowly & ~(least > 0.0), Status.TOUCHING, Status.OVERLAPPING), narrowly
+    flags[deep.which] = marks

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._kernels.decorators import entry, inlined, kernel, single_entry
+from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.traversal import box_pose
 from gjk3d.bodies.triangles import Triangle, place, read
 from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, sub
-from gjk3d.typing import Array, Array1, Array2, Ints2
+from gjk3d.typing import Array, Ints
+
+Faces = tuple[Array, Ints, Array]  #: the tree of a mesh: boxes, links, corners
 
 NEVER = 1e308
 _SWEEPS = 64  #: over all walls
@@ -177,15 +179,16 @@ def _shadow_axes(d: Vec3) -> tuple[Vec3, Vec3]:
     return u, cross(d, u)
 
 
-@entry
+@kernel
 def parting(
-    m: Rigid, d: tuple[float, float, float], start: float, most: float, noise: float,
-    ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2, stack: Ints2, wall: Array1,
-) -> float:  # fmt: skip
+    m: Rigid, d: Vec3, start: float, most: float, noise: float, a: Faces, b: Faces, stack: Ints, wall: Array
+) -> float:
     """Return how far B has to go along d, at least ``start``, until the surfaces part; NEVER beyond ``most``.
 
     Not proven: rounding may let a pair slip. ``wall`` becomes the normal of what blocked last, 0 where nothing did.
     """
+    ba, la, ca = a
+    bb, lb, cb = b
     u, v = _shadow_axes(d)
     time = start
     wall[0] = wall[1] = wall[2] = 0.0
@@ -220,13 +223,16 @@ def parting(
     return NEVER
 
 
-@single_entry
-def past_all(walls: Array2, shift: Array1) -> None:
-    """Write about the least vector x with n x >= far for all walls (n, far, room), by Hildreth's sweeps, 1957."""
-    for _ in range(_SWEEPS if walls.shape[0] > 1 else 1):
-        for k in range(walls.shape[0]):
-            along = walls[k, 0] * shift[0] + walls[k, 1] * shift[1] + walls[k, 2] * shift[2]
+@kernel
+def past_all(walls: Array, count: int) -> Vec3:
+    """Return about the least vector x with n x >= far for all walls (n, far, room), by Hildreth's sweeps, 1957."""
+    x = y = z = 0.0
+    for k in range(count):
+        walls[k, 4] = 0.0
+    for _ in range(_SWEEPS if count > 1 else 1):
+        for k in range(count):
+            along = walls[k, 0] * x + walls[k, 1] * y + walls[k, 2] * z
             step = max(-walls[k, 4], walls[k, 3] - along)
             walls[k, 4] += step
-            for i in range(3):
-                shift[i] += step * walls[k, i]
+            x, y, z = x + step * walls[k, 0], y + step * walls[k, 1], z + step * walls[k, 2]
+    return x, y, z

@@ -8,6 +8,9 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.order import TIED
 from gjk3d.bodies.part_tree import PRISMS, Given, column_gap, node_gap, of
+from gjk3d.bodies.traversal import crossings, nearest_triangles
+from gjk3d.bodies.triangles import common_of, read
+from gjk3d.bodies.triangles import place as place_triangle
 from gjk3d.bodies.walk import (
     APART,
     HELD,
@@ -18,6 +21,7 @@ from gjk3d.bodies.walk import (
     Two,
     bench_of,
     children,
+    held,
     meet,
     parts_at,
     poses_taken,
@@ -34,6 +38,7 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: widths that are promised, in units of the size
 LEAST = 5e-324  #: lower bound of two that are proven apart, where no other is known
 _MORE = 1.0 + 1e-12
+_ANYWHERE = 1e150
 _LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: errors by which parts are less near than others without being asked
 
 
@@ -175,9 +180,41 @@ def report_gap(x: Two, found: Found, most: float, above: float, w: Bench, out: A
 
 
 @kernel
-def report_meeting(x: Two, told: int, w: Bench, out: Array, flags: Ints, k: int) -> None:
+def faces_meet(x: Two, w: Bench) -> int:
+    """Tell whether two meshes meet: MEET, HELD or APART."""
+    found = crossings(
+        x.m, x.error, x.a.boxes, x.a.links, x.a.places, x.b.boxes, x.b.links, x.b.places, w.stack,
+        w.last.reshape(1, 2),
+    )  # fmt: skip
+    return MEET if found > 0 else held(x, w)
+
+
+@kernel
+def nearest_faces(x: Two, most: float, w: Bench) -> Found:
+    """Do as `nearest` for two meshes; what is farther apart than ``most`` is found, too."""
+    row, limit = w.out[1], min(most * _MORE, _ANYWHERE)
+    for far in (limit, _ANYWHERE):  # what it writes ends with the points, which lie in the last columns of a row
+        w.last[0] = w.last[1] = -1
+        if nearest_triangles(
+            x.m, far, x.a.boxes, x.a.links, x.a.places, x.b.boxes, x.b.links, x.b.places, w.stack, w.keys, w.last,
+            row[4:],
+        ):  # fmt: skip
+            break
+    low, high = row[4], row[5]
+    between = (row[9] - row[6], row[10] - row[7], row[11] - row[8])
+    row[0], row[3], row[4], row[5] = sqrt(dot(between, between)), 1.0, 0.0, 0.0
+    # of needles rounding turns the way between two points that near: GJK and its polytope are more thorough
+    loose = high - low > TIGHT_POLYTOPE * x.error / ROUNDING
+    return Found(high, low, w.last[0], w.last[1], False, loose, (0.0, 0.0, 0.0), -inf)
+
+
+@kernel
+def report_meeting(x: Two, told: int, faces: bool, w: Bench, out: Array, flags: Ints, k: int) -> None:
     """Write a point of both of two that meet, in A's frame."""
-    if told == MEET:
+    if told == MEET and faces:
+        p = common_of(read(x.a.places, w.last[0]), place_triangle(x.m, x.b.places, w.last[1]))
+        w.out[0, 6], w.out[0, 7], w.out[0, 8] = p
+    elif told == MEET:
         both = parts_at(x, w.last[0], w.last[1], w)
         solve(both, UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
     for c in range(3):
@@ -197,14 +234,14 @@ def into_world(p: Array, out: Array, k: int) -> None:
 
 @entry
 def distance_rows(
-    a: Given, b: Given, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, most: float, above: float,
+    a: Given, b: Given, faces: bool, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, most: float, above: float,
     order: int, start: int, stop: int, bench: GivenBench, answer: Ints1, out: Array2, flags: Ints2, parts: Ints2,
 ) -> int:  # fmt: skip
     """Write what `walk.meet` says at pose rows start to stop, and of two that are apart how far; return the last.
 
     Rows are those of `gjk3d.narrow.solve`, and ``parts`` the nearest. Where two meet a common point is written, as a
     distance asks for it. The last flag is set where only the long way tells, or knows more. The order is TURNED where
-    b was asked about first. See `walk.meet_rows`.
+    b was asked about first. Two meshes are asked by their ``faces``. See `walk.meet_rows`.
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
@@ -212,12 +249,12 @@ def distance_rows(
     for k in range(start, stop):
         x, turned = two_of_rows(one, two, rows_a, rows_b, order, k)
         w.last[0] = -1  # the common point of two that meet is none of other rows
-        told = meet(x, 0.0, w)
+        told = faces_meet(x, w) if faces else meet(x, 0.0, w)
         answer[k] = told
         if told in (MEET, HELD):
-            report_meeting(x, told, w, out, flags, k)
+            report_meeting(x, told, faces, w, out, flags, k)
         else:
-            found = nearest(x, most, 1.0, w)
+            found = nearest_faces(x, most, w) if faces else nearest(x, most, 1.0, w)
             report_gap(x, found, most, above, w, out, flags, k)
             parts[k, 0], parts[k, 1] = found.p, found.q
         rows = rows_b if turned and order == TIED else rows_a

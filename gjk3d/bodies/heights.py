@@ -366,15 +366,15 @@ class HeightField(Body):
         """Return the columns down to the bottom, or where there is none to so far below the lowest place."""
         return Prisms(self, float(self.heights.min()) - depth if self.bottom == -inf else self.bottom)
 
-    def _parts_near(self, reach: float, shift: Array) -> Parts:
+    def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
         """Return the columns, so deep that a thing there can be moved out of them, but not through them.
 
         Their bottom is below the thing, and the lowest place, by half of the columns' least depth, and twice what the
-        thing is long along each axis.
+        thing is long along each axis, which nothing asks for that is not to be ``pushed`` out.
         """
-        low = float(self.heights.min())
+        low, lengths = float(self.heights.min()), 23.0 if pushed else 2.0
         depth = least = self._least_depth
-        while self.bottom == -inf and min(float(shift[2]), low) - 23.0 * reach < low - 0.5 * depth:
+        while self.bottom == -inf and min(float(shift[2]), low) - lengths * reach < low - 0.5 * depth:
             depth *= 2.0
         if depth == least:
             return self._as_parts()

@@ -82,7 +82,9 @@ def _boxes_free(c: Course, i: int, j: int, begin: float, end: float) -> tuple[fl
     x = flight_of_parts(
         one, c.w.row_a, two, c.w.row_b, c.motions, c.clearance + 4.0 * c.error, begin, end, c.work
     )  # fmt: skip
-    size = one.floats[layout.RHO] + two.floats[layout.RHO] + c.a.rim + c.b.rim
+    # all boxes over columns are as deep: what opening them gains is across
+    wide = c.a.boxes[i, 3] + c.a.boxes[i, 4] if c.a.kind == PRISMS else one.floats[layout.RHO]
+    size = wide + two.floats[layout.RHO] + c.a.rim + c.b.rim
     code, free, _, steps = advance(x, _NEAR * size)
     return (begin if code == STARTED else free), steps
 
@@ -210,7 +212,7 @@ def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
     else:
         ends = ends @ turn
     ends += motions[0, REFERENCE:]
-    return a._parts_near(reach + 0.5 * float(np.ptp(ends, axis=0).max()), ends.mean(axis=0))
+    return a._parts_near(reach + 0.5 * float(np.ptp(ends, axis=0).max()), ends.mean(axis=0), pushed=False)
 
 
 def _meet_at_first(a: Body, b: Thing, motions: Array, clearance: float) -> bool:

@@ -10,7 +10,7 @@ are nearest to its middle and its farthest corner, each of which bounds its own 
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -27,10 +27,12 @@ from gjk3d.geometry.vec3 import place as to_place
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-_LOWER, _UPPER, _FOUND, _SPENT, _NOISE = range(5)  #: columns of the first row of what is found
+#: columns of the first row of what is found; a depth that is ENOUGH ends the search
+LOWER, UPPER, FOUND, SPENT, NOISE, ENOUGH = range(6)
+COLUMNS = 7  #: of that
 _KNOWN = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
-_SEEDS = 256  #: of these
-_ROWS = 32  #: deep points that are kept, behind the first row
+SEEDS = 256  #: of these
+ROWS = 32  #: deep points that are kept, behind the first row
 
 
 class Host(NamedTuple):
@@ -85,10 +87,10 @@ def _pop(heap: Array, items: Ints, count: int) -> int:
 @kernel
 def _keep(d: float, p: Vec3, foot: Vec3, found: Array) -> None:
     """Note a point that lies inside, in place of the shallowest where there is no room."""
-    found[0, _LOWER] = max(found[0, _LOWER], d)
-    row = int(found[0, _FOUND]) + 1
+    found[0, LOWER] = max(found[0, LOWER], d)
+    row = int(found[0, FOUND]) + 1
     if row < found.shape[0]:
-        found[0, _FOUND] += 1.0
+        found[0, FOUND] += 1.0
     else:
         row = 1
         for k in range(2, found.shape[0]):
@@ -104,17 +106,29 @@ def _keep(d: float, p: Vec3, foot: Vec3, found: Array) -> None:
 @kernel
 def _look(p: Vec3, h: Host) -> tuple[float, int]:
     """Return the distance of a point from the surface, negative where it lies outside, and the face that is nearest."""
-    h.found[0, _SPENT] += 1.0
-    noise = h.found[0, _NOISE]
+    h.found[0, SPENT] += 1.0
+    noise = h.found[0, NOISE]
     square, face, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
     if d <= 4.0 * noise:
         return d, face
     if not is_inside(p, h.boxes, h.links, h.corners, noise, h.stack):
         return -d, face
-    if d > 0.5 * h.found[0, _LOWER]:
+    if d > 0.5 * h.found[0, LOWER]:
         _keep(d, p, foot, h.found)
     return d, face
+
+
+@kernel
+def _look_within(p: Vec3, h: Host) -> None:
+    """Do as `_look`, for what is kept of a point only: of one that lies outside that costs less."""
+    h.found[0, SPENT] += 1.0
+    noise = h.found[0, NOISE]
+    if is_inside(p, h.boxes, h.links, h.corners, noise, h.stack):
+        square, _, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
+        d = sqrt(square)
+        if d > 4.0 * noise and d > 0.5 * h.found[0, LOWER]:
+            _keep(d, p, foot, h.found)
 
 
 @inlined
@@ -138,7 +152,7 @@ def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> boo
 @kernel
 def _touched(t: Triangle, h: Host) -> int:
     """Return a face of the surface that a triangle touches or crosses; -1 for none."""
-    n, noise = cross(sub(t[1], t[0]), sub(t[2], t[0])), h.found[0, _NOISE]
+    n, noise = cross(sub(t[1], t[0]), sub(t[2], t[0])), h.found[0, NOISE]
     stack, links = h.stack, h.links
     stack[0, 0] = 0
     top = 1
@@ -175,9 +189,9 @@ def _from_flat(t: Triangle, face: int, h: Host) -> float:
 def _of_triangle(t: Triangle, h: Host) -> tuple[float, Plane]:
     """Bound how deep a triangle lies inside, negative where it does not; say along what to cut it."""
     c, radius = middle(t)
-    noise = h.found[0, _NOISE]
+    noise = h.found[0, NOISE]
     d, face = _look(c, h)
-    lower = h.found[0, _LOWER]
+    lower = h.found[0, LOWER]
     if d < -radius - noise:
         return -1.0, NO_PLANE
     met = -1
@@ -195,7 +209,7 @@ def _of_triangle(t: Triangle, h: Host) -> tuple[float, Plane]:
             k, farthest = i, away
     # no deeper than from either of two faces, so than their mean: it is convex, too
     _, other = _look(t[k], h)
-    lower = h.found[0, _LOWER]
+    lower = h.found[0, LOWER]
     if other != face:
         farthest = 0.0
         for i in range(3):
@@ -223,9 +237,9 @@ def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
         m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
         m[6] * x + m[7] * y + m[8] * z + m[11],
     )  # fmt: skip
-    noise = h.found[0, _NOISE]
+    noise = h.found[0, NOISE]
     radius = sqrt(bg[i, 3] * bg[i, 3] + bg[i, 4] * bg[i, 4] + bg[i, 5] * bg[i, 5]) + noise
-    h.found[0, _SPENT] += 1.0
+    h.found[0, SPENT] += 1.0
     square, _, _ = to_point(c, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
     if d > radius + noise and not is_inside(c, h.boxes, h.links, h.corners, noise, h.stack):
@@ -238,7 +252,7 @@ def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting) -
     """Put a triangle into the heap and the pool, where it may be deeper than what is known; return how many wait."""
     bound, plane = _of_triangle(t, h)
     bound = min(key, bound)
-    if not bound > h.found[0, _LOWER]:
+    if not bound > h.found[0, LOWER]:
         return count
     write(t, w.pool, used)
     w.pool[used, 9], w.pool[used, 10], w.pool[used, 11], w.pool[used, 12] = plane
@@ -257,7 +271,7 @@ def _in_box(p: Vec3, boxes: Array) -> bool:
 
 
 @kernel
-def _look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
+def look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
     """Look at no more than so many, evenly, of the points that lie in the host's box."""
     count = 0
     for k in range(seeds.shape[0]):
@@ -268,27 +282,20 @@ def _look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
         p = to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2]))
         if _in_box(p, h.boxes):
             if at % step == 0:
-                _look(p, h)
+                _look_within(p, h)
             at += 1
 
 
-@entry
-def search(
-    m: Rigid, tolerance: float, budget: float, bh: Array2, lh: Ints2, ch: Array2, bg: Array2, lg: Ints2, cg: Array2,
-    seeds: Array2, flat: Ints2, stack: Ints2, keys: Array1, heap: Array1, items: Ints1, pool: Array2, found: Array2,
+@kernel
+def enclose(
+    m: Rigid, tolerance: float, budget: float, h: Host, bg: Array, lg: Ints, cg: Array, w: Waiting
 ) -> None:  # fmt: skip
-    """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host.
-
-    The first row of ``found`` holds the greatest depth known and the noise, and gets both bounds of the greatest; those
-    behind it depths, points and the nearest places on the surface. Items below 0 are boxes, others rows of ``pool``.
-    ``seeds`` are points of the guest, some of which are looked at first; ``flat`` see `_flat_neighbours`.
-    """
-    h, w = Host(bh, lh, ch, flat, stack, keys, found), Waiting(heap, items, pool)
-    _look_first(m, seeds, int(min(budget, _SEEDS)), h)
+    """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host; see `search`."""
+    heap, items, pool, found = w.bounds, w.items, w.pool, h.found
     count, used, last = _push(heap, items, plain(0), _of_box(m, bg, plain(0), h), plain(-1)), 0, pool.shape[0] - PIECES
-    while count > 0 and heap[0] > found[0, _LOWER] * (1.0 + tolerance) + found[0, _NOISE]:
+    while count > 0 and heap[0] > found[0, LOWER] * (1.0 + tolerance) + found[0, NOISE]:
         room = count + PIECES < heap.shape[0] and used + PIECES < last
-        if found[0, _SPENT] > budget or not room:
+        if found[0, SPENT] > budget or not room or found[0, LOWER] >= found[0, ENOUGH]:
             break
         key, item = heap[0], items[0]
         count = _pop(heap, items, count)
@@ -303,13 +310,29 @@ def search(
             if lg[i, 0] >= 0:
                 j = lg[i, 0] + n
                 bound = min(key, _of_box(m, bg, j, h))
-                if bound > found[0, _LOWER]:
+                if bound > found[0, LOWER]:
                     count = _push(heap, items, count, bound, -1 - j)
             elif n < lg[i, 2]:
                 before = count
                 count = _wait(place(m, cg, lg[i, 1] + n), key, count, used, h, w)
                 used += count - before
-    found[0, _UPPER] = max(found[0, _LOWER], heap[0] if count > 0 else 0.0)
+    found[0, UPPER] = max(found[0, LOWER], heap[0] if count > 0 else 0.0)
+
+
+@entry
+def search(
+    m: Rigid, tolerance: float, budget: float, bh: Array2, lh: Ints2, ch: Array2, bg: Array2, lg: Ints2, cg: Array2,
+    seeds: Array2, flat: Ints2, stack: Ints2, keys: Array1, heap: Array1, items: Ints1, pool: Array2, found: Array2,
+) -> None:  # fmt: skip
+    """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host.
+
+    The first row of ``found`` holds the greatest depth known and the noise, and gets both bounds of the greatest; those
+    behind it depths, points and the nearest places on the surface. Items below 0 are boxes, others rows of ``pool``.
+    ``seeds`` are points of the guest, some of which are looked at first; ``flat`` see `_flat_neighbours`.
+    """
+    h = Host(bh, lh, ch, flat, stack, keys, found)
+    look_first(m, seeds, int(min(budget, SEEDS)), h)
+    enclose(m, tolerance, budget, h, bg, lg, cg, Waiting(heap, items, pool))
 
 
 class Inner(NamedTuple):
@@ -341,26 +364,38 @@ def inner(
     known : float
         A depth that is known from elsewhere: what is no deeper is not looked at.
     """
-    size = budget + 64
-    found = np.zeros((_ROWS + 1, 7))
-    found[0, _LOWER], found[0, _NOISE] = known, noise
-    room = np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + PIECES, POOL))
+    found = np.zeros((ROWS + 1, COLUMNS))
+    found[0, LOWER], found[0, NOISE], found[0, ENOUGH] = known, noise, inf
     trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
     pose = tuple(m[:12].tolist())
-    seeds = guest._cached("some vertices", lambda: _thinned(guest._used, _KNOWN))
-    flat = host.skin._cached("flat neighbours", lambda: _flat_neighbours(tree_of(host.skin).corners))
     search(
-        pose, tolerance, float(budget), *trees, seeds, flat, traversal_stack(), np.empty(STACK),
-        *room, found,
+        pose, tolerance, float(budget), *trees, seeds_of(guest), flat_of(host), traversal_stack(), np.empty(STACK),
+        *room_for(budget), found,
     )  # fmt: skip
-    rows = found[1 : 1 + int(found[0, _FOUND])]
+    rows = found[1 : 1 + int(found[0, FOUND])]
     rows = rows[np.argsort(-rows[:, 0], kind="stable")]
-    return Inner(float(found[0, _LOWER]), float(found[0, _UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
+    return Inner(float(found[0, LOWER]), float(found[0, UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
 
 
-def _thinned(points: Array, most: int) -> Array:
-    """Return at most so many of the points, evenly."""
-    return points[:: max(1, -(-len(points) // most))].copy()
+def room_for(budget: int) -> tuple[Array, Ints, Array]:
+    """Return what `search` notes in what waits, for so many looks."""
+    size = budget + 64
+    return np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + PIECES, POOL))
+
+
+def seeds_of(guest: TriangleSurface) -> Array:
+    """Return some vertices of a mesh."""
+    return guest._cached("some vertices", lambda: thinned(guest._used))
+
+
+def flat_of(host: TriangleSurface) -> Ints:
+    """Return `_flat_neighbours` of the closed surface of a mesh."""
+    return host.skin._cached("flat neighbours", lambda: _flat_neighbours(tree_of(host.skin).corners))
+
+
+def thinned(points: Array) -> Array:
+    """Return some of the points, evenly."""
+    return points[:: max(1, -(-len(points) // _KNOWN))].copy()
 
 
 def _flat_neighbours(corners: Array) -> Ints:

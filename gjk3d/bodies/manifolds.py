@@ -1,4 +1,4 @@
-"""The points of contact of pairs of parts, and which of many points a patch keeps.
+"""The points of contact of pairs of parts.
 
 A triangle's two faces, and the five of a column, follow from their corners, and are made where a pair is looked at; the
 faces of all other parts are those of their shapes, see `Faces`.
@@ -7,14 +7,16 @@ faces of all other parts are those of their shapes, see `Faces`.
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.part_tree import PRISMS, Given, PartTree, of
-from gjk3d.bodies.walk import GivenBench, bench, bench_of, parts_at, two_at
+from gjk3d.bodies.part_tree import PRISMS, PartTree
+from gjk3d.bodies.pushes import Met
+from gjk3d.bodies.spread import put_answer
+from gjk3d.bodies.walk import Bench, Two, parts_at
 from gjk3d.convex.patches import faces_of
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.narrow.features import Loops
@@ -23,10 +25,9 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
-WIDTH = POINT + 3  #: floats of a point: those of `gjk3d.narrow.manifold`, and its normal
+MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
 _FLAT = 1e-13  #: of a triangle's length: so narrow it is a segment, as in `gjk3d.geometry.hulls`
 _INTS, _FLOATS = 25, 15  #: of the faces of a column
-_ROOM = 64  #: points that there is room for at first
 _SIDES = np.array([0, 3, 6, 10, 14, 18, 0, 1, 2, 3, 5, 4, 0, 3, 4, 1, 1, 4, 5, 2, 2, 5, 3, 0])  #: of a column
 _BOTH = np.array([0, 3, 6, 0, 1, 2, 2, 1, 0])  #: of a triangle
 
@@ -99,35 +100,44 @@ def _loops(t: PartTree, k: int, core: Core, faces: Faces, ints: Ints, floats: Ar
     return Loops(faces[0][faces[2][r, 0] :], faces[1][faces[2][r, 1] :])
 
 
-@entry
-def manifold_parts(
-    a: Given, b: Given, faces_a: Faces, faces_b: Faces, row_a: Array1, row_b: Array1, pairs: Ints2, out: Array2,
-    within: float, most: int, bench: GivenBench, corners: Array3, plane: Array3, ints: Ints2, floats: Array2,
-    points: Array2,
+class Desk(NamedTuple):
+    """Scratch: corners of features and polygons, the faces of a triangle or column each; most points of two parts."""
+
+    corners: Array3
+    plane: Array3
+    ints: Ints2
+    floats: Array2
+    most: int
+
+
+@kernel
+def write_points(
+    x: Two, w: Bench, faces_a: Faces, faces_b: Faces, f: Met, count: int, within: float, d: Desk, points: Array2
 ) -> int:  # fmt: skip
-    """Write the points of pairs of parts, whose signed distances are rows of ``out``, behind each other.
+    """Write the points of the pairs of parts chosen, of many those of the first; return how many there are.
 
-    Returns how many there are, or -1 where there is no room for ``most`` more; ``corners``, ``plane``, ``ints`` and
-    ``floats`` are scratch. What is written is as `gjk3d.narrow.manifold.patch` writes it, and a normal.
+    What is written is as `gjk3d.narrow.manifold.patch` writes it, and a normal, in A's frame.
     """
-    x, w, count = two_at(of(a), of(b), row_a, row_b), bench_of(bench), 0
-    sheets = Sheets(corners[0], corners[1], plane)
-    for k in range(pairs.shape[0]):
-        if count + most > points.shape[0]:
-            return -1
-        p, q = pairs[k, 0], pairs[k, 1]
-        c = parts_at(x, p, q, w)
-        loops_a = _loops(x.a, p, c.a, faces_a, ints[0], floats[0])
-        loops_b = _loops(x.b, q, c.b, faces_b, ints[1], floats[1])
-        found = patch(c, False, loops_a, loops_b, out, k, within, most, sheets, points[count:])
-        for i in range(count, count + found):
+    written, sheets = 0, Sheets(d.corners[0], d.corners[1], d.plane)
+    for i in range(count):
+        j = f.some[i]
+        if i < MOST:
+            p, q = f.pairs[j, 0], f.pairs[j, 1]
+            c = parts_at(x, p, q, w)
+            loops_a = _loops(x.a, p, c.a, faces_a, d.ints[0], d.floats[0])
+            loops_b = _loops(x.b, q, c.b, faces_b, d.ints[1], d.floats[1])
+            found = int(patch(c, False, loops_a, loops_b, f.out, j, within, d.most, sheets, points[written:]))
+        else:
+            found = 1
+            put_answer(f.out[j], points[written])
+        for k in range(written, written + found):
             for axis in range(3):
-                points[i, POINT + axis] = out[k, 3 + axis]
-        count += found
-    return count
+                points[k, POINT + axis] = f.out[j, 3 + axis]
+        written += found
+    return written
 
 
-def _faces_in(parts: Parts) -> tuple[Faces, int]:
+def faces_in(parts: Parts) -> tuple[Faces, int]:
     """Return the faces of a body's parts as the kernel takes them, and the most corners that one of them has."""
     if not hasattr(parts, "_looped"):
         shapes, which = parts.made_of()
@@ -137,19 +147,20 @@ def _faces_in(parts: Parts) -> tuple[Faces, int]:
     return faces
 
 
-def points_of_parts(x: BodyPair, pairs: Ints, out: Array, within: float) -> Array:
-    """Return the points of pairs of parts in the first's frame, (n, `WIDTH`), from their signed distances."""
-    (faces_a, most_a), (faces_b, most_b) = _faces_in(x.a), _faces_in(x.b)
-    row_a, row_b = x.rows
-    most, room = most_a + most_b + 4, _ROOM
-    corners, plane = np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2))
-    ints, floats = np.empty((2, _INTS), dtype=np.int64), np.empty((2, _FLOATS))
-    while True:
-        points = np.empty((most + room, WIDTH))
-        count = manifold_parts(
-            x.a.given, x.b.given, faces_a, faces_b, row_a[0], row_b[0], pairs, out, within, most, bench(), corners,
-            plane, ints, floats, points,
-        )  # fmt: skip
-        if count >= 0:
-            return points[:count]
-        room *= 8
+#: `Desk` as entries take it
+GivenDesk = tuple[Array3, Array3, Ints2, Array2, int]
+
+
+@inlined
+def desk_of(t: GivenDesk) -> Desk:
+    """Return what Python handed over by names."""
+    return Desk(t[0], t[1], t[2], t[3], t[4])
+
+
+def desk(most_a: int, most_b: int) -> GivenDesk:
+    """Return scratch for parts of which a feature has so many corners at most."""
+    most = most_a + most_b + 4
+    return (
+        np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2)), np.empty((2, _INTS), dtype=np.int64),
+        np.empty((2, _FLOATS)), most,
+    )  # fmt: skip

@@ -5,6 +5,7 @@ All in the frame of the first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -13,28 +14,23 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies import traversal
 from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
-from gjk3d.bodies.exits import parting
 from gjk3d.bodies.gaps import TIGHT_POLYTOPE
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.order import TIED, TURNED, order_of
-from gjk3d.bodies.pair import LOOKED_AT, BodyPair, Nearest
+from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.traversal import box_pose, boxes_apart, crossings
 from gjk3d.bodies.walk import CLOSE
-from gjk3d.convex.solve import Quick
 from gjk3d.errors import UnsupportedPair
 from gjk3d.geometry.vec3 import Rigid
-from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.pairs import take_poses
 from gjk3d.poses import ROUNDING, WIDTH, relative
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 MOST_PAIRS = 2**26  #: of meeting faces that are listed: a gigabyte
+_LOOKED_AT = 4096  #: pairs of faces that meet, of whose segments the middle is taken
 _EX = np.array([1.0, 0.0, 0.0])
-_JUMPS = 8  #: times that a way out goes on after something was in it
-_SOME = 512  #: pairs of faces that meet, from which directions are taken
-_FACING = 256  #: pairs of faces that lie on each other, of which the way to part them is taken
 
 
 def too_many() -> UnsupportedPair:
@@ -48,7 +44,6 @@ class MeshPair(BodyPair):
     a: Triangles
     b: Triangles
     tight_depth = 1e-12, 8.0
-    ways = 12
 
     @classmethod
     def of(cls, a: Mesh, b: Mesh, m: Array) -> MeshPair:
@@ -135,65 +130,13 @@ class MeshPair(BodyPair):
 
     # --- in overlap ----------------------------------------------------------------------------------------------
 
-    def common_point(self) -> Array:
-        """See `BodyPair`."""
-        met = self.meeting_faces(64)
-        if not len(met):
-            held = self.held()
-            assert held is not None
-            return held.point
-        one, other = (
-            Mesh(mesh.vertices[mesh.faces[face]], [(0, 1, 2)])
-            for mesh, face in ((self.a.mesh, met[0, 0]), (self.b.mesh, met[0, 1]))
-        )
-        two = MeshPair.of(one, other, self.m)
-        segments = two.cut()
-        point: Array = segments[0].mean(axis=0) if len(segments) else two.nearest().row[6:9]
-        return point
-
-    def deepest(self, most: int = _SOME) -> tuple[Ints, Array]:
-        """See `BodyPair`: the depth of two triangles says nothing of that of the solids, so only which meet."""
-        return self.meeting(0.0, most), np.zeros((0, narrow.FLOATS))
-
     def place(self, hulls: Array | None) -> Array:
         """See `BodyPair`."""
-        segments = self.cut(LOOKED_AT)
+        segments = self.cut(_LOOKED_AT)
         if len(segments):
             middle: Array = segments.mean(axis=(0, 1))
             return middle
         return super().place(hulls)
-
-    def parting(self, way: Array, start: float, most: float) -> tuple[Array, Array] | None:
-        """See `BodyPair`."""
-        d, m, t = tuple(way.tolist()), tuple(self.m.tolist()), start
-        trees, wall, more = (*self.a.tree.arrays, *self.b.tree.arrays), np.zeros(3), self.error
-        for _ in range(_JUMPS):
-            t = parting(m, d, t, most, self.error, *trees, traversal_stack(), wall)
-            if not t < most:
-                return None
-            shift = t * way
-            there = self.moved(shift)
-            touching = there._crossing(_FACING, _FACING)
-            if len(touching):  # faces that slide along each other, or rounding
-                shift = shift + 16.0 * self.error * self._facing(touching)
-                there = self.moved(shift)
-                if there.surfaces_meet():
-                    more *= 16.0  # of faces in one plane small gaps are hard to tell
-                    t += more
-                    continue
-            held = there.held()
-            if held is None:
-                return shift, wall if wall.any() else way
-            t += there.depth_of(held)
-        return None
-
-    def _facing(self, pairs: Ints) -> Array:
-        """Return the way that faces look which lie on each other, together; at most a unit vector."""
-        ours = self.a.outward(pairs[:, 0])
-        theirs = self.b.outward(pairs[:, 1]) @ self.m[:9].reshape(3, 3).T
-        n: Array = ours[(ours * theirs).sum(axis=1) < -0.999].sum(axis=0)
-        length = float(np.linalg.norm(n))
-        return n / length if length > 0.0 else n
 
     def moved(self, shift: Array) -> MeshPair:
         """See `BodyPair`."""
@@ -328,8 +271,8 @@ def _holder(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> int:
     return APART if held is None else HOLDS if held.by == 1 else HELD
 
 
-def prepared_meshes(a: Mesh, b: Mesh) -> Quick:
-    """Return what answers `gjk3d.collide` of two meshes at two matrices; distances take the long way."""
+def prepared_meshes(a: Mesh, b: Mesh) -> Callable[[Any, Any, Array, Array, float], bool | None]:
+    """Return what answers `gjk3d.collide` of two meshes at two matrices, see `gjk3d.convex.solve.Quick`."""
     order = order_of(a, b)
     first, second = (b, a) if order == TURNED else (a, b)
     reach, roots = tree_of(first).reach + tree_of(second).reach, np.stack([root_of(first), root_of(second)])
@@ -350,4 +293,4 @@ def prepared_meshes(a: Mesh, b: Mesh) -> Quick:
         meet_rows(rows[:1], rows[1:], ROUNDING, reach, False, *arrays, traversal_stack(), _one_found(), out)
         return bool(out[0] == MEET) if out[0] != MAYBE else _holder(a, b, rows[0], rows[1]) != APART
 
-    return Quick(collide, lambda *asked: -1)
+    return collide

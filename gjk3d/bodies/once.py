@@ -13,6 +13,7 @@ from gjk3d.bodies.gaps import distance_rows
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import prepared_meshes
 from gjk3d.bodies.order import TURNED, order_of
+from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.walk import APART, HELD, MEET, bench, meet_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.narrow import solve as narrow
@@ -34,12 +35,11 @@ _desk = _Desk()
 
 def prepare(a: Any, b: Any) -> Quick | None:
     """Return what answers single questions of two, one of them a body; None where the long way must."""
-    if isinstance(a, Mesh) and isinstance(b, Mesh):
-        return prepared_meshes(a, b)
+    faces = isinstance(a, Mesh) and isinstance(b, Mesh)
     order = order_of(a, b)
     swap = order == TURNED
     first, second = (b, a) if swap else (a, b)
-    parts = walked(first, second)
+    parts = (parts_of(first), parts_of(second)) if faces else walked(first, second)
     if parts is None or parts[1].endless:
         return None
     one, two = (each.given for each in parts)
@@ -56,7 +56,7 @@ def prepare(a: Any, b: Any) -> Quick | None:
         if swap:
             ma, mb = mb, ma
         told = distance_rows(
-            one, two, ma, mb, *_desk.rows, most, nextafter(most, inf), order, 0, 1, bench(), _desk.told, out,
+            one, two, faces, ma, mb, *_desk.rows, most, nextafter(most, inf), order, 0, 1, bench(), _desk.told, out,
             _desk.flags, _desk.parts,
         )  # fmt: skip
         if told != APART and (mode != narrow.UNSIGNED or told not in (MEET, HELD)):
@@ -64,4 +64,4 @@ def prepare(a: Any, b: Any) -> Quick | None:
         status, _, tight, unsure = _desk.flags[0].tolist()
         return -1 if unsure else int(status + 8 * tight)
 
-    return Quick(collide, measure)
+    return Quick(prepared_meshes(a, b) if faces else collide, measure)

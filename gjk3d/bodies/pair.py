@@ -14,13 +14,12 @@ import numpy as np
 
 from gjk3d.bodies import walk
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.gaps import distance_rows
 from gjk3d.bodies.order import ORDERED
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.broad.tree import box_gaps
 from gjk3d.convex.pairs import Pairs
-from gjk3d.convex.rows import NO_POSE
+from gjk3d.convex.rows import NO_POSE, empty_answers
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR
 from gjk3d.poses import IDENTITY, ROUNDING, WIDTH, composed, moved, moved_back
@@ -29,13 +28,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
 _FIRST, _MOST_EACH = 64, 4096  #: pairs in the first call into the kernels, and in the largest
-_JUMPS = 4  #: times that a way out goes on after something was in it
-_HALVINGS = 8
-_SHARP = 1e-3  #: relative width to which a way out is halved
-_GRAZING = 0.05  #: least cosine between a way out and a normal that a depth is divided by
 _ROOM = 256  #: pairs that are listed at first
-LOOKED_AT = 4096  #: pairs that meet of which the depth is asked
-FEW = 64  #: of these, where B is moved
 
 
 class Nearest(NamedTuple):
@@ -75,7 +68,6 @@ class BodyPair:
 
     #: widths that are promised in overlap, in units of the size and of the error
     tight_depth = 1e-9, 16.0
-    ways = 16  #: directions that are tried for the bound of the depth from above
 
     def __init__(self, a: Parts, b: Parts, m: Array) -> None:
         self.a, self.b, self.m = a, b, m
@@ -84,7 +76,8 @@ class BodyPair:
 
     def _noise(self) -> float:
         """Bound the error of a place of one next to one of the other."""
-        return ROUNDING * (self.a.reach + self.b.reach + float(np.abs(self.m[9:12]).max()))
+        away: float = max(map(abs, self.m[9:12].tolist()))
+        return ROUNDING * (self.a.reach + self.b.reach + away)
 
     def moved(self, shift: Array) -> BodyPair:
         """Return the same two with b moved."""
@@ -139,18 +132,20 @@ class BodyPair:
 
     def solve(self, pairs: Ints, mode: int, most: float = inf) -> tuple[Array, Ints]:
         """Return the rows of the kernels for pairs of parts, and their flags."""
-        out, flags = np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), dtype=np.int64)
-        left = pairs
+        out, flags = empty_answers(len(pairs))
         if self.in_kernels:
             one, two = self.rows
             pairs = np.ascontiguousarray(pairs)
             walk.solve_parts(self.a.given, self.b.given, one[0], two[0], pairs, mode, walk.bench(), out, flags)
-            left = pairs[flags[:, 2] == 0]
-        if len(left):
-            asked, local, table, rows = self._ask(left)
-            again = flags[:, 2] == 0
-            out[again], flags[again] = asked._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
+        self.solve_again(pairs, mode, out, flags, most)
         return out, flags
+
+    def solve_again(self, pairs: Ints, mode: int, out: Array, flags: Ints, most: float = inf) -> None:
+        """Answer, with as much room as it takes, those pairs of parts whose answers are not as narrow as promised."""
+        again = flags[:, 2] == 0
+        if again.any():
+            asked, local, table, rows = self._ask(pairs[again])
+            out[again], flags[again] = asked._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
 
     def hits(self, pairs: Ints, margin: float = 0.0) -> Bools:
         """Tell which pairs of parts are not proven to be farther apart than a margin."""
@@ -182,6 +177,10 @@ class BodyPair:
 
     def held(self) -> Held | None:
         """Return a point of one that lies in a closed mesh of the other, None where none is seen."""
+        if self.in_kernels:
+            (one, two), bench = self.rows, walk.bench()
+            told = walk.held_at(self.a.given, self.b.given, one[0], two[0], bench)
+            return Held(1 + bench[9].item(0), bench[8][0, 6:9].copy()) if told == walk.HELD else None
         for by, host, guest in ((1, self.a, self.b), (2, self.b, self.a)):
             solids = host.solids
             if not solids:
@@ -207,7 +206,7 @@ class BodyPair:
             return self.nearest().lower <= margin or self.held() is not None
         if told != walk.DOUBT:
             # what was moved below the columns' bottom is in the ground, or counts as if it were
-            return told in (walk.MEET, walk.HELD, walk.DEEP) or (told == walk.INSIDE and self.held() is not None)
+            return told in (walk.MEET, walk.HELD, walk.DEEP)
         return any(bool(met.any()) for _, met in self.pieces(margin)) or self.held() is not None
 
     def nearest(self, most: float = inf) -> Nearest:
@@ -216,8 +215,8 @@ class BodyPair:
             answer, parts = np.empty(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
             out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
             distance_rows(
-                self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, float(most), float(np.nextafter(most, inf)),
-                ORDERED, 0, 1, walk.bench(), answer, out, flags, parts,
+                self.a.given, self.b.given, False, NO_POSE, NO_POSE, *self.rows, float(most),
+                float(np.nextafter(most, inf)), ORDERED, 0, 1, walk.bench(), answer, out, flags, parts,
             )  # fmt: skip
             if not flags[0, 3]:
                 row = out[0]
@@ -265,55 +264,12 @@ class BodyPair:
         point: Array = self.solve(pair[None], narrow.UNSIGNED)[0][0, 6:9]
         return point
 
-    def deepest(self, most: int = LOOKED_AT) -> tuple[Ints, Array]:
-        """Return pairs of parts that meet, at most so many, and what they answer, the deepest first."""
-        pairs = self.meeting(0.0, most)
+    def deepest(self) -> tuple[Ints, Array]:
+        """Return a pair of parts that meet and what it answers, that of the deepest; no rows where none meets."""
+        pairs = self.meeting()
         out, _ = self.solve(pairs, narrow.SIGNED)
-        order = np.argsort(out[:, 2], kind="stable")
-        return pairs[order], out[order]
-
-    def parting(self, way: Array, start: float, most: float) -> tuple[Array, Array] | None:
-        """Return a translation of b along a unit vector that parts the two, and the normal of what blocks it last.
-
-        It is free, and not the shortest for certain. None where none was found from ``start`` to below ``most``.
-        """
-        t, blocked, wall, free = start, start, way, most
-        for _ in range(_JUMPS):
-            if not t < most:
-                break
-            there = self.moved(t * way)
-            pairs, out = there.deepest(FEW)
-            held = None if len(pairs) else there.held()
-            if not len(pairs) and held is None:
-                free = t
-                break
-            blocked = t
-            if len(pairs) == FEW and self.a.endless:  # of many thin columns each says little: halving is sooner there
-                break
-            if held is not None:
-                t += there.depth_of(held)
-                continue
-            past, along = np.maximum(-out[:, 1], 0.0), out[:, 3:6] @ way
-            past = np.where(along > _GRAZING, past / np.maximum(along, _GRAZING), past)
-            k = int(np.argmax(past))
-            wall = out[k, 3:6]
-            t += float(past[k]) + 4.0 * self.error
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (blocked + free)
-            if free - blocked <= _SHARP * free + 8.0 * self.error or (free == most and middle > 0.9 * most):
-                break
-            if self.moved(middle * way).meet():
-                blocked = middle
-            else:
-                free = middle
-        return (free * way, wall) if free < most else None
-
-    def depth_of(self, held: Held) -> float:
-        """Return how far a point that is held is from the surface that holds it, and a little."""
-        host = self.a if held.by == 1 else self.b
-        point = held.point[None] if held.by == 1 else moved_back(self.m, held.point[None])
-        far = [from_points(mesh, moved_back(row, point))[0][0] for mesh, row in host.solids]
-        return float(min(far)) + 8.0 * self.error
+        first = out[:, 2].argsort(kind="stable")[:1]
+        return pairs[first], out[first].ravel()
 
     def place(self, hulls: Array | None) -> Array:
         """Return a point where they overlap, as far as one is seen; ``hulls`` is the answer of the hulls, if known."""

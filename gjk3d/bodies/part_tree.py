@@ -20,8 +20,8 @@ from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 #: how parts are given: corners, (m, 9), and in the floats a radius; places of shapes, (m, 3); pose rows; heights over a
 #: grid
 TRIANGLES, COPIES, PLACED, PRISMS = range(4)
-#: what is inside: nothing; what the skin holds; what closed meshes at poses hold
-OPEN, SKIN, SOLIDS = range(3)
+#: what is inside: nothing; what the skin holds
+OPEN, SKIN = range(2)
 #: columns of a part: where it begins in the ints and the floats, its pose row; of a column of the ground which it is
 FIRST_INT, FIRST_FLOAT, ROW = range(3)
 CELL = 0

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.base import Body, Packed, Parts
-from gjk3d.bodies.bvh import BOX, fitted_to, parted, straight, tree_of
+from gjk3d.bodies.bvh import NO_TREE, built, fitted_to, parted, straight, tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, SOLIDS, TRIANGLES, Given
+from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, TRIANGLES, Given
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.boxes import placed_boxes
@@ -37,12 +37,6 @@ def turned(boxes: Array, m: Array) -> Array:
     middle = moved(m, 0.5 * (boxes[:, :3] + boxes[:, 3:]))
     half = half @ np.abs(m[:9].reshape(3, 3)).T + ROUNDING * (np.abs(middle) + half + np.abs(m[9:12]))
     return np.hstack([middle - half, middle + half])
-
-
-def box_at(box: Array, m: Array) -> Array:
-    """Return the box round a box at a pose row."""
-    whole: Array = turned(box[None], m)[0]
-    return whole
 
 
 class TreeParts(Parts):
@@ -231,6 +225,19 @@ def inside_of_mesh(mesh: TriangleSurface) -> dict[str, Any]:
     return {"inside": OPEN if skin is None else SKIN, "skin": skin, "span": mesh.bounds.ravel()}
 
 
+def closed_skin(solids: Sequence[tuple[TriangleSurface, Array]]) -> tuple[Array, Ints, Array] | None:
+    """Return the tree over the surfaces of closed meshes at pose rows, all wound outwards; None where there is none."""
+    if len(solids) == 1 and (solids[0][1] == IDENTITY[0]).all():
+        return tree_of(solids[0][0].skin).arrays
+    vertices, faces, count = [], [], 0
+    for mesh, row in solids:
+        skin = mesh.skin
+        vertices.append(moved(row, skin.vertices))
+        faces.append(count + (skin.faces if skin.volume > 0.0 else skin.faces[:, ::-1]))
+        count += len(skin.vertices)
+    return built(np.concatenate(vertices), np.concatenate(faces)).arrays if vertices else None
+
+
 def boxes_round(corners: Array) -> Array:
     """Return the boxes round rows of points, (n, k, 3)."""
     return np.hstack([corners.min(axis=1), corners.max(axis=1)])
@@ -310,15 +317,12 @@ class PlacedParts(TreeParts):
         nodes, rim = straight(self._spans, self._links), 0.0
         if self.count == 1 and not self.any_mapped:
             rim = _rounded(self.things[0], self._floats, self._spans[0], nodes[0])
-        solids = self.solids
-        span = np.repeat((np.inf, -np.inf), 3)
-        for mesh, row in solids:
-            box = box_at(mesh.bounds.ravel(), row)
-            span = np.concatenate([np.minimum(span[:3], box[:3]), np.maximum(span[3:], box[3:])])
+        skin = closed_skin(self.solids)
+        span = None if skin is None else boxes_round(skin[2].reshape(1, -1, 3))[0]
         points = np.zeros((0, 3)) if self.any_mapped else self.points()
         return given(
             PLACED, nodes, self._links, self._things_rows, table, self._ints, self._floats, rim=rim, reach=self.reach,
-            points=points, inside=SOLIDS if solids else OPEN, span=span,
+            points=points, inside=OPEN if skin is None else SKIN, skin=skin, span=span,
         )  # fmt: skip
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
@@ -436,12 +440,9 @@ def given(
     span: Array | None = None,
 ) -> Given:  # fmt: skip
     """Return a body's parts as the traversals take them, see `gjk3d.bodies.part_tree`; ``skin`` is a tree's arrays."""
-    if skin is None:
-        skin = np.zeros((0, BOX)), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 9))
     box = np.zeros(6) if span is None else span
-    return (
-        *map(_plain, (boxes, links, places, table, ints, floats, *skin, box, points)), kind, inside, rim, reach
-    )  # fmt: skip
+    arrays = boxes, links, places, table, ints, floats, *(skin or NO_TREE), box, points
+    return (*map(_plain, arrays), kind, inside, rim, reach)
 
 
 def _plain(array: Any) -> Any:

@@ -3,79 +3,57 @@
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import Any
+from typing import NamedTuple
 
-import numpy as np
-
-from gjk3d._kernels.decorators import entry, inlined, kernel
-from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.bodies.order import Thing
-from gjk3d.bodies.pair import BodyPair
-from gjk3d.convex.planes import planes_of, ray_core
+from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.bodies.part_tree import part_at, put_behind
+from gjk3d.bodies.partings import outward_at
+from gjk3d.bodies.triangles import Triangle, place, read
+from gjk3d.bodies.walk import Bench, Two
 from gjk3d.geometry.simplex import closest_on_triangle
-from gjk3d.geometry.vec3 import Vec3, cross, dot, scale, sub
-from gjk3d.narrow import ray
-from gjk3d.narrow import solve as narrow
-from gjk3d.poses import moved
-from gjk3d.shapes.base import Shape
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints
+from gjk3d.geometry.vec3 import Vec3, add, along, cross, dot, neg, row3, scale, sub, turn, turn_back
+from gjk3d.geometry.vec3 import place as at
+from gjk3d.narrow.ray import HIT, cast
+from gjk3d.shapes.layout import Core
+from gjk3d.shapes.table import farthest_point
+from gjk3d.typing import Array, Array2, Array3, Ints1, Ints2
 
-_LOOKED_AT = 16384  #: pairs of faces that meet
 _MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
 _FAR = 8.0  #: and so much deeper at most
 LEVEL = 1e-9  #: a direction that is off a plane by less is along it
+CORNERS = 9  #: of a triangle that is cut by three planes, at most, and scratch
+BEST, INWARDS, WAY, LOW = 0, 1, 2, 5  #: columns of what is noted of a pair of faces
+NOTED = 8
+_LOST = 2.0  #: in place of INWARDS
+_ZERO = (0.0, 0.0, 0.0)
+_FIRST = 0
 
 
-def of_faces(x: BodyPair, b: Thing, depth: float) -> tuple[Ints, Array]:
-    """Return pairs of a mesh's faces and those of another, or a shape, that meet, and how deep they do.
+class Met(NamedTuple):
+    """Pairs of parts that meet, or nearly, at all poses, and what is noted of those of one."""
 
-    No two faces are deeper than the whole: one that pushes farther is not what is in the way.
-    """
-    pairs = x.meeting(0.0, _LOOKED_AT) if isinstance(x, MeshPair) else x.meeting()
-    out, _ = x.solve(pairs, narrow.SIGNED)
-    error, ways = 4.0 * x.error, []
-    turn = x.m[:9].reshape(3, 3)
-    first = _corners(x.a, pairs[:, 0])
-    if not isinstance(b, Mesh):
-        assert isinstance(b, Shape)
-        if x.a.solids:
-            n = x.a.outward(pairs[:, 0])
-            ways.append((n, *_below_faces(b, x.m, first, n, error)))
-    else:
-        second = np.ascontiguousarray(moved(x.m, _corners(x.b, pairs[:, 1])))
-        if x.a.solids:
-            n = x.a.outward(pairs[:, 0])
-            ways.append((n, *_behind(first, second, n, error)))
-        if x.b.solids:
-            n = x.b.outward(pairs[:, 1]) @ turn.T
-            deep, highest = _behind(second, first, n, error)
-            ways.append((0.0 - n, deep, highest + np.where(np.isfinite(deep), deep, 0.0)[:, None] * n))
-    kept = _push_out(out, ways, error)
-    shallow = kept[-out[kept, 0] <= max(depth, 0.0) + error]
-    kept = shallow if len(shallow) else kept
-    return pairs[kept], out[kept]
-
-
-def _corners(triangles: Any, which: Ints) -> Array:
-    """Return the corners of some triangles of a mesh, (k, 3, 3)."""
-    corners: Array = triangles.tree.corners[which].reshape(-1, 3, 3)
-    return corners
-
-
-def _behind(faces: Array, others: Array, ways: Array, error: float) -> tuple[Array, Array]:
-    """Return how far triangles reach behind others, in the column of each along a direction, and the points there.
-
-    That is infinite where they reach into none: what lies beside a face is not in its way.
-    """
-    deep, low = np.empty(len(faces)), np.empty((len(faces), 3))
-    lowest_in_columns(np.ascontiguousarray(faces), others, ways, error, np.empty((2, 9, 3)), deep, low)
-    return deep, low
+    pairs: Ints2
+    out: Array2  #: as `gjk3d.narrow.solve` writes them, which pushes change
+    lowest: Array2  #: of a user's shape its lowest point above each face, else of no rows
+    outward_a: Array2  #: normals of parts outwards, one row of zeros where there are none
+    outward_b: Array2
+    pushes_a: bool  #: whether they bound a solid
+    pushes_b: bool
+    planes: Array2  #: those of a hull beside a mesh, see `gjk3d.convex.planes`
+    room: Array3  #: (2, `CORNERS`, 3)
+    noted: Array2  #: (n, `NOTED`) of the pairs of one pose
+    some: Ints1  #: those that are chosen
 
 
 @inlined
-def _corner(t: Array3, k: int, i: int) -> Vec3:
-    return (t[k, i, 0], t[k, i, 1], t[k, i, 2])
+def vec_at(row: Array, k: int) -> Vec3:
+    """Return three numbers of a row."""
+    return (row[k], row[k + 1], row[k + 2])
+
+
+@inlined
+def _put(row: Array, k: int, v: Vec3) -> None:
+    row[k], row[k + 1], row[k + 2] = v
 
 
 @kernel
@@ -84,10 +62,10 @@ def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) 
     kept = 0
     for i in range(count):
         j = i + 1 if i + 1 < count else 0
-        one, two = (p[i, 0], p[i, 1], p[i, 2]), (p[j, 0], p[j, 1], p[j, 2])
+        one, two = row3(p, i), row3(p, j)
         h, g = dot(m, sub(one, at)) - slack, dot(m, sub(two, at)) - slack
         if h <= 0.0:
-            q[kept, 0], q[kept, 1], q[kept, 2] = one
+            _put(q[kept], 0, one)
             kept += 1
         if (h < 0.0 and g > 0.0) or (h > 0.0 and g < 0.0):
             s = h / (h - g)
@@ -97,89 +75,138 @@ def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) 
     return kept
 
 
-@entry
-def lowest_in_columns(
-    faces: Array3, others: Array3, ways: Array2, error: float, room: Array3, deep: Array1, low: Array2
-) -> None:
-    """Write of each triangle in the column over a face how far its lowest point is behind the face, and that point."""
+@kernel
+def _behind(face: Triangle, other: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
+    """Return how far the lowest point of a triangle in the column over a face is behind the face, and that point.
+
+    That is infinite where it reaches into none: what lies beside a face is not in its way.
+    """
     p, q = room[0], room[1]
-    for k in range(faces.shape[0]):
-        n = (ways[k, 0], ways[k, 1], ways[k, 2])
-        count = 3
-        for i in range(3):
-            p[i, 0], p[i, 1], p[i, 2] = _corner(others, k, i)
-        for i in range(3):
-            at, end, third = _corner(faces, k, i), _corner(faces, k, (i + 1) % 3), _corner(faces, k, (i + 2) % 3)
-            m = cross(sub(end, at), n)
-            if dot(m, sub(third, at)) > 0.0:
-                m = scale(-1.0, m)
-            count = _clipped(p, count, at, m, error * sqrt(dot(m, m)), q)
-            p, q = q, p
-        deep[k], top = inf, dot(n, _corner(faces, k, 0))
-        for i in range(count):
-            behind = top - dot(n, (p[i, 0], p[i, 1], p[i, 2]))
-            if i == 0 or behind > deep[k]:
-                deep[k], low[k, 0], low[k, 1], low[k, 2] = behind, p[i, 0], p[i, 1], p[i, 2]
-        if count == 0:
-            low[k, 0], low[k, 1], low[k, 2] = _corner(others, k, 0)
+    count = 3
+    for i in range(3):
+        _put(p[i], 0, other[i])
+    for i in range(3):
+        start, end, third = face[i], face[(i + 1) % 3], face[(i + 2) % 3]
+        m = cross(sub(end, start), n)
+        if dot(m, sub(third, start)) > 0.0:
+            m = scale(-1.0, m)
+        count = _clipped(p, count, start, m, error * sqrt(dot(m, m)), q)
+        p, q = q, p
+    top = dot(n, face[0])
+    deep, low = inf, other[0]
+    for i in range(count):
+        behind = top - dot(n, row3(p, i))
+        if i == 0 or behind > deep:
+            deep, low = behind, row3(p, i)
+    return deep, low
 
 
-def _below_faces(b: Shape, row: Array, faces: Array, ways: Array, error: float) -> tuple[Array, Array]:
-    """Do as `_behind` does of a shape: its lowest point, or what is below the face's point nearest to that."""
-    turn = row[:9].reshape(3, 3)
-    lowest = moved(row, b.support(-ways @ turn))
-    deep = np.einsum("ij,ij->i", ways, faces[:, 0] - lowest)
-    over = np.empty_like(lowest)
-    nearest_over(np.ascontiguousarray(faces), lowest + deep[:, None] * ways, over)
-    aside = np.flatnonzero(np.linalg.norm(lowest + deep[:, None] * ways - over, axis=1) > error)
-    if not len(aside):
+@kernel
+def _below(
+    core: Core, pose: Array, planes: Array, face: Triangle, n: Vec3, lowest: Vec3, error: float
+) -> tuple[float, Vec3]:
+    """Do as `_behind` of a shape: its lowest point, or what is below the face's point nearest to that."""
+    deep = dot(n, sub(face[0], lowest))
+    up = along(lowest, n, deep)
+    near, _ = closest_on_triangle(sub(face[0], up), sub(face[1], up), sub(face[2], up), 0.0)
+    if sqrt(dot(near, near)) <= error:
         return deep, lowest
-    reach = 4.0 * (float(np.abs(lowest).max()) + float(np.abs(faces).max()))
-    out, codes = np.empty((len(aside), 4)), np.empty(len(aside), dtype=np.int64)
-    starts = over[aside] - reach * ways[aside]
-    ray.rays(
-        *ray_core(b), planes_of(b), row[None], starts, ways[aside], inf, 0, len(aside), out, codes
-    )  # fmt: skip
-    hit = codes == ray.HIT
-    below = starts + np.where(hit, out[:, 0], 0.0)[:, None] * ways[aside]
-    below_by = np.einsum("ij,ij->i", ways[aside], over[aside] - below)
-    deep[aside] = np.where(hit & (below_by >= -error), below_by, inf)
-    lowest[aside] = below
-    return deep, lowest
+    over, reach, away = add(up, near), 0.0, 0.0
+    for k in range(3):
+        reach, away = max(reach, abs(lowest[k])), max(away, abs(face[0][k]), abs(face[1][k]), abs(face[2][k]))
+    start = along(over, n, -4.0 * (reach + away))
+    code, t, _ = cast(core.ints, core.floats, planes, pose, start, n, inf)
+    below = along(start, n, t if code == HIT else 0.0)
+    far = dot(n, sub(over, below))
+    return (far if code == HIT and far >= -error else inf), below
 
 
-@entry
-def nearest_over(faces: Array3, points: Array2, out: Array2) -> None:
-    """Write the point of each triangle nearest to a point."""
-    for k in range(faces.shape[0]):
-        p = (points[k, 0], points[k, 1], points[k, 2])
-        a, b, c = sub(_corner(faces, k, 0), p), sub(_corner(faces, k, 1), p), sub(_corner(faces, k, 2), p)
-        near, _ = closest_on_triangle(a, b, c, 0.0)
-        for axis in range(3):
-            out[k, axis] = p[axis] + near[axis]
+@kernel
+def _note(row: Array, normal: Vec3, way: Vec3, deep: float, low: Vec3) -> None:
+    """Note which way, how far and where a face pushes, if that is less than another, or the normal leads into it."""
+    if dot(way, normal) < -LEVEL:
+        row[INWARDS] = 1.0
+    if deep < row[BEST]:
+        row[BEST] = deep
+        _put(row, WAY, way)
+        _put(row, LOW, low)
 
 
-def _push_out(out: Array, ways: list[tuple[Array, Array, Array]], error: float) -> Ints:
-    """Let faces of closed meshes push each other outwards, mostly along the normal of one; return which tell anything.
+@kernel
+def _note_pushes(x: Two, meshes: bool, f: Met, start: int, stop: int, w: Bench) -> None:
+    """Note in which direction faces of closed meshes push what meets them, how deep that is behind, and where."""
+    core = part_at(x.b, _FIRST, w.floats_b, w.row_b)
+    put_behind(x.m, w.row_b)
+    error = 4.0 * x.error
+    for j in range(start, stop):
+        row, normal = f.noted[j - start], vec_at(f.out[j], 3)
+        row[BEST], row[INWARDS] = inf, 0.0
+        p, q = f.pairs[j, 0], f.pairs[j, 1]
+        n, face = outward_at(f.outward_a, p), read(x.a.places, p)
+        pushes = f.pushes_a and dot(n, n) > 0.0
+        if not meshes:
+            if pushes:
+                if f.lowest.shape[0] > 0:
+                    low = row3(f.lowest, j)
+                else:
+                    low = at(x.m, farthest_point(core, turn_back(x.m, neg(n))))
+                deep, low = _below(core, w.row_b, f.planes, face, n, low, error)
+                _note(row, normal, n, deep, low)
+            continue
+        other, v = place(x.m, x.b.places, q), turn(x.m, outward_at(f.outward_b, q))
+        if pushes:
+            deep, low = _behind(face, other, n, error, f.room)
+            _note(row, normal, n, deep, low)
+        if f.pushes_b and dot(v, v) > 0.0:
+            deep, high = _behind(other, face, v, error, f.room)
+            _note(row, normal, sub(_ZERO, v), deep, along(high, v, deep) if deep < inf else high)
+
+
+@kernel
+def _push(f: Met, start: int, stop: int, error: float) -> bool:
+    """Let faces push where that is right, and mark what is lost; tell whether that is all."""
+    deepest, all_lost = 0.0, True
+    for j in range(start, stop):
+        if f.noted[j - start, INWARDS] == 0.0:
+            deepest = max(deepest, -f.out[j, 0])
+    for j in range(start, stop):
+        row, own = f.noted[j - start], -f.out[j, 0]
+        best, inwards = row[BEST], row[INWARDS] != 0.0
+        sure = best < inf
+        touch = sure and own <= error and best > max(_MUCH * deepest, error)
+        if inwards and (touch or best > max(_FAR * own, max(_MUCH * deepest, error))):
+            row[INWARDS] = _LOST
+            continue
+        all_lost = False
+        if sure and not touch and (inwards or best <= _MUCH * own):
+            way, low, depth = vec_at(row, WAY), vec_at(row, LOW), max(best, 0.0)
+            f.out[j, 0] = f.out[j, 1] = f.out[j, 2] = 0.0 - depth
+            _put(f.out[j], 3, way)
+            _put(f.out[j], 6, along(low, way, depth))
+            _put(f.out[j], 9, low)
+    return all_lost
+
+
+@kernel
+def push_out(x: Two, meshes: bool, f: Met, start: int, stop: int, depth: float, w: Bench) -> int:
+    """Let faces of closed meshes push each other outwards, mostly along the normal of one; choose which tell anything.
 
     Of each mesh that is closed there are the directions in which its faces push, how deep the other is behind each,
-    and the other's point there. The shortest way out of two triangles is taken where it leads into neither mesh, and is
+    and the other's point there. The shortest way out of two faces is taken where it leads into neither mesh, and is
     much shorter: it may be across edges that are none of the solid's. Where it leads into one and the way out is far
-    longer, as of faces that cross near an edge or touch there from within, others know better.
+    longer, as of faces that cross near an edge or touch there from within, others know better. And no two faces are
+    deeper than the whole: one that pushes farther is not what is in the way. Returns how many are chosen.
     """
-    best, inwards = np.full(len(out), np.inf), np.zeros(len(out), dtype=bool)
-    instead = out.copy()
-    for n, deep, lowest in ways:
-        inwards |= np.einsum("ij,ij->i", n, out[:, 3:6]) < -LEVEL
-        some = np.flatnonzero((deep < best) & n.any(axis=1))
-        best[some], way, low = deep[some], n[some], lowest[some]
-        depth = np.maximum(deep[some], 0.0)[:, None]
-        instead[some, :3], instead[some, 3:6] = -depth, way
-        instead[some, 6:9], instead[some, 9:12] = low + depth * way, low
-    own, sure = -out[:, 0], np.isfinite(best)
-    deepest = float(own[~inwards].max(initial=0.0))
-    touch = sure & (own <= error) & (best > max(_MUCH * deepest, error))
-    lost = inwards & (touch | (best > np.maximum(_FAR * own, max(_MUCH * deepest, error))))
-    taken = sure & ~touch & ~lost & (inwards | (best <= _MUCH * own))
-    out[taken] = instead[taken]
-    return np.flatnonzero(~lost) if not lost.all() else np.arange(len(out))
+    error = 4.0 * x.error
+    _note_pushes(x, meshes, f, start, stop, w)
+    every = _push(f, start, stop, error)
+    most = max(depth, 0.0) + error
+    for step in range(2):
+        count = 0
+        for j in range(start, stop):
+            if (every or f.noted[j - start, INWARDS] != _LOST) and (step == 1 or -f.out[j, 0] <= most):
+                f.some[count] = j
+                count += 1
+        if count > 0:
+            return count
+    return 0

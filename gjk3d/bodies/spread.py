@@ -6,15 +6,17 @@ from math import inf, sqrt
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow.manifold import POINT
-from gjk3d.typing import Array, Array2, Ints, Ints2
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
+WIDTH = POINT + 3  #: floats of a point: those of `gjk3d.narrow.manifold`, and its normal
 _ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
 _SAME = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
 _U, _V, _FAR = range(3)  #: of a point: its place within a plane; of those left how far each is from all that are kept
 _ORDER, _LEFT, _CHAIN, _KEPT = range(4)
+KEY = _U  #: of any rows
 
 
 @kernel
@@ -121,14 +123,14 @@ def _middle(rows: Array, k: int) -> Vec3:
     return (0.5 * (rows[k, 0] + rows[k, 3]), 0.5 * (rows[k, 1] + rows[k, 4]), 0.5 * (rows[k, 2] + rows[k, 5]))
 
 
-@entry
-def spread(rows: Array2, most: int, flat: Array2, table: Ints2, out: Array2) -> int:
+@kernel
+def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: Array) -> int:
     """Write which of points of contact, the deepest first, are kept, with their normals behind; return how many.
 
     With ``most`` not below 0 there are so many at most: after the deepest each is the farthest from all before it, and
-    where there are more, only corners of outlines are taken. ``flat`` and ``table`` are scratch, as `kept` makes them.
+    where there are more, only corners of outlines are taken.
     """
-    count, order = rows.shape[0], table[_ORDER]
+    order = table[_ORDER]
     greatest = 0.0
     for k in range(count):
         p = _middle(rows, k)
@@ -166,11 +168,60 @@ def spread(rows: Array2, most: int, flat: Array2, table: Ints2, out: Array2) -> 
     return found
 
 
-def kept(points: Array, most: int | None) -> Array:
-    """Return points of contact without doubles, at most so many; see `spread`."""
-    count = len(points)
-    points = points[np.argsort(points[:, POINT - 1], kind="stable")]
-    out = np.empty((count if most is None else min(count, most), points.shape[1]))
-    table = np.empty((4, count), dtype=np.int64)
-    found = spread(points, -1 if most is None else int(most), np.empty((count, 3)), table, out)
-    return out[:found]
+@kernel
+def order_by_key(flat: Array, count: int, order: Ints) -> None:
+    """Write in which order rows are by their `KEY`, the least first, equal ones as they are."""
+    for k in range(count):
+        order[k], flat[k, _V] = k, 0.0
+    _sort(order, count, flat)
+
+
+@inlined
+def put_answer(answer: Array, row: Array) -> None:
+    """Write the point that a signed distance is measured at."""
+    for c in range(6):
+        row[c] = answer[6 + c]
+    row[POINT - 1] = answer[0]
+    for c in range(3):
+        row[POINT + c] = answer[3 + c]
+
+
+@entry
+def spread_rows(
+    points: Array2, begins: Ints1, answers: Array2, most: int, flat: Array2, table: Ints2, rows: Array2, out: Array2,
+    counts: Ints1,
+) -> int:  # fmt: skip
+    """Write which points of contact of several pairs are kept, behind each other, and how many; return how many of all.
+
+    Those of pair k begin at ``begins[k]``; where there are none, it is the one of its answer. See `_spread` for
+    ``most``; ``flat``, ``table`` and ``rows`` are scratch.
+    """
+    total = 0
+    for k in range(counts.shape[0]):
+        first, count = begins[k], begins[k + 1] - begins[k]
+        if count == 0:
+            put_answer(answers[k], out[total])
+            counts[k] = 1
+            total += 1
+            continue
+        for i in range(count):
+            flat[i, KEY] = points[first + i, POINT - 1]
+        order_by_key(flat, count, table[_ORDER])
+        for i in range(count):
+            for c in range(points.shape[1]):
+                rows[i, c] = points[first + table[_ORDER, i], c]
+        counts[k] = _spread(rows, count, most, flat, table, out[total:])
+        total += counts[k]
+    return total
+
+
+def kept(points: Array, begins: Ints, answers: Array, most: int | None) -> tuple[Array, Ints]:
+    """Return points of contact of several pairs without doubles, at most so many each, and how many; `spread_rows`."""
+    pairs = len(begins) - 1
+    longest = int((begins[1:] - begins[:-1]).max(initial=0))
+    out, counts = np.empty((len(points) + pairs, WIDTH)), np.empty(pairs, dtype=np.int64)
+    total = spread_rows(
+        points, begins, answers, -1 if most is None else int(most), np.empty((longest, 3)),
+        np.empty((4, longest), dtype=np.int64), np.empty((longest, WIDTH)), out, counts,
+    )  # fmt: skip
+    return out[:total], counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
-from gjk3d.bodies.triangles import crossing_segment, gap_along, meet, nearest, nearest_on, place, read
+from gjk3d.bodies.triangles import crossing_segment, gap_along, meet, nearest, nearest_on, place, proven_square, read
 from gjk3d.geometry.vec3 import Rigid, Vec3, sub
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
@@ -217,8 +217,7 @@ def nearest_triangles(
     if d <= best:
         w = sub(y, x)
         v = _turned_back(m, w)
-        gap = max(0.0, gap_along(w, s, t))
-        best, low, a, b, some = d, gap * gap / d if d > 0.0 else 0.0, x, y, True
+        best, low, a, b, some = d, proven_square(w, d, s, t), x, y, True
     stack[0, 0] = stack[0, 1] = 0
     keys[0] = 0.0
     top = 1
@@ -242,8 +241,7 @@ def nearest_triangles(
                     if d < best or (d == best and not some):
                         w = sub(y, x)
                         v = _turned_back(m, w)
-                        gap = max(0.0, gap_along(w, s, t))
-                        low = min(low, gap * gap / d if d > 0.0 else 0.0)
+                        low = min(low, proven_square(w, d, s, t))
                         best, a, b, some = d, x, y, True
                         seed[0], seed[1] = p, q
             continue

@@ -174,6 +174,24 @@ def gap_along(w: Vec3, p: Triangle, q: Triangle) -> float:
 
 
 @kernel
+def proven_square(w: Vec3, d: float, p: Triangle, q: Triangle) -> float:
+    """Return the square of a lower bound of the distance of two triangles, w being the way between points of them.
+
+    ``d`` is its square. Of a short way the rounding of its ends is a turn: then a normal may prove more.
+    """
+    if not d > 0.0:
+        return 0.0
+    gap = max(0.0, gap_along(w, p, q))
+    if gap >= (1.0 - 1e-6) * d:
+        return gap * gap / d
+    best = gap / sqrt(d)
+    for n in (normal_of(p), normal_of(q)):
+        side = 1.0 if dot(n, w) > 0.0 else -1.0
+        best = max(best, gap_along(scale(side, n), p, q))
+    return best * best
+
+
+@kernel
 def nearest_on(p: Vec3, t: Triangle) -> tuple[float, Vec3]:
     """Return the squared distance of a point from a triangle, and the nearest point of it."""
     u0, u1, u2 = sub(t[1], t[0]), sub(t[2], t[1]), sub(t[0], t[2])
@@ -240,3 +258,12 @@ def normal_of(t: Triangle) -> Vec3:
     if not length > 0.0:
         return (0.0, 0.0, 0.0)
     return scale(1.0 / length, n)
+
+
+@kernel
+def common_of(p: Triangle, q: Triangle) -> Vec3:
+    """Return a point of two triangles that touch or cross."""
+    length, x, y = crossing_segment(p, q)
+    if not length > 0.0:
+        _, x, y = nearest(p, q)
+    return (0.5 * (x[0] + y[0]), 0.5 * (x[1] + y[1]), 0.5 * (x[2] + y[2]))

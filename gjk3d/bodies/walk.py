@@ -21,7 +21,6 @@ from gjk3d.bodies.part_tree import (
     ENDLESS,
     OPEN,
     PRISMS,
-    SOLIDS,
     WIDEST,
     Given,
     PartTree,
@@ -40,11 +39,11 @@ from gjk3d.narrow.pairs import comes_later
 from gjk3d.narrow.room import Room, Solver, room_in, workspace
 from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
 from gjk3d.poses import ROUNDING, WIDTH, check_row
-from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-#: what is said of two at a pose: nothing meets; parts do; a point of one is inside the other; only Python can tell
-#: whether one is inside the other; only the long way can tell whether parts meet; the ground is not deep enough
-APART, MEET, HELD, INSIDE, DOUBT, DEEP = range(6)
+#: what is said of two at a pose: nothing meets; parts do; a point of one is inside the other; only the long way can
+#: tell whether parts meet; the ground is not deep enough
+APART, MEET, HELD, DOUBT, DEEP = range(5)
 NO_POSE = -1
 CLOSE = 2e-9  #: twice the width of a tight distance, in units of the size
 _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
@@ -209,35 +208,31 @@ def surfaces_meet(x: Two, margin: float, w: Bench) -> int:
 
 
 @kernel
-def _holds(host: PartTree, p: Vec3, w: Bench) -> int:
-    """Tell whether a point in its frame lies inside what is closed of a body: APART, HELD, or INSIDE that it may."""
+def _holds(host: PartTree, p: Vec3, w: Bench) -> bool:
+    """Tell whether a point in its frame lies inside what is closed of a body."""
     for c in range(3):
         if p[c] < host.span[c] or p[c] > host.span[3 + c]:
-            return APART
-    if host.inside == SOLIDS:
-        return INSIDE
+            return False
     noise = ROUNDING * (host.reach + max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
-    return HELD if is_inside(p, host.skin_boxes, host.skin_links, host.skin_corners, noise, w.stack) else APART
+    return bool(is_inside(p, host.skin_boxes, host.skin_links, host.skin_corners, noise, w.stack))
 
 
 @kernel
 def held(x: Two, w: Bench) -> int:
-    """Tell of two whose surfaces do not meet whether one is inside the other: APART, HELD, or INSIDE that it may be.
+    """Tell of two whose surfaces do not meet whether one is inside the other: APART or HELD.
 
-    ``out`` gets the point that shows it, in A's frame.
+    ``out`` gets the point that shows it, in A's frame, and the flags which of the two holds it, 0 or 1.
     """
-    told = APART
     for side in range(2):
         host, guest = (x.a, x.b) if side == 0 else (x.b, x.a)
         for k in range(guest.points.shape[0] if host.inside != OPEN else 0):
             p = (guest.points[k, 0], guest.points[k, 1], guest.points[k, 2])
             own = place(x.m, p) if side == 0 else turn_back(x.m, sub(p, offset(x.m)))
-            one = _holds(host, own, w)
-            if one == HELD:
+            if _holds(host, own, w):
                 w.out[0, 6], w.out[0, 7], w.out[0, 8] = own if side == 0 else p
+                w.flags[0, 0] = side
                 return HELD
-            told = max(told, one)
-    return told
+    return APART
 
 
 @kernel
@@ -284,14 +279,18 @@ def meet_rows(
 
 
 @entry
-def meeting_parts(
-    a: Given, b: Given, row_a: Array1, row_b: Array1, within: float, asks: bool, bench: GivenBench, found: Ints2
-) -> int:  # fmt: skip
+def held_at(a: Given, b: Given, row_a: Array1, row_b: Array1, bench: GivenBench) -> int:
+    """Do as `held` at two pose rows."""
+    return int(held(two_at(of(a), of(b), row_a, row_b), bench_of(bench)))
+
+
+@kernel
+def list_parts(x: Two, within: float, asks: bool, w: Bench, found: Ints) -> int:
     """Write pairs of parts that come within a distance, or whose boxes do unless it ``asks`` GJK; return how many.
 
     That is at most one more than there is room for. What is in doubt counts.
     """
-    x, w, count = two_at(of(a), of(b), row_a, row_b), bench_of(bench), 0
+    count = 0
     within += x.error
     stack = w.stack
     stack[0, 0] = stack[0, 1] = 0
@@ -314,6 +313,14 @@ def meeting_parts(
         stack[top + 1, 0], stack[top + 1, 1], stack[top, 0], stack[top, 1] = children(x, i, j)
         top += 2
     return count
+
+
+@entry
+def meeting_parts(
+    a: Given, b: Given, row_a: Array1, row_b: Array1, within: float, asks: bool, bench: GivenBench, found: Ints2
+) -> int:  # fmt: skip
+    """Do as `list_parts` at two pose rows."""
+    return int(list_parts(two_at(of(a), of(b), row_a, row_b), within, asks, bench_of(bench), found))
 
 
 @entry

@@ -15,6 +15,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash.report import Input, Report, Vector
 from gjk3d.convex.checks import line_for
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
+from gjk3d.shown import shown
 from gjk3d.units import doubt, one_unit, symbol
 
 #: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
@@ -81,6 +82,8 @@ class Assembly:
     unit: str | None = None
     inputs: tuple[Input, ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)
+
+    _repr_mimebundle_ = shown
 
     @classmethod
     def of(cls, meshes: dict[str, Mesh], unit: str | None = None) -> Assembly:

@@ -152,12 +152,11 @@ def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
         "unchecked": _unchecked(report),
         "inputs": _inputs(report),
         "settings": _settings(report),
-        "data": to_json(_data(report, drawn)),
-        "positions": drawn.positions,
-        "indices": drawn.indices,
+        "scene": to_json(_data(report, drawn)),
     }
+    blocks = {"positions": drawn.positions, "indices": drawn.indices}
     text = {"title": headline(report), "facts": facts(report)}
-    return webpage.write_page(path, "gjk3d.clash", _FILES, text=text, markup=markup)
+    return webpage.write_page(path, "gjk3d.clash", _FILES, text=text, markup=markup, blocks=blocks)
 
 
 def _tile(report: Report, kind: str) -> str:

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gjk3d.shown import shown
 from gjk3d.wording import json_ready, with_unit
 
 if TYPE_CHECKING:
@@ -428,6 +429,8 @@ class Report:
         from gjk3d.clash.page import write_page
 
         return write_page(self, path)
+
+    _repr_mimebundle_ = shown
 
     def __repr__(self) -> str:
         found = ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count) or "no clashes"

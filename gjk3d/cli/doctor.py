@@ -21,9 +21,11 @@ EXTRAS = {
     "io": ("lxml", "networkx", "cascadio"),
     "mesh": ("manifold3d", "coacd"),
     "clash": ("manifold3d",),
-    "robot": ("pycollada",),
+    "robot": ("pycollada", "xacro"),
+    "mjcf": ("mujoco",),
     "plan": ("ompl",),
     "docs": ("pdoc",),
+    "gpu": ("numba-cuda",),
 }
 # vtk itself is loaded by pyvista, in the subprocess that probes whether rendering works
 _IMPORTED = ("numpy", "scipy", "llvmlite", "trimesh")

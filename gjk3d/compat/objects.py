@@ -163,7 +163,7 @@ class Objects:
             moved._keys, moved.mesh = keys, taken
             self.scene.remove(_label(moved._number))
             self._place(moved, row)
-        self.scene.move([moved._number], row)
+        self.scene.move(np.array([moved._number]), row)
         moved.transform = matrix
 
     def guest(self, mesh: Any, transform: Any) -> Objects:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.errors import Gjk3dError, ShapeError, UnsupportedPair
+from gjk3d.errors import DeviceUnavailableError, Gjk3dError, ShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
@@ -98,6 +98,23 @@ def check_workers(workers: Any) -> None:
     """Raise unless it is a number of threads."""
     if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
         raise ShapeError(f"workers is {workers!r}, expected a number of threads from 1 to {MOST_WORKERS}")
+
+
+def check_device(device: Any) -> bool:
+    """Tell whether a graphics card is asked; raise where there is none, or for another device."""
+    if device == "cpu":
+        return False
+    if device != "cuda":
+        raise ShapeError(f"device is {device!r:.80}, expected 'cpu' or 'cuda'")
+    try:
+        from gjk3d._kernels import gpu
+    except ImportError:
+        why = "numba-cuda is not installed: pip install 'gjk3d[gpu]' brings it"
+    else:
+        why = gpu.unavailable()
+    if why:
+        raise DeviceUnavailableError(f"device='cuda': {why}; device='cpu' answers the same")
+    return True
 
 
 def check_limits(max_distance: Any, tol: Any) -> None:

@@ -10,7 +10,8 @@ from typing import Any, Literal, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import FACETS, check_limits, check_margin, check_workers, depth_mode, no_shape
+from gjk3d.convex import card
+from gjk3d.convex.checks import FACETS, check_device, check_limits, check_margin, check_workers, depth_mode, no_shape
 from gjk3d.convex.rows import (
     FIRST_POINTS,
     MOST_POINTS,
@@ -23,19 +24,20 @@ from gjk3d.convex.rows import (
     empty_answers,
     in_chunks,
     scratch,
+    take_turns,
 )  # fmt: skip
 from gjk3d.convex.solve import is_mapped, plane_core, way
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
+from gjk3d.narrow.pairs import PAIR, collide_many, fill_table, solve_many
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.simplices import Point
-from gjk3d.typing import Array, Indices, Ints, PosesLike
+from gjk3d.typing import Array, Device, Indices, Ints, PosesLike
 
 
 class Memory:
@@ -204,6 +206,7 @@ class Pairs:
         margin: float = 0.0,
         workers: int = 1,
         memory: Memory | None = None,
+        device: Device = "cpu",
     ) -> NDArray[np.bool_]:
         """Tell which pairs touch or overlap, or come within a margin; see `gjk3d.collide`.
 
@@ -219,6 +222,9 @@ class Pairs:
             Threads; the answers are the same bits for any number.
         memory : Memory, optional
             Of the same pairs in the same order; booleans are the same with and without.
+        device : {"cpu", "cuda"}
+            As in `gjk3d.collide`; pairs that no card answers, half-spaces and the like, are the processor's. A memory
+            is for the processor alone.
 
         Returns
         -------
@@ -231,13 +237,15 @@ class Pairs:
         """
         check_margin(margin)
         pairs, table, rows, _ = self._question(index_pairs, poses, workers, memory)
-        return self._collide_rows(pairs, table, rows, float(margin), workers, memory)
+        return self._collide_rows(pairs, table, rows, float(margin), workers, memory, _on_card(device, memory))
 
     def _collide_rows(
-        self, pairs: Ints, table: Ints, rows: Array, margin: float, workers: int = 1, memory: Memory | None = None
-    ) -> NDArray[np.bool_]:
+        self, pairs: Ints, table: Ints, rows: Array, margin: float, workers: int = 1, memory: Memory | None = None,
+        on_card: bool = False,
+    ) -> NDArray[np.bool_]:  # fmt: skip
         """Answer `collide` for what has been checked; ``table`` is as `_table` makes it."""
         answer = np.empty(len(pairs), dtype=np.int64)
+        take_turns(table, len(self._ints) + len(self._floats))
 
         def run(start: int, stop: int) -> None:
             simplex = scratch(FIRST_POINTS)[2]
@@ -246,7 +254,10 @@ class Pairs:
                 _cache(memory),
             )  # fmt: skip
 
-        in_chunks(len(pairs), workers, run)
+        if on_card:
+            card.collide(self._ints, self._floats, table, rows, margin, answer)
+        else:
+            in_chunks(len(pairs), workers, run)
         singly = self._singly[pairs].any(axis=1)
         for a, b, some, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(singly)):
             answer[some] = self._way(a, b).collide(a, b, placed, margin)
@@ -266,12 +277,13 @@ class Pairs:
         tol: float | None = None,
         workers: int = 1,
         memory: Memory | None = None,
+        device: Device = "cpu",
     ) -> Distance[Array]:
         """Return how far apart each pair is.
 
         Parameters
         ----------
-        index_pairs, poses, workers, memory
+        index_pairs, poses, workers, memory, device
             As in `collide`.
         max_distance, tol
             As in `gjk3d.distance`.
@@ -293,7 +305,7 @@ class Pairs:
         >>> pairs.distance([(0, 1)], [[np.eye(4), np.eye(4)]]).distance.tolist()
         [0.0]
         """
-        return self._ask(narrow.UNSIGNED, index_pairs, poses, max_distance, tol, workers, memory)
+        return self._ask(narrow.UNSIGNED, index_pairs, poses, max_distance, tol, workers, memory, device)
 
     def signed_distance(
         self,
@@ -305,12 +317,13 @@ class Pairs:
         tol: float | None = None,
         workers: int = 1,
         memory: Memory | None = None,
+        device: Device = "cpu",
     ) -> Distance[Array]:
         """Return how far apart each pair is, or how deep it overlaps.
 
         Parameters
         ----------
-        index_pairs, poses, max_distance, tol, workers, memory
+        index_pairs, poses, max_distance, tol, workers, memory, device
             As in `distance`.
         depth : str
             "auto" or "epa", as in `gjk3d.signed_distance`.
@@ -328,24 +341,27 @@ class Pairs:
         mode = depth_mode(depth)
         if mode == FACETS:
             raise ShapeError("Pairs: depth='facets' is for one pair of shapes at a time; use 'auto' or 'epa'")
-        return self._ask(mode, index_pairs, poses, max_distance, tol, workers, memory)
+        return self._ask(mode, index_pairs, poses, max_distance, tol, workers, memory, device)
 
     def _ask(
         self, mode: int, index_pairs: Indices, poses: PosesLike, max_distance: float, tol: float | None, workers: int,
-        memory: Memory | None,
+        memory: Memory | None, device: Device,
     ) -> Distance[Array]:  # fmt: skip
         check_limits(max_distance, tol)
+        on_card = _on_card(device, memory)
         pairs, table, rows, matrices = self._question(index_pairs, poses, workers, memory)
         width = 0.0 if tol is None else float(tol)
-        out, flags = self._solve_rows(pairs, table, rows, mode, float(max_distance), width, workers, memory)
+        asked = mode, float(max_distance), width, workers, memory, on_card
+        out, flags = self._solve_rows(pairs, table, rows, *asked)
         return pair_distance(out, flags, pairs, self.shapes, matrices, (mode, max_distance, tol, False))
 
     def _solve_rows(
         self, pairs: Ints, table: Ints, rows: Array, mode: int, max_distance: float, tol: float, workers: int,
-        memory: Memory | None,
+        memory: Memory | None, on_card: bool = False,
     ) -> tuple[Array, Ints]:  # fmt: skip
         """Answer the distances of what has been checked: rows as those of `gjk3d.narrow.solve`."""
         out, flags = empty_answers(len(pairs))
+        take_turns(table, len(self._ints) + len(self._floats))
 
         def run(start: int, stop: int, points: int, again: bool) -> None:
             work, ints, _ = scratch(points)
@@ -356,7 +372,10 @@ class Pairs:
 
         curved = self._ints[table[:, [0, 5]] + layout.POLYTOPE].min(axis=1) == 0
         points, again = FIRST_POINTS, False
-        in_chunks(len(pairs), workers, partial(run, points=points, again=again))
+        if on_card:
+            card.solve(self._ints, self._floats, table, rows, Wanted(mode, max_distance, tol), out, flags)
+        else:
+            in_chunks(len(pairs), workers, partial(run, points=points, again=again))
         while flags[:, 3].any() and points < MOST_POINTS[True]:
             points, again = 4 * points, True
             in_chunks(len(pairs), workers, partial(run, points=points, again=again))
@@ -436,9 +455,8 @@ class Pairs:
 
     def _table(self, pairs: Ints, at: Ints) -> Ints:
         """Return pairs of shapes at pose rows as the kernels take them, see `gjk3d.narrow.pairs`."""
-        table = np.zeros((len(pairs), PAIR), dtype=np.int64)
-        table[:, :3], table[:, 5:8] = self._columns[pairs[:, 0]], self._columns[pairs[:, 1]]
-        table[:, 3], table[:, 8] = at[:, 0], at[:, 1]
+        table = np.empty((len(pairs), PAIR), dtype=np.int64)
+        fill_table(self._columns, np.ascontiguousarray(pairs), np.ascontiguousarray(at), table)
         return table
 
 
@@ -454,6 +472,14 @@ def pair_distance(
     result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]
     result.status, result.iterations, result.tight = flags[:, 0], flags[:, 1], flags[:, 2].astype(bool)
     return result
+
+
+def _on_card(device: Device, memory: Memory | None) -> bool:
+    """Tell whether a graphics card is asked."""
+    asked = check_device(device)
+    if asked and memory is not None:
+        raise ShapeError("device='cuda' remembers nothing: pass memory to questions of the processor")
+    return asked
 
 
 def _cache(memory: Memory | None) -> Array:

@@ -69,20 +69,13 @@ def patch_points(
     corners = faces.corners[shapes]
     room = int(corners.sum(axis=1).max()) + 4
     width = room if most is None else min(most, room)
-    parts: dict[int, Array] = {}
+    points = np.full((len(out), width if most is None else most, manifold.POINT), np.nan)
 
     def run(start: int, stop: int) -> None:
-        points = np.full((stop - start, width, manifold.POINT), np.nan)
         manifold.contact_rows(
             *pairs._arena, faces.ints, faces.floats, loops, table, rows, out, within, width, start, stop,
-            np.empty((2, int(corners.max()), 3)), np.empty((3, room, 2)), points, count,
+            np.empty((2, int(corners.max()), 3)), np.empty((3, room, 2)), points[start:stop], count,
         )  # fmt: skip
-        parts[start] = points
 
     in_chunks(len(out), workers, run)
-    columns = int(count.max()) if most is None else most
-    points = np.full((len(out), columns, manifold.POINT), np.nan)
-    for start, part in parts.items():
-        kept = part[:, :columns]
-        points[start : start + len(part), : kept.shape[1]] = kept
-    return points, count
+    return (points[:, : int(count.max())] if most is None else points), count

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.narrow.gjk import MEMORY
+from gjk3d.narrow.pairs import TURN
 from gjk3d.narrow.room import workspace
 from gjk3d.narrow.solve import FLOATS, INTS
 from gjk3d.shapes.base import Shape
@@ -21,6 +22,9 @@ NO_CACHE = np.empty((0, MEMORY))
 NO_POSE = np.empty((0, 4))
 _CHUNK = 4096  #: most rows a call into the kernels, so that Ctrl-C is heard between two
 _LEAST = 64  #: rows that are worth a thread
+_CACHE = 1 << 17  #: numbers that fit into a processor's own cache
+_BLOCK = _CACHE // 4  #: those of them that are left to shapes B, besides an A, poses and answers
+_WORTH = 256  #: numbers of shapes a pair, above which hardly any of them would be met again
 FIRST_POINTS = 64  #: vertices of EPA's polytope that the first workspace has room for
 MOST_POINTS = {True: 65536, False: 1024}  #: by whether both are polytopes, where EPA is finite
 _local = threading.local()
@@ -34,6 +38,7 @@ class Rows(NamedTuple):
     total: int
     stacked: bool
     workers: int = 1
+    on_card: bool = False  #: a graphics card answers what it can
 
     def behind_each_other(self) -> Array:
         """Return the rows of A, then those of B."""
@@ -112,8 +117,20 @@ def pair_row(a: Shape, b: Shape, starts: Ints, poses_a: int, poses_b: int) -> In
     """Return the one row that asks two shapes in an arena at poses that lie behind each other, see `narrow.pairs`."""
     first, second = ranks(a, b)
     return np.array(
-        [[*starts[0], first, 0, int(poses_a > 1), *starts[1], second, poses_a, int(poses_b > 1)]], dtype=np.int64
+        [[*starts[0], first, 0, int(poses_a > 1), *starts[1], second, poses_a, int(poses_b > 1), 0]], dtype=np.int64
     )
+
+
+def take_turns(table: Ints, numbers: int) -> None:
+    """Give each of many pairs its turn: where shapes are large, those of like shapes one after the other.
+
+    ``numbers`` is how many lie in the arena. What one question brings into the processor's cache serves the next: a
+    block of shapes B that fits in there, and with it each shape A in turn. Answers do not depend on it.
+    """
+    table[:, TURN] = 0
+    if _CACHE < numbers < _WORTH * len(table):
+        where = np.argsort((table[:, 6] // _BLOCK) * numbers + table[:, 1])
+        table[:, TURN] = where - np.arange(len(table))
 
 
 def later(rows: Rows) -> tuple[Array, Array, Bools]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
+from gjk3d.convex import card
 from gjk3d.convex.checks import FACETS, check_polytopes
 from gjk3d.convex.rows import (
     FIRST_POINTS,
@@ -86,7 +87,9 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
         )  # fmt: skip
 
     while True:
-        if log is None:
+        if rows.on_card and log is None and not again:
+            card.solve(ints, floats, pair, poses, wanted, out, flags)
+        elif log is None:
             in_chunks(rows.total, rows.workers, partial(run, points=points, again=again, room=NO_LOG))
         else:
             room = np.empty(4096)
@@ -144,7 +147,10 @@ def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
             ints, floats, pair, NO_POSE, NO_POSE, poses, margin, start, stop, simplex, answer, NO_CACHE
         )  # fmt: skip
 
-    in_chunks(rows.total, rows.workers, task)
+    if rows.on_card:
+        card.collide(ints, floats, pair, poses, margin, answer)
+    else:
+        in_chunks(rows.total, rows.workers, task)
     left = np.flatnonzero(answer == 2)
     if len(left):
         few = Rows(take(rows.a, left), take(rows.b, left), len(left), True, rows.workers)
@@ -208,7 +214,7 @@ def core_row(a: Shape, b: Shape) -> tuple[Ints, Array, Ints, bool]:
     planes = isinstance(a, Halfspace), isinstance(b, Halfspace)
     (qa, fa), (qb, fb) = (plane_core(s) if isinstance(s, Halfspace) else s._packed for s in (a, b))
     first, second = (0, 1) if planes[0] else (1, 0) if planes[1] else ranks(a, b)
-    row = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0]])
+    row = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0, 0]])
     return np.concatenate([qa, qb]), np.concatenate([fa, fb]), row, any(planes)
 
 

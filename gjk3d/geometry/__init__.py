@@ -1,4 +1,4 @@
-"""Numbers about points: vectors, simplices, polygons, hulls and their graphs.
+"""Numbers about points: vectors, simplices, polygons, hulls, their Gauss maps and tables of directions.
 
 Nothing here knows a shape, a pose or a pair; what is asked of two shapes is in `gjk3d.narrow`.
 """

@@ -35,7 +35,7 @@ def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
 
     Just outside a knife edge a point is close to the planes of both faces, and beyond a needle's point to all of them:
     there planes across the edge, and across the way from the middle to a corner, say how far it is. ``faces`` and
-    ``arcs`` as `gjk3d.geometry.graph.gauss_map` has them.
+    ``arcs`` as `gjk3d.geometry.gauss.gauss_map` has them.
     """
     middle = vertices.mean(axis=0)
     out = vertices - middle

@@ -117,9 +117,14 @@ def refined(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec4, bool]:
 @single_entry
 def closest_on_triangle(a: Vec3, b: Vec3, c: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
     """Return the point of ABC nearest to the origin, and its coordinates on (A, B, C, -)."""
+    return closest_over(a, b, c, triangle_normal(a, b, c), tiny)
+
+
+@kernel
+def closest_over(a: Vec3, b: Vec3, c: Vec3, n: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
+    """Do as `closest_on_triangle` does with the triangle's normal."""
     ab, ac, bc = sub(b, a), sub(c, a), sub(c, b)
     longest2 = max(dot(ab, ab), dot(ac, ac), dot(bc, bc))
-    n = triangle_normal(a, b, c)
     area2 = dot(n, n)
     flat = not area2 > tiny * tiny * longest2
     u = dot(n, cross(b, bc))
@@ -156,9 +161,8 @@ def closest_on_triangle(a: Vec3, b: Vec3, c: Vec3, tiny: float) -> tuple[Vec3, V
 
 
 @kernel
-def side(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> int:
-    """Return where the origin is, seen from face ABC of a tetrahedron with the fourth vertex D."""
-    n = triangle_normal(a, b, c)
+def side(a: Vec3, n: Vec3, d: Vec3, tiny: float) -> int:
+    """Return where the origin is, seen from a tetrahedron's face through A with normal n and its other vertex D."""
     resolved = tiny * sqrt(dot(n, n))
     origin = -dot(n, a)
     fourth = dot(n, sub(d, a))
@@ -175,10 +179,10 @@ def closest_on_tetrahedron(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> t
     of a face that no other face contradicts, or a flat tetrahedron; the point is then the nearest one of the doubtful
     faces.
     """
-    abc = side(a, b, c, d, tiny)
-    abd = side(a, b, d, c, tiny)
-    acd = side(a, c, d, b, tiny)
-    bcd = side(b, c, d, a, tiny)
+    n_abc, n_abd = triangle_normal(a, b, c), triangle_normal(a, b, d)
+    n_acd, n_bcd = triangle_normal(a, c, d), triangle_normal(b, c, d)
+    abc, abd = side(a, n_abc, d, tiny), side(a, n_abd, c, tiny)
+    acd, bcd = side(a, n_acd, b, tiny), side(b, n_bcd, a, tiny)
     origin = (0.0, 0.0, 0.0)
     if abc == INSIDE and abd == INSIDE and acd == INSIDE and bcd == INSIDE:
         # by Cramer: each coordinate is the volume that the origin spans with the opposite face
@@ -198,19 +202,19 @@ def closest_on_tetrahedron(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> t
     coordinates = (0.0, 0.0, 0.0, 1.0)
     least = dot(d, d)
     if abd != INSIDE:
-        p, m = closest_on_triangle(a, b, d, tiny)
+        p, m = closest_over(a, b, d, n_abd, tiny)
         if dot(p, p) < least:
             least, best, coordinates = dot(p, p), p, (m[0], m[1], 0.0, m[2])
     if acd != INSIDE:
-        p, m = closest_on_triangle(a, c, d, tiny)
+        p, m = closest_over(a, c, d, n_acd, tiny)
         if dot(p, p) < least:
             least, best, coordinates = dot(p, p), p, (m[0], 0.0, m[1], m[2])
     if bcd != INSIDE:
-        p, m = closest_on_triangle(b, c, d, tiny)
+        p, m = closest_over(b, c, d, n_bcd, tiny)
         if dot(p, p) < least:
             least, best, coordinates = dot(p, p), p, (0.0, m[0], m[1], m[2])
     if abc != INSIDE:
-        p, m = closest_on_triangle(a, b, c, tiny)
+        p, m = closest_over(a, b, c, n_abc, tiny)
         if dot(p, p) < least:
             least, best, coordinates = dot(p, p), p, (m[0], m[1], m[2], 0.0)
     return best, coordinates, where

@@ -1,5 +1,7 @@
 """Two boxes by their fifteen axes: the boolean, and in overlap the depth with its witness points, in closed form.
 
+A segment is a box without width, whose axes that are none of its edges do no harm.
+
 The facets of A - B have the face normals of A and of B, or the cross product of an edge of each, so the least overlap
 along these is the depth (Gottschalk, Lin, Manocha, OBBTree, 1996). A cross product of nearly parallel edges is mostly
 rounding: below `PARALLEL` its facet is a sliver that costs no more than the rounding of an answer; between that and
@@ -11,10 +13,28 @@ from __future__ import annotations
 from math import sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.geometry.vec3 import Rigid, Vec3, along, divide, dot, neg, offset, place, sub, turn, turn_back
+from gjk3d.geometry.vec3 import (
+    Rigid,
+    Vec3,
+    add,
+    along,
+    cross,
+    divide,
+    dot,
+    neg,
+    offset,
+    perpendicular,
+    place,
+    scale,
+    sub,
+    turn,
+    turn_back,
+)
 from gjk3d.narrow.cores import Cores
-from gjk3d.shapes.layout import FLOAT_HEAD as _HEAD
+from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
+
+_KIND, _HEAD, _SEGMENT, _BOX = layout.KIND, layout.FLOAT_HEAD, layout.SEGMENT, layout.BOX
 
 #: sines of the angle between two edges
 PARALLEL, CLEAR_CUT = 1e-14, 0.02
@@ -37,20 +57,60 @@ def edge_gap(p: float, q: float, t: float, reach: float) -> tuple[float, float]:
 
 @inlined
 def half_extents(a: Core) -> Vec3:
-    """Return those of a box."""
+    """Return those of a box; of a segment the vector from its middle to an end."""
     return (a.floats[_HEAD], a.floats[_HEAD + 1], a.floats[_HEAD + 2])
 
 
 @kernel
-def best_axis(c: Cores, enough: float) -> tuple[float, int, float, bool]:
+def is_boxes(c: Cores) -> bool:
+    """Tell whether two cores are a box and a box or segment."""
+    a, b = c.a.ints[_KIND], c.b.ints[_KIND]
+    return bool(max(a, b) == _BOX and min(a, b) >= _SEGMENT)
+
+
+@kernel
+def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
+    """Return whether B comes first, as the box it is; half extents of the first and the second; the second's pose.
+
+    Of a segment's frame only the axis along it is there, see `completed`.
+    """
+    flipped = c.a.ints[_KIND] != _BOX
+    first, second, m = (c.b, c.a, inverse(c.m)) if flipped else (c.a, c.b, c.m)
+    h, g = half_extents(first), half_extents(second)
+    if second.ints[_KIND] == _SEGMENT:
+        length = sqrt(dot(g, g))
+        e = divide(turn(m, g), length) if length > 0.0 else (1.0, 0.0, 0.0)
+        m, g = (e[0], 0.0, 0.0, e[1], 0.0, 0.0, e[2], 0.0, 0.0, m[9], m[10], m[11]), (length, 0.0, 0.0)
+    return flipped, h, g, m
+
+
+@kernel
+def completed(m: Rigid) -> Rigid:
+    """Return the pose of a segment with a whole frame, whose other axes are nearly parallel to none of the box."""
+    e = (m[0], m[3], m[6])
+    y = perpendicular(e)
+    z = cross(e, y)
+    u, w = scale(sqrt(0.5), add(y, z)), scale(sqrt(0.5), sub(z, y))
+    return (e[0], u[0], w[0], e[1], u[1], w[1], e[2], u[2], w[2], m[9], m[10], m[11])
+
+
+@inlined
+def seen_from_a(c: Cores, n: Vec3, b: Vec3, a: Vec3) -> tuple[Vec3, Vec3, Vec3]:
+    """Turn a direction from B to A and a point of each, in B's frame, into that from A to B, A's point and B's."""
+    return turn(c.m, neg(n)), place(c.m, a), place(c.m, b)
+
+
+@kernel
+def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, float, bool]:
     """Return the widest gap, which axis it is along, the widest of all, and whether they are the signed distance.
 
-    An axis is 0-2 a face of A, 3-5 a face of B, 6 + 3 i + j A's edge i and B's edge j. A gap of more than ``enough``
-    ends the search. Edges win over faces only by more than rounding.
+    Of two boxes by their half extents and the second's pose in the first. An axis is 0-2 a face of the first, 3-5 one
+    of the second, 6 + 3 i + j the first's edge i and the second's edge j. A gap of more than ``enough`` ends the
+    search. Edges win over faces only by more than rounding.
     """
-    h0, h1, h2 = half_extents(c.a)
-    g0, g1, g2 = half_extents(c.b)
-    r00, r01, r02, r10, r11, r12, r20, r21, r22, t0, t1, t2 = c.m
+    h0, h1, h2 = h
+    g0, g1, g2 = g
+    r00, r01, r02, r10, r11, r12, r20, r21, r22, t0, t1, t2 = m
     a00, a01, a02 = abs(r00), abs(r01), abs(r02)
     a10, a11, a12 = abs(r10), abs(r11), abs(r12)
     a20, a21, a22 = abs(r20), abs(r21), abs(r22)
@@ -179,13 +239,14 @@ def inverse(m: Rigid) -> Rigid:
 @kernel
 def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
     """Return whether that settles it; then the gap, an upper bound of it, normal, A's and B's point in A's frame."""
-    m = c.m
-    gap, which, widest, sure = best_axis(c, 0.0)
+    flipped, h, g, m = as_boxes(c)
+    if min(c.a.ints[_KIND], c.b.ints[_KIND]) == _SEGMENT:
+        m = completed(m)
+    gap, which, widest, sure = best_axis(h, g, m, 0.0)
     upper = widest + WIDTH * c.size + c.error
     n = (1.0, 0.0, 0.0)
     if not sure or not upper < 0.0:
         return False, gap, upper, n, n, n
-    h, g = half_extents(c.a), half_extents(c.b)
     tol = 16.0 * WIDTH * c.size
     if which < FACE_B:
         found, n, p, q = on_face(h, g, m, which, tol)
@@ -195,4 +256,6 @@ def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
         p, q = place(m, p), place(m, q)
     else:
         found, n, p, q = on_edges(h, g, m, (which - EDGES) // 3, (which - EDGES) % 3, tol)
+    if flipped:
+        n, p, q = seen_from_a(c, n, p, q)
     return found, gap, upper, n, p, q

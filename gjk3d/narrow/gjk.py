@@ -31,6 +31,8 @@ from gjk3d.geometry.simplex import (
 from gjk3d.geometry.vec3 import Rigid, Vec3, divide, dot, offset, place, row3, sub, turn_back, unit
 from gjk3d.narrow.cores import Cores, direction_between, support_pair
 from gjk3d.narrow.room import GJK_STEP, put, put3, put_rows
+from gjk3d.narrow.summit import FIRST as SUMMIT
+from gjk3d.narrow.summit import find_summit, glide_both
 from gjk3d.typing import Array
 
 CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7)
@@ -41,12 +43,17 @@ TOUCHING, AS_GOOD = 4.0, 64.0
 #: a vertex may leave |v| as it is, or longer by this factor, and mend v's direction all the same; so many times
 _LONGER, _PATIENCE = 1.0 + 1e-15, 8
 
+#: steps after which the simplex of curved cores that are certainly apart is taken to the summit of its branches, and
+#: again
+_FIRST_TRIAL, _AGAIN = 3, 2
+
 #: cosine of the angle up to which remembered points and the old axis agree on a direction: 2.5 degrees
 _AGREE = 0.999
 
 #: floats that a query leaves for the next one about the same two shapes: how many points of the simplex (0: nothing
 #: yet), the axis in A's frame, then each point of A and of B in its own frame
 MEMORY = 28
+AXIS = 4  #: the same without the points
 
 
 class Start(NamedTuple):
@@ -152,6 +159,24 @@ def log_step(log: Array, d: Vec3, a: Vec3, b: Vec3, bounds: Vec3, s: Array, coun
 
 
 @kernel
+def closer(c: Cores, s: Array, count: int, v: Vec3, width: float) -> tuple[Vec3, int]:
+    """Take the simplex to the summit of its branches; return its nearest point, and how many rows, old or new.
+
+    Where the summit is no nearer the simplex stays.
+    """
+    for i in range(count):
+        for j in range(9):
+            s[SUMMIT + i, j] = s[i, j]
+    summit = find_summit(c, s, count, divide(v, -sqrt(dot(v, v))), width)
+    if summit.branches == 0 or not dot(summit.v, summit.v) < dot(v, v):
+        return v, count
+    for i in range(summit.branches):
+        for j in range(10):
+            s[i, j] = s[SUMMIT + i, j]
+    return summit.v, summit.branches
+
+
+@kernel
 def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array, log: Array) -> Walk:
     """Walk to the point of A - B nearest to the origin; the simplex stays in ``s``.
 
@@ -160,6 +185,7 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
     """
     axis, count, code, steps, level = unit(start.axis), abs(start.given), LIMIT, 0, 0
     lower, v, asks = -inf, (0.0, 0.0, 0.0), True
+    glides, trial = log.shape[0] == 0 and glide_both(c), _FIRST_TRIAL  # a trace shows GJK's own steps
     if count > 0:  # from points remembered
         v, l4, where = nearest(s, count, c.tiny)
         if where == INSIDE:
@@ -225,6 +251,9 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
                 break
         count = keep(s, count, l4)
         v = p
+        if steps >= trial and glides and lower > c.error:
+            trial = steps + _AGAIN
+            v, count = closer(c, s, count, v, width)
     return Walk(code, count, v, lower, axis, steps)
 
 
@@ -251,12 +280,16 @@ def recall(cache: Array, k: int, m: Rigid, s: Array) -> Start:
 def remember(cache: Array, k: int, m: Rigid, s: Array, start: Start, walk: Walk) -> None:
     """Keep the axis and the simplex in row k, if there is one, which holds the points that it began with.
 
-    A point that is remembered again keeps its numbers: turned there and back each time, it would wander off.
+    A point that is remembered again keeps its numbers: turned there and back each time, it would wander off. A narrow
+    row has the axis alone, and only one that parts the two.
     """
     if cache.shape[0] == 0:
         return
     cache[k, 0] = float(walk.rows)
     cache[k, 1], cache[k, 2], cache[k, 3] = walk.axis
+    if cache.shape[1] == AXIS:
+        cache[k, 0] = 1.0 if walk.code == FAR else 0.0
+        return
     old = 0  # the points kept are in the order they were given, and new ones come after them
     for i in range(walk.rows):
         c = 4 + 6 * i

@@ -15,17 +15,18 @@ from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.polygon import cut, farthest_row, nearest_row, thin, tidy
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, place, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, world_center
-from gjk3d.narrow.features import PLANE, Feature, Loops, feature
+from gjk3d.narrow.features import PLANE, Feature, Loops, bare, feature
 from gjk3d.narrow.pairs import cores_of_row, marks_of, mirror, take_poses
 from gjk3d.narrow.room import room_in
 from gjk3d.narrow.solve import SIGNED, solve
 from gjk3d.shapes import layout
+from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 # of the pair's size: points this close are one; faces that lie on each other up to this much touch everywhere
 SAME, FLUSH = 1e-12, 1e-9
 
-_RADIUS = layout.RADIUS
+_RADIUS, _KIND, _POINT = layout.RADIUS, layout.KIND, layout.POINT
 _STILL = 1e-15  #: of the radius: a step of Newton's method that ends it
 _NEWTON = 30  #: steps of Newton's method, which take one or two but where the surface bends away
 
@@ -258,6 +259,12 @@ def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool)
     points[r, 6] = gap
 
 
+@inlined
+def is_lone(core: Core, loops: Loops) -> bool:
+    """Tell whether the features of a core are lone points, whatever the direction."""
+    return bool(core.ints[_KIND] == _POINT and loops.ints[0] != PLANE)
+
+
 @kernel
 def common_part(
     c: Cores, loops_a: Loops, loops_b: Loops, n: Vec3, within: float, most: int, sheets: Sheets
@@ -268,13 +275,15 @@ def common_part(
     """
     va, vb, plane = sheets
     tol = SAME * c.size
-    d = neg(turn_back(c.m, n))
-    ga, gb = feature(c.a, loops_a, n, va), feature(c.b, loops_b, d, vb)
-    u, w = across(n)
     p = plane[0]
     zero = (0.0, 0.0, 0.0)
-    if ga.corners == 1 or gb.corners == 1:
-        return Flat(u, w, ga, gb, zero, zero), 0, p
+    ga = bare(1) if is_lone(c.b, loops_b) else feature(c.a, loops_a, n, va)
+    if ga.corners == 1:
+        return Flat(zero, zero, ga, ga, zero, zero), 0, p
+    gb = feature(c.b, loops_b, neg(turn_back(c.m, n)), vb)
+    if gb.corners == 1:
+        return Flat(zero, zero, ga, gb, zero, zero), 0, p
+    u, w = across(n)
     gb = to_frame(c.m, vb, gb)
     found = overlay(ga, va, gb, vb, u, w, tol, plane)
     ha, hb = heights(ga, va, n, u, w), heights(gb, vb, n, u, w)

@@ -19,9 +19,21 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 # ints: of shape A where its ints and its floats begin, its rank, its pose row, and by how much that grows from one
 # question to the next; then the same of B. A single pair row serves all questions. Ranks are the order the kernels
 # see shapes in, so that (b, a) mirrors (a, b) to the last bit; equal shapes have one rank, and leave it to their poses.
-PAIR = 10
-_RANK, _POSE, _STEP = 2, 3, 4
+# Last, how far behind this row the one is whose question is asked in this row's turn; see `take_turns`.
+PAIR = 11
+RANK, _POSE, _STEP, TURN = 2, 3, 4, 10
 SIDES = FLOAT_HEAD + 4  #: of the floats of a half-space behind its normal and offset: 1, or 2 of a plane that is solid
+
+
+@single_entry
+def fill_table(columns: Ints2, pairs: Ints2, at: Ints2, table: Ints2) -> None:
+    """Fill rows of ``table``: pairs of shapes, which begin and rank as their ``columns`` say, at pose rows ``at``."""
+    for k in range(pairs.shape[0]):
+        for side in range(2):
+            for c in range(3):
+                table[k, 5 * side + c] = columns[pairs[k, side], c]
+            table[k, 5 * side + _POSE], table[k, 5 * side + _STEP] = at[k, side], 0
+        table[k, TURN] = 0
 
 
 @kernel
@@ -42,6 +54,12 @@ def mirror(out: Array, k: int) -> None:
     out[k, 9], out[k, 10], out[k, 11] = ax, ay, az
 
 
+@inlined
+def in_turn(pairs: Ints, turn: int) -> int:
+    """Return which question has this turn."""
+    return int(turn + pairs[turn if pairs.shape[0] > 1 else 0, TURN])
+
+
 @kernel
 def pose_of(pairs: Ints, r: int, side: int, k: int) -> int:
     """Return the pose row of one side of pair row r in question k."""
@@ -51,7 +69,7 @@ def pose_of(pairs: Ints, r: int, side: int, k: int) -> int:
 @kernel
 def exchanged(pairs: Ints, r: int, k: int, poses: Array) -> bool:
     """Tell whether question k, of pair row r, is to be turned round."""
-    first, second = pairs[r, _RANK], pairs[r, 5 + _RANK]
+    first, second = pairs[r, RANK], pairs[r, 5 + RANK]
     if first != second:
         return bool(first > second)
     return comes_later(poses[pose_of(pairs, r, plain(0), k)], poses[pose_of(pairs, r, plain(5), k)])
@@ -96,7 +114,7 @@ def solve_many(
     tol: float, start: int, stop: int, again: bool, work: Array1, table: Ints1, points: int, out: Array2, flags: Ints2,
     cache: Array2, log: Array1,
 ) -> int:  # fmt: skip
-    """Answer questions start to stop; with ``again`` only those that ran out of workspace.
+    """Answer the questions whose turn is from start to stop; with ``again`` only those that ran out of workspace.
 
     Returns the log's length, or where there is none `marks_of` the last answer. It is -1 where ``ma`` or ``mb`` is no
     pose; they may be of no rows.
@@ -104,7 +122,8 @@ def solve_many(
     if not take_poses(ma, mb, poses):
         return -1
     room = room_in(work, table, points, log)
-    for k in range(start, stop):
+    for turn in range(start, stop):
+        k = in_turn(pairs, turn)
         if again and flags[k, 3] == 0:
             continue
         c, turned = cores_of_row(q, f, pairs, poses, k)
@@ -123,11 +142,12 @@ def collide_many(
     q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, margin: float, start: int, stop: int,
     simplex: Array2, answer: Ints1, cache: Array2,
 ) -> int:  # fmt: skip
-    """Answer questions start to stop as `quick_collide` does; return the last answer, or -1 as `solve_many` does."""
+    """Answer questions by turns as `quick_collide` does; return the last answer, or -1 as `solve_many` does."""
     if not take_poses(ma, mb, poses):
         return -1
     last = 0
-    for k in range(start, stop):
+    for turn in range(start, stop):
+        k = in_turn(pairs, turn)
         c, _ = cores_of_row(q, f, pairs, poses, k)
         last = quick_collide(c, margin, simplex, cache, k)
         answer[k] = last

@@ -15,9 +15,8 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 #: a row of the simplex: w of A - B (3), its point on A (3), on B (3), barycentric coordinate
 SIMPLEX = 60  #: floats of its scratch: six rows
 # The polytope has room for so many vertices, and for FACES_PER_POINT times as many faces; dead faces keep their place.
-# work:  the simplex, vertex rows (w, a, b), face rows (normal, key), the heap's keys
-# table: face rows (three vertices, three neighbours over edges 01 12 20, alive), the heap's faces, stack, horizon,
-# marks
+# work:  the simplex, vertex rows (w, a, b), face rows (normal, key), the keys of those that wait
+# table: face rows (three vertices, three neighbours over edges 01 12 20, alive), those that wait, stack, horizon, marks
 FACES_PER_POINT = 12
 VERTEX_ROW = 9
 #: what a record of a log begins with

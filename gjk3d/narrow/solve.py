@@ -12,15 +12,17 @@ from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.geometry.simplex import INSIDE, closest_on_tetrahedron, closest_on_triangle
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, offset, sub, turn
 from gjk3d.narrow.box_box import WIDTH as BOX_WIDTH
-from gjk3d.narrow.box_box import best_axis, overlapping_boxes
+from gjk3d.narrow.box_box import best_axis, half_extents, is_boxes, overlapping_boxes
+from gjk3d.narrow.closed import gap_of, has_formula
 from gjk3d.narrow.cores import Cores, between_centers, direction_between, is_curved, moved, support_pair, world_center
-from gjk3d.narrow.epa import CLOSED, FLAT, FULL, Depth, epa
+from gjk3d.narrow.epa import CLOSED, EPA_WIDTH, FLAT, FULL, LOG_WIDTH, Depth, epa
 from gjk3d.narrow.gjk import (
     FAR,
     INSIDE_SIMPLEX,
     NEAR_ENOUGH,
     Start,
     Walk,
+    closer,
     first_four,
     gjk,
     recall,
@@ -30,6 +32,7 @@ from gjk3d.narrow.gjk import (
 )
 from gjk3d.narrow.gjk import TOUCHING as TOUCHED
 from gjk3d.narrow.room import GJK_END, Room, Solver, put, put_rows
+from gjk3d.narrow.summit import glide_both
 from gjk3d.narrow.ties import concentric, meridian
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
@@ -46,7 +49,7 @@ _POINT, _BOX = layout.POINT, layout.BOX
 WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10  #: promised widths
 #: at which GJK and EPA leave off where a core is curved. Polytopes end where no support point is new: there the normal
 #: is good too, not only the distance
-_GJK_WIDTH, _EPA_WIDTH = 1e-13, 1e-11
+_GJK_WIDTH = 1e-13
 OFF_AXIS, CLOSE = 5e-13, 1e-11  #: of polytopes' witnesses: how far off the normal, how far apart they are asked again
 ASKEW = 1e-6  #: up to here nearly parallel axes cost less than the tie that EPA meets
 
@@ -96,27 +99,18 @@ def solve(
 @inlined
 def at_once(c: Cores, asked: Asked, log: Array) -> tuple[bool, Known]:
     """Tell whether an answer needs no search, and what is known then; a trace is one of a search."""
-    kinds, searched = (c.a.ints[_KIND], c.b.ints[_KIND]), log.shape[0] > 0 or asked.mode == EPA_ALWAYS
-    if not searched and kinds == (_POINT, _POINT):
-        return between_points(c, asked.max_distance)
-    if not searched and kinds == (_BOX, _BOX) and asked.mode == SIGNED:
+    searched = log.shape[0] > 0 or asked.mode == EPA_ALWAYS
+    if not searched and has_formula(c):
+        settled, signed, n, a, b = gap_of(c)
+        if settled and (signed != 0.0 or asked.mode == UNSIGNED):
+            if signed < 0.0 and asked.mode == UNSIGNED:  # the point is a common one
+                a = b = a if c.a.ints[_KIND] == _POINT else b
+            return True, Known(signed, signed - c.error, signed + c.error, signed <= 0.0, n, n, a, b, 1, False)
+    if not searched and asked.mode == SIGNED and is_boxes(c):
         settled, gap, upper, n, a, b = overlapping_boxes(c)
         return settled, Known(gap, gap - c.error, upper, True, n, n, a, b, 1, False)
     nowhere = (0.0, 0.0, 0.0)
     return False, Known(0.0, -inf, inf, False, nowhere, nowhere, nowhere, nowhere, 0, False)
-
-
-@inlined
-def between_points(c: Cores, max_distance: float) -> tuple[bool, Known]:
-    """Tell whether two points are clear of rounding, and what `gjk` would find of them then, to the last bit."""
-    v = sub((0.0, 0.0, 0.0), offset(c.m))
-    length = sqrt(dot(v, v))
-    n = divide(v, -length) if length > 0.0 else v
-    lower = -dot(n, v)
-    steps = 1 if lower - c.error - c.radii > max_distance else 2
-    a, b = (0.0, 0.0, 0.0), sub((0.0, 0.0, 0.0), v)
-    clear = length > TOUCHED * c.tiny and lower - c.error > 0.0
-    return clear, Known(length, lower - c.error, length + c.error, False, v, n, a, b, steps, False)
 
 
 @kernel
@@ -130,10 +124,12 @@ def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
     # near where it was, the direction to the points remembered is the better one of two
     walk = gjk(c, Start(start.axis, -start.given), width, asked.max_distance, -inf, room.simplex, room.log)
     remember(cache, k, c.m, room.simplex, start, walk)
-    log_end(room.log, walk, room.simplex)
+    walk = end_log(c, walk, room)
     known = separate(c, walk, room)
     if is_open(c, asked, known):
-        near = max(width, _EPA_WIDTH * c.size if curved else c.tiny)
+        # a cap's answer is wider by as much; see `left_behind`
+        given = LOG_WIDTH * c.size
+        near = max(width - given, EPA_WIDTH * c.size) if curved else max(width, c.tiny)
         depth = Depth(CLOSED, 0, -walk.lower, walk.axis, inf, -1.0, -1.0)
         settled = False
         if curved and mode != EPA_ALWAYS:  # families of ties
@@ -148,6 +144,8 @@ def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
             if settled and -walk.lower < least:  # GJK's direction, which is none of the section's plane, is better
                 least, axis = -walk.lower, walk.axis
             seeded = walk.code == INSIDE_SIMPLEX and not settled
+            if curved and room.log.shape[0] > 0:
+                near = max(width - given, given)
             found = epa(c, near, mode == UNSIGNED, seeded, least, axis, room)
             by_section, depth = better_of(depth, found, settled, mode)
         known = penetrate(c, asked, known, depth, by_section, (a, b), room.simplex)
@@ -155,13 +153,19 @@ def search(c: Cores, asked: Asked, room: Room, cache: Array, k: int) -> Known:
 
 
 @kernel
-def log_end(log: Array, walk: Walk, s: Array) -> None:
-    """Write why GJK stopped, and its simplex."""
-    if log.shape[0] > 0:
-        put(log, GJK_END)
-        put(log, float(walk.code))
-        put(log, float(walk.rows))
-        put_rows(log, s, walk.rows)
+def end_log(c: Cores, walk: Walk, room: Room) -> Walk:
+    """Write why GJK stopped, and its simplex, which goes to the summit here: its steps did not; return the walk."""
+    log, s = room.log, room.simplex
+    if log.shape[0] == 0:
+        return walk
+    code, rows, v, lower, axis, steps = walk
+    if lower > c.error and glide_both(c):
+        v, rows = closer(c, s, rows, v, 0.0)
+    put(log, GJK_END)
+    put(log, float(code))
+    put(log, float(rows))
+    put_rows(log, s, rows)
+    return Walk(code, rows, v, lower, axis, steps)
 
 
 @kernel
@@ -352,7 +356,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
     if between_centers(m) - fa[_RHO] - fb[_RHO] > clear:
         return 0
     if c.a.ints[_KIND] == _BOX and c.b.ints[_KIND] == _BOX:
-        gap, _, widest, sure = best_axis(c, clear)
+        gap, _, widest, sure = best_axis(half_extents(c.a), half_extents(c.b), m, clear)
         if gap > clear:
             return 0
         depth = -widest - BOX_WIDTH * c.size - c.error
@@ -369,6 +373,10 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
             _, _, where = closest_on_tetrahedron(p0, p1, p2, p3, c.tiny)
             if where == INSIDE:
                 return 1
+    if has_formula(c):
+        found = gap_of(c)
+        if found.settled and (found.signed != 0.0 or -c.radii <= margin):
+            return 0 if found.signed - c.error - c.radii > margin else 1
     width = _GJK_WIDTH * c.size if is_curved(c) else 0.0
     start = Start(direction_between(m), 0)
     walk = gjk(c, start, width, margin, margin, simplex, simplex[0, :0])

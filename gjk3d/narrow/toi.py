@@ -11,6 +11,10 @@ is below the true distance, and it is concave: the least of linear functions les
 at s, it is enough all the way between, which proves the whole step free. Two support points evaluate it. For bodies
 that only translate it is van den Bergen's ray cast step (Ray Casting against General Convex Objects, 2004); the first
 order form is Mirtich's (Impulse-based Dynamic Simulation, 1996, sec. 2.3).
+
+Along a direction that is fixed in the world phi fears for all of a face that turns, far as it may reach from where the
+two are close: then steps shrink as the face's length does. So where there were many steps the direction turns with A,
+or with B, whose support point then stays where it is; only points of the other one are bent, see `bound_to`.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import kernel, plain, single_entry
+from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, turn, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, MEMORY, gjk, recall, remember, witnesses
@@ -27,7 +31,7 @@ from gjk3d.narrow.motion import MOTION, place
 from gjk3d.narrow.motion import REFERENCE as _REFERENCE
 from gjk3d.narrow.motion import TURN as _TURN
 from gjk3d.narrow.motion import WAY as _WAY
-from gjk3d.narrow.pairs import SIDES, side_of
+from gjk3d.narrow.pairs import RANK, SIDES, comes_later, side_of
 from gjk3d.narrow.room import SIMPLEX
 from gjk3d.poses import UNIT_ROUNDOFF, WIDTH
 from gjk3d.shapes import layout
@@ -38,6 +42,7 @@ from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 FREE, HIT, UNRESOLVED, STARTED = range(4)
 #: a way of so many steps that each are proven and none gets anywhere is given up, and said to be so
 MAX_STEPS = 2000
+_MANY_STEPS, _MANY_ROUGH = 24, 4  #: after so many directions that turn with a body are tried, too
 #: floats of scratch: two poses, what GJK remembers, its simplex
 WORK = 2 * WIDTH + MEMORY + SIMPLEX
 PART_WORK = WORK + 2 * MOTION  #: and the motions of two parts
@@ -232,13 +237,60 @@ def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Way, Vec3, Vec3, Vec3]:
     return Way(n, tilt_a, tilt_b, dot(n, offset(c.m)), rate, k), ra, rb, v
 
 
+@inlined
+def _norm(v: Vec3) -> float:
+    return sqrt(dot(v, v))
+
+
+@inlined
+def _less(a: Vec3, b: Vec3) -> Vec3:
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@kernel
+def bound_to(w: Vec3, other: Vec3, n: Vec3, apart: Vec3, v: Vec3, most: float, r: Vec3, rho: float) -> float:
+    """Bound how fast points of a core gain speed along n while n turns with the other body, by ``other``.
+
+    The core turns by w and is within ``rho`` of r from its reference point, which is ``apart`` from the other one's and
+    moves away from it by v. With q from that to a point, n.q has the second derivative n''.q + 2 n'.q' + n.q'', where
+    n' = other x n; q is r(t) + apart + t v, the length of other x (apart + t v) greatest at an end of the step.
+    """
+    later = (apart[0] + most * v[0], apart[1] + most * v[1], apart[2] + most * v[2])
+    far = max(_norm(cross(other, apart)), _norm(cross(other, later))) + _norm(other) * (_norm(r) + rho)
+    own = _norm(cross(w, r)) + _norm(w) * rho
+    k = _norm(cross(n, other)) * (far + 2.0 * (_norm(v) + own)) + _norm(w) * own
+    return k * (1.0 + 64.0 * _U)
+
+
+@kernel
+def with_bodies(x: Flight, c: Cores, way: Way, v: Vec3, most: float) -> tuple[Way, Way]:
+    """Return a way whose direction turns with A, and one whose turns with B; all in A's frame at the step's beginning.
+
+    With r a point of the one that bends, from where the other turns about, n.r changes by n'.r + n.r'.
+    """
+    n, ta, tb, pose, o = way.normal, way.tilt_a, way.tilt_b, c.pose, offset(c.m)
+    wa = turn_back(pose, (x.ma[_TURN], x.ma[_TURN + 1], x.ma[_TURN + 2]))
+    wb = turn_back(pose, (x.mb[_TURN], x.mb[_TURN + 1], x.mb[_TURN + 2]))
+    ra, rb = arm(x.ma, c.a.floats), turn(c.m, arm(x.mb, c.b.floats))
+    apart = (o[0] + ra[0] - rb[0], o[1] + ra[1] - rb[1], o[2] + ra[2] - rb[2])
+    none = (0.0, 0.0, 0.0)
+    back, away = _less(none, apart), _less(none, v)
+    of_b = bound_to(wb, wa, n, apart, v, most, rb, c.b.floats[_RHO])
+    of_a = bound_to(wa, wb, n, back, away, most, ra, c.a.floats[_RHO])
+    both, middle = dot(n, v) + dot(rb, tb) - dot(ra, ta), dot(n, o)
+    return (
+        Way(n, none, _less(tb, ta), middle, both - dot(o, ta), of_b),
+        Way(n, _less(ta, tb), none, middle, both - dot(o, tb), of_a),
+    )  # fmt: skip
+
+
 @kernel
 def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
     """Return what happens, the time up to which it is proven not to, a time at which it does, and the steps taken.
 
     It leaves off, UNRESOLVED, after a step from where the two are no farther apart than ``coarse``; 0 for never.
     """
-    near = inf
+    near, many = inf, _MANY_ROUGH if coarse > 0.0 else _MANY_STEPS
     t = x.begin
     for step in range(1, MAX_STEPS):
         c = cores_in_flight(x, t)
@@ -247,7 +299,13 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
             return STARTED if t == x.begin else HIT, t, t, step
         near = gap.low - c.error - x.target
         way, ra, rb, v = ahead_of(x, c, gap.normal)
-        ahead, slope = farthest(c, x.solid, way, x.target + 2.0 * c.error, x.target + 3.0 * c.error, x.end - t)
+        enough, aim, most = x.target + 2.0 * c.error, x.target + 3.0 * c.error, x.end - t
+        ahead, slope = farthest(c, x.solid, way, enough, aim, most)
+        if step > many and x.solid and x.turn > 0.0:
+            with_a, with_b = with_bodies(x, c, way, v, most)
+            one, _ = farthest(c, x.solid, with_a, enough, aim, most)
+            two, _ = farthest(c, x.solid, with_b, enough, aim, most)
+            ahead = max(ahead, one, two)
         if t + ahead >= x.end:
             return FREE, x.end, x.end, step
         if near <= coarse:
@@ -278,19 +336,22 @@ def impact_many(
 ) -> int:  # fmt: skip
     """Answer motions start to stop: out with the time up to which they are free, and the bracket of the first contact.
 
-    Where the shapes begin is in the first row of ``pair``, see `gjk3d.narrow.pairs`; ``work`` is scratch of `WORK`
-    floats. Not ``solid``: A is the half-space below the plane through its centre with that normal, and does not turn;
-    of a plane it is the one whose surface B has ahead.
+    Where the shapes begin, and which of them is seen first, is in the first row of ``pair``, see `gjk3d.narrow.pairs`;
+    ``work`` is scratch of `WORK` floats. Not ``solid``: A is the half-space below the plane through its centre with
+    that normal, and does not turn; of a plane it is the one whose surface B has ahead.
     Returns the last answer's code and 4 for each of its steps; flags have both.
     """
-    a, b = side_of(pair, plain(0), plain(0), q, f), side_of(pair, plain(0), plain(5), q, f)
+    first, second = side_of(pair, plain(0), plain(0), q, f), side_of(pair, plain(0), plain(5), q, f)
+    order = pair[0, RANK] - pair[0, 5 + RANK] if solid else -1
     n = (normal[0], normal[1], normal[2])
-    target = clearance + a.floats[_RADIUS] + b.floats[_RADIUS]
     poses, cache = work[: 2 * WIDTH].reshape(2, WIDTH), work[2 * WIDTH : 2 * WIDTH + MEMORY].reshape(1, MEMORY)
     simplex = work[WORK - SIMPLEX : WORK].reshape(6, 10)
     last = 0
     for k in range(start, stop):
-        row_a, row_b = ma[k if ma.shape[0] > 1 else 0], mb[k if mb.shape[0] > 1 else 0]
+        a, b, row_a, row_b = first, second, ma[k if ma.shape[0] > 1 else 0], mb[k if mb.shape[0] > 1 else 0]
+        if order > 0 or (order == 0 and comes_later(row_a, row_b)):
+            a, b, row_a, row_b = b, a, row_b, row_a
+        target = clearance + a.floats[_RADIUS] + b.floats[_RADIUS]
         turn = turning(row_a) + turning(row_b)
         lost = drift(row_a) + drift(row_b) + 2.0 * _U * clearance
         cache[0, 0] = 0.0

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from gjk3d.convex.checks import check_limits, check_margin, check_workers
+from gjk3d.convex.checks import FACETS, check_device, check_limits, check_margin, check_workers
 from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
-from gjk3d.convex.solve import Way
-from gjk3d.errors import ShapeError
+from gjk3d.convex.solve import CORES, Way
+from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
 from gjk3d.query.certify import certify, certify_parts, check_certificate
@@ -17,6 +18,7 @@ from gjk3d.query.dispatch import way_of
 from gjk3d.results import Distance, pack_marks
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Device
 
 
 def question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Way, Rows]:
@@ -38,25 +40,41 @@ def question(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Way, Rows]:
     return way, Rows(rows_a, rows_b, count, stacked_a or stacked_b)
 
 
-def ask_collide(a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1) -> Any:
+def ask_collide(
+    a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1, device: Device = "cpu"
+) -> Any:
     """Answer `gjk3d.collide`."""
     check_margin(margin)
     check_workers(workers)
     way, rows = question(a, b, pose_a, pose_b)
-    rows = rows._replace(workers=workers)
+    rows = rows._replace(workers=workers, on_card=_on_card(device, way, a, b))
     answer = way.collide(a, b, rows, float(margin))
     return answer if rows.stacked else bool(answer[0])
 
 
+def _on_card(device: Device, way: Way, a: Any, b: Any) -> bool:
+    """Tell whether a graphics card is asked; raise where these two are nothing for one."""
+    if not check_device(device):
+        return False
+    if way is not CORES:
+        raise UnsupportedPair(
+            f"device='cuda' answers convex shapes that are given by numbers, not {type(a).__name__} against"
+            f" {type(b).__name__}: leave device out"
+        )
+    return True
+
+
 def ask_distance(
     mode: int, a: Any, b: Any, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool,
-    workers: int = 1, certificate: bool = False,
+    workers: int = 1, certificate: bool = False, device: Device = "cpu",
 ) -> Distance:  # fmt: skip
     """Answer `gjk3d.distance` and `gjk3d.signed_distance`."""
     check_limits(max_distance, tol)
     check_workers(workers)
     way, rows = question(a, b, pose_a, pose_b)
-    rows = rows._replace(workers=workers)
+    rows = rows._replace(workers=workers, on_card=_on_card(device, way, a, b))
+    if rows.on_card and (mode == FACETS or trace or certificate):
+        raise ShapeError("device='cuda' takes no trace, no certificate and no depth='facets': leave device out")
     if trace and rows.stacked:
         raise ShapeError("trace=True is for one pair: pass single poses")
     first, second, placed, exchanged = a, b, rows, False
@@ -72,7 +90,9 @@ def ask_distance(
     log = [NO_LOG]
     wanted = Wanted(mode, float(max_distance), 0.0 if tol is None else float(tol))
     if logged:
-        way.solve(first, second, placed, wanted._replace(log=log), out, flags)
+        # what a certificate shows has to be as narrow as any answer, also as one in closed form
+        whole = wanted if trace else Wanted(mode, inf, 0.0)
+        way.solve(first, second, placed, whole._replace(log=log), out, flags)
     if not trace:  # a log has every step of GJK and EPA, also where an answer has a closed form
         way.solve(a, b, rows, wanted, out, flags)
     result: Distance = object.__new__(Distance)

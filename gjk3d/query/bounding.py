@@ -10,7 +10,7 @@ import numpy as np
 from gjk3d.convex.checks import no_shape
 from gjk3d.convex.rows import NO_POSE
 from gjk3d.errors import ShapeError
-from gjk3d.geometry.graph import cell_directions
+from gjk3d.geometry.directions import cell_directions
 from gjk3d.poses import IDENTITY, WIDTH, is_plain, matrices, pose_rows
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.query.dispatch import Collider, Kind, kind_of

@@ -24,6 +24,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
 
 if TYPE_CHECKING:
+    from gjk3d.bodies.contact import Touching
     from gjk3d.results import Each
 
 
@@ -346,23 +347,23 @@ def _of_bodies(
     a: Any, b: Any, rows: Rows, result: Distance[Any], within: float, most: int | None
 ) -> tuple[Array, Ints, Array]:
     """Do as `_patches` does where one is not convex; with a normal for each point."""
-    from gjk3d.bodies.contact import meeting_points  # loaded where there is a mesh or the like
+    from gjk3d.bodies.contact import contact_points  # loaded where there is a mesh or the like
 
-    answers = answer_rows(result, rows.total)
-    found = [
-        meeting_points(a, b, rows.a[k % len(rows.a)], rows.b[k % len(rows.b)], answers[k], within, most)
-        for k in range(rows.total)
-    ]
-    return padded(found, None if most is None or not rows.stacked else int(most))
+    found = list(contact_points(a, b, rows, answer_rows(result, rows.total), within, most))
+    return padded(found, rows.total, None if most is None or not rows.stacked else int(most))
 
 
-def padded(found: list[Array], columns: int | None) -> tuple[Array, Ints, Array]:
+def padded(found: list[Touching], total: int, columns: int | None) -> tuple[Array, Ints, Array]:
     """Return points and normals of several pairs with NaN behind, in so many columns or as many as it takes."""
-    count = np.array([len(points) for points in found], dtype=np.int64)
+    count = np.zeros(total, dtype=np.int64)
+    for some in found:
+        count[some.which] = some.counts
     width = int(count.max(initial=0)) if columns is None else columns
-    every = np.full((len(found), width, manifold.POINT + 3), np.nan)
-    for k, points in enumerate(found):
-        every[k, : len(points)] = points
+    every = np.full((total, width, manifold.POINT + 3), np.nan)
+    for some in found:
+        ends = np.cumsum(some.counts)
+        column = np.arange(len(some.points)) - np.repeat(ends - some.counts, some.counts)
+        every[np.repeat(some.which, some.counts), column] = some.points
     return every[..., : manifold.POINT], count, every[..., manifold.POINT :]
 
 

@@ -16,7 +16,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.sat import axis_many
 from gjk3d.poses import STANDING, is_plain
 from gjk3d.query import single
-from gjk3d.query.ask import question
+from gjk3d.query.ask import ask_collide, ask_distance, question
 from gjk3d.query.dispatch import Collider
 from gjk3d.query.pair import Depth, plainly, prepared
 from gjk3d.query.plan import Prepared, desk
@@ -24,7 +24,7 @@ from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, Ints, Pose, PoseLike, UnclearPose
+from gjk3d.typing import Array, Device, Ints, Pose, PoseLike, UnclearPose
 
 _GAP, _ONE = 5, (1, 5)  #: floats of an answer of `gjk3d.narrow.sat.axis_many`
 _KINDS, _STATUSES = tuple(AxisKind), tuple(Status)
@@ -39,20 +39,30 @@ def collide(
     *,
     margin: float = 0.0,
     workers: int = 1,
+    device: Device = "cpu",
 ) -> Any: ...
 @overload
 def collide(
-    a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, margin: float = 0.0, workers: int = 1
+    a: Collider,
+    b: Collider,
+    pose_a: PoseLike | None,
+    pose_b: UnclearPose,
+    *,
+    margin: float = 0.0,
+    workers: int = 1,
+    device: Device = "cpu",
 ) -> Any: ...
 @overload
 def collide(
     a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, margin: float = 0.0,
     workers: int = 1,
+    device: Device = "cpu",
 ) -> bool: ...  # fmt: skip
 @overload
 def collide(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0,
     workers: int = 1,
+    device: Device = "cpu",
 ) -> NDArray[np.bool_]: ...  # fmt: skip
 @builtins.function(single.shapes_collide, single.collide_words)
 def collide(
@@ -63,6 +73,7 @@ def collide(
     *,
     margin: float = 0.0,
     workers: int = 1,
+    device: Device = "cpu",
 ) -> Any:
     """Tell whether two shapes touch or overlap, or come within a margin.
 
@@ -78,6 +89,9 @@ def collide(
         this is let pass.
     workers : int
         Threads for a stack; the answers are the same bits for any number.
+    device : {"cpu", "cuda"}
+        "cuda" asks a stack of two convex shapes on NVIDIA's graphics card, by the extra ``gpu``; what it cannot tell is
+        asked again on the processor, so that booleans are the same.
 
     Returns
     -------
@@ -88,6 +102,8 @@ def collide(
     ------
     PoseError, ShapeError, UnsupportedPair
         Naming what is wrong with the input; valid input never raises.
+    DeviceUnavailableError
+        Where ``device`` is not there; what is missing, and what brings it.
 
     Examples
     --------
@@ -96,6 +112,8 @@ def collide(
     >>> gk.collide(gk.Box((1, 1, 1)), gk.Sphere(1), None, pose)
     True
     """
+    if device != "cpu":
+        return ask_collide(a, b, pose_a, pose_b, margin, workers, device)
     return plainly(a, b)._collide(pose_a, pose_b, margin, workers)
 
 
@@ -103,22 +121,26 @@ def collide(
 def distance(
     a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+    device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def distance(
     a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+    device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def distance(
     a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
+    device: Device = "cpu",
 ) -> Distance[float]: ...  # fmt: skip
 @overload
 def distance(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *,
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
     workers: int = 1,
+    device: Device = "cpu",
 ) -> Distance[Array]: ...  # fmt: skip
 @builtins.function(single.shapes_distance, single.distance_words(narrow.UNSIGNED))
 def distance(
@@ -132,6 +154,7 @@ def distance(
     trace: bool = False,
     certificate: bool = False,
     workers: int = 1,
+    device: Device = "cpu",
 ) -> Distance[Any]:
     """Return how far apart two shapes are, with the nearest points; 0 and one common point where they overlap.
 
@@ -154,6 +177,8 @@ def distance(
         what is not convex it is found in up to seconds; of a HeightField it is that of what the other one can reach.
     workers : int
         Threads for a stack; the answers are the same bits for any number.
+    device : {"cpu", "cuda"}
+        As in `collide`; bounds hold on either.
 
     Returns
     -------
@@ -164,6 +189,8 @@ def distance(
     ------
     PoseError, ShapeError, UnsupportedPair
         Naming what is wrong with the input; valid input never raises.
+    DeviceUnavailableError
+        Where ``device`` is not there; what is missing, and what brings it.
 
     References
     ----------
@@ -176,6 +203,10 @@ def distance(
     >>> gk.distance(gk.Sphere(1), gk.Box((2, 2, 2)), None, pose).distance
     2.0
     """
+    if device != "cpu":
+        return ask_distance(
+            narrow.UNSIGNED, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate, device
+        )
     return plainly(a, b)._ask(narrow.UNSIGNED, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
@@ -184,24 +215,28 @@ def signed_distance(
     a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
     workers: int = 1,
+    device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def signed_distance(
     a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
     workers: int = 1,
+    device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def signed_distance(
     a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
     workers: int = 1,
+    device: Device = "cpu",
 ) -> Distance[float]: ...  # fmt: skip
 @overload
 def signed_distance(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *,
     depth: Depth = "auto", max_distance: float = inf, tol: float | None = None, trace: bool = False,
     certificate: bool = False, workers: int = 1,
+    device: Device = "cpu",
 ) -> Distance[Array]: ...  # fmt: skip
 @builtins.function(single.shapes_signed_distance, single.distance_words(narrow.SIGNED))
 def signed_distance(
@@ -216,6 +251,7 @@ def signed_distance(
     trace: bool = False,
     certificate: bool = False,
     workers: int = 1,
+    device: Device = "cpu",
 ) -> Distance[Any]:
     """Return how far apart two shapes are, or how deep they overlap, with the points and the direction that part them.
 
@@ -227,7 +263,7 @@ def signed_distance(
     depth : {"auto", "epa", "facets"}
         What measures overlap. "epa" runs EPA on every pair, apart or not. "facets" tries every facet of the Minkowski
         difference, which is the separating axis test in 3D: polytopes only, flat or rounded ones too.
-    max_distance, tol, trace, certificate, workers
+    max_distance, tol, trace, certificate, workers, device
         As in `distance`; a trace always runs EPA where the cores overlap.
 
     Returns
@@ -241,6 +277,8 @@ def signed_distance(
     ------
     PoseError, ShapeError, UnsupportedPair
         Naming what is wrong with the input; valid input never raises.
+    DeviceUnavailableError
+        Where ``device`` is not there; what is missing, and what brings it.
 
     References
     ----------
@@ -255,6 +293,8 @@ def signed_distance(
     (-0.25, [1.0, 0.0, 0.0])
     """
     mode = depth_mode(depth)
+    if device != "cpu":
+        return ask_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate, device)
     return plainly(a, b)._ask(mode, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 

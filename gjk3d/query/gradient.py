@@ -26,6 +26,7 @@ from gjk3d.query.plan import desk
 from gjk3d.results import Distance, Status, row_of
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace, Plane
+from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, PoseLike
 
 _ROWS = 2, FLOATS  #: of `gjk3d.narrow.unique.gradient_once`
@@ -54,6 +55,9 @@ class Gradient(NamedTuple):
     a: Array
     b: Array
     unique: Any
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        return shown(self)
 
     def __repr__(self) -> str:
         if self.a.ndim == 2:

@@ -11,8 +11,6 @@ from gjk3d.errors import PoseError, ShapeError
 from gjk3d.frozen import Frozen
 from gjk3d.narrow import motion as narrow
 from gjk3d.poses import GREATEST, IDENTITY, STANDING, WIDTH, is_plain, parts, pose_rows
-from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Number, PoseLike, Rows, VectorLike
 
 _KINDS = "linear", "screw"
@@ -207,14 +205,16 @@ class Motion(Frozen):
         narrow.matrices_at(self._rows, np.ascontiguousarray(np.broadcast_to(times.ravel(), count)), out)
         return out if many else out[0]
 
-    def _bend(self, shape: Shape) -> float:
-        """Bound how fast any point of a body gains speed: the square of the turn times its distance from the axis."""
-        floats = shape._packed[1]
-        rho = float(floats[layout.RHO] + floats[layout.RADIUS])
-        turn, arm = self._rows[:, 15:18], floats[layout.CENTER : layout.CENTER + 3] - self._rows[:, 18:21]
-        arm = np.einsum("kij,kj->ki", parts(self._rows)[0], arm)
+    def _bend(self, center: Array, rho: Array) -> Array:
+        """Bound how fast any point of a body gains speed: the square of the turn times its distance from the axis.
+
+        It is given by a ball round it; of stacks of these, (n, 3) and (n,), a bound each.
+        """
+        turn, arm = self._rows[:, 15:18], center[..., None, :] - self._rows[:, 18:21]
+        arm = np.einsum("kij,...kj->...ki", parts(self._rows)[0], arm)
         speed = np.linalg.norm(turn, axis=1)
-        return float((speed * (np.linalg.norm(np.cross(turn, arm), axis=1) + speed * rho)).max() * (1.0 + 1e-14))
+        bend = speed * (np.linalg.norm(np.cross(turn, arm), axis=-1) + speed * rho[..., None])
+        return np.asarray(bend.max(axis=-1) * (1.0 + 1e-14))
 
     def __repr__(self) -> str:
         if self.stacked:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gjk3d.convex.checks import check_convex
 from gjk3d.errors import UnsupportedPair
-from gjk3d.geometry.graph import FLAT
+from gjk3d.geometry.gauss import FLAT
 from gjk3d.geometry.intersection import Walls, bevels, corners
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.narrow import manifold

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, overload
 
 import numpy as np
@@ -9,13 +10,18 @@ import numpy as np
 from gjk3d.errors import ShapeError
 from gjk3d.query.dispatch import Kind, kind_of
 from gjk3d.query.motion import Motion
+from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import vector
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.combined import MinkowskiSum, bounded, flattened
+from gjk3d.shapes.combined import bounded, flattened
 from gjk3d.shapes.composed import Composed
 from gjk3d.shapes.simplices import Segment
-from gjk3d.shapes.terms import moved_terms
+from gjk3d.shapes.terms import Term, moved_terms
+from gjk3d.typing import Array
 
+#: makes of the terms of a shape, or of many alike, and of a ball round each those of what it sweeps, and by how much
+#: this is to grow
+Way = Callable[[list[Term], Array, Array], tuple[list[Term], Array]]
 #: stretches of a curved way; the shape grows by what is bent off their straight lines
 PIECES = 16
 
@@ -73,16 +79,29 @@ class Swept(Composed):
         if kind_of(shape) is Kind.BODY:
             from gjk3d.bodies.sweep import swept  # loaded where there is a mesh or the like
 
-            start = motion.at(0.0) if isinstance(motion, Motion) and not motion.stacked else None
-            return swept(shape, lambda part: cls(part, motion, pieces), start)
+            way = _way(motion, pieces)
+            return swept(shape, way, motion.at(0.0) if isinstance(motion, Motion) else None)
         body = bounded(shape, "Swept", "shape")
-        if not isinstance(motion, Motion):
-            return MinkowskiSum(body, Segment((0.0, 0.0, 0.0), vector(motion, "Swept: motion")))
-        if isinstance(pieces, bool) or not isinstance(pieces, int) or pieces < 1:
-            raise ShapeError(f"Swept: pieces is {pieces!r}, expected a whole number of at least 1")
-        if motion.stacked:
-            raise ShapeError(f"Swept: motion is {len(motion)} motions, expected one: motion[0]")
-        bend = motion._bend(body)
-        places = motion.at(np.linspace(0.0, 1.0, pieces + 1 if bend > 0.0 else 2))
-        terms = [t for p in places for t in moved_terms(body._terms(), p[:3, :3], p[:3, 3])]
-        return flattened(terms, body._rounding() + bend / (8.0 * pieces**2), "Swept")
+        floats = body._packed[1]
+        center, rho = floats[layout.CENTER : layout.CENTER + 3], floats[layout.RHO] + floats[layout.RADIUS]
+        terms, more = _way(motion, pieces)(body._terms(), center, rho)
+        return flattened(terms, body._rounding() + float(more), "Swept")
+
+
+def _way(motion: Any, pieces: Any) -> Way:
+    """Return what makes the terms of a swept shape of its own."""
+    if not isinstance(motion, Motion):
+        line = Segment((0.0, 0.0, 0.0), vector(motion, "Swept: motion"))._terms()[0]
+        return lambda terms, _, rho: ([[*term, *line] for term in terms], np.zeros(rho.shape))
+    if isinstance(pieces, bool) or not isinstance(pieces, int) or pieces < 1:
+        raise ShapeError(f"Swept: pieces is {pieces!r}, expected a whole number of at least 1")
+    if motion.stacked:
+        raise ShapeError(f"Swept: motion is {len(motion)} motions, expected one: motion[0]")
+
+    def turning(terms: list[Term], center: Array, rho: Array) -> tuple[list[Term], Array]:
+        bend = motion._bend(center, rho)
+        places = motion.at(np.linspace(0.0, 1.0, pieces + 1 if bend.max() > 0.0 else 2))
+        moved = [t for p in places for t in moved_terms(terms, p[:3, :3], p[:3, 3])]
+        return moved, bend / (8.0 * pieces**2)
+
+    return turning

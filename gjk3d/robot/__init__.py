@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gjk3d.robot.all_pairs import RobotDistances
 from gjk3d.robot.allowed import AllowedPair, AllowedPairs
 from gjk3d.robot.bodies import Body, Geometry
 from gjk3d.robot.checker import Checker
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motions import MotionCheck, MotionStatus, PathCheck
+from gjk3d.robot.path_proof import PathProof
 from gjk3d.robot.results import RobotClearance, RobotCollision, RobotContact
+from gjk3d.robot.safety_report import SafetyMotion, SafetyReport, SafetyRow
 from gjk3d.robot.sampling import allow_by_sampling
+from gjk3d.robot.scaled import scaled
+from gjk3d.robot.spheres import LinkSpheres, RobotSpheres
+from gjk3d.robot.swept import SweptPiece, SweptVolume
+from gjk3d.robot.timed import TrajectoryCheck, TrajectoryClearance
+from gjk3d.robot.trajectories import Trajectory
 from gjk3d.robot.urdf import Joint, Mimic
+from gjk3d.robot.validity import Reason, Validity
 
 if TYPE_CHECKING:
     from gjk3d.robot import ompl as ompl
@@ -27,15 +36,30 @@ __all__ = [
     "Checker",
     "Geometry",
     "Joint",
+    "LinkSpheres",
     "Mimic",
     "MotionCheck",
     "MotionStatus",
     "PathCheck",
+    "PathProof",
+    "Reason",
     "Robot",
     "RobotClearance",
     "RobotCollision",
     "RobotContact",
+    "RobotDistances",
+    "RobotSpheres",
+    "SafetyMotion",
+    "SafetyReport",
+    "SafetyRow",
+    "SweptPiece",
+    "SweptVolume",
+    "Trajectory",
+    "TrajectoryCheck",
+    "TrajectoryClearance",
+    "Validity",
     "allow_by_sampling",
+    "scaled",
 ]
 
 if not TYPE_CHECKING:

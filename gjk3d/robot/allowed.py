@@ -44,9 +44,9 @@ class AllowedPair(NamedTuple):
 class AllowedPairs:
     """Pairs of links that are left unchecked, to be read and edited by name.
 
-    Reasons are "adjacent" (joined by a joint, or by joints through links that have no shapes), "default" (in
-    collision at a configuration that is known to be free), "always" (in collision in every sample), "never" (in none;
-    see `evidence`), "user", and whatever an SRDF says.
+    Reasons are "adjacent" (see `Robot.adjacent`), "default" (in collision at a configuration that is known to be
+    free), "always" (in collision in every sample), "never" (in none; see `evidence`), "user", and whatever an SRDF
+    says.
 
     Parameters
     ----------

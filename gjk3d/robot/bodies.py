@@ -19,6 +19,7 @@ from gjk3d.shapes.box import Box
 from gjk3d.shapes.capsule import Capsule
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.cylinder import Cylinder
+from gjk3d.shapes.ellipsoid import Ellipsoid
 from gjk3d.shapes.sphere import Sphere
 from gjk3d.typing import Array
 
@@ -30,6 +31,7 @@ _PRIMITIVES: dict[str, Callable[..., Shape]] = {
     "sphere": Sphere,
     "cylinder": Cylinder,
     "capsule": Capsule,
+    "ellipsoid": lambda *radii: Ellipsoid(radii),
 }
 
 
@@ -121,10 +123,12 @@ def make_bodies(
     for number, name in enumerate(order):
         for given in links[name].geometries:
             file = None
-            if given.kind == "mesh":
+            if given.mesh is not None:
+                hull, shapes, error = of_mesh(Mesh(*given.mesh), given, way)
+            elif given.kind == "mesh":
                 file = files.find(given.filename, description.file, package_dirs, given.where)
                 if (file, given.scale) not in made:
-                    made[file, given.scale] = _mesh(file, given, way)
+                    made[file, given.scale] = of_mesh(file, given, way)
                 hull, shapes, error = made[file, given.scale]
             else:
                 hull, error = _primitive(given), None
@@ -133,7 +137,8 @@ def make_bodies(
             pose = given.origin.copy()
             pose.setflags(write=False)
             bodies += [Body(number, pose, shape, len(geometries)) for shape in shapes]
-            geometries.append(Geometry(number, pose, hull, first, len(bodies), way if file else "exact", file, error))
+            stands = way if given.kind == "mesh" else "exact"
+            geometries.append(Geometry(number, pose, hull, first, len(bodies), stands, file, error))
     return tuple(bodies), tuple(geometries)
 
 
@@ -144,14 +149,14 @@ def _primitive(given: urdf.Geometry) -> Shape:
         raise ParseError(f"{given.where}: {reason}") from None
 
 
-def _mesh(file: Path, given: urdf.Geometry, way: str) -> _Made:
-    """Return the hull of a mesh file and what stands for it."""
+def of_mesh(file: Path | Mesh, given: urdf.Geometry, way: str) -> _Made:
+    """Return the hull of a mesh or its file, and what stands for it."""
     try:
-        mesh = load(file)
+        mesh = file if isinstance(file, Mesh) else load(file)
         if given.scale != (1.0, 1.0, 1.0):
             # a mirror turns the triangles inside out
             faces = mesh.faces[:, ::-1] if np.prod(np.sign(given.scale)) < 0 else mesh.faces
-            mesh = Mesh(mesh.vertices * given.scale, faces, name=mesh.name, source=file)
+            mesh = Mesh(mesh.vertices * given.scale, faces, name=mesh.name, source=mesh.source)
         hull = mesh.hull()
         if way == "mesh":
             return _Made(hull, [mesh], None)

@@ -15,7 +15,6 @@ from gjk3d.geometry.vec3 import Vec3, dot, place, sub, turn
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.box import Box
 from gjk3d.shapes.convex_hull import ConvexHull
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 
 #: floats of a box in the frame of the shape: its centre, its axes, how far it reaches along each, and how far from the
@@ -25,15 +24,6 @@ NO_BOX = -1  #: where the box of a half-space begins: it has none
 _ROUNDING = 1e-12
 #: of where boxes are and how large: what rotations miss of orthonormal, and rounding
 _PLACED = 2e-13
-
-
-def with_boxes(shapes: list[Shape], floats: Array, starts: Ints) -> tuple[Array, Ints]:
-    """Return the numbers of an arena with the boxes behind them, and its starts with a column that says where."""
-    ends = [not isinstance(shape, Halfspace) for shape in shapes]
-    rows = np.array([bounding_box(shape) for shape, has in zip(shapes, ends, strict=True) if has]).reshape(-1, SIZE)
-    where = np.full(len(shapes), NO_BOX, dtype=np.int64)
-    where[ends] = len(floats) + SIZE * np.arange(len(rows), dtype=np.int64)
-    return np.concatenate([floats, rows.ravel()]), np.column_stack([starts, where])
 
 
 @lru_cache(maxsize=1024)

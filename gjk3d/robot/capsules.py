@@ -5,6 +5,7 @@ Links are longer than they are wide. Of two capsules the distance is that of two
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import sqrt
 
@@ -29,13 +30,18 @@ _ROUNDING = 1e-12
 _NORMAL = layout.FLOAT_HEAD  #: of a half-space, where its normal begins, and its offset behind that
 
 
-def with_capsules(shapes: list[Shape], floats: Array, starts: Ints) -> tuple[Array, Ints]:
-    """Return the numbers of an arena with the capsules behind them, and its starts with a column that says where."""
-    ends = [not isinstance(shape, Halfspace) for shape in shapes]
-    rows = np.array([bounding_capsule(shape) for shape, has in zip(shapes, ends, strict=True) if has]).reshape(-1, SIZE)
-    where = np.full(len(shapes), NO_CAPSULE, dtype=np.int64)
-    where[ends] = len(floats) + SIZE * np.arange(len(rows), dtype=np.int64)
-    return np.concatenate([floats, rows.ravel()]), np.column_stack([starts, where])
+def with_bounds(
+    shapes: list[Shape], bound: Callable[[Shape], Array], floats: Array, starts: Ints
+) -> tuple[Array, Ints]:
+    """Return the numbers of an arena with those of bounds behind them, and its starts with a column that says where.
+
+    ``bound`` is `bounding_capsule` or `gjk3d.robot.boxes.bounding_box`. A half-space has none.
+    """
+    rows = [None if isinstance(shape, Halfspace) else bound(shape) for shape in shapes]
+    sizes = np.array([0 if row is None else len(row) for row in rows], dtype=np.int64)
+    where = np.where(sizes > 0, len(floats) + np.cumsum(sizes) - sizes, NO_CAPSULE)
+    more = [row for row in rows if row is not None]
+    return np.concatenate([floats, *more]), np.column_stack([starts, where])
 
 
 @lru_cache(maxsize=1024)

@@ -26,8 +26,8 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import workspace
 from gjk3d.poses import IDENTITY
-from gjk3d.robot.boxes import with_boxes
-from gjk3d.robot.capsules import with_capsules
+from gjk3d.robot.boxes import bounding_box
+from gjk3d.robot.capsules import bounding_capsule, with_bounds
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
 from gjk3d.robot.trees import Guests
@@ -64,8 +64,11 @@ class Host(NamedTuple):
     last: int
 
 
+OBSTACLES = ""  #: in a rule: all that stands in the surroundings; no object has such a name
+
+
 class Rule(NamedTuple):
-    """How close is too close for two names, or for one and all others; later rules hold."""
+    """How close is too close for two names, or for one and all others or all `OBSTACLES`; later rules hold."""
 
     a: str
     b: str | None
@@ -107,7 +110,7 @@ class Kept:
     __slots__ = ("bounds", "clearance", "free", "general", "lanes", "single", "told")
 
     def __init__(self, clearance: Any = None) -> None:
-        self.free: Any = None  #: what `gjk3d.robot.walk.first_hits` is called with for one configuration,
+        self.free: Any = None  #: what `gjk3d.robot.walk.hit_of_one` is called with,
         self.told: Any = None  #: where it answers,
         self.lanes: Any = None  #: what `gjk3d.robot.lanes_walk.first_hits_of_many` is,
         self.general: Any = None  #: and what `gjk3d.robot.general_pairs.hit_of_one` calls
@@ -144,6 +147,11 @@ class Cell(NamedTuple):
             a, b = self.slots[p].tolist()
             names = self.named[p] = self.owners[self.owner[a]], self.owners[self.owner[b]]
         return names
+
+    @property
+    def pair_names(self) -> tuple[tuple[str, str], ...]:
+        """Names of all pairs."""
+        return tuple(map(self.names, range(len(self.slots))))
 
     def placed(self, links: Array, slot: int) -> Array:
         """Return where a slot is, (n, 4, 4), from the poses of the links (n, links, 4, 4)."""
@@ -203,7 +211,8 @@ class Cell(NamedTuple):
         owner = self.owner[self.slots]
         met = owner == self.owners.index(a)
         if b is not None:
-            met = met[:, ::-1] & (owner == self.owners.index(b))
+            other = self.layout.link[self.slots] == WORLD if b == OBSTACLES else owner == self.owners.index(b)
+            met = met[:, ::-1] & other
         found: Bools = met.any(axis=1)
         return found
 
@@ -304,7 +313,7 @@ def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
     shapes = list(distinct.values())
     packed = [plane_core(shape) if isinstance(shape, Halfspace) else shape._packed for shape in shapes]
     ints, floats, starts = arena_of(packed)
-    floats, starts = with_boxes(shapes, *with_capsules(shapes, floats, starts))
+    floats, starts = with_bounds(shapes, bounding_box, *with_bounds(shapes, bounding_capsule, floats, starts))
     which = np.array([number[id(each.shape)] for each in outlines], dtype=np.int64)
     return ints, floats, np.ascontiguousarray(starts[which].reshape(-1, 4))
 

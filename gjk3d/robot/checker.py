@@ -6,7 +6,7 @@ change (see `gjk3d.robot.cell`). The answers are found in `queries`, `results` a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import inf
 from typing import Any, NamedTuple, overload
 
@@ -18,16 +18,33 @@ from gjk3d.convex.checks import check_margin, check_workers
 from gjk3d.errors import RobotError
 from gjk3d.query.dispatch import Collider
 from gjk3d.robot import queries, results, single
-from gjk3d.robot.cell import Base, Cell, Rule, build
-from gjk3d.robot.model import Robot
+from gjk3d.robot.all_pairs import RobotDistances, distances
+from gjk3d.robot.cell import OBSTACLES, Base, Cell, Rule, build
+from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
+from gjk3d.robot.moving import Moving
 from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, taken_over
 from gjk3d.robot.outside import outside
 from gjk3d.robot.results import PairName, RobotClearance, RobotCollision, RobotContact
+from gjk3d.robot.safety import How, Programme, safety
+from gjk3d.robot.safety_report import SafetyReport
+from gjk3d.robot.swept import SweptVolume, swept
+from gjk3d.robot.timed import (
+    Asked,
+    Surroundings,
+    TrajectoryCheck,
+    TrajectoryClearance,
+    asked,
+    trajectory_clearance,
+    trajectory_free,
+)
+from gjk3d.robot.trajectories import Parts, as_trajectory
+from gjk3d.robot.validity import Reason, Validity, valid
 from gjk3d.robot.walk import FREE
 from gjk3d.scene import Scene
 from gjk3d.shapes.arguments import rows as checked_points
-from gjk3d.typing import Array, Number, OnePose, PoseLike, Row, Rows, RowsLike, Unclear, VectorLike
+from gjk3d.shown import shown
+from gjk3d.typing import Array, Device, Ints, Number, OnePose, PoseLike, Row, Rows, RowsLike, Unclear, VectorLike
 
 
 class _Said(NamedTuple):
@@ -291,6 +308,40 @@ class Checker:
             raise RobotError(f"set_margin: {a!r} and {b!r} are no pair that is checked")
         self._set_margins(self.margin, (*self._said.rules, Rule(a, b, float(margin))))
 
+    def set_padding(self, name: str, padding: float) -> None:
+        """Say how close is too close for a link or an attached object and all obstacles, those to come too.
+
+        As the link padding of MoveIt, which does not count between links either: `set_margin` does.
+
+        Parameters
+        ----------
+        name : str
+            Of a link or an attached object.
+        padding : float
+            In the robot's unit.
+
+        Raises
+        ------
+        RobotError
+            There is no such link or attached object.
+        ShapeError
+            The padding is no finite number.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> wall = np.eye(4); wall[0, 3] = 1.75
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.set_padding("hand", 0.3)
+        >>> checker.add("wall", gk.Box((0.1, 2, 2)), wall)
+        >>> checker.free([0.0, 0.0])
+        False
+        """
+        check_margin(padding)
+        if name not in self.robot.links and name not in self.attached:
+            raise RobotError(f"set_padding: {name!r} is neither a link nor an attached object")
+        self._set_margins(self.margin, (*self._said.rules, Rule(name, OBSTACLES, float(padding))))
+
     def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None:
         cell = self._cell().with_margins(margin, rules)
         self._said = self._said._replace(margin=margin, rules=rules)
@@ -378,6 +429,41 @@ class Checker:
 
     __copy__ = copy
 
+    def with_robot(self, robot: Robot) -> Checker:
+        """Return a checker of another robot with the same surroundings: one with another tool, or somewhere else.
+
+        Parameters
+        ----------
+        robot : Robot
+            With the same links, as `Robot.with_geometry`, `Robot.at` and `Robot.held` return it.
+
+        Returns
+        -------
+        Checker
+            With what stands around and hangs on links, margins, and what may touch.
+
+        Raises
+        ------
+        RobotError
+            Its links are others.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.2), touching=["post"])
+        >>> larger = checker.robot.with_geometry("hand", gk.Sphere(0.3))
+        >>> checker.free([0.0, 0.0]), checker.with_robot(larger).hit([0.0, 0.0])
+        (True, ('hand', 'floor'))
+        """
+        other = type(self)(robot, margin=self.margin)
+        if robot.links != self.robot.links:
+            raise RobotError(
+                f"robot {robot.name!r} has other links than {self.robot.name!r}: make a checker of its own for it"
+            )
+        other._said = self._said
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_made": None, "_said": self._said}
 
@@ -392,6 +478,8 @@ class Checker:
         """
         made, said = self._made, self._said
         if made is None or made[0] is not said:
+            if not self.robot.geometries and all(each.link == WORLD for each in said.objects.values()):
+                raise no_shapes(self.robot)
             self._made = made = said, build(self._base, said.objects.values(), said.margin, said.rules)
         return made
 
@@ -402,12 +490,12 @@ class Checker:
     # --- configurations ----------------------------------------------------------------------------------------------
 
     @overload
-    def free(self, q: Unclear, *, workers: int = 1) -> Any: ...
+    def free(self, q: Unclear, *, workers: int = 1, device: Device = "cpu") -> Any: ...
     @overload
-    def free(self, q: Row, *, workers: int = 1) -> bool: ...  # type: ignore[overload-overlap]
+    def free(self, q: Row, *, workers: int = 1, device: Device = "cpu") -> bool: ...  # type: ignore[overload-overlap]
     @overload
-    def free(self, q: Rows, *, workers: int = 1) -> NDArray[np.bool_]: ...
-    def free(self, q: Rows, *, workers: int = 1) -> Any:
+    def free(self, q: Rows, *, workers: int = 1, device: Device = "cpu") -> NDArray[np.bool_]: ...
+    def free(self, q: Rows, *, workers: int = 1, device: Device = "cpu") -> Any:
         """Tell whether the robot touches neither itself nor its surroundings, nor comes closer than the margin.
 
         Limits of joints are not looked at: see `Robot.within_limits`.
@@ -418,6 +506,9 @@ class Checker:
             Configurations: radians, and the robot's unit of length.
         workers : int
             Threads for a stack.
+        device : {"cpu", "cuda"}
+            As in `gjk3d.collide`: what hangs on the robot and stands around it as convex shapes is a graphics card's;
+            bodies, where the convex shapes say free, are the processor's. Booleans are the same.
 
         Returns
         -------
@@ -430,16 +521,76 @@ class Checker:
             q is no configuration, or n of them.
         ShapeError
             ``workers`` is no number of threads.
+        DeviceUnavailableError
+            ``device`` is not there; what is missing, and what brings it.
         """
         said, cell = self._state()
-        if type(workers) is int and workers == 1:
+        if type(workers) is int and workers == 1 and device == "cpu":
             told = queries.quick(cell, q)
             if told == FREE or told >= 0:
                 self._quick = single.prepared(said, cell)
                 return told == FREE
         rows, stacked = self.robot.configurations(q)
-        free: NDArray[np.bool_] = queries.hits(cell, rows, workers) == FREE
+        free: NDArray[np.bool_] = queries.hits(cell, rows, workers, device) == FREE
         return free if stacked else bool(free[0])
+
+    @overload
+    def valid(
+        self, q: Unclear, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
+    ) -> Validity[Any, Any, Any]: ...
+    @overload
+    def valid(  # type: ignore[overload-overlap]
+        self, q: Row, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
+    ) -> Validity[bool, Reason, Any]: ...
+    @overload
+    def valid(
+        self, q: Rows, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
+    ) -> Validity[NDArray[np.bool_], Ints, Any]: ...
+    def valid(
+        self, q: Rows, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
+    ) -> Validity[Any, Any, Any]:
+        """Tell which configurations may be used, and why the others may not: limits, then what is too close.
+
+        A filter for candidates, such as many solutions of inverse kinematics.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Radians, and the robot's unit of length. Rows that are not finite are not valid, and no error.
+        margin : float, optional
+            How close is too close where `set_margin` said nothing else; the checker's own by default.
+        limits : bool
+            Whether limits of joints are looked at. A turn without limits is not wrapped.
+        tolerance : float
+            How far beyond a limit is still within.
+        workers : int
+            Threads for a stack.
+
+        Returns
+        -------
+        Validity
+            Valid or not, the reason, and the joint or the pair it is about; of one configuration or of n.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+        ShapeError
+            ``workers`` is no number of threads, or the margin no finite number.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), margin=0.02)
+        >>> found = checker.valid([[0.0, 0.0], [9.0, 0.0]])
+        >>> found.valid.tolist(), gk.robot.Reason(found.reason[1]).name, found.joint[1]
+        ([True, False], 'LIMIT', 'shoulder')
+        """
+        said, cell = self._state()
+        if margin is not None and margin != said.margin:
+            check_margin(margin)
+            cell = cell.with_margins(float(margin), said.rules)
+        return valid(cell, q, limits, tolerance, workers)
 
     @overload
     def hit(self, q: Unclear, *, workers: int = 1) -> Any: ...
@@ -522,7 +673,7 @@ class Checker:
         """
         check_workers(workers)
         cell = self._cell()
-        one = queries.nearest_of_one(cell, q) if workers == 1 and max_distance == inf else None
+        one = queries.nearest_of_one(cell, q, max_distance) if workers == 1 else None
         if one is not None:
             row, p = one
             distance, lower, upper = row[:3].tolist()
@@ -649,6 +800,49 @@ class Checker:
         rows, stacked = self.robot.configurations(q)
         found = queries.gradient(cell, rows)
         return found if stacked else found[0]
+
+    def distances(self, q: Rows, within: float = inf, *, jacobians: bool = False) -> RobotDistances:
+        """Return every pair within a distance: how far apart, where, and how that changes with q.
+
+        For trajectory optimisers and controllers, which take all that is near, not the nearest alone. Margins do not
+        count here; what may touch is left out.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
+        within : float
+            What is proven to be farther apart is left out; all pairs by default.
+        jacobians : bool
+            Whether to return how each of the points moves too.
+
+        Returns
+        -------
+        RobotDistances
+            A row for each pair that is near, in the order of configurations and pairs; its ``penalty`` is a cost.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them; ``within`` is no number.
+
+        Notes
+        -----
+        The gradient is the normal times how much faster the second point moves than the first; one of several where
+        nearest points tie. In overlap with what is not convex it is that of the deepest found.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"floor": gk.Halfspace((0, 0, 1), -0.3)})
+        >>> found = checker.distances([[0.0, 0.0], [0.0, 2.5]], within=0.5)
+        >>> found
+        <RobotDistances of 2 configurations: 6 rows, 4 pairs>
+        >>> [found.pairs[p] for p in found.pair[found.starts[1] :]]
+        [('post', 'floor'), ('beam', 'floor'), ('hand', 'floor')]
+        """
+        rows, _ = self.robot.configurations(q)
+        return distances(self._cell(), rows, within, jacobians=jacobians)
 
     @overload
     def outside(self, points: RowsLike, q: Unclear, *, margin: float = 0.0, workers: int = 1) -> Any: ...
@@ -811,6 +1005,187 @@ class Checker:
         (False, 1)
         """
         return path_free(self._cell(), path, certify, resolution, tolerance, workers)
+
+    def trajectory_free(
+        self,
+        trajectory: Any,
+        *,
+        moving: Moving | None = None,
+        certify: bool = False,
+        resolution: Number | VectorLike = 0.05,
+        tolerance: float = 1e-6,
+        workers: int = 1,
+    ) -> TrajectoryCheck:
+        """Tell whether a motion over time is free, of obstacles that move too, and when it hits first.
+
+        Parameters
+        ----------
+        trajectory : Trajectory, or spline of scipy
+            See `Trajectory`; a spline is taken as it is.
+        moving : mapping of str to Motion, or to (Motion, (float, float)), optional
+            Obstacles that move, by name, instead of standing where they were added: each from the first time of the
+            trajectory to its last, or between the two times given, before and after which it goes on at the same rate.
+            What has no end, such as a half-space, cannot move; obstacles are not checked against each other.
+        certify : bool
+            False looks at samples. True proves what is between them too: nothing is called free that is not.
+        resolution : float or (dof,) float
+            Of samples: the most that any number of q changes from one to the next, or the most for each of them. The
+            way and the turn of a moving obstacle change by no more than the least of them.
+        tolerance : float
+            Of a proof: how close the bracket of the first contact is, in the unit of the times.
+        workers : int
+            Threads.
+
+        Returns
+        -------
+        TrajectoryCheck
+            Free or not, up to when, from when on it collides, and who.
+
+        Raises
+        ------
+        RobotError
+            The trajectory is none, or of another robot; ``moving`` names no obstacle, or one that has no end;
+            resolution or tolerance is not above 0.
+        ShapeError
+            ``workers`` is no number of threads.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> start = np.eye(4); start[:2, 3] = 1.2, 2.0
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"crate": (gk.Box((0.2, 0.2, 0.2)), start)})
+        >>> still = gk.robot.Trajectory([[0.0, 0.0], [0.0, 0.0]], times=[0.0, 10.0])
+        >>> belt = gk.Motion.translation(start, (0, -4, 0))
+        >>> found = checker.trajectory_free(still, moving={"crate": belt}, certify=True)
+        >>> found.pair, round(found.hit, 4), found.hit - found.safe <= 1e-6
+        (('hand', 'crate'), 4.625, True)
+        """
+        return trajectory_free(self._asked(trajectory, moving), certify, resolution, tolerance, workers)
+
+    def trajectory_clearance(
+        self,
+        trajectory: Any,
+        *,
+        moving: Moving | None = None,
+        resolution: Number | VectorLike = 0.05,
+        tolerance: float = 1e-4,
+        workers: int = 1,
+    ) -> TrajectoryClearance:
+        """Return how near a motion over time brings anything, with proven bounds, and when, where and whom.
+
+        Margins do not count. Samples say who is near; then it is proven that nothing comes nearer.
+
+        Parameters
+        ----------
+        trajectory : Trajectory, or spline of scipy
+        moving : mapping, optional
+        resolution : float or (dof,) float
+            As in `trajectory_free`.
+        tolerance : float
+            How close the bounds are, in the robot's unit, where the proof succeeds; they hold in any case.
+        workers : int
+            Threads.
+
+        Returns
+        -------
+        TrajectoryClearance
+
+        Raises
+        ------
+        RobotError, ShapeError
+            As in `trajectory_free`.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> way = gk.robot.Trajectory([[0.0, 0.0], [0.0, 2.4]], times=[0.0, 3.0])
+        >>> nearest = gk.robot.Checker(gk.robot.Robot.example()).trajectory_clearance(way)
+        >>> nearest.pair, nearest.lower <= nearest.distance <= nearest.upper
+        (('post', 'hand'), True)
+        """
+        return trajectory_clearance(self._asked(trajectory, moving), resolution, tolerance, workers)
+
+    def swept(self, trajectory: Any, *, excess: float = 0.01, links: Collection[str] | None = None) -> SweptVolume:
+        """Return what links and attached objects sweep along a motion, held by convex pieces: proven, nothing is out.
+
+        For safety zones, for cells that robots share, and for pictures.
+
+        Parameters
+        ----------
+        trajectory : Trajectory, or spline of scipy
+            See `Trajectory`.
+        excess : float
+            How far pieces may reach beyond what is swept, in the robot's unit; a cylinder's prism by a little more.
+        links : names of links or attached objects, optional
+            All by default.
+
+        Returns
+        -------
+        SweptVolume
+
+        Raises
+        ------
+        RobotError
+            The trajectory is none, the excess is not above 0, or there is no such link with shapes.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> swept = checker.swept(gk.robot.Trajectory([[0.0, 0.0], [0.5, 0.0]], times=[0.0, 1.0]), excess=0.02)
+        >>> sorted(swept.compounds()), swept.excess <= 0.02
+        (['beam', 'hand', 'post'], True)
+        """
+        cell = self._cell()
+        return swept(cell, Parts(as_trajectory(trajectory, self.robot), self.robot), excess, links)
+
+    def safety(
+        self,
+        programme: Programme,
+        *,
+        resolution: Number | VectorLike = 0.05,
+        tolerance: float = 1e-4,
+        workers: int = 1,
+    ) -> SafetyReport:
+        """Return which pairs come closer than their margins over a programme of motions: proven, none is missed.
+
+        Parameters
+        ----------
+        programme : mapping of str to a motion
+            By name: a trajectory, a spline of scipy, or (m, dof) waypoints, which are taken as a second apart; or a
+            tuple of such and of ``moving`` as in `trajectory_free`.
+        resolution : float or (dof,) float
+        tolerance : float
+        workers : int
+            As in `trajectory_clearance`.
+
+        Returns
+        -------
+        SafetyReport
+            True where every margin is kept; a table, a JSON document, a page.
+
+        Raises
+        ------
+        RobotError, ShapeError
+            As in `trajectory_clearance`, or the programme is empty.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> report = gk.robot.Checker(gk.robot.Robot.example(), margin=0.6).safety({"fold": [[0.0, 0.0], [0.0, 2.4]]})
+        >>> bool(report), report.rows[0].verdict
+        (False, 'too close')
+        """
+        return safety(self._surroundings(), programme, How(resolution, tolerance, workers))
+
+    def _surroundings(self) -> Surroundings:
+        said, cell = self._state()
+        return Surroundings(self._base, said.objects, said.margin, said.rules, cell)
+
+    def _asked(self, trajectory: Any, moving: Moving | None) -> Asked:
+        return asked(self._surroundings(), trajectory, moving)
+
+    _repr_mimebundle_ = shown
 
     def __repr__(self) -> str:
         attached = f", {len(self.attached)} attached" if self.attached else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from urllib.parse import unquote
@@ -27,31 +27,79 @@ class _Builder(ElementTree.TreeBuilder):
         raise _Doctype
 
 
-def read_root(path: str | os.PathLike[str], tag: str = "robot") -> tuple[Path, Element]:
-    """Return the file and the root element of an XML file, which must be a ``tag``."""
-    file = Path(path)
+#: What text that was given in place of a file is called; its meshes lie where the process runs.
+TEXT = Path("<text>")
+_XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}")
+
+
+def read_root(
+    source: str | os.PathLike[str], tags: Sequence[str] = ("robot",), arguments: Mapping[str, str] | None = None
+) -> tuple[Path, Element]:
+    """Return the file and the root element, which must have one of the tags; a string that begins with < is the text.
+
+    A xacro is expanded with the arguments, by the package of that name.
+    """
+    if isinstance(source, str) and source.lstrip().startswith("<"):
+        file, data = TEXT, source.lstrip().encode()
+    else:
+        file = Path(source)
+        data = _bytes_of(file)
+    root = _parsed(data, file, tags)
+    if file.suffix == ".xacro" or any(element.tag.startswith(_XACRO) for element in root.iter()):
+        root = _parsed(_expanded(file, data, arguments or {}), file, tags)
+        if (first := next((each for each in root.iter() if each.tag.startswith(_XACRO)), None)) is not None:
+            raise ParseError(f"{file}: xacro left <{first.tag.rpartition('}')[2]}> as it is")
+    elif arguments:
+        raise ParseError(f"{file} is no xacro, and takes no arguments: {', '.join(arguments)}")
+    return file, root
+
+
+def _bytes_of(file: Path) -> bytes:
     if file.is_dir():
         raise FileError(f"{file} is a folder, expected a file")
     if not file.is_file():
         raise FileError(f"no such file: {file} (looked for {file.absolute()})")
     if file.stat().st_size > MAX_BYTES:
         raise ParseError(f"{file} has {file.stat().st_size} bytes, more than the {MAX_BYTES} that are read")
+    return file.read_bytes()
+
+
+def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
     parser = ElementTree.XMLParser(target=_Builder())
     try:
-        parser.feed(file.read_bytes())
+        parser.feed(data)
         root: Element = parser.close()
     except _Doctype:
         raise ParseError(f"{file} has a DOCTYPE; robot files need none, and it is refused: remove that line") from None
     except (ElementTree.ParseError, LookupError, ValueError) as reason:
         raise ParseError(f"{file} is no well-formed XML: {reason}") from None
-    if root.tag != tag:
-        raise ParseError(f"{file} has the root <{root.tag}>, expected <{tag}>")
-    for element in root.iter():
-        if element.tag.startswith("{http://www.ros.org/wiki/xacro}") or element.tag.startswith(
-            "{http://ros.org/wiki/xacro}"
-        ):
-            raise ParseError(f"{file} is a xacro, not yet a robot: run `xacro {file.name} > robot.urdf` first")
-    return file, root
+    if root.tag not in tags:
+        raise ParseError(f"{file} has the root <{root.tag}>, expected {' or '.join(f'<{tag}>' for tag in tags)}")
+    return root
+
+
+def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
+    """Return what the package xacro makes of a file, or of a text."""
+    try:
+        import xacro
+    except ImportError:
+        raise ParseError(
+            f"{file} is a xacro, not yet a robot: pip install xacro and it is read as it is, or run "
+            f"`xacro {file.name} > robot.urdf`"
+        ) from None
+    mappings = {name: str(value) for name, value in arguments.items()}
+    try:
+        if file is TEXT:
+            document = xacro.parse(data.decode())
+            xacro.process_doc(document, mappings=mappings)
+        else:
+            document = xacro.process_file(str(file), mappings=mappings)
+        made: bytes = document.toxml().encode()
+    # whatever a macro does comes out here, SystemExit of its own checks among it
+    except (Exception, SystemExit) as reason:
+        cure = "; $(find ...) asks ROS for packages: source its setup first" if "ament_index" in str(reason) else ""
+        raise ParseError(f"{file}: xacro: {type(reason).__name__}: {reason}{cure}") from None
+    return made
 
 
 class Place:

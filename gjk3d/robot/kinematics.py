@@ -256,18 +256,26 @@ def many_point_jacobians(
 @entry
 def distance_gradients(
     parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    q: Array2, found: Ints2, answers: Array2, scratch: Array2, poses: Array3, moved: Array2, out: Array2,
+    q: Array2, of: Ints1, found: Ints2, answers: Array2, scratch: Array2, poses: Array3, every: bool, moved: Array4,
+    out: Array2,
 ) -> None:  # fmt: skip
-    """Add to ``out`` (n, dof) how distances change with q: their normal times the motion of their points.
+    """Write how distances change with q into ``out`` (rows, dof): their normal times the motion of their points.
 
-    Rows of ``answers`` are those of `solve`; ``found`` (n, 2) are the links of the two points, negative for none.
-    Scratch is (4, 4), (links, 4, 4), and ``moved`` (3, dof).
+    Rows of ``answers`` are those of `solve`, each at configuration ``of`` it, best in order; ``found`` (rows, 2) are
+    the links of the two points, negative for none. The motions of the points go to ``moved`` (rows, 2, 3, dof) where
+    ``every`` one is asked for, else (1, 2, 3, dof) is scratch, as are (4, 4) and (links, 4, 4).
     """
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
-    for k in range(q.shape[0]):
+    at = -1
+    for k in range(found.shape[0]):
+        out[k, :] = 0.0
+        both = moved[k if every else 0]
+        both[:, :, :] = 0.0
         if found[k, 0] < 0 and found[k, 1] < 0:
             continue
-        link_poses(chain, q[k], scratch, poses)
+        if of[k] != at:
+            at = of[k]
+            link_poses(chain, q[at], scratch, poses)
         for side in range(2):
             link = found[k, side]
             if link < 0:
@@ -279,10 +287,9 @@ def distance_gradients(
                 m[0, 0] * x + m[1, 0] * y + m[2, 0] * z, m[0, 1] * x + m[1, 1] * y + m[2, 1] * z,
                 m[0, 2] * x + m[1, 2] * y + m[2, 2] * z,
             ))  # fmt: skip
-            moved[:, :] = 0.0
             p = (p[0] + m[0, 3], p[1] + m[1, 3], p[2] + m[2, 3])
-            _point_jacobian(chain, q[k], poses, link, p, scratch, moved)
+            _point_jacobian(chain, q[at], poses, link, p, scratch, both[side])
             sign = -1.0 if side == 0 else 1.0
             for j in range(q.shape[1]):
-                rate = answers[k, 3] * moved[0, j] + answers[k, 4] * moved[1, j] + answers[k, 5] * moved[2, j]
-                out[k, j] += sign * rate
+                rate = answers[k, 3] * both[side, 0, j] + answers[k, 4] * both[side, 1, j]
+                out[k, j] += sign * (rate + answers[k, 5] * both[side, 2, j])

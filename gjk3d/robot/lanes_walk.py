@@ -1,11 +1,12 @@
 """The walk of `gjk3d.robot.walk` over many configurations: in lanes first, one by one what is left of them.
 
-Lanes are filled with samples in their order, of one edge or of several; configurations alone are edges of one sample.
-A pair is looked at for all lanes together, and asked as one configuration alone would be where it may be near.
+Lanes are filled with samples of an edge, or of several; configurations alone are edges of one sample. A pair is looked
+at for all lanes together, and asked as one configuration alone would be where it may be near.
 """
 
 from __future__ import annotations
 
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -23,10 +24,12 @@ from gjk3d.robot.lanes import (
     place_lanes,
     spot,
 )
-from gjk3d.robot.walk import FREE, REFUSED, UNSURE, Frames, Layout, balls_meet, pair_collides
+from gjk3d.robot.walk import FREE, REFUSED, UNSURE, Frames, Layout, pair_collides, place
 from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1, Ints2
 
+MOST_STEPS = 2.0**28  #: of one edge; more, which would take minutes, is a slip of the resolution
 _TOGETHER = 8  #: loops over lanes go over those in use, rounded up to a multiple of this
+_NUMBERS = 2 * LANES + 5  #: of `Room.held`
 
 
 class Questions(NamedTuple):
@@ -40,11 +43,13 @@ class Questions(NamedTuple):
     which: Ints
     edge: Ints  #: of each lane
     sample: Ints  #: of each lane
-    next: Ints  #: an edge and a sample of it, which are asked next, and the edge to stop at
+    #: an edge and a sample of it, which are asked next, the edge to stop at, how far apart samples are that are not
+    #: asked in their order, and, kept from call to call, how often lanes were filled
+    next: Ints
 
 
 class Room(NamedTuple):
-    """Scratch of `first_hits_of_many`, for lanes and for what is asked of them one by one."""
+    """Scratch of `first_hits_of_many`, for lanes and for what is asked of them one by one; see `room`."""
 
     numbers: Array
     spots: Array
@@ -52,22 +57,44 @@ class Room(NamedTuple):
     rows: Array
     balls: Array
     stamp: Ints
-    used: Ints
-    asked: Ints
+    used: Ints  #: which slots move
+    held: Ints
 
 
-def room(dof: int, links: int, slots: int) -> Room:
-    """Return scratch for a robot of so many numbers and links, and so many slots."""
-    count = (dof + 3) * LANES + links * (POSE + 1) + slots * SPOT
-    return Room(
-        np.zeros(count), np.empty((slots, SPOT_NUMBERS)), np.zeros((LANES, links, 4, 4)),
-        np.empty((LANES, slots, 13)), np.empty((LANES, slots, 4)), np.empty((LANES, slots), dtype=np.int64),
-        np.empty(slots, dtype=np.int64), np.empty(2 * LANES + 3, dtype=np.int64),
+def room(dof: int, links: int, layout: Layout) -> Room:
+    """Return scratch for a robot of so many numbers and links, with what stands already in its place."""
+    slots = len(layout.link)
+    moving = (dof + 3) * LANES + links * (POSE + 1)
+    made = Room(
+        np.zeros(moving + slots * SPOT), np.empty((slots, SPOT_NUMBERS)), np.zeros((LANES, links, 4, 4)),
+        np.empty((LANES, slots, 13)), np.empty((LANES, slots, 4)), np.zeros((LANES, slots), dtype=np.int64),
+        np.empty(slots, dtype=np.int64), np.zeros(_NUMBERS, dtype=np.int64),
     )  # fmt: skip
+    stand_in_lanes(*layout, made.numbers[moving:], made.spots, made.used)
+    return made
+
+
+@entry
+def stand_in_lanes(
+    link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
+    points: Array1, spots: Array2, used: Ints1,
+) -> None:  # fmt: skip
+    """Write what lanes need of slots that are in pairs, where those are that never move, and in ``used`` which do."""
+    layout = Layout(link, local, ints, floats, starts, pairs, subs)
+    lanes = Lanes(points[:0], points[:0], points[:0], points[:0], points, spots)
+    used[:] = 0
+    for p in range(pairs.shape[0]):
+        used[pairs[p, 0]] = used[pairs[p, 1]] = 1
+    for k in range(used.shape[0]):
+        if used[k] != 0:
+            spot(layout, k, spots[k])
+            if link[k] < 0:
+                place_lanes(lanes, link[k], k, plain(0))
+                used[k] = 0
 
 
 @inlined
-def _lanes_in(numbers: Array, spots: Array, dof: int, links: int) -> Lanes:
+def lanes_in(numbers: Array, spots: Array, dof: int, links: int) -> Lanes:
     """Return the parts of scratch."""
     a = dof * LANES
     b = a + 3 * LANES
@@ -76,43 +103,97 @@ def _lanes_in(numbers: Array, spots: Array, dof: int, links: int) -> Lanes:
     return Lanes(numbers[:a], numbers[a:b], numbers[b:c], numbers[c:d], numbers[d:], spots)
 
 
+# samples of edges -----------------------------------------------------------------------------------------------------
+
+
 @kernel
-def _begin(asked: Questions, start: int, stop: int) -> None:
-    """Say of every edge that nothing is known of it, or that it is refused."""
+def _steps_of(q0: Array, q1: Array, each: Array) -> int:
+    """Return between how many samples no number of q changes by more than ``each``; -1 where q is not finite.
+
+    Two ends that differ are both looked at, however coarse ``each`` is. More than there may be is `MOST_STEPS` and one.
+    """
+    widest, differ = 0.0, plain(0)
+    for j in range(q0.shape[0]):
+        change = abs(q1[j] - q0[j])
+        if change - change != 0.0:
+            return -1
+        if change > 0.0:
+            differ = 1
+            widest = max(widest, change / each[j])
+    return max(ceil(min(widest, MOST_STEPS + 1.0)), differ)
+
+
+@kernel
+def _begin(asked: Questions, each: Array, start: int, stop: int, whole: bool) -> None:
+    """Say how many samples every edge has, and that nothing is known of it, or that it is refused."""
     for e in range(start, stop):
-        asked.at[e], asked.which[e] = asked.steps[e] + 1, FREE
-        for c in range(asked.q0.shape[1]):
-            if asked.q0[e, c] - asked.q0[e, c] != 0.0:
-                asked.which[e] = REFUSED
-    asked.next[0], asked.next[1], asked.next[2] = start, asked.begin[start] if start < stop else 0, stop
+        steps = _steps_of(asked.q0[e], asked.q1[e], each)
+        asked.steps[e], asked.at[e], asked.which[e] = steps, steps + 1, FREE if 0 <= steps <= MOST_STEPS else REFUSED
+    asked.next[0], asked.next[2] = start - 1, stop
+    _next_edge(asked, whole)
 
 
 @kernel
-def _fill(asked: Questions, lanes: Lanes, q: Array) -> int:
+def _next_edge(asked: Questions, whole: bool) -> None:
+    """Go on to the next edge that is not refused."""
+    next = asked.next
+    next[0] += 1
+    while next[0] < next[2] and asked.which[next[0]] == REFUSED:
+        next[0] += 1
+    if next[0] < next[2]:
+        steps = asked.steps[next[0]]
+        next[1], next[3] = steps if whole else asked.begin[next[0]], 2
+        while next[3] < 2 * steps:
+            next[3] *= 2
+
+
+@kernel
+def _next_sample(asked: Questions, whole: bool) -> None:
+    """Go on to the next sample of an edge, behind the last where there is none.
+
+    Of an edge as a whole the end comes first, which is new to a planner, then what is between from the middle outwards
+    (a van der Corput order, level by level), the beginning last.
+    """
+    next, steps = asked.next, asked.steps[asked.next[0]]
+    if not whole:
+        next[1] += 1
+    elif next[1] == 0:
+        next[1] = steps + 1
+    else:
+        next[1] += next[3]
+        while next[1] >= steps:  # on to the next level, whose samples are half as far apart
+            next[3] //= 2
+            next[1] = next[3] // 2
+
+
+@kernel
+def _fill(asked: Questions, lanes: Lanes, most: int, whole: bool, q: Array) -> int:
     """Put the samples that come next into lanes, and return how many there are."""
-    edge, n = asked.next, plain(0)
-    while n < LANES and edge[0] < edge[2]:
-        e, s = edge[0], edge[1]
+    next, n = asked.next, plain(0)
+    while n < most and next[0] < next[2]:
+        e, s = next[0], next[1]
         if s > asked.steps[e] or asked.which[e] != FREE:
-            edge[0] += 1
-            edge[1] = asked.begin[edge[0]] if edge[0] < edge[2] else 0
+            _next_edge(asked, whole)
             continue
         along(asked.q0[e], asked.q1[e], s / asked.steps[e] if s > 0 else 0.0, q)
         for j in range(q.shape[0]):
             lanes.q[j * LANES + n] = q[j]
         asked.edge[n], asked.sample[n] = e, s
-        edge[1] += 1
+        _next_sample(asked, whole)
         n += 1
     return n
 
 
 @kernel
-def _without(asked: Questions, k: int, n: int, alive: int) -> int:
-    """Return the lanes that are left where lane k hits: those behind it on its edge are not asked any more."""
-    for j in range(k, n):
+def _without(asked: Questions, first: int, k: int, n: int, alive: int) -> int:
+    """Return the lanes that are left where lane k hits: from the first on, those of its edge are asked no more."""
+    for j in range(first, n):
         if asked.edge[j] == asked.edge[k]:
             alive &= ~(1 << j)
     return alive
+
+
+# one by one -----------------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -128,49 +209,43 @@ def _ask(
             for i in range(3):
                 for j in range(4):
                     m[i, j] = pose[(4 * i + j) * LANES + k]
-    if not balls_meet(layout, frames, now, p, margin):
-        return 0
+        place(layout, frames, slot, now)
     return pair_collides(layout, frames, now, p, margin, axes, simplex)
-
-
-@kernel
-def _prepare(layout: Layout, lanes: Lanes, used: Ints) -> None:
-    """Write what lanes need of slots that are in pairs, and where those stand that never move."""
-    used[:] = 0
-    for p in range(layout.pairs.shape[0]):
-        used[layout.pairs[p, 0]] = used[layout.pairs[p, 1]] = 1
-    for k in range(used.shape[0]):
-        if used[k] != 0:
-            spot(layout, k, lanes.spots[k])
-            if layout.link[k] < 0:
-                place_lanes(lanes, layout.link[k], k, plain(0))
-                used[k] = 0  # from here on: whether it is to be placed
 
 
 @entry
 def first_hits_of_many(
-    q0: Array2, q1: Array2, steps: Ints1, begin: Ints1, parent: Ints1, kind: Ints1, axis: Array2, origin: Array3,
+    q0: Array2, q1: Array2, each: Array1, begin: Ints1, parent: Ints1, kind: Ints1, axis: Array2, origin: Array3,
     source: Ints1, multiplier: Array1, offset: Array1, link: Ints1, local: Array2, ints: Ints1, floats: Array1,
     starts: Ints2, pairs: Ints2, subs: Ints2, order: Ints1, margins: Array1, axes: Array2, numbers: Array1,
     spots: Array2, links: Array4, rows: Array3, balls: Array3, stamp: Ints2, used: Ints1, held: Ints1,
-    matrix: Array2, one: Array2, simplex: Array2, q: Array1, at: Ints1, which: Ints1, start: int, stop: int,
+    matrix: Array2, one: Array2, simplex: Array2, q: Array1, steps: Ints1, at: Ints1, which: Ints1, start: int,
+    stop: int, whole: bool,
 ) -> None:  # fmt: skip
-    """Do as `gjk3d.robot.walk.first_hits` does, several samples at once."""
+    """Write for each edge the first of its samples that is not free, and a pair closer than its margin there.
+
+    Edge e is a straight line from q0[e] to q1[e]; it has steps[e] + 1 samples, of which no number of q changes by more
+    than ``each`` from one to the next. They are asked in their order from number begin[e] on: to know the first that
+    hits, those before it must be asked in any order, and none behind it. As a ``whole`` an edge is asked in another
+    order, see `_next_sample`, and what is told is any of its samples that is not free. ``which`` is `FREE`, and ``at``
+    behind the last, where all are free; `UNSURE` where GJK alone cannot tell; `REFUSED` where q is not finite, or
+    samples are too many. Rows of ``axes`` are of the pairs, then of sub-pairs.
+    """
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    lanes = _lanes_in(numbers, spots, q.shape[0], parent.shape[0])
+    lanes = lanes_in(numbers, spots, q.shape[0], parent.shape[0])
     asked = Questions(
-        q0, q1, steps, begin, at, which, held[:LANES], held[LANES : 2 * LANES], held[2 * LANES : 2 * LANES + 3]
+        q0, q1, steps, begin, at, which, held[:LANES], held[LANES : 2 * LANES], held[2 * LANES : _NUMBERS]
     )  # fmt: skip
-    _begin(asked, start, stop)
-    _prepare(layout, lanes, used)
-    stamp[:] = -1
-    now = plain(0)
+    _begin(asked, each, start, stop, whole)
+    most = _TOGETHER if whole else LANES  # what hits mostly does so at one of the first few
     while True:
-        n = _fill(asked, lanes, q)
+        n = _fill(asked, lanes, most, whole, q)
         if n == 0:
             break
-        now += 1
+        most = plain(LANES)
+        held[_NUMBERS - 1] += 1
+        now = held[_NUMBERS - 1]
         count = (n + _TOGETHER - 1) // _TOGETHER * _TOGETHER
         link_lanes(chain, lanes, matrix, one, q, count)
         for k in range(used.shape[0]):
@@ -179,20 +254,19 @@ def first_hits_of_many(
         alive = (1 << n) - 1
         for r in range(order.shape[0]):
             p = order[r]
-            near = alive & near_lanes(lanes, pairs[p, 0], pairs[p, 1], margins[p], count)
-            if near == 0:
-                continue
-            for k in range(n):
-                if near >> k == 0:
-                    break
-                if (near & alive) >> k & 1 == 0:
+            near, k = alive & near_lanes(lanes, pairs[p, 0], pairs[p, 1], margins[p], count), plain(-1)
+            while near != 0:
+                k += 1
+                here = near & 1
+                near >>= 1
+                if here == 0 or alive >> k & 1 == 0:
                     continue
                 frames = Frames(matrix, links[k], rows[k], balls[k], stamp[k])
                 told = _ask(layout, lanes, frames, k, p, now, margins[p], axes, simplex)
                 if told == 0:
                     continue
                 at[asked.edge[k]], which[asked.edge[k]] = asked.sample[k], p if told == 1 else UNSURE
-                alive = _without(asked, k, n, alive)
+                alive = _without(asked, 0 if whole else k, k, n, alive)
                 if told == 1 and order[r] == p and r > 0:
                     order[r], order[r // 2] = order[r // 2], p
             if alive == 0:

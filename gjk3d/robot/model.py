@@ -1,30 +1,36 @@
-"""A robot: links, joints and the shapes on them, and where they are at a configuration."""
+"""A robot: a mechanism with shapes on its links, and the pairs of them that are checked."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from math import inf, isfinite
-from numbers import Real
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gjk3d.errors import RobotError
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.errors import RobotError, RobotWarning
 from gjk3d.robot.allowed import AllowedPairs, State, read_srdf, srdf_text, write_srdf
 from gjk3d.robot.bodies import Body, Geometry, make_bodies
-from gjk3d.robot.kinematics import FIXED, Chain, many_link_poses, many_point_jacobians
-from gjk3d.robot.urdf import Joint, read_urdf, tree_of
-from gjk3d.typing import Array, Ints, Number, Row, Rows, Unclear
+from gjk3d.robot.formats import read_any
+from gjk3d.robot.joined import Shapes, held, joined, with_shapes
+from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
+from gjk3d.robot.obstacles import one_pose
+from gjk3d.robot.spheres import RobotSpheres, cover
+from gjk3d.robot.urdf import Description, Link, read_urdf, tree_of
+from gjk3d.robot.written import write_urdf
+from gjk3d.shapes.base import Shape
+from gjk3d.shown import shown
+from gjk3d.typing import Array, Ints, OnePose, Row
+from gjk3d.wording import count
 
 _FLOAT = np.dtype(np.float64)
 
 
-class Robot:
-    """A robot as a URDF describes it, made by `Robot.from_urdf`.
+class Robot(Mechanism):
+    """A robot as a URDF describes it, made by `Robot.load`; `Robot.from_urdf` takes URDFs alone.
 
     A configuration is a row of ``dof`` numbers: one for a revolute, continuous (radians, not wrapped) or prismatic
     joint; three for a planar one, two along the plane and the turn about its normal; six for a floating one,
@@ -48,6 +54,8 @@ class Robot:
         Limits; infinite where there are none.
     bodies : tuple of Body
         Shapes fixed to links: (link, pose in the link, shape, number of the geometry).
+    parts : dict
+        Of robots that were joined, see `join`: the name of each, and the slice of q that is its own.
     geometries : tuple of Geometry
         Which bodies make one collision geometry of the URDF, and the hull round them.
     rigid : (links,) int
@@ -78,25 +86,19 @@ class Robot:
     """
 
     __slots__ = (
-        "_allowed", "_chain", "_others", "bodies", "columns", "dof", "geometries", "joints", "links", "lower", "name",
-        "rigid", "source", "states", "upper",
+        "_allowed", "_apart", "_others", "_welded", "_worlds", "bodies", "geometries", "parts", "source", "states",
     )  # fmt: skip
 
     _allowed: AllowedPairs
-    _chain: Chain
+    _apart: frozenset[str]  #: links whose fixed children are other bodies than they, as far as adjacency goes
     _others: tuple[str, ...]
+    _welded: Ints  #: (links,), as ``rigid``, of bodies that adjacency goes by
+    _worlds: frozenset[str]  #: links that are the surroundings
     bodies: tuple[Body, ...]
-    columns: dict[str, slice]
-    dof: int
     geometries: tuple[Geometry, ...]
-    joints: tuple[Joint | None, ...]
-    links: tuple[str, ...]
-    lower: Array
-    name: str
-    rigid: Ints
+    parts: dict[str, slice]
     source: Path
     states: dict[str, State]
-    upper: Array
 
     @classmethod
     def from_urdf(
@@ -106,16 +108,17 @@ class Robot:
         *,
         package_dirs: Sequence[str | os.PathLike[str]] = (),
         geometry: str = "bodies",
+        collision: str = "collision",
     ) -> Robot:
         """Read a robot from a URDF.
 
         Parameters
         ----------
-        path : path
-            The file.
+        path : path or str
+            The file, or the text of one, which begins with ``<``.
         srdf : path, optional
-            Which pairs of links are left unchecked, and named poses. Without one, links are left unchecked that are
-            joined by a joint, or by joints through links that have no shapes; `allow_by_sampling` finds more.
+            Which pairs of links are left unchecked, and named poses. Without one, those that are `adjacent`;
+            `allow_by_sampling` finds more.
         package_dirs : sequence of paths
             Folders of packages, or that hold packages, for meshes named ``package://``; the folders above the URDF
             and those of ROS are searched too.
@@ -124,6 +127,9 @@ class Robot:
             ``"parts"``, each body cut into convex parts by coacd, which may take minutes, and lies near the mesh, not
             round it: each geometry has its ``error``; ``"mesh"``, its triangles. Boxes, cylinders, spheres and the
             capsules of the ``<capsule>`` extension (length between the centres of the caps) stay exact.
+        collision : str
+            ``"collision"``: links are checked with their collision geometry, and a `RobotWarning` names those that
+            have only a visual one. ``"visual"``: those are checked with what is drawn of them.
 
         Raises
         ------
@@ -132,33 +138,173 @@ class Robot:
         ParseError
             The file is no URDF, or its joints make no tree.
         ShapeError
-            ``geometry`` is none of those.
+            ``geometry`` or ``collision`` is none of those.
+
+        Warns
+        -----
+        RobotWarning
+            Links have a visual and nothing to be checked.
 
         Examples
         --------
         >>> import gjk3d as gk
         >>> arm = gk.robot.Robot.from_urdf("arm.urdf", srdf="arm.srdf", geometry="hull")  # doctest: +SKIP
         """
-        self = cls()
-        description = read_urdf(path)
-        made = tree_of(description)
-        self.name, self.source = description.name, description.file
-        self.links, self.joints, self.columns, self._chain = made.links, made.above, made.columns, made.chain
-        self.dof = sum(each.stop - each.start for each in made.columns.values())
-        self.lower, self.upper = np.full(self.dof, -inf), np.full(self.dof, inf)
-        for joint in description.joints:
-            if joint.name in made.columns:
-                self.lower[made.columns[joint.name]] = joint.lower
-                self.upper[made.columns[joint.name]] = joint.upper
-        self.lower.setflags(write=False)
-        self.upper.setflags(write=False)
-        self.bodies, self.geometries = make_bodies(description, self.links, package_dirs, geometry)
-        self.rigid = _rigid(self._chain)
+        description = read_urdf(path, collision)
+        _warn_of_drawn(description)
+        return cls._made(description, srdf, package_dirs, geometry)
+
+    @classmethod
+    def load(
+        cls,
+        source: str | os.PathLike[str],
+        srdf: str | os.PathLike[str] | None = None,
+        *,
+        package_dirs: Sequence[str | os.PathLike[str]] = (),
+        geometry: str = "bodies",
+        collision: str = "collision",
+        arguments: Mapping[str, str] | None = None,
+    ) -> Robot:
+        """Read a robot from a URDF, a xacro or an MJCF, or from the text of one.
+
+        All that `from_urdf` says holds. A xacro is expanded by the package of that name (``gjk3d[robot]``). An MJCF is
+        read by MuJoCo (``gjk3d[mjcf]``): links are its bodies, named poses its keyframes; unchecked are pairs that it
+        excludes, whose masks never meet, or that are `adjacent`, the world to none. Geoms of no contacts count as
+        drawn. A free joint has a translation and a rotation vector from where the file has the body. Not taken over
+        are planes and height fields, and equalities other than one joint following another; a `RobotWarning` says so.
+
+        Parameters
+        ----------
+        source : path or str
+            The file, or the text of one, which begins with ``<``.
+        srdf, package_dirs, geometry, collision
+            As of `from_urdf`. An SRDF takes the place of what an MJCF says of pairs and poses.
+        arguments : mapping of str, optional
+            Of a xacro, by name.
+
+        Returns
+        -------
+        Robot
+
+        Raises
+        ------
+        FileError, ParseError, ShapeError
+            As of `from_urdf`; also where xacro or MuJoCo refuse the file, or it has a ball joint.
+        ImportError
+            MuJoCo is not installed.
+
+        Warns
+        -----
+        RobotWarning
+            Something of the file is not checked.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.robot.Robot.load('''<robot name="r"><link name="a"><collision><geometry><sphere radius="1"/>
+        ... </geometry></collision></link></robot>''')
+        <Robot 'r': 1 links, 0 dof, 1 bodies>
+        """
+        description = read_any(source, collision, arguments)
+        _warn_of_drawn(description)
+        return cls._made(description, srdf, package_dirs, geometry)
+
+    @classmethod
+    def _made(
+        cls,
+        description: Description,
+        srdf: str | os.PathLike[str] | None,
+        package_dirs: Sequence[str | os.PathLike[str]],
+        geometry: str,
+    ) -> Robot:
+        links = tree_of(description).links
+        worlds = frozenset(() if description.world is None else (description.world,))
+        self = cls._built(description, *make_bodies(description, links, package_dirs, geometry), worlds=worlds)
         if srdf is None:
-            self.allowed, self.states, self._others = AllowedPairs(self.links, self.adjacent()), {}, ()
+            self.allowed = AllowedPairs(self.links, (*description.allowed, *self.adjacent()))
+            self.states = dict(description.states)
         else:
             read = read_srdf(srdf, self.links)
             self.allowed, self.states, self._others = read.allowed, read.states, read.others
+        return self
+
+    @classmethod
+    def _built(
+        cls, description: Description, bodies: tuple[Body, ...], geometries: tuple[Geometry, ...], *,
+        apart: frozenset[str] = frozenset(), worlds: frozenset[str] = frozenset(),
+    ) -> Robot:  # fmt: skip
+        """Return a robot that has everything but pairs and poses; `ParseError` where joints make no tree."""
+        self = cls()
+        self._put_together(description)
+        self.source, self.parts, self._others = description.file, {}, ()
+        self.bodies, self.geometries = bodies, geometries
+        self._apart, self._worlds = apart, worlds
+        self._welded = rigid_bodies(self._chain, frozenset(map(self.links.index, apart)))
+        return self
+
+    @classmethod
+    def join(
+        cls, parts: Mapping[str, Robot], *, on: Mapping[str, str] | None = None,
+        joints: Mapping[str, str] | None = None,
+    ) -> Robot:  # fmt: skip
+        """Make one robot of several, which are then checked against each other, moved and planned together.
+
+        The names of links, joints and poses are prefixed by the name of their part, as in "left/hand". Configurations
+        stand side by side, in the order of the parts: ``parts`` of what is returned has the columns of each. All hang
+        on a link "world", each at its `base`.
+
+        Parameters
+        ----------
+        parts : mapping of str to Robot
+            By names of your own. A robot may stand there several times; `at` says where, and `held` what is not to
+            move.
+        on : mapping of str to str, optional
+            Name of a part: the link of another, as "cart/deck", that it stands on instead of the world. Its base is in
+            the frame of that link.
+        joints : mapping of str to str, optional
+            Name of a part: how it is held, "fixed" where left out; "planar", three numbers x, y and a turn about z,
+            as a mobile base drives on a floor; "floating", a translation and a rotation vector. The joint has the
+            name of the part.
+
+        Returns
+        -------
+        Robot
+            Unchecked are the pairs that were, and those that are adjacent where a part stands on another.
+
+        Raises
+        ------
+        RobotError
+            A name is none for a part, a part is no robot, or ``on`` or ``joints`` say what cannot be.
+
+        Notes
+        -----
+        What never moves against each other is not checked: two fixed bases, or robots that are held.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> arm, there = gk.robot.Robot.example(), np.diag([-1.0, -1.0, 1.0, 1.0])
+        >>> there[0, 3] = 2.8
+        >>> both = gk.robot.Robot.join({"left": arm, "right": arm.at(there)})
+        >>> both.joint_names, both.parts["right"]
+        (('left/shoulder', 'left/elbow', 'right/shoulder', 'right/elbow'), slice(2, 4, None))
+        >>> gk.robot.Checker(both).hit([0.0, 0.0, 0.0, 0.0])
+        ('left/hand', 'right/hand')
+        >>> cart = gk.robot.Robot.join({"cart": arm}, joints={"cart": "planar"})
+        >>> cart.link_poses(cart.configuration({"cart": (3.0, 0.0, np.pi / 2)}))[-1][:3, 3].round(6).tolist()
+        [3.0, 1.0, 0.0]
+        """
+        made = joined(parts, on or {}, joints or {})
+        self = cls._built(made.description, made.bodies, made.geometries, apart=made.apart, worlds=made.worlds)
+        self.parts, self.states = made.columns, dict(made.description.states)
+        across = [pair for pair in self.adjacent() if pair[0].split("/")[0] != pair[1].split("/")[0]]
+        evidence = "; ".join(
+            f"{part}: {each.allowed.evidence}" for part, each in parts.items() if each.allowed.evidence
+        )
+        self.allowed = AllowedPairs(self.links, (*made.description.allowed, *across), evidence=evidence)
+        self.allowed.proven = [
+            (f"{part}/{a}", f"{part}/{b}") for part, each in parts.items() for a, b in each.allowed.proven
+        ]
         return self
 
     @classmethod
@@ -179,23 +325,151 @@ class Robot:
         """
         return cls.from_urdf(Path(__file__).with_name("example.urdf"))
 
+    def _copied(self) -> Robot:
+        other = type(self)()
+        for name in (*Mechanism.__slots__, *self.__slots__):
+            setattr(other, name, getattr(self, name))
+        other.allowed = self.allowed.copy()
+        return other
+
+    def at(self, pose: OnePose) -> Robot:
+        """Return the robot standing somewhere else.
+
+        Parameters
+        ----------
+        pose : (4, 4) float, RigidTransform or None
+            Of the first link, world from link; None is where the file has it.
+
+        Returns
+        -------
+        Robot
+            Which shares all else with this one, shapes too.
+
+        Raises
+        ------
+        RobotError
+            The pose is a stack.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> table = np.eye(4); table[2, 3] = 0.8
+        >>> robot = gk.robot.Robot.example().at(table)
+        >>> robot.link_poses([0.0, 0.0])[-1][:3, 3].tolist(), robot.base[2, 3].item()
+        ([1.0, 0.0, 0.8], 0.8)
+        """
+        other = self._copied()
+        origin = self._chain.origin.copy()
+        origin[0] = one_pose(pose, "pose of a robot")
+        other._chain = self._chain._replace(origin=origin)
+        return other
+
+    def held(self, q: Row, joints: Iterable[str] | None = None) -> Robot:
+        """Return the robot with joints that no longer move, nor have numbers in q.
+
+        Such a robot stands around another one, see `join`, or has fewer joints to plan for. Its links are checked
+        against all that moves.
+
+        Parameters
+        ----------
+        q : (dof,) float
+            Where they are held: radians, and the robot's unit of length.
+        joints : iterable of str, optional
+            Which; all where left out. Those that mimic them are held too.
+
+        Returns
+        -------
+        Robot
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or there is no such joint.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> one = gk.robot.Robot.example().held([0.5, 1.0], ["shoulder"])
+        >>> one.joint_names, one.dof
+        (('elbow',), 1)
+        """
+        names = tuple(self.columns) if joints is None else tuple(joints)
+        for name in names:
+            if name not in self.columns:
+                raise RobotError(f"held: robot {self.name!r} has no joint {name!r} of its own; see its joint_names")
+        rows, stacked = self.configurations(q)
+        if stacked:
+            raise RobotError("q is a stack, expected one configuration to be held at")
+        links = tuple(Link(name, ()) for name in self.links)
+        still = Description(self.source, self.name, links, tuple(held(self, rows[0], names)))
+        other = self._built(still, self.bodies, self.geometries, apart=self._apart, worlds=self._worlds)
+        other._chain.origin[0] = self._chain.origin[0]
+        other.allowed, other.states, other._others = self.allowed.copy(), self.states, self._others
+        return other
+
+    def with_geometry(self, link: str | int, shapes: Shapes, *, geometry: str = "bodies") -> Robot:
+        """Return the robot with other shapes on a link, such as another tool; nothing is loaded again.
+
+        What is taken up and put down while it runs is rather attached to a checker; a tool that has joints is joined,
+        see `join`.
+
+        Parameters
+        ----------
+        link : str or int
+        shapes : Shape, Mesh, (one, (4, 4) pose), list of these, or None
+            In place of all that the link had, in its frame. Convex shapes that have an end, and meshes.
+        geometry : str
+            What becomes of meshes, as in `load`.
+
+        Returns
+        -------
+        Robot
+            Which shares all else with this one; `Checker.with_robot` keeps what stands around.
+
+        Raises
+        ------
+        RobotError
+            There is no such link, a shape is none of those, or ``geometry`` is no way.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> tip = np.eye(4); tip[0, 3] = 0.5
+        >>> robot = gk.robot.Robot.example().with_geometry("hand", [(gk.Sphere(0.2), tip)])
+        >>> robot.bodies[-1].shape, gk.robot.Checker(robot).clearance([0.0, 2.5]).pair
+        (Sphere(radius=0.2), ('post', 'hand'))
+        """
+        other = self._copied()
+        other.bodies, other.geometries = with_shapes(self, self.link_number(link), shapes, geometry)
+        return other
+
     def adjacent(self) -> list[tuple[str, str, str]]:
-        """Return each link that has shapes with the next one that has some on its way to the root.
+        """Return the pairs of links with shapes that a joint joins, or joints through links that have none.
+
+        Links that are joined by fixed joints alone are one body: each of them is adjacent to the others, and to all of
+        the next body with shapes on the way to the root, as in MuJoCo's filter of parents.
 
         Returns
         -------
         list of (str, str, str)
             Both names, the one nearer to the root first, and the reason, "adjacent".
         """
-        shaped = {each.link for each in self.geometries}
+        welded: dict[int, list[int]] = {}  # the links with shapes of each rigid body
+        for link in sorted({each.link for each in self.geometries}):
+            if self.links[link] not in self._worlds:
+                welded.setdefault(int(self._welded[link]), []).append(link)
         found = []
-        for link in sorted(shaped):
-            other = int(self._chain.parent[link])
-            while other >= 0 and other not in shaped:
-                other = int(self._chain.parent[other])
-            if other >= 0:
-                found.append((self.links[other], self.links[link], "adjacent"))
-        return found
+        for body, links in welded.items():
+            other = self._above(body)
+            while other >= 0 and other not in welded:
+                other = self._above(other)
+            found += [(a, b) for k, b in enumerate(links) for a in (*welded.get(other, ()), *links[:k])]
+        return [(self.links[a], self.links[b], "adjacent") for a, b in sorted(found, key=lambda pair: pair[::-1])]
+
+    def _above(self, body: int) -> int:
+        """Return the rigid body that a rigid body hangs on, -1 for the root; both by the number of their first link."""
+        link = int(self._chain.parent[body])
+        return link if link < 0 else int(self._welded[link])
 
     def all_pairs(self) -> Ints:
         """Return the pairs of links that have shapes and are not joined by fixed joints alone, (n, 2)."""
@@ -268,7 +542,7 @@ class Robot:
         if name not in self.states:
             raise RobotError(
                 f"robot {self.name!r} has no pose {name!r}; "
-                + (f"it has {_listed(tuple(self.states))}" if self.states else "poses are read from an SRDF, srdf=...")
+                + (f"it has {listed(tuple(self.states))}" if self.states else "poses are read from an SRDF, srdf=...")
             )
         return self.configuration({k: v for k, v in self.states[name].items() if k in self.columns}, start)
 
@@ -286,207 +560,61 @@ class Robot:
         """
         write_srdf(path, srdf_text(self.name, self.allowed, self._others))
 
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that have numbers in q, in their order."""
-        return tuple(self.columns)
+    def to_urdf(self, path: str | os.PathLike[str]) -> None:
+        """Write the robot as a URDF with the shapes that are checked: each hull or mesh becomes an OBJ beside it.
 
-    def link_number(self, link: str | int) -> int:
-        """Return the number of a link.
+        Joints, limits and mimics are written as they were read; inertias, visuals, efforts and velocities were not
+        read, and are left out or 0. A capsule becomes a cylinder and two spheres, which is the same; an ellipsoid,
+        which no URDF has, a hull round it that is up to 4 % larger.
 
         Parameters
         ----------
-        link : str or int
-            Its name, or its number, which is checked.
+        path : path
+            The file; one that is there is replaced, and so are files in the folder beside it, ``arm_meshes`` for
+            ``arm.urdf``.
 
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        RobotError
-            There is no such link.
+        Examples
+        --------
+        >>> import gjk3d as gk, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "arm.urdf"
+        >>> gk.robot.Robot.example().to_urdf(path)
+        >>> gk.robot.Robot.load(path)
+        <Robot 'example': 3 links, 2 dof, 3 bodies>
         """
-        if isinstance(link, str):
-            if link not in self.links:
-                raise RobotError(f"robot {self.name!r} has no link {link!r}; it has {_listed(self.links)}")
-            return self.links.index(link)
-        number = int(link)
-        if not 0 <= number < len(self.links):
-            raise RobotError(f"robot {self.name!r} has no link {number}, expected 0 to {len(self.links) - 1}")
-        return number
+        placed: dict[str, list[tuple[Shape | Mesh, Array]]] = {name: [] for name in self.links}
+        for body in self.bodies:
+            placed[self.links[body.link]].append((body.shape, body.pose))
+        write_urdf(Path(path), self.name, placed, self._in_file_order(), self.base)
 
-    def configuration(self, values: Mapping[str, Number | Row], start: Row | None = None) -> Array:
-        """Return a configuration by the names of joints.
+    def spheres(self, excess: float) -> RobotSpheres:
+        """Cover each link with spheres, for planners that take nothing else, such as cuRobo and VAMP.
+
+        All points of a link's shapes are in one of its spheres, and no sphere reaches farther outside them than the
+        ``excess`` of what is returned: both are proven. So what the spheres are free of, the robot is.
 
         Parameters
         ----------
-        values : mapping of float, (3,) float or (6,) float
-            By the name of a joint, its numbers; radians, and the robot's unit of length.
-        start : (dof,) float, optional
-            Of the joints that are not named; 0 by default.
+        excess : float
+            The most that spheres may reach outside, in the robot's unit; half of it means four to ten times as many.
 
         Returns
         -------
-        (dof,) float
+        RobotSpheres
+            To be written with its ``to_curobo`` or ``to_urdf``.
 
         Raises
         ------
         RobotError
-            There is no such joint, or it has more numbers or fewer.
-        """
-        q = np.zeros(self.dof) if start is None else self.configurations(start)[0][0].copy()
-        for name, value in values.items():
-            if name not in self.columns:
-                raise RobotError(f"robot {self.name!r} has no joint {name!r} of its own; it has "
-                                 + _listed(self.joint_names))  # fmt: skip
-            numbers = np.asarray(value, dtype=np.float64).ravel()
-            own = self.columns[name]
-            if len(numbers) != own.stop - own.start:
-                raise RobotError(f"joint {name!r} has {own.stop - own.start} numbers, {len(numbers)} given")
-            q[own] = numbers
-        checked: Array = self.configurations(q)[0][0]
-        return checked
-
-    def configurations(self, q: Rows, name: str = "q") -> tuple[Array, bool]:
-        """Check configurations.
-
-        Parameters
-        ----------
-        q : (dof,) or (n, dof) float
-            Radians, and the robot's unit of length.
-        name : str
-            What errors call it.
-
-        Returns
-        -------
-        rows : (n, dof) float
-            Those numbers, of one configuration too.
-        stacked : bool
-            Whether they were a stack.
-
-        Raises
-        ------
-        RobotError
-            The shape is another, or a number is not finite.
+            ``excess`` is no length above 0, or too little for the size of a link.
 
         Examples
         --------
         >>> import gjk3d as gk
-        >>> gk.robot.Robot.example().configurations([0.0, 1.0])
-        (array([[0., 1.]]), False)
+        >>> spheres = gk.robot.Robot.example().spheres(0.05)
+        >>> spheres.excess <= 0.05, len(spheres.links["beam"].radii) < 40
+        (True, True)
         """
-        if type(q) is np.ndarray and q.dtype is _FLOAT and q.flags.carray and q.shape[-1:] == (self.dof,):
-            # nothing to convert; what else is wrong is found out below
-            rows: Any = q if q.ndim == 2 else q.reshape(1, -1) if q.ndim == 1 else None
-            if rows is not None and np.isfinite(rows).all():
-                return rows, q.ndim == 2
-        try:
-            raw = np.asarray(q)
-        except ValueError:
-            raise RobotError(f"{name} is ragged, expected ({self.dof},) or (n, {self.dof})") from None
-        if raw.size and raw.dtype.kind not in "fiu":
-            raise RobotError(f"{name} has dtype {raw.dtype}, expected real numbers")
-        if raw.ndim not in (1, 2) or raw.shape[-1] != self.dof:
-            raise RobotError(
-                f"{name} has shape {raw.shape}, expected ({self.dof},) or (n, {self.dof}): "
-                + (_listed(self.joint_names) or "no joints")
-            )
-        # one mutability for the kernels; a stack of floats in C order is taken as it is
-        rows = np.require(np.atleast_2d(raw), np.float64, ["C", "W"])
-        if not np.isfinite(rows).all():
-            row, column = np.argwhere(~np.isfinite(rows))[0]
-            at = f"[{row}, {column}]" if raw.ndim == 2 else f"[{column}]"
-            joint = next(each for each, own in self.columns.items() if own.start <= column < own.stop)
-            raise RobotError(f"{name}{at} is {rows[row, column]} (joint {joint!r}), expected a finite number")
-        return rows, raw.ndim == 2
-
-    @overload
-    def within_limits(self, q: Unclear, *, tolerance: float = 0.0) -> Any: ...
-    @overload
-    def within_limits(self, q: Row, *, tolerance: float = 0.0) -> bool: ...  # type: ignore[overload-overlap]
-    @overload
-    def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> NDArray[np.bool_]: ...
-    def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> Any:
-        """Tell whether a configuration keeps the limits of all joints; nothing else here asks for that.
-
-        Parameters
-        ----------
-        q : (dof,) or (n, dof) float
-        tolerance : float
-            How far beyond a limit still counts as on it, in radians or the robot's unit.
-
-        Returns
-        -------
-        bool or (n,) bool
-
-        Raises
-        ------
-        RobotError
-            q is no configuration, or n of them; or the tolerance is no number.
-        """
-        if not isinstance(tolerance, Real) or not isfinite(float(tolerance)):
-            raise RobotError(f"tolerance is {tolerance!r}, expected a finite number")
-        rows, stacked = self.configurations(q)
-        inside = ((rows >= self.lower - tolerance) & (rows <= self.upper + tolerance)).all(axis=1)
-        return inside if stacked else bool(inside[0])
-
-    def link_poses(self, q: Rows) -> Array:
-        """Return where the links are in the world.
-
-        Parameters
-        ----------
-        q : (dof,) or (n, dof) float
-
-        Returns
-        -------
-        (links, 4, 4) or (n, links, 4, 4) float
-            In the order of ``links``.
-
-        Raises
-        ------
-        RobotError
-            q is no configuration, or n of them.
-        """
-        rows, stack = self.configurations(q)
-        out = np.empty((len(rows), len(self.links), 4, 4))
-        many_link_poses(*self._chain, rows, np.empty((4, 4)), out)
-        return out if stack else out[0]
-
-    def jacobian(self, q: Rows, link: str | int, point: Row = (0.0, 0.0, 0.0)) -> Array:
-        """Return how a point that is fixed to a link moves, in world axes, with each number of q.
-
-        Parameters
-        ----------
-        q : (dof,) or (n, dof) float
-        link : str or int
-        point : (3,) or (n, 3) float
-            In the frame of the link; its origin where none is given.
-
-        Returns
-        -------
-        (3, dof) or (n, 3, dof) float
-            Of linear velocity; joints that mimic count for the one they follow.
-
-        Raises
-        ------
-        RobotError
-            q is no configuration, or n of them; there is no such link; the point is none.
-        """
-        rows, stack = self.configurations(q)
-        number = self.link_number(link)
-        try:
-            given = np.asarray(point, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise RobotError("point: expected 3 numbers, or 3 for each configuration") from None
-        if given.shape not in ((3,), (len(rows), 3)) or not np.isfinite(given).all():
-            raise RobotError(f"point is {given.tolist()!r:.80}, expected (3,) or ({len(rows)}, 3) finite numbers")
-        points = np.ascontiguousarray(np.broadcast_to(given, (len(rows), 3))).copy()
-        out = np.empty((len(rows), 3, self.dof))
-        poses = np.empty((len(self.links), 4, 4))
-        many_point_jacobians(*self._chain, rows, number, points, np.empty((4, 4)), poses, out)
-        return out if stack else out[0]
+        return cover(self, excess)
 
     def __getattr__(self, name: str) -> Any:
         if name == "chain":
@@ -494,19 +622,26 @@ class Robot:
             return self._chain
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    _repr_mimebundle_ = shown
+
     def __repr__(self) -> str:
         return f"<Robot {self.name!r}: {len(self.links)} links, {self.dof} dof, {len(self.bodies)} bodies>"
 
 
-def _rigid(chain: Chain) -> Ints:
-    """Return a number for each link, the same for links that are joined by fixed joints alone."""
-    number = np.arange(len(chain.parent), dtype=np.int64)
-    for k, (above, kind) in enumerate(zip(chain.parent, chain.kind, strict=True)):
-        if above >= 0 and kind == FIXED:
-            number[k] = number[above]
-    return number
+def no_shapes(robot: Robot) -> RobotError:
+    """Return what is said of a robot that would be free everywhere."""
+    return RobotError(
+        f"robot {robot.name!r} has no collision shapes, so nothing of it can be checked: load it with "
+        'collision="visual" (--collision visual) to check what is drawn of it, or attach shapes to its links'
+    )
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-    return ", ".join(names[:12]) + more
+def _warn_of_drawn(description: Description) -> None:
+    """Name the links that are drawn and not checked."""
+    if drawn := [link.name for link in description.links if link.only_drawn]:
+        warnings.warn(
+            f"{description.file}: {count(len(drawn), 'link')} with a visual but no collision geometry, not checked: "
+            f'{listed(drawn)}; collision="visual" (--collision visual) checks what is drawn of them',
+            RobotWarning,
+            stacklevel=3,
+        )

@@ -7,13 +7,14 @@ slide (Schwarzer, Saha, Latombe 2005); `gjk3d.robot.reach` says how far that is.
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.cell import Cell
+from gjk3d.robot.curves import bounds_on_curve
 from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, Chain
 from gjk3d.robot.reach import PLANE, SET, reaches
 from gjk3d.shapes import layout as shape_layout
@@ -30,6 +31,7 @@ class Arms(NamedTuple):
     steps: Ints  #: joints, from the first of a pair to the second
     arms: Array  #: (2, steps), how far either may be from the axis of the joint
     floating: Ints  #: (links,), 1 for a floating joint
+    like: Ints  #: (pairs,), the first pair that has the same joints, and is as far from them
 
 
 class MotionBounds(NamedTuple):
@@ -40,55 +42,50 @@ class MotionBounds(NamedTuple):
 
 
 @entry
-def line_speeds(
+def curve_speeds(
     parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    q0: Array1, q1: Array1, joints: Array2,
+    curve: Array2, loose: Array1, joints: Array2,
 ) -> None:  # fmt: skip
     """Do as `speeds` for Python."""
-    speeds(Chain(parent, kind, axis, origin, source, multiplier, offset), q0, q1, joints)
+    speeds(Chain(parent, kind, axis, origin, source, multiplier, offset), curve, loose, joints)
 
 
 @kernel
-def speeds(chain: Chain, q0: Array, q1: Array, joints: Array) -> None:
-    """Write how much each joint turns and slides from q0 to q1, and what rounding adds at one configuration.
+def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
+    """Write how fast each joint turns and slides on a curve at most, and what it is wrong by at one configuration.
 
-    ``joints`` (4, links) takes turns, slides, errors of turns and of slides.
+    ``joints`` (6, links) takes turns, slides, errors of turns and of slides, and how fast turns and slides change;
+    ``loose`` (dof,) is what the curve itself may be wrong by. Of planar and floating joints numbers are taken together.
     """
+    rounding = 5.0 * (curve.shape[0] - 1) * (curve.shape[0] - 1) * _U
     for j in range(chain.kind.shape[0]):
-        for n in range(4):
+        for n in range(6):
             joints[n, j] = 0.0
         what = chain.kind[j]
         if what == 0:
             continue
         k, f = chain.source[j], abs(chain.multiplier[j])
-        d = f * abs(q1[k] - q0[k])
-        e = 5.0 * _U * (f * (abs(q0[k]) + abs(q1[k])) + abs(chain.offset[j]))
-        if what == 1:
-            joints[0, j], joints[2, j] = d, e
-        elif what == 2:
-            joints[1, j], joints[3, j] = d, e
-        else:
-            last = 3 if what == 4 else 2  # translations, and from where on turns
-            x, y = abs(q1[k + 1] - q0[k + 1]), 0.0
-            joints[3, j] = e + 5.0 * _U * (abs(q0[k + 1]) + abs(q1[k + 1]))
-            if what == 4:
-                y = abs(q1[k + 2] - q0[k + 2])
-                joints[3, j] += 5.0 * _U * (abs(q0[k + 2]) + abs(q1[k + 2]))
-            joints[1, j] = PLANE * sqrt(d * d + x * x + y * y)
+        for n in range(1 if what < 3 else 3 * (what - 2)):
+            rate, bend, size = bounds_on_curve(curve, k + n)
+            wrong = loose[k + n]
+            if n == 0:
+                rate, bend, size, wrong = f * rate, f * bend, f * size + abs(chain.offset[j]), f * wrong
+            side = 1 if n < what - 1 else 0  # the numbers that slide come first
+            joints[side, j] = rate if what < 3 else joints[side, j] + rate * rate
+            joints[2 + side, j] += rounding * size + wrong
+            joints[4 + side, j] += bend
+        if what > 2:
+            joints[0, j], joints[1, j] = sqrt(joints[0, j]), sqrt(joints[1, j])
+            joints[1, j] *= PLANE
             joints[3, j] *= PLANE
-            total = 0.0
-            for n in range(last, 2 * last if what == 4 else last + 1):
-                x = q1[k + n] - q0[k + n]
-                total += x * x
-                joints[2, j] += 5.0 * _U * (abs(q0[k + n]) + abs(q1[k + n]))
-            joints[0, j] = sqrt(total)
+            joints[5, j] *= PLANE
 
 
 @kernel
 def ways(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
     """Return V of pair p, K with the first and with the second of it moving, and what rounding adds to V.
 
-    See `motion_cover`; ``joints`` (4, links) are those of `speeds`.
+    See `motion_cover`; ``joints`` (6, links) are those of `speeds`.
     """
     total, first, second, before, wrong = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
@@ -100,6 +97,11 @@ def ways(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]
             total += x + w * arm
             if arms.floating[j] != 0:
                 first = second = inf
+            if joints[4, j] > 0.0:
+                first += joints[4, j] * arms.arms[0, k]
+                second += joints[4, j] * arms.arms[1, k]
+            first += joints[5, j]
+            second += joints[5, j]
             # a planar joint's slides are turned by its own turn too, seen from one side
             second += 2.0 * x * (before + w) + (w * arms.arms[1, k] * (w + 2.0 * before) if w > 0.0 else 0.0)
             before += w
@@ -113,9 +115,9 @@ def ways(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]
     return total, first, second, wrong
 
 
-def motion_bounds(cell: Cell, q0: Array, q1: Array) -> MotionBounds:
-    """Return what holds of all configurations between those given and within the robot's limits; the cell keeps it."""
-    low, high = _ranges(cell, q0, q1)
+def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
+    """Return what holds on all of some curves, (n, points, dof), and within the robot's limits; the cell keeps it."""
+    low, high = _ranges(cell, curves)
     limits = low.tobytes(), high.tobytes()
     every: dict[tuple[bytes, bytes], MotionBounds] = cell.kept.bounds or {}
     kept = every.get(limits)
@@ -127,12 +129,11 @@ def motion_bounds(cell: Cell, q0: Array, q1: Array) -> MotionBounds:
     return kept
 
 
-def _ranges(cell: Cell, q0: Array, q1: Array) -> tuple[Array, Array]:
+def _ranges(cell: Cell, curves: Array) -> tuple[Array, Array]:
     """Return between what each number of q may lie that is a length; turns are not bounded, and given as 0."""
     robot, chain = cell.robot, cell.robot._chain
     low, high = np.zeros(robot.dof), np.zeros(robot.dof)
-    least = np.minimum(q0.min(axis=0, initial=0.0), q1.min(axis=0, initial=0.0))
-    greatest = np.maximum(q0.max(axis=0, initial=0.0), q1.max(axis=0, initial=0.0))
+    least, greatest = curves.min(axis=(0, 1), initial=0.0), curves.max(axis=(0, 1), initial=0.0)
     for k, kind in enumerate(chain.kind.tolist()):
         for c in range(int(chain.source[k]), int(chain.source[k]) + _TRANSLATIONS.get(kind, 0)):
             # so that what is kept serves many calls: the limits, or the next power of two
@@ -161,7 +162,13 @@ def _translations(cell: Cell, low: Array, high: Array) -> Array:
     return boxes
 
 
-def _arms(cell: Cell, boxes: Array) -> Arms:
+def slot_reaches(cell: Cell, curves: Array) -> tuple[Array, float]:
+    """Return how far each slot may be from the axis of each joint on some curves, and what poses may be wrong by."""
+    boxes = _translations(cell, *_ranges(cell, curves))
+    return _reaches(cell, boxes), _slack(cell, boxes)
+
+
+def _reaches(cell: Cell, boxes: Array) -> Array:
     layout, chain = cell.layout, cell.robot._chain
     count = len(chain.parent)
     reach = np.zeros((len(layout.link), count))
@@ -169,7 +176,13 @@ def _arms(cell: Cell, boxes: Array) -> Arms:
         chain.parent, chain.kind, chain.axis, chain.origin, boxes, layout.link, layout.local, layout.ints,
         layout.floats, layout.starts, np.empty((count, SET)), np.empty(count, dtype=np.int64), reach,
     )  # fmt: skip
-    for first, second, start, stop in layout.pairs.tolist():  # what is said of a hull is said of its bodies
+    return reach
+
+
+def _arms(cell: Cell, boxes: Array) -> Arms:
+    layout, chain, reach = cell.layout, cell.robot._chain, _reaches(cell, boxes)
+    several = layout.pairs[layout.pairs[:, 3] > layout.pairs[:, 2]]
+    for first, second, start, stop in several.tolist():  # what is said of a hull is said of its bodies
         for slot, bodies in ((first, layout.subs[start:stop, 0]), (second, layout.subs[start:stop, 1])):
             reach[slot] = np.maximum(reach[slot], reach[np.unique(bodies)].max(axis=0, initial=0.0))
     reach[layout.link < 0] = np.inf  # what is fixed to the world may be large and far: the other side's arm holds
@@ -178,16 +191,18 @@ def _arms(cell: Cell, boxes: Array) -> Arms:
         above.append(([k] if chain.kind[k] != FIXED else []) + (above[parent] if parent >= 0 else []))
     above.append([])  # the world's
     steps, sides, begins = [], [], [0]
-    for one, two in cell.slots.tolist():
+    like, same = np.empty(len(cell.slots), dtype=np.int64), dict[Any, int]()
+    for p, (one, two) in enumerate(cell.slots.tolist()):
         up, down = above[layout.link[one]], above[layout.link[two]]
         joints = [j for j in up if j not in down] + [j for j in reversed(down) if j not in up]
         steps += joints
         sides.append(reach[[[one], [two]], joints] if joints else np.zeros((2, 0)))
         begins.append(len(steps))
+        like[p] = same.setdefault((tuple(joints), sides[-1].tobytes()), p)
     return Arms(
         np.array(begins, dtype=np.int64), np.array(steps, dtype=np.int64),
         np.ascontiguousarray(np.concatenate([np.zeros((2, 0)), *sides], axis=1)),
-        (chain.kind == FLOATING).astype(np.int64),
+        (chain.kind == FLOATING).astype(np.int64), like,
     )  # fmt: skip
 
 

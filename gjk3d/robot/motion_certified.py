@@ -1,4 +1,8 @@
-"""Straight lines between configurations, proven: halved until each pair covers all, see `gjk3d.robot.motion_cover`."""
+"""Lines and curves of configurations, proven: halved until each pair covers all, see `gjk3d.robot.motion_cover`.
+
+Before that all pairs are looked at in the middles of equal parts of the line at once, by the capsules of
+`gjk3d.robot.lanes` and the linear bound: most are proven by that alone, the others in most parts.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel, plain
-from gjk3d.bodies.part_tree import SOLIDS, Given, PartTree, of
+from gjk3d.bodies.part_tree import Given, of
 from gjk3d.bodies.walk import GivenBench, bench, bench_of
 from gjk3d.convex.rows import in_chunks
 from gjk3d.narrow.room import solver_in
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot import general_pairs
+from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell, Host, scratch_of_solve
-from gjk3d.robot.kinematics import Chain, along, link_poses
-from gjk3d.robot.motion_bounds import Arms, MotionBounds, line_speeds, motion_bounds, speeds, ways
+from gjk3d.robot.curves import on_curve, points_on, rates_on_curve
+from gjk3d.robot.kinematics import Chain, link_poses
+from gjk3d.robot.lanes import LANES, Lanes, link_lanes, near_lanes, place_lanes
+from gjk3d.robot.lanes_walk import lanes_in
+from gjk3d.robot.motion_bounds import Arms, MotionBounds, curve_speeds, motion_bounds, speeds, ways
 from gjk3d.robot.motion_cover import Bound, Here, cover, twists
 from gjk3d.robot.trees import NO_BODY, Around, Guests
 from gjk3d.robot.walk import Frames, Layout
@@ -46,14 +53,19 @@ def _bound_of(bounds: Array, p: int) -> Bound:
 
 @kernel
 def _bound_pairs(
-    chain: Chain, arms: Arms, slack: float, margins: Array, q0: Array, q1: Array, joints: Array, bounds: Array
+    chain: Chain, arms: Arms, slack: float, margins: Array, curve: Array, loose: Array, joints: Array, bounds: Array
 ) -> None:
-    """Write what bounds the motion of each pair on the line, (5, pairs); joints (4, links) is scratch."""
-    speeds(chain, q0, q1, joints)
+    """Write what bounds the motion of each pair on a curve, (5, pairs); joints (6, links) is scratch."""
+    speeds(chain, curve, loose, joints)
     moved = 1.0
     for j in range(joints.shape[1]):
         moved += joints[0, j]
     for p in range(bounds.shape[1]):
+        like = arms.like[p]
+        if 0 <= like < p and margins[like] == margins[p]:
+            for n in range(5):
+                bounds[n, p] = bounds[n, like]
+            continue
         v, first_k, second_k, wrong = ways(arms, p, joints)
         v *= _MORE
         bounds[0, p] = margins[p]
@@ -65,11 +77,49 @@ def _bound_pairs(
 
 
 @kernel
-def _look(chain: Chain, here: Here, q0: Array, q1: Array, c: float, q: Array) -> None:
-    """Put the links where they are at c of the line; q is scratch."""
-    along(q0, q1, c, q)
+def _fill(chain: Chain, lanes: Lanes, curve: Array, until: float, scratch: Array3, q: Array) -> None:
+    """Put the links where they are in the middle of each of `LANES` parts of a curve; scratch is (2, 4, 4)."""
+    for k in range(LANES):
+        on_curve(curve, (k + 0.5) / LANES * until, q)
+        for j in range(q.shape[0]):
+            lanes.q[j * LANES + k] = q[j]
+    link_lanes(chain, lanes, scratch[0], scratch[1], q, plain(LANES))
+
+
+@kernel
+def _sweep(layout: Layout, lanes: Lanes, used: Ints, bounds: Array, pieces: Pieces, until: float) -> None:
+    """Write which pairs are left, and from where to where, by capsules and the linear bound in the parts of the line.
+
+    Without lanes all are. What lies between two parts that are open is open too.
+    """
+    for k in range(used.shape[0]):
+        if used[k] != 0:
+            place_lanes(lanes, layout.link[k], k, plain(LANES))
+    n, half = plain(0), 0.5 / LANES * until
+    for p in range(bounds.shape[1]):
+        first, last = plain(0), LANES - 1
+        if used.shape[0] > 0:
+            enough = bounds[1, p] + bounds[2, p] * half
+            near = near_lanes(lanes, layout.pairs[p, 0], layout.pairs[p, 1], enough, plain(LANES))
+            if near == 0:
+                continue
+            while near >> first & 1 == 0:
+                first += 1
+            while near >> last == 0:
+                last -= 1
+        pieces.ids[0, n], pieces.near[0, 0, n] = p, first / LANES * until
+        pieces.near[1, 0, n] = (last + 1) / LANES * until
+        n += 1
+    pieces.counts[0] = n
+
+
+@kernel
+def _look(chain: Chain, here: Here, curve: Array, c: float, q: Array) -> None:
+    """Put the links where they are at c of a curve, and say how they move there; q is scratch."""
+    on_curve(curve, c, q)
     link_poses(chain, q, here.frames.matrix, here.frames.links)
-    twists(chain, q0, q1, here.frames.links, here.twist)
+    rates_on_curve(curve, c, q)
+    twists(chain, q, here.frames.links, here.twist)
 
 
 @kernel
@@ -90,18 +140,17 @@ def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, in
 
 @kernel
 def _prove(
-    chain: Chain, here: Here, bounds: Array, pieces: Pieces, q0: Array, q1: Array, q: Array, until: float,
+    chain: Chain, here: Here, bounds: Array, pieces: Pieces, curve: Array, q: Array, until: float,
     tolerance: float, looks: int,
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """Return what is known of an edge up to a parameter: status, safe, hit or NaN, and the pair.
 
-    Its middle is looked at, which proves twice as much as an end does, then its ends for what is open next to them, and
-    pieces are halved from left to right. Where a configuration is known to collide, nothing behind it is looked at.
+    Of it is left what pairs have in the first piece, see `_sweep`. The middle of that is looked at, which proves
+    twice as much as an end does, then the ends for what is open next to them, and pieces are halved from left to right.
+    Where a configuration is known to collide, nothing behind it is looked at.
     """
     ids, near, counts = pieces.ids, pieces.near, pieces.counts
-    n = bounds.shape[1]
-    for p in range(n):
-        ids[0, p], near[0, 0, p], near[1, 0, p] = p, 0.0, until
+    n = counts[0]
     here.frames.stamp[:] = -1
     now, top = plain(0), plain(0)
     first, who = 2.0, NOBODY  # the first parameter that is known to collide
@@ -124,7 +173,7 @@ def _prove(
         elif now > 0 and not ended and high == until:
             c, ended = until, True
         halves = low < c < high
-        _look(chain, here, q0, q1, c, q)
+        _look(chain, here, curve, c, q)
         # what comes on slowly has little room before it touches: near a contact pieces may be smaller
         least = max(tolerance * FINER if first - low <= 1.5 * tolerance / FINER else tolerance, 8.0 * _U)
         touching, stuck, further = NOBODY, False, min(top + 1, LEVELS - 1)
@@ -161,92 +210,114 @@ def _prove(
 @entry
 def certified_many(
     parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1, offset: Array1,
-    q0: Array2, q1: Array2, tolerance: float, slack: float, link: Ints1, local: Array2, ints: Ints1, floats: Array1,
-    starts: Ints2, pairs: Ints2, subs: Ints2, margins: Array1, axes: Array2, matrix: Array2, links: Array3,
-    rows: Array2, balls: Array2, stamp: Ints1, work: Array1, table: Ints1, points: int, one: Array2, marks: Ints2,
-    begins: Ints1, steps: Ints1, arms: Array2, floating: Ints1, boxes: Array2, shapes: Ints2, inner: Array2,
-    sizes: Array2, leaf: Ints2, at: Array2, body: Given, bench: GivenBench, q: Array1, joints: Array2, twist: Array2,
-    bounds: Array2, ids: Ints2, near: Array3, counts: Ints1, until: Array1, looks: int, start: int, stop: int,
+    curves: Array3, loose: Array2, tolerance: float, slack: float, numbers: Array1, spots: Array2, used: Ints1,
+    both: Array3, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
+    margins: Array1, axes: Array2, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1,
+    work: Array1, table: Ints1, points: int, one: Array2, marks: Ints2, begins: Ints1, steps: Ints1, arms: Array2,
+    floating: Ints1, like: Ints1, boxes: Array2, shapes: Ints2, inner: Array2, sizes: Array2, leaf: Ints2, at: Array2,
+    body: Given, bench: GivenBench, q: Array1, joints: Array2, twist: Array2, bounds: Array2, ids: Ints2, near: Array3,
+    counts: Ints1, until: Array1, looks: int, start: int, stop: int,
     status: Ints1, safe: Array1, hit: Array1, which: Ints1,
 ) -> None:  # fmt: skip
     """Write for each edge whether it is proven free, or the bracket of its first contact, or where proof ends.
 
-    Only up to a parameter of each edge. The pairs are those that the walk answers, or those of a body. Scratch: joints
-    (4, links), twist (links, 6), bounds (5, pairs), ids (LEVELS, pairs), near (2, LEVELS, pairs), counts (LEVELS,).
-    ``slack`` is what poses may be wrong by.
+    Edges are curves, see `curves`, and what each may be wrong by. Only up to a parameter of each edge. The pairs are
+    those that the walk answers, or those of a body. Scratch: joints (6, links), twist (links, 6), bounds (5, pairs),
+    ids (LEVELS, pairs), near (2, LEVELS, pairs), counts (LEVELS,). ``slack`` is what poses may be wrong by.
     """
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     layout = Layout(link, local, ints, floats, starts, pairs, subs)
     frames = Frames(matrix, links, rows, balls, stamp)
     around = Around(layout, frames, Guests(boxes, shapes, inner, sizes, leaf, at), of(body), bench_of(bench))
     here = Here(layout, frames, solver_in(work, table, points, one, marks), axes, twist, around)
-    every, pieces = Arms(begins, steps, arms, floating), Pieces(ids, near, counts)
+    every, pieces = Arms(begins, steps, arms, floating, like), Pieces(ids, near, counts)
+    lanes = lanes_in(numbers, spots, q.shape[0], parent.shape[0])
     for e in range(start, stop):
-        _bound_pairs(chain, every, slack, margins, q0[e], q1[e], joints, bounds)
+        _bound_pairs(chain, every, slack, margins, curves[e], loose[e], joints, bounds)
+        if used.shape[0] > 0:
+            _fill(chain, lanes, curves[e], until[e], both, q)
+        _sweep(layout, lanes, used, bounds, pieces, until[e])
         status[e], safe[e], hit[e], which[e] = _prove(
-            chain, here, bounds, pieces, q0[e], q1[e], q, until[e], tolerance, looks
+            chain, here, bounds, pieces, curves[e], q, until[e], tolerance, looks
         )
 
 
 Edges = tuple[Ints, Array, Array, Ints]  #: of n edges: status, safe, hit or NaN, and the pair, `NOBODY` for none
 
 
-def certified(cell: Cell, first: Array, second: Array, tolerance: float, workers: int) -> Edges:
-    """Return what is known of edges from ``first`` to ``second``, (n, dof) each."""
-    count = len(first)
+class Curves(NamedTuple):
+    """Curves as `gjk3d.robot.curves` has them, of one degree; straight lines have two points."""
+
+    controls: Array  #: (n, points, dof)
+    loose: Array  #: (n, dof), what their numbers may be wrong by
+
+    def some(self, which: slice | Ints) -> Curves:
+        """Return some of them."""
+        return Curves(self.controls[which], self.loose[which])
+
+
+def lines(first: Array, second: Array) -> Curves:
+    """Return the straight lines from ``first`` to ``second``, (n, dof) each."""
+    return Curves(np.stack([first, second], axis=1), np.zeros(first.shape))
+
+
+def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edges:
+    """Return what is known of motions along curves."""
+    count = len(curves.controls)
     found = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count:
         return found
-    bounds = motion_bounds(cell, first, second)
-    _walk(cell, cell.layout, None, bounds, first, second, np.ones(count), tolerance, workers, found)
+    bounds = motion_bounds(cell, curves.controls)
+    _walk(cell, cell.layout, None, bounds, curves, np.ones(count), tolerance, workers, found)
     left = [range(cell.rest, len(cell.slots))]
     for host in cell.hosts:
         if not _provable(cell, host):
             left.append(range(host.first, host.last))
             continue
         more = found[0].copy(), found[1].copy(), found[2].copy(), found[3].copy()
-        _walk(cell, cell.layout_of(host), host, bounds, first, second, _until(found), tolerance, workers, more)
+        _walk(cell, cell.layout_of(host), host, bounds, curves, _until(found), tolerance, workers, more)
         more[3][:] += host.first
         for e in np.flatnonzero(more[0] != PROVEN).tolist():
             _add(found, e, more[0][e], more[1][e], more[2][e], more[3][e], tolerance)
     numbers = np.concatenate(left).astype(np.int64)
     for e in range(count if len(numbers) else 0):
-        one = _certified_general(cell, first[e], second[e], float(_until(found)[e]), tolerance, bounds, numbers)
+        one = _certified_general(cell, curves, e, float(_until(found)[e]), tolerance, bounds, numbers)
         if one[0] != PROVEN:
             _add(found, e, *one, tolerance)
     return found
 
 
 def _walk(
-    cell: Cell, layout: Layout, host: Host | None, bounds: MotionBounds, first: Array, second: Array, until: Array,
+    cell: Cell, layout: Layout, host: Host | None, bounds: MotionBounds, curves: Curves, until: Array,
     tolerance: float, workers: int, found: Edges,
 ) -> None:  # fmt: skip
     """Fill in what is known of edges from one layout's pairs: those of the walk, or those of a body."""
     pairs, links = len(layout.pairs), len(cell.robot.links)
     start, body, looks = (0, NO_BODY, MOST_LOOKS) if host is None else (host.first, cell.body(host), MOST_BODY_LOOKS)
     margins = np.ascontiguousarray(cell.margins[start : start + pairs])
-    begins, steps, sides, floating = bounds.arms
-    begins = begins[start : start + pairs + 1]
+    begins, steps, sides, floating, like = bounds.arms
+    begins, like = begins[start : start + pairs + 1], like[start : start + pairs] - start
 
     def run(start: int, stop: int) -> None:
-        axes = (lent or cell.memory.fresh()).axes
+        memory = lent or cell.memory.fresh()
+        room = queries.lanes_of(cell, memory).room
         asked: Any = (
-            *cell.robot._chain, first, second, tolerance, bounds.slack, *layout, margins, axes, *cell.frames(),
-            *scratch_of_solve(), begins, steps, sides, floating, *cell.guests, body, bench(),
-            np.empty(cell.robot.dof), np.empty((4, links)), np.empty((links, 6)), np.empty((5, pairs)),
+            *cell.robot._chain, *curves, tolerance, bounds.slack, room.numbers, room.spots,
+            room.used if host is None else room.used[:0], np.empty((2, 4, 4)), *layout, margins, memory.axes,
+            *cell.frames(), *scratch_of_solve(), begins, steps, sides, floating, like, *cell.guests, body, bench(),
+            np.empty(cell.robot.dof), np.empty((6, links)), np.empty((links, 6)), np.empty((5, pairs)),
             np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64),
             until, looks, start, stop, *found,
         )  # fmt: skip
         certified_many(*asked)
 
     with cell.memory.lent(workers) as lent:
-        in_chunks(len(first), workers, run)
+        in_chunks(len(curves.controls), workers, run)
 
 
 def _provable(cell: Cell, host: Host) -> bool:
-    """Tell whether the tree alone says of a body what meets it, and distances of it change evenly: none in overlap."""
-    tree = PartTree(*cell.body(host))
-    return tree.inside != SOLIDS and bool((cell.margins[host.first : host.last] >= 0.0).all())
+    """Tell whether distances of a body change evenly: none in overlap."""
+    return bool((cell.margins[host.first : host.last] >= 0.0).all())
 
 
 def _until(found: Edges) -> Array:
@@ -279,13 +350,13 @@ MOST_GENERAL_LOOKS = 2000  #: at so many of one motion: meshes that nearly overl
 
 
 def _certified_general(
-    cell: Cell, q0: Array, q1: Array, until: float, tolerance: float, bounds: MotionBounds, numbers: Ints
+    cell: Cell, curves: Curves, e: int, until: float, tolerance: float, bounds: MotionBounds, numbers: Ints
 ) -> tuple[int, float, float, int]:
     """Return what is known of one edge and some pairs up to a parameter: status, safe, hit or NaN, and the pair."""
-    joints = np.zeros((4, len(cell.robot.links)))
-    line_speeds(*cell.robot._chain, q0, q1, joints)
+    joints, curve = np.zeros((6, len(cell.robot.links))), curves.controls[e]
+    curve_speeds(*cell.robot._chain, curve, curves.loose[e], joints)
     margins = cell.margins[numbers]
-    way, wrong = (_general_ways(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:]))
+    way, wrong = (_general_ways(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
     way = np.maximum(way * _MORE, 1e-300)
     floor = np.maximum(margins, 0.0) + bounds.slack + wrong + 8.0 * _U * (way + np.abs(margins))
     safe = np.zeros(len(way))  # of each pair
@@ -302,9 +373,7 @@ def _certified_general(
             break
         end = min(low + step, until, first)
         t = np.linspace(low, end, _AHEAD + 1)
-        lower, upper = general_pairs.bounds(
-            cell, (1.0 - t[:, None]) * q0 + t[:, None] * q1, way * step + floor, numbers
-        )
+        lower, upper = general_pairs.bounds(cell, points_on(curve, t), way * step + floor, numbers)
         touching = np.argwhere(upper <= margins)
         if len(touching):
             first, who = float(t[touching[0, 0]]), int(numbers[touching[0, 1]])
@@ -324,7 +393,7 @@ def _certified_general(
             if first <= 1.0 or low >= until or c <= low:
                 break
             # is a contact near?
-            _, upper = general_pairs.bounds(cell, ((1.0 - c) * q0 + c * q1)[None], floor, numbers)
+            _, upper = general_pairs.bounds(cell, points_on(curve, np.array([c])), floor, numbers)
             touching = np.argwhere(upper <= margins)
             if not len(touching):
                 break

@@ -1,4 +1,4 @@
-"""How far round a configuration on a straight line a pair is proven apart.
+"""How far round a configuration on a line, or on a curve of `curves`, a pair is proven apart.
 
 The signed distance of two shapes is the greatest of their separations along all directions, so what bounds a separation
 or its change bounds it. Of a pair at a parameter c, with a lower bound d and a margin m, two things are known.
@@ -16,14 +16,16 @@ bound of |p''|. Along a fixed unit direction n the separation at c + s is then a
 which is concave in s: what its ends are above, all between is. With p' = v + w x p the minimum is one support point
 along n + s n x w. For K, joint j from the fixed one on turns by w_j, at most r_j from its axis, W before it in all:
 p' is the sum of w_j u_j, |u_j| <= r_j; u_j turns with all before it, and changes as p moves by all from j on. So
-|p''| <= sum of w_j r_j (w_j + 2 W_j); of one that slides by s_j, 2 s_j W_j.
+|p''| <= sum of w_j r_j (w_j + 2 W_j); of one that slides by s_j, 2 s_j W_j. On a curve w_j and s_j are the most of all
+parameters, and |p''| more by the sum of how fast they change, w_j' r_j and s_j'.
 
 Rounding is taken from d. Poses are computed, not exact: each joint of a chain of D turns by a matrix that is wrong by
 18 u in sine, cosine and products, by 4 u in the length of its axis, and is multiplied in twice, 9 u each: under 64 u
 with the translations' own roundings, times S, the farthest that anything reaches from the world's origin; one more
 such step places a shape on its link: 64 (D + 1) u S for either shape, and as much for a velocity of one turn. A number
 of q on the line is wrong by 3 u (|q0| + |q1|) and 2 u more after a mimic's factor, which moves a shape by as much as
-the joint does. V and K are taken 2^-40 larger.
+the joint does; on a curve of degree n by n^2 as much, which `curves.on_curve` stays below. V and K are taken 2^-40
+larger.
 """
 
 from __future__ import annotations
@@ -71,8 +73,11 @@ class Here(NamedTuple):
 
 
 @kernel
-def twists(chain: Chain, q0: Array, q1: Array, poses: Array, out: Array) -> None:
-    """Write how each link moves on the line, (links, 6): w and v, its point x by v + w x x; floating joints rest."""
+def twists(chain: Chain, rates: Array, poses: Array, out: Array) -> None:
+    """Write how each link moves, (links, 6): w and v, its point x by v + w x x; floating joints rest.
+
+    ``rates`` (dof,) is how fast each number of q changes.
+    """
     parent, axis = chain.parent, chain.axis
     for i in range(parent.shape[0]):
         for n in range(6):
@@ -83,20 +88,20 @@ def twists(chain: Chain, q0: Array, q1: Array, poses: Array, out: Array) -> None
         k = chain.source[i]
         m = poses[i]
         a = rotated(m, (axis[i, 0], axis[i, 1], axis[i, 2]))
-        rate = chain.multiplier[i] * (q1[k] - q0[k])
+        rate = chain.multiplier[i] * rates[k]
         if what == 2:
             for n in range(3):
                 out[i, 3 + n] += rate * a[n]
             continue
         if what == 3:
-            x, y = rate, q1[k + 1] - q0[k + 1]
+            x, y = rate, rates[k + 1]
             u, v = plane_axes((axis[i, 0], axis[i, 1], axis[i, 2]))
             d = rotated(chain.origin[i], (x * u[0] + y * v[0], x * u[1] + y * v[1], x * u[2] + y * v[2]))
             if parent[i] >= 0:
                 d = rotated(poses[parent[i]], d)
             for n in range(3):
                 out[i, 3 + n] += d[n]
-            rate = q1[k + 2] - q0[k + 2]
+            rate = rates[k + 2]
         z = cross((m[0, 3], m[1, 3], m[2, 3]), a)
         for n in range(3):
             out[i, n] += rate * a[n]
@@ -219,14 +224,41 @@ def _by_capsules(here: Here, bound: Bound, a: int, b: int, back: float, forth: f
     return so_back, so_forth, loose
 
 
+@inlined
+def _speed_of_guest(here: Here, bound: Bound, p: int, now: int) -> tuple[float, float]:
+    """Return how fast any point of a body's guest moves now, as seen from the body, and what rounding takes of a gap.
+
+    It is infinite where K is not of the guest.
+    """
+    layout, frames = here.layout, here.frames
+    first = layout.pairs[p, 2] == 0
+    if not bound.k < inf or bound.first_moves != first:
+        return inf, 0.0
+    guest, host = (layout.pairs[p, 0], layout.pairs[p, 1]) if first else (layout.pairs[p, 1], layout.pairs[p, 0])
+    place(layout, frames, guest, now)
+    w, v = _relative_motion(here, host, guest)
+    turn, reach, balls = sqrt(dot(w, w)), _reach(layout, guest) + core_of(layout, guest).floats[_SLACK], frames.balls
+    size = reach + abs(balls[guest, 0]) + abs(balls[guest, 1]) + abs(balls[guest, 2])
+    return sqrt(dot(v, v)) + turn * reach, 64.0 * _U * size * (1.0 + turn)
+
+
 @kernel
 def _cover_body(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool]:
-    """Do as `cover` where one of the pair is a body: to first order."""
-    enough = max(bound.v * max(back, forth) + bound.floor, 0.0)
-    lower, upper = gap_bounds(here.around, p, now, enough)
+    """Do as `cover` where one of the pair is a body: its parts are met along any normal, so speeds are those of a ball.
+
+    By the quadratic bound of the module with |p'| for n . p' at either end.
+    """
+    speed, error = _speed_of_guest(here, bound, p, now)
+    wanted = max(back, forth)
+    enough = bound.v * wanted
+    if speed < inf:
+        enough = min(enough, (speed + 0.5 * bound.k * wanted) * wanted * (1.0 + 2.0**-40) + error)
+    lower, upper = gap_bounds(here.around, p, now, max(enough + bound.floor, 0.0))
     if upper <= bound.margin:
         return 0.0, 0.0, True
     far = max(lower - bound.floor, 0.0) / bound.v
+    if speed < inf:
+        far = max(far, _root(lower - bound.floor - error, -speed, bound.k))
     return far, far, False
 
 

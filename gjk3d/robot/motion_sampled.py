@@ -7,8 +7,7 @@ import numpy as np
 from gjk3d.errors import RobotError
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell
-from gjk3d.robot.edges import MOST_STEPS
-from gjk3d.robot.walk import FREE, UNSURE
+from gjk3d.robot.walk import FREE, REFUSED, UNSURE
 from gjk3d.typing import Array, Ints
 
 _AT_ONCE = 256  #: configurations that are asked about general pairs before what they say is looked at
@@ -19,22 +18,20 @@ def sampled(cell: Cell, first: Array, second: Array, each: Array, workers: int) 
 
     Samples are as close that no number of q changes by more than ``each`` (dof,) from one to the next.
     """
-    with np.errstate(over="ignore"):
-        wanted = np.ceil((np.abs(second - first) / each).max(axis=1, initial=0.0))
-    wanted = np.maximum(wanted, (first != second).any(axis=1))  # both ends, however coarse
-    if not (wanted <= MOST_STEPS).all():
-        e = int(np.argmax(wanted))
-        raise RobotError(f"motion {e} would take {wanted[e]:.3g} samples: give a coarser resolution")
-    steps = wanted.astype(np.int64)
-    at, which = queries.walk_edges(cell, first, second, steps, np.zeros_like(steps), workers)
+    steps, at, which = queries.walk_edges(cell, first, second, each, np.zeros(len(first), dtype=np.int64), workers)
+    if (which == REFUSED).any():
+        e = int(np.argmax(which == REFUSED))
+        with np.errstate(over="ignore"):
+            wanted = np.ceil((np.abs(second[e] - first[e]) / each).max())
+        raise RobotError(f"motion {e} would take {wanted:.3g} samples: give a coarser resolution")
     for e in np.flatnonzero(which == UNSURE).tolist():
         one = slice(e, e + 1)
         while which[e] == UNSURE:  # GJK alone cannot tell; then on from the next sample
             t = at[e] / steps[e] if at[e] else 0.0
             which[e] = queries.hits(cell, ((1.0 - t) * first[e] + t * second[e])[None], 1)[0]
             if which[e] == FREE:
-                rest = first[one].copy(), second[one].copy(), steps[one].copy(), at[one] + 1
-                at[one], which[one] = queries.walk_edges(cell, *rest, workers=1)
+                rest = first[one].copy(), second[one].copy(), each, at[one] + 1
+                _, at[one], which[one] = queries.walk_edges(cell, *rest, workers=1)
     if len(cell.general.pairs):
         _look_at_general_pairs(cell, first, second, steps, at, which)
     most = np.maximum(steps, 1)

@@ -14,7 +14,7 @@ from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.model import Robot
-from gjk3d.robot.motion_certified import certified
+from gjk3d.robot.motion_certified import certified, lines
 from gjk3d.robot.motion_sampled import sampled
 from gjk3d.robot.queries import edge_of_one
 from gjk3d.robot.results import PairName
@@ -200,7 +200,7 @@ def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:
             f"resolution is {resolution!r:.80}, expected a number above 0, or one for each of the {dof} numbers of a "
             "configuration"
         )
-    return np.broadcast_to(each, (dof,))
+    return np.array(np.broadcast_to(each, (dof,)))
 
 
 def _ask(cell: Cell, first: Array, second: Array, certify: bool, each: Array, tolerance: float, workers: int) -> _Found:
@@ -209,6 +209,6 @@ def _ask(cell: Cell, first: Array, second: Array, certify: bool, each: Array, to
             f"tolerance is {tolerance!r:.80}, expected a number above 0 and below 1: a share of the motion"
         )
     if certify:
-        return _Found(*certified(cell, first, second, float(tolerance), workers))
+        return _Found(*certified(cell, lines(first, second), float(tolerance), workers))
     pair, safe, hit = sampled(cell, first, second, each, workers)
     return _Found(np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair)

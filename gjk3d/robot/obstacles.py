@@ -17,7 +17,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.simplices import Point
-from gjk3d.typing import Array
+from gjk3d.typing import Array, OnePose
 
 WORLD = -1
 
@@ -69,14 +69,20 @@ def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch:
         raise RobotError(f"{name!r}: {no_shape('it', shape)}")
     if link != WORLD and outline(shape).plane is not None:
         raise RobotError(f"{name!r} is a {type(shape).__name__}, which has no end: it cannot hang on a link")
-    rows, stacked = pose_rows(pose, f"pose of {name!r}")
-    if stacked:
-        raise RobotError(f"the pose of {name!r} is a stack: an object stands in one place")
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = rows[0, :9].reshape(3, 3), rows[0, 9:12]
+    matrix = one_pose(pose, f"pose of {name!r}")
     if isinstance(touch, str):
         raise RobotError(f"{name!r}: touch is the text {touch!r}, expected names in a list")
     return CollisionObject(name, shape, matrix, link, frozenset(touch))
+
+
+def one_pose(pose: OnePose, name: str) -> Array:
+    """Return a pose as a matrix of its own; `RobotError` where it is a stack."""
+    rows, stacked = pose_rows(pose, name)
+    if stacked:
+        raise RobotError(f"the {name} is a stack: it stands in one place")
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = rows[0, :9].reshape(3, 3), rows[0, 9:12]
+    return matrix
 
 
 def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import time
 from collections.abc import Callable, Sequence
-from math import pi
+from math import inf, pi
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from gjk3d.robot import queries
 from gjk3d.robot.checker import Checker
 from gjk3d.robot.kinematics import TURNING
 from gjk3d.robot.motions import steps_of
+from gjk3d.robot.path_proof import PathProof, detour, edges_of, runs
+from gjk3d.robot.results import PairName
 from gjk3d.robot.urdf import KINDS
 from gjk3d.robot.walk import FREE
 from gjk3d.typing import Array, Ints, Row
@@ -86,7 +89,7 @@ class _Questions:
 
     def __init__(self, checker: Checker, space: Any, columns: Ints, rest: Array, **how: Any) -> None:
         self.checker, self.rest, self.how, self.motions = checker, rest, how, 0
-        self.each: Array = np.ascontiguousarray(steps_of(checker.robot, how["resolution"]))
+        self.each = steps_of(checker.robot, how["resolution"])
         dense = len(columns) == columns[-1] - columns[0] + 1 and (np.diff(columns) == 1).all()
         self.columns: Any = slice(int(columns[0]), int(columns[-1]) + 1) if dense else columns
         self._numbers, self._lock = (_Numbers(space), _Numbers(space)), Lock()
@@ -137,9 +140,9 @@ class Planning:
         Where the other joints stay; 0 where left out.
     lower, upper : (moved,) float, optional
         Bounds of what moves; by default the robot's limits, and from -pi to pi for turns without limits.
-    certify : bool
-        False looks at samples of a motion. True proves what is between them too, and takes a motion that is not proven
-        for one that hits.
+    certify : {"end", False, True}
+        What is proven beyond samples of motions: the path that is returned, by default; nothing; or each motion that
+        a planner asks for, of which those that are not proven count as hits.
     resolution, tolerance : float
         As in `Checker.motion_free`.
 
@@ -148,11 +151,14 @@ class Planning:
     space : ompl.base.RealVectorStateSpace
     setup : ompl.geometric.SimpleSetup
         With the state checker and the motion validator in place; set a planner, an objective and so on as you like.
+    proof : PathProof or None
+        Of the path found last; None before there was one, and where none was asked for.
 
     Raises
     ------
     RobotError
-        A joint is unknown or named twice; bounds are missing or crossed; ``rest`` is no configuration.
+        A joint is unknown or named twice; bounds are missing or crossed; ``rest`` is no configuration; ``certify`` is
+        none of those.
 
     Examples
     --------
@@ -171,11 +177,15 @@ class Planning:
         rest: Row | None = None,
         lower: Row | None = None,
         upper: Row | None = None,
-        certify: bool = False,
+        certify: bool | Literal["end"] = "end",
         resolution: float = 0.05,
         tolerance: float = 1e-6,
     ) -> None:
+        if certify not in (False, True, "end"):
+            raise RobotError(f"certify is {certify!r:.80}, expected 'end', False or True")
         self.checker, robot = checker, checker.robot
+        self.proof: PathProof | None = None
+        self._prove, self._tolerance = bool(certify), tolerance
         for name in joints or ():
             if name not in robot.columns:
                 raise RobotError(f"robot {robot.name!r} has no joint {name!r} of its own; see its joint_names")
@@ -194,7 +204,13 @@ class Planning:
         self.space.setBounds(bounds)
         self._low, self._high = low, high
         self._questions = _Questions(
-            checker, self.space, columns, self._rest, certify=certify, resolution=resolution, tolerance=tolerance
+            checker,
+            self.space,
+            columns,
+            self._rest,
+            certify=certify is True,
+            resolution=resolution,
+            tolerance=tolerance,
         )
         self.setup, self._information = _setup_of(self.space)
         self._validator = MotionValidator(self)
@@ -326,13 +342,17 @@ class Planning:
     ) -> Array | None:
         """Return waypoints from start to goal, straight lines between them free; None where none were found in time.
 
+        Unless ``certify`` is False all of the path is proven free, also between samples: where it is not, a detour
+        takes the place of a stretch, or the rest of the time goes to planning with proven motions alone. ``proof``
+        then says what came of it.
+
         Parameters
         ----------
         start, goal : (dof,) float
         planner : str
             See `planner`. One that optimises takes all the time there is.
         seconds : float
-            By the clock, at most.
+            By the clock, at most; not counting the proof.
         simplify : bool
             Whether OMPL shortens the path it found, for up to a second.
 
@@ -347,34 +367,85 @@ class Planning:
         """
         ends = []
         for name, q in (("start", start), ("goal", goal)):
-            ends.append(self.state(self._within(q, name)))
+            ends.append(self._within(q, name))
             hit = self.checker.hit(q)
             if hit is not None:
                 raise RobotError(f"{name} is not free: {hit[0]!r} and {hit[1]!r} are too close")
-        still = self.configuration(ends[0])
-        self._questions.motions_free(still, still)  # compiles, if need be, before the clock runs
-        self.checker.collisions(still)  # and what decides where the others are unsure
-        chosen, level = self.planner(planner), util.getLogLevel()
+        self._questions.motions_free(ends[0], ends[0])  # compiles, if need be, before the clock runs
+        self.checker.collisions(ends[0])  # and what decides where the others are unsure
+        self.proof, level, begin = None, util.getLogLevel(), time.perf_counter()
         util.setLogLevel(util.LogLevel.LOG_ERROR)
         try:
-            self.setup.clear()
-            self.setup.setStartAndGoalStates(*ends)
-            self.setup.setPlanner(chosen)
-            self.setup.solve(float(seconds))
-            if not self.setup.haveExactSolutionPath():
-                return None
-            path = self._path()
-            if simplify:
-                self.setup.simplifySolution(1.0)
-                shorter = self._path()
-                if self._questions.motions_free(shorter[:-1], shorter[1:]):
-                    path = shorter
-            return path
+            paths = self._found(ends, planner, seconds, simplify)
+            if not paths or not self._prove:
+                return paths[0] if paths else None
+            return self._proven(paths, ends, begin + seconds, simplify)
         finally:
             util.setLogLevel(level)
 
+    def _found(self, ends: Sequence[Array], planner: str, seconds: float, simplify: bool) -> list[Array]:
+        """Return the path that OMPL finds, behind what it makes shorter of it."""
+        self.setup.clear()
+        self.setup.setStartAndGoalStates(*map(self.state, ends))
+        self.setup.setPlanner(self.planner(planner))
+        self.setup.solve(float(seconds))
+        if not self.setup.haveExactSolutionPath():
+            return []
+        paths = [self._path()]
+        if simplify:
+            self.setup.simplifySolution(1.0)
+            shorter = self._path()
+            if self._prove or self._questions.motions_free(shorter[:-1], shorter[1:]):
+                paths.insert(0, shorter)
+        return paths
+
     def _path(self) -> Array:
         return np.array([self.configuration(state) for state in self.setup.getSolutionPath().getStates()])
+
+    def _proven(self, paths: list[Array], ends: Sequence[Array], until: float, simplify: bool) -> Array | None:
+        """Return the first of some paths that can be proven, or another path; and write down what is proven of it."""
+        begin, how, pair = time.process_time(), self._questions.how, None
+        asked = how["certify"]
+        try:
+            for replanned in (False, True):
+                if replanned:
+                    how["certify"] = True
+                    left = until - time.perf_counter()
+                    paths = self._found(ends, "RRTConnect", left, simplify) if left > 0.0 else []
+                for path in paths:
+                    found, room, repaired, who = self._repaired(path)
+                    pair = pair or who
+                    if found is not None:
+                        spent = time.process_time() - begin
+                        self.proof = PathProof(True, room, repaired, replanned, None, spent)
+                        return found
+        finally:
+            how["certify"] = asked
+        self.proof = PathProof(False, -inf, 0, False, pair, time.process_time() - begin)
+        return None
+
+    def _repaired(self, path: Array) -> tuple[Array | None, float, int, PairName]:
+        """Return a path with detours where it is not proven, its room, and how many; None and who is in the way."""
+        cell, found = self.checker._cell(), [path[:1]]
+        proof, done, columns = edges_of(cell, path, self._tolerance), 0, list(self.columns)
+        stretches, spread = runs(proof.bad), np.zeros(path.shape[1])
+        spread[columns] = self._high - self._low
+        bounds = self._rest.copy(), self._rest.copy()
+        bounds[0][columns], bounds[1][columns] = self._low, self._high
+        for first, last in stretches:
+            t = proof.stops[first]
+            at = (1.0 - t) * path[first] + t * path[first + 1]
+            waypoint = detour(cell, path[[first, last]], at, spread, bounds, self._tolerance)
+            if waypoint is None:
+                return None, -inf, 0, proof.pair[first]
+            found += [path[done + 1 : first + 1], waypoint[None]]
+            done = last - 1
+        whole = np.concatenate([*found, path[done + 1 :]])
+        if stretches:
+            proof = edges_of(cell, whole, self._tolerance)
+        if proof.bad.any():  # what the prover remembers may tip what is very close
+            return None, -inf, 0, proof.pair[int(np.argmax(proof.bad))]
+        return whole, float(proof.room.min()), len(stretches), None
 
 
 class MotionValidator(ob.MotionValidator):  # type: ignore[misc]

@@ -5,20 +5,19 @@ Configurations are (n, dof) rows, checked. Pairs are numbers, see `gjk3d.robot.c
 
 from __future__ import annotations
 
-from math import ceil, inf
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.convex.checks import check_workers
+from gjk3d.convex.checks import check_device, check_workers
 from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.robot import general_pairs
+from gjk3d.robot import card, general_pairs
 from gjk3d.robot.cell import Cell, Kept, Memory, scratch_of_solve
-from gjk3d.robot.edges import MOST_STEPS, edge_hit
 from gjk3d.robot.kinematics import distance_gradients
-from gjk3d.robot.lanes_walk import first_hits_of_many, room
+from gjk3d.robot.lanes_walk import Room, first_hits_of_many, room
 from gjk3d.robot.walk import (
     FAR,
     FREE,
@@ -28,43 +27,48 @@ from gjk3d.robot.walk import (
     clearance_many,
     collide_many,
     every_many,
-    first_hits,
+    hit_of_one,
 )
-from gjk3d.typing import Array, Bools, Ints
+from gjk3d.typing import Array, Bools, Device, Ints
 
 _NOTHING = np.empty((0, MEMORY))
+_FIRST = np.zeros(1, dtype=np.int64)
 _FLOAT = np.dtype(np.float64)
-_CHAIN, _AT = 2, -4  #: of what `prepared` keeps: the robot, and where `first_hits` tells which sample it is
 
 
 def quick(cell: Cell, q: Any) -> int:
     """Answer one configuration with hardly any Python: a pair, `FREE`, or something else where `hits` must."""
-    if type(q) is list:
-        try:
-            q = np.array(q)
-        except ValueError:
-            return REFUSED
-    if not (type(q) is np.ndarray and q.ndim == 1 and q.dtype is _FLOAT and q.flags.carray):
-        return REFUSED
-    if len(q) != cell.robot.dof or not cell.memory.lock.acquire(blocking=False):
+    q = _row(q)
+    if q is None or len(q) != cell.robot.dof or not cell.memory.lock.acquire(blocking=False):
         return REFUSED
     try:
-        kept, row = prepared(cell), q[None]
-        first_hits(row, row, *kept.free)
+        kept = prepared(cell)
+        hit_of_one(q, *kept.free)
         found = int(kept.told[0])
-        return general_pairs.hit_of_one(cell, row) if found == FREE and len(cell.general.pairs) else found
+        return general_pairs.hit_of_one(cell, q[None]) if found == FREE and len(cell.general.pairs) else found
     finally:
         cell.memory.lock.release()
 
 
+def _row(q: Any) -> Array | None:
+    """Return one configuration as kernels take it, None where something has to be looked at."""
+    if type(q) is list:
+        try:
+            q = np.array(q)
+        except ValueError:
+            return None
+    plain = type(q) is np.ndarray and q.ndim == 1 and q.dtype is _FLOAT and q.flags.carray
+    return q if plain else None
+
+
 def prepared(cell: Cell) -> Kept:
-    """Return what one question of `first_hits` is asked with, for who holds the lock of the memory."""
+    """Return what one question of `hit_of_one` is asked with, for who holds the lock of the memory."""
     kept, memory = cell.kept, cell.memory
     if kept.free is None:
-        none, kept.told = np.zeros(1, dtype=np.int64), np.empty(1, dtype=np.int64)
+        kept.told = np.empty(1, dtype=np.int64)
         kept.free = (
-            none, none, *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes, *cell.frames(),
-            np.empty((6, 10)), np.empty(cell.robot.dof), np.empty(1, dtype=np.int64), kept.told, 0, 1,
+            *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes, *cell.frames(),
+            np.empty((6, 10)), kept.told,
         )  # fmt: skip
     return kept
 
@@ -77,71 +81,79 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
     for q in (q0, q1):
         if not (type(q) is np.ndarray and q.ndim == 1 and q.dtype is _FLOAT and q.flags.carray):
             return None
-    if not len(q0) == len(q1) == cell.robot.dof or len(cell.general.pairs):
+    if not len(q0) == len(q1) == cell.robot.dof:
         return None
-    one, two = q0.tolist(), q1.tolist()
-    widest = max((abs(b - a) for a, b in zip(one, two, strict=True)), default=0.0) / step
-    square = float(q0.dot(q0)) + float(q1.dot(q1))  # of numpy's own the difference below would warn
-    if square - square != 0.0 or not widest <= MOST_STEPS or not cell.memory.lock.acquire(blocking=False):
-        return None
+    told = _one_edge(cell, q0[None], q1[None], np.full(len(q0), step), whole=False)
+    return None if told[2] < FREE else told
+
+
+def quick_edge(cell: Cell, ends: Array, each: Array) -> int:
+    """Answer whether an edge, (2, dof), is free as `quick` does, of samples no farther apart than ``each`` (dof,)."""
+    return _one_edge(cell, ends[:1], ends[1:], each, whole=True)[2]
+
+
+def _one_edge(cell: Cell, first: Array, second: Array, each: Array, whole: bool) -> tuple[int, int, int]:
+    """Return what `first_hits_of_many` tells of one edge: its steps, the sample that hits, and the pair."""
+    if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
+        return 0, 0, REFUSED
     try:
-        steps, answers = (
-            np.array([max(ceil(widest), int(one != two))], dtype=np.int64),
-            np.zeros((3, 1), dtype=np.int64),
-        )
-        begin, at, which = answers
-        asked: Any = q0[None], q1[None], steps, begin, *_lanes_of(cell, cell.memory), at, which, 0, 1
-        first_hits_of_many(*asked)
+        none, _, asked = lanes_of(cell, cell.memory)
+        told = np.empty((3, 1), dtype=np.int64)
+        given: Any = first, second, each, none, *asked, *told, 0, 1, whole
+        first_hits_of_many(*given)
     finally:
         cell.memory.lock.release()
-    found = which.item(0)
-    return None if found < FREE else (steps.item(0), at.item(0), found)
+    return told.item(0), told.item(1), told.item(2)
 
 
-def _lanes_of(cell: Cell, memory: Memory) -> Any:
-    """Return what `first_hits_of_many` takes besides edges and answers; kept for who holds the lock of the memory."""
+class _Lanes(NamedTuple):
+    """What `first_hits_of_many` takes besides edges and answers: where one edge begins, its scratch, and all of it."""
+
+    none: Ints
+    room: Room
+    asked: tuple[Any, ...]
+
+
+def lanes_of(cell: Cell, memory: Memory) -> _Lanes:
+    """Return that; kept for who holds the lock of the memory."""
     own, dof = memory is cell.memory, cell.robot.dof
-    if own and cell.kept.lanes is not None:
-        return cell.kept.lanes
-    made = (
-        *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes,
-        *room(dof, len(cell.robot.links), len(cell.layout.link)), *np.empty((2, 4, 4)), np.empty((6, 10)),
-        np.empty(dof),
-    )  # fmt: skip
+    kept: _Lanes | None = cell.kept.lanes if own else None
+    if kept is not None:
+        return kept
+    scratch = room(dof, len(cell.robot.links), cell.layout)
+    made = _Lanes(np.zeros(1, dtype=np.int64), scratch, (
+        *cell.robot._chain, *cell.layout, memory.order, cell.margins, memory.axes, *scratch, *np.empty((2, 4, 4)),
+        np.empty((6, 10)), np.empty(dof),
+    ))  # fmt: skip
     if own:
         cell.kept.lanes = made
     return made
 
 
-def quick_edge(cell: Cell, ends: Array, each: Array) -> int:
-    """Answer whether an edge, (2, dof), is free as `quick` does, of samples no farther apart than ``each`` (dof,)."""
-    if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
-        return REFUSED
-    try:
-        return edge_hit(ends, each, *prepared(cell).free[_CHAIN:_AT])
-    finally:
-        cell.memory.lock.release()
-
-
-def walk_edges(cell: Cell, first: Array, second: Array, steps: Ints, begin: Ints, workers: int) -> tuple[Ints, Ints]:
-    """Return of each edge at which of its samples it hits first, and which pair: see `first_hits_of_many`."""
-    at, which = np.empty(len(first), dtype=np.int64), np.empty(len(first), dtype=np.int64)
+def walk_edges(
+    cell: Cell, first: Array, second: Array, each: Array, begin: Ints, workers: int
+) -> tuple[Ints, Ints, Ints]:
+    """Return of each edge how many steps it takes, at which it hits first, and the pair: see `first_hits_of_many`."""
+    told = np.empty((3, len(first)), dtype=np.int64)
 
     def run(start: int, stop: int) -> None:
-        memory = lent or cell.memory.fresh()
-        asked: Any = first, second, steps, begin, *_lanes_of(cell, memory), at, which, start, stop
-        first_hits_of_many(*asked)
+        asked = lanes_of(cell, lent or cell.memory.fresh()).asked
+        given: Any = first, second, each, begin, *asked, *told, start, stop, False
+        first_hits_of_many(*given)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(first), workers, run)
-    return at, which
+    return told[0], told[1], told[2]
 
 
-def hits(cell: Cell, rows: Array, workers: int) -> Ints:
+def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
     """Return for each configuration a pair that is closer than its margin, or `FREE`."""
     check_workers(workers)
-    none = np.zeros(len(rows), dtype=np.int64)
-    answer = walk_edges(cell, rows, rows, none, none, workers)[1]
+    if check_device(device):
+        answer = card.hits(cell, rows)
+    else:
+        one_step, none = np.ones(cell.robot.dof), np.zeros(len(rows), dtype=np.int64)
+        answer = walk_edges(cell, rows, rows, one_step, none, workers)[2]
     for k in np.flatnonzero(answer == UNSURE):
         near = _not_apart(cell, rows[k : k + 1], cell.margins[: len(cell.layout.pairs)])[0]
         answer[k] = np.argmax(near) if near.any() else FREE
@@ -216,16 +228,18 @@ def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Arr
     return out, which
 
 
-def nearest_of_one(cell: Cell, q: Any) -> tuple[Array, int] | None:
+def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] | None:
     """Answer `nearest` of one configuration with hardly any Python: a row and its pair; None where that must."""
-    if not (type(q) is np.ndarray and q.ndim == 1 and q.dtype is _FLOAT and len(q) == cell.robot.dof):
+    row = _row(q)
+    if row is None or len(row) != cell.robot.dof or type(most) is not float:
         return None
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
         kept = _kept(cell)
-        kept.row[0] = q
-        clearance_many(*kept.args)
+        kept.row[0] = row
+        asked: Any = *kept.before, min(most, 1e50), *kept.behind
+        clearance_many(*asked)
         pair, row = kept.which.item(0), kept.out[0].copy()
     finally:
         cell.memory.lock.release()
@@ -248,7 +262,8 @@ class _OneKept(NamedTuple):
     """What `nearest_of_one` calls, and where it asks and answers."""
 
     layout: Layout
-    args: tuple[Any, ...]
+    before: tuple[Any, ...]  #: the limit of the distance
+    behind: tuple[Any, ...]
     row: Array
     out: Array
     which: Ints
@@ -262,33 +277,51 @@ def _one_kept(cell: Cell, old: _OneKept | None) -> _OneKept:
     else:
         scratch = old.scratch
     row, out, which = np.empty((1, cell.robot.dof)), np.empty((1, narrow.FLOATS)), np.empty((1, 2), dtype=np.int64)
-    args = *cell.robot._chain, row, *cell.layout, 1e50, cell.memory.axes, *scratch, 0, 1, out, which
-    return _OneKept(cell.layout, args, row, out, which, scratch)
+    before, behind = (*cell.robot._chain, row, *cell.layout), (cell.memory.axes, *scratch, 0, 1, out, which)
+    return _OneKept(cell.layout, before, behind, row, out, which, scratch)
 
 
 def gradient(cell: Cell, rows: Array) -> Array:
     """Return how the clearance changes with q, (n, dof)."""
     out, which = nearest(cell, rows, inf)
-    return _gradients(cell, rows, out, which[:, 0])
+    return gradients(cell, rows, np.arange(len(rows)), out, which[:, 0])[0]
 
 
 def gradient_of_one(cell: Cell, q: Any) -> Array | None:
     """Answer `gradient` of one configuration as `nearest_of_one` does."""
-    known = nearest_of_one(cell, q)
-    if known is None:
+    row = _row(q)
+    known = None if row is None else nearest_of_one(cell, row)
+    if known is None or row is None:
         return None
-    total: Array = _gradients(cell, q[None], known[0][None], np.array([known[1]]))[0]
+    nearest, pair = known
+    if pair < 0:
+        return np.zeros(len(row))
+    link = cell.layout.link[cell.slots[pair]][None]
+    total: Array = _gradients(cell, row[None], _FIRST, nearest[None], link)[0][0]
     return total
 
 
-def _gradients(cell: Cell, rows: Array, answers: Array, pairs: Ints) -> Array:
-    """Return how distances change with q, of a pair at each configuration, or -1."""
-    robot, total = cell.robot, np.zeros(rows.shape)
-    if len(cell.slots):
-        links = cell.layout.link[cell.slots[pairs]]
-        links[pairs < 0] = -1
-        distance_gradients(
-            *robot._chain, rows, links, answers, np.empty((4, 4)), np.empty((len(robot.links), 4, 4)),
-            np.empty((3, robot.dof)), total,
-        )  # fmt: skip
-    return total
+def gradients(
+    cell: Cell, rows: Array, of: Ints, answers: Array, pairs: Ints, *, every: bool = False
+) -> tuple[Array, Array]:
+    """Return how distances change with q, (m, dof), of a pair each, or -1, at the configurations ``of`` some rows.
+
+    ``every`` asks for how the points move too, (m, 2, 3, dof).
+    """
+    links = np.full((len(pairs), 2), -1)
+    some = pairs >= 0
+    links[some] = cell.layout.link[cell.slots[pairs[some]]]
+    return _gradients(cell, rows, of, answers, links, every)
+
+
+def _gradients(
+    cell: Cell, rows: Array, of: Ints, answers: Array, links: Ints, every: bool = False
+) -> tuple[Array, Array]:
+    """Do that for points on links, negative for none."""
+    robot = cell.robot
+    total, moved = np.empty((len(of), robot.dof)), np.empty((len(of) if every else 1, 2, 3, robot.dof))
+    distance_gradients(
+        *robot._chain, rows, of, links, answers, np.empty((4, 4)), np.empty((len(robot.links), 4, 4)), every, moved,
+        total,
+    )  # fmt: skip
+    return total, moved

@@ -11,7 +11,7 @@ from gjk3d.query.contact import check_patches, contact
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell
 from gjk3d.shapes.base import Shape
-from gjk3d.typing import Array, N, P
+from gjk3d.typing import Array, Ints, N, P
 from gjk3d.wording import told
 
 PairName = tuple[str, str] | None
@@ -197,15 +197,29 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
     return found
 
 
-def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
-    """Yield the pairs not proven farther apart than their ``most``: configuration, pair, and row as of `solve`."""
+def near(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[Ints, Ints, Array]]:
+    """Yield the pairs not proven farther apart than their ``most``, many at once, those that kernels answer first.
+
+    They are configurations, pairs, and rows as of `solve`.
+    """
     count = len(cell.layout.pairs)
     size = max(1, _AT_ONCE // max(count, 1))
     for start in range(0, len(rows), size):
-        out, which, near = queries.every(cell, rows[start : start + size], most[:count])
-        if not near:
-            continue
-        for n in np.flatnonzero(queries.close(out, which, most[:count])).tolist():
-            k, p = divmod(n, count)
-            yield start + k, p, out[k, p].copy()
-    yield from general_pairs.rows_within(cell, rows, most)
+        out, which, found = queries.every(cell, rows[start : start + size], most[:count])
+        if found:
+            n = np.flatnonzero(queries.close(out, which, most[:count]))
+            k, p = np.divmod(n, count)
+            yield k + start, p, out.reshape(-1, out.shape[2])[n]
+    others = list(general_pairs.rows_within(cell, rows, most)) if len(cell.general.pairs) else []
+    if others:
+        yield (
+            np.array([k for k, _, _ in others]),
+            np.array([p for _, p, _ in others]),
+            np.array([row for _, _, row in others]),
+        )
+
+
+def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
+    """Yield the same one by one."""
+    for k, p, found in near(cell, rows, most):
+        yield from zip(k.tolist(), p.tolist(), found, strict=True)

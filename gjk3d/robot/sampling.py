@@ -17,7 +17,7 @@ from gjk3d.robot import queries
 from gjk3d.robot.allowed import AllowedPairs
 from gjk3d.robot.cell import Base, Cell, build
 from gjk3d.robot.kinematics import FLOATING, PLANAR, SLIDING, TURNING
-from gjk3d.robot.model import Robot
+from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.motion_bounds import motion_bounds
 from gjk3d.typing import Array, Bools, Ints, Row
 from gjk3d.wording import above
@@ -73,7 +73,8 @@ def allow_by_sampling(
     Raises
     ------
     RobotError
-        ``samples`` is no such number; a configuration is none; limits are missing, too far apart, or crossed.
+        The robot has no collision shapes; ``samples`` is no such number; a configuration is none; limits are missing,
+        too far apart, or crossed.
 
     Examples
     --------
@@ -85,6 +86,8 @@ def allow_by_sampling(
     """
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
         raise RobotError(f"samples is {samples!r}, expected a whole number of at least 1")
+    if not robot.geometries:
+        raise no_shapes(robot)
     allowed = AllowedPairs(robot.links, robot.adjacent())
     for pair in robot.allowed:
         if pair.reason not in ("default", "always", "never"):
@@ -270,7 +273,7 @@ class Prover:
         None where a joint between the two of a pair is planar or floating.
         """
         chain = self._robot._chain
-        bounds = motion_bounds(cell, self._low[None], self._high[None])
+        bounds = motion_bounds(cell, np.stack([self._low, self._high])[None])
         joints = bounds.arms.steps
         if not np.isin(chain.kind[joints], (TURNING, SLIDING)).all():
             return None

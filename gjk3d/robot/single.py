@@ -1,4 +1,4 @@
-"""`Checker.free` of one configuration as a builtin: it hands the numbers to the kernel that answers edges.
+"""`Checker.free` of one configuration as a builtin: it hands the numbers to the kernel that answers one.
 
 It answers where the Python method has prepared it for the surroundings as they are, and nobody else asks at the time;
 all else is the method's.
@@ -13,7 +13,7 @@ import numpy as np
 from gjk3d._kernels import cpython as py
 from gjk3d._kernels.builtins import Words, offset
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
-from gjk3d.robot.walk import FREE, first_hits
+from gjk3d.robot.walk import FREE, hit_of_one
 
 if TYPE_CHECKING:
     from gjk3d.robot.cell import Cell
@@ -30,10 +30,10 @@ def prepared(said: Any, cell: Cell) -> tuple[Any, ...] | None:
     if cell.kept.free is None or len(cell.general.pairs):
         return None
     if cell.kept.single is None:
-        row, lock = np.empty((1, cell.robot.dof)), cell.memory.lock
-        args, methods = (row, row, *cell.kept.free), (lock.acquire, lock.release)
+        row, lock = np.empty(cell.robot.dof), cell.memory.lock
+        args, methods = (row, *cell.kept.free), (lock.acquire, lock.release)
         words = [
-            id(said), cell.robot.dof, row.ctypes.data, id(args) + py.TUPLE, len(args), id(first_hits),
+            id(said), cell.robot.dof, row.ctypes.data, id(args) + py.TUPLE, len(args), id(hit_of_one),
             cell.kept.told.ctypes.data, *map(id, methods), id(False),
         ]  # fmt: skip
         cell.kept.single = np.array(words, dtype=np.int64), args, methods, said

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from math import cos, hypot, inf, sin
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from gjk3d.errors import ParseError
+from gjk3d.errors import ParseError, ShapeError
 from gjk3d.robot.files import Place, read_root
 from gjk3d.robot.kinematics import FIXED, FLOATING, NUMBERS, PLANAR, SLIDING, TURNING, Chain
-from gjk3d.typing import Array
+from gjk3d.typing import Array, Ints
 
 KINDS = {
     "fixed": FIXED,
@@ -89,11 +92,12 @@ class Geometry(NamedTuple):
     """One collision geometry of a link, as the URDF has it."""
 
     where: str  #: which one it is, in words
-    kind: str  #: box, sphere, cylinder, capsule or mesh
-    sizes: tuple[float, ...]  #: edges; radius; radius and length
-    filename: str  #: of a mesh
+    kind: str  #: box, sphere, cylinder, capsule, mesh, or ellipsoid, which no URDF has
+    sizes: tuple[float, ...]  #: edges; radius; radius and length; half axes
+    filename: str  #: of a mesh, "" where it comes from no file
     scale: tuple[float, ...]  #: of a mesh
     origin: Array
+    mesh: tuple[Array, Ints] | None = None  #: vertices and triangles that come from no file
 
 
 class Link(NamedTuple):
@@ -101,19 +105,29 @@ class Link(NamedTuple):
 
     name: str
     geometries: tuple[Geometry, ...]
+    only_drawn: bool = False  #: it has a visual, and nothing to be checked
 
 
 class Description(NamedTuple):
-    """A whole URDF."""
+    """A whole URDF, or another file that says the same."""
 
     file: Path
     name: str
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
+    allowed: tuple[tuple[str, str, str], ...] = ()  #: pairs of links that need no check, each with its reason
+    states: Mapping[str, dict[str, tuple[float, ...]]] = MappingProxyType({})  #: named poses
+    world: str | None = None  #: the link that is the surroundings: it is adjacent to none
 
 
-def read_urdf(path: str | os.PathLike[str]) -> Description:
-    """Read a URDF; nothing is loaded or placed yet.
+#: which geometry of a link is checked
+COLLISION = ("collision", "visual")
+
+
+def read_urdf(
+    source: str | os.PathLike[str], collision: str, arguments: Mapping[str, str] | None = None
+) -> Description:
+    """Read a URDF or its text, or an expanded xacro; nothing is loaded or placed yet.
 
     Raises
     ------
@@ -122,9 +136,21 @@ def read_urdf(path: str | os.PathLike[str]) -> Description:
     ParseError
         It is no URDF; the message says where.
     """
-    file, root = read_root(path)
+    return described(*read_root(source, arguments=arguments), collision)
+
+
+def checked_collision(collision: str) -> str:
+    """Return one of `COLLISION`."""
+    if collision not in COLLISION:
+        raise ShapeError(f"collision={collision!r}, expected one of {', '.join(map(repr, COLLISION))}")
+    return collision
+
+
+def described(file: Path, root: Element, collision: str) -> Description:
+    """Return what the root element of a URDF says."""
+    checked_collision(collision)
     top = Place(root, str(file))
-    links = tuple(_link(place) for place in top.children("link"))
+    links = tuple(_link(place, collision == "visual") for place in top.children("link"))
     joints = tuple(_joint(place) for place in top.children("joint"))
     if not links:
         raise ParseError(f"{file} has no links")
@@ -135,8 +161,11 @@ def read_urdf(path: str | os.PathLike[str]) -> Description:
     return Description(file, root.get("name", ""), links, joints)
 
 
-def _link(place: Place) -> Link:
-    return Link(place.text("name"), tuple(_geometry(each) for each in place.children("collision")))
+def _link(place: Place, visual: bool) -> Link:
+    own, drawn = list(place.children("collision")), list(place.children("visual"))
+    if visual:
+        own = own or drawn
+    return Link(place.text("name"), tuple(_geometry(each) for each in own), bool(drawn) and not own)
 
 
 def _geometry(place: Place) -> Geometry:
@@ -313,7 +342,10 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
         where = f"{file}, joint {joint.name!r}: it mimics {joint.mimic.joint!r}"
         follows = joints.get(joint.mimic.joint)
         if follows is None:
-            raise ParseError(f"{where}, which is no joint of the file")
+            raise ParseError(
+                f"{where}, which is no joint of the file: correct the name, or take the <mimic> out, and the joint has "
+                "a number of its own"
+            )
         if follows.name in seen:
             raise ParseError(f"{where}, which mimics it in turn")
         for each in (joint, follows):

@@ -21,7 +21,7 @@ from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.robot.boxes import between_boxes
 from gjk3d.robot.capsules import NO_CAPSULE, between_capsules
-from gjk3d.robot.kinematics import Chain, along, link_poses
+from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
@@ -193,39 +193,25 @@ def hit_at(
 
 
 @entry
-def first_hits(
-    q0: Array2, q1: Array2, steps: Ints1, begin: Ints1, parent: Ints1, kind: Ints1, axis: Array2, origin: Array3,
-    source: Ints1, multiplier: Array1, offset: Array1, link: Ints1, local: Array2, ints: Ints1, floats: Array1,
-    starts: Ints2, pairs: Ints2, subs: Ints2, order: Ints1, margins: Array1, axes: Array2, matrix: Array2,
-    links: Array3, rows: Array2, balls: Array2, stamp: Ints1, simplex: Array2, q: Array1, at: Ints1, which: Ints1,
-    start: int, stop: int,
+def hit_of_one(
+    q: Array1, parent: Ints1, kind: Ints1, axis: Array2, origin: Array3, source: Ints1, multiplier: Array1,
+    offset: Array1, link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
+    order: Ints1, margins: Array1, axes: Array2, matrix: Array2, links: Array3, rows: Array2, balls: Array2,
+    stamp: Ints1, simplex: Array2, told: Ints1,
 ) -> None:  # fmt: skip
-    """Write for each edge the first of its samples that is not free, and a pair closer than its margin there.
+    """Write what `hit_at` tells of a configuration, or `REFUSED` where it is not finite; told is (1,).
 
-    Edge e is a straight line from q0[e] to q1[e] with steps[e] + 1 samples; a configuration alone is one of no steps.
-    They are asked in their order from number begin[e] on: to know the first that hits, those before it must be asked
-    in any order, and none behind it. ``which`` is `FREE`, and ``at`` behind the last, where all are free; `UNSURE`
-    where GJK alone cannot tell; `REFUSED` where q0[e] is not finite. Rows of ``axes`` are of the pairs, then of
-    sub-pairs.
+    Rows of ``axes`` are of the pairs, then of sub-pairs.
     """
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     layout = Layout(link, local, ints, floats, starts, pairs, subs)
     frames = Frames(matrix, links, rows, balls, stamp)
     stamp[:] = -1
-    now = plain(0)
-    for e in range(start, stop):
-        at[e], which[e] = steps[e] + 1, FREE
-        for c in range(q.shape[0]):
-            if q0[e, c] - q0[e, c] != 0.0:
-                which[e] = REFUSED
-        for s in range(begin[e], steps[e] + 1):
-            if which[e] != FREE:
-                break
-            along(q0[e], q1[e], s / steps[e] if s > 0 else 0.0, q)
-            now += 1
-            told = hit_at(chain, layout, frames, now, q, order, margins, axes, simplex)
-            if told != FREE:
-                at[e], which[e] = s, told
+    for c in range(q.shape[0]):
+        if q[c] - q[c] != 0.0:
+            told[0] = REFUSED
+            return
+    told[0] = hit_at(chain, layout, frames, plain(0), q, order, margins, axes, simplex)
 
 
 @entry

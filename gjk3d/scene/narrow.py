@@ -75,7 +75,7 @@ class Narrow:
         self.workers = workers
         self.which_a, self.which_b = mine.which, theirs.which
         self.shift = 0  #: of the other scene's pose rows
-        self.pairs, self.rows = mine.pairs, mine.rows
+        self.pairs, self.rows, self.boxes = mine.pairs, mine.rows, mine.tree.boxes
         if not candidates.within_one:
             self.pairs = mine.joined(theirs)
             self.shift = len(mine.rows)
@@ -127,7 +127,7 @@ class Narrow:
         which, apart = self._meshes_apart(pairs, which, max(margin, 0.0))
         if len(apart):
             yield apart, np.zeros(len(apart), dtype=bool)
-        for a, b, some, rows in self._by_shapes(pairs, which):
+        for a, b, some, rows in self.by_shapes(pairs, which):
             way = way_of(a, b)
             yield some, way.collide(a, b, rows, margin)
 
@@ -152,7 +152,7 @@ class Narrow:
         apart[both] = told
         return which[apart == 0], which[apart != 0]
 
-    def _by_shapes(self, pairs: Ints, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
+    def by_shapes(self, pairs: Ints, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield two shapes, those of the pairs that are of these two, and their poses."""
         shapes, table = self.table(pairs)
         return self.pairs._by_shapes(shapes, table, self.rows, which)
@@ -167,7 +167,7 @@ class Narrow:
         answers = Answers(pairs, np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), np.int64))
         convex = self._convex_distances(pairs[~mixed], max_distance)
         answers.out[~mixed], answers.flags[~mixed] = convex.out, convex.flags
-        for a, b, some, rows in self._by_shapes(pairs, np.flatnonzero(mixed)):
+        for a, b, some, rows in self.by_shapes(pairs, np.flatnonzero(mixed)):
             answers.out[some], answers.flags[some] = _solved(a, b, rows, max_distance)
         return answers
 
@@ -202,12 +202,6 @@ class Narrow:
             fresh = self.distances(answers.pairs[again], max(within, 0.0))
             answers.out[again], answers.flags[again] = fresh.out, fresh.flags
         return answers
-
-    def one_by_one(self, answers: Answers) -> Iterator[tuple[Any, Any, Array, Array, Array]]:
-        """Yield two shapes, their pose rows and their numbers, pair by pair."""
-        shapes = self.shapes(answers.pairs).tolist()
-        for (i, j), (a, b), out in zip(shapes, answers.pairs.tolist(), answers.out, strict=True):
-            yield self.pairs.shapes[i], self.pairs.shapes[j], self.rows[a], self.rows[b + self.shift], out
 
     def result(self, answers: Answers, max_distance: float) -> PairDistance:
         """Return answers as a result whose rows know their shapes and poses."""
@@ -307,7 +301,7 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
         return Contact(
             result, *patch_points(narrow.pairs, shapes, table, narrow.rows, answers.out, within, most, narrow.workers)
         )
-    from gjk3d.bodies.contact import meeting_points  # loaded where there is a mesh or the like
+    from gjk3d.bodies.contact import contact_points  # loaded where there is a mesh or the like
 
     count = np.zeros(len(answers), dtype=np.int64)
     shapes, table = narrow.table(answers.pairs[~mixed])
@@ -315,10 +309,12 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
         narrow.pairs, shapes, table, narrow.rows, answers.out[~mixed], within, most, narrow.workers
     )
     others = [
-        meeting_points(a, b, row_a, row_b, out, within, most)
-        for a, b, row_a, row_b, out in narrow.one_by_one(answers[mixed])
+        touching._replace(which=which[touching.which])
+        for a, b, which, rows in narrow.by_shapes(answers.pairs, np.flatnonzero(mixed))
+        for touching in contact_points(a, b, rows, answers.out[which], within, most)
     ]
-    own, count[mixed], ways = padded(others, most)
+    every, counts, ways = padded(others, len(answers), most)
+    own, count[mixed], ways = every[mixed], counts[mixed], ways[mixed]
     columns = max(some.shape[1], own.shape[1])
     points, normals = np.full((len(count), columns, manifold.POINT), np.nan), np.full((len(count), columns, 3), np.nan)
     points[~mixed, : some.shape[1]], points[mixed, : own.shape[1]] = some, own

@@ -46,7 +46,9 @@ def both_held(one: Any, other: Any) -> Iterator[None]:
         yield
 
 
+_NONE = np.zeros(0, dtype=np.int64)
 MOST_GROUPS = 62  #: bits that are free in an int64
+_FEW = 64  #: slots are kept one by one up to here
 _SPARE = 64  #: shapes that are kept though no object has them, and as many as there are objects
 _SPARE_BODIES = 8  #: removals of bodies until such are looked for: clouds that come and go are large
 
@@ -63,12 +65,15 @@ class Objects:
         "_guest",
         "_joined",
         "_keys",
+        "_listed",
         "_moved",
         "_ranks",
         "_room",
+        "_swept",
         "_table",
         "_visitor",
         "allowed",
+        "births",
         "bits",
         "groups",
         "names",
@@ -80,6 +85,7 @@ class Objects:
         "slots",
         "starts",
         "tree",
+        "version",
         "which",
         "wild",
     )  # fmt: skip
@@ -97,6 +103,8 @@ class Objects:
         self._free: list[int] = []
         self._fresh: dict[int, tuple[int, int, int]] = {}  #: slot -> number of its shape, group and mask
         self._moved: set[int] = set()
+        self._swept = _NONE  #: slots that have moved beside those, many at once
+        self._listed: tuple[int, list[str], Ints] = -1, [], _NONE  #: version, names, and their slots in it
         self._floors: Ints | None = None
         self._ranks: Ints | None = None
         self._keys: Ints | None = None
@@ -107,6 +115,8 @@ class Objects:
         self._both: tuple[SolidPairs, Ints] | None = None
         self._visitor: tuple[Collider | None, int] = None, -1  #: a shape by itself at a slot that is no leaf
         self._room = 0
+        self.version = 0  #: grows with each change but of a pose
+        self.births = np.zeros(0, dtype=np.int64)  #: by slot the version in which its object was added
         self.rows, self.which = np.zeros((0, WIDTH)), np.zeros(0, dtype=np.int64)
         self.bits, self.starts = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
         self.wild = np.zeros(0, dtype=np.int64)  #: 1 where the box is to be that of the ball
@@ -115,7 +125,7 @@ class Objects:
         if room <= self._room:
             return
         room = max(room, 2 * self._room, 16)
-        for name in ("rows", "which", "bits", "starts", "wild"):
+        for name in ("rows", "which", "bits", "starts", "wild", "births"):
             old = getattr(self, name)
             new = np.zeros((room, *old.shape[1:]), dtype=old.dtype)
             new[: self._room] = old
@@ -142,6 +152,8 @@ class Objects:
         self.slots[name] = slot
         self._fresh[slot] = self.shapes.setdefault(shape, len(self.shapes)), group, mask
         self._ranks = None
+        self.version += 1
+        self.births[slot] = self.version
 
     def put_many(self, names: Sequence[str], shapes: Sequence[Collider], rows: Array, group: int, mask: int) -> None:
         """Add objects, all checked."""
@@ -162,14 +174,32 @@ class Objects:
             self.planes.discard(slot)
             self._floors = None
         self._moved.discard(slot)
+        if len(self._swept):
+            self._swept = self._swept[self._swept != slot]
         self.allowed = {pair for pair in self.allowed if slot not in pair} if self.allowed else self.allowed
         self._free.append(slot)
         self._ranks = self._keys = None
+        self.version += 1
 
-    def move(self, slots: Any, rows: Array) -> None:
+    def find(self, names: Sequence[str]) -> Ints:
+        """Return the slots of objects, each named once; raise KeyError where one is not there.
+
+        Those asked for last, which are often those that move at each step, are kept.
+        """
+        version, listed, where = self._listed
+        if version != self.version or type(names) is not list or names != listed:
+            listed = distinct(names)
+            where = np.array([self.slots[name] for name in listed], dtype=np.int64)
+            self._listed = self.version, listed, where
+        return where
+
+    def move(self, slots: Ints, rows: Array) -> None:
         """Give objects new poses."""
         self.rows[slots] = rows
-        self._moved.update(slots)
+        if len(slots) < _FEW:
+            self._moved.update(slots.tolist())
+        else:
+            self._swept = np.union1d(self._swept, slots) if len(self._swept) else slots
 
     def moved(self, slot: int) -> None:
         """Take note that the row of an object holds a new pose."""
@@ -180,6 +210,7 @@ class Objects:
         i, j = sorted((self.slots[a], self.slots[b]))
         (self.allowed.add if allowed else self.allowed.discard)((i, j))
         self._keys = None
+        self.version += 1
 
     def bit(self, group: str) -> int:
         """Return the bit of a group, made when it is first named."""
@@ -194,14 +225,19 @@ class Objects:
     def settle(self) -> None:
         """Pack new shapes, and fit the boxes of what is new or has moved."""
         self._pack()
-        moved = self._moved.difference(self._fresh, self.planes) if self._moved else self._moved
+        slots = self._swept
+        if self._moved:
+            slots = np.union1d(slots, np.array(list(self._moved), dtype=np.int64))
         if self._fresh:
+            slots = slots[~np.isin(slots, list(self._fresh))]
             self._settle_fresh()
-        if moved:
-            slots = np.array(sorted(moved), dtype=np.int64)
+        if self.planes:
+            slots = slots[~np.isin(slots, list(self.planes))]
+        if len(slots):
             self.tree.move(slots, self._boxes(slots))
         self._fresh.clear()
         self._moved.clear()
+        self._swept = _NONE
 
     def settle_but_one(self) -> int:
         """Do as `settle` does, but for a single object that has moved; return its slot, -1 where there is none such.
@@ -209,12 +245,13 @@ class Objects:
         Its leaf is still to be moved, and then `placed` is to be called.
         """
         moved = self._moved
-        if len(moved) == 1 and not self._fresh and len(self.shapes) == len(self.pairs):
+        swept = len(self._swept)
+        if len(moved) == 1 and not swept and not self._fresh and len(self.shapes) == len(self.pairs):
             (slot,) = moved
             if slot not in self.planes:
                 self.tree.changed(1)
                 return slot
-        if moved or self._fresh or len(self.shapes) != len(self.pairs):
+        if moved or swept or self._fresh or len(self.shapes) != len(self.pairs):
             self.settle()
         return -1
 
@@ -271,7 +308,7 @@ class Objects:
             guest = self._guest = Objects()
             guest.put_many([""], [shape], row, ALL, ALL)
         else:
-            guest.move([0], row)
+            guest.move(np.zeros(1, dtype=np.int64), row)
         return guest
 
     def is_visitor(self, shape: Any) -> bool:

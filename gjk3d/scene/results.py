@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeV
 from gjk3d.query.contact import Contact
 from gjk3d.query.raycast import FIELDS, RayHit
 from gjk3d.results import Distance
+from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, N
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class ScenePairs(Generic[All, Row]):
     """
 
     __slots__ = ("_named", "_names", "_slots", "result")
+    _repr_mimebundle_ = shown
     result: All
 
     def __init__(self, slots: Ints, names: tuple[list[str], list[str]], result: All) -> None:
@@ -110,6 +112,9 @@ class Clearance(NamedTuple):
     distance: float = inf
     pair: NamePair | None = None
     result: Distance[float] | None = None
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        return shown(self)
 
 
 class SceneHit(RayHit[N]):

@@ -22,11 +22,13 @@ from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.candidates import Candidates
+from gjk3d.scene.memory import Memory
 from gjk3d.scene.narrow import Answers, Narrow, nearest, patches
 from gjk3d.scene.objects import Objects, alone, both_held, check_name, check_new, distinct, pose_rows_of, put_pose
 from gjk3d.scene.quick import Quick
 from gjk3d.scene.rays import first_hit, first_hits
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
+from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
 
 Other = Union["Scene", Collider, str, None]
@@ -44,6 +46,16 @@ class Scene:
     Two of what has no end, half-spaces, planes and height fields without a bottom, never are. Objects may share a shape
     and what is made of it, as the tree of a mesh, which moving them leaves as it is. Threads may share a scene: one
     waits while another is in it.
+
+    Parameters
+    ----------
+    remember : bool
+        Whether `collisions`, `contacts`, `closest` and `clearance` of all pairs keep for the next step which boxes were
+        near, what proved two objects apart, and which faces their depth was between. Where things move little that
+        halves the time; of the k closest, where as many overlap. `collides` ends at the first hit, and keeps nothing.
+        The pairs are the same, distances and depths are within each other's bounds; where two answers are as good as
+        each other it may be the other one. The first step, questions of where nothing has moved since, and steps larger
+        than some twentieth of the objects are answered without. Copies remember nothing of the original.
 
     Examples
     --------
@@ -71,19 +83,26 @@ class Scene:
     >>> later.remove("right")
     >>> later.names, later.shape("left"), later.collisions()
     (['left', 'middle'], Sphere(radius=0.4), [('left', 'middle')])
+
+    A question that is to have the same bits, whatever was asked before, is one of a scene that forgets:
+
+    >>> plain = gk.Scene(remember=False)
     """
 
-    __slots__ = ("_lock", "_objects")
+    __slots__ = ("_lock", "_memory", "_objects")
     _objects: Objects
+    _memory: Memory | None
 
-    def __init__(self) -> None:
+    def __init__(self, *, remember: bool = True) -> None:
         self._objects, self._lock = Objects(), RLock()
+        self._memory = Memory() if remember else None
 
-    def __getstate__(self) -> Objects:
-        return self._objects
+    def __getstate__(self) -> tuple[Objects, bool]:
+        return self._objects, self._memory is not None
 
-    def __setstate__(self, state: Objects) -> None:
-        self._objects, self._lock = state, RLock()
+    def __setstate__(self, state: tuple[Objects, bool]) -> None:
+        self._objects, remember = state
+        self._memory, self._lock = Memory() if remember else None, RLock()
 
     # --- what is in it -------------------------------------------------------------------------------------------
 
@@ -211,12 +230,11 @@ class Scene:
         SceneError, PoseError
             Where one is not in the scene, or a pose is not rigid; the scene is as before.
         """
-        names = distinct(names)
-        slots = self._objects.slots
         try:
-            where = [slots[name] for name in names]
-        except KeyError:
-            where = [self._slot(name) for name in names]
+            where = self._objects.find(names)
+        except KeyError as unknown:
+            self._slot(unknown.args[0])
+            raise
         self._objects.move(where, pose_rows_of(poses, len(where), names, False))
 
     @alone
@@ -297,6 +315,8 @@ class Scene:
         """Return where an object is, (4, 4) float: the rotation after one polar step; see `remove` for ``name``."""
         return matrices(self._objects.rows[self._slot(name)])
 
+    _repr_mimebundle_ = shown
+
     def __repr__(self) -> str:
         return f"Scene of {len(self)} object{'' if len(self) == 1 else 's'}"
 
@@ -352,6 +372,9 @@ class Scene:
             if told is not None:
                 return told
             candidates, narrow = self._question(other, pose, workers)
+            memory = self._remembered(candidates, narrow, float(margin))
+            if memory is not None:
+                return named(memory.pairs[memory.collide(narrow, float(margin))], candidates.names)
             hits = [block[narrow.collide(block, float(margin))] for block in candidates.blocks(margin)]
             pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *hits])
             return named(pairs[_by_name(candidates, pairs)], candidates.names)
@@ -392,7 +415,7 @@ class Scene:
             if quick is not None and found is not None:
                 return found.pairs(quick.named(found))
             candidates, narrow = self._question(other, pose, workers)
-            answers = nearest(candidates, narrow, None if most is None else int(most), float(within))
+            answers = self._nearest(candidates, narrow, None if most is None else int(most), float(within))
             rank_a, rank_b = _ranks(candidates, answers.pairs)
             answers = answers[np.lexsort((rank_b, rank_a, answers.out[:, 0]))[:most]]
             answers = narrow.settled(answers, float(within))
@@ -448,9 +471,13 @@ class Scene:
         """
         check_patches(within, max_points)
         candidates, narrow = self._question(other, pose, workers)
-        parts = [narrow.distances_within(block, float(within)) for block in candidates.blocks(float(within))]
-        answers = Answers.joined(parts)
-        answers = answers[_by_name(candidates, answers.pairs)]
+        memory = self._remembered(candidates, narrow, float(within))
+        if memory is not None:
+            answers = memory.distances_within(narrow, float(within))
+        else:
+            parts = [narrow.distances_within(block, float(within)) for block in candidates.blocks(float(within))]
+            answers = Answers.joined(parts)
+            answers = answers[_by_name(candidates, answers.pairs)]
         most = None if max_points is None else int(max_points)
         found = patches(narrow, answers, float(within), most)
         return ScenePairs(answers.pairs, candidates.names, found)
@@ -529,6 +556,23 @@ class Scene:
             raise no_shape("other", other)
         candidates = Candidates(self._objects, theirs, only)
         return candidates, Narrow(candidates, workers)
+
+    def _remembered(self, candidates: Candidates, narrow: Narrow, within: float) -> Memory | None:
+        """Return the pairs of this scene within a distance as they are remembered; None where none are."""
+        memory = self._memory
+        if memory is None or candidates.only is not None or not candidates.within_one:
+            return None
+        return memory if memory.follow(candidates, narrow, within) else None
+
+    def _nearest(self, candidates: Candidates, narrow: Narrow, most: int | None, within: float) -> Answers:
+        """Return the nearest pairs as `nearest` does: those remembered, where these are sure to be all that count."""
+        memory = self._remembered(candidates, narrow, within if most is None else 0.0)
+        if memory is not None:  # what it leaves out is farther apart than 0, or than ``within``
+            near = memory.distances_within(narrow, max(within, 0.0) if most is None else 0.0)
+            near = near[near.out[:, 1] <= within]
+            if most is None or within <= 0.0 or np.count_nonzero(near.out[:, 0] < 0.0) >= most:
+                return near
+        return nearest(candidates, narrow, most, within)
 
     def _slot(self, name: Any) -> int:
         slot = self._objects.slots.get(name) if type(name) is str else None

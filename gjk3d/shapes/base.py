@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.frozen import Frozen
+from gjk3d.geometry.directions import direction_table
 from gjk3d.shapes import layout, measure, surfaces
 from gjk3d.shapes.arguments import factors3, number, points_of, rigid
 from gjk3d.shapes.ball import minimal_ball
@@ -68,19 +69,14 @@ class Shape(Frozen):
         kind_of, axis = symmetry(Part(kind, count, numbers, np.eye(3), np.zeros(3)))
         ints = np.array([kind, count, 0, polytope, kind_of], dtype=np.int64)
         slack = self._slack()
-        if count > CLIMB:
-            graph = self._graph()
-            if graph is not None:
-                ints[layout.PARTS] = graph.grid
-                ints = np.concatenate([ints, graph.start, graph.offsets, graph.neighbours])
-                numbers = np.concatenate([numbers, numbers.reshape(3, -1).T.ravel()])
-                slack += graph.error
+        if count > SCAN:
+            points = np.ascontiguousarray(numbers.reshape(3, -1).T)
+            table = direction_table(points)
+            ints[layout.PARTS] = table.grid
+            ints = np.concatenate([ints, table.nodes])
+            numbers = np.concatenate([numbers, points[table.entries].ravel()])
         head = [self._rounding(), *center, core_reach(kind, numbers[: 3 * count or None]), slack, *axis]
         return ints, np.concatenate([np.array(head), numbers])
-
-    def _graph(self) -> Any:
-        """Return the edge graph of a hull, None where its support points are to be found by scanning."""
-        return None
 
     @property
     def _packed(self) -> tuple[Ints, Array]:
@@ -360,17 +356,12 @@ class Polytope(Shape):
 
         return self._cached("hull", lambda: build_hull(np.ascontiguousarray(self.vertices)))
 
-    def _graph(self) -> Any:
-        from gjk3d.geometry.graph import support_graph
-
-        return self._cached("graph", lambda: support_graph(self._hull()))
-
     def _gauss_map(self) -> tuple[Array, Array]:
         """Return unit face normals (f, 3), and edges (e, 9): direction, then the normals of the two faces they join.
 
         A flat shape has its edges' in-plane normals among the first, so that no arc is longer than a right angle.
         """
-        from gjk3d.geometry.graph import gauss_map
+        from gjk3d.geometry.gauss import gauss_map
 
         return self._cached("gauss", lambda: gauss_map(self._hull()))
 
@@ -409,7 +400,7 @@ class Polytope(Shape):
         return oriented_box(hull.vertices, hull.faces)
 
 
-CLIMB = 48  #: vertices from which climbing a hull is faster than scanning it
+SCAN = 48  #: vertices up to which scanning them all is faster than a table of directions
 
 
 class Curved(Shape):

@@ -199,9 +199,14 @@ def _with_ball(term: Term, radius: float) -> Term:
 
 def flattened(terms: list[Term], radius: float, what: str) -> Composed:
     """Return the hull of sums of parts, grown by a radius; raise where they are too many."""
+    check_count(terms, what)
+    return Composed._from_terms(terms, number(radius, f"{what}: radius", zero=True))
+
+
+def check_count(terms: list[Term], what: str) -> None:
+    """Raise where terms have too many parts."""
     parts = sum(map(len, terms))
     if parts > MOST_PARTS:
         raise ShapeError(
             f"{what}: {parts} parts, at most {MOST_PARTS} are taken; a gjk3d.ConvexHull of the vertices may do instead"
         )
-    return Composed._from_terms(terms, number(radius, f"{what}: radius", zero=True))

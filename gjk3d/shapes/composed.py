@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.layout import in_range
 from gjk3d.shapes.measure import Measures, measured
-from gjk3d.shapes.terms import Part, Term, common_symmetry, core_reach, corners
+from gjk3d.shapes.terms import Part, Term, about_middle, common_symmetry, core_reach, corners, hull_middle, length
 from gjk3d.typing import Array, Ints
 
 
@@ -60,26 +62,20 @@ class Composed(Shape):
 
     @classmethod
     def _from_terms(cls, terms: list[Term], radius: float) -> Composed:
-        """Build from terms: a table row a part (term, kind, vertex count, size), and its placement and numbers."""
-        table, numbers = [], []
-        functions: list[Any] = []
-        for index, term in enumerate(terms):
-            for part in term:
-                count = part.vertices
-                if part.kind == layout.SUPPORT:
-                    count = len(functions)
-                    functions.append(function_at(part.vertices))
-                table.append((index, part.kind, count, len(part.numbers)))
-                numbers += [part.matrix.ravel(), part.offset, part.numbers]
-        largest = [float(np.abs(p.matrix).max()) * float(np.abs(p.numbers).max(initial=0.0)) for t in terms for p in t]
-        offsets = [float(np.abs(part.offset).max()) for term in terms for part in term]
-        in_range(np.array([*largest, *offsets]), "a composed shape")
-        return cls._made(
-            _table=np.array(table, dtype=np.int64),
-            _numbers=np.concatenate(numbers) + 0.0,
-            _radius=float(radius),
-            _functions=tuple(functions),
-        )
+        table, functions, numbers = _laid_out(terms)
+        return cls._made(_table=table, _numbers=numbers, _radius=float(radius), _functions=functions)
+
+    @classmethod
+    def _each_from_terms(cls, terms: list[Term], radii: Array) -> list[Composed]:
+        """Build as many as there are radii from terms that are stacks of so many, and pack them."""
+        table, functions, numbers = _laid_out(terms)
+        ints, floats = _packed(terms, table, radii)
+        out = []
+        for own, radius, row in zip(numbers, radii.tolist(), floats, strict=True):
+            made = cls._made(_table=table, _numbers=own, _radius=radius, _functions=functions)
+            made._cache["packed"] = ints, row
+            out.append(made)
+        return out
 
     def __repr__(self) -> str:
         names = ("point", "segment", "box", "hull", "cylinder", "cone", "ellipsoid", "", "mapping")
@@ -107,30 +103,7 @@ class Composed(Shape):
         return self._radius
 
     def _pack(self) -> tuple[Ints, Array]:
-        terms = self._terms()
-        centers = np.array([np.sum([part.offset for part in term], axis=0) for term in terms])
-        center = centers.mean(axis=0)
-        kind_of, axis = common_symmetry(terms)
-        ints = [layout.COMPOSED, 0, sum(map(len, terms)), int((self._table[:, 1] <= layout.HULL).all()), kind_of]
-        floats: list[Array] = []
-        at = layout.FLOAT_HEAD
-        rho = 0.0
-        for index, term in enumerate(terms):
-            reach = float(np.linalg.norm(centers[index] - center))
-            for i, part in enumerate(term):
-                # the centre is taken out of the first part, and the others' offsets are gathered there
-                offset = centers[index] - center if i == 0 else np.zeros(3)
-                ints += [index, part.kind, part.vertices, at + layout.PLACEMENT, at]
-                floats += [part.matrix.ravel(), offset, part.numbers]
-                at += layout.PLACEMENT + len(part.numbers)
-                reach += float(np.linalg.norm(part.matrix, 2)) * core_reach(part.kind, part.numbers)
-            rho = max(rho, reach)
-        rho *= 1.0 + 1e-14
-        largest = float(np.abs([part.offset for term in terms for part in term]).max()) + rho
-        # every part adds a few roundings of a matrix product to the support value
-        slack = 16.0 * UNIT_ROUNDOFF * len(self._table) * (rho + min(largest, 4.0 * rho))
-        head = np.array([self._radius, *center, rho, slack, *axis])
-        return np.array(ints, dtype=np.int64), np.concatenate([head, *floats])
+        return _packed(self._terms(), self._table, np.asarray(self._radius))
 
     @property
     def volume(self) -> float:
@@ -192,6 +165,61 @@ class Composed(Shape):
     def _bare_measures(self) -> Measures:
         """Measure the core of several parts, some of them curved."""
         return self._cached("measures", lambda: measured(Composed._from_terms(self._terms(), 0.0).support))
+
+
+def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
+    """Return a table row a part (term, kind, vertex count, size), users' functions, and all placements and numbers."""
+    table, numbers = [], []
+    functions: list[Any] = []
+    rows = terms[0][0].offset.shape[:-1]
+    for index, term in enumerate(terms):
+        for part in term:
+            count = part.vertices
+            if part.kind == layout.SUPPORT:
+                count = len(functions)
+                functions.append(function_at(part.vertices))
+            table.append((index, part.kind, count, part.numbers.shape[-1]))
+            numbers += [part.matrix.reshape(*part.matrix.shape[:-2], 9), part.offset, part.numbers]
+    largest = [float(np.abs(p.matrix).max()) * float(np.abs(p.numbers).max(initial=0.0)) for t in terms for p in t]
+    offsets = [float(np.abs(part.offset).max()) for term in terms for part in term]
+    in_range(np.array([*largest, *offsets]), "a composed shape")
+    return np.array(table, dtype=np.int64), tuple(functions), _joined(numbers, rows)
+
+
+def _joined(numbers: list[Array], rows: tuple[int, ...]) -> Array:
+    """Return numbers behind each other, those that all rows share in each; no zero is negative."""
+    return np.concatenate([np.broadcast_to(x, (*rows, x.shape[-1])) for x in numbers], axis=-1) + 0.0
+
+
+def _packed(terms: list[Term], table: Ints, radius: Array) -> tuple[Ints, Array]:
+    """Return terms as the kernels take them; of stacks a row of floats each."""
+    centers = np.array([reduce(add, [part.offset for part in term]) for term in terms])
+    middles = np.array([reduce(add, [part.offset + hull_middle(part) for part in term]) for term in terms])
+    center = middles.mean(axis=0)
+    kind_of, axis = common_symmetry(terms)
+    ints = [layout.COMPOSED, 0, sum(map(len, terms)), int((table[:, 1] <= layout.HULL).all()), kind_of]
+    floats: list[Array] = []
+    at = layout.FLOAT_HEAD
+    rho = stored = np.zeros(radius.shape)
+    for index, term in enumerate(terms):
+        reach, far = length(middles[index] - center), length(centers[index] - center)
+        for i, part in enumerate(term):
+            # the centre is taken out of the first part, and the others' offsets are gathered there
+            offset = centers[index] - center if i == 0 else np.zeros(3)
+            ints += [index, part.kind, part.vertices, at + layout.PLACEMENT, at]
+            floats += [part.matrix.reshape(*part.matrix.shape[:-2], 9), offset, part.numbers]
+            at += layout.PLACEMENT + part.numbers.shape[-1]
+            stretch = np.linalg.norm(part.matrix, 2, axis=(-2, -1))
+            far = far + stretch * core_reach(part.kind, part.numbers)
+            reach = reach + stretch * core_reach(part.kind, about_middle(part))
+        rho, stored = np.maximum(rho, reach), np.maximum(stored, far)
+    rho = rho * (1.0 + 1e-14)
+    offsets = [np.abs(part.offset).max(axis=-1) for term in terms for part in term]
+    largest = reduce(np.maximum, offsets) + stored
+    # every part adds a few roundings of a matrix product to the support value
+    slack = 16.0 * UNIT_ROUNDOFF * len(table) * (stored + np.minimum(largest, 4.0 * stored))
+    head = [radius[..., None], center, rho[..., None], slack[..., None], axis]
+    return np.array(ints, dtype=np.int64), _joined([*head, *floats], radius.shape)
 
 
 #: points of which a composed polytope's vertices are found

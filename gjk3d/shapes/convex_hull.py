@@ -1,4 +1,4 @@
-"""The convex hull of points, by scipy; its support is a scan of the extreme vertices."""
+"""The convex hull of points, by scipy; its support is a scan of the extreme vertices that are in question."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.errors import ShapeError
+from gjk3d.geometry.directions import COUNT_BITS
 from gjk3d.geometry.hulls import build_hull
 from gjk3d.geometry.polygon import face_loops
 from gjk3d.geometry.vec3 import Vec3
@@ -15,6 +16,9 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import rows
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.typing import Array, Ints, RowsLike
+
+_COUNTS = (1 << COUNT_BITS) - 1
+_LEAST, _GREATEST = 1e-290, 1e290  #: of a direction's components, whose inverses are numbers
 
 
 @kernel
@@ -36,8 +40,8 @@ def support_hull(f: Array, n: int, d: Vec3) -> Vec3:
 
 
 @kernel
-def cell_of(d: Vec3, grid: int) -> int:
-    """Return the cell of the cube map that a direction passes through; see `gjk3d.geometry.graph.cell_directions`."""
+def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
+    """Return what `support_hull` does, of a hull with a table of directions; see `gjk3d.geometry.directions`."""
     ax, ay, az = abs(d[0]), abs(d[1]), abs(d[2])
     if ax >= ay and ax >= az:
         side, m, u, v = (0 if d[0] > 0.0 else 1), ax, d[1], d[2]
@@ -45,44 +49,25 @@ def cell_of(d: Vec3, grid: int) -> int:
         side, m, u, v = (2 if d[1] > 0.0 else 3), ay, d[2], d[0]
     else:
         side, m, u, v = (4 if d[2] > 0.0 else 5), az, d[0], d[1]
-    if not m > 0.0:
-        return 0
+    if not (_LEAST < m < _GREATEST and abs(u) <= m and abs(v) <= m):  # zero, NaN and their like
+        return support_hull(f, n, d)
     half = 0.5 * grid / m
-    i = min(int((u + m) * half), grid - 1)
-    j = min(int((v + m) * half), grid - 1)
-    return (side * grid + i) * grid + j
-
-
-@kernel
-def climb_hull(graph: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
-    """Return a vertex none of whose neighbours is farther along d, of a hull with its graph; see `layout`.
-
-    Neighbours are compared by the edge between, whose rounding is that of a short vector.
-    """
-    cells = 6 * grid * grid
-    start = graph[:cells]
-    offsets = graph[cells : cells + n + 1]
-    neighbours = graph[cells + n + 1 :]
-    v = f[3 * n : 6 * n].reshape(n, 3)
-    at = start[cell_of(d, grid)]
-    x, y, z = v[at, 0], v[at, 1], v[at, 2]
-    for _ in range(n):
-        best = -1
-        most = 0.0
-        bx, by, bz = x, y, z
-        for k in range(offsets[at], offsets[at + 1]):
-            j = neighbours[k]
-            vx, vy, vz = v[j, 0], v[j, 1], v[j, 2]
-            s = (vx - x) * d[0] + (vy - y) * d[1] + (vz - z) * d[2]
-            if s > most:
-                most = s
-                best = j
-                bx, by, bz = vx, vy, vz
-        if best < 0:
-            break
-        at = best
-        x, y, z = bx, by, bz
-    return (x, y, z)
+    x, y = (u + m) * half, (v + m) * half
+    i, j = min(int(x), grid - 1), min(int(y), grid - 1)
+    node = nodes[(side * grid + i) * grid + j]
+    while node >= 0:
+        x, y = 2.0 * (x - i), 2.0 * (y - j)
+        i, j = 1 if x >= 1.0 else 0, 1 if y >= 1.0 else 0
+        node = nodes[node + 2 * i + j]
+    at = best = 3 * (n + (~node >> COUNT_BITS))
+    most = f[at] * d[0] + f[at + 1] * d[1] + f[at + 2] * d[2]
+    for _ in range(1, ~node & _COUNTS):
+        at += 3
+        s = f[at] * d[0] + f[at + 1] * d[1] + f[at + 2] * d[2]
+        if s > most:
+            most = s
+            best = at
+    return (f[best], f[best + 1], f[best + 2])
 
 
 def vertex_core(vertices: Array) -> tuple[int, Any, Any]:

@@ -3,12 +3,12 @@
 ints:   kind, vertex count, part count, is-polytope, symmetry, then
         of a composed shape 5 ints a part: term, kind, vertex count, offset of its numbers, offset of its placement
         of a user's support mapping the vertex count is the function's address
-        of a large hull, whose part count is the grid of its cube map: the map's vertices (6 grid^2), for each vertex
-        where its neighbours begin (k + 1), and the neighbours; see `gjk3d.geometry.graph`
+        of a large hull, whose part count is the grid of its table of directions: the table's nodes, see
+        `gjk3d.geometry.directions`
 floats: radius, core centre (3), rho, slack, axis (3), then the numbers of the core
         rho bounds the distance of the core from its centre; slack bounds by how much the stored core may differ from
         the shape meant; axis is the unit direction of the line through its centre that it is a solid of revolution of;
-        a large hull has its vertices twice, by coordinate and by vertex
+        a large hull has behind its vertices, all x, all y, all z, the entries of its table, point by point
 
 A core's numbers are relative to its centre. Offsets count from the shape's own first float, so shapes can lie behind
 each other.
@@ -53,7 +53,7 @@ def in_range(values: Array, what: str) -> None:
 
 def order(ints: Ints, floats: Array) -> tuple[bytes, bytes]:
     """Return what shapes are ordered by: bytes that compare as the numbers do, so that scaling by 2 keeps the order."""
-    if ints[KIND] == HULL:  # its vertices say all; a graph and a copy follow from them
+    if ints[KIND] == HULL:  # its vertices say all; a table follows from them
         ints, floats = ints[:INT_HEAD], floats[: FLOAT_HEAD + 3 * ints[VERTICES]]
     bits = (floats + 0.0).view(np.uint64)
     negative = bits >> np.uint64(63) == 1

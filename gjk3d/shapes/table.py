@@ -17,7 +17,7 @@ from gjk3d.shapes.capsule import Capsule
 from gjk3d.shapes.combined import Rounded
 from gjk3d.shapes.composed import Composed, place, pull_back
 from gjk3d.shapes.cone import Cone, support_cone
-from gjk3d.shapes.convex_hull import ConvexHull, climb_hull, support_hull
+from gjk3d.shapes.convex_hull import ConvexHull, look_up, support_hull
 from gjk3d.shapes.cylinder import Cylinder, support_cylinder
 from gjk3d.shapes.ellipsoid import Ellipsoid, support_ellipsoid
 from gjk3d.shapes.halfspace import Halfspace, Plane
@@ -109,7 +109,7 @@ def support(core: Core, d: Vec3) -> Vec3:
     q, f = core
     kind = q[_KIND]
     if kind == _HULL and q[_PARTS] > 0:
-        return climb_hull(q[_INT_HEAD:], f[_HEAD:], q[_VERTICES], q[_PARTS], d)
+        return look_up(q[_INT_HEAD:], f[_HEAD:], q[_VERTICES], q[_PARTS], d)
     if kind == _COMPOSED:
         return support_composed(core, d)
     return support_primitive(kind, q[_VERTICES], f[_HEAD:], d)

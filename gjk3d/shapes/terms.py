@@ -1,4 +1,7 @@
-"""Terms: the core of a composed shape is the hull of terms, each a sum of affinely placed primitives."""
+"""Terms: the core of a composed shape is the hull of terms, each a sum of affinely placed primitives.
+
+Numbers, matrices and offsets may be stacks with one row a shape, where shapes differ in nothing else.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,16 @@ class Part(NamedTuple):
 
 
 Term = list[Part]
+
+
+def turned(matrix: Array, v: Array) -> Array:
+    """Return the product of a matrix and a vector, or of stacks of these."""
+    return np.asarray((matrix @ v[..., None])[..., 0])
+
+
+def length(v: Array) -> Array:
+    """Return the length of a vector, or of each of a stack, to the same bits."""
+    return np.asarray(np.sqrt(v[..., None, :] @ v[..., :, None])[..., 0, 0])
 
 
 def corners(part: Part) -> Array:
@@ -72,7 +85,7 @@ def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[
     return [
         [
             part._replace(
-                matrix=rotation @ part.matrix, offset=rotation @ part.offset + (translation if i == 0 else zero)
+                matrix=rotation @ part.matrix, offset=turned(rotation, part.offset) + (translation if i == 0 else zero)
             )
             for i, part in enumerate(term)
         ]
@@ -80,19 +93,41 @@ def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[
     ]
 
 
-def core_reach(kind: int, numbers: Array) -> float:
+def core_reach(kind: int, numbers: Array) -> Array:
     """Bound the distance of a primitive core from its centre, rounded up."""
     if kind == layout.POINT:
-        return 0.0
+        return np.zeros(numbers.shape[:-1])
     if kind == layout.HULL:
-        reach = float(np.sqrt((numbers.reshape(3, -1) ** 2).sum(axis=0).max()))
+        reach = np.sqrt((_vertices(numbers) ** 2).sum(axis=-2).max(axis=-1))
     elif kind == layout.ELLIPSOID:
-        reach = float(np.max(numbers))
+        reach = np.max(numbers, axis=-1)
     elif kind == layout.SUPPORT:
-        reach = float(numbers[3])
+        reach = numbers[..., 3]
     else:  # segment: half vector; box: half extents; cylinder and cone: radius, half height
-        reach = float(np.sqrt((numbers**2).sum()))
-    return reach * (1.0 + 1e-15)
+        reach = np.sqrt((numbers**2).sum(axis=-1))
+    return np.asarray(reach * (1.0 + 1e-15))
+
+
+def about_middle(part: Part) -> Array:
+    """Return the numbers of a part's core about its middle, which those of vertices need not be."""
+    if part.kind != layout.HULL:
+        return part.numbers
+    vertices = _vertices(part.numbers)
+    return np.asarray((vertices - _middle(vertices)[..., None]).reshape(part.numbers.shape))
+
+
+def hull_middle(part: Part) -> Array:
+    """Return how far the middle of a part is from its offset; see `vertex_core`."""
+    return turned(part.matrix, _middle(_vertices(part.numbers))) if part.kind == layout.HULL else np.zeros(3)
+
+
+def _vertices(numbers: Array) -> Array:
+    return numbers.reshape(*numbers.shape[:-1], 3, -1)
+
+
+def _middle(vertices: Array) -> Array:
+    low, high = vertices.min(axis=-1), vertices.max(axis=-1)
+    return np.asarray(low + (high - low) / 2)
 
 
 def symmetry(part: Part) -> tuple[int, Array]:
@@ -102,12 +137,12 @@ def symmetry(part: Part) -> tuple[int, Array]:
     if part.kind in (layout.POINT, layout.SEGMENT) or (part.kind == layout.HULL and part.vertices <= 2):
         ends = m @ (n.reshape(3, -1) if part.kind == layout.HULL else n.reshape(3, 1) if len(n) else np.zeros((3, 1)))
         far = ends[:, np.linalg.norm(ends, axis=0).argmax()]
-        length = float(np.linalg.norm(far))
-        if length == 0.0:
+        long = float(np.linalg.norm(far))
+        if long == 0.0:
             return layout.BALL, np.zeros(3)
-        axis = far / length
+        axis = far / long
         off = np.linalg.norm(np.cross(axis, ends, axisa=0, axisb=0), axis=1).max()
-        return (layout.REVOLVED, axis) if off <= _ALIKE * length else none
+        return (layout.REVOLVED, axis) if off <= _ALIKE * long else none
     if part.kind in (layout.CYLINDER, layout.CONE, layout.ELLIPSOID):
         # the images of the half axes: at right angles, and two of one length
         radii = n if part.kind == layout.ELLIPSOID else np.array([n[0], n[0], 2.0 * n[0]])

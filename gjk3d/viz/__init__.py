@@ -14,10 +14,21 @@ if TYPE_CHECKING:
     from gjk3d.viz.manipulator import drag
     from gjk3d.viz.motions import motion
     from gjk3d.viz.page import write_html
-    from gjk3d.viz.picture import plot, show, to_pyvista
+    from gjk3d.viz.picture import plot, plotter, show, to_pyvista
     from gjk3d.viz.rendering import check_rendering
 
-__all__ = ["check_rendering", "drag", "explain", "motion", "plot", "show", "sliders", "to_pyvista", "write_html"]
+__all__ = [
+    "check_rendering",
+    "drag",
+    "explain",
+    "motion",
+    "plot",
+    "plotter",
+    "show",
+    "sliders",
+    "to_pyvista",
+    "write_html",
+]
 
 _HOME = {
     "check_rendering": "rendering",
@@ -25,6 +36,7 @@ _HOME = {
     "explain": "explanation",
     "motion": "motions",
     "plot": "picture",
+    "plotter": "picture",
     "show": "picture",
     "sliders": "joint_sliders",
     "to_pyvista": "picture",

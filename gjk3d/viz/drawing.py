@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.typing import Array, Ints
+from gjk3d.viz import triangles
 
 #: Orange and bluish green of Okabe and Ito, which all kinds of colour vision tell apart; so do those below.
 COLORS = ("#E69F00", "#009E73")
@@ -65,6 +66,7 @@ class Item:
     framed: bool = True  #: whether it has to be in the picture
     outline: bool = True  #: of a body
     name: str = ""
+    copies: int = 1  #: equal bodies, one after another in vertices and faces
 
 
 class Label(NamedTuple):
@@ -123,6 +125,26 @@ class Drawing:
         """Add signs, each of vertices and faces, that show through everything."""
         for vertices, faces in solids:
             self.body(vertices, faces, color, look=MARK, **more)
+
+    def balls(self, points: Any, radius: float, color: str, resolution: int = 40, **more: Any) -> None:
+        """Add signs that are balls of one size, at (k, 3) points."""
+        copies = np.size(points) // 3
+        if copies:
+            self.marks([triangles.ball(points, radius, resolution)], color, copies=copies, **more)
+
+    def rods(self, starts: Any, ends: Any, radius: float, color: str, resolution: int = 32, **more: Any) -> None:
+        """Add signs that are round bars from (k, 3) points to others; those of no length are left out."""
+        starts, ends = np.reshape(starts, (-1, 3)), np.reshape(ends, (-1, 3))
+        long = (starts != ends).any(axis=1)
+        if long.any():
+            solid = triangles.rod(starts[long], ends[long], radius, resolution)
+            self.marks([solid], color, copies=int(long.sum()), **more)
+
+    def arrows(self, starts: Any, ways: Any, length: float, thickness: float, color: str, **more: Any) -> None:
+        """Add arrows from (k, 3) points along unit vectors; the thickness is half the shaft's."""
+        copies = np.size(starts) // 3
+        if copies:
+            self.marks(triangles.arrow(starts, ways, length, thickness), color, copies=copies, **more)
 
     def lines(self, ends: Any, color: str, **more: Any) -> None:
         """Add segments, (k, 2, 3) float."""

@@ -19,6 +19,7 @@ from gjk3d.viz.layout import camera_of
 from gjk3d.viz.paint import add_items, aim, bring_to_front, panel_of
 from gjk3d.viz.picture import has_no_window, new_plotter, save_start
 from gjk3d.viz.rendering import check_rendering
+from gjk3d.viz.words import write_line
 
 if TYPE_CHECKING:
     import pyvista
@@ -84,10 +85,7 @@ class Slid:
         for actor in self._signs:
             actor.visibility = known
         self.plotter.subplot(*self._panel)
-        self.plotter.add_text(
-            words_for(self.state), position=(0.014, 0.95), viewport=True, font_size=12, render=False,
-            color=SEPARATION if self.state.pairs else INK, name="gjk3d line 0",
-        )  # fmt: skip
+        write_line(self.plotter, 0, words_for(self.state), 0.99, SEPARATION if self.state.pairs else INK)
 
     def _build(self, style: Style) -> None:
         """Draw links, attached objects and surroundings, each as actors of its own."""

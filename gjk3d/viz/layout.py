@@ -11,7 +11,7 @@ from gjk3d.results import Distance, Status
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import BODY, MODEL, Camera, Drawing, Item
-from gjk3d.viz.triangles import across, ball, rod, solid_surface
+from gjk3d.viz.triangles import across, ball, repeated, rod, solid_surface
 from gjk3d.wording import depth, told
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -67,9 +67,13 @@ def lay_out(result: Distance) -> Layout:
 
 
 def placed(vertices: Array, faces: Ints, pose: Array | None) -> Body:
-    """Move a surface to where it is in the world."""
-    points = vertices if pose is None else vertices @ np.asarray(pose)[:3, :3].T + np.asarray(pose)[:3, 3]
-    return Body(np.asarray(points, dtype=np.float64), np.asarray(faces, dtype=np.int64).reshape(-1, 3))
+    """Move a surface to where it is in the world, or to each of a stack of poses."""
+    points, faces = np.asarray(vertices, dtype=np.float64), np.asarray(faces, dtype=np.int64).reshape(-1, 3)
+    if pose is None:
+        return Body(points, faces)
+    poses = np.reshape(pose, (-1, 4, 4))
+    moved = points @ np.swapaxes(poses[:, :3, :3], 1, 2) + poses[:, None, :3, 3]
+    return Body(moved.reshape(-1, 3), repeated(faces, len(poses), len(points)))
 
 
 def plate(shape: Halfspace, pose: Array | None, center: Array, half: float) -> Body:
@@ -156,8 +160,9 @@ def thickened(items: list[Item], size: float) -> list[Item]:
     out = []
     for item in items:
         if item.look in (BODY, MODEL) and not len(item.faces):
-            first, last = item.vertices[0], item.vertices[-1]
-            thin = ball(first, 0.03 * size) if len(item.vertices) == 1 else rod(first, last, 0.015 * size)
+            every = item.vertices.reshape(item.copies, -1, 3)
+            first, last = every[:, 0], every[:, -1]
+            thin = ball(first, 0.03 * size) if every.shape[1] == 1 else rod(first, last, 0.015 * size)
             item = replace(item, vertices=thin[0], faces=thin[1], look=MODEL)
         out.append(item)
     return out

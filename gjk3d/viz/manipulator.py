@@ -22,6 +22,8 @@ from gjk3d.viz.layout import called, camera_of, proof, thickened, verdict
 from gjk3d.viz.paint import add_items, aim, bring_to_front, panel_of
 from gjk3d.viz.picture import has_no_window, new_plotter, save_start
 from gjk3d.viz.rendering import check_rendering
+from gjk3d.viz.words import LINE, write, write_line
+from gjk3d.wording import count
 
 if TYPE_CHECKING:
     import pyvista
@@ -84,6 +86,8 @@ class Dragged:
         self.pose_b = pose
         for actor in self._moved_with:
             actor.user_matrix = moved
+        if self._widget is not None:
+            self._widget.origin = self._middle()
         self._ask()
 
     def _ask(self) -> None:
@@ -110,16 +114,10 @@ class Dragged:
         self.plotter.subplot(*self._panel)
         words = [verdict(result).capitalize(), proof(result)]
         if len(touching):
-            words.append(f"{len(touching)} contact points")
+            words.append(count(len(touching), "contact point"))
+        top = 0.99
         for row, text in enumerate([*words, ""][:3]):
-            color = SEPARATION if over and row == 0 else INK
-            self._line(row, text, color)
-
-    def _line(self, row: int, text: str, color: Any) -> None:
-        self.plotter.add_text(
-            text, position=(0.014, 0.95 - 0.04 * row), viewport=True, font_size=14 - 2 * min(row, 1), color=color,
-            name=f"gjk3d line {row}", render=False,
-        )  # fmt: skip
+            top = write_line(self.plotter, row, text, top, SEPARATION if over and row == 0 else INK)
 
     def _build(self, opacity: float) -> None:
         """Draw both shapes, and what will be moved with every answer."""
@@ -135,7 +133,11 @@ class Dragged:
         whole = Drawing()
         for one in both:
             whole.take(one)
-        self._size, camera = whole.ball[1], camera_of(whole)
+        self._size, points = whole.ball[1], both[1].framed
+        self._center = (points.min(axis=0) + points.max(axis=0)) / 2.0
+        arrows = 0.6 * float(np.linalg.norm(np.ptp(points, axis=0))) * np.eye(3)
+        whole.dots(self._center + arrows, INK)  # not drawn: the arrows have to be in the picture too
+        camera = camera_of(whole)
         _, moving = (add_items(self.plotter, thickened(one.items, self._size), camera.eye) for one in both)
         self._grip, self._moved_with = moving[0], moving[1:]
 
@@ -158,20 +160,20 @@ class Dragged:
             bring_to_front(actor, translucent=False)
         aim(self.plotter, camera)
         kinds = f"A  {called(self._a)}   B  {called(self._b)}   {_HELP}"
-        self.plotter.add_text(kinds, position=(0.014, 0.016), viewport=True, font_size=11, color=INK, name="gjk3d key")
+        write(self.plotter, kinds, (0.014, 0.016), LINE, "gjk3d key")
         self._ask()
         self._grip.AddObserver("ModifiedEvent", self._follow)
 
-    def _hold(self, *_: Any) -> None:
-        """Put the arrows and rings round where B is now; pyvista leaves them where they began."""
+    def _middle(self) -> tuple[float, ...]:
+        """Return where the middle of B is, about which it turns."""
+        return tuple((np.asarray(self._grip.user_matrix) @ np.append(self._center, 1.0))[:3].tolist())
+
+    def _hold(self) -> None:
+        """Put the arrows and rings round where B is; they follow it from there."""
         self.plotter.subplot(*self._panel)
-        origin = np.asarray(self._grip.center)
-        if self._widget is None:
-            self._widget = self.plotter.add_affine_transform_widget(
-                self._grip, origin=tuple(origin), scale=0.45, line_radius=0.02, release_callback=self._hold
-            )
-        else:
-            self._widget.origin = origin
+        self._widget = self.plotter.add_affine_transform_widget(
+            self._grip, origin=self._middle(), scale=0.45, line_radius=0.02
+        )
 
 
 def drag(
@@ -241,9 +243,6 @@ def drag(
     if plotter is None:
         check_rendering()
         plotter = new_plotter(off_screen=windowless)
-        # no arrow can be picked where whole frames are drawn larger and shrunk
-        plotter.disable_anti_aliasing()
-        plotter.enable_anti_aliasing("msaa")
     made = Dragged(plotter, (a, b), first, Dragged._matrix(pose_b, "pose_b"), colors)
     made._build(float(opacity))
     if given or off_screen is True:

@@ -1,8 +1,10 @@
-"""A path of a robot: a picture with ghosts along the way, an animation, or a page to play it in."""
+"""What moves, a robot along a path or any body: a picture with ghosts, an animation, or a page to play it in."""
 
 from __future__ import annotations
 
+import html
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d import webpage
-from gjk3d.errors import FileError
+from gjk3d.errors import RobotError
+from gjk3d.query.motion import Motion
+from gjk3d.query.time_of_impact import Impact
 from gjk3d.robot import Checker
 from gjk3d.typing import Array, Number, Rows, VectorLike
-from gjk3d.viz.drawing import COLORS, INK, LINES, Drawing, Style, darker
+from gjk3d.viz.drawing import COLORS, INK, LINES, Drawing, Item, darker
 from gjk3d.viz.kinds import robots
-from gjk3d.viz.kinds.robots import Travel, travel
-from gjk3d.viz.layout import camera_of
-from gjk3d.viz.page import ROOM, camera_data, mesh_data
+from gjk3d.viz.kinds.robots import Travel, check_frames, travel
+from gjk3d.viz.layout import camera_of, thickened
+from gjk3d.viz.page import FILES, ROOM, camera_data, mesh_data
+from gjk3d.viz.picture import PAGES, new_plotter, show, target_file
+from gjk3d.viz.plays import Play, play_of_impact, play_of_motion, play_of_travel
+from gjk3d.viz.progress import telling
 from gjk3d.viz.rendering import check_rendering
 from gjk3d.webpage import color_key, to_base64, to_json
 
@@ -25,16 +32,17 @@ if TYPE_CHECKING:
     import pyvista
 
 
-IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
-ANIMATIONS = (".gif",)
-PAGES = (".html", ".htm")
+ANIMATIONS = (".gif", ".webp", ".mp4")
+#: Bodies along a motion in a picture of it.
+_GHOSTS = 8
 
 
 def motion(
-    checker: Checker,
-    path: Rows,
+    checker: Checker | Impact | Motion,
+    path: Rows | None = None,
     target: str | os.PathLike[str] | None = None,
     *,
+    of: Any = None,
     certify: bool = False,
     resolution: Number | VectorLike = 0.05,
     frames: int = 60,
@@ -43,23 +51,28 @@ def motion(
     off_screen: bool | None = None,
     title: str | None = None,
 ) -> pyvista.Plotter | Path:
-    """Show a path of a robot up to its end, or to where it first collides.
+    """Show a path of a robot up to its end, or to where it first collides; or any motion, or one up to its impact.
+
+    What takes longer than two seconds says on stderr how far it is.
 
     Parameters
     ----------
-    checker : Checker
-        The robot and its surroundings.
+    checker : Checker, Impact or Motion
+        The robot and its surroundings; or two bodies and where they meet; or how something moves.
     path : (n, dof) float
-        Waypoints, joined by straight lines in joint space.
+        Of a Checker: waypoints, joined by straight lines in joint space.
     target : path, optional
-        An image, with ghosts along the way; a .gif, which moves; or an .html page to play it in, in 3D, which needs no
-        OpenGL to be written. Without one the picture with ghosts is shown, as by `show`.
+        An image, with ghosts along the way; a .gif, .webp or .mp4, which moves (the last needs imageio and
+        imageio-ffmpeg); or an .html page to play it in, in 3D, which needs no OpenGL to be written. Without one the
+        picture with ghosts is shown, as by `show`.
+    of : shape, mesh or other solid, or a list of such
+        Of a Motion: what moves.
     certify : bool
-        Whether the path is proven between samples too; as in `Checker.path_free`, which is asked first.
+        Of a path: whether it is proven between samples too; as in `Checker.path_free`, which is asked first.
     resolution : float, or (dof,) float, one each
         Between samples, as there.
     frames : int
-        Configurations of an animation, at least 2.
+        Pictures of an animation, at least 2.
     fps : float
         How many of them in a second.
     link : str or int, optional
@@ -80,6 +93,10 @@ def motion(
         The folder of ``target`` is not there, or its ending is unknown.
     RobotError
         There is no path, no such link, or too few frames.
+    TypeError
+        It is a motion of nothing, or a stack of motions.
+    ImportError
+        A package is not there that the animation is written by; the message says which.
 
     Examples
     --------
@@ -91,87 +108,96 @@ def motion(
     'arm.html'
     """
     file = _target(target)
-    there = travel(checker, path, certify=certify, resolution=resolution, frames=frames, link=link)
-    heading = title or checker.robot.name or "robot"
-    if file is not None and file.suffix.lower() in ANIMATIONS:
-        return write_gif(file, there, heading, fps)
-    if file is not None and file.suffix.lower() in PAGES:
-        return write_page(file, there, heading, fps)
-    from gjk3d.viz.picture import show
-
+    check_frames(frames)
+    kind = "" if file is None else file.suffix.lower()
+    there: Any = checker
+    if isinstance(checker, Checker):
+        if path is None:
+            raise RobotError("there is no path: pass its waypoints, as viz.motion(checker, path)")
+        there = travel(checker, path, certify=certify, resolution=resolution, frames=frames, link=link)
+    elif path is not None:
+        raise TypeError(f"a path is of a Checker, and this is a {type(checker).__name__}: name target= and of=")
+    if file is not None and kind in ANIMATIONS + PAGES:
+        play = _play(there, of, title, int(frames))
+        return write_page(file, play, fps) if kind in PAGES else write_film(file, play, fps)
+    if isinstance(checker, Motion):
+        play_of_motion(checker, of, title, 2)  # refuses what cannot be shown
+        poses = checker.at(np.linspace(0.0, 1.0, _GHOSTS))
+        there = [(body, poses) for body in (of if isinstance(of, (list, tuple)) else [of])]
     return show(there, path=file, off_screen=off_screen, title=title)
 
 
+def _play(there: Any, of: Any, title: str | None, frames: int) -> Play:
+    if isinstance(there, Travel):
+        return play_of_travel(there, title or there.checker.robot.name or "robot")
+    if isinstance(there, Impact):
+        return play_of_impact(there, title, frames)
+    if isinstance(there, Motion):
+        return play_of_motion(there, of, title, frames)
+    raise TypeError(f"a {type(there).__name__} is nothing that moves: give a Checker and a path, an Impact or a Motion")
+
+
 def _target(target: Any) -> Path | None:
+    """Return the file to write, once it is known that it can be."""
     if target is None:
         return None
-    file = Path(target)
-    known = IMAGES + ANIMATIONS + PAGES
-    if file.suffix.lower() not in known:
-        raise ValueError(f"{file} has the unknown extension {file.suffix!r}: {' '.join(known)} are written")
-    if not file.parent.is_dir():
-        raise FileError(f"{file}: there is no folder {file.parent}; make it first")
+    file = target_file(target, ANIMATIONS)
+    if file.suffix.lower() == ".mp4" and not (find_spec("imageio") and find_spec("imageio_ffmpeg")):
+        raise ImportError(f"{file}: an .mp4 is written by imageio and ffmpeg: pip install imageio imageio-ffmpeg")
     return file
 
 
 _SIZE = (800, 600)
 _HOLD = 1.5  #: seconds that the last picture stays
-_COLORS = 96  #: of the palette, which is the same in all pictures
+_COLORS = 96  #: of the palette of a GIF, which is the same in all pictures
 
 
 class Stage:
-    """A plotter with the robot and its surroundings, to be set to one picture of a motion after another."""
+    """A plotter with all that a play shows, to be set to one of its pictures after another."""
 
-    def __init__(self, there: Travel, title: str, size: tuple[int, int] = _SIZE) -> None:
-        from gjk3d.viz.layout import camera_of
+    def __init__(self, play: Play, size: tuple[int, int] = _SIZE) -> None:
         from gjk3d.viz.paint import add_items, aim
-        from gjk3d.viz.picture import new_plotter
 
         check_rendering()
-        self.there, self.title = there, title
+        self.play = play
         self.plotter = new_plotter(off_screen=True, size=size)
         self.plotter.set_background("white")  # a gradient would take most of the palette
-        whole = frame(there)
-        checker, camera = there.checker, camera_of(whole)
-        self.size = whole.ball[1]
-        #: by name: the actors of its faces and of its edges, and the colour while it is free
-        self.actors: dict[str, tuple[list[Any], str]] = {}
-        for item in whole.items:
-            if item.name in checker.objects:
-                self.actors[item.name] = add_items(self.plotter, [item], camera.eye), robots.THINGS
-        self.links: list[tuple[int, list[Any]]] = []
-        for part in robots.parts_of(checker, Style()):
-            one = Drawing()
-            part.add_to(one, np.eye(4), part.color)
-            actors = [actor for item in one.items for actor in add_items(self.plotter, [item], None)]
-            self.links.append((part.link, actors))
-            self.actors[part.name] = actors, part.color
+        camera = camera_of(play.whole)
+        self.size = play.whole.ball[1]
+        #: each actor and whether it is of edges; name, colour while free, and poses
+        self.bodies: list[tuple[list[tuple[Any, bool]], str, str, Array | None]] = []
+        every = [(item, mover.name, mover.color, mover.poses) for mover in play.movers for item in mover.items]
+        for thing, name, color, poses in [*every, *((item, item.name, item.color, None) for item in play.still)]:
+            (item,) = thickened([thing], self.size)
+            actors = add_items(self.plotter, [item], camera.eye)
+            edges = [n > 0 or item.look == LINES for n in range(len(actors))]
+            self.bodies.append((list(zip(actors, edges, strict=True)), name, color, poses))
         self.marks: list[Any] = []
         aim(self.plotter, camera)
 
     def set(self, k: int) -> None:
         """Move everything to where it is in the k-th picture."""
-        from gjk3d.viz.paint import add_items, add_words
+        from gjk3d.viz.paint import add_items
+        from gjk3d.viz.words import add_words
 
-        there, state = self.there, self.there.states[k]
-        for number, actors in self.links:
-            for actor in actors:
-                actor.user_matrix = there.poses[k, number]
-        for name, (actors, color) in self.actors.items():
-            now = robots.HIT if name in state.hit else color
-            for n, actor in enumerate(actors):
-                actor.prop.color = now if n == 0 else darker(now)
+        play, moment = self.play, self.play.moments[k]
+        for actors, name, color, poses in self.bodies:
+            now = robots.HIT if name in moment.hit else color
+            for actor, edge in actors:
+                actor.prop.color = darker(now) if edge else now
+                if poses is not None:
+                    actor.user_matrix = poses[k]
         for actor in self.marks:
             self.plotter.remove_actor(actor, render=False)
         over = Drawing(focus=(np.zeros(3), self.size))
-        robots.add_state(over, state, labels=False)
+        if moment.ends is not None:
+            robots.add_ends(over, *moment.ends, robots.HIT if moment.hit else INK)
         if k:
-            color = robots.HIT if state.pairs else COLORS[1]
-            over.lines(np.stack([there.trace[:k], there.trace[1 : k + 1]], axis=1), color, width=5.0)
+            color = robots.HIT if moment.hit else COLORS[1]
+            over.lines(np.stack([play.trace[:k], play.trace[1 : k + 1]], axis=1), color, width=5.0)
         self.marks = add_items(self.plotter, over.items, None)
-        where = f"edge {there.edge[k]}, from waypoint {there.edge[k]} to {there.edge[k] + 1} of {there.edges}"
-        words = [self.title, where, robots.words_for(state)]
-        add_words(self.plotter, Drawing(words=words))
+        keys = [(text, color) for text, color in play.keys if moment.hit or color != robots.HIT]
+        add_words(self.plotter, Drawing(words=[play.title, *moment.lines], keys=keys))
 
     def image(self, k: int) -> NDArray[np.uint8]:
         """Draw the k-th picture."""
@@ -185,23 +211,37 @@ class Stage:
         self.plotter.close()
 
 
-def frame(there: Travel) -> Drawing:
-    """Return a drawing of all that has to be in the picture, wherever the robot goes."""
-    drawing = robots.draw_robot(there.checker, Style(), q=there.q, labels=False)
-    drawing.items = [item for item in drawing.items if item.look != LINES]
-    return drawing
-
-
-def write_gif(file: Path, there: Travel, title: str, fps: float) -> Path:
-    """Write a motion as a GIF that plays again and again."""
+def write_film(file: Path, play: Play, fps: float) -> Path:
+    """Write an animation: a .gif or a .webp, which play again and again, or an .mp4."""
     from PIL import Image
 
-    stage = Stage(there, title)
+    stage = Stage(play)
     try:
-        pictures = [Image.fromarray(stage.image(k)) for k in range(len(there.q))]
+        count = len(play.moments)
+        images = [stage.image(k) for k in telling("drawing picture", range(count), count)]
     finally:
         stage.close()
-    # one palette for all, of the first, the middle and the last beside each other: no flicker, and every state is in it
+    if file.suffix.lower() == ".mp4":
+        import imageio.v2
+
+        held = images + images[-1:] * round(_HOLD * fps)
+        imageio.v2.mimwrite(file, held, fps=fps, macro_block_size=8)
+        return file
+    frames = [Image.fromarray(image) for image in images]
+    times = [max(20, round(1000.0 / fps))] * (count - 1) + [round(1000.0 * _HOLD)]
+    if file.suffix.lower() == ".webp":
+        frames[0].save(file, save_all=True, append_images=frames[1:], duration=times, loop=0, quality=85)
+        return file
+    palette = _palette(frames)
+    frames = [each.quantize(palette=palette, dither=Image.Dither.NONE) for each in frames]
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=False)
+    return file
+
+
+def _palette(pictures: list[Any]) -> Any:
+    """Return one palette for all, of the first, the middle and the last: no flicker, and every state is in it."""
+    from PIL import Image
+
     some = [pictures[0], pictures[len(pictures) // 2], pictures[-1]]
     beside = Image.new("RGB", (len(some) * some[0].width, some[0].height))
     for k, each in enumerate(some):
@@ -209,66 +249,64 @@ def write_gif(file: Path, there: Travel, title: str, fps: float) -> Path:
     palette = Image.new("P", (1, 1))
     own = [int(color[k : k + 2], 16) for color in (COLORS[1], robots.HIT) for k in (1, 3, 5)]  # of thin lines
     palette.putpalette([*(beside.quantize(_COLORS).getpalette() or [])[: 3 * _COLORS], *own])
-    frames = [each.quantize(palette=palette, dither=Image.Dither.NONE) for each in pictures]
-    times = [max(20, round(1000.0 / fps))] * (len(frames) - 1) + [round(1000.0 * _HOLD)]
-    frames[0].save(file, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=False)
-    return file
+    return palette
 
 
-def write_page(file: Path, there: Travel, title: str, fps: float) -> Path:
-    """Write a motion as one self-contained page, to be played and turned.
+_PLAYER = (
+    '<form id="play"><button type="button" id="run">pause</button>'
+    '<input type="range" id="at" min="0" max="{}" value="0" aria-label="moment"></form>'
+)
+
+
+def write_page(file: Path, play: Play, fps: float) -> Path:
+    """Write an animation as one self-contained page, to be played and turned.
 
     Nothing in the page reaches for the network, and its own policy forbids it. ``#12`` behind its address shows the
-    12th configuration, and does not play.
+    12th picture, and does not play.
     """
-    keys = [(title, robots.LINKS[0]), ("who collides", robots.HIT)]
-    if there.checker.objects:
-        keys.insert(1, ("around it", robots.THINGS))
-    files = ("motion.html", "drawing.css", "motion.css", "stage.js", "motion.js")
-    text = {"title": title, "verdict": there.verdict, "last": str(len(there.q) - 1)}
-    markup = {"keys": "\n".join(color_key(*key) for key in keys), "scene": to_json(_scene(there, fps))}
-    return webpage.write_page(file, ROOM, files, text=text, markup=markup)
+    markup = {
+        "words": f'<h1>{html.escape(play.title)}</h1><p>{html.escape(play.verdict)}</p><p id="state"></p>',
+        "keys": "\n".join(color_key(*key) for key in play.keys),
+        "tools": _PLAYER.format(len(play.moments) - 1),
+        "aside": "",
+        "scene": to_json(_scene(play, fps)),
+    }
+    text = {"title": play.title, "help": ", arrow keys step, the space bar plays"}
+    return webpage.write_page(file, ROOM, FILES, text=text, markup=markup)
 
 
-def _scene(there: Travel, fps: float) -> dict[str, Any]:
+def _scene(play: Play, fps: float) -> dict[str, Any]:
     """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
-    checker, whole = there.checker, frame(there)
-    camera, (center, size) = camera_of(whole), whole.ball
+    camera, (center, size) = camera_of(play.whole), play.whole.ball
     bodies = [
-        _body(item.name, item.color if item.color != robots.HIT else robots.THINGS, item.vertices - center, item.faces,
-              size, opacity=item.opacity)
-        for item in whole.items
-        if item.name in checker.objects
-    ]  # fmt: skip
-    for part in robots.parts_of(checker, Style()):
-        frames = _frames(there.poses[:, part.link] @ part.local, center, size)
-        bodies.append(_body(part.name, part.color, *part.surface, size, frames=frames))
+        _body(item, item.name, item.color, (item.vertices - center) / size) for item in thickened(play.still, size)
+    ]
+    for mover in play.movers:
+        frames = _frames(mover.poses, center, size)
+        for item in thickened(mover.items, size):
+            if item.look != LINES:
+                bodies.append(_body(item, mover.name, mover.color, item.vertices / size) | {"frames": frames})
     states = [
         {
-            "words": robots.words_for(state),
-            "hit": sorted(state.hit),
-            "ends": None
-            if state.closest is None or not np.isfinite(state.distance)
-            else [((point - center) / size).tolist() for point in state.points],
+            "words": moment.lines[-1],
+            "hit": sorted(moment.hit),
+            "ends": None if moment.ends is None else [((point - center) / size).tolist() for point in moment.ends],
         }
-        for state in there.states
+        for moment in play.moments
     ]
-    reach = float(np.linalg.norm(whole.framed - center, axis=1).max()) / size
+    reach = float(np.linalg.norm(play.whole.framed - center, axis=1).max()) / size
     return {
         "bodies": bodies,
         "states": states,
-        "trace": to_base64((there.trace - center) / size, "<f4"),
+        "trace": to_base64((play.trace - center) / size, "<f4"),
         "colors": {"hit": robots.HIT, "free": COLORS[1], "ink": INK},
         "fps": float(fps),
         **camera_data(camera, center, size, reach),
     }
 
 
-def _body(
-    name: str, color: str, vertices: Array, faces: Any, size: float, *, frames: str | None = None, opacity: float = 1.0
-) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": name, "color": color, "opacity": opacity, **mesh_data(vertices / size, faces)}
-    return entry if frames is None else entry | {"frames": frames}
+def _body(item: Item, name: str, color: str, vertices: Array) -> dict[str, Any]:
+    return {"name": name, "color": color, "opacity": item.opacity, **mesh_data(vertices, item.faces, item.copies)}
 
 
 def _frames(poses: Array, center: Array, size: float) -> str:

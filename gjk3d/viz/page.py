@@ -12,14 +12,20 @@ import numpy as np
 from gjk3d import webpage
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array, Ints
-from gjk3d.viz.drawing import DOTS, LINES, MARK, Camera, Drawing, Item
-from gjk3d.viz.layout import Body, Layout, called, camera_of, kind, lay_out, models_of, thickened, verdict, way_out
+from gjk3d.viz.drawing import COLORS as _COLORS
+from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, Camera, Drawing, Item, Style, darker
+from gjk3d.viz.kinds.answers import draw_distance
+from gjk3d.viz.layout import called, camera_of, kind, models_of, thickened, verdict, way_out
 from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, number, told
 
 ROOM = "gjk3d.viz"  #: whose templates the pages of pictures are made of
-_COLORS = ("#E69F00", "#009E73")
+FILES = ("picture.html", "picture.css", "picture.js")
+_SLIDE = (
+    '<label id="label-slide"><input type="range" id="slide" min="0" max="1" step="0.005" value="0">'
+    " <span>{}</span></label>"
+)
 #: Digits that tell a float from its neighbours, rounded either way.
 _EVERY = 18
 #: Triangles of the largest model that is put into a page beside its hull.
@@ -75,29 +81,41 @@ def write_html(
     ...     "Apart by 1.5 mm" in page.read_text()
     True
     """
-    layout = lay_out(result)
-    drawn, more = _models(surfaces, result)
+    models, more = _models(surfaces, result)
+    drawn = any(body is not None for body in models_of(result, models))
+    scene = _pair_scene(draw_distance(result, Style(), surfaces=models), result)
     headline = verdict(result, unit)
+    headline = headline[:1].upper() + headline[1:]
     out = "just touches" if result.tight else "is free"
-    text = {
-        "title": f"{names[0]} and {names[1]}: {headline}",
-        "headline": headline[:1].upper() + headline[1:],
-        "status": result.status.name.lower(),
-        "slide": "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}",
-        "name_a": names[0] if names[0] != "A" else _called(result.shape_a),
-        "name_b": names[1] if names[1] != "B" else _called(result.shape_b),
-    }
-    markup = {
-        "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more)),
-        "rows": "\n".join(
-            f"<tr><th>{name}</th><td>{html.escape(told)}</td></tr>" for name, told in _rows(result, unit)
-        ),
-        "legend": _legend(result, drawn),
-        "scene": to_json(_scene(result, layout, drawn)),
-    }
-    return webpage.write_page(
-        path, ROOM, ("distance.html", "distance.css", "stage.js", "distance.js"), text=text, markup=markup
+    slide = "bring B to touch A" if result.distance > 0.0 else f"move B out, until it {out}"
+    both = [
+        name if name != "AB"[k] else _called(shape)
+        for k, (name, shape) in enumerate(zip(names, (result.shape_a, result.shape_b), strict=True))
+    ]
+    rows = "\n".join(f"<tr><th>{name}</th><td>{html.escape(told)}</td></tr>" for name, told in _rows(result, unit))
+    layers = [("A", _COLORS[0]), ("B", _COLORS[1])]
+    layers += [("hulls", "hulls"), ("models", "models")] if drawn else []
+    box = '<label id="label-{0}"><input type="checkbox" checked value="{1}"> {0}</label>'
+    answer = (
+        '<section id="answer" aria-label="answer">\n'
+        f'<h1 class="{result.status.name.lower()}">{html.escape(headline)}</h1>'
+        + f'\n<p id="between">{"<br>".join(map(_who, "ab", both))}</p>\n'
+        + "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more))
+        + f'\n<table>\n{rows}\n</table>\n<p id="legend">{_legend(result, drawn)}</p>\n</section>'
     )
+    markup = {
+        "words": "",
+        "keys": "\n".join(box.format(*layer) for layer in (*layers, ("points, arrows", "marks"))),
+        "tools": _SLIDE.format(html.escape(slide)) if result.distance != 0.0 else "",
+        "aside": answer,
+        "scene": to_json(scene),
+    }
+    text = {"title": f"{names[0]} and {names[1]}: {verdict(result, unit)}", "help": ""}
+    return webpage.write_page(path, ROOM, FILES, text=text, markup=markup)
+
+
+def _who(side: str, name: str) -> str:
+    return f'<span class="chip {side}"></span><b>{side.upper()}</b> {html.escape(name)}'
 
 
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
@@ -116,9 +134,9 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
     if not result.tight:
         rows.append(("", "a wider interval than usual; the true value is in it"))
     if result.depth > 0.0:
-        enough = result.tight or not np.isfinite(result.lower)
-        most = result.depth if enough else -result.lower  # that far along the normal is proven to part them
-        long = number(most, 9) if enough else above(most, 9)
+        most = -result.lower if np.isfinite(result.lower) else result.depth  # that far is proven to part them
+        sure = number(most, 9) == number(-result.upper, 9) or not np.isfinite(result.lower)
+        long = number(most, 9) if sure else above(most, 9)
         rows.append(("To part them", f"move B by {vector(most * result.normal)}, {long}{length} long"))
     elif result.distance > 0.0 and result.status != Status.BEYOND:
         rows.append(("To touch", f"move B by {vector(-result.distance * result.normal)}"))
@@ -143,58 +161,43 @@ def _shape(shape: Any) -> str:
     return f"{kind(shape)} of {len(points)} points" if points is not None else kind(shape)
 
 
-def _legend(result: Distance, drawn: list[Any]) -> str:
+def _legend(result: Distance, models: bool) -> str:
     words = ['<span class="chip n"></span>normal, from A to B']
     if result.depth > 0.0:
         words.append(f'<span class="chip s"></span>{way_out(result)}')
-    if any(model is not None for model in drawn):
+    if models:
         words.append("solid: the models; glassy: their convex hulls, which were compared")
     return "<br>".join(words)
 
 
-def _models(surfaces: tuple[Any, Any] | None, result: Distance) -> tuple[list[Body | None], list[str]]:
-    """Return the models to draw in world axes, and a note on each that is too large for a page."""
-    drawn, notes = models_of(result, surfaces), []
-    for i, (name, body) in enumerate(zip("AB", drawn, strict=True)):
+def _models(surfaces: tuple[Any, Any] | None, result: Distance) -> tuple[tuple[Any, Any] | None, list[str]]:
+    """Return the models to draw, without those too large for a page, and a note on each of these."""
+    notes, drawn = [], list(surfaces or (None, None))
+    for i, body in enumerate(models_of(result, surfaces)):
         if body is not None and len(body.faces) > MAX_TRIANGLES:
-            notes.append(f"Only the hull of {name} is drawn: the model has {len(body.faces)} triangles.")
+            notes.append(f"Only the hull of {'AB'[i]} is drawn: the model has {len(body.faces)} triangles.")
             drawn[i] = None
-    return drawn, notes
+    return (drawn[0], drawn[1]), notes
 
 
-def _scene(result: Distance, layout: Layout, models: list[Body | None]) -> dict[str, Any]:
-    """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
-    center, size = layout.center, layout.radius
-
-    def local(points: Array) -> Array:
-        return (points - center) / size
-
-    bodies = []
-    for body, model, color in zip(layout.bodies, models, _COLORS, strict=True):
-        entry: dict[str, Any] = {
-            "color": color,
-            "hull": mesh_data(local(body.vertices), body.faces),
-            "plate": body.plate,
-        }
-        if model is not None:
-            entry["model"] = mesh_data(local(model.vertices), model.faces)
-        bodies.append(entry)
-    reach = max(float(np.linalg.norm(local(body.vertices), axis=1).max()) for body in layout.bodies)
-    return {
-        "bodies": bodies,
-        "a": local(result.point_a).tolist(),
-        "b": local(result.point_b).tolist(),
-        "normal": result.normal.tolist(),
-        "distance": float(result.distance) / size,
-        **camera_data(Camera(center, layout.eye, layout.up, layout.angle), center, size, reach),
-    }
+def _pair_scene(drawing: Drawing, result: Distance) -> dict[str, Any]:
+    """Return a drawing of an answer in which B can be moved along the normal, and what is of a kind can be hidden."""
+    scene, (center, size) = _scene_of(drawing, []), drawing.ball
+    mine = {_COLORS[1], darker(_COLORS[1])}
+    for entry, item in zip(scene["items"], drawing.items, strict=True):
+        entry["moves"] = item.color in mine
+        entry["layer"] = "marks" if item.look == MARK else "models" if item.look == MODEL and not item.name else "hulls"
+    ends = [((point - center) / size).tolist() for point in (result.point_a, result.point_b)]
+    scene["apart"] = {"a": ends[0], "b": ends[1], "normal": result.normal.tolist()}
+    scene["slide"] = (-float(result.distance) / size * result.normal).tolist() if result.distance else None
+    return scene | {"table": True}
 
 
-def mesh_data(vertices: Array, faces: Ints) -> dict[str, str]:
+def mesh_data(vertices: Array, faces: Ints, copies: int = 1) -> dict[str, str]:
     """Return a surface, shaded, as the scripts of pages read it; no faces mean a point, or a segment."""
     if not len(faces):
         return {"positions": to_base64(vertices, "<f4")}
-    shaded = shade(vertices, faces)
+    shaded = shade(vertices, faces, copies)
     return {
         "positions": to_base64(shaded.vertices, "<f4"),
         "normals": to_base64(shaded.normals, "<f4"),
@@ -235,9 +238,10 @@ def write_drawing(drawing: Drawing, path: Path, title: str = "gjk3d") -> Path:
         "words": f"<h1>{html.escape(head)}</h1>" + "".join(f"<p>{html.escape(line)}</p>" for line in rest),
         "keys": "\n".join(color_key(text, color, box.format(html.escape(color))) for text, color in drawing.keys),
         "scene": to_json(scene),
+        "tools": "",
+        "aside": "",
     }
-    files = ("drawing.html", "drawing.css", "stage.js", "drawing.js")
-    return webpage.write_page(path, ROOM, files, text={"title": head}, markup=markup)
+    return webpage.write_page(path, ROOM, FILES, text={"title": head, "help": ""}, markup=markup)
 
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
@@ -276,7 +280,7 @@ def _item(item: Item, center: Array, size: float) -> dict[str, Any]:
     }
     if item.look in (LINES, DOTS):
         return entry | {"positions": to_base64(points, "<f4")}
-    entry |= mesh_data(points, item.faces)
+    entry |= mesh_data(points, item.faces, item.copies)
     if item.look == MARK:
         del entry["edges"]
     return entry

@@ -8,9 +8,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, MODEL, Camera, Drawing, Item, darker
+from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, MODEL, Camera, Drawing, Item, darker
 from gjk3d.viz.layout import camera_of, thickened
 from gjk3d.viz.triangles import Shaded, shade
+from gjk3d.viz.words import LINE, add_words, panel_size, scale_of, write
 
 if TYPE_CHECKING:
     import pyvista
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 #: Bodies that get an outline; it costs time in every frame.
 _MOST_OUTLINES = 40
-#: Rows of words, above and below.
-_MOST_ROWS = 12
 _LOOK = {"reset_camera": False, "render": False, "pickable": False}
 _LIGHT = {"ambient": 0.34, "diffuse": 0.78, "specular": 0.2, "specular_power": 25.0}
 
@@ -28,10 +27,10 @@ _DRAWN: WeakKeyDictionary[Any, Drawing] = WeakKeyDictionary()
 
 
 def prepare(plotter: pyvista.Plotter) -> None:
-    """Set background, soft lights that follow the camera, and smooth translucent edges."""
+    """Set background, soft lights that follow the camera, and smooth edges."""
     plotter.set_background("white", top="#E8EDF2")
     add_lights(plotter, (0.8, 0.4, 0.25))
-    plotter.enable_anti_aliasing("ssaa")
+    plotter.enable_anti_aliasing("msaa", multi_samples=4)
 
 
 def add_lights(plotter: pyvista.Plotter, intensities: tuple[float, float, float]) -> None:
@@ -43,7 +42,7 @@ def add_lights(plotter: pyvista.Plotter, intensities: tuple[float, float, float]
         a, e = np.radians(azimuth), np.radians(elevation)
         light.position = (np.sin(a) * np.cos(e), np.sin(e), np.cos(a) * np.cos(e))
         light.focal_point = (0.0, 0.0, 0.0)
-        plotter.add_light(light)
+        plotter.add_light(light, only_active=True)
 
 
 def paint(drawing: Drawing, plotter: pyvista.Plotter) -> list[Any]:
@@ -55,6 +54,8 @@ def paint(drawing: Drawing, plotter: pyvista.Plotter) -> list[Any]:
         What was added, but for words.
     """
     whole = _DRAWN.setdefault(plotter.renderer, Drawing())
+    if hasattr(plotter.renderer, "SetUseOIT"):  # VTK's own order of glass, from 9.4 on, would put it over signs
+        plotter.renderer.SetUseOIT(False)
     whole.take(drawing)
     for part in ("view", "up", "focus", "camera"):
         setattr(whole, part, getattr(drawing, part))
@@ -109,15 +110,17 @@ def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
         plotter.render()
 
     if not plotter.off_screen:
-        _write(plotter, "n next, p previous", (0.8, 0.016), 11, "gjk3d help")
+        write(plotter, "n next, p previous", (0.74, 0.016), LINE, "gjk3d help")
     plotter.add_key_event("n", lambda: go(1))
     plotter.add_key_event("p", lambda: go(-1))
 
 
 def aim(plotter: pyvista.Plotter, to: Camera) -> None:
-    """Put the plotter's camera somewhere."""
+    """Put the plotter's camera somewhere; what a picture of 4:3 shows is in a narrower panel too."""
     camera = plotter.camera
-    camera.view_angle = to.angle
+    wide, tall = panel_size(plotter)
+    narrow = max(1.0, 4.0 / 3.0 * tall / wide)
+    camera.view_angle = 2.0 * np.degrees(np.arctan(narrow * np.tan(np.radians(to.angle) / 2.0)))
     camera.focal_point = tuple(to.center)
     camera.position = tuple(to.eye)
     camera.up = tuple(to.up)
@@ -149,7 +152,7 @@ def _add_each(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
 
 
 def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]:
-    shaded = shade(item.vertices, item.faces)
+    shaded = shade(item.vertices, item.faces, item.copies)
     mesh = with_normals(shaded)
     if item.look == MODEL or (item.opacity >= 1.0 and not item.outline):
         actors = [plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, **_LIGHT, **_LOOK)]
@@ -182,8 +185,8 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
 
 
 def _add_mark(plotter: pyvista.Plotter, item: Item) -> Any:
-    mesh = with_normals(shade(item.vertices, item.faces))
-    actor = plotter.add_mesh(mesh, color=item.color, culling="back", **_LOOK)
+    mesh = with_normals(shade(item.vertices, item.faces, item.copies))
+    actor = plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling="back", **_LIGHT, **_LOOK)
     bring_to_front(actor)
     return actor
 
@@ -224,7 +227,7 @@ def _add_labels(plotter: pyvista.Plotter, drawing: Drawing) -> list[Any]:
             plotter.add_point_labels(
                 np.array([label.point for label in mine]),
                 [label.text for label in mine],
-                font_size=20,
+                font_size=round(20 * scale_of(plotter)),
                 text_color=color,
                 shape_color="white",
                 shape_opacity=0.75,
@@ -237,45 +240,6 @@ def _add_labels(plotter: pyvista.Plotter, drawing: Drawing) -> list[Any]:
             )
         )
     return added
-
-
-def add_words(plotter: pyvista.Plotter, drawing: Drawing) -> None:
-    """Write the words at the top and the meaning of colours at the bottom."""
-    for row in range(_MOST_ROWS):
-        for name in (f"gjk3d line {row}", f"gjk3d key {row}", f"gjk3d chip {row}"):
-            # of this panel: the plotter's own method would take them out of every panel
-            plotter.renderer.remove_actor(name, reset_camera=False, render=False)
-    # in parts of the window, so that it fits the panels of a divided plotter too
-    for row, line in enumerate(drawing.words[:_MOST_ROWS]):
-        place = (0.014, 0.955 - 0.037 * row)
-        _write(plotter, line, place, 13 - min(row, 1), f"gjk3d line {row}")
-    for row, (text, color) in enumerate(reversed(drawing.keys[:_MOST_ROWS])):
-        place = (0.014, 0.016 + 0.035 * row)
-        plotter.add_actor(_chip((place[0], place[1] + 0.004), color), name=f"gjk3d chip {row}", **_LOOK)
-        beside = (place[0] + 0.024, place[1])
-        _write(plotter, text, beside, 11, f"gjk3d key {row}")
-
-
-def _write(plotter: pyvista.Plotter, text: str, place: tuple[float, float], size: int, name: str) -> None:
-    written = plotter.add_text(text, position=place, viewport=True, font_size=size, color=INK, name=name)
-    written.prop.background_color, written.prop.background_opacity = "white", 0.55  # to be read over a body too
-
-
-def _chip(place: tuple[float, float], color: str) -> Any:
-    """Return a small square of a colour, in parts of the window."""
-    import pyvista
-    from vtkmodules.vtkRenderingCore import vtkActor2D, vtkCoordinate, vtkPolyDataMapper2D
-
-    (x, y), (wide, high) = place, (0.0165, 0.022)
-    corners = np.array([(x, y, 0), (x + wide, y, 0), (x + wide, y + high, 0), (x, y + high, 0)])
-    window = vtkCoordinate()
-    window.SetCoordinateSystemToNormalizedViewport()
-    mapper, actor = vtkPolyDataMapper2D(), vtkActor2D()
-    mapper.SetInputData(pyvista.PolyData(corners, faces=[4, 0, 1, 2, 3]))
-    mapper.SetTransformCoordinate(window)
-    actor.SetMapper(mapper)
-    actor.GetProperty().SetColor(pyvista.Color(color).float_rgb)
-    return actor
 
 
 def joined(shaded: Any) -> tuple[Array, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,12 @@ import numpy as np
 
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
-from gjk3d.errors import FileError, RenderingUnavailableError
+from gjk3d.errors import FileError, RenderingUnavailableError, ShapeError
 from gjk3d.results import Distance
-from gjk3d.shapes.arguments import rigid
+from gjk3d.shapes.arguments import number, rigid, vector
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array, VectorLike
+from gjk3d.viz import notebook
 from gjk3d.viz.drawing import DOTS, LINES, Drawing, Style
 from gjk3d.viz.kinds import drawing_of, is_solid
 from gjk3d.viz.layout import placed, plate
@@ -29,8 +32,10 @@ if TYPE_CHECKING:
     import pyvista
 
 _SIZE = (1000, 750)
-_IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
-_PAGES = (".html", ".htm")
+#: Drawn as pixels; the others keep their letters as letters.
+_PIXELS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
+IMAGES = (*_PIXELS, ".svg", ".pdf")
+PAGES = (".html", ".htm")
 
 
 def show(
@@ -41,11 +46,15 @@ def show(
     colors: str | Sequence[str] | None = None,
     opacity: float | Sequence[float] | None = None,
     path: str | os.PathLike[str] | None = None,
+    size: tuple[int, int] = _SIZE,
     off_screen: bool | None = None,
     title: str | None = None,
     names: str | Sequence[str] | None = None,
+    view: VectorLike | None = None,
+    up: VectorLike | None = None,
+    focus: tuple[VectorLike, float] | None = None,
     **options: Any,
-) -> pyvista.Plotter | Path:
+) -> pyvista.Plotter | Path | None:
     """Show a shape, an answer, a scene, a report: whatever the library has.
 
     A is orange and B green. Of an answer the blue arrow is the normal, from A to B; the orange one, in overlap, is the
@@ -54,7 +63,8 @@ def show(
     Parameters
     ----------
     x : anything that can be drawn, or a list of such
-        A list may hold pairs of a solid and its pose. Of an answer of many pairs take a row.
+        A list may hold pairs of a solid and its pose or poses; an inner list is of one colour and has one name. Of an
+        answer of many pairs take a row.
     pose : (4, 4) float, (n, 4, 4) float or RigidTransform, optional
         Where a solid is; at several poses the last is solid and those before are ghosts.
     plotter : pyvista.Plotter, optional
@@ -64,14 +74,24 @@ def show(
     opacity : float or sequence of float, optional
         Of the same.
     path : path, optional
-        Draw into this image file, or write this .html page (which needs no OpenGL), instead of opening a window.
+        Draw into this image file (a .svg or .pdf keeps the words as words), or write this .html page (which needs no
+        OpenGL), instead of opening a window.
     off_screen : bool, optional
-        True: return an off-screen plotter, ready for ``screenshot()``. By default a window opens; where there is no
-        display, a picture goes to ``path``, else to gjk3d.png in the current folder, and stderr says where.
+        True: return an off-screen plotter, ready for ``screenshot()``. By default a notebook shows a still picture
+        and in it, after a click, the page to turn; elsewhere a window opens; where there is no display, a picture
+        goes to ``path``, else to gjk3d.png in the current folder, or gjk3d-2.png and so on, and stderr says where.
     title : str, optional
-        A line above the rest.
+        A line above the rest, or several.
     names : str or sequence of str, optional
         What the bodies are called; by default what they are.
+    view : (3,) float, optional
+        Where to look from, as a direction from the middle to the eye.
+    up : (3,) float, optional
+        What is up in the picture; mostly z by default.
+    focus : ((3,) float, float), optional
+        Middle and radius of the ball to look at; by default all that matters.
+    size : (int, int)
+        Width and height of window or image in pixels.
     **options
         Those of the kind of ``x``: ``axes`` and ``level`` of a body, ``surfaces`` of a Distance (a pair of meshes or
         None: the models whose hulls were compared), ``of`` of rays, bounding volumes, axes and gradients, ``ghosts`` of
@@ -80,8 +100,8 @@ def show(
 
     Returns
     -------
-    pyvista.Plotter or Path
-        The path where a file was written, else the plotter.
+    pyvista.Plotter, Path or None
+        The path where a file was written, None where a notebook shows it, else the plotter.
 
     Raises
     ------
@@ -89,6 +109,8 @@ def show(
         There is no OpenGL library to draw with; the message says what to install.
     FileError
         The folder of ``path`` is not there.
+    ShapeError
+        ``view``, ``up`` or ``focus`` is no direction, or no ball.
     TypeError
         Nothing knows how to draw ``x``, or its kind has no such option.
 
@@ -100,20 +122,28 @@ def show(
     ...     gk.viz.show(result, path=pathlib.Path(folder) / "distance.html").name
     'distance.html'
     """
-    target = _target(path)
-    if target is not None and target.suffix.lower() in _PAGES:
-        own = _own_page(x, target, title, names, options)
+    target = None if path is None else target_file(path)
+    if target is not None and target.suffix.lower() in PAGES:
+        own = own_page(x, target, title, names, **options)
         if own is not None:
             return own
-    drawing = _drawing(x, pose, colors, opacity, title, names, options)
-    if target is not None and target.suffix.lower() in _PAGES:
+    drawing = _drawing(x, pose, colors, opacity, title, names, (view, up, focus), options)
+    if target is not None and target.suffix.lower() in PAGES:
         return write_drawing(drawing, target, type(x).__name__)
     if plotter is not None:
         paint(drawing, plotter)
         return plotter if target is None else save(plotter, target)
+    if target is None and off_screen is None and notebook.is_open():
+
+        def write(page: Path) -> Path:
+            return own_page(x, page, title, names, **options) or write_drawing(drawing, page, type(x).__name__)
+
+        text = repr(x) if hasattr(x, "_repr_mimebundle_") else notebook.told(drawing)
+        notebook.display(figure_of(drawing, text, write))
+        return None
     check_rendering()
     windowless = has_no_window(target, off_screen)
-    fresh = new_plotter(off_screen=windowless)
+    fresh = new_plotter(off_screen=windowless, size=size)
     paint(drawing, fresh)
     if target is not None:
         return _closing(fresh, target)
@@ -137,13 +167,16 @@ def plot(
     off_screen: bool | None = None,
     title: str | None = None,
     names: str | Sequence[str] | None = None,
+    view: VectorLike | None = None,
+    up: VectorLike | None = None,
+    focus: tuple[VectorLike, float] | None = None,
     **options: Any,
 ) -> pyvista.Plotter:
     """Draw something into a plotter and return it: several calls make one picture.
 
     Parameters
     ----------
-    x, pose, colors, opacity, title, names, **options
+    x, pose, colors, opacity, title, names, view, up, focus, **options
         As in `show`.
     plotter : pyvista.Plotter, optional
         Where to draw; by default a new one.
@@ -155,6 +188,11 @@ def plot(
     pyvista.Plotter
         With the camera on all that was drawn into it by this and by `show`.
 
+    Raises
+    ------
+    ShapeError
+        As in `show`.
+
     Examples
     --------
     >>> import gjk3d as gk
@@ -163,12 +201,10 @@ def plot(
     True
     >>> plotter.close()
     """
-    drawing = _drawing(x, pose, colors, opacity, title, names, options)
-    if plotter is None:
-        check_rendering()
-        plotter = new_plotter(off_screen=not has_display() if off_screen is None else off_screen)
-    paint(drawing, plotter)
-    return plotter
+    drawing = _drawing(x, pose, colors, opacity, title, names, (view, up, focus), options)
+    target = new_plotter(off_screen=_off_screen(off_screen)) if plotter is None else plotter
+    paint(drawing, target)
+    return target
 
 
 def to_pyvista(
@@ -258,17 +294,61 @@ def _blocks(drawing: Drawing) -> pyvista.MultiBlock:
     return blocks
 
 
+def plotter(
+    shape: tuple[int, int] = (1, 1), size: tuple[int, int] = _SIZE, *, off_screen: bool | None = None
+) -> pyvista.Plotter:
+    """Return an empty plotter with this package's light and background, for several pictures side by side.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns of panels: ``plotter.subplot(row, column)`` says which one is drawn into.
+    size : (int, int)
+        Width and height of all of them together in pixels.
+    off_screen : bool, optional
+        As in `plot`.
+
+    Returns
+    -------
+    pyvista.Plotter
+        For `plot`, and for whatever pyvista draws.
+
+    Raises
+    ------
+    RenderingUnavailableError
+        There is no OpenGL library to draw with; the message says what to install.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> both = gk.viz.plotter((1, 2), (1000, 400), off_screen=True)
+    >>> for column, shape in enumerate((gk.Sphere(1), gk.Box((1, 1, 1)))):
+    ...     both.subplot(0, column)
+    ...     _ = gk.viz.plot(shape, both)
+    >>> both.screenshot(None, return_img=True).shape
+    (400, 1000, 3)
+    >>> both.close()
+    """
+    return new_plotter(off_screen=_off_screen(off_screen), shape=shape, size=size)
+
+
+def _off_screen(wanted: bool | None) -> bool:
+    """Return whether there will be no window; make sure that something can draw."""
+    check_rendering()
+    return not has_display() if wanted is None else wanted
+
+
 def new_plotter(*, off_screen: bool, shape: tuple[int, int] = (1, 1), size: tuple[int, int] = _SIZE) -> pyvista.Plotter:
-    """Return a plotter with this package's light and background; ask `check_rendering` first."""
+    """Return a plotter as `plotter` does; ask `check_rendering` first."""
     import pyvista
 
-    plotter = pyvista.Plotter(off_screen=off_screen, window_size=list(size), lighting="none", shape=shape)
+    made = pyvista.Plotter(off_screen=off_screen, window_size=list(size), lighting="none", shape=shape, border=False)
     for row in range(shape[0]):
         for column in range(shape[1]):
-            plotter.subplot(row, column)
-            prepare(plotter)
-    plotter.subplot(0, 0)
-    return plotter
+            made.subplot(row, column)
+            prepare(made)
+    made.subplot(0, 0)
+    return made
 
 
 def save(plotter: pyvista.Plotter, target: Path) -> Path:
@@ -283,6 +363,9 @@ def save(plotter: pyvista.Plotter, target: Path) -> Path:
     image = np.asarray(plotter.screenshot(None, return_img=True))
     if float(image.std()) < 1.0:
         raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
+    if target.suffix.lower() not in _PIXELS:
+        plotter.save_graphic(target, raster=True)
+        return target
     from PIL import Image
 
     Image.fromarray(image).save(target)
@@ -295,34 +378,47 @@ def has_no_window(path: str | os.PathLike[str] | None, off_screen: bool | None) 
 
 
 def save_start(plotter: pyvista.Plotter, path: str | os.PathLike[str] | None, what: str) -> None:
-    """Save what a window would begin with where none opens; stderr says where, if nobody named the file."""
+    """Save what a window would begin with where none opens; stderr says where, if nobody named the file.
+
+    A notebook shows it instead.
+    """
+    if path is None and notebook.is_open():
+        plotter.render()
+        notebook.display_still(
+            np.asarray(plotter.screenshot(None, return_img=True)), f"the start of a window to {what} in"
+        )
+        return
     saved = save(plotter, free_name() if path is None else Path(path))
     if path is None:
         sys.stderr.write(f"gjk3d: no display to {what} in, so the picture of the start is in {saved}\n")
 
 
 def free_name(suffix: str = ".png") -> Path:
-    """Return a name for a picture nobody named, in this folder if it can be written to."""
-    if os.access(".", os.W_OK):
-        return Path(f"gjk3d{suffix}")
-    return Path(tempfile.mkdtemp(prefix="gjk3d-")) / f"gjk3d{suffix}"
+    """Return a name for a picture nobody named that no file has, in this folder if it can be written to."""
+    folder = Path() if os.access(".", os.W_OK) else Path(tempfile.mkdtemp(prefix="gjk3d-"))
+    names = itertools.chain(["gjk3d"], (f"gjk3d-{k}" for k in itertools.count(2)))
+    return next(folder / f"{name}{suffix}" for name in names if not (folder / f"{name}{suffix}").exists())
 
 
-def _target(path: str | os.PathLike[str] | None) -> Path | None:
-    if path is None:
-        return None
-    target = Path(path)
+def target_file(path: str | os.PathLike[str], more: tuple[str, ...] = ()) -> Path:
+    """Return a file to write that has a folder and a known ending, of a picture or one of ``more``."""
+    target, known = Path(path), IMAGES + more + PAGES
     if not target.parent.is_dir():
         raise FileError(f"{target}: there is no folder {target.parent}; make it first")
-    if target.suffix.lower() not in _IMAGES + _PAGES:
-        raise ValueError(
-            f"{target} has the unknown extension {target.suffix!r}: {' '.join(_IMAGES + _PAGES)} are written"
-        )
+    if target.suffix.lower() not in known:
+        raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {' '.join(known)} are written")
     return target
 
 
 def _drawing(
-    x: Any, pose: Any, colors: Any, opacity: Any, title: str | None, names: Any, options: dict[str, Any]
+    x: Any,
+    pose: Any,
+    colors: Any,
+    opacity: Any,
+    title: str | None,
+    names: Any,
+    look: tuple[Any, Any, Any],
+    options: dict[str, Any],
 ) -> Drawing:
     style = Style(
         pose,
@@ -332,16 +428,43 @@ def _drawing(
     )
     drawing = drawing_of(x, style, **options)
     if title:
-        drawing.words.insert(0, title)
+        drawing.words[:0] = title.splitlines()
+    view, up, focus = look
+    if focus is not None:
+        drawing.focus = vector(focus[0], "focus center"), number(focus[1], "focus radius")
+    drawing.view = drawing.view if view is None else _direction(view, "view")
+    drawing.up = drawing.up if up is None else _direction(up, "up")
+    if any(each is not None for each in look):
+        drawing.camera = None
     return drawing
 
 
-def _own_page(x: Any, target: Path, title: str | None, names: Any, options: dict[str, Any]) -> Path | None:
+def _direction(value: Any, what: str) -> Array:
+    way = vector(value, what)
+    length = float(np.linalg.norm(way))
+    if length == 0.0:
+        raise ShapeError(f"{what} is (0, 0, 0), which is no direction: give one, such as (1, -2, 1)")
+    return way / length
+
+
+def own_page(x: Any, target: Path, title: str | None = None, names: Any = None, **options: Any) -> Path | None:
     """Write the page of what has one of its own, with more than a picture."""
     if isinstance(x, Distance):
         notes = (title,) if title else ()
         return write_html(target, x, names=names or ("A", "B"), notes=notes, **options)
     return x.to_html(target) if isinstance(x, Report) else None
+
+
+def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any]) -> notebook.Bundle:
+    """Return what a notebook shows of a drawing, with the page that is written for it."""
+
+    def still(path: Path) -> None:
+        check_rendering()
+        plotter = new_plotter(off_screen=True, size=(notebook.WIDTHS[0], notebook.WIDTHS[0] * 3 // 4))
+        paint(drawing, plotter)
+        _closing(plotter, path)
+
+    return notebook.figure(text, notebook.told(drawing), still, write)
 
 
 def _closing(plotter: pyvista.Plotter, target: Path) -> Path:

@@ -76,26 +76,34 @@ def is_dots(x: Any) -> bool:
 
 
 def _at_each(points: Array, vertices: Array, faces: Ints) -> tuple[Array, Ints]:
-    every = points[:, None] + vertices
-    return every.reshape(-1, 3), (faces + len(vertices) * np.arange(len(points))[:, None, None]).reshape(-1, 3)
+    return (points[:, None] + vertices).reshape(-1, 3), repeated(faces, len(points), len(vertices))
+
+
+def repeated(faces: Ints, copies: int, vertices: int) -> Ints:
+    """Return the faces of so many equal bodies, each of so many vertices, one after another."""
+    every: Ints = (faces + vertices * np.arange(copies)[:, None, None]).reshape(-1, 3)
+    return every
 
 
 Solid = tuple[Array, Ints]
 
 
 def ball(center: Array, radius: float, resolution: int = 40) -> Solid:
-    """Return a ball."""
+    """Return a ball, or one at each of (k, 3) points."""
     vertices, faces = surfaces.sphere(1.0, resolution)
-    return np.asarray(center) + radius * vertices, faces
+    return _at_each(np.reshape(center, (-1, 3)), radius * vertices, faces)
 
 
 def rod(start: Array, end: Array, radius: float, resolution: int = 32) -> Solid:
-    """Return a round bar from one point to another."""
+    """Return a round bar from one point to another, or one from each of (k, 3) points to another."""
     return turned(surfaces.cylinder(1.0, 1.0, resolution), start, end, radius)
 
 
 def arrow(start: Array, direction: Array, length: float, thickness: float) -> list[Solid]:
-    """Return shaft and head of an arrow; the direction is a unit vector, the thickness half the shaft's."""
+    """Return the shaft and the head of an arrow, or of arrows from (k, 3) points.
+
+    The direction is a unit vector, the thickness half the shaft's.
+    """
     end = start + length * direction
     neck = end - min(6.0 * thickness, 0.5 * length) * direction
     return [rod(start, neck, thickness), turned(surfaces.cone(1.0, 1.0, 40), neck, end, 2.3 * thickness)]
@@ -113,18 +121,19 @@ def box_lines(corners: Array) -> Array:
 
 
 def turned(surface: surfaces.Surface, start: Array, end: Array, radius: float) -> Solid:
-    """Stretch a solid of revolution of height 1 and radius 1 from one point to another."""
-    length = float(np.linalg.norm(end - start)) or 1.0
-    axis = (end - start) / length
-    first, second = across(axis)
-    frame = np.array([radius * first, radius * second, end - start])
-    return (start + end) / 2 + surface.vertices @ frame, surface.faces
+    """Stretch a solid of revolution of height 1 and radius 1 from one point to another, or from (k, 3) to others."""
+    start, end = np.reshape(start, (-1, 3)), np.reshape(end, (-1, 3))
+    length = np.linalg.norm(end - start, axis=1, keepdims=True)
+    first, second = across((end - start) / np.where(length > 0.0, length, 1.0))
+    frames = np.stack([radius * first, radius * second, end - start], axis=1)
+    vertices = ((start + end) / 2)[:, None] + surface.vertices @ frames
+    return vertices.reshape(-1, 3), repeated(surface.faces, len(start), len(surface.vertices))
 
 
 def across(axis: Array) -> tuple[Array, Array]:
-    """Return two unit vectors that are at right angles to a unit vector and to each other."""
-    side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
-    side /= np.linalg.norm(side)
+    """Return two unit vectors that are at right angles to a unit vector and to each other, or those of (k, 3)."""
+    side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis), axis=-1)])
+    side /= np.linalg.norm(side, axis=-1, keepdims=True)
     return side, np.cross(axis, side)
 
 
@@ -141,17 +150,23 @@ class Shaded(NamedTuple):
     edges: Array  #: (k, 2, 3), the sharp and the open edges
 
 
-def shade(vertices: Array, faces: Ints) -> Shaded:
-    """Split a mesh into smooth patches, each with its own normals."""
-    places = merged_places(np.asarray(vertices, dtype=np.float64))
-    points = np.empty((places.max() + 1 if len(places) else 0, 3))
-    points[places] = vertices
-    corners = places[faces]
-    size = np.ptp(points, axis=0).max() if len(points) else 1.0
-    a, b, c = ((points[corners[:, k]] - points[0]) / (size or 1.0) for k in range(3))  # no underflow at any scale
+def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
+    """Split a mesh into smooth patches, each with its own normals.
+
+    Of equal bodies one after another, as many as ``copies``, the largest is split as the others are.
+    """
+    every = np.reshape(vertices, (copies, -1, 3)).astype(np.float64, copy=False)
+    sizes = np.ptp(every, axis=1).max(axis=1) if every.size else np.ones(copies)
+    chief = int(np.argmax(sizes))
+    places = merged_places(every[chief])
+    points = np.empty((copies, places.max() + 1 if len(places) else 0, 3))
+    points[:, places] = every
+    corners = places[faces[: len(faces) // copies]]
+    unit = (points - points[:, :1]) / np.where(sizes > 0.0, sizes, 1.0)[:, None, None]  # no underflow at any scale
+    a, b, c = (unit[:, corners[:, k]] for k in range(3))
     areas = np.cross(b - a, c - a)
-    lengths = np.linalg.norm(areas, axis=1)
-    normals = areas / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    lengths = np.linalg.norm(areas[chief], axis=1)
+    normals = areas[chief] / np.where(lengths > 0.0, lengths, 1.0)[:, None]
 
     start, stop = corners.ravel(), corners[:, [1, 2, 0]].ravel()
     owner = np.repeat(np.arange(len(corners)), 3)
@@ -177,12 +192,12 @@ def shade(vertices: Array, faces: Ints) -> Shaded:
     links = coo_array((np.ones(len(joined)), (owner[joined], owner[joined + 1])), shape=(len(corners), len(corners)))
     patch = connected_components(links, directed=False)[1].astype(np.int64)
     keys, split = np.unique(corners.ravel() * (len(corners) + 1) + np.repeat(patch, 3), return_inverse=True)
-    split = split.reshape(-1, 3)
-    sums = np.zeros((len(keys), 3))
-    for k in range(3):
-        np.add.at(sums, split[:, k], areas)
+    around = coo_array((np.ones(split.size), (split.ravel(), np.repeat(np.arange(len(corners)), 3))),
+                       shape=(len(keys), len(corners))).tocsr()  # fmt: skip
+    sums = np.concatenate([around @ each for each in areas])
     norm = np.linalg.norm(sums, axis=1)
     sums[norm == 0.0] = (0.0, 0.0, 1.0)
     sums /= np.where(norm > 0.0, norm, 1.0)[:, None]
-    ends = np.stack([points[low[shown]], points[high[shown]]], axis=1)
-    return Shaded(points[keys // (len(corners) + 1)], sums, split, ends)
+    ends = np.stack([points[:, low[shown]], points[:, high[shown]]], axis=2)
+    doubled = points[:, keys // (len(corners) + 1)].reshape(-1, 3)
+    return Shaded(doubled, sums, repeated(split.reshape(-1, 3), copies, len(keys)), ends.reshape(-1, 2, 3))

@@ -1,7 +1,7 @@
-"""``python -m tests.benchmarks.depths``: how long depth and penetration of bodies take, and how close the bounds are.
+"""``python -m tests.benchmarks.depths``: how long depth, contact and penetration of bodies take, how close bounds are.
 
-CPU time of one call, the least of some; no peer answers these. Bounds are those of the depth, ``least / most`` is 1
-where it is exact.
+CPU time of one call, the least of some, and of a pose in a stack of 16 that are the same; a contact has its depth. No
+peer answers these. Bounds are those of the depth, ``least / most`` is 1 where it is exact.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import trimesh
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 
-from .bodies import bumpy, cloud, ground, voxels
+from .bodies import bumpy, cloud, ground, guests, of_mesh, poses_about, voxels
 from .table_file import table_parser, write_table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bodies"))
 import fits
 
 Case = tuple[str, Any, Any, np.ndarray]
+_STACK = 16  #: poses
 
 
 def pose_at(place: Any, seed: int) -> np.ndarray:
@@ -40,6 +42,12 @@ def cases(largest: int) -> Iterator[Case]:
             mesh = gk.Mesh(*(lambda model: (model.vertices, model.faces))(bumpy(count)))
             for seed, far in ((2, 1.8), (3, 1.2), (4, 0.3)):
                 yield f"two meshes of {count}, {far} apart", mesh, mesh, pose_at((far, 0.0, 0.0), seed)
+    torus = of_mesh("torus of 256", trimesh.creation.torus(1.0, 0.3, major_sections=16, minor_sections=8))
+    for guest in guests(0.3):
+        poses = poses_about(torus, guest)
+        hit = int(gk.collide(torus.ours, guest.ours, None, poses).argmax())
+        yield f"{torus.name}, {guest.name}", torus.ours, guest.ours, poses[hit]
+    yield "two tori of 256", torus.ours, torus.ours, pose_at((1.2, 0.3, 0.2), 5)
     for fit in fits.fits():
         yield fit.name, fit.a, fit.b, fit.pose
     box, hull = gk.Box((0.6, 0.5, 0.7)), gk.ConvexHull(0.2 * np.random.default_rng(5).normal(size=(32, 3)))
@@ -62,9 +70,16 @@ def timed(ask: Callable[[], Any], rounds: int) -> tuple[float, Any]:
 def row(case: Case, rounds: int) -> str:
     """One line of the table."""
     name, a, b, pose = case
+    stack = np.repeat(pose[None], _STACK, axis=0)
     spent, found = timed(lambda: gk.signed_distance(a, b, None, pose), rounds)
+    stacked, _ = timed(lambda: gk.signed_distance(a, b, None, stack), rounds)
+    touched, _ = timed(lambda: gk.contact(a, b, None, pose), rounds)
+    both, _ = timed(lambda: gk.contact(a, b, None, stack), rounds)
     cells = [
-        f"{spent:.1f}",
+        f"{spent:.2g}",
+        f"{stacked / _STACK:.2g}",
+        f"{touched:.2g}",
+        f"{both / _STACK:.2g}",
         f"{-found.upper:.5g}",
         f"{-found.lower:.5g}",
         f"{found.upper / found.lower:.3f}",
@@ -74,7 +89,7 @@ def row(case: Case, rounds: int) -> str:
     ]
     try:
         spent, inside = timed(lambda: gk.penetration(a, b, None, pose), rounds)
-        cells[4:] = f"{spent:.1f}", f"{inside.lower:.5g}", f"{inside.upper:.5g}"
+        cells[-3:] = f"{spent:.1f}", f"{inside.lower:.5g}", f"{inside.upper:.5g}"
     except gk.errors.UnsupportedPair:
         pass  # what has no closed surface
     return f"| {name} | {' | '.join(cells)} |"
@@ -90,8 +105,9 @@ def main(given: list[str] | None = None) -> int:
         "",
         "Written by `python -m tests.benchmarks.depths --out FILE`: ms of CPU time a call.",
         "",
-        "| which | depth, ms | least | most | least / most | penetration, ms | least | most |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| which | depth, ms | in a stack | contact, ms | in a stack | least | most | least / most | penetration, ms |"
+        " least | most |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for case in cases(arguments.largest):
         lines.append(row(case, arguments.rounds))

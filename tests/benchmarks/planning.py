@@ -2,8 +2,8 @@
 
 The same callbacks, a state checker and a motion validator, are answered by those of `gjk3d.robot.ompl.Planning` and by
 pinocchio with coal, with the same hulls, pairs, samples of a motion and seeds; what is compared is the CPU time spent
-in them. FILE holds problems of MotionBenchMaker as JSON: for each name of a scene a list of start, goal, other joints
-and obstacles.
+in them. With ``--proofs`` it is the whole of `Planning.plan`: what its proof mends, and costs. FILE holds problems of
+MotionBenchMaker as JSON: for each name of a scene a list of start, goal, other joints and obstacles.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def surroundings(problem: dict[str, Any]) -> dict[str, tuple[gk.Shape, np.ndarra
     return {each["name"]: (made[each["type"]](each), np.array(each["pose"])) for each in problem["obstacles"]}
 
 
-def planning_of(robot: Robot, problem: dict[str, Any]) -> Planning:
+def planning_of(robot: Robot, problem: dict[str, Any], **how: Any) -> Planning:
     """A problem as OMPL has it; some begin or end outside the limits of the URDF, which it would refuse."""
     ends = np.array([problem["start"], problem["goal"]])
     return Planning(
@@ -70,6 +70,7 @@ def planning_of(robot: Robot, problem: dict[str, Any]) -> Planning:
         lower=np.minimum(robot.lower[:7], ends.min(axis=0)),
         upper=np.maximum(robot.upper[:7], ends.max(axis=0)),
         resolution=RESOLUTION,
+        **how,
     )
 
 
@@ -185,16 +186,49 @@ def line(scene: str, spent: dict[str, list[Spent]]) -> str:
     return f"| {scene} | " + " | ".join([*cells, f"{ratio:.1f}x", f"{middle:.1f}x ({low:.1f}-{high:.1f})"]) + " |"
 
 
+def proofs(scene: str, problems: list[dict[str, Any]], robot: Robot, most: float) -> str:
+    """One line of the other table: paths that are planned, shortened and proven."""
+    sampled, proven, unproven, found = [], [], 0, []
+    for k, problem in enumerate(problems):
+        rest = problem["other_joints"]["panda_finger_joint1"]
+        ends = [np.append(problem[name], rest) for name in ("start", "goal")]
+        for times, certify in ((sampled, False), (proven, "end")):
+            planning = planning_of(robot, problem, certify=certify)
+            util.RNG.setSeed(k + 1)
+            begin = time.process_time()
+            path = planning.plan(*ends, seconds=most)
+            times.append(time.process_time() - begin)
+            if planning.proof is not None:
+                found.append(planning.proof)
+            elif path is not None:
+                unproven += not planning.checker.path_free(path, certify=True)
+    cells = [len(problems), unproven, sum(each.proven for each in found), sum(each.repaired for each in found)]
+    cells.append(sum(each.replanned for each in found))
+    for each in (sampled, proven, [each.seconds for each in found]):
+        cells.append(f"{1e3 * np.median(each):.1f}" if each else "")
+    return f"| {scene} | " + " | ".join(map(str, cells)) + " |"
+
+
 def main(given: list[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", type=Path, required=True, metavar="FILE", help="JSON, see above")
     parser.add_argument("--most", type=float, default=20.0, help="seconds a problem may take")
     parser.add_argument("--each", type=int, help="so many of each scene")
+    parser.add_argument("--proofs", action="store_true", help="what it costs that a path is proven")
     arguments = parser.parse_args(given)
     util.setLogLevel(util.LogLevel.LOG_NONE)
     scenes = json.loads(arguments.problems.read_text())["problems"]
     robot = Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"], geometry="hull")
+    if arguments.proofs:
+        print(
+            "| scene | problems | sampled paths not proven | proven | detours | planned again | median ms, sampled "
+            "| median ms, proven | of which the proof |"
+        )
+        print("|" + 9 * "---|")
+        for scene, problems in scenes.items():
+            print(proofs(scene, problems[: arguments.each], robot, arguments.most), flush=True)
+        return 0
     print(
         "| scene | problems | solved (gjk3d / peer) | same course | motions | ms in checking | of all | median ms "
         "| motions, peer | ms in checking | of all | median ms | median ms, proof of the path | faster, sum | each |"

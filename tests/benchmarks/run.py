@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from . import gjk3d_competitor, timing
 from .accuracy import Judgement, judge, reference
 from .competitor import Competitor
+from .counts import Counts, counts
 from .scenes import DISTINCT, FLAT, make
 from .timing import Plan, Task, Timing
 
@@ -34,6 +35,7 @@ class Cell:
     timings: dict[str, Timing]
     judgements: dict[str, Judgement]
     verified: int
+    counts: Counts | None = None
 
 
 @dataclass
@@ -98,7 +100,10 @@ def measure(
             seconds = plan.batch_seconds if batch else plan.seconds
             most = one.most // scene.block * scene.block
             tasks[one.name] = Task(run, scene.block, most, seconds, one.clock)
-        findings.cells.append(Cell(row, setting, question, timing.measure(tasks, plan), judgements, truth.verified))
+        timings = timing.measure(tasks, plan)
+        findings.cells.append(
+            Cell(row, setting, question, timings, judgements, truth.verified, counts(scene, question))
+        )
 
 
 def measure_workers(

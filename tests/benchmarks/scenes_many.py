@@ -1,8 +1,9 @@
 """``python -m tests.benchmarks.scenes_many``: ten thousand objects moved and asked each step, beside coal, fcl, mujoco.
 
-Balls, boxes, capsules and hulls of 32 vertices, a hundred different ones, spread so that each meets two others. CPU
-time a step, one thread, medians over rounds in which all take turns. A step of a peer is Python setting every object's
-transform, as its users do, its update and its question; mujoco's poses are one array, as ours.
+Balls, boxes, capsules and hulls of 32 vertices, a hundred different ones, spread so that each meets two others. Steps
+are of a tenth of a size, or, where they are coherent, of a hundredth; there a `Scene` remembers. CPU time a step, one
+thread, medians over rounds in which all take turns. A step of a peer is Python setting every object's transform, as its
+users do, its update and its question; mujoco's poses are one array, as ours.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from .beyond import sphere_points
 from .table_file import table_parser, write_table
 
 STEPS = 4
+#: as many coherent steps come after these; there and back, so that none is a jump, and the first ones are not timed
+COHERENT = [STEPS + k for k in (2, 1, 0, 1, 2, 3, 2, 1)]
+_UNTIMED = 2
 
 
 class World:
@@ -45,9 +49,10 @@ class World:
         turns = Rotation.random(count, rng=rng)
         places = rng.uniform(0, side, (count, 3))
         self.poses: list[Array] = []
-        for _ in range(STEPS):  # a step is a tenth of a size, and some degrees
-            turns = Rotation.from_rotvec(rng.normal(size=(count, 3)) * 0.05) * turns
-            places = places + rng.normal(size=(count, 3)) * 0.05
+        for step in range(2 * STEPS):  # a tenth of a size, and some degrees; then a hundredth, and half a degree
+            length = 0.05 if step < STEPS else 0.005
+            turns = Rotation.from_rotvec(rng.normal(size=(count, 3)) * length) * turns
+            places = places + rng.normal(size=(count, 3)) * length
             pose = np.tile(np.eye(4), (count, 1, 1))
             pose[:, :3, :3], pose[:, :3, 3] = turns.as_matrix(), places
             self.poses.append(pose)
@@ -56,6 +61,8 @@ class World:
 class Gjk3d:
     """A `Scene`."""
 
+    remember = True
+
     def __init__(self, world: World) -> None:
         self.world = world
         self.shapes = [build(spec) for spec in world.specs]
@@ -63,13 +70,13 @@ class Gjk3d:
 
     def build_at_once(self) -> None:
         """Do as `build`, in one call."""
-        self.scene = gk.Scene()
+        self.scene = gk.Scene(remember=self.remember)
         self.scene.add_many(self.world.names, self.listed, self.world.poses[0])
         self.scene.collides(gk.Point(), np.eye(4))
 
     def build(self) -> None:
         """Make the scene, one object a call, ready to be asked."""
-        self.scene = gk.Scene()
+        self.scene = gk.Scene(remember=self.remember)
         for name, shape, pose in zip(self.world.names, self.listed, self.world.poses[0], strict=True):
             self.scene.add(name, shape, pose)
         self.scene.collides(gk.Point(), np.eye(4))
@@ -88,6 +95,12 @@ class Gjk3d:
         """Move everything, and find the pair that is deepest in each other."""
         self.scene.move_many(self.world.names, self.world.poses[step])
         return len(self.scene.closest())
+
+
+class Forgetful(Gjk3d):
+    """A `Scene` that remembers nothing."""
+
+    remember = False
 
 
 class WithMeshes(Gjk3d):
@@ -220,7 +233,8 @@ class Mujoco:
 
 
 MESHES = "gjk3d, one in ten a mesh"
-PEERS = {"gjk3d": Gjk3d, MESHES: WithMeshes, "coal": Coal, "python-fcl": Fcl, "mujoco": Mujoco}
+FORGETFUL = "gjk3d, remember=False"
+PEERS = {"gjk3d": Gjk3d, FORGETFUL: Forgetful, MESHES: WithMeshes, "coal": Coal, "python-fcl": Fcl, "mujoco": Mujoco}
 MODULES = {"coal": "coal", "python-fcl": "fcl", "mujoco": "mujoco"}
 QUESTIONS = {
     "build": "built, one object a call",
@@ -228,6 +242,8 @@ QUESTIONS = {
     "pairs": "moved, all overlapping pairs",
     "contacts": "moved, all contacts",
     "closest": "moved, the closest pair",
+    "pairs coherent": "moved by a hundredth, all overlapping pairs",
+    "contacts coherent": "moved by a hundredth, all contacts",
 }
 
 
@@ -265,13 +281,15 @@ def measure(world: World, peers: list[str], rounds: int) -> tuple[dict[tuple[str
                 timed("build", name, peer.build)
             if isinstance(peer, Gjk3d) and k > 0:
                 timed("build at once", name, peer.build_at_once)
-        for question in ("pairs", "contacts", "closest"):
+        for question in ("pairs", "contacts", "closest", "pairs coherent", "contacts coherent"):
+            coherent = question.endswith("coherent")
             for name, peer in made.items():
-                ask = getattr(peer, question, None)
+                ask = getattr(peer, question.split()[0], None)
                 if ask is None:
                     continue
-                for step in range(STEPS):
-                    answer = ask(step) if k == 0 else timed(question, name, lambda ask=ask, step=step: ask(step))
+                for number, step in enumerate(COHERENT if coherent else range(STEPS)):
+                    untimed = k == 0 or (coherent and number < _UNTIMED)
+                    answer = ask(step) if untimed else timed(question, name, lambda ask=ask, step=step: ask(step))
                     count = pairs_in(answer)
                     assert found.setdefault((question, name, step), count) == count
     return spent, found
@@ -293,7 +311,7 @@ def table(spent: dict[tuple[str, str], list[float]], found: dict[Any, int], peer
             cells.append(f"{middle:.1f} ({low:.1f}–{high:.1f}){ratio}")
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     for question in ("pairs", "contacts"):
-        counts = [found.get((question, name, 0), -1) for name in peers]
+        counts = [found.get((question, name, 0), -1) for name in peers]  # of the first step
         cells = ["" if count < 0 else str(count) for count in counts]
         lines.append(f"| pairs found, {QUESTIONS[question].split(', ')[1]} | " + " | ".join(cells) + " |")
     return lines
@@ -307,7 +325,7 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--peers", nargs="*", default=there, choices=list(MODULES), help="by default all installed")
     parser.add_argument("--meshes", action="store_true", help="also with meshes of 256 triangles for one in ten")
     arguments = parser.parse_args(given)
-    peers = ["gjk3d", *([MESHES] if arguments.meshes else []), *arguments.peers]
+    peers = ["gjk3d", FORGETFUL, *([MESHES] if arguments.meshes else []), *arguments.peers]
     spent, found = measure(World(arguments.objects), peers, arguments.rounds)
     write_table(table(spent, found, peers), arguments.out)
     return 0

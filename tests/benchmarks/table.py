@@ -8,11 +8,14 @@ from importlib.metadata import PackageNotFoundError, version
 
 from .accuracy import MANY, SAMPLE, SIGN, VERIFIED, WRONG
 from .competitor import KERNEL
+from .counts import COUNTED
 from .gjk3d_competitor import Gjk3dLoose
 from .run import PEERS, Cell, Findings
 from .scenes import FLAT, HULLS, QUESTIONS, SETTINGS
 from .timing import ratio
 
+#: the column of what gjk3d does for a query, at full accuracy
+COUNTS = "supports / GJK / EPA"
 _PACKAGES = ("gjk3d", "numpy", "numba", *PEERS)
 
 
@@ -71,16 +74,18 @@ def _setting(cells: list[Cell]) -> list[str]:
     gains = ["gjk3d is faster", *(["at 1e-6"] if len(ours) > 1 else [])]
     if KERNEL in names:
         gains += [f"{text}, than {KERNEL}" for text in gains]
-    lines = [
-        _row(["pair", "question", *names, "fastest right peer", *gains]),
-        _row(["---"] * (3 + len(names) + len(gains))),
-    ]
+    heads = ["pair", "question", *names, "fastest right peer", *gains]
+    counted = any(cell.counts is not None for cell in cells)
+    if counted:
+        heads.insert(2, COUNTS)
+    lines = [_row(heads), _row(["---"] * len(heads))]
     last = ""
     for cell in cells:
         best = anchor(cell)
         both = [_gain(cell, name, other) for other in (best, *([KERNEL] if KERNEL in names else [])) for name in ours]
         row = cell.row if cell.row != last else ""
-        lines.append(_row([row, cell.question, *(_time(cell, n) for n in names), best or "none", *both]))
+        steps = [str(cell.counts or "")] if counted else []
+        lines.append(_row([row, cell.question, *steps, *(_time(cell, n) for n in names), best or "none", *both]))
         last = cell.row
     return lines
 
@@ -184,7 +189,9 @@ def markdown(
         "interquartile range; ratios are taken within rounds, with their quartiles. Half of the pairs overlap. "
         "Objects, poses, requests and results are built beforehand and reused: the peers take pose objects of their "
         "own kind, gjk3d takes 4x4 arrays and checks them in every query. "
-        "Peers loop in Python over up to 4096 queries of the 100 000.",
+        "Peers loop in Python over up to 4096 queries of the 100 000. "
+        f"Under {COUNTS} stand means of a cold query of gjk3d, counted on {COUNTED} rows: support points asked of "
+        "either shape, steps of GJK, steps of EPA; all three are 0 where a formula answers and needs no proof.",
         "",
         f"An answer is wrong where its error exceeds {WRONG:g} of the pair's size (reach of A plus reach of B) or its "
         f"sign is wrong farther than {SIGN:g} from touching, held against gjk3d's certified interval on up to {SAMPLE} "
@@ -206,6 +213,7 @@ def markdown(
             lines += _growth(chosen)
     if cells:
         lines += ["## Where gjk3d is not ahead", "", *(behind(cells) or ["Nowhere."]), ""]
+        lines += ["Profiles, what rows could cost at least, and what was tried: [limits](limits.md).", ""]
         lines += ["## Accuracy", "", *_accuracy(cells), ""]
         curved = sorted({c.row for c in cells} - set(FLAT))
         lines += ["Curved rows: " + (", ".join(curved) or "none") + ".", ""]

@@ -31,3 +31,7 @@ def test_both_solve_a_problem_by_the_same_course(tmp_path, capsys):
     cells = [cell.strip() for cell in row.split("|")[2:-1]]
     assert cells[:3] == ["1", "1 / 1", "1"]
     assert int(cells[3]) > 1
+    assert planning.main(["--problems", str(file), "--most", "20", "--proofs"]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| post"))
+    cells = [cell.strip() for cell in row.split("|")[2:-1]]
+    assert (cells[0], cells[2]) == ("1", "1")

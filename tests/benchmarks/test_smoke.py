@@ -12,7 +12,7 @@ from .__main__ import main
 from .accuracy import WRONG, Judgement, reference
 from .run import Cell
 from .scenes import BLOCK, PERIOD, SETTINGS, make
-from .table import anchor, behind
+from .table import COUNTS, anchor, behind
 from .timing import Timing
 
 
@@ -30,6 +30,8 @@ def test_one_row_is_written_with_every_peer_that_is_installed(tmp_path):
         assert cell["wrong"]["coal"] == 0.0
         assert cell["wrong"]["python-fcl"] == 0.0
     assert "48 of 48 proven" in text
+    row = next(line for line in text.splitlines() if line.startswith("| box-box | boolean | 0.0 / 0.0 / 0.0 |"))
+    assert row.count("|") == text[text.index(f"| pair | question | {COUNTS} |") :].splitlines()[0].count("|")
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -81,13 +83,13 @@ def test_the_table_of_scenes_is_written_and_all_find_the_same_pairs(tmp_path):
     out = tmp_path / "scenes.md"
     assert scenes_many.main(["--objects", "200", "--rounds", "1", "--out", str(out)]) == 0
     lines = out.read_text().splitlines()
-    assert len(lines) == 9
+    assert len(lines) == 11
     for line in lines[-2:]:
         found = {cell.strip() for cell in line.split("|")[2:-1]} - {""}
         assert len(found) == 1
         assert int(found.pop()) > 50
     assert scenes_many.main(["--objects", "60", "--rounds", "1", "--meshes", "--peers", "--out", str(out)]) == 0
-    assert out.read_text().splitlines()[0] == "| CPU ms | gjk3d | gjk3d, one in ten a mesh |"
+    assert out.read_text().splitlines()[0] == "| CPU ms | gjk3d | gjk3d, remember=False | gjk3d, one in ten a mesh |"
 
 
 def test_the_table_of_bodies_is_written_and_all_agree(tmp_path):
@@ -104,10 +106,10 @@ def test_the_table_of_depths_is_written_with_bounds_in_order(tmp_path):
     out = tmp_path / "depths.md"
     assert depths.main(["--rounds", "1", "--largest", "100", "--out", str(out)]) == 0
     rows = [line.split("|") for line in out.read_text().splitlines() if line.startswith("| ")][2:]
-    assert len(rows) == 27 + 9
+    assert len(rows) == 27 + 9 + 5
     for row in rows:
-        assert float(row[3]) <= float(row[4])
-        assert not row[6].strip() or float(row[7]) <= float(row[8])
+        assert float(row[6]) <= float(row[7])
+        assert not row[9].strip() or float(row[10]) <= float(row[11])
 
 
 def test_the_table_of_managers_is_written_and_both_agree(capsys):

@@ -182,6 +182,21 @@ def test_stacks_have_the_rows_of_single_questions() -> None:
     assert gk.contact(gk.Sphere(1), gk.Sphere(1)).patches[0].tolist() == [0]
 
 
+def test_many_faces_that_lie_on_each_other_touch_in_their_plane() -> None:
+    """Hundreds of pairs have up to six points each, in a stack that is cut in three as in one."""
+    below, above = plate(12), gk.Mesh(*gk.Box((3, 3, 1)).surface())
+    poses = np.stack([at(0.004 * k, 0.003 * k, 0.5) for k in range(130)])
+    many = gk.contact(below, above, None, poses, max_points=None)
+    for k in (0, 1, 77, 129):
+        one = gk.contact(below, above, None, poses[k], max_points=None)
+        assert one.count > 100
+        np.testing.assert_allclose(one.points[:, 2], 0, atol=1e-12)
+        np.testing.assert_allclose(one.normals, np.tile((0, 0, 1.0), (one.count, 1)), atol=1e-12)
+        assert many[k].points_a.tolist() == one.points_a.tolist()
+    cut = gk.contact(below, above, None, poses, max_points=None, workers=3)
+    np.testing.assert_array_equal(many.points_a, cut.points_a)
+
+
 def test_what_is_refused() -> None:
     ground = THINGS["ground"].body
     with pytest.raises(UnsupportedPair, match="two HeightFields"):

@@ -340,3 +340,71 @@ def test_what_is_refused() -> None:
         gk.time_of_impact(solid, "box")
     with pytest.raises(ShapeError, match="clearance is -1"):
         gk.time_of_impact(solid, solid, clearance=-1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1), name=st.sampled_from([*every_kind.BOUNDED, "box"]),
+    turns=st.sampled_from([1.5, 10.0, 40.0]), far=st.sampled_from([1.0, 3.0]),
+)  # fmt: skip
+def test_ground_that_turns(seed: int, name: str, turns: float, far: float) -> None:
+    """Its columns are long: a wall of them that turns is far off there where the two are not close."""
+    rng = np.random.default_rng(seed)
+    ground = THINGS["ground"].body
+    thing = gk.Box((0.5, 0.6, 0.7)) if name == "box" else THINGS[name].body
+    start = anywhere(rng, 0.3)
+    start[2, 3] += 3.0
+    away = 2.0 * rng.normal(size=3), turns * rng.normal(size=3)
+    turning = gk.Motion(anywhere(rng, 0.3), *away, center=far * rng.normal(size=3))
+    falling = gk.Motion(start, rng.normal(size=3))
+    impact = gk.time_of_impact(ground, thing, turning, falling)
+    assert impact.status != gk.ImpactStatus.UNRESOLVED
+    if impact.status == gk.ImpactStatus.HIT:
+        assert impact.time[1] - impact.time[0] <= 1e-7
+        check_by_samples(Known(ground, []), Known(thing, []), (turning, falling), impact)
+    for t in impact.free_until * np.linspace(0.0, 1.0, 30)[: -1 if impact.free_until > 0.0 else 0]:
+        assert not gk.collide(ground, thing, turning.at(float(t)), falling.at(float(t)))
+
+
+@pytest.mark.parametrize(("name", "seed"), [("solid", 1), ("solid", 29), ("cloud", 20), ("cloud", 29), ("voxels", 26)])
+def test_wide_ground_that_turned_too_far(name: str, seed: int) -> None:
+    """A million steps went into boxes as deep as the ground, and it was given up."""
+    ground = gk.HeightField(0.5 * np.random.default_rng(0).random((40, 40)), 0.25, (-5.0, -5.0))
+    rng = np.random.default_rng(seed)
+    start = anywhere(rng, 0.3)
+    start[2, 3] += 3.0
+    place, *way = anywhere(rng, 0.3), 2.0 * rng.normal(size=3), 10.0 * rng.normal(size=3)
+    motion = gk.Motion(place, *way, center=3.0 * rng.normal(size=3))
+    impact = gk.time_of_impact(ground, THINGS[name].body, motion, gk.Motion(start, rng.normal(size=3)))
+    assert impact.status != gk.ImpactStatus.UNRESOLVED
+    assert impact.iterations < 50_000
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1), length=st.sampled_from([1.0, 30.0, 1e3, 1e5]), both=st.booleans(),
+    turns=st.sampled_from([0.3, 3.0, 30.0]), clearance=st.sampled_from([0.0, 0.1]),
+)  # fmt: skip
+def test_long_things_that_turn(seed: int, length: float, both: bool, turns: float, clearance: float) -> None:
+    """Only what is near the contact decides how long the steps are."""
+    rng = np.random.default_rng(seed)
+    slab, ball = gk.Box((1.0, 0.5, length)), gk.Box((0.2, 0.3, 0.1)).inflated(0.05)
+    thing = gk.Box((0.2, 0.3, length)) if both else ball
+    start = anywhere(rng, 0.3)
+    start[:3, 3] += 3.0 * naive_direction(rng)
+    one = gk.Motion(anywhere(rng, 0.1), rng.normal(size=3), turns * rng.normal(size=3), center=rng.normal(size=3))
+    two = gk.Motion(start, rng.normal(size=3), turns * rng.normal(size=3), center=start[:3, 3] + rng.normal(size=3))
+    for a, b, ways in ((slab, thing, (one, two)), (thing, slab, (two, one))):
+        impact = gk.time_of_impact(a, b, *ways, clearance=clearance)
+        assert both or impact.status != gk.ImpactStatus.UNRESOLVED  # of two edges that are as long, one is bent
+        for t in impact.free_until * np.linspace(0.0, 1.0, 40)[: -1 if impact.free_until > 0.0 else 0]:
+            assert gk.distance(a, b, *(way.at(float(t)) for way in ways)).upper > clearance
+        if impact.status == gk.ImpactStatus.HIT:
+            poses = [way.at(float(impact.time[1])) for way in ways]
+            assert gk.distance(a, b, *poses).lower <= clearance + 1e-12 * length
+
+
+def naive_direction(rng: Any) -> Array:
+    """A unit vector."""
+    way: Array = rng.normal(size=3)
+    return way / np.linalg.norm(way)

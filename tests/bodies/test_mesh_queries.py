@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import fcl
 import numpy as np
 import pytest
@@ -342,3 +344,23 @@ def test_a_scale_or_a_mirror_in_a_pose_is_refused() -> None:
                 with pytest.raises(gk.errors.PoseError, match=message):
                     ask(gk.Plane((0, 0, 1)), body, None, pose)
     assert gk.distance(CUBE.scaled(2), gk.Point((9, 0, 0))).distance > 0.0
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3, 1e-20])
+@pytest.mark.parametrize("share", [1e-9, 1e-11, 1e-12, 3e-13])
+@pytest.mark.parametrize("what", ["triangles", "cubes", "cube and shape"])
+def test_parallel_faces_that_are_near(what: str, share: float, size: float) -> None:
+    """Of a gap of few roundings the way between two points is turned; the faces' normals are not."""
+    gap = share * size
+    face = gk.Mesh(size * np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0)]), [(0, 1, 2)])
+    box = gk.Box((size, size, size))
+    cube = gk.Mesh(*box.surface())
+    a, b = {"triangles": (face, face), "cubes": (cube, cube), "cube and shape": (cube, box)}[what]
+    pose = np.eye(4)
+    pose[:3, 3] = 0.1 * size, 0.2 * size, gap if what == "triangles" else size + gap
+    true = Fraction(pose[2, 3]) - (0 if what == "triangles" else Fraction(size))
+    for x, y, poses in ((a, b, (None, pose)), (b, a, (pose, None))):
+        told = gk.distance(x, y, *poses)
+        assert told.lower <= true <= told.upper
+        assert told.upper - told.lower <= 2e-13 * size
+        assert told.lower > 0.0

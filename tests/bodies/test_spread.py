@@ -12,7 +12,7 @@ from scipy.spatial import ConvexHull
 
 import gjk3d as gk
 from gjk3d.bodies.roots import least_possible
-from gjk3d.bodies.spread import kept
+from gjk3d.bodies.spread import kept as kept_of_many
 from gjk3d.poses import pose_rows
 from tests.bodies.every_kind import KINDS
 from tests.bodies.places import Array, anywhere
@@ -32,6 +32,13 @@ def points(seed: int, count: int, coarse: bool) -> Array:
         row[:3], row[3:6], row[6], row[7 + way] = at, at, gap, 1.0
         row[3 + way] += gap
     return rows
+
+
+def kept(rows: Array, most: int | None) -> Array:
+    """What is kept of one pair's points."""
+    found, counts = kept_of_many(np.ascontiguousarray(rows), np.array([0, len(rows)]), np.zeros((1, 12)), most)
+    assert counts.tolist() == [len(found)]
+    return found
 
 
 def middles(rows: Array) -> Array:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnboundedShapeError
+from gjk3d.poses import matrices
 from tests.bodies import every_kind
 from tests.bodies.every_kind import BOUNDED
 from tests.bodies.places import anywhere, at
@@ -80,7 +81,53 @@ def test_what_is_refused() -> None:
     solid = every_kind.closed().body
     with pytest.raises(ShapeError, match="motion is"):
         gk.Swept(solid, (1, 2))
+    with pytest.raises(ShapeError, match="at most 4096"):
+        gk.Swept(solid, gk.Motion(None, angular=(0, 0, 1.0)), 5000)
     with pytest.raises(ShapeError, match="3 motions, expected one"):
         gk.Swept(solid, gk.Motion([np.eye(4)] * 3))
     with pytest.raises(ShapeError, match="shape is a str"):
         gk.Swept("box", (1, 0, 0))
+
+
+def _varied() -> gk.Compound:
+    """Parts of all sorts, turned: hulls of as many corners, curved ones, composed ones, copies, a mesh."""
+    rng = np.random.default_rng(5)
+    hulls = [gk.ConvexHull(rng.normal(size=(4, 3)) + 5.0 * rng.normal(size=3)) for _ in range(3)]
+    ball, wedge = gk.Sphere(0.3), gk.Triangle(rng.normal(size=(3, 3)))
+    shapes = [*hulls, hulls[0], wedge, wedge, ball, ball, gk.Cylinder(0.2, 1), gk.Capsule(0.1, 1), gk.Point((1, 2, 3))]
+    shapes += [gk.Box((1, 2, 3)).inflated(0.25), gk.Cone(0.2, 1).scaled((1, 2, 3)), every_kind.mesh(1).body]
+    return gk.Compound([(shape, None if k % 3 else anywhere(rng, 2.0)) for k, shape in enumerate(shapes)])
+
+
+EVERY = {
+    **{name: make().body for name, make in BOUNDED.items()},
+    "columns": gk.HeightField(every_kind.ground().body.heights, 0.5, (-1.0, -1.0), bottom=-0.5),
+    "shell": gk.Shell(every_kind.mesh(2).body, 0.1),
+    "far": every_kind.mesh(4, 1e-3, 1e6).body,
+    "varied": _varied(),
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("turning", [False, True])
+def test_each_part_sweeps_what_it_does_alone(name: str, turning: bool) -> None:
+    rng = np.random.default_rng(6)
+    body = EVERY[name]
+    motion: Any = rng.normal(size=3)
+    if turning:
+        motion = gk.Motion(anywhere(rng, 1.0), motion, rng.normal(size=3), center=(0.5, 0, 0))
+    swept, parts = gk.Swept(body, motion), body._as_parts()
+    made = [shape for shape, _ in swept.parts if isinstance(shape, gk.Shape)]
+    assert len(made) == parts.count
+    ways = rng.normal(size=(20, 3))
+    ways /= np.linalg.norm(ways, axis=1)[:, None]
+    size = float(np.abs(swept.bounds).max())
+    for k in rng.permutation(parts.count)[:20].tolist():
+        alone = gk.Swept(parts.shape(k).placed(matrices(parts.rows(np.array([k])))[0]), motion)
+        own, other = (shape.support(ways) - shape._radius * ways for shape in (made[k], alone))
+        assert np.abs(own - other).max() <= 1e-14 * size
+        # what a turn bends is bounded by a ball round the part, of which there are several
+        assert made[k]._radius <= 2.0 * alone._radius
+        assert made[k] == type(made[k])._from_terms(made[k]._terms(), made[k]._radius)
+        for mine, packed in zip(made[k]._packed, made[k]._pack(), strict=True):
+            assert mine.tolist() == packed.tolist()

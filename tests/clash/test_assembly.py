@@ -78,6 +78,21 @@ def test_step_and_3mf_come_in_one_unit(save, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_step_occurrences_without_a_name_are_called_as_their_products(save):
+    solids = [("box_base", CORNERS * 40, QUADS), (r"St\X2\00F6\X0\\S\_el", CORNERS * 5, QUADS)]
+    pins = [(solids[1][0], "NAUO1", (0, 0, 0)), (solids[1][0], "", (9, 0, 0))]
+    whole = [("box_base", "NAUO3", (0, 0, 0)), ("it''s", "NAUO4", (50, 0, 0)), ("it''s", "left one", (90, 0, 0))]
+    assembly = Assembly.load(save("a.step", step(solids, [("it''s", pins), ("top", whole)])))
+    assert names(assembly) == [
+        "top/box_base",
+        "top/it's/Stößel",
+        "top/it's/Stößel_1",
+        "top/left one/Stößel_2",
+        "top/left one/Stößel_3",
+    ]
+    assert bounds(assembly, "top/left one/Stößel_3")[0] == pytest.approx([0.099, 0, 0], abs=1e-8)
+
+
 def test_a_folder_is_read_with_what_is_below_it_in_the_order_of_names(save, tmp_path):
     for name in ("b 10.stl", "b 2.stl", "sub/b 2.stl", ".hidden/x.stl", "notes.txt"):
         save(name, stl_binary())

@@ -56,7 +56,7 @@ def test_nothing_in_the_page_comes_from_elsewhere(tmp_path):
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form", "video", "audio")
         assert not {"src", "href", "action", "srcset", "style"} & set(attributes)
         assert not any(name.startswith("on") for name in attributes)
-    assert "url(" not in template("gjk3d.clash", "page.css")
+    assert "url(" not in template("gjk3d.clash", "page.css") + template("gjk3d", "page.css")
     assert "@import" not in template("gjk3d.clash", "page.css")
 
 

@@ -55,7 +55,7 @@ def test_overview(run):
     assert ["tool_tip", "fixed", "-", "-", "gripper", "tip"] in lines
     assert ["upper_arm", "3", "bodies", "upper_arm.stl"] in lines
     assert ["bin", "5", "exact", "cell.urdf"] in lines
-    assert "pairs of links: 12 checked, left unchecked: 7 adjacent, 9 never" in said.out
+    assert "pairs of links: 12 checked, left unchecked: 8 adjacent, 8 never" in said.out
     assert "poses: home, start, goal" in said.out
     assert "touch and never move against each other, so left unchecked: base-table" in said.err
 
@@ -450,7 +450,8 @@ def test_random_turns_and_slides(run, tmp_path):
         "slide": '<limit lower="-0.5" upper="0.25"/>', "free": "", "flat": "", "float": "",
     }  # fmt: skip
     types = {"slide": "prismatic", "free": "continuous", "flat": "planar", "float": "floating"}
-    links = "".join(f'<link name="{k}"/>' for k in range(5))
+    ball = '<collision><geometry><sphere radius="0.01"/></geometry></collision>'
+    links = "".join(f'<link name="{k}">{ball}</link>' for k in range(5))
     text = "".join(
         f'<joint name="{name}" type="{types[name]}"><parent link="{k}"/><child link="{k + 1}"/>{limit}</joint>'
         for k, (name, limit) in enumerate(kinds.items())
@@ -589,7 +590,7 @@ def test_a_quiet_old_form_says_nothing_beside_its_answer(run):
 def test_an_unknown_command_is_told_which_there_are(run):
     said = run("robot", "chek", URDF)
     assert (said.code, said.out) == (2, "")
-    assert "'chek' is no command of gjk3d robot; info, check, path and pairs are" in said.err
+    assert "'chek' is no command of gjk3d robot; info, check, path, safety and pairs are" in said.err
 
 
 def test_help_of_a_command_has_its_own_options_only(run):
@@ -604,3 +605,29 @@ def test_help_of_a_command_has_its_own_options_only(run):
 
 def test_a_wrong_option_of_a_command_names_its_help(run):
     assert "usage: gjk3d robot pairs --help" in run("robot", "pairs", URDF, "--nonsense").err
+
+
+# --- safety -----------------------------------------------------------------------------------------------------------
+
+
+def test_safety_of_a_programme(run, tmp_path):
+    paths, page = (ARM / "path.csv", ARM / "path_blocked.csv"), tmp_path / "safety.html"
+    said = run("robot", "safety", URDF, *paths, *WHOLE, "--report", page)
+    assert said.code == 1
+    assert "1 of 2 motions keep every margin, proven" in said.out
+    assert "collision  " in said.out
+    assert "gripper, pillar" in page.read_text()
+    said = run("robot", "safety", URDF, paths[0], *WHOLE, "--json")
+    assert said.code == 0
+    found = document(said)
+    assert (found["report"]["kept"], found["report"]["rows"]) == (True, [])
+    assert found["report"]["motions"][0]["lower"] > 0.0
+    assert run("robot", "safety", URDF, paths[0], *WHOLE, "--margin", "5cm").code == 1
+
+
+def test_safety_refuses(run, tmp_path):
+    said = run("robot", "safety", URDF)
+    assert said.code == 2
+    assert "name a CSV file" in said.err
+    said = run("robot", "safety", URDF, ARM / "path.csv", "--report", tmp_path / "report.txt")
+    assert said.code == 2

@@ -1,4 +1,4 @@
-"""The work of building a hull and its graph grows about as its points do, counted, not timed.
+"""The work of building a hull and its table of directions grows about as its points do, counted, not timed.
 
 Counted are the numbers that numpy's functions touch, and the calls that Python makes. Qhull's own work is not.
 """
@@ -12,7 +12,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gjk3d.geometry import hull_facets
-from gjk3d.geometry.graph import support_graph
+from gjk3d.geometry.directions import direction_table
 from gjk3d.geometry.hulls import build_hull
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
@@ -46,7 +46,7 @@ def counted(values):
 
 
 def work(points):
-    """Count what numpy touches and Python calls while a hull and its graph are built."""
+    """Count what numpy touches and Python calls while a hull and its table are built."""
     calls = 0
 
     def called(frame, event, argument):
@@ -56,7 +56,7 @@ def work(points):
     Counted.touched = 0
     sys.setprofile(called)
     try:
-        support_graph(build_hull(counted(points)))
+        direction_table(counted(build_hull(counted(points)).vertices))
     finally:
         sys.setprofile(None)
     return Counted.touched + 100 * calls

@@ -80,6 +80,17 @@ def test_the_judge_agrees(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_the_distance_of_kissing_boxes_is_proven(kind):
+    """A point on the surface of one is common to both only to rounding: that proves no overlap."""
+    for a, b, pose, rng in scenes(kind, 4, 25):
+        result = gk.signed_distance(a, b, None, pose)
+        pose[:3, 3] -= result.distance * (1.0 + rng.choice((0.0, 1e-15, -1e-12, 1e-9))) * result.normal
+        apart = gk.distance(a, b, None, pose)
+        assert gk.verify(apart, a, b, None, pose).proven
+        assert gk.collide(a, b, None, pose) or apart.lower > 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_rounded_boxes_and_far_places_keep_the_laws(kind):
     for k, (a, b, pose, rng) in enumerate(scenes(kind, 3, 20)):
         first, second = ("box", tuple(a.extents)), ("box", tuple(b.extents))

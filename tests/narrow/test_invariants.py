@@ -1,8 +1,8 @@
 """Invariants that no other file asserts on its own; the others are the laws (laws.py), on every pair of kinds.
 
 Where each is: bounds and witnesses, I1 and I2, in `laws.bound_law` and `sign_law`; widths, I4, in `bound_law` with
-``tight``; swap, rigid motion and powers of two, I5, in `swap_law`, `rigid_law`, `scale_law`; climbing, I8, in
-tests/geometry/test_graph.py; the failure bank, I12, in tests/test_golden.py.
+``tight``; swap, rigid motion and powers of two, I5, in `swap_law`, `rigid_law`, `scale_law`; looking up, I8, in
+tests/geometry/test_directions.py; the failure bank, I12, in tests/test_golden.py.
 """
 
 from __future__ import annotations

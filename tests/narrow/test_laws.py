@@ -7,7 +7,7 @@ import naive
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import PAIRS, SHAPES, is_polytope
 
@@ -51,7 +51,11 @@ def test_polytopes_are_always_known_to_rounding(case):
     assert not np.any(result.status == gk.Status.UNDECIDED)
 
 
+_OFF_CENTRE = ("union", ("sphere", 2.5), ("inflated", ("segment", (-2.0, -2.0, -2.0), (-2.0, -2.0, 0.0)), 1.5))
+
+
 @strategies.examples(60)
+@example((_OFF_CENTRE, np.eye(4), _OFF_CENTRE, naive.pose(np.eye(3), np.full(3, -2.0))), "auto", 1e-3)
 @given(strategies.pairs(), st.sampled_from(["auto", "epa"]), st.sampled_from([1e-3, 1e-6, 0.1]))
 def test_bounds_hold_however_soon_the_solver_stops(case, depth, tol):
     pair = laws.Pair(*case)

@@ -10,6 +10,8 @@ import pytest
 from strategies import SHAPES, build
 
 import gjk3d as gk
+from gjk3d.convex import rows
+from gjk3d.narrow.pairs import PAIR, TURN
 
 FIELDS = ("distance", "normal", "point_a", "point_b", "lower", "upper", "status", "tight", "iterations")
 GROUND = ("halfspace", (0.0, 0.6, 0.8), 0.25)
@@ -62,6 +64,40 @@ def test_threads_change_no_bit():
         one, two = query(box, ball, None, stack), query(box, ball, None, stack, workers=2)
         assert all(np.array_equal(getattr(one, field), getattr(two, field)) for field in FIELDS)
     assert np.array_equal(gk.collide(box, ball, None, stack), gk.collide(box, ball, None, stack, workers=2))
+
+
+def test_turns_change_no_bit(monkeypatch):
+    shapes, poses, index = scene(seed=7)
+    pairs = gk.Pairs(shapes)
+    stacked = poses[index]
+
+    def answers():
+        memory = pairs.memory(index)
+        for _ in range(2):
+            kept = pairs.collide(index, poses, memory=memory), pairs.signed_distance(index, poses, memory=memory)
+        asked = pairs.signed_distance(index, stacked, workers=3), pairs.distance(index, poses)
+        fields = [getattr(found, field) for found in (kept[1], *asked) for field in FIELDS]
+        return [kept[0], pairs.collide(index, stacked, margin=0.2), memory._rows, *fields]
+
+    as_asked = answers()
+    monkeypatch.setattr(rows, "_CACHE", 0)
+    monkeypatch.setattr(rows, "_BLOCK", 1000)
+    monkeypatch.setattr(rows, "_WORTH", 1_000_000)
+    by_shape = answers()
+    assert all(np.array_equal(one, two) for one, two in zip(as_asked, by_shape, strict=True))
+
+
+def test_every_pair_has_one_turn():
+    rng = np.random.default_rng(8)
+    table = np.zeros((5000, PAIR), dtype=np.int64)
+    table[:, 1], table[:, 6] = rng.integers(0, 50, 5000) * 900, rng.integers(0, 1000, 5000) * 900
+    rows.take_turns(table, 1_000_000)
+    asked = np.arange(5000) + table[:, TURN]
+    assert np.array_equal(np.sort(asked), np.arange(5000))
+    blocks = 1 + 999 * 900 // rows._BLOCK
+    assert np.count_nonzero(np.diff(table[asked, 1])) < 50 * blocks, "like shapes behind each other"
+    rows.take_turns(table, 1000)
+    assert not table[:, TURN].any()
 
 
 def test_two_poses_a_pair():

@@ -62,7 +62,7 @@ def test_warm_pairs_keep_booleans_and_bounds(one, other):
     assert np.array_equal(stacked.status, cold.status)
 
 
-@pytest.mark.parametrize("name", ["hull", "box", "cylinder"])
+@pytest.mark.parametrize("name", ["hull", "cylinder"])  # boxes are answered in closed form: one step
 def test_warm_starts_take_fewer_steps(name):
     a = build(SHAPES[name])
     poses_a, poses_b = track(name, name, 200)

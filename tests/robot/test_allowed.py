@@ -53,7 +53,8 @@ def test_without_an_srdf_neighbours_are_allowed():
     one = robot("ur5")
     assert one.allowed.reason("shoulder_link", "upper_arm_link") == "adjacent"
     assert one.allowed.reason("shoulder_link", "forearm_link") is None
-    assert one.allowed.counts() == {"adjacent": 7}
+    assert one.allowed.reason("wrist_2_link", "ee_link") == "adjacent", "it is fixed to wrist_3_link"
+    assert one.allowed.counts() == {"adjacent": 8}
 
 
 def test_links_joined_by_fixed_joints_are_never_checked():

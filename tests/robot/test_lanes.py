@@ -13,11 +13,12 @@ from naive import random_rotations
 import gjk3d as gk
 from gjk3d.convex.rows import arena
 from gjk3d.robot import Checker, Robot
-from gjk3d.robot.boxes import between_boxes, bounding_box, with_boxes
-from gjk3d.robot.capsules import with_capsules
+from gjk3d.robot.boxes import between_boxes, bounding_box
+from gjk3d.robot.capsules import bounding_capsule, with_bounds
 from gjk3d.robot.kinematics import LARGE_ANGLE, SLIDING, TURNING, Chain, sine_cosine
 from gjk3d.robot.lanes import LANES, POSE, SPOT, SPOT_NUMBERS, Lanes, link_lanes, near_lanes, place_lanes, spot
-from gjk3d.robot.walk import Layout
+from gjk3d.robot.queries import quick_edge
+from gjk3d.robot.walk import FREE, UNSURE, Layout
 from tests.robot.test_capsules import SHAPES
 
 SCALES = (1e-9, 1e-3, 1.0, 1e6)
@@ -108,7 +109,7 @@ def test_what_is_apart_in_lanes_is_apart(scale, margin):
     names = list(SHAPES) if scale in SCALES else ["ball"]
     shapes = [SHAPES[name] for name in names]
     ints, floats, starts = arena(shapes)
-    floats, starts = with_capsules(shapes, floats, starts)
+    floats, starts = with_bounds(shapes, bounding_capsule, floats, starts)
     count = len(shapes)
     apart = 0
     for _ in range(3):
@@ -137,7 +138,7 @@ def test_capsules_that_touch_are_near(far):
     """Of those whose nearest points lie along the line of their middles, to the rounding of their places."""
     shapes = [gk.Sphere(0.25), gk.Capsule(0.25, 1.0)]
     ints, floats, starts = arena(shapes)
-    floats, starts = with_capsules(shapes, floats, starts)
+    floats, starts = with_bounds(shapes, bounding_capsule, floats, starts)
     for gap, near in ((0.0, True), (1e-9, True), (1e-6 * (1.0 + far), False)):
         local = np.tile([1.0, 0, 0, 0, 1, 0, 0, 0, 1, far, far, far], (2, 1))
         local[1, 9] += 0.75 + gap
@@ -161,7 +162,8 @@ def test_boxes_hold_shapes_and_bound_distances(name):
     above = 0
     for other in SHAPES.values():
         _, floats, starts = arena([shape, other])
-        floats, starts = with_boxes([shape, other], *with_capsules([shape, other], floats, starts))
+        both = [shape, other]
+        floats, starts = with_bounds(both, bounding_box, *with_bounds(both, bounding_capsule, floats, starts))
         for _ in range(4):
             poses = np.tile(np.eye(4), (2, 1, 1))
             poses[:, :3, :3] = random_rotations(rng, 2)
@@ -280,3 +282,33 @@ def test_a_later_hit_of_an_edge_hides_no_earlier_one(tmp_path):
             assert found.pair == [("block", "near")] * 3
             assert found.hit == pytest.approx([2.4 / stop] * 3, abs=0.1 / stop)
             assert checker.motion_free([0.0], [stop], resolution=0.1).hit == found.hit[0]
+
+
+@given(seed=st.integers(0, 2**32 - 1), samples=st.sampled_from([0, 1, 2, 3, 7, 8, 9, LANES + 8, LANES + 9, 70]))
+def test_an_edge_as_a_whole_is_free_where_all_its_samples_are(tmp_path_factory, seed, samples):
+    robot = random_robot(tmp_path_factory.mktemp("robots"), seed, links=5)
+    rng = np.random.default_rng(seed)
+    around = {f"box {k}": (gk.Box(rng.uniform(0.02, 0.2, 3)), at(*rng.uniform(-1.0, 1.0, 3))) for k in range(3)}
+    checker = Checker(robot, around)
+    first, second = drawn(robot, 2, seed % 1000)
+    if samples == 0:
+        second = first.copy()
+    widest = np.abs(second - first).max()
+    each = np.full(robot.dof, widest / (samples - 0.5) if samples else 1.0)
+    steps = int(np.ceil(widest / each[0]))
+    t = np.arange(steps + 1)[:, None] / max(steps, 1)
+    free = all(checker.free(row) for row in (1.0 - t) * first + t * second)
+    for ends in ([first, second], [second, first]):
+        told = quick_edge(checker._cell(), np.array(ends), each)
+        assert told == UNSURE or (told == FREE) == free
+
+
+def test_an_edge_that_hits_at_one_sample_alone_is_not_free(tmp_path):
+    (tmp_path / "slide.urdf").write_text(SLIDE.replace("SIZE", "1.0"))
+    robot = Robot.from_urdf(tmp_path / "slide.urdf")
+    for steps in (1, 2, 5, 16, 40):
+        ends, each = np.array([[0.0], [10.0 * steps]]), np.full(1, 10.0)
+        for s in range(steps + 1):
+            for x, free in ((10.0 * s, False), (10.0 * s + 5.0, True)):
+                checker = Checker(robot, {"post": (gk.Box((0.1, 4, 4)), at(x, 0, 1))})
+                assert (quick_edge(checker._cell(), ends, each) == FREE) == free

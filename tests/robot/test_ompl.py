@@ -167,6 +167,92 @@ assert gone() is None, "Python cannot collect cycles through OMPL"
     assert (done.returncode, done.stderr) == (0, ""), "nor is anything left for nanobind to tell of"
 
 
+def pole(x, y, radius=1e-3):
+    """Coarse samples miss it."""
+    return gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(radius, 3.0), at(x, y))})
+
+
+def free_by_samples(checker, path, count=2000):
+    """Of a path, whether dense samples are farther apart than the margin, and the least distance of all."""
+    t = np.linspace(0.0, len(path) - 1.0, count)
+    q = np.column_stack([np.interp(t, np.arange(len(path)), column) for column in path.T])
+    least = checker.clearance(q).distance.min()
+    return least > checker.margin, least
+
+
+@pytest.mark.parametrize("way", ["detours", "planned again"])
+@pytest.mark.parametrize("simplify", [True, False])
+def test_a_thin_obstacle_between_samples(way, simplify, monkeypatch):
+    """Who samples coarsely may go straight through it, and here does."""
+    checker, ends = pole(1.15, 0.8), np.array([[0.0, 0.0], [1.2, 0.0]])
+    searched = Planning._found
+
+    def found(self, *asked):
+        return searched(self, *asked) if self._questions.how["certify"] else [ends]
+
+    monkeypatch.setattr(Planning, "_found", found)
+    if way == "planned again":
+        monkeypatch.setattr("gjk3d.robot.ompl.detour", lambda *_: None)
+    missed = Planning(checker, resolution=3.0, certify=False)
+    assert np.array_equal(missed.plan(*ends, simplify=simplify), ends)
+    assert missed.proof is None
+    assert not free_by_samples(checker, ends)[0]
+    planning = Planning(checker, resolution=3.0)
+    path = planning.plan(*ends, seconds=20.0, simplify=simplify)
+    assert np.array_equal(path[[0, -1]], ends)
+    free, least = free_by_samples(checker, path)
+    assert free
+    assert checker.path_free(path, certify=True)
+    assert planning.proof.proven
+    assert (planning.proof.repaired > 0) == (way == "detours")
+    assert planning.proof.replanned == (way == "planned again")
+    assert 0.0 <= planning.proof.clearance <= least
+    assert planning.proof.pair is None
+    assert not planning._questions.how["certify"], "motions are sampled again"
+
+
+def test_no_path_is_returned_that_is_not_proven():
+    checker = pole(0.4, 0.4)  # the beam cannot pass it
+    planning = Planning(checker, resolution=3.0)
+    assert Planning(checker, resolution=3.0, certify=False).plan([0.0, 0.0], [1.5, 0.0]) is not None
+    assert planning.plan([0.0, 0.0], [1.5, 0.0], seconds=0.5) is None
+    assert (planning.proof.proven, planning.proof.pair) == (False, ("beam", "pole"))
+    assert planning.plan([0.0, 0.0], [0.3, 0.0], seconds=5.0) is not None
+    assert planning.proof.proven
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000))
+def test_paths_among_obstacles_drawn_at_random(seed):
+    rng = np.random.default_rng(seed)
+    around = {
+        f"pole{k}": (gk.Cylinder(rng.choice([1e-3, 0.02, 0.1]), 3.0), at(*rng.uniform(-1.4, 1.4, 2))) for k in range(4)
+    }
+    checker = gk.robot.Checker(gk.robot.Robot.example(), around, margin=float(rng.choice([0.0, 0.01])))
+    ends = [q for q in rng.uniform(-2.0, 2.0, (20, 2)) if checker.free(q)][:2]
+    if len(ends) < 2:
+        return
+    util.RNG.setSeed(seed + 1)
+    planning = Planning(checker, resolution=0.5)
+    path = planning.plan(*ends, seconds=0.3)
+    if path is None:
+        return
+    assert planning.proof.proven
+    assert np.array_equal(path[[0, -1]], ends)
+    free, least = free_by_samples(checker, path)
+    assert free
+    assert checker.margin + planning.proof.clearance <= least
+    assert checker.path_free(path, certify=True)
+
+
+def test_all_edges_proven_while_planning():
+    checker = pole(1.15, 0.8)
+    planning = Planning(checker, resolution=3.0, certify=True)
+    path = planning.plan([0.0, 0.0], [1.2, 0.0], seconds=20.0)
+    assert (planning.proof.proven, planning.proof.repaired, planning.proof.replanned) == (True, 0, False)
+    assert checker.path_free(path, certify=True)
+
+
 def test_states_and_configurations(panda):
     start, _ = ends(panda)
     planning = Planning(panda, joints=["panda_joint3", "panda_joint1"], rest=start)
@@ -216,6 +302,7 @@ def test_length_counts_more_where_it_is_close(tmp_path):
         (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [1.5, 0]), "goal is not free: 'beam' and 'wall'"),
         (lambda c: Planning(c, joints=["turn"]).plan([[0, 0]], [1, 0]), "start is a stack"),
         (lambda c: ClearanceObjective(Planning(c, joints=["turn"]), 0.0), "enough is 0.0"),
+        (lambda c: Planning(c, joints=["turn"], certify="all"), "certify is 'all', expected 'end', False or True"),
     ],
 )
 def test_errors(tmp_path, ask, text):

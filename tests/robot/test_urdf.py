@@ -223,7 +223,6 @@ BAD = {
         TWO + "<link name='c'/>" + fixed("a", "b", "p", "planar")
         + fixed("b", "c", "j", "revolute", "<mimic joint='p'/>"), "'p' is planar, expected joints of one number",
     ),
-    "xacro": ("<x:macro xmlns:x='http://www.ros.org/wiki/xacro'/>", "is a xacro, not yet a robot: run `xacro r.urdf"),
     "broken": ("<link", "no well-formed XML"),
     "two axes": (TWO + fixed("a", "b", "j", "revolute", "<axis/><axis/>"), "has 2 <axis>, expected one"),
 }  # fmt: skip

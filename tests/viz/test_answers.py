@@ -1,5 +1,7 @@
 """Pictures of contacts, impacts, rays, axes, gradients, volumes, poses and scenes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from answers import pose
@@ -9,12 +11,19 @@ import gjk3d as gk
 from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.viz.kinds.bodies import level_boxes
+from gjk3d.viz.layout import thickened
 
 BLUE, VERMILION = np.array([0, 114, 178]), np.array([213, 94, 0])
 
 
 def of(drawing, look, color=None):
-    return [item for item in drawing.items if item.look == look and (color is None or item.color == color)]
+    """Return the items of a look, equal ones one by one."""
+    found = [item for item in drawing.items if item.look == look and (color is None or item.color == color)]
+    return [
+        replace(item, vertices=part, faces=item.faces[: len(item.faces) // item.copies], copies=1)
+        for item in found
+        for part in np.split(item.vertices, item.copies)
+    ]
 
 
 def alike(color, wanted):
@@ -31,7 +40,7 @@ def test_every_contact_point_is_marked_where_it_is():
     for point in touch.points:
         near = [item for item in of(drawing, MARK) if np.linalg.norm(item.vertices.mean(axis=0) - point) < 1e-6]
         assert len(near) == 1
-    assert drawing.words == ["4 contact points, gap 0"]
+    assert drawing.words == ["4 contact points, touching"]
     image, plotter = picture(touch)
     assert image.std() > 5.0
     for point in touch.points:
@@ -48,7 +57,7 @@ def test_gaps_that_differ_are_written_beside_their_points():
     for label, gap, point in zip(drawing.labels, touch.gaps, touch.points, strict=True):
         assert float(label.text) == pytest.approx(gap, abs=1e-4)
         np.testing.assert_allclose(label.point, point)
-    assert drawing.words[0].startswith("4 contact points, gaps from -0.05")
+    assert drawing.words[0].startswith("4 contact points, least gap -0.05")
 
 
 def test_no_contact_and_a_stack_of_contacts():
@@ -260,11 +269,66 @@ def test_scenes_with_nothing_and_with_a_margin():
 def test_a_large_scene_is_joined_into_few_actors():
     scene = row_of_balls(60)
     drawing = drawing_of(scene, contacts=False)
-    assert len(of(drawing, BODY)) == 2
+    assert [item.look for item in drawing.items] == [BODY] * 2
+    assert sum(item.copies for item in drawing.items) == 60
     low, high = drawing.framed.min(axis=0), drawing.framed.max(axis=0)
     np.testing.assert_allclose((low[0], high[0]), (-0.6, 59 * 1.5 + 0.6), atol=0.01)
     faces = max(item.faces.max() - len(item.vertices) for item in drawing.items)
     assert faces < 0
+
+
+def test_a_crowd_is_a_few_things_and_its_collisions_are_marked():
+    rng = np.random.default_rng(1)
+    scene = gk.Scene()
+    shapes = (gk.Sphere(0.5), gk.Box((1, 1, 0.5)), gk.Capsule(0.2, 0.8))
+    places = rng.uniform(0, 9, (600, 3))
+    for k, place in enumerate(places):
+        scene.add(f"o{k}", shapes[k % 3], pose(*place, rng.normal(size=3)))
+    scene.add("floor", gk.Halfspace((0, 0, 1), 0.5))
+    drawing = drawing_of(scene)
+    hit = {name for pair in scene.collisions() for name in pair}
+    assert 3 * len(hit) > 601
+    assert len(drawing.items) < 12
+    pale, free = (dict(drawing.keys)[text] for text in ("collides", "free"))
+    count = {color: sum(item.copies for item in drawing.items if item.color == color) for color in (pale, free)}
+    assert count == {pale: len(hit - {"floor"}), free: 600 - len(hit - {"floor"})}
+    assert pale != "#D55E00"  # the vermilion is of the places alone
+    (marks,) = of_color(drawing, MARK, "#D55E00")
+    assert marks.copies == len(scene.collisions())
+    (floor,) = [item for item in drawing.items if item.name == "floor"]
+    assert floor.color == "#A8B2BD"
+    assert [label.text for label in drawing.labels] == ["floor"]
+
+
+def test_many_points_and_segments_are_each_where_they_are():
+    for thin in (gk.Point((0, 0, 0)), gk.Segment((0, 0, 0), (0, 0, 1))):
+        scene = gk.Scene()
+        for k in range(50):
+            scene.add(f"o{k}", thin, pose(3 * k, 0, 0))
+            scene.add(f"own {k}", gk.Segment((0, 0, 0), (0, 1, 1 + 0.01 * k)), pose(3 * k, 5, 0))
+        drawing = drawing_of(scene)
+        for item in thickened(drawing.items, 1.0):
+            for part in np.split(item.vertices, item.copies):
+                assert np.ptp(part[:, 0]) < 0.2
+
+
+def of_color(drawing, look, color):
+    return [item for item in drawing.items if (item.look, item.color) == (look, color)]
+
+
+def test_equal_bodies_are_shaded_as_each_by_itself():
+    from gjk3d.viz.triangles import arrow, repeated, shade
+
+    starts = np.array([(0.0, 0, 0), (1, 2, 3), (-5, 0, 1e-3)])
+    ways = np.array([(0.0, 0, 1), (1, 0, 0), (0.6, 0, -0.8)])
+    for vertices, faces in arrow(starts, ways, 0.7, 0.01):
+        many = shade(vertices, faces, 3)
+        alone = [shade(part, faces[: len(faces) // 3]) for part in np.split(vertices, 3)]
+        for one in ("vertices", "normals"):  # at each corner of each face
+            theirs = np.concatenate([getattr(each, one)[each.faces] for each in alone])
+            np.testing.assert_allclose(getattr(many, one)[many.faces], theirs, atol=1e-9)
+        assert len(many.edges) == sum(len(each.edges) for each in alone)
+        assert len(many.faces) == len(repeated(alone[0].faces, 3, len(alone[0].vertices)))
 
 
 def test_rows_of_pixels_are_where_points_are():
@@ -285,7 +349,7 @@ def test_a_scene_of_solids_that_are_not_convex_is_drawn_too():
     scene.add("floor", gk.Halfspace((0, 0, 1), -2.0))
     drawing = drawing_of(scene)
     colors = {item.name: item.color for item in of(drawing, BODY)}
-    assert colors == {"ring": "#D55E00", "rod": "#D55E00", "pin": "#9DB4C8", "floor": "#9DB4C8"}
+    assert colors == {"ring": "#D55E00", "rod": "#D55E00", "pin": "#9DB4C8", "floor": "#A8B2BD"}
     assert drawing.words[1] == "ring – rod"
     assert drawing.framed[:, 2].min() == pytest.approx(-0.5)  # the floor need not be seen whole
     origins = np.array([(1.5, -5.0, 0.5), (0.5, -5.0, 1.2)])

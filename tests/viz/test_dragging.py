@@ -62,6 +62,22 @@ def test_the_mouse_moves_b_and_the_answer_follows(dragged):
     assert dragged._widget._origin == pytest.approx(moved[:3, 3], abs=1e-6)
 
 
+def test_the_arrows_and_rings_follow_while_b_is_dragged(dragged):
+    origin, target = (on_screen(dragged.plotter, (x, 0.0, 0.0)) for x in (2.0, 1.2))
+    seen, follow = [], dragged._draw
+
+    def look():
+        follow()
+        seen.append([np.asarray(a.user_matrix)[:3, 3] for a in dragged._widget._arrows + dragged._widget._circles])
+        np.testing.assert_allclose(seen[-1], np.tile(dragged.pose_b[:3, 3], (6, 1)), atol=1e-6)
+
+    dragged._draw = look
+    drag_arrow(dragged, 0, np.subtract(target, origin))
+    assert len(seen) > 2
+    for each in dragged._widget._arrows:  # where they are is in the picture
+        assert np.abs(np.divide(on_screen(dragged.plotter, each.center), dragged.plotter.window_size) - 0.5).max() < 0.5
+
+
 def test_what_is_drawn_is_the_answer(dragged):
     result = dragged.move(at(0.9, 0.1, 0.2))
     assert dragged.result is result

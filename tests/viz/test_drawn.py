@@ -38,7 +38,7 @@ def test_nothing_in_the_page_comes_from_elsewhere_and_names_do_no_harm(tmp_path)
     for tag, attributes in parsed.tags:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "video", "audio")
         assert not any(name in ("src", "href", "style") or name.startswith("on") for name in attributes)
-    assert "url(" not in template("gjk3d.viz", "drawing.css")
+    assert "url(" not in template("gjk3d.viz", "picture.css") + template("gjk3d", "page.css")
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -88,10 +88,11 @@ def test_chromium_draws_the_page_and_hides_what_is_unticked(tmp_path):
     assert 'data-state="drawn"' in dom
     assert dom.count("<span") == 3  # the names of the balls
     # the same page, told to untick the first box: its policy must know the script
-    script = "".join(template("gjk3d.viz", name) for name in ("stage.js", "drawing.js"))
+    script = template("gjk3d", "viewer.js") + template("gjk3d.viz", "picture.js")
+    style = template("gjk3d", "page.css") + template("gjk3d.viz", "picture.css")
     pressing = script + "document.querySelector('#keys input').click();"
     source = path.read_text(encoding="utf-8").replace(script, pressing)
-    before, after = (policy([three_js(), text], template("gjk3d.viz", "drawing.css")) for text in (script, pressing))
+    before, after = (policy([three_js(), text], style) for text in (script, pressing))
     assert before in source
     (tmp_path / "hidden.html").write_text(source.replace(before, after), encoding="utf-8")
     assert vivid(tmp_path / "hidden.html", "hidden.png") < 0.005

@@ -70,8 +70,8 @@ def test_nothing_in_the_page_comes_from_elsewhere(tmp_path):
         for name in ("src", "href", "action", "srcset", "data", "style"):
             assert name not in attributes
         assert not any(name.startswith("on") for name in attributes)
-    assert "url(" not in template("gjk3d.viz", "distance.css")
-    assert "@import" not in template("gjk3d.viz", "distance.css")
+    assert "url(" not in template("gjk3d.viz", "picture.css") + template("gjk3d", "page.css")
+    assert "@import" not in template("gjk3d.viz", "picture.css") + template("gjk3d", "page.css")
 
 
 def test_the_policy_allows_these_scripts_only(tmp_path):
@@ -110,14 +110,16 @@ def test_the_scene_holds_the_bodies_where_they_are(tmp_path, size):
     result = apart(size)
     layout, scene = lay_out(result), Page(write_html(tmp_path / "a.html", result)).scene
     for i, body in enumerate(layout.bodies):
-        points = array(scene["bodies"][i]["hull"]["positions"], "<f4") * layout.radius + layout.center
-        assert array(scene["bodies"][i]["hull"]["indices"], "<u4").shape == body.faces.shape
+        (item,) = [x for x in scene["items"] if x["layer"] == "hulls" and x["moves"] == bool(i)]
+        points = array(item["positions"], "<f4") * layout.radius + layout.center
+        assert array(item["indices"], "<u4").shape == body.faces.shape
         np.testing.assert_allclose(points.min(axis=0), body.vertices.min(axis=0), atol=1e-6 * layout.radius)
         np.testing.assert_allclose(points.max(axis=0), body.vertices.max(axis=0), atol=1e-6 * layout.radius)
+    told = scene["apart"] | {"eye": scene["eye"]}
     for key, point in (("a", result.point_a), ("b", result.point_b), ("eye", layout.eye)):
-        np.testing.assert_allclose(np.array(scene[key]) * layout.radius + layout.center, point, atol=1e-9 * size)
-    assert scene["distance"] * layout.radius == pytest.approx(result.distance)
-    np.testing.assert_allclose(scene["normal"], result.normal)
+        np.testing.assert_allclose(np.array(told[key]) * layout.radius + layout.center, point, atol=1e-9 * size)
+    np.testing.assert_allclose(np.array(scene["slide"]) * layout.radius, -result.distance * result.normal)
+    np.testing.assert_allclose(told["normal"], result.normal)
 
 
 def test_the_table_has_every_number_and_the_unit(tmp_path):
@@ -159,8 +161,9 @@ def test_every_status_has_its_words(tmp_path, result, headline, row):
 def test_every_shape_has_a_page(tmp_path, name):
     result = gk.signed_distance(SHAPES[name], gk.Box((0.5, 0.5, 0.5)), None, pose(2.5, 0.4, 0.3))
     scene = Page(write_html(tmp_path / "a.html", result)).scene
-    assert ("indices" in scene["bodies"][0]["hull"]) == (name not in ("point", "segment"))
-    assert scene["bodies"][0]["plate"] == (name == "halfspace")
+    (item,) = [x for x in scene["items"] if x["layer"] == "hulls" and not x["moves"]]
+    assert "indices" in item  # a point and a segment are as thick as can be seen
+    assert item["framed"] == (name != "halfspace")
 
 
 def test_models_go_in_unless_they_are_their_hulls_or_too_large(tmp_path, monkeypatch):
@@ -168,12 +171,11 @@ def test_models_go_in_unless_they_are_their_hulls_or_too_large(tmp_path, monkeyp
     whole, broken = gk.Mesh(vertices, faces), gk.Mesh(vertices, faces[1:])
     result = gk.signed_distance(broken.hull(), whole.hull(), None, pose(2, 0, 0))
     parsed = Page(write_html(tmp_path / "a.html", result, surfaces=(broken, whole)))
-    assert "model" in parsed.scene["bodies"][0]
-    assert "model" not in parsed.scene["bodies"][1]
+    assert [x["moves"] for x in parsed.scene["items"] if x["layer"] == "models"] == [False]
     assert "glassy: their convex hulls" in parsed.text
     monkeypatch.setattr(page, "MAX_TRIANGLES", 5)
     parsed = Page(write_html(tmp_path / "a.html", result, surfaces=(broken, None)))
-    assert "model" not in parsed.scene["bodies"][0]
+    assert not [x for x in parsed.scene["items"] if x["layer"] == "models"]
     assert "Only the hull of A is drawn: the model has 11 triangles." in parsed.text
 
 

@@ -1,5 +1,6 @@
 """A plotter with several panels: each keeps its own words, legend and camera, and what is drawn later changes one."""
 
+import itertools
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ from answers import apart, deep, pose
 
 import gjk3d as gk
 from gjk3d.viz import rendering
+from gjk3d.viz.kinds import drawing_of
 
 
 @pytest.fixture
@@ -29,7 +31,8 @@ def written(plotter, row, column):
     """Return what stands in one panel by the names of its actors, chips of the legend included."""
     plotter.subplot(row, column)
     ours = {name: actor for name, actor in plotter.renderer.actors.items() if name.startswith("gjk3d ")}
-    return {name: getattr(actor, "input", None) for name, actor in ours.items()}
+    words = {name: getattr(actor, "input", None) for name, actor in ours.items()}
+    return {name: text and text.replace("\n", " ") for name, text in words.items()}  # lines break where they must
 
 
 def alone(panels, answer, title):
@@ -45,19 +48,76 @@ def answers():
     return [apart(), deep(), gk.AABB((0, 0, 0), (1, 2, 3)), touch]
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(1, 2), (2, 2)])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 2), (1, 3), (2, 1), (2, 2)])
 def test_each_panel_keeps_its_own_words_and_legend(panels, rows, columns):
     plotter = panels(rows, columns)
     places = [(row, column) for row in range(rows) for column in range(columns)]
     for k, place in enumerate(places):
         plotter.subplot(*place)
         gk.viz.plot(answers()[k], plotter, title=f"panel {k}")
+    plotter.render()
     for k, place in enumerate(places):
         found = written(plotter, *place)
         assert found == alone(panels, answers()[k], f"panel {k}")
         assert found["gjk3d line 0"] == f"panel {k}"
         assert "gjk3d key 0" in found
         assert "gjk3d chip 0" in found
+        keep_apart(plotter)
+        for point in drawing_of(answers()[k]).framed:
+            assert_inside(plotter, point)
+
+
+def keep_apart(plotter):
+    """No row of words is over another, and none leaves its panel."""
+    left, low, right, high = (4 * [900, 700])[:4] * np.array(plotter.renderer.GetViewport())
+    spans = []
+    for name, actor in plotter.renderer.actors.items():
+        if name.startswith(("gjk3d line", "gjk3d key")):
+            size = [0.0, 0.0]
+            actor.GetSize(plotter.renderer, size)
+            x, y = actor.GetActualPositionCoordinate().GetComputedViewportValue(plotter.renderer)
+            assert x >= 0, name
+            assert x + size[0] <= right - left, (name, actor.input)
+            assert 0 <= y <= y + size[1] <= high - low, name
+            spans.append((y, y + size[1]))
+    for (_, top), (bottom, _) in itertools.pairwise(sorted(spans)):
+        assert bottom > top - 3
+
+
+def assert_inside(plotter, point):
+    plotter.renderer.SetWorldPoint(*point, 1.0)
+    plotter.renderer.WorldToView()
+    assert np.abs(plotter.renderer.GetViewPoint()[:2]).max() < 1.0
+
+
+def test_each_panel_has_its_own_light():
+    from gjk3d.viz.picture import new_plotter
+
+    brightest = []
+    for shape in ((1, 1), (2, 2)):
+        plotter = new_plotter(off_screen=True, shape=shape)
+        gk.viz.plot(gk.Sphere(1), plotter)
+        assert [len(renderer.lights) for renderer in plotter.renderers] == [3] * (shape[0] * shape[1])
+        image = np.asarray(plotter.screenshot(None, return_img=True)).astype(int)
+        part = image[: 750 // shape[0], : 1000 // shape[1]]
+        orange = part[..., 0] > part[..., 2] + 60
+        brightest.append(part[orange].mean(axis=0))
+        plotter.close()
+    np.testing.assert_allclose(*brightest, atol=6.0)
+
+
+def test_a_long_line_is_broken_and_letters_are_as_high_as_the_panel_allows(panels):
+    sizes = []
+    for shape in ((1, 1), (2, 3)):
+        plotter = panels(*shape)
+        gk.viz.plot(
+            gk.Sphere(1), plotter, title="a title of so many words that a narrow panel has no room for all of them"
+        )
+        line = plotter.renderer.actors["gjk3d line 0"]
+        sizes.append((line.prop.font_size, line.input.count("\n")))
+    (large, _), (small, breaks) = sizes
+    assert large > small >= 0.6 * 24
+    assert breaks >= 1
 
 
 def test_show_into_a_panel_leaves_the_others_as_they_were(panels):

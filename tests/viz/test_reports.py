@@ -55,9 +55,15 @@ def test_the_assembly_is_a_ghost_and_the_pair_in_colours(report):
     plotter.close()
 
 
-def test_the_box_of_what_both_fill_is_drawn(report):
+def test_what_both_fill_is_drawn_or_the_box_round_it(report, monkeypatch):
+    box = [(-1.5, -0.5, 0.1), (-0.5, 0.5, 0.5)]
+    drawing = drawing_of(report)
+    (both,) = [item.vertices for item in drawing.items if item.color == dict(drawing.keys)["what both fill"]]
+    np.testing.assert_allclose([both.min(axis=0), both.max(axis=0)], box, atol=1e-9)
+    assert [label.text for label in drawing.labels] == ["0.4 mm"]  # at the arrow
+    monkeypatch.setattr("gjk3d.clash.contacts.available", lambda: False)
     lines = next(item for item in drawing_of(report).items if item.look == LINES).vertices
-    np.testing.assert_allclose([lines.min(axis=0), lines.max(axis=0)], [(-1.5, -0.5, 0.1), (-0.5, 0.5, 0.5)], atol=1e-9)
+    np.testing.assert_allclose([lines.min(axis=0), lines.max(axis=0)], box, atol=1e-9)
 
 
 def test_n_and_p_walk_through_the_findings(report):
@@ -129,7 +135,7 @@ def test_a_finding_is_in_the_middle_and_what_glb_calls_up_is_up(report, tmp_path
     assert np.linalg.norm(camera.eye - camera.center) < 12  # the pin is not lost beside the base
     image, plotter = picture(checked)
     middle = image[190:290, 270:370]
-    assert share(middle, GREEN) > 0.05
+    assert share(middle, GREEN) + share(middle, np.array([214, 64, 143])) > 0.05  # of the pin, and what both fill
     plotter.close()
     assert camera_of(drawing_of(report)).up.tolist() == [0, 0, 1]
     np.testing.assert_allclose(camera_of(drawing_of(report)).center, (-1, 0, 0.3))

@@ -17,7 +17,7 @@ from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
 from gjk3d.viz.drawing import LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, robots
-from gjk3d.viz.motions import frame
+from gjk3d.viz.plays import play_of_travel
 
 VERMILION, BLUE, GREY = (np.array(c) for c in ((213, 94, 0), (86, 180, 233), (168, 178, 189)))
 
@@ -69,10 +69,10 @@ def test_free_configuration_has_the_closest_points(checker):
     near = checker.clearance((0.9, 0.0))
     assert near.pair == ("hand", "ball")
     assert robots.HIT not in {item.color for item in drawing.items}
-    rod, *balls = [item for item in drawing.items if item.look == MARK]
-    assert len(balls) == 2
-    for end, point in zip(balls, (near.point_a, near.point_b), strict=True):
-        np.testing.assert_allclose(end.vertices.mean(axis=0), point, atol=1e-9)
+    rod, balls = [item for item in drawing.items if item.look == MARK]
+    assert (rod.copies, balls.copies) == (1, 2)
+    for end, point in zip(np.split(balls.vertices, 2), (near.point_a, near.point_b), strict=True):
+        np.testing.assert_allclose(end.mean(axis=0), point, atol=1e-9)
     middle = (rod.vertices.max(axis=0) + rod.vertices.min(axis=0)) / 2
     np.testing.assert_allclose(middle, (near.point_a + near.point_b) / 2, atol=1e-9)
     assert f"closest are hand and ball, {near.distance:.4g} m apart" in drawing.words[-1]
@@ -220,7 +220,7 @@ def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
     there = robots.travel(checker, PATH, frames=6)
     from gjk3d.viz.motions import Stage
 
-    stage = Stage(there, "A crane")
+    stage = Stage(play_of_travel(there, "A crane"))
     stage.set(0)
     row, column = (round(float(x)) for x in pixel_of(stage.plotter, (0.05, -0.1, -0.6)))
     stage.close()
@@ -234,14 +234,15 @@ def test_stage_moves_links_and_attached_objects(checker):
 
     checker.attach("load", gk.Box((0.1, 0.1, 0.1)), "hand", pose(0.3, 0, 0), touch_links=["hand"])
     there = robots.travel(checker, PATH[:2], frames=3)
-    stage = Stage(there, "")
+    stage = Stage(play_of_travel(there, ""))
     try:
         stage.set(2)
-        matrices = [np.asarray(actors[0].user_matrix) for _, actors in stage.links]
-        numbers = [number for number, _ in stage.links]
-        assert numbers == [0, 1, 2, 2]
-        for number, matrix in zip(numbers, matrices, strict=True):
-            np.testing.assert_allclose(matrix, there.poses[2, number])
+        matrices = {name: np.asarray(actors[0][0].user_matrix) for actors, name, _, _ in stage.bodies}
+        for name, number in {"post": 0, "beam": 1, "hand": 2}.items():
+            np.testing.assert_allclose(matrices[name], there.poses[2, number])
+        np.testing.assert_allclose(matrices["load"], there.poses[2, 2] @ pose(0.3, 0, 0))
+        for name in ("ball", "floor"):
+            np.testing.assert_array_equal(matrices[name], np.eye(4))
     finally:
         stage.close()
 
@@ -255,7 +256,7 @@ def test_page_has_every_pose_and_reaches_for_nothing(checker, tmp_path):
     scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
     there = robots.travel(checker, PATH[:2], frames=5)
     assert [body["name"] for body in scene["bodies"]] == ["ball", "floor", "post", "beam", "hand", "load"]
-    center, size = frame(there).ball
+    center, size = play_of_travel(there, "").whole.ball
     for name, link, local in (("beam", 1, (0.3, 0.2, 0.1)), ("load", 2, (0.03, 0.02, 0.01))):
         body = next(body for body in scene["bodies"] if body["name"] == name)
         columns = np.frombuffer(base64.b64decode(body["frames"]), "<f4").reshape(5, 4, 4)
@@ -288,7 +289,7 @@ def test_page_plays_in_a_browser(checker, tmp_path):
 
 @pytest.mark.parametrize(
     ("target", "error", "message"),
-    [("m.mp4", ValueError, "unknown extension '.mp4'"), ("none/m.gif", FileError, "there is no folder")],
+    [("m.avi", ValueError, "unknown extension '.avi'"), ("none/m.gif", FileError, "there is no folder")],
 )
 def test_bad_targets_are_refused_before_any_work(checker, tmp_path, target, error, message):
     with pytest.raises(error, match=message):

@@ -1,6 +1,5 @@
 """Words about real answers of every kind: what is read in `repr`, pictures and reports holds what is proven."""
 
-import re
 from fractions import Fraction
 from math import inf
 from pathlib import Path
@@ -9,10 +8,13 @@ import numpy as np
 import pytest
 import trimesh
 from answers import SHAPES, pose
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from words import read
 
 import gjk3d as gk
 from gjk3d.clash import wording
+from gjk3d.viz import page
 from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.layout import proof, verdict
 
@@ -84,9 +86,52 @@ def test_contacts_say_no_more_than_is_proven_of_what_is_too_far():
     for place in places(10, 2.0, 6):
         touch = gk.contact(gk.Box((1, 1, 1)), gk.Sphere(0.3), None, place)
         if not touch.count:
-            (least,) = re.findall(r"more than (\S+) apart", drawing_of(touch).words[0])
-            assert Fraction(least) <= Fraction(max(float(touch.lower), 0.0))
+            holds(drawing_of(touch).words[0].removeprefix("No contact points: "), touch.lower, touch.upper, 6)
         check(touch.result)
+
+
+#: Poses near each other, at any size.
+PLACES = st.builds(
+    lambda way, turn: pose(*way, turn),
+    *(st.tuples(*[st.floats(-reach, reach, allow_subnormal=False)] * 3) for reach in (1.5, 3.0)),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(a=st.sampled_from(BOUNDED), b=st.sampled_from(BOUNDED), place=PLACES, scale=st.sampled_from([1e-6, 1.0, 1e5]),
+       tol=st.sampled_from([None, 1e-2]))  # fmt: skip
+def test_what_is_read_of_any_pair_holds_what_is_proven(a, b, place, scale, tol):
+    """In pictures, at their arrows, and in the tables of pages; of distances, contacts and impacts."""
+    a, b, place = a.scaled(scale), b.scaled(scale), pose(*place[:3, 3] * scale, (0, 0, 0)) @ turned(place)
+    for result in (gk.distance(a, b, None, place, tol=tol), gk.signed_distance(a, b, None, place, tol=tol)):
+        check(result)
+        drawing = drawing_of(result)
+        for label in drawing.labels:
+            holds(label.text, max(-result.upper, 0.0), -result.lower, 3, 0)
+        rows = dict(page._rows(result, None))
+        holds(rows["Distance"].partition(",")[0].partition(":")[0], result.lower, result.upper, 12)
+        assert Fraction(rows["Proven at least"]) <= Fraction(float(result.lower)) or result.lower == -inf
+        if np.isfinite(result.upper):
+            assert Fraction(rows["Proven at most"]) >= Fraction(float(result.upper))
+        if "To part them" in rows and np.isfinite(result.lower):
+            long = rows["To part them"].rpartition("), ")[2].removesuffix(" long")
+            assert read(long, 9)[1] >= exactly(-result.lower), (long, result.lower)
+    touch = gk.contact(a, b, None, place)
+    words = drawing_of(touch).words[0]
+    if touch.count and "gap " in words:
+        holds(words.partition("gap ")[2], touch.lower, touch.upper, 4)
+    way = gk.Motion(place, -2.0 * place[:3, 3])
+    hit = gk.time_of_impact(a, b, None, way)
+    if hit.status == gk.ImpactStatus.HIT:
+        for line, digits in zip(drawing_of(hit).words, (6, 10), strict=True):
+            holds(line, *hit.time, digits)
+
+
+def turned(place):
+    """Return the rotation of a pose by itself."""
+    out = place.copy()
+    out[:3, 3] = 0.0
+    return out
 
 
 def test_times_of_impact():

@@ -1,4 +1,3 @@
-"use strict";
 (function () {
   const { data, element, make, number, length, sides, unit } = clashTable;
   const tiles = [...document.querySelectorAll("[data-kind]")];

@@ -1,8 +1,6 @@
-"use strict";
 // The assembly in 3D: everything as a ghost in one mesh, the two parts of a finding solid in their colours.
 const clashStage = (function () {
-  const { data, element, length } = clashTable;
-  const view = element("view"), root = document.documentElement.dataset;
+  const { data, element, vec, numbers, points: at } = gjk3d;
   const COLORS = ["#E69F00", "#009E73"]; // orange and bluish green, told apart by everybody
   const KINDS = { hard: "#d55e00", contained: "#cc79a7", duplicate: "#8b5cf6", unchecked: "#808890", touch: "#e8b500", clearance: "#3b9be0" };
   const ANGLE = 32, CREASE = Math.cos((30 * Math.PI) / 180), SMOOTH = 150000, PROBED = 60000;
@@ -10,35 +8,17 @@ const clashStage = (function () {
   function block(id, Kind) {
     const text = element(id).textContent.trim();
     element(id).remove();
-    if (Uint8Array.fromBase64) return new Kind(Uint8Array.fromBase64(text).buffer);
-    const raw = atob(text), bytes = new Uint8Array(raw.length);
-    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-    return new Kind(bytes.buffer);
+    return numbers(text, Kind);
   }
-  let renderer;
+  let picture;
   try {
-    renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true });
+    picture = new gjk3d.View(element("view"), ANGLE);
   } catch (error) {
-    element("trouble").textContent = "This browser cannot draw in 3D here (no WebGL); the table has every number.";
-    element("trouble").hidden = false;
-    element("controls").hidden = element("foot").hidden = true;
-    root.state = "no-webgl";
+    gjk3d.withoutWebGL("; the table has every number", ["controls", "foot"]);
     return null;
   }
   const positions = block("positions", Float32Array), indices = block("indices", Uint32Array);
-  renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
-  renderer.outputEncoding = THREE.sRGBEncoding;
-  view.appendChild(renderer.domElement);
-  const scene = new THREE.Scene(), camera = new THREE.PerspectiveCamera(ANGLE, 1, 0.01, 100);
-  scene.add(camera, new THREE.HemisphereLight(0xffffff, 0xb9c2cc, 0.62));
-  for (const [x, y, z, power] of [[-0.55, 0.7, 0.6, 0.55], [0.8, 0.15, 0.5, 0.25]]) {
-    const light = new THREE.DirectionalLight(0xffffff, power);
-    light.position.set(x, y, z);
-    camera.add(light, light.target);
-  }
-  const dark = window.matchMedia("(prefers-color-scheme: dark)"), calm = window.matchMedia("(prefers-reduced-motion: reduce)");
-  let touched = true;
-  const vec = (p) => new THREE.Vector3(...p);
+  const { scene, camera, box: view } = picture;
   const local = (p) => vec(p.map((x, k) => (x - data.center[k]) / data.size));
 
   // --- the ghost: brighter where a surface turns away, so that shapes are seen through one another ---------------------
@@ -57,8 +37,7 @@ const clashStage = (function () {
   }
   const rest = new THREE.Group();
   const ghostly = ghost("#7d8894", 0.3, true);
-  const whole = new THREE.BufferGeometry();
-  whole.setAttribute("position", new THREE.BufferAttribute(positions, 3));
+  const whole = at(positions);
   whole.setIndex(new THREE.BufferAttribute(indices, 1));
   const ghosts = new THREE.Mesh(whole, [ghostly]);
   ghosts.frustumCulled = false;
@@ -67,11 +46,7 @@ const clashStage = (function () {
   function frameOf(part) {
     return BOX.flatMap((corner) => [0, 1, 2].map((k) => part.box[(corner >> k) & 1][k]));
   }
-  function lines(points, material) {
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from(points), 3));
-    return new THREE.LineSegments(geometry, material);
-  }
+  const lines = (ends, material) => new THREE.LineSegments(at(Float32Array.from(ends)), material);
   const boxed = data.parts.filter((part) => part.box && !part.range);
   if (boxed.length) {
     const frames = lines(boxed.flatMap(frameOf), new THREE.LineBasicMaterial({ color: 0x7d8894, transparent: true, opacity: 0.6 }));
@@ -102,8 +77,7 @@ const clashStage = (function () {
       b.normalize();
       for (let corner = i; corner < i + 3; corner++) b.toArray(normals, 3 * corner);
     }
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(points, 3));
+    const geometry = at(points);
     geometry.setAttribute("normal", new THREE.BufferAttribute(count <= 3 * SMOOTH ? smooth(base, range[1], start, count, normals, sides) : normals, 3));
     return geometry;
   }
@@ -175,5 +149,5 @@ const clashStage = (function () {
     hideInGhost(hidden);
   }
 
-  return { data, element, length, view, root, renderer, scene, camera, dark, calm, vec, local, pair, looks, rest, ghostly, positions, indices, setPair, ANGLE, KINDS, dirty() { touched = true; }, taken() { const was = touched; touched = false; return was; } };
+  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, positions, indices, setPair, ANGLE, KINDS, dirty() { picture.touched = true; } };
 })();

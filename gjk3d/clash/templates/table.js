@@ -1,9 +1,7 @@
-"use strict";
 // The table of findings: filtered, sorted, and only the rows in sight are in the page, so that any number stays quick.
 const clashTable = (function () {
   const HEIGHT = 46, MARGIN = 12;
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const element = (id) => document.getElementById(id);
+  const { data, element } = gjk3d;
   const scroll = element("scroll"), body = element("rows");
   const unit = data.unit ? " " + data.unit : "";
   let shown = [], selected = -1, key = "severity", direction = 1, printing = false;

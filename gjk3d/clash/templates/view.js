@@ -1,9 +1,8 @@
-"use strict";
 // Where the camera is, what marks a finding, and what a click in the picture means.
 const clashView = (function () {
   if (!clashStage) return null;
-  const { data, element, length, view, root, renderer, scene, camera, dark, calm, vec, local, pair, looks, rest, ghostly, positions, indices, setPair, ANGLE, KINDS } = clashStage;
-  const dirty = clashStage.dirty;
+  const { data, element, state: root, dark, calm } = gjk3d;
+  const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, positions, indices, setPair, ANGLE, KINDS, dirty } = clashStage;
   const up = vec(data.up), iso = (data.up[1] ? new THREE.Vector3(1, 0.75, 1.3) : new THREE.Vector3(1, -1.3, 0.75)).normalize();
   const half = (box) => 0.5 * vec(box[1]).distanceTo(vec(box[0]));
   const middle = (box) => vec(box[0]).add(vec(box[1])).multiplyScalar(0.5);
@@ -66,7 +65,7 @@ const clashView = (function () {
 
   // --- every finding as a dot -----------------------------------------------------------------------------------------
   const dots = new THREE.Points(new THREE.BufferGeometry(), new THREE.ShaderMaterial({
-    transparent: true, depthTest: false, depthWrite: false, uniforms: { size: { value: 13 * renderer.getPixelRatio() } },
+    transparent: true, depthTest: false, depthWrite: false, uniforms: { size: { value: 13 * picture.renderer.getPixelRatio() } },
     vertexShader: "attribute vec3 color; varying vec3 ink; uniform float size; void main() { ink = color; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); gl_PointSize = size; }",
     fragmentShader: "varying vec3 ink; void main() { float r = length(gl_PointCoord - 0.5); if (r > 0.5) discard; gl_FragColor = vec4(r > 0.4 ? 0.35 * ink : ink, 0.92); }",
   }));
@@ -88,10 +87,10 @@ const clashView = (function () {
     dirty();
   }
   let pick = () => {}, pressed = null;
-  renderer.domElement.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
-  renderer.domElement.addEventListener("pointerup", (event) => {
+  picture.canvas.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
+  picture.canvas.addEventListener("pointerup", (event) => {
     if (!pressed || Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4 || current >= 0) return;
-    const frame = renderer.domElement.getBoundingClientRect(), at = new THREE.Vector3();
+    const frame = picture.canvas.getBoundingClientRect(), at = new THREE.Vector3();
     let best = -1, nearest = 14;
     for (const index of shown) {
       at.copy(places[index]).project(camera);
@@ -102,9 +101,8 @@ const clashView = (function () {
   });
 
   // --- the camera -----------------------------------------------------------------------------------------------------
-  const controls = new THREE.TrackballControls(camera, renderer.domElement);
-  Object.assign(controls, { rotateSpeed: 2.6, zoomSpeed: 1.3, panSpeed: 0.6 });
-  controls.addEventListener("change", dirty);
+  picture.aim(iso.clone(), new THREE.Vector3(), up);
+  const { controls } = picture;
   let flight = null;
   const ease = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
   function fly(target, radius, way, jump) {
@@ -204,46 +202,31 @@ const clashView = (function () {
       Object.assign(solid, { transparent: glassy, opacity: glassy ? 0.22 : 1, depthWrite: !glassy, needsUpdate: true });
       through.uniforms.strength.value = larger ? 0.12 : 0.4; // what is hidden is seen through the larger one
     });
-    if (on && row.mtv) pair[1].position.copy(vec(row.mtv)).multiplyScalar(Number(element("slide").value) / data.size);
-    dirty();
-  }
-  function resize() {
-    const width = view.clientWidth, height = Math.max(view.clientHeight, 1);
-    renderer.setSize(width, height);
-    camera.aspect = width / height;
-    camera.fov = (Math.atan(Math.tan((ANGLE * Math.PI) / 360) * Math.max(1, 1 / camera.aspect)) * 360) / Math.PI;
-    controls.handleResize();
+    const out = Number(element("slide").value);
+    if (on && row.mtv) pair[1].position.copy(vec(row.mtv)).multiplyScalar(out / data.size);
+    if (out > 0 && !flight) picture.keep(pair[1]);
     dirty();
   }
   for (const id of ["show-a", "show-b", "show-rest", "show-marks", "glass", "slide"]) element(id).addEventListener("input", toggle);
   dark.addEventListener("change", paint);
-  new ResizeObserver(resize).observe(view);
 
-  function frame(now) {
-    requestAnimationFrame(frame);
-    if (flight) advance(now);
-    controls.update();
-    if (!clashStage.taken()) return;
-    const far = camera.position.distanceTo(controls.target);
+  picture.before = (far) => {
     camera.near = Math.max(far / 100, camera.position.length() - 1.1);
     camera.far = camera.position.length() + 1.5;
     camera.updateProjectionMatrix();
     sizeMarks((2 * far * Math.tan((camera.fov * Math.PI) / 360)) / view.clientHeight);
     element("legend").textContent = marks.visible && arrow.size ? arrow.words + (stretched ? ", drawn longer than it is" : "") : "";
-    renderer.render(scene, camera);
-    root.state = "drawn";
-    if (!flight) {
-      root.flight = "done";
-      root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");
-    }
-  }
+  };
+  picture.after = () => {
+    if (!flight) root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");
+  };
   paint();
-  resize();
-  camera.position.copy(iso);
-  camera.up.copy(up);
   root.view = "assembly";
   fly(new THREE.Vector3(), 1, iso, true);
   toggle();
-  requestAnimationFrame(frame);
+  gjk3d.start((now) => {
+    if (flight) advance(now);
+    return Boolean(flight);
+  });
   return { show, mark, missing, onPick(handler) { pick = handler; } };
 })();

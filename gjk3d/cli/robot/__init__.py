@@ -20,6 +20,7 @@ from gjk3d.cli.robot.info import info
 from gjk3d.cli.robot.options import ALONE, MODEL, RUN, Flag, Model, Run, Surroundings, at_least
 from gjk3d.cli.robot.pairs import pairs
 from gjk3d.cli.robot.path import SAMPLED, Look, path
+from gjk3d.cli.robot.safety import safety
 from gjk3d.cli.terminal import note
 
 
@@ -76,7 +77,7 @@ def old(
 ) -> int:
     """Run the command that this stands for, and say which it is; what means nothing to that one is left out."""
     if more:
-        raise UsageError(f"{str(urdf)!r} is no command of gjk3d robot; info, check, path and pairs are")
+        raise UsageError(f"{str(urdf)!r} is no command of gjk3d robot; info, check, path, safety and pairs are")
     given.refuse()
     if given.acm is not None:
         return _run(pairs, given, urdf)
@@ -121,5 +122,6 @@ robot = App(name="robot", help=_HELP, usage="gjk3d robot COMMAND URDF [OPTIONS]"
 robot.command(info, usage="gjk3d robot info URDF [OPTIONS]", sort_key=1)
 robot.command(check, usage="gjk3d robot check URDF [CONFIGURATIONS] [OPTIONS]", sort_key=2)
 robot.command(path, usage="gjk3d robot path URDF WAYPOINTS [OPTIONS]", sort_key=3)
-robot.command(pairs, usage="gjk3d robot pairs URDF [OPTIONS]", sort_key=4)
+robot.command(safety, usage="gjk3d robot safety URDF WAYPOINTS... [OPTIONS]", sort_key=4)
+robot.command(pairs, usage="gjk3d robot pairs URDF [OPTIONS]", sort_key=5)
 robot.default(old)

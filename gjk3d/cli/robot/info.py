@@ -82,6 +82,8 @@ def _zero(robot: Robot) -> NDArray[np.float64]:
 def _oddities(cell: Cell) -> list[str]:
     """Return what looks wrong with a robot and its surroundings."""
     found = []
+    if not cell.robot.geometries:
+        found.append("no link has collision shapes: nothing of it can be checked, and other commands refuse it")
     huge = [cell.robot.links[each.link] for each in cell.robot.geometries if max(_size(each.hull.bounds)) > _HUGE]
     if huge:
         found.append(f'link {huge[0]} is more than {_HUGE:g} m long: a mesh in mm needs scale="0.001 0.001 0.001"')
@@ -118,7 +120,8 @@ def _overlaps(robot: Robot, has_srdf: bool) -> list[str]:
     if unchecked:
         found.append(f"overlap where all joints are 0, and are adjacent, so left unchecked: {_listed(unchecked)}")
     if not has_srdf:
-        found.append("no --srdf: only links that share a joint are left unchecked; gjk3d robot pairs finds more")
+        only = "only links that share a joint, or are fixed to such, are left unchecked"
+        found.append(f"no --srdf: {only}; gjk3d robot pairs finds more")
     return found
 
 

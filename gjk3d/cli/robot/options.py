@@ -44,17 +44,22 @@ class Model:
         A folder of packages, or that holds some, for meshes named package://; may be given several times.
     geometry
         What a mesh becomes: a hull for each connected body, one hull, convex parts (needs coacd), its triangles.
+    collision
+        Which geometry is checked: what is meant for it, or, of links that have none, what is drawn.
     """
 
     srdf: Path | None = None
     package_dir: Annotated[tuple[Path, ...], _Several] = ()
     geometry: Geometry = "bodies"
+    collision: Literal["collision", "visual"] = "collision"
 
     def read(self, urdf: Path) -> Robot:
         """Return the robot of a URDF."""
         from gjk3d.robot import Robot
 
-        return Robot.from_urdf(urdf, self.srdf, package_dirs=self.package_dir, geometry=self.geometry)
+        return Robot.load(
+            urdf, self.srdf, package_dirs=self.package_dir, geometry=self.geometry, collision=self.collision
+        )
 
     def files(self, *others: Path | str | None) -> tuple[Path, ...]:
         """Return the files that are read, these others among them."""

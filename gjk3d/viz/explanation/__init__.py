@@ -19,6 +19,8 @@ from gjk3d.errors import FileError
 from gjk3d.narrow.solve import EPA_ALWAYS, SIGNED, UNSIGNED
 from gjk3d.query.ask import ask_distance
 from gjk3d.results import Distance, Status, Trace
+from gjk3d.shown import shown
+from gjk3d.viz import notebook
 from gjk3d.viz.explanation.narration import Narrator
 from gjk3d.viz.explanation.scene import Scene, arrange
 from gjk3d.viz.explanation.steps import Difference, Step
@@ -116,30 +118,37 @@ class Explanation:
             return self._scene
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    _repr_mimebundle_ = shown
+
     def __repr__(self) -> str:
         return f"Explanation of {len(self.steps)} steps: {self.steps[-1].title.lower()}"
 
     def __str__(self) -> str:
         return "\n".join(f"{step.number + 1}. {step.title}. {step.sentence}" for step in self.steps)
 
+    def _figure(self) -> notebook.Bundle:
+        """Return what a notebook shows: the first step and the last, and the page of all."""
+        return notebook.figure(repr(self), str(self), lambda path: self.save(path, most=2), self.save)
+
     @cached_property
     def _scene(self) -> Scene:
         """What is drawn of every step, in both views."""
         return arrange(self.result, self.steps, self._difference, *self._look)
 
-    def show(self, *, off_screen: bool | None = None) -> Window | Path:
+    def show(self, *, off_screen: bool | None = None) -> Window | Path | None:
         """Open a window in which the left and right arrow keys and a slider lead from step to step.
 
         Parameters
         ----------
         off_screen : bool, optional
-            True: open nothing, and return the window ready to be drawn. By default a window opens; where there is no
-            display, a strip of pictures is saved, and stderr says where.
+            True: open nothing, and return the window ready to be drawn. By default a notebook shows the steps, and
+            elsewhere a window opens; where there is no display, a strip of pictures is saved, and stderr says where.
 
         Returns
         -------
-        Window or Path
-            With ``.plotter``, ``.at`` and ``.go(step)``; the path of what was saved where there is no display.
+        Window, Path or None
+            With ``.plotter``, ``.at`` and ``.go(step)``; the path of what was saved where there is no
+            display; None where a notebook shows it.
 
         Raises
         ------
@@ -149,6 +158,9 @@ class Explanation:
         from gjk3d.viz.explanation.stage import Window
         from gjk3d.viz.picture import free_name
 
+        if off_screen is None and notebook.is_open():
+            notebook.display(self._figure())
+            return None
         check_rendering()
         if off_screen is None and not has_display():
             saved = self.save(free_name())
@@ -178,7 +190,7 @@ class Explanation:
         most : int, optional
             Steps shown; of more, the first, the last and some between. By default 8 in a strip, 24 in an animation.
         seconds : float, optional
-            Of each step in an animation; by default as long as its sentence takes to read.
+            Of each step in an animation; by default as long as its sentence takes to read, all at most 20 seconds.
         names : (str, str), optional
             What A and B are called in a page; their kinds of shape by default.
 
@@ -209,7 +221,7 @@ class Explanation:
         elif kind in _PAGES:
             from gjk3d.viz.explanation.files import write_page
 
-            write_page(target, self.result, self.steps, self._scene, names)
+            write_page(target, self.result, self.steps, self._scene, self._difference, names)
         else:
             known = " ".join((*_STRIPS, *_ANIMATIONS, *_PAGES))
             raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {known} are written")

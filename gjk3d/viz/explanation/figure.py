@@ -12,7 +12,7 @@ import numpy as np
 from gjk3d.viz.drawing import darker
 from gjk3d.viz.explanation.scene import PALETTE
 from gjk3d.viz.explanation.steps import Step
-from gjk3d.wording import number, told
+from gjk3d.wording import number
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFont
@@ -61,6 +61,7 @@ MEANING = {
     "new": "new point, and its horizon",
     "direction": "direction asked",
     "ink": "nearest points so far",
+    "region": "Voronoi region of what is kept",
 }
 
 
@@ -88,13 +89,6 @@ def legends(steps: list[Step]) -> list[tuple[str, str]]:
     if not any(len(step.horizon) for step in steps):
         words["new"] = "point found"
     return [(role, words[role]) for role in MEANING if role in roles]
-
-
-def bounds(step: Step) -> str:
-    """Write what is known of the distance after a step."""
-    if not (np.isfinite(step.lower) and np.isfinite(step.upper)):
-        return ""
-    return f"distance {told(step.lower, step.upper, 5)}"
 
 
 _SHARP = 2  #: drawn this much larger and shrunk

@@ -17,26 +17,24 @@ from gjk3d.viz.explanation.figure import (
     HEADINGS,
     INK,
     LINE,
+    MEANING,
     PAPER,
     SOFT,
-    bounds,
     curve,
     font,
     key,
-    labels,
     legend,
     legends,
-    limits,
-    ticks,
     wrapped,
 )
-from gjk3d.viz.explanation.scene import OVER, PALETTE, Piece, Scene, View, rod_color
+from gjk3d.viz.explanation.scene import OVER, PALETTE, Piece, Scene, rod_color
 from gjk3d.viz.explanation.stage import SHARP, Stage
-from gjk3d.viz.explanation.steps import Step
+from gjk3d.viz.explanation.steps import Difference, Step, bounds
 from gjk3d.viz.layout import called, verdict
 from gjk3d.viz.page import ROOM, mesh_data
 from gjk3d.viz.rendering import check_rendering
 from gjk3d.webpage import to_json
+from gjk3d.wording import json_ready
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw
@@ -133,6 +131,7 @@ def page(stage: Stage, scene: Scene, steps: list[Step], index: int) -> Image.Ima
 _ROW = 262  #: height of a step in a strip
 _CELL = (330, 232)
 _CURVE = 232
+_LONGEST = 20_000  #: milliseconds of an animation that nobody asked to be longer
 
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
@@ -149,6 +148,8 @@ def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, secon
         stage.close()
     times = [round(1000 * (seconds or reading_time(steps[index].sentence))) for index in shown]
     times[-1] += 2000
+    if seconds is None and sum(times) > _LONGEST:  # the page and the words are there to be read at leisure
+        times = [_LONGEST * time // sum(times) for time in times]
     if path.suffix.lower() == ".webp":
         frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0, quality=85, method=4)
         return
@@ -229,20 +230,37 @@ def _stage(scene: Scene, panel: tuple[int, int]) -> Stage:
 
 
 #: on dark paper, where the others are not seen well
-_DARK = {"ink": "#E8EAED", "direction": "#4C9FE0", "difference": "#B5C4CE", "dropped": "#A5ABB3", "new": "#FF7A33"}
+_DARK = {
+    "region": "#B58BE0",
+    "ink": "#E8EAED",
+    "direction": "#4C9FE0",
+    "difference": "#B5C4CE",
+    "dropped": "#A5ABB3",
+    "new": "#FF7A33",
+}
+#: what a page gets of a step as it is; points of A - B and directions; places in the world, by their names there
+_TOLD = ("phase", "title", "sentence", "lower", "upper", "names", "joins", "dropped")
+_POINTS = ("simplex", "nearest", "direction", "point", "vertices")
+_PLACES = {"support_a": "supportA", "support_b": "supportB", "witness_a": "witnessA", "witness_b": "witnessB"}
 
 
 def write_page(
-    path: str | os.PathLike[str], result: Distance, steps: list[Step], scene: Scene, names: tuple[str, str] | None
+    path: str | os.PathLike[str],
+    result: Distance,
+    steps: list[Step],
+    scene: Scene,
+    difference: Difference,
+    names: tuple[str, str] | None,
 ) -> Path:
     """Write the page; nothing in it reaches for the network, and its own policy forbids it."""
     both = names or (called(result.shape_a), called(result.shape_b))
     headline = verdict(result)
+    headline = headline[:1].upper() + headline[1:]
     text = {
-        "title": f"{both[0]} and {both[1]}, explained: {headline}",
+        "title": f"{both[0]} and {both[1]}, explained: {verdict(result)}",
         "name_a": both[0],
         "name_b": both[1],
-        "headline": headline[:1].upper() + headline[1:],
+        "headline": headline,
         "status": result.status.name.lower(),
         "left": HEADINGS[0],
         "right": HEADINGS[1],
@@ -250,17 +268,20 @@ def write_page(
         "first_title": steps[0].title,
         "first_sentence": steps[0].sentence,
     }
+    data = _data(steps, scene, difference) | {"names": both, "verdict": headline}
     markup = {
         "all": "\n".join(f"<li><b>{html.escape(s.title)}.</b> {html.escape(s.sentence)}</li>" for s in steps),
-        "scene": to_json(_data(steps, scene)),
+        "scene": to_json(data),
     }
-    files = ("explain.html", "explain.css", "stage.js", "explain.js")
+    files = ("explain.html", "explain.css", "gjk.js", "tell.js", "explain.js")
     return webpage.write_page(path, ROOM, files, text=text, markup=markup)
 
 
-def _data(steps: list[Step], scene: Scene) -> dict[str, Any]:
-    """Return all that is drawn, in units of each view."""
-    values = ticks(*limits(steps))
+def _data(steps: list[Step], scene: Scene, difference: Difference) -> dict[str, Any]:
+    """Return all that is drawn: bodies in units of their view, steps as they are, about A's centre."""
+    views = (scene.left._replace(center=scene.left.center - difference.center), scene.right)
+    given = difference.given()
+    spanned = given is not None and difference.sampled  # by the page, from the support mappings of both
     return {
         "colors": {
             role: {
@@ -274,47 +295,37 @@ def _data(steps: list[Step], scene: Scene) -> dict[str, Any]:
         },
         "view": scene.view.tolist(),
         "up": scene.up.tolist(),
-        "views": [_view(scene.left), _view(scene.right)],
-        "legend": legends(steps),
-        "limits": limits(steps),
-        "ticks": [[value, label] for value, label in zip(values, labels(values), strict=True)],
-        "steps": [
-            {
-                "title": step.title,
-                "sentence": step.sentence,
-                "phase": step.phase,
-                "bounds": bounds(step),
-                "lower": step.lower if np.isfinite(step.lower) else None,
-                "upper": step.upper if np.isfinite(step.upper) else None,
-                "legend": legend(step),
-                "pieces": [[_piece(piece) for piece in pieces] for pieces in both],
-            }
-            for step, both in zip(steps, scene.steps, strict=True)
-        ],
+        "views": [{"center": view.center.tolist(), "unit": view.unit} for view in views],
+        "still": [[_piece(p) for p in scene.left.still], [] if spanned else [_piece(p) for p in scene.right.still]],
+        "given": given,
+        "sampled": difference.sampled,
+        "words": MEANING,
+        "steps": [_step(step, steps[k + 1 : k + 2], difference.center) for k, step in enumerate(steps)],
     }
 
 
-def _view(view: View) -> dict[str, Any]:
-    return {
-        "focus": view.focus.tolist(),
-        "width": view.width,
-        "height": view.height,
-        "still": [_piece(piece) for piece in view.still],
-    }
+def _step(step: Step, following: list[Step], origin: Array) -> dict[str, Any]:
+    """Return what a step holds, but what is empty; ``after`` are the corners that GJK keeps."""
+    entry: dict[str, Any] = {name: json_ready(getattr(step, name)) for name in _TOLD}
+    entry |= {"bounds": bounds(step), "pointName": step.point_name}
+    for name in _POINTS:
+        value = getattr(step, name)
+        if value is not None and len(value):
+            entry[name] = value.tolist()
+    for name, told in _PLACES.items():
+        place = getattr(step, name)
+        if place is not None:
+            entry[told] = (place - origin).tolist()
+    if len(step.faces):
+        entry |= {name: getattr(step, name).tolist() for name in ("faces", "closest", "removed", "horizon")}
+    if step.phase == "GJK" and following and following[0].phase == "GJK":
+        entry["after"] = list(following[0].names)
+    return entry
 
 
 def _piece(piece: Piece) -> dict[str, Any]:
-    entry: dict[str, Any] = {"kind": piece.kind, "role": piece.role}
-    if piece.kind in ("glass", "ghost") and len(piece.faces):
-        shaded = mesh_data(piece.points, piece.faces)
-        if piece.kind == "ghost":
-            shaded["edges"] = ""
-        return entry | shaded | {"opacity": piece.opacity}
-    entry["points"] = np.round(piece.points, 6).tolist()
-    if piece.kind == "faces":
-        entry |= {"faces": piece.faces.tolist(), "opacity": piece.opacity}
-    elif piece.kind == "label":
-        entry["text"] = piece.text
-    else:
-        entry["size"] = piece.size or 0.014
-    return entry
+    entry: dict[str, Any] = {"role": piece.role, "opacity": piece.opacity}
+    if not len(piece.faces):
+        return entry | {"points": piece.points.tolist(), "size": 0.014}
+    shaded = mesh_data(piece.points, piece.faces)
+    return entry | shaded | ({"edges": ""} if piece.kind == "ghost" else {})

@@ -5,6 +5,7 @@ All of it is read from the trace; nothing is solved a second time.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from math import inf, nan
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
 from gjk3d.typing import Array
-from gjk3d.viz.explanation.steps import Difference, Names, Step, listed, part, short
+from gjk3d.viz.explanation.steps import Difference, Names, Step, bounds, listed, part, short
 from gjk3d.viz.layout import kind, verdict
 from gjk3d.wording import depth, number, told
 
@@ -45,8 +46,24 @@ class Narrator:
         if self.trace.epa:
             for index, expansion in enumerate(self.trace.epa):
                 self._epa(index, expansion)
+        self._fold()
         self._answer()
         return self.steps
+
+    def _fold(self) -> None:
+        """Tell the steps at the end whose bounds read alike as one, the last: curved shapes take many of them."""
+        *others, last = self.steps
+        alike = list(takewhile(lambda step: (step.phase, bounds(step)) == (last.phase, bounds(last)), reversed(others)))
+        if last.phase == "start" or len(alike) < 2:
+            return
+        first = len(others) - len(alike)
+        numbers = (step.title.rpartition(" ")[2] for step in (self.steps[first], last))
+        told = f"{len(alike) + 1} steps, told as one: the bounds move by less than what is written. At the last: "
+        self.steps[first:] = [
+            last._replace(
+                number=first, title=f"{last.phase}, steps {' to '.join(numbers)}", sentence=told + last.sentence
+            )
+        ]
 
     def _first(self) -> None:
         """Tell where the first point comes from: the line between the centres, before any loop."""

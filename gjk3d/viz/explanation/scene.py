@@ -28,11 +28,13 @@ PALETTE = {
     "direction": "#0072B2",
     "ink": "#202124",
     "dropped": "#80868B",
+    "region": "#7B3FA0",
 }
 #: what shows through everything before it
 OVER = ("a", "b", "ink", "direction", "new")
 _BALL, _ROD, _ARROW = 0.026, 0.008, 0.011
 _ASKED, _TOWARDS = 0.26, 0.36  #: lengths of the arrows at the support points, and in A - B
+_STRAIGHT = 0.8  #: cosine of the angle to the viewer from which on an arrow is too short to be seen
 _NONE, _NO_FACES = np.empty((0, 3)), np.empty((0, 3), np.int64)
 
 
@@ -77,7 +79,7 @@ class Scene(NamedTuple):
 def arrange(result: Distance, steps: list[Step], difference: Difference, view: Any, up: Any) -> Scene:
     """Lay out both views and the pieces of every step."""
     layout = lay_out(result)
-    toward, top = _look(layout.view if view is None else view, layout.up if up is None else up)
+    toward, top = _look(_slanted(layout.view, steps) if view is None else view, layout.up if up is None else up)
     bodies = [(body.vertices, body.faces) for body in layout.bodies]
     core, whole = difference.core(), difference.whole()
     tips = [_support_arrows(step, layout.radius) for step in steps]
@@ -105,6 +107,17 @@ def _look(view: Any, up: Any) -> tuple[Array, Array]:
         top = np.eye(3)[np.argmin(np.abs(toward))]
         top -= (top @ toward) * toward
     return toward, top / np.linalg.norm(top)
+
+
+def _slanted(view: Array, steps: list[Step]) -> Array:
+    """Return a direction near to that of the layout along which no arrow of a step points at the viewer, or few."""
+    arrows = np.array([step.direction for step in steps if step.direction is not None])
+    z, turn = np.meshgrid(np.linspace(-0.2, 0.7, 7), np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False))
+    flat = np.sqrt(1.0 - z * z)
+    ways = np.stack([flat * np.cos(turn), flat * np.sin(turn), z], axis=-1).reshape(-1, 3)
+    ways = np.concatenate([view[None] / np.linalg.norm(view), ways])
+    straight = np.maximum(np.abs(ways @ arrows.T) - _STRAIGHT, 0.0).sum(axis=1) / (1.0 - _STRAIGHT)
+    return np.asarray(ways[np.argmin(4.0 * straight - ways @ ways[0])])
 
 
 def _asked_in_difference(step: Step, unit: float) -> Array:

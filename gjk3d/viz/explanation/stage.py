@@ -10,9 +10,9 @@ import numpy as np
 from gjk3d.shapes import surfaces
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import darker
-from gjk3d.viz.explanation.figure import HEADINGS, INK, LINE, PAPER, SOFT, bounds, curve, font, key, legend, wrapped
+from gjk3d.viz.explanation.figure import HEADINGS, INK, LINE, PAPER, SOFT, curve, font, key, legend, wrapped
 from gjk3d.viz.explanation.scene import OVER, PALETTE, Piece, Scene, View, rod_color
-from gjk3d.viz.explanation.steps import Step
+from gjk3d.viz.explanation.steps import Step, bounds
 from gjk3d.viz.paint import add_lights, bring_to_front, polydata, wires, with_normals
 from gjk3d.viz.triangles import Shaded, across, shade
 

@@ -17,7 +17,8 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
-from gjk3d.wording import number
+from gjk3d.viz.layout import kind
+from gjk3d.wording import number, told
 
 _NO_POINTS, _NO_FACES, _NO_EDGES = np.empty((0, 3)), np.empty((0, 3), np.int64), np.empty((0, 2), np.int64)
 _CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -54,6 +55,13 @@ class Step(NamedTuple):
     closest: Ints = np.empty(0, np.int64)  #: (3,) the face nearest to the origin
     removed: Ints = _NO_FACES  #: (r, 3) faces that the new point sees
     horizon: Ints = _NO_EDGES  #: (h, 2) the edges round them
+
+
+def bounds(step: Step) -> str:
+    """Write what is known of the distance after a step."""
+    if not (np.isfinite(step.lower) and np.isfinite(step.upper)):
+        return ""
+    return f"distance {told(step.lower, step.upper, 5)}"
 
 
 class Names:
@@ -115,6 +123,10 @@ def short(x: float) -> str:
 #: differences of vertices that are all taken; of more, those farthest in SAMPLES directions
 MOST = 50_000
 SAMPLES = 1500
+#: of a shape that a page runs GJK on: it asks all of them for each farthest point
+MOST_CORNERS = 20_000
+#: curved cores whose support mappings a page has, and how many numbers each takes
+_CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.ELLIPSOID: ("ellipsoid", 3)}
 _support: Any = support_once  # a kernel, called from Python
 
 
@@ -142,6 +154,7 @@ class Difference:
         self.radii = float(fa[layout.RADIUS]), float(fb[layout.RADIUS])
         self.size = float(fa[layout.RHO] + fb[layout.RHO] + sum(self.radii) + np.linalg.norm(self._m[9:]))
         self._corners = _corners(a), _corners(b)
+        self._kinds = kind(a), kind(b)
         first, second = self._corners
         #: whether what is drawn of the cores' difference is sampled, as that of curved shapes
         self.sampled = first is None or second is None or len(first) * len(second) > MOST
@@ -167,6 +180,26 @@ class Difference:
         if not shift.any():
             return self.axes(np.array([1.0, 0.0, 0.0])), "A's x axis, as the two have one reference point"
         return self.axes(shift / np.linalg.norm(shift)), "the line from A's reference point to B's"
+
+    def given(self) -> list[dict[str, Any]] | None:
+        """Return both shapes as a page runs GJK on them, about A's centre; None where it has no support mapping."""
+        turn, shift = np.array(self._m[:9]).reshape(3, 3), np.array(self._m[9:])
+        rotations, centers = (self.turn, self.turn @ turn), (np.zeros(3), self.axes(shift))
+        sides = []
+        for k, (ints, floats) in enumerate(self._packed):
+            side: dict[str, Any] = {"name": self._kinds[k], "radius": self.radii[k], "middle": centers[k].tolist()}
+            corners = self._corners[k]
+            if corners is not None and len(corners) <= MOST_CORNERS:
+                about = corners - floats[layout.CENTER : layout.CENTER + 3]
+                side["points"] = (about @ rotations[k].T + centers[k]).tolist()
+            elif ints[layout.KIND] in _CURVED:
+                name, count = _CURVED[ints[layout.KIND]]
+                sizes = floats[layout.FLOAT_HEAD : layout.FLOAT_HEAD + count].tolist()
+                side |= {"kind": name, "sizes": sizes, "turn": rotations[k].ravel().tolist(), "at": side["middle"]}
+            else:
+                return None
+            sides.append(side)
+        return sides
 
     def core(self) -> tuple[Array, Ints]:
         """Return the cores' difference as triangles, or as the end points of a segment, or as one point."""
@@ -197,6 +230,11 @@ def _corners(shape: Shape) -> Array | None:
     vertices = getattr(shape, "vertices", None)
     if vertices is not None and floats[layout.RADIUS] == 0.0:
         return np.asarray(vertices, dtype=np.float64)
+    if ints[layout.KIND] == layout.POINT:
+        return floats[None, layout.CENTER : layout.CENTER + 3].copy()
+    if ints[layout.KIND] == layout.SEGMENT:
+        half = floats[layout.FLOAT_HEAD : layout.FLOAT_HEAD + 3]
+        return np.asarray(floats[layout.CENTER : layout.CENTER + 3] + np.array([half, -half]))
     body = body_of(shape)
     if body is None or len(body.terms) != 1 or len(body.terms[0].sets) != 1 or body.terms[0].balls:
         return None

@@ -45,7 +45,10 @@ _MOST_PAIRS = 12
 
 
 def draw_list(x: Any, style: Style) -> Drawing:
-    """Draw a list of solids, or of pairs of a solid and its pose; of other things one after another."""
+    """Draw a list of solids, or of pairs of a solid and its pose; of other things one after another.
+
+    An inner list of solids is one thing: of one colour, one opacity and one name.
+    """
     if type(x) not in (list, tuple):
         raise TypeError(f"{type(x).__name__} cannot be drawn")  # an answer with fields is no list
     entries = [_split(entry) for entry in ([x] if _is_pair(x) else x)]
@@ -58,6 +61,11 @@ def draw_list(x: Any, style: Style) -> Drawing:
     for k, (thing, pose) in enumerate(entries):
         plane = isinstance(thing, Halfspace)
         color = GREY if plane and style.colors is None else style.color(k - len(planes) if style.colors is None else k)
+        if type(thing) is list:
+            drawing.items += draw_list(thing, Style(colors=(color,), opacity=style.alpha(k, 1.0))).items
+            if named:
+                drawing.key(style.name(k, f"{len(thing)} bodies"), color)
+            continue
         if not is_solid(thing):
             colors = style.colors
             if isinstance(thing, Volume):

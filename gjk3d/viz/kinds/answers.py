@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,15 @@ import numpy as np
 from gjk3d.query.contact import Contact
 from gjk3d.query.gradient import Gradient
 from gjk3d.results import Axis, Distance, Status
+from gjk3d.shapes import surfaces
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Camera, Drawing, Label, Style, darker
 from gjk3d.viz.kinds.bodies import add, matrices
+from gjk3d.viz.kinds.common import add_common
 from gjk3d.viz.layout import Body, Layout, called, lay_out, models_of, plate, proof, side_view, verdict, way_out
-from gjk3d.viz.triangles import across, arrow, ball, rod, turned
-from gjk3d.wording import above, below, depth, number, told
+from gjk3d.viz.triangles import across, ball, rod, turned
+from gjk3d.wording import above, count, depth, number, told
 
 
 def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None = None) -> Drawing:
@@ -36,10 +37,15 @@ def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None
     drawing.focus = (layout.center, layout.radius)
     add_pair(drawing, x, layout, models_of(x, surfaces), style)
     colors = (style.color(0, COLORS), style.color(1, COLORS))
+    if x.depth > 0.0 and not any(body.plate for body in layout.bodies):
+        convex = all(hasattr(shape, "support") for shape in (x.shape_a, x.shape_b))
+        add_common(drawing, [body[:2] for body in layout.bodies], convex, layout.radius)
     _add_witness(drawing, x, layout, colors)
     drawing.key("normal, A to B", NORMAL)
     if x.depth > 0.0:
         drawing.key(way_out(x), SEPARATION)
+        above_it = x.point_b + 0.5 * x.depth * x.normal + 0.05 * layout.radius * layout.up
+        drawing.labels.append(Label(above_it, depth(x.lower, x.upper, 3), SEPARATION))
     return drawing
 
 
@@ -76,15 +82,14 @@ def _add_witness(drawing: Drawing, x: Distance, layout: Layout, colors: tuple[st
     a, b, n = x.point_a, x.point_b, x.normal
     gap = float(np.linalg.norm(b - a))
     if x.distance > 0.0 and gap > 0.0:
-        drawing.marks([rod(a, b, 0.005 * size)], INK)
+        drawing.rods(a, b, 0.005 * size, INK)
     start = a if x.distance <= 0.0 or gap < 0.6 * size else (a + b) / 2 - 0.17 * size * n
-    drawing.marks(arrow(start, n, 0.34 * size, 0.009 * size), NORMAL)
+    drawing.arrows(start, n, 0.34 * size, 0.009 * size, NORMAL)
     if x.depth > 0.0:
-        thickness = min(0.014 * size, 0.2 * x.depth)
-        drawing.marks(arrow(b, n, x.depth, thickness), SEPARATION)
+        drawing.arrows(b, n, x.depth, min(0.014 * size, 0.2 * x.depth), SEPARATION)
     radius = min(0.022 * size, max(0.2 * gap, 0.012 * size))
     for point, color in ((a, colors[0]), (b, colors[1])):
-        drawing.marks([ball(point, radius)], darker(color))
+        drawing.balls(point, radius, darker(color))
 
 
 #: Points whose gaps are written beside them.
@@ -103,9 +108,8 @@ def draw_contact(x: Contact, style: Style) -> Drawing:
     none: list[Body | None] = [None, None]
     add_pair(drawing, x.result, layout, none, style, opacity=0.35)
     add_points(drawing, x, size, (style.color(0, COLORS), style.color(1, COLORS)))
-    drawing.marks(
-        arrow(x.points.mean(axis=0) if x.count else layout.center, x.normal, 0.3 * size, 0.009 * size), NORMAL
-    )
+    start = x.points.mean(axis=0) if x.count else layout.center
+    drawing.arrows(start, x.normal, 0.3 * size, 0.009 * size, NORMAL)
     drawing.key("normal, A to B", NORMAL)
     if x.count:
         drawing.key("contact points, with their gaps", SEPARATION)
@@ -117,27 +121,23 @@ def add_points(drawing: Drawing, x: Contact, size: float, colors: tuple[str, str
     middles = x.points
     if x.count > 1:
         ring = middles if x.count == 2 else np.vstack([middles, middles[:1]])
-        for a, b in itertools.pairwise(ring):
-            drawing.marks([rod(a, b, 0.004 * size, 16)], SEPARATION)
-    for a, b, gap in zip(x.points_a, x.points_b, x.gaps, strict=True):
-        if abs(gap) > 0.02 * size:
-            drawing.marks([rod(a, b, 0.004 * size, 16)], INK)
-            drawing.marks([ball(a, 0.013 * size, 24)], darker(colors[0]))
-            drawing.marks([ball(b, 0.013 * size, 24)], darker(colors[1]))
-        else:
-            drawing.marks([ball((a + b) / 2, 0.018 * size, 24)], SEPARATION)
+        drawing.rods(ring[:-1], ring[1:], 0.004 * size, SEPARATION, 16)
+    wide = np.abs(x.gaps) > 0.02 * size
+    drawing.rods(x.points_a[wide], x.points_b[wide], 0.004 * size, INK, 16)
+    drawing.balls(x.points_a[wide], 0.013 * size, darker(colors[0]), 24)
+    drawing.balls(x.points_b[wide], 0.013 * size, darker(colors[1]), 24)
+    drawing.balls(middles[~wide], 0.018 * size, SEPARATION, 24)
     if 0 < x.count <= _MOST_LABELS and np.ptp(x.gaps) > 1e-9 * size:
         drawing.labels += [Label(p, _gap(g)) for p, g in zip(middles, x.gaps, strict=True)]
 
 
 def _headline(x: Any) -> str:
     if not x.count:
-        return f"No contact points: more than {below(max(float(x.lower), 0.0))} apart"
-    points = "1 contact point" if x.count == 1 else f"{x.count} contact points"
-    low, high = float(x.gaps.min()), float(x.gaps.max())
-    if x.count == 1 or high - low <= 1e-9 * max(abs(low), abs(high)):
-        return f"{points}, gap {_gap(low)}"
-    return f"{points}, gaps from {_gap(low)} to {_gap(high)}"
+        return f"No contact points: apart by {told(x.lower, x.upper)}"
+    points = count(x.count, "contact point")
+    if x.status == Status.TOUCHING:
+        return f"{points}, touching"
+    return f"{points}, {'' if x.count == 1 else 'least '}gap {told(x.lower, x.upper, 4)}"
 
 
 def _gap(value: float) -> str:
@@ -164,9 +164,9 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
         slab = plate(Halfspace(n, along), None, center, 0.5 * size)
         drawing.body(slab.vertices, slab.faces, style.color(k, COLORS), 0.25, framed=False, outline=False)
     start = center + (float(n @ top) - float(n @ center)) * n
-    drawing.marks(arrow(start, n, 0.4 * size, 0.009 * size), NORMAL)
+    drawing.arrows(start, n, 0.4 * size, 0.009 * size, NORMAL)
     if x.gap > 0.0:
-        drawing.marks([rod(start, start + x.gap * n, 0.012 * size)], SEPARATION)
+        drawing.rods(start, start + x.gap * n, 0.012 * size, SEPARATION)
     drawing.words = [
         f"{_gap_words(x)} along this axis",
         f"it is the normal of {_OF[int(x.kind)]}; error at most {above(x.error, 2)}",
@@ -230,9 +230,9 @@ def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
             length = float(np.linalg.norm(row[part]))
             if most > 0.0 and length > 1e-9 * most:
                 way = row[part] / length
-                drawing.marks(arrow(origin, way, 0.45 * size * length / most, 0.011 * size), color)
+                drawing.arrows(origin, way, 0.45 * size * length / most, 0.011 * size, color)
                 if part.start == 3:
-                    drawing.marks(_turn(origin + 0.22 * size * way * length / most, way, 0.09 * size), color)
+                    _add_turn(drawing, origin + 0.22 * size * way * length / most, way, 0.09 * size, color)
     drawing.words = [
         "Where the distance grows fastest",
         "unique" if bool(x.unique) else "one of several slopes: a kink",
@@ -243,13 +243,11 @@ def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
     return drawing
 
 
-def _turn(center: Array, axis: Array, radius: float) -> list[Any]:
-    """Return three quarters of a circle with an arrow head: anticlockwise about the axis."""
-    from gjk3d.shapes import surfaces
-
+def _add_turn(drawing: Drawing, center: Array, axis: Array, radius: float, color: str) -> None:
+    """Add three quarters of a circle with an arrow head: anticlockwise about the axis."""
     first, second = across(axis)
     angles = np.linspace(0.0, 1.5 * np.pi, 28)
     ring = center + radius * (np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * second)
-    rods = [rod(p, q, 0.06 * radius, 12) for p, q in itertools.pairwise(ring)]
+    drawing.rods(ring[:-1], ring[1:], 0.06 * radius, color, 12)
     end = ring[-1] + (ring[-1] - ring[-2]) * 2.5
-    return [*rods, turned(surfaces.cone(1.0, 1.0, 24), ring[-1], end, 0.2 * radius)]
+    drawing.marks([turned(surfaces.cone(1.0, 1.0, 24), ring[-1], end, 0.2 * radius)], color)

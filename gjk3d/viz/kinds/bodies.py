@@ -76,7 +76,8 @@ def add(
     name: str = "",
     resolution: int = RESOLUTION,
 ) -> None:
-    """Add one solid at one pose; a half-space as a slab near ``around``, glassier than the rest."""
+    """Add a solid at a pose or at each of a stack; a half-space as a slab near ``around``, glassier than the rest."""
+    copies = 1 if pose is None else np.size(pose) // 16
     if isinstance(x, Halfspace):
         center, radius = around or drawing.ball
         slab = plate(x, pose, np.asarray(center), 2.5 * radius)
@@ -98,9 +99,11 @@ def add(
     body = placed(vertices, faces, pose)
     if isinstance(x, VoxelGrid) and len(faces) < MOST_SQUARES:
         half = len(faces) // 2  # the two halves of each square
-        corners = body.vertices[np.column_stack([body.faces[:half], body.faces[half:, 2]])]
+        first, second = np.moveaxis(body.faces.reshape(copies, 2, half, 3), 1, 0)
+        corners = body.vertices[np.concatenate([first, second[..., 2:]], axis=-1).reshape(-1, 4)]
         drawing.lines(corners[:, [[0, 1], [1, 2], [2, 3], [3, 0]]], darker(color), width=1.0)
-    drawing.body(body.vertices, body.faces, color, opacity, outline=outline and convex(x), name=name)
+    outlined = outline and copies == 1 and convex(x)
+    drawing.body(body.vertices, body.faces, color, opacity, outline=outlined, name=name, copies=copies)
 
 
 def convex(x: Any) -> bool:

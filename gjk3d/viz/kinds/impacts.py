@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, GREY, INK, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
 from gjk3d.viz.kinds.bodies import add
 from gjk3d.viz.layout import called, side_view
-from gjk3d.viz.triangles import arrow, ball, rod
 from gjk3d.wording import below, moment
 
 _BEYOND = "#6B7785"
@@ -33,7 +31,7 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
     if x.time.ndim == 2:
         raise TypeError(f"this impact is of {len(x)} motions, and one can be drawn: take a row, impact[0]")
     until = float(x.free_until)
-    drawing = Drawing(words=_impact_words(x))
+    drawing = Drawing(words=impact_words(x))
     sides = [(x.shape_a, x.motion_a), (x.shape_b, x.motion_b)]
     planes = []
     for k, (shape, motion) in enumerate(sides):
@@ -42,7 +40,7 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
         if isinstance(shape, Halfspace):
             planes.append((shape, motion.at(until), color))
             continue
-        if _moves(motion) and until > 0.0:
+        if moves(motion) and until > 0.0:
             for i, time in enumerate(np.linspace(0.0, until, max(ghosts, 1), endpoint=False)):
                 add(drawing, shape, motion.at(time), color, 0.10 + 0.15 * i / max(ghosts - 1, 1))
         add(drawing, shape, motion.at(until), color, style.alpha(k, 0.85))
@@ -50,11 +48,11 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
         add(drawing, shape, pose, color, 1.0, around=drawing.ball)
     size = drawing.ball[1]
     for k, (shape, motion) in enumerate(sides):
-        if not isinstance(shape, Halfspace) and _moves(motion):
+        if not isinstance(shape, Halfspace) and moves(motion):
             _track(drawing, shape, motion, until, darker(style.color(k, COLORS)), size)
     if x.status != ImpactStatus.FREE:
-        drawing.marks(arrow(x.point_a, x.normal, 0.28 * size, 0.008 * size), NORMAL)
-        drawing.marks([ball((x.point_a + x.point_b) / 2, 0.02 * size)], INK)
+        drawing.arrows(x.point_a, x.normal, 0.28 * size, 0.008 * size, NORMAL)
+        drawing.balls((x.point_a + x.point_b) / 2, 0.02 * size, INK)
         drawing.key("first contact, and the normal from A to B", NORMAL)
     drawing.view = side_view(_way(x))
     return drawing
@@ -62,15 +60,18 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
 
 def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: str, size: float) -> None:
     """Add the way of a body's middle: a rod up to the contact, a thin line beyond."""
-    middle = np.append(_middle(shape), 1.0)
-    points = (motion.at(np.linspace(0.0, until, 49)) @ middle)[:, :3]
-    for a, b in itertools.pairwise(points):
-        if not np.array_equal(a, b):
-            drawing.marks([rod(a, b, 0.005 * size, 12)], color)
-    drawing.marks([ball(points[-1], 0.012 * size, 24)], color)
+    points = track(shape, motion, np.linspace(0.0, until, 49))
+    drawing.rods(points[:-1], points[1:], 0.005 * size, color, 12)
+    drawing.balls(points[-1], 0.012 * size, color, 24)
     if until < 1.0:
-        points = (motion.at(np.linspace(until, 1.0, 33)) @ middle)[:, :3]
+        points = track(shape, motion, np.linspace(until, 1.0, 33))
         drawing.lines(np.stack([points[:-1:2], points[1::2]], axis=1), _BEYOND, width=4.0, framed=False)
+
+
+def track(shape: Any, motion: Motion, times: Array) -> Array:
+    """Return where the middle of a body is at some times."""
+    found: Array = (motion.at(times) @ np.append(_middle(shape), 1.0))[:, :3]
+    return found
 
 
 def _middle(shape: Any) -> Array:
@@ -84,7 +85,8 @@ def _middle(shape: Any) -> Array:
         return middle
 
 
-def _moves(motion: Motion) -> bool:
+def moves(motion: Motion) -> bool:
+    """Return whether a motion goes anywhere."""
     poses = motion.at(np.array([0.0, 0.31, 1.0]))
     return bool(np.ptp(poses, axis=0).max() > 0.0)
 
@@ -100,7 +102,8 @@ def _way(x: Impact) -> Array:
     return way / length if length > 0.0 else np.asarray(x.normal)
 
 
-def _impact_words(x: Impact) -> list[str]:
+def impact_words(x: Impact) -> list[str]:
+    """Say when two first touch."""
     if x.status == ImpactStatus.HIT:
         low, high = x.time
         return [f"First contact {moment(low, high)} of the motion", f"proven: first contact {moment(low, high, 10)}"]
@@ -147,9 +150,9 @@ def draw_rays(
     colors = [next((color for color in wished if color not in taken), wished[-1]) for wished in (_HITS, _WHERE)]
     colors.append("#5F6368" if drawing.keys else GREY)  # what is free in a scene is light
     _add_rays(drawing, starts, ends, hit, size, colors)
-    for point, normal in zip(points[hit & ~inside], np.reshape(x.normal, (-1, 3))[hit & ~inside], strict=True):
-        if len(points) <= _MOST_RODS:
-            drawing.marks(arrow(point, normal, 0.12 * size, 0.006 * size), colors[1])
+    out = hit & ~inside
+    if len(points) <= _MOST_RODS:
+        drawing.arrows(points[out], np.reshape(x.normal, (-1, 3))[out], 0.12 * size, 0.006 * size, colors[1])
     drawing.words.insert(0, f"{int(hit.sum())} of {len(hit)} rays hit" if len(hit) > 1 else _single(x))
     drawing.key("rays that hit", colors[0])
     if not hit.all():
@@ -160,15 +163,12 @@ def draw_rays(
 
 
 def _add_rays(drawing: Drawing, starts: Any, ends: Any, hit: Any, size: float, colors: list[str]) -> None:
-    few = len(hit) <= _MOST_RODS
-    for a, b, met in zip(starts, ends, hit, strict=True):
-        if few:
-            color = colors[0] if met else colors[2]
-            drawing.marks([rod(a, b, 0.0045 * size, 12)], color, framed=bool(met))
-            drawing.marks([ball(a, 0.009 * size, 16)], color)
-            if met:
-                drawing.marks([ball(b, 0.012 * size, 24)], colors[1])
-    if not few:
+    if len(hit) <= _MOST_RODS:
+        for rows, color in ((hit, colors[0]), (~hit, colors[2])):
+            drawing.rods(starts[rows], ends[rows], 0.0045 * size, color, 12, framed=color == colors[0])
+            drawing.balls(starts[rows], 0.009 * size, color, 16)
+        drawing.balls(ends[hit], 0.012 * size, colors[1], 24)
+    else:
         segments = np.stack([starts, ends], axis=1)
         drawing.lines(segments[hit], colors[0], width=1.2)
         drawing.lines(segments[~hit], colors[2], width=1.2, framed=False)

@@ -12,7 +12,8 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints, Number, Row, Rows, VectorLike
 from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Label, Style, darker
 from gjk3d.viz.kinds.bodies import add, evenly
-from gjk3d.viz.triangles import ball, rod, surface_of
+from gjk3d.viz.progress import telling
+from gjk3d.viz.triangles import surface_of
 from gjk3d.wording import depth, told
 
 Pair = tuple[str, str]
@@ -168,19 +169,23 @@ def add_state(drawing: Drawing, state: State, labels: bool) -> None:
     """Mark the points that are closest, or deepest, and name whose they are."""
     if state.closest is None or not np.isfinite(state.distance):
         return
-    size = drawing.ball[1]
     a, b = state.points
     color = HIT if state.pairs else INK
-    gap = float(np.linalg.norm(b - a))
-    if gap > 0.0:
-        drawing.marks([rod(a, b, 0.0035 * size)], color, framed=False)
-    radius = min(0.013 * size, max(0.2 * gap, 0.008 * size))
-    drawing.marks([ball(a, radius), ball(b, radius)], darker(color), framed=False)
+    size = add_ends(drawing, a, b, color)
     drawing.key("who collides" if state.pairs else "closest points", color)
     if labels:
         middle = (a + b) / 2
         text = f"{state.closest[0]} - {state.closest[1]}"
         drawing.labels.append(Label(middle + 0.05 * size * np.array([0.0, 0.0, 1.0]), text, darker(color)))
+
+
+def add_ends(drawing: Drawing, a: Array, b: Array, color: str) -> float:
+    """Mark two points and what is between them; return how large the picture is."""
+    size = drawing.ball[1]
+    drawing.rods(a, b, 0.0035 * size, color, framed=False)
+    radius = min(0.013 * size, max(0.2 * float(np.linalg.norm(b - a)), 0.008 * size))
+    drawing.balls([a, b], radius, darker(color), framed=False)
+    return size
 
 
 #: Ghosts of a path.
@@ -221,8 +226,7 @@ def travel(
     link: str | int | None = None,
 ) -> Travel:
     """Ask about a path, and about configurations along it; see `gjk3d.viz.motion`."""
-    if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 2:
-        raise RobotError(f"frames is {frames!r}, expected a whole number of at least 2")
+    check_frames(frames)
     robot = checker.robot
     points = robot.configurations(path, "path")[0]
     found = checker.path_free(points, certify=certify, resolution=resolution)
@@ -234,8 +238,14 @@ def travel(
     q, edge = along(points, int(frames))
     poses = robot.link_poses(q)
     number = len(robot.links) - 1 if link is None else robot.link_number(link)
-    states = tuple(state_of(checker, each) for each in q)
+    states = tuple(state_of(checker, each) for each in telling("asking about configuration", q, len(q)))
     return Travel(checker, found, edges, q, edge, poses, states, poses[:, number, :3, 3].copy())
+
+
+def check_frames(frames: Any) -> None:
+    """Refuse a number of pictures that is none, or too few to move."""
+    if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or frames < 2:
+        raise RobotError(f"frames is {frames!r}, expected a whole number of at least 2")
 
 
 def along(points: Array, count: int) -> tuple[Array, Ints]:

@@ -32,13 +32,18 @@ from gjk3d.viz.drawing import (
     darker,
 )
 from gjk3d.viz.kinds.bodies import BOX_FACES, add, add_levels
+from gjk3d.viz.kinds.common import add_common
 from gjk3d.viz.layout import Layout, upright
-from gjk3d.viz.triangles import arrow, ball, box_lines, rod
-from gjk3d.wording import number
+from gjk3d.viz.progress import telling
+from gjk3d.viz.triangles import box_lines
+from gjk3d.wording import count, number
 
-_FREE = "#9DB4C8"
+#: Of what is free; of what collides where most do, and the places are marked.
+_FREE, _CROWD = "#9DB4C8", "#F2D3B3"
 #: Objects or parts that have outlines and are drawn one by one; of more, those of one colour are one thing.
 _MOST_SINGLE = 40
+#: Pairs whose normals are drawn; of more, only the places where they meet.
+_MOST_NORMALS = 60
 #: Objects, and parts, that are called by their names.
 _MOST_NAMES, _MOST_PARTS = 16, 8
 
@@ -54,35 +59,36 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
         Mark where the pairs touch or overlap, with the normals, where all of them are convex.
     """
     drawing = Drawing()
-    names = x.names
     pairs = x.collisions(margin=margin)
     hit = {name for pair in pairs for name in pair}
-    single = len(names) <= _MOST_SINGLE
-    planes = []
-    for name in names:
-        shape, pose, met = x.shape(name), x.pose(name), name in hit
-        color = style.color(0, (SEPARATION,)) if met else style.color(1, (_FREE,))
-        if isinstance(shape, Halfspace):
-            planes.append((name, shape, pose, color))
-            continue
-        resolution = 96 if single else 32 if len(names) < 500 else 16
-        add(
-            drawing, shape, pose, color, _alpha(style, met, bool(hit)), outline=single, name=name, resolution=resolution
-        )
-        if len(names) <= _MOST_NAMES and len(drawing.items):
+    planes = [name for name in x.names if isinstance(x.shape(name), Halfspace)]
+    single = len(x.names) <= _MOST_SINGLE
+    rows = _contacts(x, margin) if contacts and pairs else []
+    crowded = not single and 3 * len(hit) > len(x.names) and len(rows) > 0
+    colors = {True: style.color(0, (_CROWD if crowded else SEPARATION,)), False: style.color(1, (_FREE,))}
+    alphas = {True: style.alpha(0, 0.8 if single else 1.0), False: style.alpha(1, 0.35 if hit and not crowded else 1.0)}
+    alike: dict[Any, list[str]] = {}  # of many objects, the equal ones of one colour are drawn together
+    for name in x.names:
+        if name not in planes:
+            alike.setdefault(name if single else (x.shape(name), name in hit), []).append(name)
+    for members in telling("drawing kind of object", alike.values(), len(alike)):
+        name, met = members[0], members[0] in hit
+        stack = np.array([x.pose(each) for each in members])
+        add(drawing, x.shape(name), stack, colors[met], alphas[met], outline=single, name=name if single else "",
+            resolution=96 if single else 32 if len(x.names) < 500 else 22)  # fmt: skip
+        if len(x.names) <= _MOST_NAMES and len(drawing.items):
             top = drawing.items[-1].vertices
             drawing.labels.append(Label(np.append(ball_of(top)[0][:2], top[:, 2].max()), name))
-    for name, shape, pose, color in planes:
-        add(drawing, shape, pose, color, 1.0, around=drawing.ball, name=name)
     if not single:
         drawing.items = merged(drawing.items)
+    for name in planes:
+        _add_plane(drawing, name, x.shape(name), x.pose(name), SEPARATION if name in hit else INK)
     if hit:
-        drawing.key("collides", style.color(0, (SEPARATION,)))
-    if len(hit) < len(names):
-        drawing.key("free", style.color(1, (_FREE,)))
-    if contacts and pairs:
-        _add_contacts(drawing, x, margin)
-    drawing.words = _scene_words(pairs, names)
+        drawing.key("collides", colors[True])
+    if len(hit) < len(x.names):
+        drawing.key("free", colors[False])
+    _add_contacts(drawing, rows)
+    drawing.words = _scene_words(pairs, x.names)
     return drawing
 
 
@@ -90,41 +96,53 @@ def merged(items: list[Item]) -> list[Item]:
     """Join bodies of one colour and opacity: a plotter draws few large things far faster than many small ones."""
     groups: dict[Any, list[Item]] = {}
     for item in items:
-        groups.setdefault((item.color, item.opacity, item.look, item.framed, item.outline, item.width), []).append(item)
+        alike = item.color, item.opacity, item.look, item.framed, item.outline, item.width
+        groups.setdefault(alike if item.copies == 1 and len(item.faces) else id(item), []).append(item)
     out = []
-    for (color, opacity, look, framed, outline, width), members in groups.items():
+    for members in groups.values():
         starts = np.cumsum([0, *(len(item.vertices) for item in members)])
         vertices = np.concatenate([item.vertices for item in members])
         faces = np.concatenate([item.faces + start for item, start in zip(members, starts[:-1], strict=True)])
-        out.append(Item(vertices, faces, color, opacity, look, width, framed, outline))
+        out.append(replace(members[0], vertices=vertices, faces=faces, name=""))
     return out
 
 
-def _alpha(style: Style, met: bool, any_met: bool) -> float:
-    return style.alpha(0, 0.8) if met else style.alpha(1, 0.35 if any_met else 1.0)
+def _add_plane(drawing: Drawing, name: str, plane: Any, pose: Array, color: str) -> None:
+    """Add a half-space, grey so that a floor on which things stand leaves them to be seen, and its name."""
+    center, radius = drawing.ball
+    corner = center + 0.8 * radius * np.array([0.7, -0.7, 0.0])  # the one that is nearest to the eye
+    add(drawing, plane, pose, GREY, 1.0, around=(center, radius), name=name)
+    normal = pose[:3, :3] @ plane.normal
+    height = float(normal @ (corner - pose[:3, 3])) - plane.offset
+    drawing.labels.append(Label(corner - height * normal, name, color))
 
 
-def _add_contacts(drawing: Drawing, x: Scene, margin: float) -> None:
+def _contacts(x: Scene, margin: float) -> list[Any]:
+    """Return where the pairs touch, none of them where not all are convex."""
     try:
-        found = x.contacts(within=max(margin, 0.0))
+        return [row for _, _, row in x.contacts(within=max(margin, 0.0)) if row.count]
     except UnsupportedPair:
-        return
+        return []
+
+
+def _add_contacts(drawing: Drawing, rows: list[Any]) -> None:
     size = drawing.ball[1]
-    for _, _, row in found:
-        if row.count == 0:
-            continue
-        for point in row.points:
-            drawing.marks([ball(point, 0.009 * size, 24)], INK)
-        drawing.marks(arrow(row.points.mean(axis=0), row.normal, 0.12 * size, 0.005 * size), NORMAL)
-    drawing.key("normals, from the first name to the second", NORMAL)
+    if len(rows) > _MOST_NORMALS:
+        drawing.balls([row.points.mean(axis=0) for row in rows], 0.006 * size, SEPARATION, 22)
+        drawing.key("where two meet", SEPARATION)
+    elif rows:
+        drawing.balls(np.concatenate([row.points for row in rows]), 0.009 * size, INK, 24)
+        middles = np.array([row.points.mean(axis=0) for row in rows])
+        drawing.arrows(middles, np.array([row.normal for row in rows]), 0.12 * size, 0.005 * size, NORMAL)
+        drawing.key("normals, from the first name to the second", NORMAL)
 
 
 def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:
     if not pairs:
-        return [f"Nothing collides among {len(names)} objects"]
+        return [f"Nothing collides among {count(len(names), 'object')}"]
     told = ", ".join(f"{a} – {b}" for a, b in pairs[:4]) + (", …" if len(pairs) > 4 else "")
-    count = "1 pair collides" if len(pairs) == 1 else f"{len(pairs)} pairs collide"
-    return [f"{count} among {len(names)} objects", told]
+    collide = "1 pair collides" if len(pairs) == 1 else f"{len(pairs)} pairs collide"
+    return [f"{collide} among {len(names)} objects", told]
 
 
 def draw_assembly(
@@ -259,14 +277,19 @@ def _one(
         corners = np.array(row.overlap_box)
         points = corners[_SIGNS, np.arange(3)]
         center = points.mean(axis=0)
-        drawing.lines(box_lines(points), INK, width=2.0)
-        drawing.key("box round what both fill", INK)
     elif row.point is not None:
         center = np.array(row.point)
     radius = min(1.15 * size, _ROOM * min(sizes, default=size))
     drawing.focus = (center, radius)
     drawing.camera = _camera(row, center, radius, ball_of(ghost.vertices)[0], np.array(upward(x)))
+    known = x.assembly is not None and row.kind == "hard" and len(pair) == 2
+    if not (known and add_common(drawing, [surface for _, surface in pair], False, radius)) and row.overlap_box:
+        drawing.lines(box_lines(points), INK, width=2.0)
+        drawing.key("box round what both fill", INK)
     _add_signs(drawing, row, radius)
+    if row.mtv is not None and row.depth:
+        above_it = (np.array(row.point_b or row.point)) + 0.5 * np.array(row.mtv) + 0.05 * radius * np.array(upward(x))
+        drawing.labels.append(Label(above_it, wording.depth(row, 3, x.unit), SEPARATION))
     drawing.words = [f"{k + 1} of {len(found)}: {_headline(row, x.unit)}", f"{row.a}  –  {row.b}"]
     return drawing
 
@@ -284,20 +307,19 @@ def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) 
 def _add_signs(drawing: Drawing, row: Clash, size: float) -> None:
     if row.point_a is not None and row.point_b is not None:
         a, b = np.array(row.point_a), np.array(row.point_b)
-        if not np.array_equal(a, b):
-            drawing.marks([rod(a, b, 0.005 * size)], INK)
+        drawing.rods(a, b, 0.005 * size, INK)
         for point, color in ((a, COLORS[0]), (b, COLORS[1])):
-            drawing.marks([ball(point, 0.016 * size)], darker(color))
+            drawing.balls(point, 0.016 * size, darker(color))
     if row.mtv is not None and row.depth:
         way = np.array(row.mtv)
         length = float(np.linalg.norm(way))
         if length > 0.0:
             start = np.array(row.point_b if row.point_b is not None else row.point)
             shown = max(length, 0.12 * size)
-            drawing.marks(arrow(start, way / length, shown, min(0.014 * size, 0.12 * shown)), SEPARATION)
+            drawing.arrows(start, way / length, shown, min(0.014 * size, 0.12 * shown), SEPARATION)
             drawing.key("way out, for B" if shown == length else "way out, for B (drawn longer)", SEPARATION)
     elif row.normal is not None and row.point is not None:
-        drawing.marks(arrow(np.array(row.point), np.array(row.normal), 0.25 * size, 0.009 * size), NORMAL)
+        drawing.arrows(np.array(row.point), np.array(row.normal), 0.25 * size, 0.009 * size, NORMAL)
         drawing.key("normal, A to B", NORMAL)
 
 

@@ -71,6 +71,13 @@ def robot(path: Path, q: Array, poses: PoseLike) -> None:
     kept: gk.robot.MotionCheck = checker.motion_free(q, q)
     print(kept.safe)
     assert_type(checker.path_free([[0.0], [1.0]]).edge, int | None)
+    near = checker.distances(q, within=0.2)
+    assert_type(near.gradient, Array)
+    arm = checker.robot
+    both = gk.robot.Robot.join({"left": arm, "right": arm.at(np.eye(4)).held(q)}, joints={"left": "planar"})
+    assert_type(both, gk.robot.Robot)
+    assert_type(checker.with_robot(arm.with_geometry("hand", Box((1, 1, 1)))), gk.robot.Checker)
     planning = gk.robot.ompl.Planning(checker, resolution=0.1)
+    assert_type(planning.proof, gk.robot.PathProof | None)
     assert_type(planning, gk.robot.ompl.Planning)
     gk.viz.show(checker)

@@ -1,0 +1,255 @@
+"""How deep two meshes lie in each other by the surfaces of both, and which ways out their deepest points tell of.
+
+A point of the one that lies inside the other must leave it, and leaves it soonest the way to its nearest surface.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.balls import climb
+from gjk3d.bodies.base import Parts
+from gjk3d.bodies.bvh import NO_TREE, traversal_stack
+from gjk3d.bodies.inner import (
+    COLUMNS,
+    ENOUGH,
+    FOUND,
+    LOWER,
+    NOISE,
+    ROWS,
+    Host,
+    Waiting,
+    enclose,
+    flat_of,
+    look_first,
+    room_for,
+    seeds_of,
+    thinned,
+)
+from gjk3d.bodies.parts import Triangles, closed_skin
+from gjk3d.bodies.traversal import STACK
+from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, row3, sub, turn, turn_back
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+
+INNER = 6  #: ways out that are told, the last of them the sum of all
+SAME_WAY = 0.99  #: cosine of directions that are as good as one
+_CLIMBS = 4  #: points that two balls grow from
+_WIDTH = 1e-3  #: relative, of bounds that need no closer look
+_NO_BALLS = False
+FOUND_ROWS = 4 * ROWS + 2  #: of what is found
+
+#: the tree of a mesh and some vertices; the tree of its closed skin and `flat_of` it; whether it is solid
+Given = tuple[Array2, Ints2, Array2, Array2, Array2, Ints2, Array2, Ints2, int]
+#: a stack and its keys, what waits to be enclosed, and what is found
+GivenRoom = tuple[Ints2, Array1, Array1, Ints1, Array2, Array2]
+
+
+class Innermost(NamedTuple):
+    """At least how deep, and a point of both there, None where none is seen."""
+
+    least: float
+    place: Array | None
+
+
+class Into(NamedTuple):
+    """A closed mesh, what lies inside of which is looked for, and the other; see `Given`."""
+
+    m: Rigid  #: the pose of the other in its frame
+    held_by_b: bool
+    host: Host
+    boxes: Array2
+    links: Ints2
+    corners: Array2
+    seeds: Array2
+
+
+@kernel
+def _back(m: Rigid) -> Rigid:
+    """Return the inverse of a pose."""
+    t = turn_back(m, offset(m))
+    return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8], -t[0], -t[1], -t[2])
+
+
+@kernel
+def _put(ways: Array, count: int, depth: float, p: Vec3, way: Vec3) -> None:
+    """Put a point and its way behind the first row, the deepest first."""
+    k = count + 1
+    while k > 1 and ways[k - 1, 0] < depth:
+        for c in range(COLUMNS):
+            ways[k, c] = ways[k - 1, c]
+        k -= 1
+    ways[k, 0], ways[k, 1], ways[k, 2], ways[k, 3] = depth, p[0], p[1], p[2]
+    ways[k, 4], ways[k, 5], ways[k, 6] = way
+
+
+@inlined
+def _into(m: Rigid, held_by_b: bool, host: Given, guest: Given, room: GivenRoom) -> Into:
+    """Return what of the guest is looked for in the host, m being the pose of B in A's frame."""
+    to = Host(host[4], host[5], host[6], host[7], room[0], room[1], room[5])
+    return Into(_back(m) if held_by_b else m, held_by_b, to, guest[0], guest[1], guest[2], guest[3])
+
+
+@inlined
+def _begin(x: Into, noise: float, known: float, enough: float) -> None:
+    """Forget what was found in the last search."""
+    for c in range(COLUMNS):
+        x.host.found[0, c] = 0.0
+    x.host.found[0, NOISE], x.host.found[0, LOWER] = noise, max(known, 0.0)
+    x.host.found[0, ENOUGH] = enough
+
+
+@kernel
+def _gather(m: Rigid, x: Into, noise: float, ways: Array, count: int) -> int:
+    """Add points that were found and their ways to those that are known; return how many there are."""
+    found = x.host.found
+    for k in range(1, 1 + int(found[0, FOUND])):
+        p = (found[k, 1], found[k, 2], found[k, 3])
+        way = sub((found[k, 4], found[k, 5], found[k, 6]), p)
+        if x.held_by_b:
+            p, way = place(m, p), turn(m, (-way[0], -way[1], -way[2]))
+        _put(ways, count, found[k, 0], p, way)
+        count += 1
+    if count > 0 and (ways[1, 0] - noise > ways[0, 0] or ways[0, 0] < 0.0):
+        ways[0, 0] = max(0.0, ways[1, 0] - noise)
+        ways[0, 1], ways[0, 2], ways[0, 3] = ways[1, 1], ways[1, 2], ways[1, 3]
+    return count
+
+
+@inlined
+def _far_from_all(ways: Array, started: Ints, starts: int, k: int) -> bool:
+    """Tell whether a point lies farther from some others than half of its depth."""
+    for i in range(starts):
+        j = started[i]
+        d = (ways[k, 1] - ways[j, 1], ways[k, 2] - ways[j, 2], ways[k, 3] - ways[j, 3])
+        if 4.0 * dot(d, d) <= ways[k, 0] * ways[k, 0]:
+            return False
+    return True
+
+
+@kernel
+def _climb(m: Rigid, noise: float, a: Given, b: Given, room: GivenRoom, ways: Array, count: int) -> None:
+    """Let two balls grow from a few of the deepest points, and note how deep the two meshes are by these."""
+    p, started, starts = room[5][0], room[3], 0
+    for k in range(1, 1 + count):
+        if starts == _CLIMBS:
+            break
+        if not _far_from_all(ways, started, starts, k):
+            continue
+        started[starts] = k
+        starts += 1
+        p[0], p[1], p[2] = ways[k, 1], ways[k, 2], ways[k, 3]
+        deep = climb(m, noise, a[4], a[5], a[6], b[4], b[5], b[6], room[0], room[1], p) - 16.0 * noise
+        if deep > ways[0, 0]:
+            ways[0, 0], ways[0, 1], ways[0, 2], ways[0, 3] = deep, p[0], p[1], p[2]
+
+
+@kernel
+def _add_unit(units: Array, kept: int, way: Vec3) -> int:
+    """Put a unit vector behind those that are kept, where none is about the same; return how many there are."""
+    length = sqrt(dot(way, way))
+    if not length > 0.0:
+        return kept
+    way = (way[0] / length, way[1] / length, way[2] / length)
+    for k in range(kept):
+        if dot(way, row3(units, k)) >= SAME_WAY:
+            return kept
+    units[kept, 0], units[kept, 1], units[kept, 2] = way
+    return kept + 1
+
+
+@kernel
+def unit_ways(ways: Array, count: int, units: Array) -> int:
+    """Write unit vectors of a few ways that differ, of the deepest first, and of the sum of all; return how many."""
+    kept = 0
+    x = y = z = 0.0
+    for k in range(1, 1 + count):
+        way = (ways[k, 4], ways[k, 5], ways[k, 6])
+        x, y, z = x + way[0], y + way[1], z + way[2]
+        if kept < INNER - 1:
+            kept = _add_unit(units, kept, way)
+    return _add_unit(units, kept, (x, y, z))
+
+
+@kernel
+def look_at_points(m: Rigid, noise: float, first: int, a: Given, b: Given, room: GivenRoom, ways: Array) -> int:
+    """Write how deep two meshes lie in each other at least by so many vertices of each, and where; return of how many.
+
+    Behind the first row are the points that lie inside, the deepest first, and their ways out. The depth in the first
+    row is negative where none of either is seen inside of the other.
+    """
+    ways[0, 0], count = -1.0, plain(0)
+    for k in range(2):
+        if (b if k == 0 else a)[8] == 0:
+            continue
+        x = _into(m, True, b, a, room) if k == 0 else _into(m, False, a, b, room)
+        _begin(x, noise, ways[0, 0], inf)
+        look_first(x.m, x.seeds, first, x.host)
+        count = _gather(m, x, noise, ways, count)
+    return count
+
+
+@kernel
+def look_closer(
+    m: Rigid, noise: float, looks: float, enough: float, balls: bool, a: Given, b: Given, room: GivenRoom, ways: Array,
+    count: int,
+) -> int:  # fmt: skip
+    """After `look_at_points` look at both surfaces, so many times at most, or until a point is deep enough.
+
+    With ``balls`` two balls grow between first, see `climb`: what is not deeper is not looked at then.
+    """
+    if balls and ways[0, 0] >= 0.0 and a[8] != 0 and b[8] != 0:
+        _climb(m, noise, a, b, room, ways, count)
+    for k in range(2):
+        if (b if k == 0 else a)[8] == 0 or ways[0, 0] >= enough:
+            continue
+        x = _into(m, True, b, a, room) if k == 0 else _into(m, False, a, b, room)
+        _begin(x, noise, ways[0, 0], enough)
+        enclose(x.m, _WIDTH, looks, x.host, x.boxes, x.links, x.corners, Waiting(room[2], room[3], room[4]))
+        count = _gather(m, x, noise, ways, count)
+    return count
+
+
+@entry
+def look_both(
+    m: Rigid, noise: float, first: int, looks: float, a: Given, b: Given, room: GivenRoom, ways: Array2
+) -> None:  # fmt: skip
+    """Do as `look_at_points`, and where ``looks`` is more than 0 as `look_closer`."""
+    count = look_at_points(m, noise, first, a, b, room, ways)
+    if looks > 0.0:
+        look_closer(m, noise, looks, inf, _NO_BALLS, a, b, room, ways, count)
+
+
+def surface_of(parts: Parts) -> tuple[Given, Array]:
+    """Return the surface of a body as the kernels here take it, and the normals of its parts; made once.
+
+    Where no part bounds a solid the normals are one row of zeros.
+    """
+    try:
+        found: tuple[Given, Array] = parts._surface
+    except AttributeError:
+        found = parts._surface = _find_surface(parts)
+    return found
+
+
+def _find_surface(parts: Parts) -> tuple[Given, Array]:
+    skin = closed_skin(parts.solids)
+    if isinstance(parts, Triangles):
+        own, seeds = parts.tree.arrays, seeds_of(parts.mesh)
+        flat = NO_TREE[1] if skin is None else flat_of(parts.mesh)
+    else:
+        own, seeds, flat = NO_TREE, thinned(parts.samples()), NO_TREE[1]
+    normals = parts.outward(np.arange(parts.count))
+    given = *own, seeds, *(skin or NO_TREE), flat, int(skin is not None)
+    return given, np.ascontiguousarray(normals if normals.any() else np.zeros((1, 3)))
+
+
+def innermost(a: Parts, b: Parts, m: Array, noise: float, first: int, looks: int) -> Innermost:
+    """Return how deep two lie in each other by some points, b being at m in a's frame; see `look_both`."""
+    ways = np.empty((FOUND_ROWS, COLUMNS))
+    room = traversal_stack(), np.empty(STACK), *room_for(looks), np.empty((ROWS + 1, COLUMNS))
+    look_both(tuple(m[:12].tolist()), noise, first, float(looks), surface_of(a)[0], surface_of(b)[0], room, ways)
+    return Innermost(max(ways.item(0), 0.0), ways[0, 1:4] if ways[0, 0] >= 0.0 else None)

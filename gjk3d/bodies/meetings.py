@@ -1,0 +1,186 @@
+"""Which parts of two bodies meet, or come within a distance, at many poses in one call, and how deep they are.
+
+Of a mesh the parts are its faces. Functions of a user's are not called by the kernels: see `_by_functions`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.decorators import entry, kernel
+from gjk3d.bodies.base import Parts
+from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
+from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.part_tree import Given, of
+from gjk3d.bodies.parts import PlacedParts, Triangles
+from gjk3d.bodies.traversal import crossings
+from gjk3d.bodies.walk import Bench, GivenBench, Two, bench, bench_of, list_parts, parts_at, two_at
+from gjk3d.convex.rows import empty_answers
+from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
+from gjk3d.poses import IDENTITY, moved, moved_back, relative
+from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
+
+PARTS, FACES, MESHES = range(3)  #: what meets: any parts; faces of a mesh and a shape; faces of two meshes
+NEARLY = 1e-3  #: of a gap: a part that is nearer by less, as one that is tilted by up to 2.5 degrees, is as near
+_LOOKED_AT = 16384  #: pairs of faces of two meshes
+_ROOM = 256  #: pairs that there is room for at first
+_NONE = np.zeros((0, 3))
+_NO_ORDER = np.zeros(1, dtype=np.int64)
+_ASKS, _INF = True, np.inf
+
+
+class Listed(NamedTuple):
+    """Pairs of parts at some poses: those of pose k, 2 k to 2 k + 1 of ``begins``, then those of faces that are near.
+
+    The latter, up to 2 k + 2, are there where a mesh's faces meet a shape's or another's, and a distance is asked for.
+    """
+
+    pairs: Ints  #: (n, 2)
+    out: Array  #: (n, 12) their signed distances, in A's frame, as `gjk3d.narrow.solve` writes them
+    begins: Ints  #: (2 k + 1,)
+    lowest: Array  #: (n, 3) of a user's shape its lowest point above each face, else of no rows
+
+
+@kernel
+def sort_pairs(found: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
+    """Sort pairs of triangles by their faces (Shell, A high-speed sorting procedure, 1959)."""
+    step = count // 2
+    while step > 0:
+        for k in range(step, count):
+            p, q = found[k, 0], found[k, 1]
+            i = k
+            while i >= step:
+                r, s = found[i - step, 0], found[i - step, 1]
+                if order_a[r] < order_a[p] or (r == p and order_b[s] <= order_b[q]):
+                    break
+                found[i, 0], found[i, 1] = r, s
+                i -= step
+            found[i, 0], found[i, 1] = p, q
+        step //= 2
+
+
+@kernel
+def _list_faces(x: Two, order_a: Ints, order_b: Ints, w: Bench, found: Ints) -> int:
+    """List faces of two meshes that touch or cross, in the order of their numbers; of very many those found first."""
+    room = min(found.shape[0], _LOOKED_AT)
+    a, b = x.a, x.b
+    count = crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, found[:room])
+    if count > room:
+        if room < _LOOKED_AT:
+            return int(count)
+        count = room
+    sort_pairs(found, count, order_a, order_b)
+    return int(count)
+
+
+@entry
+def list_rows(
+    a: Given, b: Given, order_a: Ints1, order_b: Ints1, kind: int, within: float, rows_a: Array2, rows_b: Array2,
+    start: int, bench: GivenBench, pairs: Ints2, out: Array2, flags: Ints2, begins: Ints1,
+) -> int:  # fmt: skip
+    """Write what `Listed` holds from pose rows ``start`` on; return at which the room is at an end.
+
+    The orders are the numbers of the faces of meshes, in the order of their leaves.
+    """
+    one, two, w = of(a), of(b), bench_of(bench)
+    for k in range(start, rows_a.shape[0]):
+        x = two_at(one, two, rows_a[k], rows_b[k])
+        for step in range(2):
+            first, count = begins[2 * k + step], 0
+            found = pairs[first:]
+            if step == 1:
+                if kind != PARTS and within > 0.0:
+                    count = list_parts(x, within, _ASKS, w, found)
+            elif kind == MESHES:
+                count = _list_faces(x, order_a, order_b, w, found)
+            else:
+                count = list_parts(x, within if kind == PARTS else 0.0, _ASKS, w, found)
+            if count > found.shape[0]:
+                return k
+            for i in range(first, first + count):
+                c = parts_at(x, pairs[i, 0], pairs[i, 1], w)
+                solve(c, SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, i)
+            begins[2 * k + step + 1] = first + count
+    return int(rows_a.shape[0])
+
+
+def list_meeting(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, within: float) -> Listed:
+    """Return the pairs of parts that touch, overlap, or come within a distance at each pair of pose rows."""
+    if a.any_mapped or b.any_mapped:
+        return _by_functions(a, b, rows_a, rows_b, kind, within)
+    room, done, begins = _ROOM, 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
+    pairs, (out, flags) = np.empty((room, 2), dtype=np.int64), empty_answers(room)
+    while True:
+        done = list_rows(
+            a.given, b.given, _order_in(a), _order_in(b), kind, within, rows_a, rows_b, done, bench(), pairs, out,
+            flags, begins,
+        )  # fmt: skip
+        if done == len(rows_a):
+            break
+        if room >= MOST_PAIRS:
+            raise too_many()
+        room *= 4
+        pairs, out, flags = np.resize(pairs, (room, 2)), np.resize(out, (room, FLOATS)), np.resize(flags, (room, INTS))
+    end = int(begins[-1])
+    pairs, out, flags = pairs[:end], out[:end], flags[:end]
+    left = flags[:, 2] == 0
+    if left.any():
+        for k in range(len(rows_a)):
+            own = slice(begins[2 * k], begins[2 * k + 2])
+            if left[own].any():
+                BodyPair(a, b, relative(rows_a[k], rows_b[k])).solve_again(pairs[own], SIGNED, out[own], flags[own])
+    return Listed(pairs, out, begins, _NONE)
+
+
+def _order_in(parts: Parts) -> Ints:
+    """Return which face each triangle is."""
+    return parts.tree.order if isinstance(parts, Triangles) else _NO_ORDER
+
+
+# --- functions of a user's --------------------------------------------------------------------------------------------
+
+
+def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, within: float) -> Listed:
+    """Do as `list_meeting` where there are support functions of a user's, which kernels do not call."""
+    pairs, out, lowest, begins = [], [np.zeros((0, FLOATS))], [_NONE], [0]
+    for row_a, row_b in zip(rows_a, rows_b, strict=True):
+        x = BodyPair(a, b, relative(row_a, row_b))
+        for near in (0.0 if kind == FACES else within, within if kind == FACES else 0.0):
+            asked = len(begins) % 2 == 1 or (kind == FACES and within > 0.0)
+            some = x.meeting(near) if asked else np.zeros((0, 2), dtype=np.int64)
+            found, _ = x.solve(some, SIGNED)
+            if within > 0.0:
+                mutual = _mutual(x, found)
+                some, found = some[mutual], found[mutual]
+            pairs.append(some)
+            out.append(found)
+            begins.append(begins[-1] + len(some))
+            if kind == FACES:
+                assert isinstance(b, PlacedParts)
+                shape = b.shape(0)
+                lowest.append(moved(x.m, shape.support(-a.outward(some[:, 0]) @ x.m[:9].reshape(3, 3))))
+    return Listed(np.concatenate(pairs), np.concatenate(out), np.array(begins), np.concatenate(lowest))
+
+
+def _mutual(x: BodyPair, out: Array) -> Ints:
+    """Do as `gjk3d.bodies.facing.keep_mutual`."""
+    apart = np.flatnonzero(out[:, 1] > 0.0)
+    kept = np.ones(len(out), dtype=bool)
+    if len(apart):
+        far = float(out[apart, 0].max())
+        nearer = np.minimum(_nearest(x.a, out[apart, 9:12], far), _nearest(x.b, moved_back(x.m, out[apart, 6:9]), far))
+        kept[apart] = nearer >= out[apart, 0] * (1.0 - NEARLY) - 4.0 * x.error
+    return np.flatnonzero(kept)
+
+
+def _nearest(parts: Parts, points: Array, within: float) -> Array:
+    """Return how far points are from the nearest of some parts, up to a distance."""
+    cloud = PointCloud(points, 0.0)._as_parts()
+    x = BodyPair(parts, cloud, IDENTITY[0])
+    near = np.full(len(points), np.inf)
+    pairs = x.candidates(within)
+    np.minimum.at(near, cloud._order[pairs[:, 1]], x.solve(pairs, UNSIGNED)[0][:, 0])
+    return near

@@ -1,0 +1,223 @@
+"""How far B has to go along a direction to be free of A, and what is in the way once it has gone.
+
+Two meshes are asked by their triangles, see `exits`; anything else by its parts: what is deepest along the direction is
+left behind, and again, and what is free then is halved.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.bodies.exits import parting
+from gjk3d.bodies.innermost import Given as Surface
+from gjk3d.bodies.innermost import GivenRoom, look_at_points
+from gjk3d.bodies.part_tree import ENDLESS, PRISMS
+from gjk3d.bodies.traversal import crossings, to_point
+from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, list_parts, meet, parts_at
+from gjk3d.geometry.vec3 import Rigid, Vec3, add, dot, offset, row3, scale, sub, turn, turn_back
+from gjk3d.narrow.solve import SIGNED, solve
+from gjk3d.poses import ROUNDING
+from gjk3d.typing import Array, Array2, Ints2
+
+AGAIN = 64  #: vertices of each that are looked at where B was moved
+FEW = 64  #: pairs of parts, or of faces that lie on each other, that are looked at where B was moved
+_JUMPS_OF_FACES, _JUMPS_OF_PARTS = 8, 4  #: times that a way out goes on after something was in it
+_HALVINGS = 8
+_SHARP = 1e-3  #: relative width to which a way out is halved
+_GRAZING = 0.05  #: least cosine between a way out and a normal that a depth is divided by
+_FACING = -0.999  #: cosine of the normals of faces that lie on each other
+_ONE = 1
+
+
+class Sides(NamedTuple):
+    """What does not change while B is moved; see `innermost` for surfaces and room."""
+
+    faces: bool  #: whether both are meshes, which are asked by their triangles
+    a: Surface
+    b: Surface
+    outward_a: Array2  #: normals out of the solid that parts bound, one row of zeros where there are none
+    outward_b: Array2
+    w: Bench
+    room: GivenRoom
+    ways: Array2  #: what `look_at_points` finds where B was moved
+    found: Ints2  #: pairs of parts
+
+
+@kernel
+def shifted(x: Two, by: Vec3) -> Two:
+    """Return the same two with B moved."""
+    m = x.m
+    to: Rigid = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9] + by[0], m[10] + by[1], m[11] + by[2])
+    return Two(x.a, x.b, to, ROUNDING * (x.a.reach + x.b.reach + max(abs(to[9]), max(abs(to[10]), abs(to[11])))))
+
+
+@kernel
+def listed(x: Two, s: Sides, room: int) -> int:
+    """List pairs of parts that meet, or of triangles; return how many, at most as many as there is room for."""
+    found = s.found[:room]
+    if s.faces:
+        count = crossings(
+            x.m, x.error, x.a.boxes, x.a.links, x.a.places, x.b.boxes, x.b.links, x.b.places, s.w.stack, found
+        )
+    else:
+        count = list_parts(x, 0.0, True, s.w, found)
+    return min(int(count), room)
+
+
+@kernel
+def meets(x: Two, s: Sides) -> bool:
+    """Tell whether the two meet; what is in doubt does."""
+    if s.faces:
+        return bool(listed(x, s, _ONE) > 0 or held(x, s.w) == HELD)
+    return bool(meet(x, 0.0, s.w) != APART)
+
+
+@kernel
+def ask(x: Two, s: Sides, k: int) -> None:
+    """Write how deep pair k of those listed is into the bench's first row."""
+    c = parts_at(x, s.found[k, 0], s.found[k, 1], s.w)
+    solve(c, SIGNED, inf, 0.0, s.w.room, s.w.room.simplex[:0], s.w.out, s.w.flags, 0)
+
+
+@inlined
+def outward_at(outward: Array, k: int) -> Vec3:
+    """Return the normal of part k."""
+    return row3(outward, k if outward.shape[0] > 1 else 0)
+
+
+@kernel
+def _out_of(x: Two, s: Sides) -> float:
+    """Return how far the point that `held` found is from the surface that holds it, and a little."""
+    p = (s.w.out[0, 6], s.w.out[0, 7], s.w.out[0, 8])
+    if s.w.flags[0, 0] == 0:
+        square, _, _ = to_point(p, 1e150, s.a[4], s.a[5], s.a[6], s.w.stack, s.w.keys)
+    else:
+        p = turn_back(x.m, sub(p, offset(x.m)))
+        square, _, _ = to_point(p, 1e150, s.b[4], s.b[5], s.b[6], s.w.stack, s.w.keys)
+    return sqrt(square) + 8.0 * x.error
+
+
+@kernel
+def _facing(x: Two, s: Sides, count: int) -> Vec3:
+    """Return the way that faces look which lie on each other, together; at most a unit vector."""
+    n = (0.0, 0.0, 0.0)
+    for k in range(count):
+        u, v = row3(s.outward_a, s.found[k, 0]), turn(x.m, row3(s.outward_b, s.found[k, 1]))
+        if dot(u, v) < _FACING:
+            n = add(n, u)
+    length = sqrt(dot(n, n))
+    return scale(1.0 / length, n) if length > 0.0 else n
+
+
+@inlined
+def _set(wall: Array, n: Vec3) -> None:
+    wall[0], wall[1], wall[2] = n
+
+
+@kernel
+def _past_faces(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+    """Do as `past` for two meshes."""
+    t, more, shift = start, x.error, way
+    one, two = (x.a.boxes, x.a.links, x.a.places), (x.b.boxes, x.b.links, x.b.places)
+    for _ in range(_JUMPS_OF_FACES):
+        t = parting(x.m, way, t, most, x.error, one, two, s.w.stack, wall)
+        if not t < most:
+            return False, shift
+        shift = scale(t, way)
+        there = shifted(x, shift)
+        touching = listed(there, s, FEW)
+        if touching > 0:  # faces that slide along each other, or rounding
+            shift = add(shift, scale(16.0 * x.error, _facing(x, s, touching)))
+            there = shifted(x, shift)
+            if listed(there, s, _ONE) > 0:
+                more *= 16.0  # of faces in one plane small gaps are hard to tell
+                t += more
+                continue
+        if held(there, s.w) != HELD:
+            if wall[0] == 0.0 and wall[1] == 0.0 and wall[2] == 0.0:
+                _set(wall, way)
+            return True, shift
+        t += _out_of(there, s)
+    return False, shift
+
+
+@kernel
+def _past_deepest(x: Two, s: Sides, way: Vec3, count: int, wall: Array) -> float:
+    """Return how far B goes along a direction to leave each pair listed behind; that of the last is the wall."""
+    best = -1.0
+    for k in range(count):
+        ask(x, s, k)
+        n = (s.w.out[0, 3], s.w.out[0, 4], s.w.out[0, 5])
+        far, along = max(-s.w.out[0, 1], 0.0), dot(n, way)
+        if along > _GRAZING:
+            far /= along
+        if far > best:
+            best = far
+            _set(wall, n)
+    return best
+
+
+@kernel
+def _past_parts(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+    """Do as `past` for what is asked by its parts."""
+    t, blocked, free = start, start, most
+    endless = x.a.kind == PRISMS and x.a.floats[ENDLESS] > -inf
+    _set(wall, way)
+    for _ in range(_JUMPS_OF_PARTS):
+        if not t < most:
+            break
+        there = shifted(x, scale(t, way))
+        count = listed(there, s, FEW)
+        holds = count == 0 and held(there, s.w) == HELD
+        if count == 0 and not holds:
+            free = t
+            break
+        blocked = t
+        if count == FEW and endless:  # of many thin columns each says little: halving is sooner there
+            break
+        t += _out_of(there, s) if holds else _past_deepest(there, s, way, count, wall) + 4.0 * x.error
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (blocked + free)
+        if free - blocked <= _SHARP * free + 8.0 * x.error or (free == most and middle > 0.9 * most):
+            break
+        if meets(shifted(x, scale(middle, way)), s):
+            blocked = middle
+        else:
+            free = middle
+    return free < most, scale(free, way)
+
+
+@kernel
+def past(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+    """Return whether a translation of B along a unit vector was found that parts the two, and it.
+
+    It lies from ``start`` to below ``most``, and is not the shortest for certain. ``wall`` becomes the normal of what
+    blocks it last.
+    """
+    return _past_faces(x, s, way, start, most, wall) if s.faces else _past_parts(x, s, way, start, most, wall)
+
+
+@kernel
+def deeper(x: Two, s: Sides, by: Vec3, wall: Array) -> tuple[bool, float]:
+    """Return whether the two still meet after a translation, and how far along the wall B gets past it.
+
+    The wall is that in which they are deepest then.
+    """
+    there = shifted(x, by)
+    for k in range(1, 1 + look_at_points(there.m, there.error, AGAIN, s.a, s.b, s.room, s.ways)):
+        n = (s.ways[k, 4], s.ways[k, 5], s.ways[k, 6])
+        length = sqrt(dot(n, n))
+        if length > 0.0:
+            n = scale(1.0 / length, n)
+            _set(wall, n)
+            return True, dot(n, by) + max(s.ways[0, 0], 0.0)
+    count, deepest, far = 0 if s.faces else listed(there, s, FEW), inf, 0.0
+    for k in range(count):
+        ask(there, s, k)
+        if s.w.out[0, 2] < deepest:
+            n = (s.w.out[0, 3], s.w.out[0, 4], s.w.out[0, 5])
+            deepest, far = s.w.out[0, 2], dot(n, by) - s.w.out[0, 1]
+            _set(wall, n)
+    return count > 0, far

@@ -1,0 +1,355 @@
+"""The least translation that parts two bodies, enclosed at many poses in one call: the kernels of `depth`.
+
+Ways out are looked for from the bound from below upwards, since a free window may be narrow: a bolt in a hole is free
+within the play only. What blocks a way last is a wall, and the least vector that gets past all walls met so far is the
+next way to try, as in the cutting plane methods of convex programming.
+"""
+
+from __future__ import annotations
+
+from math import inf, nan, sqrt
+from typing import NamedTuple
+
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.exits import past_all
+from gjk3d.bodies.innermost import (
+    FOUND_ROWS,
+    INNER,
+    SAME_WAY,
+    GivenRoom,
+    look_at_points,
+    look_closer,
+    unit_ways,
+)
+from gjk3d.bodies.innermost import Given as Surface
+from gjk3d.bodies.part_tree import Given, of
+from gjk3d.bodies.partings import Sides, ask, deeper, listed, meets, outward_at, past, shifted
+from gjk3d.bodies.triangles import common_of, place, read
+from gjk3d.bodies.walk import HELD, GivenBench, Two, bench_of, held, parts_at, two_at
+from gjk3d.geometry.vec3 import Vec3, add, dot, neg, row3, scale, sub, turn
+from gjk3d.narrow.solve import FLOATS, UNSIGNED, solve
+from gjk3d.poses import ROUNDING
+from gjk3d.typing import Array, Array2, Ints2
+
+#: columns of an answer: at least and at most how deep, along which unit vector, a point of both, all in A's frame
+LEAST, MOST, NORMAL, PLACE = 0, 1, 2, 5
+#: columns of the search behind these: its wall and how far it is, the directions tried, and those followed
+WALL, FAR, TRIED, FOLLOWED = 8, 11, 12, 13
+STATE = 14
+_N, _POINT = 3, 6  #: columns of `gjk3d.narrow.solve`: the normal, the point on A
+_ONE = 1
+SAMPLES, LOOKS = 256, 512  #: vertices of each that are looked at first, and points of a surface in the other, at most
+LOOKED_AT = 4096  #: pairs of parts that meet of which the depth is asked
+TRIES = 96  #: room for directions
+TURNS = 6  #: times that a way out turns to the least one past the walls that it met
+_FOLLOWED = 2  #: directions that lead to others, beside the best
+_BY_FACES, _BY_PARTS = 12, 16  #: directions that are tried
+_CROSSING = 512  #: pairs of triangles that meet, from which directions are taken
+_FACES, _DIFFERENT = 16, 8  #: pairs whose normals are tried
+_TIGHT = 1e-3  #: relative width of bounds at which a way out is not made shorter
+_CLOSE = 1e-2  #: and at which no other is looked for
+_SLIT = 4e-9  #: width of a way out that is none, in units of the size
+_WORTH = 1e-4  #: part of a depth that is worth another try
+
+
+class Desk(NamedTuple):
+    """What the search notes: its state, innermost points, directions tried, those to try, walls, depths of pairs."""
+
+    state: Array
+    inner: Array  #: as `look_at_points` writes them
+    tried: Array
+    todo: Array
+    walls: Array
+    wall: Array
+    depths: Array
+
+
+#: pairs of parts, points that lie inside as the two are and where B was moved, and a `Desk`
+GivenDesk = tuple[Ints2, Array2, Array2, Array2, Array2, Array2, Array2]
+
+
+@inlined
+def _put(row: Array, at: int, v: Vec3) -> None:
+    row[at], row[at + 1], row[at + 2] = v
+
+
+@inlined
+def _get(row: Array, at: int) -> Vec3:
+    return (row[at], row[at + 1], row[at + 2])
+
+
+@inlined
+def _within(relative: float, error: float, state: Array) -> bool:
+    """Tell whether the bounds are as close as that."""
+    return bool(state[MOST] <= state[LEAST] * (1.0 + relative) + 16.0 * error)
+
+
+@kernel
+def _try(x: Two, s: Sides, d: Desk, way: Vec3) -> tuple[bool, float]:
+    """Try one direction; return whether there is a way out, and how far along the wall that it gets past last."""
+    state, wall = d.state, d.wall
+    _put(d.tried[int(state[TRIED])], 0, way)
+    state[TRIED] += 1.0
+    free, by = past(x, s, way, state[LEAST], state[MOST], wall)
+    if not free:
+        return False, 0.0
+    far, length = dot(_get(wall, 0), by), sqrt(dot(by, by))
+    slit = scale(_SLIT * x.error / ROUNDING, way)  # what is free only in a slit as narrow as that is not free
+    if length + x.error < state[MOST] and not meets(shifted(x, add(by, slit)), s):
+        state[MOST] = length + x.error
+        _put(state, NORMAL, scale(1.0 / length, by) if length > 0.0 else way)
+        _put(state, WALL, _get(wall, 0))
+        state[FAR] = far
+    return True, far
+
+
+@kernel
+def _follow(x: Two, s: Sides, d: Desk, way: Vec3, known: bool, far: float) -> None:
+    """After a way out go along the least vector that gets past the walls met so far, and again.
+
+    Where there was no way out the wall is that in which the two are still deepest after the least depth.
+    """
+    by = scale(d.state[LEAST], way)
+    for k in range(TURNS):
+        if not known:
+            known, far = deeper(x, s, by, d.wall)
+        if not known or _within(_TIGHT, x.error, d.state) or d.state[TRIED] >= TRIES:
+            return
+        _put(d.walls[k], 0, _get(d.wall, 0))
+        d.walls[k, 3] = far
+        by = past_all(d.walls, k + 1)
+        length = sqrt(dot(by, by))
+        if not x.error < length < d.state[MOST] * (1.0 - _WORTH):
+            return
+        known, far = _try(x, s, d, scale(1.0 / length, by))
+
+
+@kernel
+def _is_new(way: Vec3, d: Desk) -> bool:
+    """Tell whether no direction about the same was tried."""
+    for k in range(int(d.state[TRIED])):  # noqa: SIM110, a generator does not compile
+        if dot(way, row3(d.tried, k)) >= SAME_WAY:
+            return False
+    return True
+
+
+@kernel
+def _go(x: Two, s: Sides, d: Desk, count: int, most: int) -> None:
+    """Try so many of the directions; from the first few go on past the walls that are met on the way out."""
+    left = most
+    for k in range(count):
+        if left == 0 or _within(_CLOSE, x.error, d.state) or d.state[TRIED] >= TRIES:
+            return
+        way = row3(d.todo, k)
+        if not _is_new(way, d):
+            continue
+        left -= 1
+        known, far = _try(x, s, d, way)
+        if d.state[FOLLOWED] < _FOLLOWED:
+            d.state[FOLLOWED] += 1.0
+            _follow(x, s, d, way, known, far)
+
+
+@kernel
+def _add(d: Desk, count: int, way: Vec3) -> int:
+    """Put a direction behind those to try; return how many there are."""
+    length = sqrt(dot(way, way))
+    if not length > 0.0:
+        return count
+    _put(d.todo[count], 0, scale(1.0 / length, way))
+    return count + 1
+
+
+@kernel
+def _add_normals(x: Two, s: Sides, d: Desk, pairs: int, count: int) -> int:
+    """Add the ways that faces look which meet: all together, and those of some pairs."""
+    total = (0.0, 0.0, 0.0)
+    for k in range(pairs):
+        u, v = outward_at(s.outward_a, s.found[k, 0]), turn(x.m, outward_at(s.outward_b, s.found[k, 1]))
+        total = add(total, sub(u, v))
+    count = _add(d, count, total)
+    some = min(_FACES, pairs)
+    for i in range(some):
+        k = i * (pairs - 1) // max(1, some - 1)
+        count = _add(d, count, outward_at(s.outward_a, s.found[k, 0]))
+        count = _add(d, count, neg(turn(x.m, outward_at(s.outward_b, s.found[k, 1]))))
+    return count
+
+
+@kernel
+def _add_different(d: Desk, pairs: int, count: int) -> int:
+    """Add the ways out of a few pairs of parts, the deepest first, that differ."""
+    first = count
+    for _ in range(_DIFFERENT):
+        best, deepest = -1, inf
+        for k in range(pairs):
+            if d.depths[k, 2] < deepest:
+                n, fresh = _get(d.depths[k], _N), True
+                for j in range(first, count):
+                    fresh = fresh and dot(n, row3(d.todo, j)) < SAME_WAY
+                if fresh:
+                    best, deepest = k, d.depths[k, 2]
+        if best < 0:
+            break
+        count = _add(d, count, _get(d.depths[best], _N))
+    return count
+
+
+@kernel
+def _plan(x: Two, s: Sides, d: Desk, pairs: int, parted: int) -> int:
+    """Write directions to try: as the hulls part, as parts do, as surfaces look, the axes; return how many."""
+    count = _add(d, plain(0), _get(d.state, NORMAL))
+    weighted, total = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for k in range(parted):
+        n = _get(d.depths[k], _N)
+        weighted, total = add(weighted, scale(max(-d.depths[k, 0], 0.0), n)), add(total, n)
+    count = _add(d, _add(d, count, weighted), total)
+    if s.a[8] != 0 or s.b[8] != 0 or parted == 0:
+        count = _add_normals(x, s, d, pairs, count)
+    if parted > 0:
+        count = _add_different(d, parted, count)
+        for c in range(3):
+            axis = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
+            count = _add(d, _add(d, count, axis), neg(axis))
+    return count
+
+
+@kernel
+def _common(x: Two, s: Sides) -> Vec3:
+    """Return a point of the first pair listed, or one that is held where none is; NaN where neither is seen."""
+    if listed(x, s, _ONE) == 0:
+        return _get(s.w.out[0], _POINT) if held(x, s.w) == HELD else (nan, nan, nan)
+    if s.faces:
+        return common_of(read(x.a.places, s.found[0, 0]), place(x.m, x.b.places, s.found[0, 1]))
+    return _common_of(x, s, plain(0))
+
+
+@kernel
+def _common_of(x: Two, s: Sides, k: int) -> Vec3:
+    """Return a point of both parts of a pair listed."""
+    c = parts_at(x, s.found[k, 0], s.found[k, 1], s.w)
+    solve(c, UNSIGNED, inf, 0.0, s.w.room, s.w.room.simplex[:0], s.w.out, s.w.flags, 0)
+    return _get(s.w.out[0], _POINT)
+
+
+@kernel
+def _deepest(x: Two, s: Sides, d: Desk, pairs: int) -> int:
+    """Note how deep pairs of parts are; return which is deepest, -1 of none."""
+    best = -1
+    for k in range(pairs):
+        ask(x, s, k)
+        for c in range(FLOATS):
+            d.depths[k, c] = s.w.out[0, c]
+        if best < 0 or d.depths[k, 2] < d.depths[best, 2]:
+            best = k
+    return best
+
+
+@kernel
+def _by_parts(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk, known: bool) -> tuple[bool, bool, int]:
+    """Bound the depth by the deepest pair of parts; return whether that is all, a place is known, and how many pairs.
+
+    The deepest pair's own way out is tried: where that is free there is no shorter one.
+    """
+    state, pairs = d.state, listed(x, s, LOOKED_AT)
+    k = _deepest(x, s, d, pairs)
+    if k < 0:
+        return False, known, 0
+    own, row = -d.depths[k, 2] - x.error, d.depths[k]
+    if own >= state[LEAST]:
+        most, n = max(-row[1], 0.0) + 4.0 * x.error, _get(row, _N)
+        if not meets(shifted(whole, scale(most, n)), all_of):
+            state[LEAST], state[MOST] = min(own, most), most
+            _put(state, NORMAL, n)
+            _put(state, PLACE, scale(0.5, add(_get(row, _POINT), _get(row, _POINT + 3))))
+            return True, True, pairs
+    if own > state[LEAST] or not known:
+        state[LEAST], known = max(state[LEAST], own), True
+        _put(state, PLACE, _common_of(x, s, k))
+    return False, known, pairs
+
+
+@kernel
+def _take_inner(d: Desk) -> None:
+    """Take the depth of the innermost point, where it is more than what is known."""
+    if d.inner[0, 0] > d.state[LEAST]:
+        d.state[LEAST] = d.inner[0, 0]
+        _put(d.state, PLACE, _get(d.inner[0], 1))
+
+
+@kernel
+def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
+    """Enclose how deep two that meet are; the state has a translation that parts them, and gets the answer.
+
+    ``x`` and ``s`` are the two by their parts, ``whole`` and ``all_of`` as they are moved: a polytope's faces. Whole
+    surfaces, which take longest, are looked at only where the bounds are still apart after the ways out were tried.
+    """
+    state = d.state
+    state[TRIED] = state[FOLLOWED] = state[WALL] = state[WALL + 1] = state[WALL + 2] = 0.0
+    all_of.w.last[0] = -1
+    inner = look_at_points(whole.m, whole.error, SAMPLES, all_of.a, all_of.b, all_of.room, d.inner)
+    known, pairs, parted = d.inner[0, 0] >= 0.0, 0, 0
+    state[LEAST] = max(d.inner[0, 0], 0.0)
+    if known:
+        _put(state, PLACE, _get(d.inner[0], 1))
+    if not s.faces and not (known and _within(_TIGHT, x.error, state)):
+        done, known, parted = _by_parts(x, whole, s, all_of, d, known)
+        pairs = parted
+        if done:
+            return
+    if not known:
+        _put(state, PLACE, _common(whole, all_of))
+    if not _within(_CLOSE, whole.error, state) and state[MOST] < inf:
+        if s.faces:
+            pairs = listed(x, s, _CROSSING)
+        later = _plan(x, s, d, pairs, parted)
+        _go_inner(whole, all_of, d, inner)
+        _go(whole, all_of, d, later, _BY_FACES if s.faces else _BY_PARTS)
+        if all_of.faces and not _within(_CLOSE, whole.error, state):
+            enough = state[MOST] / (1.0 + _CLOSE)
+            d.inner[0, 0] = state[LEAST]
+            inner = look_closer(
+                whole.m, whole.error, float(LOOKS), enough, all_of.faces, all_of.a, all_of.b, all_of.room, d.inner,
+                inner,
+            )  # fmt: skip
+            _take_inner(d)
+            _go_inner(whole, all_of, d, inner)
+        _follow_best(whole, all_of, d)
+    state[LEAST] = max(0.0, min(state[LEAST], state[MOST]))
+
+
+@kernel
+def _go_inner(x: Two, s: Sides, d: Desk, count: int) -> None:
+    """Try the ways out of so many innermost points, which are put behind those tried."""
+    ways = Desk(d.state, d.inner, d.tried, d.tried[TRIES:], d.walls, d.wall, d.depths)
+    _go(x, s, ways, unit_ways(d.inner, count, ways.todo), INNER)
+
+
+@kernel
+def _follow_best(x: Two, s: Sides, d: Desk) -> None:
+    """Go on from the best way out past the walls that it met."""
+    n = _get(d.state, WALL)
+    if dot(n, n) > 0.0 and not _within(_CLOSE, x.error, d.state):
+        _put(d.wall, 0, n)
+        _follow(x, s, d, _get(d.state, NORMAL), True, d.state[FAR])
+
+
+@entry
+def depth_rows(
+    a: Given, b: Given, skin: Given, surface_a: Surface, surface_b: Surface, normals: tuple[Array2, Array2, Array2],
+    kind: int, rows_a: Array2, rows_b: Array2, start: int, stop: int, bench: GivenBench, room: GivenRoom,
+    desk: GivenDesk, out: Array2,
+) -> None:  # fmt: skip
+    """Enclose the depth at pose rows, a single one serving all; rows of ``out`` hold `outer`'s ways, and get answers.
+
+    ``b`` is the second by its parts, ``skin`` what is moved; ``normals`` are those of the parts of a, b and the skin.
+    The kind is how many of a and b are meshes, where of one the skin is a mesh, too; else 0.
+    """
+    w, one, two, three = bench_of(bench), of(a), of(b), of(skin)
+    inner, there = desk[1][:FOUND_ROWS], desk[1][FOUND_ROWS:]
+    s = Sides(kind == 2, surface_a, surface_b, normals[0], normals[1], w, room, there, desk[0][:LOOKED_AT])
+    all_of = Sides(kind > 0, surface_a, surface_b, normals[0], normals[2], w, room, there, desk[0][LOOKED_AT:])
+    for k in range(start, stop):
+        p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
+        d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[6])
+        enclose_depth(two_at(one, two, p, q), two_at(one, three, p, q), s, all_of, d)

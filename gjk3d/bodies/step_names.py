@@ -1,0 +1,114 @@
+"""The names of products in a STEP file, for occurrences that have none of their own.
+
+An assembly's occurrences (NEXT_ASSEMBLY_USAGE_OCCURRENCE in ISO 10303-44) are often called NAUO1, NAUO2 or nothing by
+the program that wrote them, and so are the nodes of the GLB that is made of the file. What a designer named is the
+product that each is an occurrence of.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from typing import Any, NamedTuple
+
+_STRING = rb"'(?:[^']|'')*+'"
+_OCCURRENCE, _DEFINITION, _FORMATION, _PRODUCT = (
+    b"NEXT_ASSEMBLY_USAGE_OCCURRENCE", b"PRODUCT_DEFINITION", b"PRODUCT_DEFINITION_FORMATION", b"PRODUCT"
+)  # fmt: skip
+_ENTITY = re.compile(
+    rb"#(\d+)\s*=\s*(" + b"|".join((_OCCURRENCE, _FORMATION, _DEFINITION, _PRODUCT))
+    + rb")(?:_WITH_SPECIFIED_SOURCE|_WITH_ASSOCIATED_DOCUMENTS)?\s*\(((?:" + _STRING + rb"|[^';])*+);"
+)  # fmt: skip
+_TOKEN = re.compile(rb"(" + _STRING + rb")|#(\d+)|\$")
+_MACHINE = re.compile(r"(NAUO)?\d*")  #: what programs call an occurrence
+_JSON = 0x4E4F534A  #: the type of a GLB's first chunk
+
+
+class _Occurrence(NamedTuple):
+    name: str
+    definition: int  #: of the product it is one of
+
+
+class _Products:
+    """What a STEP file says of its assemblies."""
+
+    def __init__(self, step: bytes) -> None:
+        formations: dict[int, int] = {}
+        definitions: dict[int, int] = {}
+        names: dict[int, str] = {}
+        self._used: dict[tuple[int, str], _Occurrence] = {}
+        for number, what, text in _ENTITY.findall(step):
+            tokens = _TOKEN.findall(text)
+            strings = [_text(string) for string, _ in tokens[:2]]
+            references = [int(reference) for _, reference in tokens if reference]
+            if what == _PRODUCT and strings:
+                names[int(number)] = next((name for name in reversed(strings) if name), "")
+            elif what == _FORMATION and references:
+                formations[int(number)] = references[0]
+            elif what == _DEFINITION and references:
+                definitions[int(number)] = references[0]
+            elif what == _OCCURRENCE and len(strings) == 2 and len(references) > 1:
+                own, name = strings
+                self._used[references[0], name or own] = _Occurrence("" if name == own else name, references[1])
+        self._names = {key: names.get(formations.get(made, -1), "") for key, made in definitions.items()}
+
+    def called(self, name: str) -> list[int]:
+        """Return the definitions of products of that name."""
+        return [definition for definition, its in self._names.items() if its == name]
+
+    def occurrence(self, wholes: list[int], node: str) -> tuple[list[int], str]:
+        """Return what a node below one of these products is an occurrence of, and what to call it."""
+        for whole in wholes:
+            used = self._used.get((whole, node))
+            if used is not None:
+                product = self._names.get(used.definition, "")
+                return [used.definition], product if product and _MACHINE.fullmatch(used.name) else node
+        return [], node
+
+
+def _text(string: bytes) -> str:
+    r"""Return a string of a STEP file: quotes doubled, and ``\X2\..\X0\``, ``\X\..`` and ``\S\.`` for other letters."""
+    try:
+        text = string[1:-1].decode()
+    except UnicodeDecodeError:
+        text = string[1:-1].decode("latin-1")
+    text = text.replace("''", "'")
+    text = re.sub(r"\\X2\\((?:[0-9A-F]{4})+)\\X0\\", lambda m: bytes.fromhex(m[1]).decode("utf-16-be", "replace"), text)
+    text = re.sub(r"\\X\\([0-9A-F]{2})", lambda m: chr(int(m[1], 16)), text)
+    return re.sub(r"\\S\\([ -~])", lambda m: chr(ord(m[1]) + 128), text)
+
+
+def with_products(glb: bytes, step: bytes) -> bytes:
+    """Return a GLB that was made of a STEP file, with nodes called as their products where they have no name.
+
+    Parameters
+    ----------
+    glb, step : bytes
+        Both files.
+
+    Returns
+    -------
+    bytes
+        The GLB as it was where nothing is to be renamed.
+    """
+    length, kind = struct.unpack_from("<II", glb, 12)
+    content: dict[str, Any] = json.loads(glb[20 : 20 + length])
+    nodes = content.get("nodes", [])
+    if kind != _JSON or not any(node.get("children") for node in nodes):
+        return glb
+    products = _Products(step)
+    roots = [root for scene in content.get("scenes", []) for root in scene.get("nodes", [])]
+    waiting = [(root, products.called(nodes[root].get("name", ""))) for root in roots]
+    while waiting:
+        whole, definitions = waiting.pop()
+        for child in nodes[whole].get("children", ()):
+            its, name = products.occurrence(definitions, nodes[child].get("name", ""))
+            if its:
+                nodes[child]["name"] = name
+                waiting.append((child, its))
+    text = json.dumps(content, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    rest = glb[20 + length :]
+    head = struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(rest), len(text), _JSON)
+    return head + text + rest

@@ -1,0 +1,76 @@
+"""``gjk3d robot safety URDF WAYPOINTS...``: which pairs come closer than the margin over a programme of paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from gjk3d.cli.arguments import UsageError, check_output
+from gjk3d.cli.robot.cell import read_configurations
+from gjk3d.cli.robot.options import (
+    ALONE,
+    MODEL,
+    OUTPUT,
+    Model,
+    Output,
+    Surroundings,
+    document,
+    notes,
+    title,
+    wrote,
+)
+from gjk3d.cli.terminal import Bar, safe, say, write_json
+
+_PAGES = (".html", ".htm")
+
+
+def safety(
+    urdf: Path,
+    /,
+    *waypoints: Annotated[str, Parameter(negative=())],
+    report: Path | None = None,
+    tolerance: float = 1e-4,
+    model: Model = MODEL,
+    around: Surroundings = ALONE,
+    output: Output = OUTPUT,
+) -> int:
+    """Tell which pairs come closer than the margin over a programme of paths, proven between samples too.
+
+    Exits with 0 if every pair keeps its margin in every path, with 1 if one does not or if that stays unresolved.
+
+    Parameters
+    ----------
+    urdf
+        The robot.
+    waypoints
+        CSV files as of path, one for each motion of the programme.
+    report
+        Write both tables as an .html page too, which needs nothing but a browser.
+    tolerance
+        How close the bounds of the distances are, in metres.
+    """
+    if not waypoints:
+        raise UsageError("safety: name a CSV file of waypoints, or several")
+    inputs = model.files(urdf, *waypoints, *around.scene)
+    check_output(report, "--report", _PAGES, inputs)
+    from gjk3d.cli.robot.cell import Cell
+
+    with Bar(show=not output.quiet) as bar:
+        bar("reading")
+        cell = Cell(urdf, model, around, scene_geometry="bodies")
+        programme = {safe(name): read_configurations(name, cell.robot) for name in waypoints}
+        bar("proving")
+        found = cell.pictured().safety(programme, tolerance=tolerance)
+    if not output.quiet:
+        notes(cell, [], hit=bool(found.rows))
+    if output.json:
+        write_json(document(cell, asked={"paths": list(waypoints), "tolerance": tolerance}, report=found.to_dict()))
+    else:
+        say(title(cell))
+        say(found.to_text().rstrip())
+    if report is not None:
+        found.to_html(report)
+        wrote(report, output.quiet)
+    return int(not found)

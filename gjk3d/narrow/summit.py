@@ -1,0 +1,339 @@
+"""Where two curved cores are nearest, or least deep, by Newton's method on what GJK or EPA have found so far.
+
+GJK and EPA come nearer to a curved part only step by step, by chords. But what a support point lies on is known: a
+vertex, a rim, an ellipsoid. Such a branch has the support function h(n) = c.n + |D n|, with D = 0 for a vertex, so its
+point for another direction and the second derivative there are known without any search. Around the answer h of
+A - B is the greatest of at most three branches (point against point; edge; face), and the answer is a direction n at
+which they are level and a combination of their points, with positive weights, is parallel to n: as many equations as
+unknowns. Near it each step doubles the digits.
+
+Nothing is believed: the points are of A - B as any support point is, and prove an upper bound of the distance; the
+support point along n proves a lower bound. What proves a depth is in `gjk3d.narrow.caps`.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import NamedTuple
+
+from gjk3d._kernels.decorators import inlined, kernel, plain
+from gjk3d.geometry.simplex import blend
+from gjk3d.geometry.vec3 import (
+    Vec3,
+    along,
+    cross,
+    dot,
+    neg,
+    offset,
+    perpendicular,
+    row3,
+    sub,
+    turn_back,
+    unit,
+)
+from gjk3d.geometry.vec3 import place as place_at
+from gjk3d.narrow.cores import Cores
+from gjk3d.shapes import layout
+from gjk3d.shapes.composed import place, pull_back
+from gjk3d.shapes.layout import Core
+from gjk3d.typing import Array
+
+_KIND, _HEAD, _PARTS, _INT_HEAD = layout.KIND, layout.FLOAT_HEAD, layout.PARTS, layout.INT_HEAD
+_POLYTOPE, _CYLINDER, _CONE, _ELLIPSOID = layout.POLYTOPE, layout.CYLINDER, layout.CONE, layout.ELLIPSOID
+_COMPOSED, _SUPPORT = layout.COMPOSED, layout.SUPPORT
+
+#: rows of a simplex' scratch that the branches are put in
+FIRST = 3
+#: steps of Newton's method; radians: what it turns by at most in one, and after which it is at the end: the normal is
+#: off by the square of that then, and contacts at the rim of a face need all its digits
+_STEPS, _LONGEST, _LAST = 8, 0.5, 3e-6
+#: of a rim's radius: seen flatter, it is a disc
+_FLAT = 1e-2
+
+
+class Bend(NamedTuple):
+    """The second derivative of a branch's support function along two axes across a direction.
+
+    With q = |D n| and r the greatest stretch of D, ``sharp`` is the greatest r / q: how fast that derivative changes.
+    """
+
+    xx: float
+    xy: float
+    yy: float
+    sharp: float
+    known: bool  #: whether there is a derivative
+
+
+class Summit(NamedTuple):
+    """A direction in which branches are level, and the combination of their points that is parallel to it."""
+
+    branches: int  #: how many, 0 where nothing was found
+    n: Vec3
+    v: Vec3  #: the combination
+    bend: Bend  #: of the same combination
+
+
+@kernel
+def can_glide(core: Core) -> bool:
+    """Tell whether the branches of a core are known: of what is put together of several curved parts they are not."""
+    q = core.ints
+    if q[_POLYTOPE] == 1:
+        return True
+    if q[_KIND] == _COMPOSED:
+        return bool(q[_PARTS] == 1 and q[_INT_HEAD + 1] != _SUPPORT)
+    return bool(q[_KIND] != _SUPPORT)
+
+
+@kernel
+def glide_both(c: Cores) -> bool:
+    """Tell whether one of two cores is curved, and the branches of both are known."""
+    return (c.a.ints[_POLYTOPE] == 0 or c.b.ints[_POLYTOPE] == 0) and can_glide(c.a) and can_glide(c.b)
+
+
+@inlined
+def glide_primitive(kind: int, f: Array, stretch: float, high: bool, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, Bend]:
+    """Return the point for d of the branch of a curved primitive, and how it bends along x and y.
+
+    A cylinder has two branches, its rims, and a cone its tip and its rim: ``high`` tells which.
+    """
+    r, s, z = f[0], f[0], f[1]
+    if kind == _ELLIPSOID:
+        s, z = f[1], f[2]
+    elif kind == _CONE and high:
+        return (0.0, 0.0, z), Bend(0.0, 0.0, 0.0, 0.0, True)
+    t = z if kind == _ELLIPSOID else 0.0
+    dd, dx, dy = (r * d[0], s * d[1], t * d[2]), (r * x[0], s * x[1], t * x[2]), (r * y[0], s * y[1], t * y[2])
+    square = dot(dd, dd)
+    q = sqrt(square)
+    reach = max(r, max(s, t)) * stretch
+    if not q > _FLAT * reach:
+        return (0.0, 0.0, 0.0), Bend(0.0, 0.0, 0.0, 0.0, False)
+    u = -1.0 / square
+    dx, dy = along(dx, dd, u * dot(dd, dx)), along(dy, dd, u * dot(dd, dy))
+    u = 1.0 / q
+    point = (r * (dd[0] * u), s * (dd[1] * u), t * (dd[2] * u) if kind == _ELLIPSOID else (z if high else -z))
+    return point, Bend(dot(dx, dx) * u, dot(dx, dy) * u, dot(dy, dy) * u, reach * u, True)
+
+
+@kernel
+def is_high(f: Array, at: int, p: Vec3) -> bool:
+    """Tell whether a point is of the upper half of what the placement at f[at:] puts there."""
+    a, b, c = (f[at], f[at + 3], f[at + 6]), (f[at + 1], f[at + 4], f[at + 7]), (f[at + 2], f[at + 5], f[at + 8])
+    up = cross(a, b)
+    return (dot(up, sub(p, (f[at + 9], f[at + 10], f[at + 11]))) >= 0.0) == (dot(up, c) > 0.0)
+
+
+@kernel
+def glide(core: Core, p: Vec3, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, Bend]:
+    """Return where the branch that a support point p is on has its point for d; see `glide_primitive`."""
+    q, f = core
+    kind = q[_KIND]
+    if q[_POLYTOPE] == 1:
+        return p, Bend(0.0, 0.0, 0.0, 0.0, True)
+    if kind != _COMPOSED:
+        return glide_primitive(kind, f[_HEAD:], 1.0, p[2] >= 0.0, d, x, y)
+    at, kind = q[_INT_HEAD + 4], q[_INT_HEAD + 1]
+    stretch = 0.0
+    for k in range(9):
+        stretch += f[at + k] * f[at + k]
+    high = is_high(f, at, p)
+    d, x, y = pull_back(f, at, d), pull_back(f, at, x), pull_back(f, at, y)
+    own, bend = glide_primitive(kind, f[q[_INT_HEAD + 3] :], sqrt(stretch), high, d, x, y)
+    return place(f, at, own), bend
+
+
+@inlined
+def point_a(s: Array, i: int) -> Vec3:
+    """Return A's point of a row."""
+    return (s[FIRST + i, 3], s[FIRST + i, 4], s[FIRST + i, 5])
+
+
+@inlined
+def point_b(s: Array, i: int) -> Vec3:
+    """Return B's point of a row."""
+    return (s[FIRST + i, 6], s[FIRST + i, 7], s[FIRST + i, 8])
+
+
+@kernel
+def glide_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
+    """Move a row of a simplex along its branch of A - B to where it faces n; return how that bends along x and y."""
+    m, b = c.m, point_b(s, i)
+    a, bend = glide(c.a, point_a(s, i), n, x, y)
+    other = Bend(0.0, 0.0, 0.0, 0.0, True)
+    if c.b.ints[_POLYTOPE] == 0:
+        own = turn_back(m, sub(b, offset(m)))
+        own, other = glide(c.b, own, neg(turn_back(m, n)), turn_back(m, x), turn_back(m, y))
+        b = place_at(m, own)
+    k = FIRST + i
+    s[k, 0], s[k, 1], s[k, 2] = sub(a, b)
+    s[k, 3], s[k, 4], s[k, 5] = a
+    s[k, 6], s[k, 7], s[k, 8] = b
+    sharp, known = max(bend.sharp, other.sharp), bend.known and other.known
+    return Bend(bend.xx + other.xx, bend.xy + other.xy, bend.yy + other.yy, sharp, known)
+
+
+@kernel
+def drop(s: Array, i: int, last: int) -> None:
+    """Put the last row in the place of row i."""
+    for j in range(10):
+        s[i, j] = s[last, j]
+
+
+@kernel
+def one_branch(core: Core, p: Vec3, q: Vec3) -> bool:
+    """Tell whether two support points of a core are on one branch."""
+    kind, number = core.ints[_KIND], core.ints
+    if number[_POLYTOPE] == 1:
+        return p[0] == q[0] and p[1] == q[1] and p[2] == q[2]
+    if kind == _COMPOSED:
+        at, kind = number[_INT_HEAD + 4], number[_INT_HEAD + 1]
+        return kind == _ELLIPSOID or is_high(core.floats, at, p) == is_high(core.floats, at, q)
+    return bool(kind == _ELLIPSOID or (p[2] >= 0.0) == (q[2] >= 0.0))
+
+
+@kernel
+def merged(c: Cores, s: Array, count: int) -> int:
+    """Keep one row of each branch; return how many are left."""
+    i = 1
+    while i < count:
+        same = False
+        for k in range(i):
+            if one_branch(c.a, point_a(s, i), point_a(s, k)):
+                p, q = point_b(s, i), point_b(s, k)
+                if c.b.ints[_POLYTOPE] == 0:
+                    p, q = turn_back(c.m, sub(p, offset(c.m))), turn_back(c.m, sub(q, offset(c.m)))
+                same = same or one_branch(c.b, p, q)
+        if same:
+            count -= 1
+            drop(s, FIRST + i, FIRST + count)
+        else:
+            i += 1
+    return count
+
+
+@kernel
+def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
+    """Weigh the rows so that their combination has nothing along x and y, or the least; tell whether that can be."""
+    w0, w1, w2 = row3(s, FIRST), row3(s, FIRST + 1), row3(s, FIRST + 2)
+    if count == 1:
+        s[FIRST, 9] = 1.0
+        return True
+    x0, y0, x1, y1 = dot(w0, x), dot(w0, y), dot(w1, x), dot(w1, y)
+    if count == 2:
+        ex, ey = x0 - x1, y0 - y1
+        square = ex * ex + ey * ey
+        if not square > 0.0:
+            return False
+        t = -(x1 * ex + y1 * ey) / square
+        s[FIRST, 9], s[FIRST + 1, 9] = t, 1.0 - t
+        return True
+    x2, y2 = dot(w2, x), dot(w2, y)
+    a, b, c = x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0
+    total = a + b + c
+    if total == 0.0:
+        return False
+    s[FIRST, 9], s[FIRST + 1, 9], s[FIRST + 2, 9] = a / total, b / total, c / total
+    return True
+
+
+@kernel
+def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
+    """Do as `balance` does, and drop branches that would get no positive weight; return how many are left, or 0."""
+    while True:
+        if not balance(s, count, x, y):
+            return 0
+        least = FIRST
+        for i in range(FIRST + 1, FIRST + count):
+            if s[i, 9] < s[least, 9]:
+                least = i
+        if s[least, 9] > 0.0:
+            return count
+        count -= 1
+        drop(s, least, FIRST + count)
+
+
+@kernel
+def newton(s: Array, summit: Summit, x: Vec3, y: Vec3) -> tuple[float, float]:
+    """Return what to turn a direction by along x and y; far too much where there is no telling."""
+    count, n, v, bend = summit
+    height = dot(v, n)
+    kxx, kxy, kyy = bend.xx - height, bend.xy, bend.yy - height
+    if count == 1:
+        gx, gy = dot(v, x), dot(v, y)
+        det = kxx * kyy - kxy * kxy
+        if det == 0.0:
+            return inf, inf
+        return (kxy * gy - kyy * gx) / det, (kxy * gx - kxx * gy) / det
+    e = sub(row3(s, FIRST), row3(s, FIRST + 1))
+    ex, ey, en = dot(e, x), dot(e, y), dot(e, n)
+    if count == 2:
+        length = sqrt(ex * ex + ey * ey)
+        ex, ey = ex / length, ey / length
+        across = -en / length  # that much along the edge makes both ends level
+        ux, uy = -ey, ex
+        kuu = kxx * ux * ux + 2.0 * kxy * ux * uy + kyy * uy * uy
+        kue = (kxx * ux + kxy * uy) * ex + (kxy * ux + kyy * uy) * ey
+        if kuu == 0.0:
+            return inf, inf
+        t = -(dot(v, x) * ux + dot(v, y) * uy + kue * across) / kuu
+        return across * ex + t * ux, across * ey + t * uy
+    f = sub(row3(s, FIRST), row3(s, FIRST + 2))
+    fx, fy, fn = dot(f, x), dot(f, y), dot(f, n)
+    det = ex * fy - ey * fx
+    if det == 0.0:
+        return inf, inf
+    return (ey * fn - fy * en) / det, (fx * en - ex * fn) / det
+
+
+@kernel
+def glide_all(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tuple[Bend, Bend, Bend]:
+    """Move all rows along their branches to where they face n."""
+    b0 = glide_row(c, s, plain(0), n, x, y)
+    b1, b2 = b0, b0
+    if count > 1:
+        b1 = glide_row(c, s, plain(1), n, x, y)
+    if count > 2:
+        b2 = glide_row(c, s, plain(2), n, x, y)
+    return b0, b1, b2
+
+
+@kernel
+def find_summit(c: Cores, s: Array, count: int, n: Vec3, width: float) -> Summit:
+    """Return the summit that the branches of the rows from `FIRST` on lead to from n; its rows are left there.
+
+    Where bounds may be apart by ``width``, the normal may be off by as much of the size.
+    """
+    none = Summit(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
+    count, last = merged(c, s, count), inf
+    enough = max(_LAST, sqrt(width / c.size))
+    for _ in range(_STEPS):
+        x = perpendicular(n)
+        y = cross(n, x)
+        b0, b1, b2 = glide_all(c, s, count, n, x, y)
+        kept = weigh(s, count, x, y)
+        if kept == 0:
+            return none
+        if kept < count:
+            count = kept
+            b0, b1, b2 = glide_all(c, s, count, n, x, y)
+        w0 = s[FIRST, 9]
+        w1, w2 = s[FIRST + 1, 9] if count > 1 else 0.0, s[FIRST + 2, 9] if count > 2 else 0.0
+        v = blend(w0, row3(s, FIRST), w1, row3(s, FIRST + 1), w2, row3(s, FIRST + 2))
+        bend = Bend(
+            w0 * b0.xx + w1 * b1.xx + w2 * b2.xx, w0 * b0.xy + w1 * b1.xy + w2 * b2.xy,
+            w0 * b0.yy + w1 * b1.yy + w2 * b2.yy, max(b0.sharp, max(b1.sharp, b2.sharp)),
+            b0.known and b1.known and b2.known,
+        )  # fmt: skip
+        if not bend.known:
+            return none
+        found = Summit(count, n, v, bend)
+        if last <= enough:
+            return found
+        tx, ty = newton(s, found, x, y)
+        last = sqrt(tx * tx + ty * ty)
+        if not last < inf:
+            return none
+        if last > _LONGEST:
+            tx, ty = tx * _LONGEST / last, ty * _LONGEST / last
+        n = unit(along(along(n, x, tx), y, ty))
+    return none

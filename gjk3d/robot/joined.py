@@ -1,0 +1,190 @@
+"""Robots made of robots: several in one tree under a common root, joints held fast, a link with other shapes.
+
+What is made is a description of a tree, as files give it, and what is said of shapes and pairs: so all else takes
+several robots for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.errors import RobotError
+from gjk3d.robot import urdf
+from gjk3d.robot.allowed import State
+from gjk3d.robot.bodies import WAYS, Body, Geometry, of_mesh
+from gjk3d.robot.kinematics import FIXED, NUMBERS, many_link_poses
+from gjk3d.robot.mechanism import Mechanism
+from gjk3d.robot.obstacles import one_pose
+from gjk3d.robot.urdf import Description, Joint, Link
+from gjk3d.shapes.base import Shape
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.typing import Array
+
+if TYPE_CHECKING:
+    from gjk3d.robot.model import Robot
+
+ROOT = "world"  #: the link that all parts hang on
+_HOLDS = ("fixed", "planar", "floating")
+_NORMAL = (0.0, 0.0, 1.0)  #: of the plane of a planar joint: the floor that a mobile base drives on
+
+
+class Joined(NamedTuple):
+    """What several robots are as one."""
+
+    description: Description
+    bodies: tuple[Body, ...]
+    geometries: tuple[Geometry, ...]
+    apart: frozenset[str]  #: links whose fixed children are other bodies than they, as far as adjacency goes
+    worlds: frozenset[str]  #: links that are the surroundings
+    columns: dict[str, slice]  #: of each part
+
+
+def joined(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[str, str]) -> Joined:
+    """Return the tree of several robots: names are prefixed by that of their part and a slash."""
+    _check(parts, on, joints)
+    links: list[Link] = [Link(ROOT, ())]
+    all_joints: list[Joint] = []
+    columns: dict[str, slice] = {}
+    states: dict[str, State] = {}
+    allowed: list[tuple[str, str, str]] = []
+    at = 0
+    for part, robot in parts.items():
+        kind = joints.get(part, "fixed")
+        links += [Link(f"{part}/{name}", ()) for name in robot.links]
+        below = f"{part}/{robot.links[0]}"
+        holds = Joint(part, kind, on.get(part, ROOT), below, robot.base, _NORMAL, -inf, inf, None)
+        all_joints += [holds, *(_prefixed(each, part) for each in robot._in_file_order())]
+        size = robot.dof + NUMBERS[urdf.KINDS[kind]]
+        columns[part] = slice(at, at + size)
+        at += size
+        allowed += [(f"{part}/{a}", f"{part}/{b}", reason) for a, b, reason in robot.allowed]
+        for name, values in robot.states.items():
+            states[f"{part}/{name}"] = {f"{part}/{joint}": value for joint, value in values.items()}
+    source = next(iter(parts.values())).source
+    description = Description(source, " and ".join(parts), tuple(links), tuple(all_joints), tuple(allowed), states)
+    order = {name: k for k, name in enumerate(urdf.tree_of(description).links)}
+    bodies, geometries = _shapes_of(parts, order)
+    return Joined(
+        description, bodies, geometries,
+        frozenset([ROOT, *(f"{part}/{name}" for part, robot in parts.items() for name in robot._apart)]),
+        frozenset(f"{part}/{name}" for part, robot in parts.items() for name in robot._worlds), columns,
+    )  # fmt: skip
+
+
+def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[str, str]) -> None:
+    if not isinstance(parts, Mapping) or not parts:
+        raise RobotError(f"parts are {parts!r:.80}, expected a mapping of names to robots")
+    for part, robot in parts.items():
+        if not isinstance(part, str) or not part or "/" in part or part == ROOT:
+            raise RobotError(f"a part has the name {part!r}, expected text without a slash, other than {ROOT!r}")
+        if not isinstance(robot, Mechanism):
+            raise RobotError(f"part {part!r} is a {type(robot).__name__}, expected a Robot")
+    for what, given in (("on", on), ("joints", joints)):
+        if unknown := [name for name in given if name not in parts]:
+            raise RobotError(f"{what} names {unknown[0]!r}, which is no part; there are {', '.join(parts)}")
+    for part, kind in joints.items():
+        if kind not in _HOLDS:
+            raise RobotError(f"joints: {part!r} has {kind!r}, expected one of {', '.join(map(repr, _HOLDS))}")
+    for part, link in on.items():
+        other, _, name = link.partition("/")
+        if other not in parts or name not in parts[other].links:
+            raise RobotError(f"on: {part!r} stands on {link!r}, expected a link of a part, as in 'arm/flange'")
+        seen = [part]
+        while other in on:
+            seen.append(other)
+            other = on[other].partition("/")[0]
+            if other in seen:
+                raise RobotError(f"on: {' stands on '.join(map(repr, [*seen, other]))}, which is a loop")
+
+
+def _prefixed(joint: Joint, part: str) -> Joint:
+    mimic = joint.mimic
+    return joint._replace(
+        name=f"{part}/{joint.name}", parent=f"{part}/{joint.parent}", child=f"{part}/{joint.child}",
+        mimic=None if mimic is None else mimic._replace(joint=f"{part}/{mimic.joint}"),
+    )  # fmt: skip
+
+
+def _shapes_of(parts: Mapping[str, Robot], order: Mapping[str, int]) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
+    """Return the shapes of all parts, by the number of their link."""
+    found = []
+    for part, robot in parts.items():
+        for geometry in robot.geometries:
+            number = order[f"{part}/{robot.links[geometry.link]}"]
+            found.append((geometry._replace(link=number), robot.bodies[geometry.first : geometry.last]))
+    return _numbered(sorted(found, key=lambda each: each[0].link))
+
+
+def _numbered(
+    given: Iterable[tuple[Geometry, tuple[Body, ...]]],
+) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
+    """Return geometries and their bodies with the numbers that they have in this order."""
+    bodies: list[Body] = []
+    geometries: list[Geometry] = []
+    for geometry, own in given:
+        first = len(bodies)
+        bodies += [each._replace(link=geometry.link, geometry=len(geometries)) for each in own]
+        geometries.append(geometry._replace(first=first, last=len(bodies)))
+    return tuple(bodies), tuple(geometries)
+
+
+def held(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
+    """Return the joints with some of them, and those that mimic these, fixed where they are at q."""
+    still = {robot.columns[name].start for name in names}
+    chain, number = robot._chain, {joint.name: k for k, joint in enumerate(robot.joints) if joint is not None}
+    found = []
+    for joint in robot._in_file_order():
+        k = number[joint.name]
+        column = int(chain.source[k])
+        if chain.kind[k] == FIXED or column not in still:
+            found.append(joint)
+            continue
+        pose = np.empty((1, 1, 4, 4))
+        alone = (each[k : k + 1] for each in chain[1:])  # a link that hangs on the world
+        given: Any = np.array([-1]), *alone, q[None], np.empty((4, 4)), pose
+        many_link_poses(*given)
+        found.append(joint._replace(type="fixed", origin=pose[0, 0], mimic=None))
+    return found
+
+
+Shapes = Any  #: a shape or mesh, (one, pose), or several of these
+
+
+def with_shapes(robot: Robot, link: int, given: Shapes, way: str) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
+    """Return the shapes of a robot, a link's replaced."""
+    if way not in WAYS:
+        raise RobotError(f"geometry={way!r}, expected one of {', '.join(map(repr, WAYS))}")
+    name = robot.links[link]
+    new = [_shape_of(each, name, link, way) for each in _listed(given)]
+    others = [(each, robot.bodies[each.first : each.last]) for each in robot.geometries]
+    before = [each for each in others if each[0].link < link]
+    return _numbered([*before, *new, *(each for each in others if each[0].link > link)])
+
+
+def _listed(given: Shapes) -> list[Any]:
+    if given is None:
+        return []
+    return given if isinstance(given, list) else [given]
+
+
+def _shape_of(given: Any, name: str, link: int, way: str) -> tuple[Geometry, tuple[Body, ...]]:
+    shape, pose = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+    matrix = one_pose(pose, f"pose of a shape of {name!r}")
+    matrix.setflags(write=False)
+    if isinstance(shape, Mesh):
+        where = f"the mesh of link {name!r}"
+        hull, shapes, error = of_mesh(shape, urdf.Geometry(where, "mesh", (), "", (1.0, 1.0, 1.0), matrix), way)
+        geometry = Geometry(link, matrix, hull, 0, 0, way, shape.source, error)
+    elif isinstance(shape, Shape) and not isinstance(shape, Halfspace):
+        shapes, geometry = [shape], Geometry(link, matrix, shape, 0, 0, "exact", None, None)
+    else:
+        raise RobotError(
+            f"link {name!r} cannot have a {type(shape).__name__} for its geometry, expected a convex shape that has an "
+            "end, or a Mesh; attach it to the link instead"
+        )
+    return geometry, tuple(Body(link, matrix, each, 0) for each in shapes)

@@ -1,0 +1,281 @@
+"""A mechanism: links and joints, configurations of them, and where links are and how they move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf, isfinite
+from numbers import Real
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.errors import RobotError
+from gjk3d.robot.kinematics import FIXED, Chain, many_link_poses, many_point_jacobians
+from gjk3d.robot.urdf import Description, Joint, tree_of
+from gjk3d.typing import Array, Ints, Number, Row, Rows, Unclear
+
+_FLOAT = np.dtype(np.float64)
+
+
+class Mechanism:
+    """What of a robot has no shape; see `gjk3d.robot.Robot`, which has shapes too."""
+
+    __slots__ = (
+        "_chain", "_order", "columns", "dof", "joints", "links", "lower", "name", "rigid", "upper",
+    )  # fmt: skip
+
+    _chain: Chain
+    _order: tuple[str, ...]  #: names of the joints, as the file has them
+    columns: dict[str, slice]
+    dof: int
+    joints: tuple[Joint | None, ...]
+    links: tuple[str, ...]
+    lower: Array
+    name: str
+    rigid: Ints
+    upper: Array
+
+    def _put_together(self, description: Description) -> None:
+        """Take links and joints of a description; `ParseError` where they make no tree."""
+        made = tree_of(description)
+        self.name = description.name
+        self.links, self.joints, self.columns, self._chain = made.links, made.above, made.columns, made.chain
+        self._order = tuple(joint.name for joint in description.joints)
+        self.dof = sum(each.stop - each.start for each in made.columns.values())
+        self.lower, self.upper = np.full(self.dof, -inf), np.full(self.dof, inf)
+        for joint in description.joints:
+            if joint.name in made.columns:
+                self.lower[made.columns[joint.name]] = joint.lower
+                self.upper[made.columns[joint.name]] = joint.upper
+        self.lower.setflags(write=False)
+        self.upper.setflags(write=False)
+        self.rigid = rigid_bodies(self._chain, frozenset())
+
+    def _in_file_order(self) -> list[Joint]:
+        """Return the joints as the file had them, by which numbers of q and links are ordered."""
+        by_name = {joint.name: joint for joint in self.joints if joint is not None}
+        return [by_name[name] for name in self._order]
+
+    @property
+    def base(self) -> Array:
+        """Where the first link stands, (4, 4) world from link; a copy. See `at`."""
+        pose: Array = self._chain.origin[0].copy()
+        return pose
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints that have numbers in q, in their order."""
+        return tuple(self.columns)
+
+    def link_number(self, link: str | int) -> int:
+        """Return the number of a link.
+
+        Parameters
+        ----------
+        link : str or int
+            Its name, or its number, which is checked.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        RobotError
+            There is no such link.
+        """
+        if isinstance(link, str):
+            if link not in self.links:
+                raise RobotError(f"robot {self.name!r} has no link {link!r}; it has {listed(self.links)}")
+            return self.links.index(link)
+        number = int(link)
+        if not 0 <= number < len(self.links):
+            raise RobotError(f"robot {self.name!r} has no link {number}, expected 0 to {len(self.links) - 1}")
+        return number
+
+    def configuration(self, values: Mapping[str, Number | Row], start: Row | None = None) -> Array:
+        """Return a configuration by the names of joints.
+
+        Parameters
+        ----------
+        values : mapping of float, (3,) float or (6,) float
+            By the name of a joint, its numbers; radians, and the robot's unit of length.
+        start : (dof,) float, optional
+            Of the joints that are not named; 0 by default.
+
+        Returns
+        -------
+        (dof,) float
+
+        Raises
+        ------
+        RobotError
+            There is no such joint, or it has more numbers or fewer.
+        """
+        q = np.zeros(self.dof) if start is None else self.configurations(start)[0][0].copy()
+        for name, value in values.items():
+            if name not in self.columns:
+                raise RobotError(f"robot {self.name!r} has no joint {name!r} of its own; it has "
+                                 + listed(self.joint_names))  # fmt: skip
+            numbers = np.asarray(value, dtype=np.float64).ravel()
+            own = self.columns[name]
+            if len(numbers) != own.stop - own.start:
+                raise RobotError(f"joint {name!r} has {own.stop - own.start} numbers, {len(numbers)} given")
+            q[own] = numbers
+        checked: Array = self.configurations(q)[0][0]
+        return checked
+
+    def configurations(self, q: Rows, name: str = "q") -> tuple[Array, bool]:
+        """Check configurations.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Radians, and the robot's unit of length.
+        name : str
+            What errors call it.
+
+        Returns
+        -------
+        rows : (n, dof) float
+            Those numbers, of one configuration too.
+        stacked : bool
+            Whether they were a stack.
+
+        Raises
+        ------
+        RobotError
+            The shape is another, or a number is not finite.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.robot.Robot.example().configurations([0.0, 1.0])
+        (array([[0., 1.]]), False)
+        """
+        if type(q) is np.ndarray and q.dtype is _FLOAT and q.flags.carray and q.shape[-1:] == (self.dof,):
+            # nothing to convert; what else is wrong is found out below
+            rows: Any = q if q.ndim == 2 else q.reshape(1, -1) if q.ndim == 1 else None
+            if rows is not None and np.isfinite(rows).all():
+                return rows, q.ndim == 2
+        try:
+            raw = np.asarray(q)
+        except ValueError:
+            raise RobotError(f"{name} is ragged, expected ({self.dof},) or (n, {self.dof})") from None
+        if raw.size and raw.dtype.kind not in "fiu":
+            raise RobotError(f"{name} has dtype {raw.dtype}, expected real numbers")
+        if raw.ndim not in (1, 2) or raw.shape[-1] != self.dof:
+            raise RobotError(
+                f"{name} has shape {raw.shape}, expected ({self.dof},) or (n, {self.dof}): "
+                + (listed(self.joint_names) or "no joints")
+            )
+        # one mutability for the kernels; a stack of floats in C order is taken as it is
+        rows = np.require(np.atleast_2d(raw), np.float64, ["C", "W"])
+        if not np.isfinite(rows).all():
+            row, column = np.argwhere(~np.isfinite(rows))[0]
+            at = f"[{row}, {column}]" if raw.ndim == 2 else f"[{column}]"
+            joint = next(each for each, own in self.columns.items() if own.start <= column < own.stop)
+            raise RobotError(f"{name}{at} is {rows[row, column]} (joint {joint!r}), expected a finite number")
+        return rows, raw.ndim == 2
+
+    @overload
+    def within_limits(self, q: Unclear, *, tolerance: float = 0.0) -> Any: ...
+    @overload
+    def within_limits(self, q: Row, *, tolerance: float = 0.0) -> bool: ...  # type: ignore[overload-overlap]
+    @overload
+    def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> NDArray[np.bool_]: ...
+    def within_limits(self, q: Rows, *, tolerance: float = 0.0) -> Any:
+        """Tell whether a configuration keeps the limits of all joints; nothing else here asks for that.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+        tolerance : float
+            How far beyond a limit still counts as on it, in radians or the robot's unit.
+
+        Returns
+        -------
+        bool or (n,) bool
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them; or the tolerance is no number.
+        """
+        if not isinstance(tolerance, Real) or not isfinite(float(tolerance)):
+            raise RobotError(f"tolerance is {tolerance!r}, expected a finite number")
+        rows, stacked = self.configurations(q)
+        inside = ((rows >= self.lower - tolerance) & (rows <= self.upper + tolerance)).all(axis=1)
+        return inside if stacked else bool(inside[0])
+
+    def link_poses(self, q: Rows) -> Array:
+        """Return where the links are in the world.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+
+        Returns
+        -------
+        (links, 4, 4) or (n, links, 4, 4) float
+            In the order of ``links``.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+        """
+        rows, stack = self.configurations(q)
+        out = np.empty((len(rows), len(self.links), 4, 4))
+        many_link_poses(*self._chain, rows, np.empty((4, 4)), out)
+        return out if stack else out[0]
+
+    def jacobian(self, q: Rows, link: str | int, point: Row = (0.0, 0.0, 0.0)) -> Array:
+        """Return how a point that is fixed to a link moves, in world axes, with each number of q.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+        link : str or int
+        point : (3,) or (n, 3) float
+            In the frame of the link; its origin where none is given.
+
+        Returns
+        -------
+        (3, dof) or (n, 3, dof) float
+            Of linear velocity; joints that mimic count for the one they follow.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them; there is no such link; the point is none.
+        """
+        rows, stack = self.configurations(q)
+        number = self.link_number(link)
+        try:
+            given = np.asarray(point, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise RobotError("point: expected 3 numbers, or 3 for each configuration") from None
+        if given.shape not in ((3,), (len(rows), 3)) or not np.isfinite(given).all():
+            raise RobotError(f"point is {given.tolist()!r:.80}, expected (3,) or ({len(rows)}, 3) finite numbers")
+        points = np.ascontiguousarray(np.broadcast_to(given, (len(rows), 3))).copy()
+        out = np.empty((len(rows), 3, self.dof))
+        poses = np.empty((len(self.links), 4, 4))
+        many_point_jacobians(*self._chain, rows, number, points, np.empty((4, 4)), poses, out)
+        return out if stack else out[0]
+
+
+def rigid_bodies(chain: Chain, apart: frozenset[int]) -> Ints:
+    """Return a number for each link, the same for links that are joined by fixed joints alone, not through others."""
+    number = np.arange(len(chain.parent), dtype=np.int64)
+    for k, (above, kind) in enumerate(zip(chain.parent, chain.kind, strict=True)):
+        if above >= 0 and kind == FIXED and above not in apart:
+            number[k] = number[above]
+    return number
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    return ", ".join(names[:12]) + more

@@ -1,0 +1,230 @@
+"""What an MJCF says, read by MuJoCo's own parser and put into the words of a URDF.
+
+A body is a link of the same name and frame, the world one too. A joint that turns about a point off the body's origin
+gets a link of its own there, and several joints of one body are a chain of such links. A hinge or slide has MuJoCo's
+numbers; a free joint has a translation and a rotation vector from where the file has the body.
+"""
+
+from __future__ import annotations
+
+import warnings
+from math import inf
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from gjk3d.errors import ParseError, RobotWarning
+from gjk3d.robot.files import TEXT
+from gjk3d.robot.urdf import Description, Geometry, Joint, Link, Mimic
+from gjk3d.typing import Array
+
+WORLD = "world"
+
+
+def read_mjcf(file: Path, root: Element, collision: str) -> Description:
+    """Return an MJCF as a URDF would have it; ``root`` is looked at where the file is text."""
+    try:
+        import mujoco
+    except ImportError:
+        raise ImportError(f'{file} is an MJCF, which MuJoCo reads, not installed: pip install "gjk3d[mjcf]"') from None
+    try:
+        if file == TEXT:
+            made = mujoco.MjSpec.from_string(ElementTree.tostring(root, encoding="unicode"))
+        else:
+            made = mujoco.MjSpec.from_file(str(file))
+        model = made.compile()
+    except Exception as reason:  # ValueError, FatalError, of its parser and its compiler
+        raise ParseError(f"{file}: MuJoCo says: {reason}") from None
+    return _Reader(mujoco, model, file).description(root.get("model", ""), collision == "visual")
+
+
+def _pose(position: Any, quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Array:
+    """Return a (4, 4) transform; quaternions of MuJoCo begin with the real part."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = Rotation.from_quat(quaternion, scalar_first=True).as_matrix()
+    matrix[:3, 3] = position
+    return matrix
+
+
+class _Reader:
+    """A compiled model, and the names of its bodies and joints."""
+
+    def __init__(self, mujoco: Any, model: Any, file: Path) -> None:
+        self.mujoco, self.model, self.file = mujoco, model, file
+        self.bodies = [model.body(k).name or (f"body {k}" if k else WORLD) for k in range(model.nbody)]
+        self.joints = [model.joint(k).name or f"joint {k}" for k in range(model.njnt)]
+        self.hinge, self.slide = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
+        self.free = int(mujoco.mjtJoint.mjJNT_FREE)
+
+    def description(self, name: str, visual: bool) -> Description:
+        """Return all that is taken over."""
+        mimics = self._mimics()
+        links, joints = [], []
+        for k in range(len(self.bodies)):
+            links.append(self._link(k, visual))
+            if k:
+                between, above = self._joints(k, mimics)
+                links += [Link(each, ()) for each in between]
+                joints += above
+        order = {each: k for k, each in enumerate(self.joints)}
+        joints.sort(key=lambda joint: order.get(joint.name, -1))
+        return Description(
+            self.file, name, tuple(links), tuple(joints), allowed=self._allowed(), states=self._states(), world=WORLD
+        )
+
+    # geometry ---------------------------------------------------------------------------------------------------------
+
+    def _collides(self) -> Any:
+        """Tell of each geom whether it meets any other; those that are only drawn have both masks 0."""
+        model = self.model
+        found = (model.geom_contype | model.geom_conaffinity) != 0
+        found[model.pair_geom1] = found[model.pair_geom2] = True
+        return found
+
+    def _link(self, body: int, visual: bool) -> Link:
+        every = np.flatnonzero(self.model.geom_bodyid == body)
+        own = every[self._collides()[every]]
+        if visual and not len(own):
+            own = every
+        found = [geometry for k in own.tolist() if (geometry := self._geometry(k)) is not None]
+        return Link(self.bodies[body], tuple(found), len(every) > 0 and not len(own))
+
+    def _geometry(self, k: int) -> Geometry | None:
+        model = self.model
+        kind = self.mujoco.mjtGeom(int(model.geom_type[k])).name.removeprefix("mjGEOM_").lower()
+        where = f"{self.file}, geom {model.geom(k).name or k!r} of body {self.bodies[model.geom_bodyid[k]]!r}"
+        a, b, c = model.geom_size[k].tolist()
+        sizes = {
+            "box": (2.0 * a, 2.0 * b, 2.0 * c), "sphere": (a,), "cylinder": (a, 2.0 * b), "capsule": (a, 2.0 * b),
+            "ellipsoid": (a, b, c),
+        }  # fmt: skip
+        origin = _pose(model.geom_pos[k], model.geom_quat[k])
+        if kind in sizes:
+            return Geometry(where, kind, sizes[kind], "", (), origin)
+        if kind == "mesh":
+            own = model.mesh(int(model.geom_dataid[k]))
+            vertices = model.mesh_vert[own.vertadr[0] :][: own.vertnum[0]].astype(np.float64)
+            faces = model.mesh_face[own.faceadr[0] :][: own.facenum[0]].astype(np.int64)
+            return Geometry(where, kind, (), "", (1.0, 1.0, 1.0), origin, (vertices, faces))
+        cure = "add it to the checker as gk.Halfspace" if kind == "plane" else "add it to the checker as an object"
+        warnings.warn(f"{where} is a {kind}, which no link can have: not checked; {cure}", RobotWarning, stacklevel=7)
+        return None
+
+    # joints -----------------------------------------------------------------------------------------------------------
+
+    def _joints(self, body: int, mimics: dict[int, Mimic]) -> tuple[list[str], list[Joint]]:
+        """Return the joints above a body, and the names of the links between them."""
+        model, name = self.model, self.bodies[body]
+        parent, pose = self.bodies[model.body_parentid[body]], _pose(model.body_pos[body], model.body_quat[body])
+        between: list[str] = []
+        joints: list[Joint] = []
+        first = int(model.body_jntadr[body])
+        for k in range(first, first + int(model.body_jntnum[body])):
+            kind, joint, zero = int(model.jnt_type[k]), self.joints[k], float(model.qpos0[model.jnt_qposadr[k]])
+            if kind not in (self.hinge, self.slide, self.free):
+                raise ParseError(
+                    f"{self.file}, joint {joint!r}: a ball joint is not read; write three hinges in its place"
+                )
+            axis = model.jnt_axis[k]
+            anchor = model.jnt_pos[k] if kind == self.hinge else np.zeros(3)
+            if kind == self.hinge:
+                pose = pose @ _pose(anchor) @ _turned(axis, -zero)
+            elif kind == self.slide:
+                pose = pose @ _pose(-zero * axis)
+            last = k + 1 == first + int(model.body_jntnum[body]) and not anchor.any()
+            child = name if last else f"{name}:{joint}"
+            joints.append(self._joint(k, parent, child, pose, mimics.get(k)))
+            if last:
+                return between, joints
+            between.append(child)
+            parent, pose = child, _pose(-anchor)
+        joints.append(Joint(f"{name}:fixed", "fixed", parent, name, pose, (1.0, 0.0, 0.0), -inf, inf, None))
+        return between, joints
+
+    def _joint(self, k: int, parent: str, child: str, pose: Array, mimic: Mimic | None) -> Joint:
+        model, kind = self.model, int(self.model.jnt_type[k])
+        lower, upper = model.jnt_range[k].tolist() if model.jnt_limited[k] and kind != self.free else (-inf, inf)
+        if kind == self.hinge:
+            word = "revolute" if model.jnt_limited[k] else "continuous"
+        else:
+            word = "prismatic" if kind == self.slide else "floating"
+        axis = (1.0, 0.0, 0.0) if kind == self.free else tuple(model.jnt_axis[k].tolist())
+        return Joint(self.joints[k], word, parent, child, pose, axis, lower, upper, mimic)
+
+    def _mimics(self) -> dict[int, Mimic]:
+        """Return the joints that follow others, by linear equalities; what else is held together is told."""
+        model = self.model
+        found: dict[int, Mimic] = {}
+        lost = 0
+        for k in range(model.neq):
+            if not model.eq_active0[k]:
+                continue
+            data, follower, leader = model.eq_data[k], int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
+            linear = int(model.eq_type[k]) == int(self.mujoco.mjtEq.mjEQ_JOINT) and not data[2:5].any()
+            single = (self.hinge, self.slide)
+            if not linear or leader < 0 or any(int(model.jnt_type[j]) not in single for j in (follower, leader)):
+                lost += 1
+                continue
+            zero_a, zero_b = (float(model.qpos0[model.jnt_qposadr[j]]) for j in (follower, leader))
+            offset = zero_a + float(data[0]) - float(data[1]) * zero_b
+            found[follower] = Mimic(self.joints[leader], float(data[1]), offset)
+        if lost:
+            warnings.warn(
+                f"{self.file}: {lost} equality constraints are not kept, such as closed loops: what they hold together "
+                "moves on its own here",
+                RobotWarning,
+                stacklevel=6,
+            )
+        return found
+
+    # pairs and poses --------------------------------------------------------------------------------------------------
+
+    def _allowed(self) -> tuple[tuple[str, str, str], ...]:
+        """Return the pairs of bodies that MuJoCo leaves out: excluded ones, and those whose masks never meet."""
+        model, collides = self.model, self._collides()
+        found = {}
+        owners = [np.flatnonzero((model.geom_bodyid == k) & collides) for k in range(model.nbody)]
+        paired = {
+            tuple(sorted(int(model.geom_bodyid[g]) for g in pair))
+            for pair in zip(model.pair_geom1, model.pair_geom2, strict=True)
+        }
+        for a in range(model.nbody):
+            for b in range(a + 1, model.nbody):
+                i, j = owners[a][:, None], owners[b][None, :]
+                meet = (model.geom_contype[i] & model.geom_conaffinity[j]) | (
+                    model.geom_contype[j] & model.geom_conaffinity[i]
+                )
+                if meet.size and not meet.any():
+                    found[a, b] = "contype"
+        for signature in model.exclude_signature.tolist():
+            a, b = sorted((signature >> 16, signature & 0xFFFF))
+            found[a, b] = "exclude"
+        return tuple((self.bodies[a], self.bodies[b], why) for (a, b), why in found.items() if (a, b) not in paired)
+
+    def _states(self) -> dict[str, dict[str, tuple[float, ...]]]:
+        """Return the keyframes by name."""
+        model = self.model
+        return {
+            model.key(k).name or f"key {k}": {
+                joint: self._numbers(j, model.key_qpos[k][model.jnt_qposadr[j] :])
+                for j, joint in enumerate(self.joints)
+            }
+            for k in range(model.nkey)
+        }
+
+    def _numbers(self, joint: int, qpos: Array) -> tuple[float, ...]:
+        if int(self.model.jnt_type[joint]) != self.free:
+            return (float(qpos[0]),)
+        zero = self.model.qpos0[self.model.jnt_qposadr[joint] :]
+        moved = np.linalg.inv(_pose(zero[:3], zero[3:7])) @ _pose(qpos[:3], qpos[3:7])
+        return (*moved[:3, 3].tolist(), *Rotation.from_matrix(moved[:3, :3]).as_rotvec().tolist())
+
+
+def _turned(axis: Array, angle: float) -> Array:
+    matrix = np.eye(4)
+    matrix[:3, :3] = Rotation.from_rotvec(angle * axis).as_matrix()
+    return matrix

@@ -1,0 +1,243 @@
+"""What a safety report says, as text, JSON and a page."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from gjk3d import webpage
+from gjk3d.wording import count, json_ready, number, told
+
+SCHEMA_VERSION = 1
+#: what a pair can be that is not proven to keep its margin, the worst first
+VERDICTS = ("collision", "too close", "open")
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyRow:
+    """A pair that is not proven to keep its margin in a motion: an item of `SafetyReport.rows`.
+
+    Attributes
+    ----------
+    motion : str
+    a, b : str
+        An obstacle stands second.
+    margin : float
+        How close is too close for them.
+    distance, lower, upper : float
+        Their least signed distance of the whole motion as found, and proven bounds of it.
+    time : float
+        When that is.
+    since : float
+        From when on they are known to be too close, NaN where they are not.
+    verdict : {"collision", "too close", "open"}
+        They touch; they come closer than their margin; too near to it to tell.
+    configuration : tuple of float
+        At ``time``.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> way = gk.robot.Trajectory([[0.0, 0.0], [0.0, 2.4]], times=[0.0, 3.0])
+    >>> row = gk.robot.Checker(gk.robot.Robot.example(), margin=0.6).safety({"fold": way}).rows[0]
+    >>> row.a, row.b, row.verdict, row.since < row.time
+    ('post', 'hand', 'too close', True)
+    """
+
+    motion: str
+    a: str
+    b: str
+    margin: float
+    distance: float
+    lower: float
+    upper: float
+    time: float
+    since: float
+    verdict: str
+    configuration: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyMotion:
+    """A motion of a programme: an item of `SafetyReport.motions`.
+
+    Attributes
+    ----------
+    name : str
+    start, end : float
+        Times.
+    verdict : {"kept", "collision", "too close", "open"}
+        The worst of its pairs; "kept" is proven of all pairs, between samples too.
+    distance, lower, upper : float
+        The least signed distance of all pairs, and proven bounds of it.
+    time : float
+        When that is.
+    pair : (str, str) or None
+        Whose.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 3.0])
+    >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": way}).motions[0].verdict
+    'kept'
+    """
+
+    name: str
+    start: float
+    end: float
+    verdict: str
+    distance: float
+    lower: float
+    upper: float
+    time: float
+    pair: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyReport:
+    """Answer of `Checker.safety`: true where every pair is proven to keep its margin in every motion.
+
+    Attributes
+    ----------
+    robot : str
+    margin : float
+        Where `Checker.set_margin` said nothing else.
+    motions : tuple of SafetyMotion
+        In the order of the programme.
+    rows : tuple of SafetyRow
+        What is not proven to keep its margin, the worst first; all else is.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pole = np.eye(4); pole[:2, 3] = 1.0, 1.0
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)}, margin=0.02)
+    >>> report = checker.safety({"there": [[0.0, 0.0], [0.4, 0.0]], "over": [[0.4, 0.0], [1.2, 0.3]]})
+    >>> bool(report), [(motion.name, motion.verdict) for motion in report.motions]
+    (False, [('there', 'kept'), ('over', 'collision')])
+    >>> [(row.motion, row.a, row.b, row.verdict) for row in report.rows]
+    [('over', 'hand', 'pole', 'collision')]
+    >>> print(report.to_text().splitlines()[0])
+    example: 1 of 2 motions keep every margin, proven; 1 pair without that proof
+    >>> report.to_dict()["rows"][0]["verdict"], '"kind": "safety"' in report.to_json()
+    ('collision', True)
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report.to_html(pathlib.Path(folder) / "safety.html").name
+    'safety.html'
+    """
+
+    robot: str
+    margin: float
+    motions: tuple[SafetyMotion, ...]
+    rows: tuple[SafetyRow, ...]
+
+    def __bool__(self) -> bool:
+        return not self.rows
+
+    def to_text(self) -> str:
+        """Return both tables as text."""
+        first = [_cells(each) for each in self.motions]
+        parts = [self._headline(), _table(("motion", "verdict", "least distance", "at", "pair"), first)]
+        if self.rows:
+            head = ("verdict", "motion", "pair", "margin", "least distance", "at", "since")
+            parts.append(_table(head, [_row_cells(each) for each in self.rows]))
+        return "\n\n".join(parts) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON has it: None for what is not finite."""
+        document = {"schema_version": SCHEMA_VERSION, "kind": "safety", "kept": bool(self), **asdict(self)}
+        ready: dict[str, Any] = json_ready(document)
+        return ready
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the report as a JSON document, and write it.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write.
+
+        Returns
+        -------
+        str
+            The document.
+        """
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report as one page that needs nothing but a browser, offline, and return its path.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        Path
+            Of the page.
+        """
+        style = webpage.template("gjk3d.robot", "safety.css")
+        motions = [(each.verdict, _cells(each)) for each in self.motions]
+        rows = [(each.verdict, _row_cells(each)) for each in self.rows]
+        tiles = "".join(_tile(name, sum(row.verdict == name for row in self.rows)) for name in VERDICTS)
+        pieces = {
+            "policy": webpage.policy([], style).replace("script-src ;", "script-src 'none';"),
+            "style": style,
+            "title": html.escape(f"Safety of {self.robot}"),
+            "facts": html.escape(self._headline()),
+            "tiles": tiles,
+            "motions": "\n".join(_html_row(*each) for each in motions),
+            "rows": "\n".join(_html_row(*each) for each in rows),
+            "made": html.escape(webpage.made_with()),
+        }
+        page = webpage.fill(webpage.template("gjk3d.robot", "safety.html"), pieces)
+        target = Path(path)
+        target.write_bytes(page.encode("utf-8", "replace"))
+        return target
+
+    def _headline(self) -> str:
+        kept = sum(motion.verdict == "kept" for motion in self.motions)
+        found = f"{count(len(self.rows), 'pair')} without that proof" if self.rows else "all pairs keep theirs"
+        return f"{self.robot}: {kept} of {count(len(self.motions), 'motion')} keep every margin, proven; {found}"
+
+    def __repr__(self) -> str:
+        return f"<SafetyReport of {self._headline()}>"
+
+
+def _pair(names: tuple[str, str] | None) -> str:
+    return "-" if names is None else f"{names[0]}, {names[1]}"
+
+
+def _cells(motion: SafetyMotion) -> tuple[str, ...]:
+    least = told(motion.lower, motion.upper, 4)
+    return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
+
+
+def _row_cells(row: SafetyRow) -> tuple[str, ...]:
+    since = "-" if row.since != row.since else number(row.since, 4)
+    least = told(row.lower, row.upper, 4)
+    return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    wide = [max(len(line[k]) for line in (head, *rows)) for k in range(len(head))]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(line, wide, strict=True)).rstrip() for line in (head, *rows)]
+    return "\n".join([lines[0], "  ".join("-" * w for w in wide), *lines[1:]])
+
+
+def _tile(name: str, number_of: int) -> str:
+    return f'<div class="tile {name.replace(" ", "-")}"><b>{number_of}</b>{html.escape(name)}</div>'
+
+
+def _html_row(verdict: str, cells: tuple[str, ...]) -> str:
+    inner = "".join(f"<td><bdi>{html.escape(cell)}</bdi></td>" for cell in cells)
+    return f'<tr class="{verdict.replace(" ", "-")}">{inner}</tr>'

@@ -1,0 +1,229 @@
+"""Spheres round the links of a robot, for planners that know nothing else; proven to cover, with a proven excess.
+
+The box round a link is cut into cubes. Those that a body may reach are to be covered, and each is by a sphere that
+holds its whole ball. A sphere may have any centre and the radius r that keeps r + d at most the excess asked for, where
+d is an upper bound of the signed distance of its centre from a body: the distance from a body changes no faster than
+its argument moves, so no point of the sphere is farther from the body than r + d. The spheres are chosen greedily, the
+one that covers most of what is left first (Chvatal 1979), and are then shrunk to what they are needed for.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Mapping
+from math import ceil, isfinite, sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from gjk3d.errors import RobotError
+from gjk3d.query.bounding import aabb
+from gjk3d.query.distance import signed_distance
+from gjk3d.robot.written import Placed, write_urdf
+from gjk3d.shapes.simplices import Point
+from gjk3d.shapes.sphere import Sphere
+from gjk3d.typing import Array, Ints
+
+if TYPE_CHECKING:
+    from gjk3d.robot.bodies import Body
+    from gjk3d.robot.model import Robot
+
+_CUBES = 150_000  #: of one link, at most
+_FINE = 30_000  #: so many are still fast: smaller ones need fewer spheres
+_CHOICE = 2_000  #: centres that are chosen from, and those that are needed beside them
+_ROUNDING = 1e-12  #: of lengths, is added to radii
+
+
+class LinkSpheres(NamedTuple):
+    """The spheres of one link: an item of `RobotSpheres.links`.
+
+    Attributes
+    ----------
+    centers : (n, 3) float
+        In the frame of the link.
+    radii : (n,) float
+    excess : float
+        No point of a sphere is farther than this from the shapes of the link: proven.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> hand = gk.robot.Robot.example().spheres(0.05).links["hand"]
+    >>> hand.excess <= 0.05, len(hand.centers) == len(hand.radii)
+    (True, True)
+    """
+
+    centers: Array
+    radii: Array
+    excess: float
+
+
+class RobotSpheres(NamedTuple):
+    """Spheres that cover the links of a robot, as `Robot.spheres` returns them.
+
+    Attributes
+    ----------
+    robot : Robot
+    links : dict
+        Name of each link that has shapes: its spheres.
+    excess : float
+        The largest of all links.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> spheres = gk.robot.Robot.example().spheres(0.05)
+    >>> list(spheres.links), spheres.excess <= 0.05
+    (['post', 'beam', 'hand'], True)
+    """
+
+    robot: Robot
+    links: Mapping[str, LinkSpheres]
+    excess: float
+
+    def to_urdf(self, path: str | os.PathLike[str]) -> None:
+        """Write the robot with its spheres for shapes, as VAMP's tools and others take it.
+
+        Parameters
+        ----------
+        path : path
+            The file; one that is there is replaced.
+
+        Examples
+        --------
+        >>> spheres.to_urdf("arm_spheres.urdf")  # doctest: +SKIP
+        """
+        placed: dict[str, list[Placed]] = {name: [] for name in self.robot.links}
+        for name, own in self.links.items():
+            for center, radius in zip(own.centers, own.radii.tolist(), strict=True):
+                pose = np.eye(4)
+                pose[:3, 3] = center
+                placed[name].append((Sphere(radius), pose))
+        write_urdf(Path(path), self.robot.name, placed, self.robot._in_file_order(), self.robot.base)
+
+    def to_curobo(self, path: str | os.PathLike[str]) -> None:
+        """Write the spheres as cuRobo's ``collision_spheres``, in YAML.
+
+        Parameters
+        ----------
+        path : path
+            The file; one that is there is replaced.
+
+        Examples
+        --------
+        >>> spheres.to_curobo("arm_spheres.yml")  # doctest: +SKIP
+        """
+        lines = [f"# each link is covered; no sphere reaches farther than {self.excess!r} outside it"]
+        lines.append("collision_spheres:")
+        for name, own in self.links.items():
+            lines.append(f"  {_quoted(name)}:")
+            for center, radius in zip(own.centers.tolist(), own.radii.tolist(), strict=True):
+                lines += [f"    - center: [{', '.join(map(repr, center))}]", f"      radius: {radius!r}"]
+        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
+
+
+def cover(robot: Robot, excess: float) -> RobotSpheres:
+    """Return spheres round all links that have shapes; see `Robot.spheres`."""
+    if isinstance(excess, bool) or not isinstance(excess, (int, float)) or not (isfinite(excess) and excess > 0.0):
+        raise RobotError(f"excess is {excess!r}, expected a finite length above 0")
+    links: dict[str, LinkSpheres] = {}
+    for k, name in enumerate(robot.links):
+        if bodies := [body for body in robot.bodies if body.link == k]:
+            links[name] = _covered(bodies, float(excess), name)
+    return RobotSpheres(robot, links, max((each.excess for each in links.values()), default=0.0))
+
+
+def _covered(bodies: list[Body], excess: float, name: str) -> LinkSpheres:
+    excess *= 1.0 - 1e-9  # leaves room for what rounding adds below
+    middles, edge = _cubes(bodies, excess, name)
+    rounding = _ROUNDING * (float(np.abs(middles).max()) + edge)
+    ball = 0.5 * sqrt(3.0) * edge + rounding  # radius of a cube's ball
+    lower, upper = _distances(bodies, middles)
+    needed = lower <= ball
+    middles, upper = middles[needed], upper[needed]
+    # a cube's own ball is within the excess, as its middle is no farther than its radius from a body
+    reach = np.maximum(excess - upper, ball)
+    chosen, owners = _greedy(middles, reach - ball)
+    radii = np.empty(len(chosen))
+    for k, (j, own) in enumerate(zip(chosen, owners, strict=True)):
+        far = float(np.linalg.norm(middles[own] - middles[j], axis=1).max())
+        radii[k] = far + ball + rounding
+    outside = float((upper[chosen] + radii).max())
+    return LinkSpheres(middles[chosen], radii, max(0.0, outside * (1.0 + _ROUNDING)))
+
+
+def _cubes(bodies: list[Body], excess: float, name: str) -> tuple[Array, float]:
+    """Return the middles of cubes that fill the box round all bodies, and their edge: small where they stay few."""
+    boxes = [aabb(body.shape, body.pose) for body in bodies]
+    low, high = np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0)
+    sizes = (high - low).tolist()
+    counts, edge = [_CUBES], excess
+    for edge, most in ((0.2 * excess, _FINE), (0.3 * excess, _FINE), (0.5 * excess, _CUBES)):
+        counts = [max(1, ceil(size * (1.0 + 1e-9) / edge)) for size in sizes]
+        if np.prod(counts, dtype=float) <= most:
+            break
+    else:
+        least = 2.0 * (float(np.prod(sizes)) / _CUBES) ** (1 / 3)
+        raise RobotError(
+            f"excess is {excess:g}, too little for link {name!r}, whose box is {' x '.join(f'{x:g}' for x in sizes)}: "
+            f"expected some {least:.2g} or more"
+        )
+    sides = [0.5 * (a + b) + edge * (np.arange(n) - 0.5 * (n - 1)) for a, b, n in zip(low, high, counts, strict=True)]
+    return np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, 3), edge
+
+
+def _distances(bodies: list[Body], points: Array) -> tuple[Array, Array]:
+    """Return bounds of the signed distance of points from the nearest body."""
+    lower, upper = np.full(len(points), np.inf), np.full(len(points), np.inf)
+    poses = np.tile(np.eye(4), (len(points), 1, 1))
+    poses[:, :3, 3] = points
+    for body in bodies:
+        found = signed_distance(Point(), body.shape, poses, body.pose)
+        lower, upper = np.minimum(lower, found.lower), np.minimum(upper, found.upper)
+    return lower, upper
+
+
+def _greedy(points: Array, reach: Array) -> tuple[list[int], list[Ints]]:
+    """Choose points that together have all within their reach; return them, and which points each was chosen for."""
+    tree = cKDTree(points)
+    step = max(1, len(points) // _CHOICE)
+    order = np.argsort(-reach, kind="stable")
+    choice = np.unique(np.concatenate([order[::step], order[: _CHOICE // 4]]))
+
+    def reached(j: int) -> Ints:
+        found = tree.query_ball_point(points[j], reach[j] * (1.0 - _ROUNDING))
+        return np.union1d(np.array(found, dtype=np.int64), [j])
+
+    within = {j: reached(j) for j in choice.tolist()}
+    open_ = np.ones(len(points), dtype=bool)
+    heap = [(-len(found), j) for j, found in within.items()]
+    heapq.heapify(heap)
+    chosen: list[int] = []
+    owners: list[Ints] = []
+
+    def take(j: int, found: Ints) -> None:
+        own = found[open_[found]]
+        open_[own] = False
+        chosen.append(j)
+        owners.append(own)
+
+    while heap and open_.any():
+        gain, j = heapq.heappop(heap)
+        now = int(open_[within[j]].sum())
+        if now == 0:
+            continue
+        if heap and now < -heap[0][0] and now < -gain:
+            heapq.heappush(heap, (-now, j))
+            continue
+        take(j, within[j])
+    while open_.any():  # what none of the choice reaches: the open point of the widest reach takes what it can
+        j = int(np.flatnonzero(open_)[np.argmax(reach[open_])])
+        take(j, reached(j))
+    return chosen, owners

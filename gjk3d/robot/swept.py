@@ -1,0 +1,279 @@
+"""What the links of a robot sweep along a motion: convex pieces that provably hold it.
+
+Over a piece of time a body is held by the hull of its two ends, grown by what its points may stray from the straight
+lines between these: K h^2 / 8 for a piece of length h, with K a bound of the acceleration of any point of it as in
+`motion_cover`, and V h / 2 with a bound V of their speed. The other way round, a point of that hull is
+s A x + (1 - s) B y of two points of the body, which is convex, moved by the ends A and B; at the time between them in
+the same ratio the point s x + (1 - s) y of the body is no farther away than K h^2 / 8 + w h rho / 2, where w bounds
+how fast the body turns and rho is its radius. So both are known: nothing swept is outside, and how far the pieces reach
+beyond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from math import ceil, cos, inf, pi
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.errors import RobotError
+from gjk3d.robot.cell import Cell
+from gjk3d.robot.curves import points_on
+from gjk3d.robot.kinematics import FIXED, FLOATING
+from gjk3d.robot.motion_bounds import curve_speeds, slot_reaches
+from gjk3d.robot.obstacles import outline
+from gjk3d.robot.trajectories import Parts
+from gjk3d.shapes.base import Polytope, Shape
+from gjk3d.shapes.capsule import Capsule
+from gjk3d.shapes.combined import Rounded
+from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.shapes.cylinder import Cylinder
+from gjk3d.shapes.sphere import Sphere
+from gjk3d.typing import Array
+
+_SIDES = 32  #: of the prism that stands for a cylinder
+_MOST_PIECES = 100_000  #: of all links together
+
+
+class SweptPiece(NamedTuple):
+    """A convex shape in the frame of the world, and when what it holds is swept: an item of `SweptVolume.pieces`.
+
+    Attributes
+    ----------
+    link : str
+        Or the name of an attached object.
+    shape : Shape
+    begin, end : float
+        Of the times of the trajectory.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+    >>> way = gk.robot.Trajectory([[0.0, 0.0], [0.5, 0.0]], times=[0.0, 1.0])
+    >>> piece = checker.swept(way).pieces[0]
+    >>> piece.link, piece.begin, piece.end
+    ('post', 0.0, 1.0)
+    """
+
+    link: str
+    shape: Shape
+    begin: float
+    end: float
+
+
+class SweptVolume(NamedTuple):
+    """Answer of `Checker.swept`: what links and attached objects sweep, held by convex pieces.
+
+    Attributes
+    ----------
+    pieces : tuple of SweptPiece
+        Link by link, in order of time. Everything that is swept lies in them, proven.
+    excess : float
+        How far they reach beyond it, at most: beyond what the convex bodies of the robot sweep, of cylinders a prism.
+
+    Examples
+    --------
+    A second robot is checked against what the first needs, as one obstacle a link.
+
+    >>> import gjk3d as gk
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.5, 0.0]], times=[0.0, 3.0])
+    >>> swept = checker.swept(way, excess=0.02)
+    >>> swept
+    <SweptVolume of 3 links: 40 pieces, no more than 0.0168 too large>
+    >>> zones = swept.compounds()
+    >>> sorted(zones), swept.boxes()["hand"].round(2).tolist()
+    (['beam', 'hand', 'post'], [[0.02, -0.05, -0.05], [1.5, 1.5, 0.05]])
+    >>> later = swept.during(2.0, 3.0)
+    >>> len(later.pieces) < len(swept.pieces), swept.mesh().faces.shape[1]
+    (True, 3)
+    """
+
+    pieces: tuple[SweptPiece, ...]
+    excess: float
+
+    def during(self, begin: float, end: float) -> SweptVolume:
+        """Return what is swept between two times.
+
+        Parameters
+        ----------
+        begin, end : float
+            Of the times of the trajectory.
+        """
+        return self._replace(pieces=tuple(p for p in self.pieces if p.end >= begin and p.begin <= end))
+
+    def compounds(self) -> dict[str, Compound]:
+        """Return what each link sweeps as one solid, in the frame of the world: an obstacle, a zone, a picture."""
+        names = dict.fromkeys(piece.link for piece in self.pieces)
+        return {name: Compound([(p.shape, None) for p in self.pieces if p.link == name]) for name in names}
+
+    def boxes(self) -> dict[str, Array]:
+        """Return the box along the axes of the world that holds what each link sweeps, (2, 3): least, greatest."""
+        found: dict[str, Array] = {}
+        for piece in self.pieces:
+            box = piece.shape.bounds
+            old = found.get(piece.link, box)
+            found[piece.link] = np.array([np.minimum(old[0], box[0]), np.maximum(old[1], box[1])])
+        return found
+
+    def mesh(self, resolution: int = 16) -> Mesh:
+        """Return all pieces as one mesh, for pictures: their surfaces, which overlap.
+
+        Parameters
+        ----------
+        resolution : int
+            Of what is round, as of `Shape.surface`.
+        """
+        vertices, faces, count = [], [], 0
+        for piece in self.pieces:
+            own = piece.shape.surface(resolution)
+            vertices.append(own.vertices)
+            faces.append(own.faces + count)
+            count += len(own.vertices)
+        return Mesh(np.concatenate(vertices), np.concatenate(faces))
+
+    def __repr__(self) -> str:
+        count = len({piece.link for piece in self.pieces})
+        return f"<SweptVolume of {count} links: {len(self.pieces)} pieces, no more than {self.excess:.3g} too large>"
+
+
+class _Holder(NamedTuple):
+    """Points and a radius round them that hold a body, in its frame; and by how much that is more than the body."""
+
+    points: Array
+    radius: float
+    more: float
+
+
+class _Speeds(NamedTuple):
+    """Of a body on each curve, by the curve's parameter: how fast its points move and gain speed, how fast it turns."""
+
+    way: Array
+    bend: Array
+    turn: Array
+
+
+def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) -> SweptVolume:
+    """Answer `Checker.swept`."""
+    if isinstance(excess, bool) or not isinstance(excess, Real) or not 0.0 < float(excess) < inf:
+        raise RobotError(f"excess is {excess!r}, expected a length above 0")
+    names = {cell.owners[cell.owner[slot]] for slot in cell.own.tolist()}
+    if isinstance(links, str):
+        raise RobotError(f"swept: links is the text {links!r}, expected names in a list")
+    for name in links or ():
+        if name not in names:
+            raise RobotError(
+                f"swept: {name!r} is no link with shapes, nor attached; there are {', '.join(sorted(names))}"
+            )
+    reach, slack = slot_reaches(cell, parts.curves.controls)
+    joints = np.zeros((len(parts.curves.controls), 6, len(cell.robot.links)))
+    for e in range(len(joints)):
+        curve_speeds(*cell.robot._chain, parts.curves.controls[e], parts.curves.loose[e], joints[e])
+    found: list[SweptPiece] = []
+    worst = 0.0
+    slots = [s for s in cell.own.tolist() if not links or cell.owners[cell.owner[s]] in links]
+    for slot in sorted(slots, key=lambda s: int(cell.owner[s])):
+        holder = _holder(cell.shapes[slot])
+        speeds, wrong = _speeds(cell, joints, reach[slot], int(cell.layout.link[slot]))
+        center = holder.points.mean(axis=0)
+        rho = float(np.linalg.norm(holder.points - center, axis=1).max(initial=0.0)) + holder.radius
+        more = _pieces(cell, parts, slot, holder, speeds, rho, slack + wrong, float(excess), found)
+        worst = max(worst, more)
+    return SweptVolume(tuple(found), worst)
+
+
+def _speeds(cell: Cell, joints: Array, reach: Array, link: int) -> tuple[_Speeds, float]:
+    """Return that of a body, as far as its reach about each joint goes; and what numbers of q may be wrong by."""
+    chain, above = cell.robot._chain, []
+    k = link
+    while k >= 0:
+        if chain.kind[k] != FIXED:
+            above.append(k)
+        k = int(chain.parent[k])
+    way, bend, before = (np.zeros(len(joints)) for _ in range(3))
+    wrong = 0.0
+    for j in reversed(above):  # from the world on, as `motion_bounds.ways` sums for the second of a pair
+        turn, slide, arm = joints[:, 0, j], joints[:, 1, j], float(reach[j])
+        way += slide + turn * arm
+        bend += joints[:, 5, j] + joints[:, 4, j] * arm + 2.0 * slide * (before + turn)
+        bend += turn * arm * (turn + 2.0 * before)
+        if chain.kind[j] == FLOATING:
+            bend[turn + slide > 0.0] = inf
+        before += turn
+        wrong += float((joints[:, 3, j] + joints[:, 2, j] * arm).max(initial=0.0))
+    return _Speeds(way, bend, before), wrong
+
+
+def _pieces(
+    cell: Cell, parts: Parts, slot: int, holder: _Holder, speeds: _Speeds, rho: float, wrong: float, excess: float,
+    found: list[SweptPiece],
+) -> float:  # fmt: skip
+    """Add the pieces of a body; return how far they reach beyond what it sweeps."""
+    name, worst = cell.owners[cell.owner[slot]], 0.0
+    if not speeds.way.any():
+        count = [1]
+        spans = [(0, len(parts.curves.controls))]  # it stands
+    else:
+        rows = zip(*(each.tolist() for each in speeds), strict=True)
+        count = [_count(way, bend, turn, rho, excess) for way, bend, turn in rows]
+        spans = [(e, e + 1) for e in range(len(count))]
+    if len(found) + sum(count) > _MOST_PIECES:
+        raise RobotError(f"swept: {name!r} takes {sum(count)} pieces: allow a greater excess")
+    for (e, last), n in zip(spans, count, strict=True):
+        t = np.linspace(0.0, 1.0, n + 1)
+        poses = cell.placed(cell.robot.link_poses(points_on(parts.curves.controls[e], t)), slot)
+        points = np.einsum("nij,kj->nki", poses[:, :3, :3], holder.points) + poses[:, None, :3, 3]
+        stray = _stray(float(speeds.way[e]), float(speeds.bend[e]), 1.0 / n) if speeds.way.any() else 0.0
+        pad = (stray + wrong) * (1.0 + 1e-9)
+        radius = holder.radius + pad
+        turned = 0.5 * float(speeds.turn[e]) * rho / n
+        worst = max(worst, pad + stray + turned + holder.more)
+        ends = parts.times[e] + t * (parts.times[last] - parts.times[e])
+        for k in range(n):
+            both = points[k] if not speeds.way.any() else np.concatenate([points[k], points[k + 1]])
+            shape = Rounded(ConvexHull(both), radius)
+            found.append(SweptPiece(name, shape, float(ends[k]), float(ends[k + 1])))
+    return worst
+
+
+def _stray(way: float, bend: float, h: float) -> float:
+    """Return how far a point may be from the straight line between its ends on a piece of a curve."""
+    return min(0.5 * way * h, 0.125 * bend * h * h)
+
+
+def _count(way: float, bend: float, turn: float, rho: float, excess: float) -> int:
+    """Return into how many pieces a curve is cut, so that none is too large by more than the excess."""
+    n = 1
+    while 2.0 * _stray(way, bend, 1.0 / n) + 0.5 * turn * rho / n > 0.99 * excess and n < _MOST_PIECES:
+        n = ceil(1.25 * n)
+    return n
+
+
+def _holder(shape: Any) -> _Holder:
+    """Return what holds a body."""
+    if isinstance(shape, Rounded):
+        core = _holder(shape.core)
+        return core._replace(radius=core.radius + shape.radius)
+    if isinstance(shape, Sphere):
+        return _Holder(np.zeros((1, 3)), shape.radius, 0.0)
+    if isinstance(shape, Capsule):
+        z = 0.5 * shape.height
+        return _Holder(np.array([[0.0, 0.0, -z], [0.0, 0.0, z]]), shape.radius, 0.0)
+    if isinstance(shape, Cylinder):
+        wide = shape.radius / cos(pi / _SIDES) * (1.0 + 1e-12)
+        angle = 2.0 * pi * np.arange(_SIDES) / _SIDES
+        ring = np.column_stack([wide * np.cos(angle), wide * np.sin(angle), np.full(_SIDES, 0.5 * shape.height)])
+        return _Holder(np.concatenate([ring, ring * (1.0, 1.0, -1.0)]), 0.0, wide - shape.radius)
+    if isinstance(shape, Mesh):
+        shape = shape.hull()
+    if isinstance(shape, Polytope):
+        return _Holder(np.asarray(shape.vertices), 0.0, 0.0)
+    held = outline(shape).shape
+    low, high = held.bounds
+    corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    return _Holder(corners, 0.0, float(np.linalg.norm(high - low)))

@@ -1,0 +1,306 @@
+"""Trajectories, checked: whether a motion as it is run is free, when it hits first, and how close it comes.
+
+What is proven is proven by `motion_certified`, curve by curve, with the time as one number more where obstacles move.
+The least clearance of a whole motion is bracketed by the same proof: where a sample is as near as d, and the motion is
+proven to be farther apart than a little less than d, the least lies between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf, nan
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.convex.checks import check_workers
+from gjk3d.errors import RobotError
+from gjk3d.poses import UNIT_ROUNDOFF as _U
+from gjk3d.robot import queries
+from gjk3d.robot.cell import Base, Cell, Rule
+from gjk3d.robot.curves import points_on
+from gjk3d.robot.model import Robot
+from gjk3d.robot.motion_certified import HIT, PROVEN, certified
+from gjk3d.robot.motions import MotionStatus, steps_of
+from gjk3d.robot.moving import Moving, clocked
+from gjk3d.robot.obstacles import CollisionObject
+from gjk3d.robot.results import PairName
+from gjk3d.robot.trajectories import Parts, Trajectory, as_trajectory
+from gjk3d.robot.walk import FREE
+from gjk3d.typing import Array, Number, VectorLike
+
+_AT_ONCE = 4096  #: configurations that are asked before what they say is looked at
+_ZOOMS = 12  #: rounds of samples round the nearest, each closer by four
+_ROUNDS = 40  #: proofs at most, of one least clearance
+_PROOF = 1e-6  #: of a curve: where a proof of a margin fails is not told more closely
+_COARSER = 4.0  #: than before is the bracket that is tried next, where a proof stays open
+
+
+class TrajectoryCheck(NamedTuple):
+    """Answer of `Checker.trajectory_free`; true where all of the motion is free.
+
+    Attributes
+    ----------
+    free : bool
+        All samples are free; certified: all configurations are, proven.
+    status : MotionStatus
+    safe : float
+        Free up to this time: the last free sample before the first that hits. Certified: proven up to there.
+    hit : float
+        The first time that is known to collide, NaN where none is.
+    pair : (str, str) or None
+        Who collides there, or who is too close to tell; an obstacle stands second.
+    configuration : (dof,) float or None
+        At ``hit``, or at ``safe`` where no collision is known.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 4.0])
+    >>> found = gk.robot.Checker(gk.robot.Robot.example()).trajectory_free(way, certify=True)
+    >>> bool(found), found.status, found.safe
+    (True, <MotionStatus.FREE: 0>, 4.0)
+    """
+
+    free: bool
+    status: MotionStatus
+    safe: float
+    hit: float
+    pair: PairName
+    configuration: Array | None
+
+    def __bool__(self) -> bool:
+        return self.free
+
+
+class TrajectoryClearance(NamedTuple):
+    """Answer of `Checker.trajectory_clearance`: how near a motion brings anything, and where.
+
+    Attributes
+    ----------
+    distance : float
+        The least signed distance that was found, at ``time``; infinite where no pair is checked.
+    lower, upper : float
+        Proven bounds of the least of the whole motion. ``lower`` is minus infinity where a proof fails: of what is not
+        convex in overlap.
+    time : float
+    pair : (str, str) or None
+        Whose distance it is.
+    normal, point_a, point_b : (3,) float
+        At that time, as of `RobotClearance`.
+    configuration : (dof,) float
+        At that time.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pole = np.eye(4); pole[:2, 3] = 0.0, 2.0
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)})
+    >>> way = gk.robot.Trajectory([[0.0, 0.0], [3.0, 0.0]], times=[0.0, 3.0])
+    >>> nearest = checker.trajectory_clearance(way)
+    >>> round(nearest.distance, 3), round(nearest.time, 2), nearest.pair
+    (0.399, 1.6, ('hand', 'pole'))
+    >>> nearest.lower <= nearest.distance <= nearest.upper, nearest.upper - nearest.lower < 2e-4
+    (True, True)
+    """
+
+    distance: float
+    lower: float
+    upper: float
+    time: float
+    pair: PairName
+    normal: Array
+    point_a: Array
+    point_b: Array
+    configuration: Array
+
+
+class Asked(NamedTuple):
+    """A trajectory, cut into curves, and the cell that is asked about them."""
+
+    cell: Cell
+    robot: Robot  #: without the clock
+    trajectory: Trajectory
+    parts: Parts
+    speed: float  #: how far any obstacle slides or turns in a unit of time, at most
+
+    def configuration(self, time: float) -> Array:
+        """Return where the robot is at a time."""
+        return self.trajectory.at(time)
+
+    def samples(self, resolution: Number | VectorLike) -> Iterator[tuple[Array, Array]]:
+        """Yield configurations and their times, some at once, no farther apart than the resolution says."""
+        each = steps_of(self.robot, resolution)
+        if len(each) < self.cell.robot.dof:  # the time: obstacles that move count like joints
+            least = float(np.min(np.asarray(resolution, dtype=np.float64)))
+            each = np.append(each, least / self.speed if self.speed > 0.0 else inf)
+        steps, controls = self.parts.steps(each), self.parts.curves.controls
+        ends = np.cumsum(steps)
+        first = 0
+        while first < len(steps):
+            last = max(first + 1, int(np.searchsorted(ends, ends[first] - steps[first] + _AT_ONCE, side="right")))
+            rows, times = [], []
+            for e in range(first, last):
+                t = np.arange(steps[e] + (e == len(steps) - 1)) / steps[e]
+                rows.append(points_on(controls[e], t))
+                times.append((1.0 - t) * self.parts.times[e] + t * self.parts.times[e + 1])
+            yield np.concatenate(rows), np.concatenate(times)
+            first = last
+
+    def at(self, times: Array) -> Array:
+        """Return rows of the cell at some times."""
+        knots, controls = self.parts.times, self.parts.curves.controls
+        k = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(controls) - 1)
+        t = np.clip((times - knots[k]) / (knots[k + 1] - knots[k]), 0.0, 1.0)
+        return np.concatenate([points_on(controls[e], t[n : n + 1]) for n, e in enumerate(k.tolist())])
+
+
+class Surroundings(NamedTuple):
+    """What `asked` needs of a checker."""
+
+    base: Base
+    objects: dict[str, CollisionObject]
+    margin: float
+    rules: tuple[Rule, ...]
+    cell: Cell
+
+
+def asked(around: Surroundings, path: Any, moving: Moving | None) -> Asked:
+    """Return a trajectory of a checker's robot, with obstacles that move or without."""
+    trajectory = as_trajectory(path, around.base.robot)
+    parts = Parts(trajectory, around.base.robot)
+    if not moving:
+        return Asked(around.cell, around.base.robot, trajectory, parts, 0.0)
+    times = trajectory.start, trajectory.end
+    cell, slides, turns = clocked(around.base, around.objects, around.margin, around.rules, moving, times)
+    return Asked(cell, around.base.robot, trajectory, parts.clocked(times[0]), max(slides, turns))
+
+
+def trajectory_free(
+    one: Asked, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
+) -> TrajectoryCheck:
+    """Answer `Checker.trajectory_free`."""
+    check_workers(workers)
+    share = float(np.clip(_above_zero(tolerance, "a time") / np.diff(one.parts.times).max(), 2.0**-40, 0.5))
+    status, safe, hit, pair = _certified(one, share, workers) if certify else _sampled(one, resolution, workers)
+    if status == MotionStatus.FREE:
+        return TrajectoryCheck(True, status, one.trajectory.end, nan, None, None)
+    return TrajectoryCheck(
+        False, status, safe, hit, one.cell.names(pair), one.configuration(safe if np.isnan(hit) else hit)
+    )
+
+
+_Found = tuple[MotionStatus, float, float, int]  # status, safe and hit as times, the pair
+
+
+def _sampled(one: Asked, resolution: Number | VectorLike, workers: int) -> _Found:
+    safe = one.trajectory.start
+    for rows, times in one.samples(resolution):
+        which = queries.hits(one.cell, rows, workers)
+        bad = np.flatnonzero(which != FREE)
+        if len(bad):
+            k = int(bad[0])
+            return MotionStatus.HIT, float(times[k - 1]) if k else safe, float(times[k]), int(which[k])
+        safe = float(times[-1])
+    return MotionStatus.FREE, one.trajectory.end, nan, FREE
+
+
+def _certified(one: Asked, share: float, workers: int) -> _Found:
+    # a few curves first, then more: what lies behind the first that is not free is not asked
+    start, size = 0, 16 if workers == 1 else 64 * workers
+    count = len(one.parts.curves.controls)
+    while start < count:
+        status, safe, hit, pair = certified(one.cell, one.parts.curves.some(slice(start, start + size)), share, workers)
+        bad = np.flatnonzero(status != PROVEN)
+        if len(bad):
+            k = int(bad[0])
+            known = MotionStatus(int(status[k]))
+            begin, end = (one.parts.when(start + k, float(t[k])) for t in (safe, hit))
+            # a time is rounded too: what was proven ends no later than is said
+            begin = max(begin - 4.0 * _U * abs(begin), one.trajectory.start)
+            return known, begin, end, int(pair[k])
+        start, size = start + size, 2 * size
+    return MotionStatus.FREE, one.trajectory.end, nan, FREE
+
+
+def _above_zero(tolerance: Any, what: str) -> float:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0.0 < float(tolerance) < inf:
+        raise RobotError(f"tolerance is {tolerance!r:.80}, expected {what} above 0")
+    return float(tolerance)
+
+
+# the least clearance --------------------------------------------------------------------------------------------------
+
+
+class _Nearest(NamedTuple):
+    """The nearest configuration that is known: its row as of `solve`, its time, and the pair."""
+
+    row: Array
+    time: float
+    pair: int
+
+
+def trajectory_clearance(
+    one: Asked, resolution: Number | VectorLike, tolerance: float, workers: int
+) -> TrajectoryClearance:
+    """Answer `Checker.trajectory_clearance`."""
+    check_workers(workers)
+    wanted = _above_zero(tolerance, "a length")
+    best, gap = None, 0.0
+    for rows, times in one.samples(resolution):
+        best = _better(one, best, rows, times, workers)
+        gap = max(gap, float(np.diff(times).max(initial=0.0)))
+    assert best is not None
+    best = _zoomed(one, best, gap)
+    lower = inf if best.pair < 0 else -inf
+    if best.pair >= 0:
+        best, lower = _bracketed(one, best, wanted, workers)
+    distance, _, upper = best.row[:3].tolist()
+    return TrajectoryClearance(
+        distance, lower, upper, best.time, None if best.pair < 0 else one.cell.names(best.pair), best.row[3:6],
+        best.row[6:9], best.row[9:12], one.configuration(best.time),
+    )  # fmt: skip
+
+
+def _better(one: Asked, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
+    """Return the nearest of some configurations and what is known."""
+    out, which = queries.nearest(one.cell, rows, inf if best is None else max(float(best.row[2]), 0.0), workers)
+    k = int(out[:, 2].argmin())
+    if best is None or out[k, 2] < best.row[2]:
+        return _Nearest(out[k].copy(), float(times[k]), int(which[k, 0]))
+    return best
+
+
+def _zoomed(one: Asked, best: _Nearest, gap: float) -> _Nearest:
+    """Look closer and closer round the nearest: within a step of samples distances mostly have one valley."""
+    for _ in range(_ZOOMS if best.pair >= 0 else 0):
+        low, high = max(best.time - gap, one.trajectory.start), min(best.time + gap, one.trajectory.end)
+        times = np.linspace(low, high, 9)
+        best = _better(one, best, one.at(times), times)
+        gap /= 4.0
+    return best
+
+
+def _bracketed(one: Asked, best: _Nearest, tolerance: float, workers: int) -> tuple[_Nearest, float]:
+    """Return the nearest, and what all of the motion is proven to be apart by, a tolerance below it if possible."""
+    curves = one.parts.curves
+    known = np.full(len(curves.controls), -inf)  # what each curve is proven to be apart by
+    for _ in range(_ROUNDS):
+        wanted = float(best.row[2]) - tolerance
+        left = np.flatnonzero(known < wanted)
+        # in overlap what is not convex has no depth that a motion changes evenly: nothing is proven of it
+        if not len(left) or (wanted < 0.0 and len(one.cell.slots) > len(one.cell.layout.pairs)):
+            break
+        cell = one.cell.with_margins(wanted, ())
+        status, _, hit, _ = certified(cell, curves.some(left), _PROOF, workers)
+        known[left[status == PROVEN]] = wanted
+        old, e = best, int(np.argmax(status == HIT))
+        if status[e] == HIT:
+            at, width = int(left[e]), np.diff(one.parts.times)[left[e]]
+            times = np.array([one.parts.when(at, float(hit[e]))])
+            best = _better(one, best, one.at(times), times)
+            best = best if best is old else _zoomed(one, best, 0.1 * float(width))
+        if best is old and not (status == PROVEN).all():
+            tolerance *= _COARSER
+    return best, float(known.min())

@@ -1,0 +1,290 @@
+"""Trajectories: configurations over time, as a robot runs them; waypoints with times, or splines as scipy has them."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from gjk3d.errors import RobotError
+from gjk3d.frozen import Frozen
+from gjk3d.poses import UNIT_ROUNDOFF as _U
+from gjk3d.robot.kinematics import FLOATING, PLANAR, TURNING
+from gjk3d.robot.model import Robot
+from gjk3d.robot.motion_certified import Curves
+from gjk3d.typing import Array, Ints, Number, Rows, VectorLike
+
+MOST_DEGREE = 9  #: of the polynomials of a spline
+_STEP = 1e-6  #: of the numbers at a knot, and of 1: what two pieces may be apart there
+_TURN = 0.5  #: radians: no curve that is proven may turn a joint by more
+_MOST_PARTS = 64  #: of one piece of a spline
+
+_first_turn = {TURNING: 0, PLANAR: 2, FLOATING: 3}
+_turns = {TURNING: 1, PLANAR: 1, FLOATING: 3}
+
+
+class Trajectory(Frozen):
+    """Configurations over time: what a controller follows.
+
+    Turns are not wrapped: from 3 to -3 a joint goes the long way round. Joints that mimic have no numbers here.
+
+    Parameters
+    ----------
+    path : spline of scipy, or (m, dof) float
+        A `scipy.interpolate.CubicSpline`, `CubicHermiteSpline`, `PchipInterpolator`, `PPoly`, `BPoly` or `BSpline`
+        whose values are configurations; taken as it is, from its first knot to its last. Or, with ``times``, at least
+        two waypoints that are joined by straight lines.
+    times : (m,) float, optional
+        When the waypoints are reached: increasing, in seconds or in what unit of time you like.
+
+    Raises
+    ------
+    RobotError
+        Where numbers are not finite, times or knots do not increase, a spline is of a degree above 9, its values are no
+        rows, or it jumps.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.5], [1.0, 1.0]], times=[0.0, 2.0, 3.0])
+    >>> way.at(1.0).tolist(), way.start, way.end, way.dof
+    ([0.5, 0.25], 0.0, 3.0, 2)
+    >>> from scipy.interpolate import CubicSpline
+    >>> smooth = gk.robot.Trajectory(CubicSpline([0.0, 2.0, 3.0], [[0.0, 0.0], [1.0, 0.5], [1.0, 1.0]]))
+    >>> smooth
+    <Trajectory of 2 numbers: 2 polynomials of degree 3, from 0 to 3>
+    """
+
+    __slots__ = ("_controls", "_loose", "times")
+    _controls: Array  #: (n, degree + 1, dof), see `gjk3d.robot.curves`
+    _loose: Array  #: (n, dof), what these may be wrong by
+    times: Array  #: (n + 1,): of waypoints or knots
+
+    def __init__(self, path: Any, times: VectorLike | None = None) -> None:
+        if times is not None:
+            knots, controls, loose = _straight(path, times)
+        else:
+            knots, controls, loose = _spline(path)
+        if not (np.isfinite(knots).all() and np.isfinite(controls).all()):
+            raise RobotError("Trajectory: a time or a configuration is not finite")
+        late = np.flatnonzero(~(np.diff(knots) > 0.0))
+        if len(late):
+            a, b = knots[late[0] : late[0] + 2].tolist()
+            raise RobotError(f"Trajectory: times increase, but {a:g} is followed by {b:g}")
+        jump = np.abs(controls[1:, 0] - controls[:-1, -1])
+        far = np.argwhere(jump > _STEP * (1.0 + np.abs(controls[1:, 0])))
+        if len(far):
+            k, j = far[0].tolist()
+            raise RobotError(
+                f"Trajectory: number {j} jumps by {jump[k, j]:g} at {knots[k + 1]:g}: no robot does; of turns, "
+                "np.unwrap them before making the spline"
+            )
+        loose[1:] += jump  # which is so gone through
+        self._set(_controls=controls, _loose=loose, times=knots)
+
+    @property
+    def start(self) -> float:
+        """The first time."""
+        return float(self.times[0])
+
+    @property
+    def end(self) -> float:
+        """The last time."""
+        return float(self.times[-1])
+
+    @property
+    def dof(self) -> int:
+        """How many numbers a configuration has."""
+        return int(self._controls.shape[2])
+
+    def at(self, time: Number | VectorLike) -> Array:
+        """Return the configuration at a time; before the start and after the end it stands still.
+
+        Parameters
+        ----------
+        time : float or (n,) float
+
+        Returns
+        -------
+        (dof,) or (n, dof) float
+
+        Raises
+        ------
+        RobotError
+            A time is not finite.
+        """
+        asked = np.asarray(time, dtype=np.float64)
+        if asked.ndim > 1 or not np.isfinite(asked).all():
+            raise RobotError(f"Trajectory.at: time is {time!r:.80}, expected a finite number, or a list of such")
+        when = np.clip(np.atleast_1d(asked), self.start, self.end)
+        k = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self._controls) - 1)
+        t = (when - self.times[k]) / (self.times[k + 1] - self.times[k])
+        found = _blossom(self._controls[k], [t] * (self._controls.shape[1] - 1))
+        return found if asked.ndim else found[0]
+
+    def __repr__(self) -> str:
+        count, degree = len(self._controls), self._controls.shape[1] - 1
+        what = "straight lines" if degree == 1 else f"polynomials of degree {degree}"
+        return f"<Trajectory of {self.dof} numbers: {count} {what}, from {self.start:g} to {self.end:g}>"
+
+
+def as_trajectory(given: Any, robot: Robot) -> Trajectory:
+    """Return a trajectory of a robot, made of a spline where it is none."""
+    made = given if isinstance(given, Trajectory) else Trajectory(given)
+    if made.dof != robot.dof:
+        raise RobotError(f"the trajectory has {made.dof} numbers a configuration, and {robot.name!r} has {robot.dof}")
+    return made
+
+
+class Parts:
+    """The curves of a trajectory, cut so that no joint turns far in one, and when they are run."""
+
+    __slots__ = ("curves", "times")
+
+    def __init__(self, trajectory: Trajectory, robot: Robot) -> None:
+        controls, loose, knots = trajectory._controls.copy(), trajectory._loose.copy(), trajectory.times.copy()
+        degree = controls.shape[1] - 1
+        if degree > 1 and robot.dof:
+            far = degree * np.abs(np.diff(controls[:, :, _turning(robot)], axis=1)).max(axis=(1, 2), initial=0.0)
+            count = np.clip(np.ceil(far / _TURN), 1, _MOST_PARTS).astype(np.int64)
+            which = np.repeat(np.arange(len(controls)), count)
+            nth = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+            a, b = nth / count[which], (nth + 1) / count[which]
+            whole, width = controls[which], np.diff(knots)[which]
+            knots = np.append(knots[:-1][which] + a * width, knots[-1])
+            controls = np.stack([_blossom(whole, [a] * (degree - i) + [b] * i) for i in range(degree + 1)], axis=1)
+            loose = loose[which] + 6.0 * degree * _U * np.abs(whole).max(axis=1)
+        self.curves = Curves(np.ascontiguousarray(controls), loose)
+        self.times = knots
+
+    def when(self, e: int, t: float) -> float:
+        """Return the time at a parameter of a curve."""
+        return float((1.0 - t) * self.times[e] + t * self.times[e + 1])
+
+    def clocked(self, start: float) -> Parts:
+        """Return them with the time since the start as one number more of each configuration."""
+        controls, loose = self.curves
+        clock = np.linspace(self.times[:-1] - start, self.times[1:] - start, controls.shape[1], axis=1)
+        off = 8.0 * _U * (np.abs(clock).max(axis=1) + np.abs(start))
+        other = object.__new__(Parts)
+        other.curves = Curves(np.concatenate([controls, clock[:, :, None]], axis=2), np.column_stack([loose, off]))
+        other.times = self.times
+        return other
+
+    def steps(self, each: Array) -> Ints:
+        """Return how many steps each curve takes if no number of it changes by more than ``each`` from one to the next.
+
+        Raises
+        ------
+        RobotError
+            They are too many.
+        """
+        controls = self.curves.controls
+        degree = controls.shape[1] - 1
+        far = degree * np.abs(np.diff(controls, axis=1)).max(axis=1, initial=0.0)
+        with np.errstate(over="ignore"):
+            count = np.maximum(np.ceil((far / each).max(axis=1, initial=1.0)), 1.0)
+        if not count.sum() < 1e8:
+            raise RobotError(f"the trajectory would take {count.sum():.3g} samples: give a coarser resolution")
+        return np.asarray(count, dtype=np.int64)
+
+
+def _turning(robot: Robot) -> Ints:
+    """Return which numbers of a configuration are turns."""
+    chain, found = robot._chain, set[int]()
+    for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
+        first = source + _first_turn.get(kind, 0)
+        found |= set(range(first, first + _turns.get(kind, 0)))
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _blossom(controls: Array, at: list[Array]) -> Array:
+    """Return the blossom of curves (n, degree + 1, dof) at as many parameters (n,) as their degree (Farin 2002)."""
+    rows = controls
+    for t in at:
+        t = t[:, None, None]
+        rows = (1.0 - t) * rows[:, :-1] + t * rows[:, 1:]
+    return rows[:, 0]
+
+
+def _straight(path: Rows, times: VectorLike) -> tuple[Array, Array, Array]:
+    try:
+        points, knots = np.array(path, dtype=np.float64), np.array(times, dtype=np.float64)
+    except (TypeError, ValueError) as reason:
+        raise RobotError(f"Trajectory: waypoints and times are numbers: {reason}") from None
+    if points.ndim != 2 or knots.shape != points.shape[:1] or len(knots) < 2:
+        raise RobotError(
+            f"Trajectory: waypoints have shape {points.shape} and times {knots.shape}, expected (m, dof) and (m,), m "
+            "at least 2"
+        )
+    return knots, np.stack([points[:-1], points[1:]], axis=1), np.zeros(points[1:].shape)
+
+
+def _spline(spline: Any) -> tuple[Array, Array, Array]:
+    """Return knots, control points and what these are wrong by of a spline of scipy."""
+    from scipy.interpolate import BPoly, BSpline, PPoly
+
+    if not isinstance(spline, (BPoly, BSpline, PPoly)):
+        raise RobotError(
+            f"Trajectory: expected a spline of scipy.interpolate (CubicSpline, BSpline, PPoly, ...), or waypoints with "
+            f"times=, and got a {type(spline).__name__}"
+        )
+    rows = 2 if isinstance(spline, BSpline) else 3
+    degree = spline.k if isinstance(spline, BSpline) else len(spline.c) - 1
+    if np.iscomplexobj(spline.c) or spline.c.ndim != rows:
+        raise RobotError(f"Trajectory: the values of the spline are no rows of real numbers, {spline.c.shape}")
+    if degree > MOST_DEGREE:
+        raise RobotError(f"Trajectory: the spline is of degree {degree}, and {MOST_DEGREE} is the most")
+    given = np.array(spline.c, dtype=np.float64)
+    if isinstance(spline, BSpline):
+        return _of_basis(np.array(spline.t, dtype=np.float64), given, degree)
+    knots = np.array(spline.x, dtype=np.float64)
+    wide = np.diff(knots) != 0.0  # a B-spline that was made a PPoly has pieces of no width
+    knots, controls = np.append(knots[:-1][wide], knots[-1:]), np.moveaxis(given, 0, 1)[wide]
+    loose = np.zeros(controls.shape[::2])
+    if isinstance(spline, PPoly):
+        controls, loose = _of_powers(knots, controls[:, ::-1])
+    if degree == 0:
+        controls = np.repeat(controls, 2, axis=1)
+    if degree == 1:  # of which `on_curve` takes the ends for exact
+        controls = np.stack([controls[:, 0], 0.5 * (controls[:, 0] + controls[:, 1]), controls[:, 1]], axis=1)
+        loose = loose + 2.0 * _U * np.abs(controls).max(axis=1)
+    return knots, np.ascontiguousarray(controls), loose
+
+
+def _of_powers(knots: Array, powers: Array) -> tuple[Array, Array]:
+    """Return control points of polynomials by powers, the lowest first, of the time since a knot; and their errors."""
+    degree, width = powers.shape[1] - 1, np.diff(knots)[:, None]
+    scaled = np.stack([powers[:, m] * width**m for m in range(degree + 1)], axis=1)
+    share = np.array([[comb(i, m) / comb(degree, m) for m in range(degree + 1)] for i in range(degree + 1)])
+    controls: Array = np.einsum("im,kmj->kij", share, scaled)
+    wrong = np.einsum("im,kmj->kij", share, np.abs(scaled)).max(axis=1)
+    # each term: the width, its powers, their product, the share, the sum
+    return controls, (3.0 * degree + 8.0) * 2.0 * _U * wrong
+
+
+def _of_basis(t: Array, c: Array, degree: int) -> tuple[Array, Array, Array]:
+    """Return knots, control points and errors of a B-spline: its blossoms at the two knots of each piece."""
+    first, last = degree, len(c)
+    at = np.array([r for r in range(first, last) if t[r] < t[r + 1]], dtype=np.int64)
+    if not len(at):
+        raise RobotError("Trajectory: the knots of the spline do not increase")
+    knots = np.append(t[at], t[last])
+    wanted = max(degree, 1)
+    rows = []
+    for i in range(wanted + 1):
+        args = [t[at]] * (degree - i) + [t[at + 1]] * min(i, degree)
+        local = np.stack([c[at - degree + m] for m in range(degree + 1)], axis=1)
+        for level, x in enumerate(args, 1):  # de Boor's steps, a parameter each; within the piece they are means
+            low = np.stack([t[at - degree + level + m] for m in range(degree + 1 - level)], axis=1)
+            high = np.stack([t[at + 1 + m] for m in range(degree + 1 - level)], axis=1)
+            share = ((x[:, None] - low) / (high - low))[:, :, None]
+            local = (1.0 - share) * local[:, :-1] + share * local[:, 1:]
+        rows.append(local[:, 0])
+    controls = np.stack(rows, axis=1)
+    local = np.stack([c[at - degree + m] for m in range(degree + 1)], axis=1)
+    loose = 16.0 * wanted * _U * np.abs(local).max(axis=1)
+    if wanted == 1:
+        controls = np.stack([controls[:, 0], 0.5 * (controls[:, 0] + controls[:, 1]), controls[:, 1]], axis=1)
+    return knots, controls, loose

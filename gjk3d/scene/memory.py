@@ -1,0 +1,195 @@
+"""What a scene remembers of its last step: which boxes were near each other, and what proved pairs apart or deep.
+
+Nothing remembered is believed: an axis, and the faces that EPA ended with, are only what is asked first, and boxes are
+taken for larger by as much as anything may move until they are searched again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, empty_answers, in_chunks, scratch
+from gjk3d.narrow.again import KEPT
+from gjk3d.narrow.gjk import AXIS
+from gjk3d.results import Status
+from gjk3d.scene.candidates import Candidates, wider
+from gjk3d.scene.narrow import Answers, Narrow
+from gjk3d.scene.objects import Objects
+from gjk3d.scene.proxies import SolidPairs
+from gjk3d.scene.steps import ASIDE, BOXLESS, NONE, UNSURE, collide_again, moves, solve_again
+from gjk3d.shapes import layout
+from gjk3d.typing import Bools, Ints
+
+_STEPS = 10.0  #: boxes are larger by as far as things move on the average in so many steps
+_MOST = 0.15  #: of a box's side on the average: they are not larger by more
+_LEAST = 2.5  #: steps for which boxes have to be found: what moves faster is searched for each time
+_PAIRS, _EACH = 65536, 64  #: most pairs that are remembered, and how many more an object
+
+
+class Memory:
+    """The pairs of one scene whose boxes may be near, in the order of their names, and what is remembered of each."""
+
+    __slots__ = (
+        "_at", "_axes", "_boxes", "_flat", "_kept", "_may_be_deep", "_pad", "_solids", "_steps", "_table", "_version",
+        "_within", "pairs",
+    )  # fmt: skip
+    pairs: Ints  #: of slots
+    _table: Ints  #: the same as the kernels take them
+    _flat: Bools  #: which are of two polytopes
+    _may_be_deep: Bools  #: which of them EPA may answer
+    _solids: SolidPairs | None  #: the shapes that these are told of
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop everything: the next question is asked afresh."""
+        self._version, self._within, self._solids = -1, -1.0, None  # before the first search the distance is negative
+        self._boxes, self._pad, self._steps = np.zeros((0, 6)), 0.0, 0  # as of the last search; and steps since
+        self.pairs = np.zeros((0, 2), dtype=np.int64)
+        self._axes = np.zeros((0, AXIS))
+        self._kept, self._at = np.zeros((0, KEPT)), np.zeros(0, dtype=np.int64)  # of pairs the row in which faces are
+
+    def follow(self, candidates: Candidates, narrow: Narrow, within: float) -> bool:
+        """Have all pairs within that distance; tell whether they are remembered.
+
+        Nothing is while nothing moves, so that one question costs what it does without a memory; nor where things move
+        so fast that nothing stays as it was, nor of more pairs than a few a body.
+        """
+        within, objects = max(within, 0.0), candidates.mine
+        tree = objects.tree
+        self._steps += 1
+        most, moved, each, side = moves(tree.boxes, tree.links, objects.births, self._version, self._boxes)
+        known = self._within >= 0.0
+        if not known or self._version != objects.version or within > self._within or most > 0.99 * self._pad:
+            if most > 0.0:
+                step = moved / self._steps
+                self._pad = min(_STEPS * step, _MOST * side)
+                self._pad = 0.0 if self._pad < _LEAST * step else self._pad
+            fast = _LEAST * each / self._steps > _MOST * side
+            if fast or not (known or most > 0.0) or not self._search(candidates, within):
+                self.forget()
+                self._note(objects)
+                return False
+            self._within = within
+            self._note(objects)
+        if self._solids is not narrow.pairs:
+            self._take_shapes(narrow)
+        return True
+
+    def _note(self, objects: Objects) -> None:
+        """Take note of where everything is."""
+        self._boxes, self._steps = objects.tree.boxes[: len(objects.births)].copy(), 0
+        self._version = objects.version
+
+    def _search(self, candidates: Candidates, within: float) -> bool:
+        """Search the boxes, and keep what is known of pairs found again; tell whether they are few enough."""
+        objects, count, blocks = candidates.mine, 0, [np.zeros((0, 2), dtype=np.int64)]
+        for block in candidates.blocks(within + 2.0 * self._pad):
+            blocks.append(block)
+            count += len(block)
+            if count > _PAIRS + _EACH * len(objects.slots):
+                return False
+        pairs = np.concatenate(blocks)
+        keys = _keys(objects, pairs)
+        order = np.argsort(keys, kind="stable")
+        pairs, keys = pairs[order], keys[order]
+        # of those removed since, or with others in their places, nothing is known
+        old = np.flatnonzero(((objects.births[self.pairs] <= self._version) & (objects.ranks[self.pairs] >= 0)).all(1))
+        known = _keys(objects, self.pairs[old])
+        where = np.minimum(np.searchsorted(known, keys), max(len(known) - 1, 0))
+        found = np.flatnonzero(known[where] == keys) if len(known) else where[:0]
+        row = old[where[found]]
+        axes, at = np.zeros((len(pairs), AXIS)), np.full(len(pairs), NONE)
+        axes[found], at[found] = self._axes[row], np.maximum(self._at[row], NONE)
+        used = np.flatnonzero(at >= 0)
+        if len(self._kept) > 2 * len(used):
+            self._kept, at[used] = self._kept[at[used]], np.arange(len(used))
+        self.pairs, self._axes, self._at, self._solids = pairs, axes, at, None
+        return True
+
+    def _take_shapes(self, narrow: Narrow) -> None:
+        """Take note of what the shapes of pairs are to the kernels."""
+        solids = self._solids = narrow.pairs
+        shapes, self._table = narrow.table(self.pairs)
+        aside, boxless = (solids.mixed | solids._singly)[shapes].any(axis=1), solids.unbounded[shapes].any(axis=1)
+        self._at[aside], self._at[boxless] = ASIDE, BOXLESS
+        starts = self._table[:, [0, 5]]
+        self._flat = (solids._ints[starts + layout.POLYTOPE] != 0).all(axis=1)
+        kinds = solids._ints[starts + layout.KIND]
+        simple = (kinds == layout.POINT).any(axis=1) | (kinds == layout.BOX).all(axis=1)
+        self._may_be_deep = self._flat & ~simple
+
+    # --- questions -----------------------------------------------------------------------------------------------
+
+    def collide(self, narrow: Narrow, margin: float) -> NDArray[np.bool_]:
+        """Tell which pairs collide, see `Narrow.collide`."""
+        told = self._told(narrow, margin, False)
+        unsure = np.flatnonzero(told == UNSURE)
+        if len(unsure):
+            told[unsure] = narrow.collide(self.pairs[unsure], margin)
+        hits: NDArray[np.bool_] = told != 0
+        return hits
+
+    def _told(self, narrow: Narrow, margin: float, trust: bool) -> Ints:
+        told, solids, boxes = np.empty(len(self.pairs), dtype=np.int64), narrow.pairs, narrow.boxes
+
+        def run(start: int, stop: int) -> None:
+            collide_again(
+                *solids._arena, self._table, narrow.rows, boxes, wider(margin), margin, trust, start, stop,
+                scratch(FIRST_POINTS)[2], self._axes, self._at, self._kept, told,
+            )  # fmt: skip
+
+        in_chunks(len(told), narrow.workers, run)
+        return told
+
+    def distances_within(self, narrow: Narrow, within: float) -> Answers:
+        """Return the signed distances of pairs that are not proven to be farther apart, see `Narrow`."""
+        told = self._told(narrow, within, True)
+        aside = np.flatnonzero((self._at < NONE) & (told != 0))
+        if len(aside):
+            told[aside] = narrow.collide(self.pairs[aside], within)
+        which = np.flatnonzero(told)
+        self._make_room(which, told)
+        out, flags = empty_answers(len(which))
+
+        def run(start: int, stop: int) -> None:
+            work, ints, _ = scratch(FIRST_POINTS)
+            solve_again(
+                *narrow.pairs._arena, self._table, narrow.rows, which, within, start, stop, work, ints, FIRST_POINTS,
+                out, flags, self._axes, self._at, self._kept, NO_LOG,
+            )  # fmt: skip
+
+        in_chunks(len(which), narrow.workers, run)
+        wide = (flags[:, 2] == 0) & self._flat[which] & (flags[:, 0] != Status.BEYOND)
+        left = np.flatnonzero((self._at[which] < NONE) | (flags[:, 3] != 0) | wide)
+        if len(left):
+            fresh = narrow.distances(self.pairs[which[left]], within)
+            out[left], flags[left] = fresh.out, fresh.flags
+        kept = out[:, 1] <= within
+        answers = Answers(self.pairs[which], out, flags)
+        return answers if kept.all() else answers[kept]
+
+    def _make_room(self, which: Ints, told: Ints) -> None:
+        """Give those a row for faces that may need one, and take it from those that do not meet any more."""
+        at = self._at
+        at[(at >= 0) & (told == 0)] = NONE
+        wanting = which[self._may_be_deep[which] & (at[which] == NONE)]
+        if not len(wanting):
+            return
+        free = np.ones(len(self._kept), dtype=bool)
+        free[at[at >= 0]] = False
+        rows = np.flatnonzero(free)
+        if len(rows) < len(wanting):
+            more = np.zeros((len(wanting) + len(self._kept) // 4, KEPT))
+            rows = np.concatenate([rows, len(self._kept) + np.arange(len(more))])
+            self._kept = np.concatenate([self._kept, more])
+        at[wanting] = rows[: len(wanting)]
+        self._kept[at[wanting], 0] = 0.0
+
+
+def _keys(objects: Objects, pairs: Ints) -> Ints:
+    """Return one number a pair, in the order of the names."""
+    keys: Ints = (objects.ranks[pairs[:, 0]] << 31) | objects.ranks[pairs[:, 1]]
+    return keys

@@ -1,0 +1,157 @@
+"use strict";
+// What all pages have in common: arrays out of text, colours by day and night, keys, and views to turn.
+const gjk3d = (function () {
+  const state = document.documentElement.dataset, element = (id) => document.getElementById(id);
+  const dark = window.matchMedia("(prefers-color-scheme: dark)"), calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+  const data = JSON.parse(element("scene").textContent);
+  const vec = (p) => new THREE.Vector3(...p);
+  const tint = (text, by = 1) => new THREE.Color(text).convertSRGBToLinear().multiplyScalar(by);
+
+  function make(tag, attributes = {}, text) {
+    const node = ["svg", "line", "text", "polyline", "polygon"].includes(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    for (const name in attributes) node.setAttribute(name, attributes[name]);
+    if (text !== undefined) node.textContent = text;
+    return node;
+  }
+  function numbers(text, Kind) {
+    if (Uint8Array.fromBase64) return new Kind(Uint8Array.fromBase64(text).buffer);
+    const raw = atob(text), bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+    return new Kind(bytes.buffer);
+  }
+  function points(array) {
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(array, 3));
+    return geometry;
+  }
+  function surface(mesh) {
+    const geometry = points(numbers(mesh.positions, Float32Array));
+    geometry.setAttribute("normal", new THREE.BufferAttribute(numbers(mesh.normals, Float32Array), 3));
+    geometry.setIndex(new THREE.BufferAttribute(numbers(mesh.indices, Uint32Array), 1));
+    return geometry;
+  }
+  // a cylinder or a cone (tip 0) between two points
+  function between(start, end, foot, tip, material) {
+    const along = end.clone().sub(start), length = along.length() || 1e-9;
+    const mesh = new THREE.Mesh(new THREE.CylinderGeometry(tip, foot, length, 20), material);
+    mesh.position.copy(start).addScaledVector(along, 0.5);
+    mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), along.divideScalar(length));
+    return mesh;
+  }
+
+  // Keys of the page: those that a control in focus has a use for are left to it.
+  function keys(actions) {
+    document.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const at = event.target instanceof Element ? event.target : document.body, name = (event.shiftKey ? "Shift+" : "") + event.key;
+      if (!(name in actions) || at.closest("select, textarea, [type=search]")) return;
+      if (/^( |Enter)$/.test(event.key) && at.closest("button, summary, input, a")) return;
+      if (/^(Arrow|Home|End|Page)/.test(event.key) && at.closest("[type=range]")) return;
+      if (actions[name](event) !== false) event.preventDefault();
+    });
+  }
+
+  function withoutWebGL(more, hidden) {
+    element("trouble").textContent = `This browser cannot draw in 3D here (no WebGL)${more}.`;
+    element("trouble").hidden = false;
+    for (const id of hidden) element(id).hidden = true;
+    state.state = "no-webgl";
+  }
+  // A picture in a box: set `touched` to have it drawn again. Throws where there is no WebGL.
+  const views = [];
+  function View(box, angle, sky = 0.62, powers = [0.55, 0.25]) {
+    this.box = box;
+    this.angle = angle;
+    this.touched = true;
+    // what is drawn is kept, for the printer
+    this.renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
+    this.renderer.outputEncoding = THREE.sRGBEncoding;
+    this.canvas = this.renderer.domElement;
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", box.dataset.label || document.title);
+    box.prepend(this.canvas);
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(angle, 1, 0.01, 1000);
+    this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0xb9c2cc, sky));
+    [[-0.55, 0.7, 0.6], [0.8, 0.15, 0.5]].forEach((at, i) => {
+      const lamp = new THREE.DirectionalLight(0xffffff, powers[i]);
+      lamp.position.set(...at);
+      this.camera.add(lamp, lamp.target);
+    });
+    views.push(this);
+  }
+  // Stand at `eye`, look at `center`.
+  View.prototype.aim = function (eye, center, up) {
+    if (this.controls) this.controls.dispose();
+    this.camera.position.copy(eye);
+    this.camera.up.copy(up);
+    this.controls = new THREE.TrackballControls(this.camera, this.canvas);
+    this.controls.target.copy(center);
+    Object.assign(this.controls, { rotateSpeed: 2.6, zoomSpeed: 1.3, panSpeed: 0.6, dynamicDampingFactor: 0.35 });
+    this.controls.addEventListener("change", () => {
+      this.touched = true;
+      if (this.turned) this.turned();
+    });
+    this.resize();
+  };
+  // A picture laid out for so wide a window is seen from farther off in a narrower one.
+  View.prototype.resize = function () {
+    if (window.matchMedia("print").matches) return; // the printer gets what was seen
+    const width = this.box.clientWidth, height = Math.max(this.box.clientHeight, 1), wide = this.wide || 1;
+    this.renderer.setSize(width, height);
+    this.camera.aspect = width / height;
+    this.camera.fov = (Math.atan(Math.tan((this.angle * Math.PI) / 360) * Math.max(1, wide / this.camera.aspect)) * 360) / Math.PI;
+    this.camera.updateProjectionMatrix();
+    if (this.controls) this.controls.handleResize();
+    if (this.resized) this.resized();
+    this.touched = true;
+  };
+  View.prototype.pixel = function (point) {
+    const at = point.clone().project(this.camera);
+    return [((at.x + 1) * this.box.clientWidth) / 2, ((1 - at.y) * this.box.clientHeight) / 2, at.z];
+  };
+  // Step back until an object is in sight.
+  View.prototype.keep = function (object) {
+    object.updateMatrixWorld(true);
+    const hull = new THREE.Box3().setFromObject(object), eye = this.camera.position, at = this.controls.target;
+    if (hull.isEmpty()) return;
+    const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(...["x", "y", "z"].map((axis, i) => ((k >> i) & 1 ? hull.max : hull.min)[axis])));
+    const out = (p) => { p.project(this.camera); return Math.max(Math.abs(p.x), Math.abs(p.y)) > 0.94 || p.z > 1; };
+    for (let turn = 0; turn < 60; turn++) {
+      this.camera.far = 1e4;
+      this.camera.lookAt(at);
+      this.camera.updateProjectionMatrix();
+      this.camera.updateMatrixWorld(true);
+      if (!corners.some((p) => out(p.clone()))) break;
+      eye.sub(at).multiplyScalar(1.06).add(at);
+    }
+    this.touched = true;
+  };
+  // Each frame `tick` is told the time and tells whether something moves; `before` and `after` stand round a drawing.
+  function start(tick = () => false) {
+    const observer = new ResizeObserver(() => views.forEach((view) => view.resize()));
+    views.forEach((view) => observer.observe(view.box));
+    function frame(now) {
+      requestAnimationFrame(frame);
+      let moving = tick(now);
+      for (const view of views) {
+        view.controls.update();
+        if (!view.touched) continue;
+        view.touched = false;
+        moving = true;
+        const far = view.camera.position.distanceTo(view.controls.target), reach = view.reach || 1;
+        view.camera.near = Math.max(far / 1000, far - reach);
+        view.camera.far = far + 4 * reach;
+        view.camera.updateProjectionMatrix();
+        if (view.before) view.before(far);
+        view.renderer.render(view.scene, view.camera);
+        if (view.after) view.after();
+      }
+      if (views.length) state.state = "drawn";
+      state.flight = moving ? "moving" : "done";
+    }
+    frame(performance.now());
+  }
+  return { data, state, element, make, dark, calm, vec, tint, numbers, points, surface, between, keys, View, start, withoutWebGL };
+})();

@@ -1,0 +1,157 @@
+"""What a notebook shows: a still picture, which is saved with it, and in a frame over it the offline page to turn.
+
+The frame is sandboxed and starts by a click: a notebook may hold more figures than a browser has contexts of WebGL,
+and the wheel scrolls past a figure that nobody has touched. Where the frame is taken out, as in a notebook that is not
+trusted, the still remains. An output has less than a million bytes; a page too large for that is left out, and said so.
+"""
+
+from __future__ import annotations
+
+import gzip
+import html
+import io
+import re
+import sys
+import tempfile
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gjk3d.errors import RenderingUnavailableError
+from gjk3d.viz.drawing import Drawing
+
+#: Bytes of an output, with all of its kinds.
+MOST = 990_000
+#: Pixels of a still, and of a smaller one beside a large page.
+WIDTHS = (800, 480)
+_COLORS = 128
+
+#: The page is packed: three.js alone has more than half of what an output may have. What it holds as base64 goes in as
+#: bytes, and once where it is there several times; a 1 (of ASCII) on both sides of its number stands for it.
+_LOADER = r"""<!DOCTYPE html><html lang="en"><title>{title}</title>
+<style>html,body,button{{margin:0;width:100%;height:100%;overflow:hidden;background:none;border:0;cursor:pointer}}
+span{{position:absolute;top:8px;right:8px;padding:2px 10px;font:13px system-ui,sans-serif;color:#202124;
+background:#fffc;border:1px solid #5f6368;border-radius:5px}}</style>
+<button type="button" aria-label="turn in 3D"><span>turn in 3D</span></button>
+<script>document.querySelector("button").addEventListener("click",async()=>{{
+const packed=Uint8Array.from(atob("{packed}"),(c)=>c.charCodeAt(0));
+const stream=new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+const all=new Uint8Array(await new Response(stream).arrayBuffer());
+let at=0;
+const [text,...blobs]={sizes}.map((size)=>all.subarray(at,at+=size));
+const letters=blobs.map((blob)=>{{let s="";
+for(let i=0;i<blob.length;i+=8192)s+=String.fromCharCode(...blob.subarray(i,i+8192));return btoa(s);}});
+const page=new TextDecoder().decode(text).replace(/\x01(\d+)\x01/g,(_,k)=>letters[k]);
+document.open();document.write(page);document.close();}});</script></html>"""
+
+_LONG = re.compile(r'"((?:[A-Za-z0-9+/]{4}){100,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)"')
+
+Packed = tuple[str, list[int]]
+Bundle = tuple[dict[str, str], dict[str, Any]]
+
+
+def is_open() -> bool:
+    """Return whether this runs in a notebook, or another front end of Jupyter that shows pictures."""
+    shell = _shell()
+    return shell is not None and "text/html" in shell.display_formatter.active_types
+
+
+def is_terminal() -> bool:
+    """Return whether this runs in a shell of IPython that shows text alone."""
+    return _shell() is not None and not is_open()
+
+
+def _shell() -> Any:
+    ipython = sys.modules.get("IPython")
+    return None if ipython is None else ipython.get_ipython()
+
+
+def told(drawing: Drawing) -> str:
+    """Return a drawing in words, for who does not see it: what is written in it, and what its colours mean."""
+    keys = "; ".join(" ".join(text.split()) for text, _ in drawing.keys)
+    return ". ".join([*drawing.words, *([f"Legend: {keys}"] if keys else [])])
+
+
+def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[Path], Any]) -> Bundle:
+    """Return text, still and page as Jupyter takes them.
+
+    Parameters
+    ----------
+    text : str
+        For a front end without pictures.
+    words : str
+        What the picture shows.
+    still, page : callable
+        Write a .png, which may need OpenGL, and an .html into the file that they are given.
+    """
+    from PIL import Image
+
+    with tempfile.TemporaryDirectory() as folder:
+        page(Path(folder) / "page.html")
+        packed = _packed((Path(folder) / "page.html").read_text(encoding="utf-8"))
+        try:
+            still(Path(folder) / "still.png")
+        except RenderingUnavailableError:
+            return {"text/plain": text, "text/html": _html(words, None, packed)}, {}
+        with Image.open(Path(folder) / "still.png") as file:
+            image = file.convert("RGB")
+    for width, kept in (*((width, packed) for width in WIDTHS), (WIDTHS[0], None)):
+        small = image.resize((width, image.height * width // image.width), Image.Resampling.LANCZOS)
+        png = _bytes(small.quantize(_COLORS, dither=Image.Dither.NONE), "PNG", optimize=True)
+        data = {"text/plain": text, "image/png": png, "text/html": _html(words, small, kept)}
+        if sum(map(len, data.values())) < MOST:
+            break
+    return data, {"image/png": {"alt": words}}
+
+
+def _packed(page: str) -> Packed:
+    """Return a page packed, and the sizes of its text and of what was taken out of it."""
+    blobs: dict[bytes, int] = {}
+
+    def out(found: re.Match[str]) -> str:
+        blob = b64decode(found[1])
+        return f'"\x01{blobs.setdefault(blob, len(blobs))}\x01"' if b64encode(blob).decode() == found[1] else found[0]
+
+    text = _LONG.sub(out, page).encode()
+    return b64encode(gzip.compress(text + b"".join(blobs), 9)).decode(), [len(text), *map(len, blobs)]
+
+
+def _bytes(image: Any, kind: str, **options: Any) -> str:
+    file = io.BytesIO()
+    image.save(file, kind, **options)
+    return b64encode(file.getvalue()).decode()
+
+
+def _html(words: str, still: Any, packed: Packed | None) -> str:
+    """Return a still with the frame over it; without a still a frame of that size, without a page a word about it."""
+    if still is None:
+        picture, height = "", "height:600px;"
+    else:
+        source = f"data:image/webp;base64,{_bytes(still, 'WEBP', quality=75)}"
+        picture = f'<img src="{source}" alt="{html.escape(words)}" style="display:block;width:100%">'
+        height = ""
+    if packed is None:
+        more = "<small>too large to be turned here: gjk3d.viz.show(…, path='figure.html') writes a page</small>"
+    else:
+        loader = _LOADER.format(title=html.escape(words[:200]), packed=packed[0], sizes=packed[1])
+        more = (
+            f'<iframe srcdoc="{html.escape(loader)}" sandbox="allow-scripts" title="{html.escape(words[:200])}" '
+            'style="position:absolute;inset:0;width:100%;height:100%;border:0"></iframe>'
+        )
+    return f'<div style="position:relative;max-width:{WIDTHS[0]}px;{height}">{picture}{more}</div>'
+
+
+def display(data: Bundle) -> None:
+    """Show a figure under the cell that runs."""
+    from IPython.display import display as put
+
+    put(data[0], metadata=data[1], raw=True)
+
+
+def display_still(image: Any, words: str) -> None:
+    """Show an image, an array of (height, width, 3), and what it is of."""
+    from PIL import Image
+
+    png = _bytes(Image.fromarray(image).quantize(_COLORS, dither=Image.Dither.NONE), "PNG", optimize=True)
+    display(({"text/plain": words, "image/png": png}, {"image/png": {"alt": words}}))

@@ -1,0 +1,148 @@
+// A picture: items that can be hidden, with words at points; where the data say so a slide that moves B, or a motion.
+(function () {
+  const { data, state, element, dark, calm, vec, tint, numbers, points, surface } = gjk3d;
+  let view;
+  try {
+    view = new gjk3d.View(element("view"), data.angle);
+  } catch (error) {
+    gjk3d.withoutWebGL(data.table ? "; the numbers are beside" : "", ["reset", "keys"]);
+    return;
+  }
+  Object.assign(view, { wide: 4 / 3, reach: data.reach });
+  const over = { transparent: true, depthTest: false, depthWrite: false }, time = data.states;
+
+  // what is nearly black is nearly white on dark paper
+  const tone = (color, by = 1) => tint(dark.matches && /^#[0-3].[0-3].[0-3].$/.test(color) ? "#e8eaed" : color, by);
+  const at = (item, name) => points(numbers(item[name], Float32Array));
+  function parts(item) {
+    const glass = item.opacity < 1, shine = { shininess: 20, specular: 0x111111 };
+    if (item.look === "lines") return [new THREE.LineSegments(at(item, "positions"), new THREE.LineBasicMaterial({ transparent: glass, opacity: item.opacity }))];
+    if (item.look === "dots") return [new THREE.Points(at(item, "positions"), new THREE.PointsMaterial({ size: item.width, sizeAttenuation: false }))];
+    const geometry = surface(item), meshes = [];
+    if (item.look === "mark") return [new THREE.Mesh(geometry, new THREE.MeshLambertMaterial(over))];
+    // the far side first and the near side over it: a convex body then blends in the right order
+    if (glass) for (const side of [THREE.BackSide, THREE.FrontSide]) meshes.push(new THREE.Mesh(geometry, new THREE.MeshPhongMaterial({ ...shine, side, opacity: item.opacity, transparent: true, depthWrite: false })));
+    else meshes.push(new THREE.Mesh(geometry, new THREE.MeshPhongMaterial({ ...shine, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, side: THREE.DoubleSide })));
+    if (item.edges) {
+      const opacity = item.opacity < 0.4 ? Math.max(item.opacity, 0.25) : 1;
+      meshes.push(Object.assign(new THREE.LineSegments(at(item, "edges"), new THREE.LineBasicMaterial({ transparent: glass, opacity })), { userData: { edge: true } }));
+    }
+    return meshes;
+  }
+  const moving = new THREE.Group();
+  view.scene.add(moving);
+  const groups = (data.items || data.bodies).map((item) => {
+    const group = new THREE.Group(), meshes = parts(item);
+    group.add(...meshes);
+    group.matrixAutoUpdate = !item.frames;
+    (item.moves ? moving : view.scene).add(group);
+    return { item, group, meshes, middle: vec(item.middle || [0, 0, 0]), frames: item.frames && numbers(item.frames, Float32Array) };
+  });
+  function color(entry, text) {
+    for (const mesh of entry.meshes) mesh.material.color.copy(mesh.userData.edge ? tone(text, 0.3) : tone(text));
+  }
+  function paint() {
+    groups.forEach((entry) => color(entry, entry.item.color));
+    if (time) put(now);
+    view.touched = true;
+  }
+  const labels = (data.labels || []).map((label) => {
+    const span = element("labels").appendChild(gjk3d.make("span", {}, label.text));
+    return { span, point: vec(label.point) };
+  });
+
+  const boxes = [...element("keys").querySelectorAll("input")];
+  function toggle() {
+    const off = new Set(boxes.filter((box) => !box.checked).map((box) => box.value));
+    for (const { item, group } of groups) group.visible = !off.has(item.color) && !off.has(item.layer);
+    view.touched = true;
+  }
+  for (const box of boxes) box.addEventListener("input", toggle);
+  function slide() {
+    moving.position.copy(vec(data.slide)).multiplyScalar(Number(element("slide").value));
+    view.keep(moving);
+  }
+  if (data.slide) element("slide").addEventListener("input", slide);
+  element("reset").addEventListener("click", () => {
+    for (const box of boxes) if (!box.checked) box.click();
+    if (data.slide) element("slide").value = 0, moving.position.set(0, 0, 0);
+    aim();
+  });
+  const aim = () => view.aim(vec(data.eye), vec(data.center), vec(data.up));
+
+  // a half-space first, for the rest stands on it; then from far to near, where it is known which; signs over all
+  function far(entry) {
+    if (entry.item.framed === false) return -1e9;
+    if (!data.apart) return data.sorted ? 0 : -view.camera.position.distanceTo(entry.middle);
+    const { a, b, normal } = data.apart, between = vec(a).add(vec(b)).add(moving.position).multiplyScalar(0.5);
+    return Boolean(entry.item.moves) === vec(normal).dot(between.sub(view.camera.position)) <= 0 ? 1 : 0;
+  }
+  view.before = () => {
+    const mark = (entry) => Number(entry.item.look === "mark");
+    let rank = 0;
+    for (const entry of [...groups].sort((one, two) => mark(one) - mark(two) || far(one) - far(two))) for (const mesh of entry.meshes) mesh.renderOrder = rank++;
+  };
+  view.after = () => {
+    for (const { span, point } of labels) {
+      const [x, y, depth] = view.pixel(point);
+      span.hidden = depth > 1;
+      span.style.transform = `translate(${x}px, ${y}px) translate(-50%, -110%)`;
+    }
+  };
+
+  // --- a motion -------------------------------------------------------------------------------------------------------
+
+  let running = false, now = 0, before = performance.now(), put = () => {};
+  const last = time ? time.length - 1 : 0;
+  function run(on) {
+    running = on;
+    element("run").textContent = on ? "pause" : "play";
+  }
+  if (time) {
+    const trail = new THREE.Line(points(numbers(data.trace, Float32Array)), new THREE.LineBasicMaterial(over)), sign = new THREE.MeshBasicMaterial(over);
+    const balls = [0, 1].map(() => new THREE.Mesh(new THREE.SphereGeometry(0.011, 24, 16), sign)), gap = new THREE.Line(points(new Float32Array(6)), new THREE.LineBasicMaterial(over));
+    [trail, gap, ...balls].forEach((mark, rank) => view.scene.add(Object.assign(mark, { renderOrder: 1e4 + rank, frustumCulled: false })));
+    put = (k) => {
+      now = k;
+      element("at").value = k;
+      const told = time[k], hit = new Set(told.hit);
+      for (const entry of groups) {
+        if (entry.frames) entry.group.matrix.fromArray(entry.frames, 16 * k);
+        entry.group.matrixWorldNeedsUpdate = true;
+        color(entry, hit.has(entry.item.name) ? data.colors.hit : entry.item.color);
+      }
+      trail.geometry.setDrawRange(0, k + 1);
+      trail.material.color.copy(tint(hit.size ? data.colors.hit : data.colors.free));
+      for (const mark of [gap, ...balls]) mark.visible = Boolean(told.ends);
+      (told.ends || []).forEach((end, i) => {
+        balls[i].position.set(...end);
+        gap.geometry.attributes.position.setXYZ(i, ...end);
+      });
+      gap.geometry.attributes.position.needsUpdate = true;
+      for (const material of [sign, gap.material]) material.color.copy(hit.size ? tint(data.colors.hit, 0.4) : tone(data.colors.ink));
+      element("state").textContent = told.words;
+      element("state").className = hit.size ? "hit" : "";
+      state.at = k;
+      view.touched = true;
+    };
+    const step = (by) => () => { run(false); put(Math.min(last, Math.max(0, now + by))); };
+    element("run").addEventListener("click", () => run(!running));
+    element("at").addEventListener("input", () => { run(false); put(Number(element("at").value)); });
+    gjk3d.keys({ ArrowRight: step(1), ArrowLeft: step(-1), Home: step(-Infinity), End: step(Infinity), " ": () => run(!running) });
+    const wish = /^#(\d+)$/.exec(window.location.hash);
+    put(wish ? Math.min(last, Number(wish[1])) : 0);
+    run(!wish && !calm.matches);
+  }
+  dark.addEventListener("change", paint);
+  aim();
+  paint();
+  toggle();
+  gjk3d.start((clock) => {
+    // the last one stays for a while, then it begins again
+    if (running && clock - before >= (now === last ? 1500 : 1000 / data.fps)) {
+      before = clock;
+      put(now === last ? 0 : now + 1);
+    }
+    return running;
+  });
+})();

@@ -1,0 +1,124 @@
+"use strict";
+// Steps out of the page's own GJK, in the words of explanation/narration.py, and the numbers of a curve.
+const gjk3dTell = (function () {
+  const { gjk, dot, sub, add, scale, norm } = gjk3dLoop;
+
+  // --- numbers, as gjk3d/wording.py writes them: bounds are rounded outward -------------------------------------------
+
+  function number(x, digits = 6) {
+    if (!x) return "0";
+    const [head, power] = x.toExponential(digits - 1).split("e");
+    if (power >= -4 && power < digits) return String(Number(x.toPrecision(digits)));
+    return `${Number(head)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  }
+  function outward(x, digits, way) {
+    const short = Number(x.toPrecision(digits));
+    if (!x || way * (short - x) >= 0) return number(short, digits);
+    return number(short + way * 10 ** (Number(x.toExponential(digits - 1).split("e")[1]) + 1 - digits), digits);
+  }
+  function told(low, high, digits = 6) {
+    if (number(low, digits) === number(high, digits)) return number(low, digits);
+    if (low === -Infinity) return `at most ${outward(high, digits, 1)}`;
+    const kept = low < 0 && high > 0 ? Math.min(digits, 3) : digits;
+    return `between ${outward(low, kept, -1)} and ${outward(high, kept, 1)}`;
+  }
+  const listed = (names) => (names.length < 2 ? names[0] || "nothing" : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
+  const part = (names) => `${["", "corner", "edge", "triangle", "tetrahedron"][names.length]} ${names.join(" ")}`;
+  function bounds(step) {
+    return step.lower === null || step.upper === null ? "" : `distance ${told(step.lower, step.upper, 5)}`;
+  }
+
+  // --- the steps ------------------------------------------------------------------------------------------------------
+
+  function tell(a, b, shift) {
+    const run = gjk(a, b, shift), { size } = run, radii = a.radius + b.radius, what = radii > 0 ? "cores" : "shapes";
+    const known = [], short = (x) => number(x, 4);
+    const found = (w) => known.findIndex((p) => Math.max(...sub(p, w).map(Math.abs)) <= 1e-12 * size);
+    const knows = (w) => found(w) >= 0;
+    const name = (w) => `w${(knows(w) ? found(w) : known.push(w) - 1) + 1}`;
+    const names = (rows) => rows.map((row) => name(row.w));
+    const sum = (weights, rows, of) => rows.reduce((p, row, i) => add(p, scale(weights[i], row[of])), [0, 0, 0]);
+    const grown = [["A", a.radius], ["B", b.radius]].filter((one) => one[1] > 0).map(([who, r]) => `${who}'s radius, ${short(r)},`);
+    const centers = norm(sub(add(gjk3dLoop.middle(b), shift), gjk3dLoop.middle(a))) > 0;
+    const first = name(run.start.w), shared = run.end.startsWith("origin"), onward = shared ? " How deep they overlap, EPA finds; this page runs GJK alone." : "";
+    const steps = [{
+      phase: "start", title: "What is asked", lower: null, upper: null, direction: run.first, point: run.start.w, pointName: first, joins: true,
+      supportA: run.start.a, supportB: run.start.b,
+      sentence: "Every point of A minus every point of B makes A - B: the shapes share a point where it holds the origin, else they are as far apart as it is from the origin. GJK never builds it. It asks for farthest points, the first along "
+        + `${centers ? "the line from A's reference point to B's" : "A's x axis, as the two have one reference point"}: ${first}.`
+        + (grown.length ? ` It is asked about the cores: ${grown.join(" and ")} ${grown.length === 1 ? "comes" : "come"} last.` : ""),
+    }];
+    let lower = -Infinity, upper = Infinity;
+    run.steps.forEach((step, i) => {
+      const last = i + 1 === run.steps.length, before = names(step.rows), w = step.found.w, again = knows(w), mine = name(w);
+      const after = names(last ? run.rows : run.steps[i + 1].rows), joins = after.includes(mine) && !before.includes(mine);
+      const dropped = before.filter((n) => !after.includes(n)), ahead = step.upper - step.bound;
+      lower = Math.max(lower, step.lower - radii);
+      upper = Math.min(upper, step.upper - radii);
+      const words = [i === 0 ? `${before[0]}, the first point of A - B, is ${short(step.upper)} from the origin.` : `The origin is ${short(step.upper)} from ${part(before)}.`];
+      if (again && before.includes(mine)) words.push(`Asked towards the origin, A - B has nothing beyond: its farthest point that way is ${mine} again.`);
+      else if (!joins) words.push(`Asked towards the origin, A - B answers ${mine}, only ${number(Math.max(ahead, 0), 2)} farther.`);
+      else words.push(`Asked towards the origin, A - B answers ${mine}, ${short(ahead)} farther that way.`);
+      if (joins && !(shared && last)) {
+        if (!dropped.length) words.push(`It joins, and nothing is dropped: the origin faces ${part(after)}.`);
+        else words.push(`The origin lies beyond ${after.length === 1 ? `corner ${mine} itself` : part(after)}: drop ${listed(dropped)}.`);
+      }
+      if (last && shared) words.push(`${run.end === "origin inside" ? `Now ${part(after)} holds the origin` : `The origin lies on ${part(after)}`}: the ${what} share a point.${onward}`);
+      else if (last) words.push(run.end === "converged" ? `The lower bound meets the upper: ${part(before)} has the nearest point.` : "It brings nothing nearer than rounding can tell, and GJK ends.");
+      steps.push({
+        phase: "GJK", title: `GJK, step ${i + 1}`, sentence: words.join(" "), lower, upper, simplex: step.rows.map((row) => row.w), names: before, after: shared && last ? [] : after,
+        nearest: sum(step.weights, step.rows, "w"), direction: step.direction, point: w, pointName: mine, joins, dropped,
+        supportA: step.found.a, supportB: step.found.b, witnessA: sum(step.weights, step.rows, "a"), witnessB: sum(step.weights, step.rows, "b"),
+      });
+    });
+    steps.push(answer(run, a, b, steps[steps.length - 1]));
+    return fold(steps);
+  }
+
+  function answer(run, a, b, last) {
+    const radii = a.radius + b.radius, low = Math.min(run.lower, run.upper), { upper } = run, { a: p, b: q } = run.core;
+    const gap = norm(sub(q, p)), normal = gap > 0 ? scale(1 / gap, sub(q, p)) : run.axis;
+    const apart = low > 0, touching = !apart && upper >= 0 && (!run.end.startsWith("origin") || low >= -2 * run.error);
+    const sure = run.within || upper < -run.error;
+    const grown = [["A", a], ["B", b]].filter((one) => one[1].radius > 0).map(([who, shape]) => `${shape.name} ${who}'s ${number(shape.radius, 4)}`);
+    const words = grown.length && !run.end.startsWith("origin") ? [`All that was of the cores, which are apart by ${told(low + radii, upper + radii, 4)}; taken off are the radii, ${listed(grown)}.`] : [];
+    if (apart) words.push(`The two points are the nearest, and the shapes are proven to be ${told(low, upper, 9)} apart.`);
+    else if (touching) words.push(`The two touch: the distance is ${told(low, upper, 9)}.`);
+    else words.push(`${sure ? "The two overlap. How deep" : "The two share a point. Whether they overlap, and how deep"}, EPA finds: gjk3d.signed_distance, explained, has its steps.`);
+    return {
+      phase: "answer", title: `Answer: ${apart ? `apart by ${told(low, upper)}` : touching ? "touching" : sure ? "overlapping" : "touching or overlapping"}`, sentence: words.join(" "),
+      lower: last.lower === null ? null : low, upper: last.lower === null ? null : upper, overlap: !apart && !touching, simplex: last.simplex, names: last.names,
+      nearest: add(sub(p, q), scale(radii, normal)), direction: normal, witnessA: add(p, scale(a.radius, normal)), witnessB: sub(q, scale(b.radius, normal)),
+    };
+  }
+
+  // Steps at the end whose bounds read alike are told as one: the last.
+  function fold(steps) {
+    const end = steps.length - 2, kind = steps[end].phase;
+    let first = end;
+    while (first > 1 && steps[first - 1].phase === kind && bounds(steps[first - 1]) === bounds(steps[end])) first--;
+    if (end - first < 2) return steps;
+    const one = { ...steps[end], title: `${kind}, steps ${steps[first].title.split(" ").pop()} to ${steps[end].title.split(" ").pop()}` };
+    one.sentence = `${end - first + 1} steps, told as one: the bounds move by less than what is written. At the last: ${one.sentence}`;
+    return [...steps.slice(0, first), one, steps[end + 1]];
+  }
+
+  // --- the curve ------------------------------------------------------------------------------------------------------
+
+  function limits(steps) {
+    const values = steps.flatMap((s) => [s.lower, s.upper]).filter((x) => x !== null && Number.isFinite(x));
+    if (!values.length) values.push(0);
+    const low = Math.min(...values), high = Math.max(...values), most = Math.max(Math.abs(low), Math.abs(high));
+    const size = Math.max(most, ...steps.filter((s) => s.point).map((s) => norm(s.point)));
+    const room = high - low <= 1e-6 * size ? Math.max(0.5 * most, 0.05 * size, 1e-300) : 0.08 * (high - low);
+    return [low - room, high + room];
+  }
+  function ticks([low, high]) {
+    const rough = (high - low) / 3, power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].reduce((x, y) => (Math.abs(y * power - rough) < Math.abs(x * power - rough) ? y : x)), values = [];
+    for (let k = Math.ceil(low / step); k <= Math.floor(high / step); k++) values.push(k * step);
+    const digits = Math.max(4, Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / step)) + 1);
+    return values.map((x) => [x, Math.abs(x) < 1e-9 * step ? "0" : number(x, digits)]);
+  }
+  return { tell, bounds, limits, ticks, number, dot };
+})();

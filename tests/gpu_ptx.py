@@ -1,0 +1,57 @@
+"""Every entry of a graphics card compiled as far as a machine without one can: ``python -m tests.gpu_ptx FOLDER``.
+
+What is compiled, and how, is what `gjk3d._kernels.gpu` does where a card is; that there is one is the only thing made
+up, and nothing is loaded. The text for the card, PTX, is kept in the folder.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+from numba.cuda import codegen, dispatcher
+
+from gjk3d._kernels import gpu
+from gjk3d.narrow.pairs import collide_many, solve_many
+from gjk3d.robot.walk import hit_of_one
+
+SCRATCH = {"simplex", "work", "table", "order", "matrix", "links", "rows", "balls", "stamp"}
+
+
+def places_of(entry: object) -> tuple[str, ...]:
+    """Return what of each argument a call takes, as `gjk3d.convex.card` and `gjk3d.robot.card` pass them."""
+    names = list(gpu.parameters(entry))
+    rows = {"q", "told"} if entry is hit_of_one else set()
+    return tuple("[k]" if name in rows else "[thread]" if name in SCRATCH else "" for name in names)
+
+
+def main(folder: Path) -> None:
+    """Write the PTX of every entry, and say what its arithmetic is."""
+    card = SimpleNamespace(compute_capability=(8, 0))
+    dispatcher.get_current_device = lambda: card
+    codegen.CUDACodeLibrary._ensure_cc = lambda self, cc: (8, 0)
+    dispatcher._Kernel.bind = lambda self: None
+    assert np.dtype(np.float64).itemsize == 8
+    for entry in (collide_many, hit_of_one, solve_many):
+        begun = time.process_time()
+        kernel = gpu.compiled(entry, places_of(entry))
+        (made,) = kernel.overloads.values()
+        text = made.library.get_asm_str()
+        name = gpu.source_of(entry).__name__
+        (folder / f"{name}.ptx").write_text(text)
+        found = Counter(re.findall(r"\b(fma|mad|mul|add|sub|div|sqrt|rcp)((?:\.[a-z]+)*)\.f64\b", text))
+        assert found["mul", ".rn"] > 1000
+        rounded = {(what, how) for what, how in found if how != ".rn"}
+        assert rounded == set(), rounded
+        assert not {what for what, _ in found} & {"fma", "mad"}
+        assert ".f32" not in text
+        print(f"{name}: {len(text)} bytes, {time.process_time() - begun:.0f} s of CPU")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

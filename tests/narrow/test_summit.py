@@ -1,0 +1,111 @@
+"""Newton's method on branches, and the caps of directions it leaves, held against plain numpy."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import build, examples, random_poses, random_spec
+
+import gjk3d as gk
+from gjk3d.narrow.caps import Cap, cap_round
+from gjk3d.narrow.cores import cores_at, support_pair
+from gjk3d.narrow.gjk import set_row
+from gjk3d.narrow.summit import FIRST, find_summit
+from gjk3d.poses import pose_rows
+from gjk3d.shapes.layout import Core
+
+#: kinds without a radius: what kernels call a core is the whole shape
+SHARP = ("cylinder", "cone", "ellipsoid", "placed cylinder", "squashed cone", "disc", "box", "hull")
+CURVED = ("cylinder", "cone", "ellipsoid", "placed cylinder", "squashed cone")
+
+
+def grid(count: int) -> np.ndarray:
+    """Directions evenly over the sphere (Fibonacci's spiral)."""
+    z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    angle = np.arange(count) * np.pi * (3.0 - np.sqrt(5.0))
+    r = np.sqrt(1.0 - z * z)
+    return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=-1)
+
+
+def greatest_gap(a: naive.Body, b: naive.Body) -> float:
+    """The signed distance where it is negative, by its definition: from a dense grid, refined round the best hills.
+
+    A cloud of tries takes the shape of its better ones (the cross-entropy method), for the sake of narrow ridges.
+    """
+    rng, directions = np.random.default_rng(0), grid(10_000)
+    values = naive.gap(a, b, directions)
+    best = values.max()
+    for _ in range(8):
+        n = directions[values.argmax()]
+        values[directions @ n > 0.985] = -np.inf  # a tenth of a radian and more
+        x = np.cross(n, (1.0, 0.0, 0.0) if abs(n[0]) < 0.7 else (0.0, 1.0, 0.0))
+        y = np.cross(n, x)
+        middle, spread = np.zeros(2), 0.03 * np.eye(2)
+        for _ in range(50):
+            tried = middle + rng.normal(size=(400, 2)) @ spread
+            around = n + tried[:, :1] * x + tried[:, 1:] * y
+            found = naive.gap(a, b, around / np.linalg.norm(around, axis=1)[:, None])
+            best, better = max(best, found.max()), tried[np.argsort(-found)[:40]]
+            middle = better.mean(axis=0)
+            _, lengths, axes = np.linalg.svd((better - middle) / np.sqrt(40.0), full_matrices=False)
+            spread = 2.0 * lengths[:, None] * axes
+    return float(best)
+
+
+def caps_of(spec_a, pose_a, spec_b, pose_b, rng) -> list[Cap]:
+    """The caps that the kernels find from triples of support points, in A's axes."""
+    cores = [Core(*build(spec)._packed) for spec in (spec_a, spec_b)]
+    rows = [pose_rows(pose)[0][0] for pose in (pose_a, pose_b)]
+    c = cores_at(cores[0], rows[0], cores[1], rows[1])
+    found = []
+    least = gk.signed_distance(build(spec_a), build(spec_b), pose_a, pose_b).normal @ pose_a[:3, :3]
+    for n in least + 0.1 * rng.normal(size=(8, 3)):
+        n /= np.linalg.norm(n)
+        s = np.zeros((6, 10))
+        for i in range(3):
+            d = n + 0.1 * rng.normal(size=3)
+            set_row(s, FIRST + i, *support_pair(c, tuple((d / np.linalg.norm(d)).tolist())))
+        summit = find_summit(c, s, 3, tuple(n.tolist()), 0.0)
+        if summit.branches:
+            cap = cap_round(s, summit)
+            found += [cap] if cap.cosine <= 1.0 else []
+    return found
+
+
+@pytest.mark.parametrize("one", CURVED)
+@pytest.mark.parametrize("other", SHARP)
+def test_no_direction_of_a_cap_is_less_deep_than_its_floor(one, other):
+    """The claim of a cap, by what the naive support functions say of 400 directions in it."""
+    rng = np.random.default_rng(CURVED.index(one) * 10 + SHARP.index(other))
+    spec_a, spec_b = random_spec(rng, one), random_spec(rng, other)
+    count = 0
+    for pose_a, pose_b in zip(*random_poses(rng, spec_a, spec_b, 12), strict=True):
+        a, b = naive.bodies(spec_a, pose_a, spec_b, pose_b)
+        for cap in caps_of(spec_a, pose_a, spec_b, pose_b, rng):
+            n = pose_a[:3, :3] @ cap.n
+            turned = np.cross(n, naive.unit_vectors(rng, 400))
+            turned /= np.linalg.norm(turned, axis=1)[:, None]
+            angles = np.arccos(cap.cosine) * np.concatenate([rng.random(300), 10.0 ** -rng.uniform(0, 8, 100)])[:, None]
+            directions = np.cos(angles) * n + np.sin(angles) * turned
+            depth = -naive.gap(a, b, directions)
+            assert depth.min() >= cap.floor - 1e-14 * naive.pair_size(a, b)
+            count += 1
+    assert count or other == "disc"
+
+
+@examples(30)
+@given(seed=st.integers(0, 2**32 - 1), one=st.sampled_from(CURVED), other=st.sampled_from(SHARP))
+def test_depth_of_curved_pairs_beside_a_dense_search(seed, one, other):
+    rng = np.random.default_rng(seed)
+    spec_a, spec_b = random_spec(rng, one), random_spec(rng, other)
+    poses_a, poses_b = random_poses(rng, spec_a, spec_b, 4)
+    size = gk.bounding_sphere(build(spec_a)).radius + gk.bounding_sphere(build(spec_b)).radius
+    for pose_a, pose_b in zip(poses_a, poses_b, strict=True):
+        result = gk.signed_distance(build(spec_a), build(spec_b), pose_a, pose_b)
+        assert result.upper - result.lower <= 4e-10 * size
+        best = greatest_gap(*naive.bodies(spec_a, pose_a, spec_b, pose_b))
+        assert best <= result.upper + 1e-14 * size  # each direction is a lower bound of the truth
+        assert best >= result.lower - 1e-10 * size  # and the search comes so near

@@ -1,0 +1,55 @@
+"""Every robot of example-robot-data: it loads, and at neutral what collides is what neutral.json lists, with why."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from example_robots import SHARE
+from neutral import FILE, NAMES, hits, loaded, raw_pairs
+
+from gjk3d.errors import Gjk3dError
+
+LISTED = json.loads(FILE.read_text())
+FEW = {  # counts that MuJoCo's filter of parents leaves: welded links are one body
+    "a1_description/urdf/a1.urdf": 0,
+    "go1_description/urdf/go1.urdf": 0,
+    "laikago_description/urdf/laikago.urdf": 0,
+    "b1_description/urdf/b1.urdf": 4,
+    "baxter_description/urdf/baxter.urdf": 8,
+    "tiago_pro_description/robots/tiago_pro.urdf": 6,
+    "pr2_description/urdf/pr2.urdf": 14,
+}
+
+
+def test_all_are_listed():
+    assert len(NAMES) == 69
+    assert list(LISTED) == NAMES
+    refused = {name: each["refused"] for name, each in LISTED.items() if "refused" in each}
+    assert len(refused) == 6
+    assert sum("has no collision shapes" in each for each in refused.values()) == 4
+    assert "has no links" in refused["ur_description/urdf/ur3.urdf"]
+    assert "which is no joint of the file" in refused["alex_description/urdf/alex_psyonic_hands.urdf"]
+    counts = {name: sum(map(len, LISTED[name].values())) for name in FEW}
+    assert counts == FEW
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("name", NAMES)
+def test_what_collides_at_neutral(name):
+    listed = LISTED[name]
+    if "refused" in listed:
+        with pytest.raises(Gjk3dError) as caught:
+            hits(loaded(name))
+        assert listed["refused"].split(",")[-1].strip()[:60] in str(caught.value)
+        return
+    assert hits(loaded(name)) == {frozenset(pair) for pairs in listed.values() for pair in pairs}
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("name", FEW)
+def test_why_they_do(name):
+    """Pinocchio and coal are asked again, about the triangles of the files; neutral.py asks them about all robots."""
+    robot = loaded(name)
+    listed = {frozenset(pair) for pair in LISTED[name].get("shapes overlap", [])}
+    assert raw_pairs(SHARE / name, robot) == listed

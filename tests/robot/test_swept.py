@@ -1,0 +1,119 @@
+"""Swept volumes: nothing that moves is outside, and the pieces reach no farther beyond than is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from chains import random_robot
+from example_robots import robot as example_robot
+from test_trajectories import SPLINES, at, path_of
+
+import gjk3d as gk
+from gjk3d.errors import Gjk3dError
+from gjk3d.robot import Checker, Robot, Trajectory
+
+
+def points_of(robot, rng, count=6):
+    """Return some points on the surface of each body, in the frame of its link."""
+    found = []
+    for body in robot.bodies:
+        surface = body.shape.surface(12).vertices
+        some = surface[rng.integers(len(surface), size=count)]
+        found.append((robot.links[body.link], body.link, some @ body.pose[:3, :3].T + body.pose[:3, 3]))
+    return found
+
+
+def greatest_gap(swept, robot, way, count=40, seed=0):
+    """Return how far any point is from the pieces of its link that are said to hold it at that time."""
+    rng, worst = np.random.default_rng(seed), -np.inf
+    points = points_of(robot, rng)
+    for time in rng.uniform(way.start, way.end, count):
+        poses = robot.link_poses(way.at(time))
+        for name, link, local in points:
+            own = [p.shape for p in swept.pieces if p.link == name and p.begin <= time <= p.end]
+            assert own
+            world = local @ poses[link][:3, :3].T + poses[link][:3, 3]
+            for point in world:
+                worst = max(worst, min(gk.signed_distance(gk.Point(point), shape).upper for shape in own))
+    return worst
+
+
+@pytest.mark.parametrize("kind", ["cubic", "uniform", "linear"])
+@pytest.mark.parametrize("seed", [0, 2, 4])
+def test_no_point_is_outside(tmp_path, kind, seed):
+    robot = random_robot(tmp_path, seed, links=4)
+    way = Trajectory(SPLINES[kind](*path_of(robot, seed)))
+    swept = Checker(robot).swept(way, excess=0.05)
+    assert greatest_gap(swept, robot, way, 10) <= 1e-9
+    assert swept.excess <= 0.06
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5", "tiago"])
+def test_real_robots_and_what_a_second_one_sees(name):
+    robot = example_robot(name, "hull" if name == "tiago" else "bodies")
+    rng = np.random.default_rng(2)
+    low, high = np.maximum(robot.lower, -1.5), np.minimum(robot.upper, 1.5)
+    way = Trajectory(SPLINES["cubic"]([0.0, 1.0, 2.0], rng.uniform(low, high, (3, robot.dof)) * 0.3))
+    checker = Checker(robot)
+    checker.attach("tool", gk.Cylinder(0.02, 0.2), robot.links[-1])
+    swept = checker.swept(way, excess=0.05)
+    assert greatest_gap(swept, robot, way, 3) <= 1e-9
+    assert {piece.link for piece in swept.pieces} == {robot.links[each.link] for each in robot.geometries} | {"tool"}
+    boxes = swept.boxes()
+    for box in boxes.values():
+        assert (box[0] <= box[1]).all()
+    # whoever is free of the zones is free of the robot at every time
+    zones = {name: (zone, None) for name, zone in swept.compounds().items()}
+    balls = rng.uniform(-0.8, 0.8, (30, 3))
+    ball = gk.Sphere(0.1)
+    alone = Robot.load(
+        "<robot name='b'><link name='w'/><link name='b'><collision><geometry><sphere radius='0.1'/></geometry>"
+        "</collision></link><joint name='j' type='floating'><parent link='w'/><child link='b'/></joint></robot>"
+    )
+    other = Checker(alone, zones)
+    free = other.free(np.column_stack([balls, np.zeros((30, 3))]))
+    assert 0 < free.sum() < 30
+    times = np.linspace(0.0, 2.0, 25)
+    for center in balls[free]:
+        now = Checker(robot, {"ball": (ball, at(*center))}, touching=[])
+        hits = [each for q in way.at(times) for each in now.collisions(q) if each.b == "ball"]
+        assert not hits
+
+
+def test_a_link_that_turns_by_hand():
+    """A rod of 1 m turns by a right angle: the pieces hold the quarter disc, and little more."""
+    robot = Robot.load(
+        "<robot name='r'><link name='w'/><link name='rod'><collision><origin xyz='0.5 0 0'/><geometry>"
+        "<box size='1 0.02 0.02'/></geometry></collision></link><joint name='j' type='continuous'>"
+        "<parent link='w'/><child link='rod'/><axis xyz='0 0 1'/></joint></robot>"
+    )
+    way = Trajectory([[0.0], [np.pi / 2]], times=[0.0, 1.0])
+    swept = Checker(robot).swept(way, excess=0.004)
+    zone = swept.compounds()["rod"]
+    for angle in np.linspace(0.0, np.pi / 2, 91):
+        for r in (0.0, 0.5, 0.9999):
+            tip = gk.Point((r * np.cos(angle), r * np.sin(angle), 0.0))
+            assert gk.signed_distance(zone, tip).distance < 0.0
+        beyond = gk.Point((1.006 * np.cos(angle), 1.006 * np.sin(angle), 0.0))
+        assert gk.signed_distance(zone, beyond).distance > 0.0
+    assert swept.boxes()["rod"] == pytest.approx(np.array([[-0.01, -0.01, -0.01], [1, 1, 0.01]]), abs=0.005)
+    # half of the time sweeps half of the disc
+    early = swept.during(0.0, 0.45).compounds()["rod"]
+    assert gk.signed_distance(early, gk.Point((0.1, 0.9, 0))).distance > 0.1
+    assert len(swept.mesh().faces) > 100
+    assert swept.excess <= 0.004
+
+
+def test_refused():
+    checker = Checker(Robot.example())
+    way = Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 1.0])
+    for excess in (0.0, np.nan, "wide"):
+        with pytest.raises(Gjk3dError, match="excess is"):
+            checker.swept(way, excess=excess)
+    with pytest.raises(Gjk3dError, match="names in a list"):
+        checker.swept(way, links="hand")
+    with pytest.raises(Gjk3dError, match="'nobody' is no link"):
+        checker.swept(way, links=["nobody"])
+    with pytest.raises(Gjk3dError, match="allow a greater excess"):
+        checker.swept(way, excess=1e-9)
+    assert {piece.link for piece in checker.swept(way, links=["hand"]).pieces} == {"hand"}

@@ -1,0 +1,321 @@
+"""Motions as they are run: splines and timed waypoints among obstacles that move, against dense samples."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from chains import drawn, random_robot
+from example_robots import robot as example_robot
+from example_robots import some
+from oracle import CLOSE, Oracle
+from scipy.interpolate import (
+    Akima1DInterpolator,
+    BPoly,
+    BSpline,
+    CubicHermiteSpline,
+    CubicSpline,
+    PchipInterpolator,
+    PPoly,
+    make_interp_spline,
+)
+
+import gjk3d as gk
+from gjk3d.errors import Gjk3dError
+from gjk3d.robot import Checker, MotionStatus, Robot, Trajectory
+
+POINTS = 5
+
+
+def at(x, y, z):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def path_of(robot, seed, length=0.5):
+    """Return times and waypoints of a walk that begins at a free configuration."""
+    rng = np.random.default_rng(seed)
+    q = drawn(robot, 3000, seed)
+    q = np.concatenate([q[Checker(robot, margin=0.02).free(q)][:1], q[-POINTS:]])
+    points = q[0] + length * np.cumsum(rng.uniform(-0.2, 0.2, (POINTS, 1)) * (q[1:] - q[0]), axis=0)
+    return np.cumsum(rng.uniform(0.2, 2.0, POINTS)) + rng.uniform(-5, 5), points
+
+
+def hermite(times, points):
+    return CubicHermiteSpline(times, points, np.random.default_rng(1).normal(size=points.shape) * 0.1)
+
+
+def uniform(times, points):
+    """A B-spline that goes nowhere through its points, and does not end at the ends of its knots."""
+    return BSpline(np.arange(POINTS + 4.0), points, 3)
+
+
+SPLINES = {
+    "cubic": CubicSpline,
+    "hermite": hermite,
+    "pchip": PchipInterpolator,
+    "akima": Akima1DInterpolator,
+    "quintic": lambda t, q: BPoly.from_derivatives(t, [[row, 0 * row, 0 * row] for row in q]),
+    "interpolating": lambda t, q: make_interp_spline(t, q, k=4),
+    "linear": lambda t, q: make_interp_spline(t, q, k=1),
+    "uniform": uniform,
+}
+
+
+def boxes_that_move(seed):
+    """Return shapes with poses, and motions: along, round themselves, and round a point far away."""
+    rng = np.random.default_rng(seed)
+    shapes = {"crate": gk.Box((0.3, 0.2, 0.1)), "ball": gk.Sphere(0.15), "beam": gk.Capsule(0.05, 0.6)}
+    moving = {}
+    for k, name in enumerate(shapes):
+        start = at(*rng.uniform(0.6, 1.2, 3) * rng.choice((-1, 1), 3))
+        center = None if k != 1 else rng.normal(size=3)
+        turn = np.zeros(3) if k == 0 else rng.normal(size=3)
+        moving[name] = gk.Motion(start, rng.uniform(-0.6, 0.6, 3), turn, center=center)
+    return {name: (shape, at(9, 9, 9)) for name, shape in shapes.items()}, moving
+
+
+def clearances(robot, around, moving, spline, times, begin, end):
+    """Return the clearance at some times: every obstacle is put where it is then, and nothing else is known."""
+    checker, found = Checker(robot, around), []
+    for t in times:
+        for name, motion in moving.items():
+            checker.move(name, motion.at((t - begin) / (end - begin)))
+        found.append(checker.clearance(np.asarray(spline(t))).distance)
+    return np.array(found)
+
+
+def test_a_spline_is_what_scipy_says():
+    for name, make in SPLINES.items():
+        times, points = path_of(example_robot("panda"), 3)
+        spline = make(times, points)
+        way = Trajectory(spline)
+        t = np.linspace(way.start, way.end, 501)
+        assert way.at(t) == pytest.approx(spline(t), abs=1e-13), name
+        assert way.at(way.start - 1.0) == pytest.approx(spline(way.start)), name
+    way = Trajectory(CubicSpline(times, points.T, axis=1))
+    assert way.at(times) == pytest.approx(points, abs=1e-13)
+    assert Trajectory(points, times).at(times) == pytest.approx(points, abs=1e-15)
+
+
+@pytest.mark.parametrize("kind", SPLINES)
+@pytest.mark.parametrize("seed", [0, 2, 4, 5])
+def test_certified_against_dense_samples_of_every_kind_of_joint(tmp_path, kind, seed):
+    """Continuous, sliding, planar, floating and mimicking joints; obstacles that slide and turn."""
+    robot = random_robot(tmp_path, seed)
+    around, moving = boxes_that_move(seed)
+    checker = Checker(robot, around)
+    for n in range(4):
+        times, points = path_of(robot, 10 * seed + n)
+        spline = SPLINES[kind](times, points)
+        way = Trajectory(spline)
+        dense = np.linspace(way.start, way.end, 400)
+        seen = clearances(robot, around, moving, spline, dense, way.start, way.end)
+        proof = checker.trajectory_free(spline, moving=moving, certify=True)
+        sampled = checker.trajectory_free(way, moving=moving)
+        if proof.free:
+            assert seen.min() > 0.0
+            assert (proof.safe, proof.pair, proof.configuration) == (way.end, None, None)
+        else:
+            assert seen[dense < proof.safe].min(initial=np.inf) > 0.0
+        if proof.status == MotionStatus.HIT:
+            assert 0.0 <= proof.hit - proof.safe <= 1e-6
+            there = clearances(robot, around, moving, way.at, [proof.hit], way.start, way.end)[0]
+            assert there <= 1e-9
+            assert proof.configuration == pytest.approx(way.at(proof.hit), abs=1e-12)
+            assert proof.pair is not None
+        if not sampled.free:
+            assert proof.safe <= sampled.hit
+            there = clearances(robot, around, moving, way.at, [sampled.hit], way.start, way.end)[0]
+            assert there <= 1e-12
+        elif proof.hit == proof.hit:  # a hit that samples missed is short
+            assert seen.min() > -0.05
+        least = checker.trajectory_clearance(spline, moving=moving)
+        assert least.lower <= least.upper
+        assert least.lower <= seen.min()
+        assert seen.min() >= least.upper - 1e-3 or seen.min() >= least.lower
+        there = clearances(robot, around, moving, way.at, [least.time], way.start, way.end)[0]
+        assert there == pytest.approx(least.distance, abs=1e-7)
+        assert least.upper - least.lower <= (1.1e-4 if least.upper > 0.0 else 1e-2)
+
+
+CART = """<robot name="cart"><link name="rail"/><link name="cart"><collision><geometry><sphere radius="0.1"/></geometry>
+</collision></link><joint name="x" type="prismatic"><parent link="rail"/><child link="cart"/><axis xyz="1 0 0"/>
+<limit lower="-9" upper="9"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("start", [0.0, -3.0, 1.7e9])
+def test_a_cart_and_a_ball_by_hand(start):
+    """The cart is at t^2, the ball comes from 5 at speed 1; they meet where 5 - t - t^2 is both radii."""
+    way = PPoly(np.array([[[1.0]], [[0.0]], [[0.0]]]), [start, start + 3.0])
+    ball = gk.Motion.translation(at(5, 0, 0), (-3, 0, 0))
+    checker = Checker(Robot.load(CART), {"ball": gk.Sphere(0.3)})
+    meet = start + (-1 + np.sqrt(1 + 4 * 4.6)) / 2
+    found = checker.trajectory_free(way, moving={"ball": ball}, certify=True)
+    assert found.pair == ("cart", "ball")
+    digit = 1e-15 * abs(start)
+    assert found.safe <= meet + 1e-12 + digit
+    assert meet <= found.hit + 1e-12 + digit
+    assert found.hit - found.safe <= 1.1e-6 + digit
+    assert found.configuration == pytest.approx([(meet - start) ** 2], abs=1e-5)
+    # half as fast, from a second on: 5 - (t - 1) / 2 in the first seconds
+    later = {"ball": (gk.Motion.translation(at(5, 0, 0), (-1.0, 0, 0)), (start + 1.0, start + 3.0))}
+    meet = start + (-0.5 + np.sqrt(0.25 + 4 * 5.1)) / 2
+    found = checker.trajectory_free(way, moving=later, certify=True)
+    assert found.hit == pytest.approx(meet, abs=2e-6)
+    side = gk.Motion.translation(at(5, 1, 0), (-3, 0, 0))
+    nearest = checker.trajectory_clearance(way, moving={"ball": side})
+    assert nearest.distance == pytest.approx(0.6, abs=1e-4)
+    assert nearest.lower <= 0.6 <= nearest.upper + 1e-9
+    assert nearest.time == pytest.approx(start + (-1 + np.sqrt(21)) / 2, abs=1e-2)
+
+
+def test_a_wheel_that_turns_about_a_far_point():
+    """A beam goes round a point 2 away once: it meets the ball, which stands, by its angle alone."""
+    still = Trajectory([[0.0], [0.0]], [0.0, 8.0])
+    round_ = gk.Motion(at(4, 0, 0), (0, 0, 0), (0, 0, 2 * np.pi), center=(2, 0, 0))
+    checker = Checker(Robot.load(CART), {"ball": gk.Sphere(0.05)})
+    found = checker.trajectory_free(still, moving={"ball": round_}, certify=True)
+    angle = np.pi - 2 * np.arcsin(0.15 / 4)  # where it is 0.15 from the cart
+    assert found.hit == pytest.approx(8.0 * angle / (2 * np.pi), abs=1e-5)
+    sampled = checker.trajectory_free(still, moving={"ball": round_}, resolution=0.01)
+    assert sampled.pair == ("cart", "ball")
+    assert found.safe <= sampled.hit <= found.hit + 0.02
+
+
+def solids():
+    box = gk.Box((0.3, 0.3, 0.3))
+    corners = np.array(np.meshgrid(*[[-0.15, 0.15]] * 3)).reshape(3, -1).T
+    return {
+        "mesh": gk.Mesh(*box.surface()), "compound": gk.Compound([(box, None), (gk.Sphere(0.1), at(0.2, 0, 0))]),
+        "cloud": gk.PointCloud(corners, 0.03), "ellipsoid": gk.Ellipsoid((0.2, 0.1, 0.15)),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", solids())
+@pytest.mark.parametrize("name", ["panda", "ur5", "tiago"])
+def test_solids_that_move_past_real_robots(name, kind):
+    robot = example_robot(name)
+    robot = robot if name != "tiago" else example_robot(name, "hull")
+    rng = np.random.default_rng(4)
+    q = np.clip(some(robot, 3, 4) * 0.3, robot.lower, robot.upper)
+    spline = CubicSpline([0.0, 1.0, 2.0], q)
+    start = at(1.5, 0.3, 0.8)
+    moving = {"it": gk.Motion(start, (-3.0, -0.2, 0.0), (0.0, 0.0, 2.0))}
+    around = {"it": (solids()[kind], start)}
+    checker = Checker(robot, around)
+    proof = checker.trajectory_free(spline, moving=moving, certify=True)
+    sampled = checker.trajectory_free(spline, moving=moving, resolution=0.02)
+    assert proof.free <= sampled.free
+    if not proof.free:
+        before = rng.uniform(0.0, proof.safe, 20)
+        seen = clearances(robot, around, moving, spline, before, 0.0, 2.0)
+        assert seen.min() > 0.0 or proof.safe == 0.0
+    if not sampled.free:
+        assert proof.safe <= sampled.hit
+    if proof.hit == proof.hit:
+        assert clearances(robot, around, moving, spline, [proof.hit], 0.0, 2.0)[0] <= 1e-9
+
+
+def test_what_hangs_on_the_robot_meets_what_moves():
+    robot = Robot.example()
+    checker = Checker(robot, {"wall": (gk.Box((0.1, 4, 4)), at(9, 0, 0)), "part": (gk.Sphere(0.1), at(9, 0, 0))})
+    checker.attach("cup", gk.Sphere(0.1), "hand", at(0.6, 0, 0))
+    still = Trajectory([[0.0, 0.0], [0.0, 0.0]], [0.0, 1.0])
+    come = {"part": gk.Motion.translation(at(4, 0, 0), (-3, 0, 0))}
+    found = checker.trajectory_free(still, moving=come, certify=True)
+    assert found.pair == ("cup", "part")
+    assert found.hit == pytest.approx((4 - 1.6 - 0.2) / 3, abs=1e-5)
+    # obstacles go through each other unseen
+    passing = {"part": gk.Motion.translation(at(12, 0, 0), (-6, 0, 0))}
+    assert checker.trajectory_free(still, moving=passing, certify=True)
+    checker.set_margin("cup", "part", 1.0)
+    assert checker.trajectory_free(still, moving=come, certify=True).hit == pytest.approx(1.2 / 3, abs=1e-5)
+    checker.detach("cup")
+    assert checker.trajectory_free(still, moving=come, certify=True).pair == ("hand", "part")
+    held = Checker(robot, {"part": gk.Sphere(0.1)}, touching=[("hand", "part"), ("beam", "part"), ("post", "part")])
+    assert held.trajectory_free(still, moving=come, certify=True)
+
+
+def test_lines_are_what_motion_free_says():
+    robot = example_robot("panda")
+    checker = Checker(robot, {"post": (gk.Box((0.1, 0.1, 1.2)), at(0.45, 0.3, 0.4))})
+    q = some(robot, 400, 3)
+    q = q[checker.free(q)][:21]
+    for q0, q1 in pairwise(q):
+        one = checker.motion_free(q0, q1, certify=True)
+        other = checker.trajectory_free(Trajectory([q0, q1], [0.0, 1.0]), certify=True)
+        assert (one.status, one.pair) == (other.status, other.pair)
+        assert one.safe == pytest.approx(other.safe, abs=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("path", "times", "words"),
+    [
+        ([[0.0, 0.0]], [0.0], "at least 2"),
+        ([[0.0, 0.0], [1.0, 1.0]], [1.0, 1.0], "1 is followed by 1"),
+        ([[0.0, 0.0], [1.0, np.nan]], [0.0, 1.0], "not finite"),
+        ([[0.0, 0.0], [1.0]], [0.0, 1.0], "are numbers"),
+        ("spline", None, "expected a spline"),
+        (PPoly(np.array([[[0.0, 0.0], [3.0, 0.0]]]), [0.0, 1.0, 2.0]), None, "jumps by 3 at 1: .* np.unwrap"),
+        (CubicSpline([0, 1, 2], [0, 1, 2]), None, "no rows"),
+        (make_interp_spline(np.arange(12.0), np.zeros((12, 2)), k=11), None, "degree 11"),
+    ],
+)
+def test_no_trajectory(path, times, words):
+    with pytest.raises(Gjk3dError, match=words):
+        Trajectory(path, times)
+
+
+def test_refused():
+    checker = Checker(Robot.example(), {"ball": gk.Sphere(0.1), "floor": gk.Halfspace((0, 0, 1), -2)})
+    way = Trajectory([[0.0, 0.0], [1.0, 0.0]], [0.0, 1.0])
+    go = gk.Motion.translation(None, (1, 0, 0))
+    for moving, words in [
+        ({"floor": go}, "has no end"),
+        ({"nobody": go}, "is no obstacle"),
+        ({"ball": np.eye(4)}, "expected one gjk3d.Motion"),
+        ({"ball": gk.Motion(np.tile(np.eye(4), (2, 1, 1)))}, "expected one gjk3d.Motion"),
+        ({"ball": (go, (1.0, 1.0))}, "one before the other"),
+        ({"ball": (go, "ab")}, "one before the other"),
+        ({"ball": (go, 3.0)}, "one before the other"),
+        (["ball"], "moving is a list"),
+    ]:
+        with pytest.raises(Gjk3dError, match=words):
+            checker.trajectory_free(way, moving=moving)
+    with pytest.raises(Gjk3dError, match="has 3 numbers"):
+        checker.trajectory_free(Trajectory([[0.0] * 3, [1.0] * 3], [0.0, 1.0]))
+    for tolerance in (0.0, -1.0, np.inf, np.nan, True, "fine"):
+        with pytest.raises(Gjk3dError, match="tolerance is"):
+            checker.trajectory_free(way, tolerance=tolerance, certify=True)
+        with pytest.raises(Gjk3dError, match="tolerance is"):
+            checker.trajectory_clearance(way, tolerance=tolerance)
+    for resolution in (0.0, np.nan, [1.0], "fine"):
+        with pytest.raises(Gjk3dError, match="resolution is"):
+            checker.trajectory_free(way, resolution=resolution)
+        with pytest.raises(Gjk3dError, match="resolution is"):
+            checker.trajectory_free(way, moving={"ball": go}, resolution=resolution)
+    with pytest.raises(Gjk3dError, match="coarser resolution"):
+        checker.trajectory_free(way, resolution=1e-12)
+    with pytest.raises(Gjk3dError, match="workers"):
+        checker.trajectory_free(way, workers=0)
+    with pytest.raises(Gjk3dError, match="expected a finite number"):
+        way.at(np.nan)
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5", "talos"])
+def test_the_least_clearance_as_pinocchio_and_coal_see_it(name):
+    judge = Oracle(name)
+    q = some(judge.robot, 300, 6)
+    q = q[Checker(judge.robot, margin=0.01).free(q)][:1]
+    q = np.concatenate([q, q + 0.05, q - 0.04])
+    spline = CubicSpline([0.0, 1.0, 2.0], q)
+    least = Checker(judge.robot).trajectory_clearance(spline, tolerance=1e-5)
+    seen = [judge.distances(spline(t))[0].min() for t in np.linspace(0.0, 2.0, 60)]
+    assert least.lower <= min(seen) + CLOSE
+    assert least.upper - least.lower <= 1e-4
+    if least.distance > 0.0:
+        distances, _ = judge.distances(spline(least.time))
+        assert distances.min() == pytest.approx(least.distance, abs=CLOSE)

@@ -1,0 +1,87 @@
+"""Questions of a graphics card, on numba's simulator and where there is one; and what they compile to.
+
+Each in a process of its own: numba reads ``NUMBA_ENABLE_CUDASIM`` when it is imported. They need the extra ``gpu`` and
+are run by name, ``pytest -m gpu``; what refuses a device where none is needs nothing and always runs.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.errors import DeviceUnavailableError, ShapeError
+
+ROOT = Path(__file__).parents[1]
+BOX = gk.Box((1, 1, 1))
+
+
+def python(*arguments: str, **environment: str) -> str:
+    """Run a module of the tests, and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def has_card() -> bool:
+    code = "import numba_cuda; from numba import cuda; raise SystemExit(not cuda.is_available())"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("question", ["stacks", "pairs", "robots", "refusals"])
+def test_the_simulated_card_answers_as_the_processor(question):
+    python("tests.gpu_rows", question, "12", NUMBA_ENABLE_CUDASIM="1")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("question", ["stacks", "pairs", "robots", "refusals"])
+def test_a_card_answers_as_the_processor(question):
+    if not has_card():
+        pytest.skip("no graphics card")
+    python("tests.gpu_rows", question, {"stacks": "20000", "pairs": "100000", "robots": "1000000"}.get(question, "2"))
+
+
+@pytest.mark.gpu
+def test_every_entry_compiles_for_a_card_and_contracts_nothing(tmp_path):
+    if find_spec("numba_cuda") is None:
+        pytest.skip("no numba-cuda")
+    told = python("tests.gpu_ptx", str(tmp_path))
+    assert [line.partition(":")[0] for line in told.splitlines()] == ["collide_many", "hit_of_one", "solve_many"]
+
+
+def test_a_device_that_is_not_there_is_refused_with_the_cure(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gjk3d._kernels.gpu", None)  # as where numba is not installed
+    with pytest.raises(DeviceUnavailableError, match=r"pip install 'gjk3d\[gpu\]' .*; device='cpu' answers the same"):
+        gk.collide(BOX, BOX, device="cuda")
+    checker = gk.robot.Checker(gk.robot.Robot.example())
+    with pytest.raises(DeviceUnavailableError, match="numba-cuda is not installed"):
+        checker.free([[0.0, 0.0]], device="cuda")
+    with pytest.raises(DeviceUnavailableError, match="numba-cuda is not installed"):
+        gk.Pairs([BOX, BOX]).distance([(0, 1)], np.tile(np.eye(4), (2, 1, 1)), device="cuda")
+
+
+def test_another_device_is_refused():
+    with pytest.raises(ShapeError, match="device is 'gpu', expected 'cpu' or 'cuda'"):
+        gk.distance(BOX, BOX, device="gpu")
+    with pytest.raises(ShapeError, match="device is 1, expected"):
+        gk.robot.Checker(gk.robot.Robot.example()).free([0.0, 0.0], device=1)
+
+
+def test_the_processor_is_asked_by_name_too():
+    assert gk.collide(BOX, BOX, device="cpu") is True
+    assert gk.signed_distance(BOX, BOX, device="cpu").distance == -1.0

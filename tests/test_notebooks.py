@@ -1,0 +1,241 @@
+"""Notebooks run as a user would run them, what they show has words, and the frames in them turn in a browser."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import Browser, program
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import read
+from nbformat.v4 import new_code_cell, new_notebook
+from PIL import Image
+
+import gjk3d as gk
+from gjk3d.errors import RenderingUnavailableError
+from gjk3d.viz import notebook
+from gjk3d.viz.drawing import Drawing
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
+LIMIT = 1_000_000
+
+KINDS = {
+    "a shape": "gk.Box((1, 2, 3))",
+    "a mesh": "gk.load(DATA / 'gearbox.glb').parts[0].mesh",
+    "an answer": "gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0, 0)))",
+    "a contact": "gk.contact(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, gk.Motion(None, (0, 0, 1)).at(1))",
+    "an impact": "gk.time_of_impact(gk.Sphere(1), gk.Sphere(1), gk.Motion(None, (3, 0, 0)), shifted)",
+    "a bounding volume": "gk.aabb(gk.Cone(1, 2))",
+    "a scene": "scene",
+    "the closest in a scene": "scene.clearance()",
+    "an assembly": "assembly",
+    "a report": "gk.clash.check(assembly)",
+    "a robot": "arm",
+    "a checker": "gk.robot.Checker(arm)",
+    "an explanation": "gk.viz.explain(gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0, 0)), trace=True))",
+    "show": "gk.viz.show(gk.Sphere(1), title='A ball'); gk.viz.show(gk.Sphere(2))",
+    "show of a list": "gk.viz.show([gk.Sphere(1), (gk.Box((1, 1, 1)), shifted)], names=['ball', 'crate'])",
+    "show of steps": "gk.viz.explain(gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0, 0)), trace=True)).show()",
+    "a path": "gk.viz.motion(gk.robot.Checker(arm), [[0] * 6, [0.5] * 6], frames=4)",
+    "no picture": "gk.Motion(None, (1, 0, 0))",
+    "too many": "gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0, 0)), np.stack([np.eye(4)] * 3), None)",
+    "a window": "_ = gk.viz.drag(gk.Box((1, 1, 1)), gk.Sphere(0.5), None, shifted)",
+}
+START = f"""
+import os
+from pathlib import Path
+import numpy as np
+import gjk3d as gk
+DATA = Path({str(ROOT / "data")!r})
+shifted = gk.Motion(None, (2.5, 0, 0)).at(1)
+scene = gk.Scene()
+scene.add("ball", gk.Sphere(1))
+scene.add("crate", gk.Box((1, 1, 1)), shifted)
+arm = gk.robot.Robot.from_urdf(DATA / "arm" / "arm.urdf", DATA / "arm" / "arm.srdf")
+ball, crate = gk.Sphere(1).surface(24), gk.Box((1, 1, 1)).surface()
+assembly = gk.clash.Assembly.of({{"ball": gk.Mesh(*ball[:2]), "crate": gk.Mesh(*crate[:2])}}, "mm")
+"""
+
+
+def run(cells: list[str], folder: Path) -> list[list]:
+    """Run cells in a kernel of their own; return the outputs of each."""
+    notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}})
+    client.execute()
+    return [cell.outputs for cell in notebook.cells]
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """Return what each kind shows, by its name, and what the kernel left in its folder."""
+    folder = tmp_path_factory.mktemp("notebook")
+    outputs = run([START, *KINDS.values()], folder)
+    assert outputs[0] == []
+    return dict(zip(KINDS, outputs[1:], strict=True)), list(folder.iterdir())
+
+
+def check(output) -> None:
+    """Check one output that has a picture."""
+    data = output.data
+    assert sum(len(part) for part in data.values()) < LIMIT
+    with Image.open(io.BytesIO(base64.b64decode(data["image/png"]))) as image:
+        assert image.width >= 480
+        assert np.asarray(image.convert("RGB"), dtype=float).std() > 5
+    words = output.metadata["image/png"]["alt"]
+    assert len(words) > 2
+    assert words == words.strip()
+    assert 'sandbox="allow-scripts"' in data["text/html"] or "too large" in data["text/html"]
+    assert ' alt="' in data["text/html"]
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in ("no picture", "too many", "a window", "show")])
+def test_each_kind_shows_itself(shown, name):
+    (output,) = shown[0][name]
+    assert set(output.data) == {"text/plain", "image/png", "text/html"}
+    check(output)
+    assert "<iframe" in output.data["text/html"] or name == "a path"  # its ghosts may be too many triangles
+
+
+def test_text_is_the_repr(shown):
+    outputs = shown[0]
+    assert outputs["a shape"][0].data["text/plain"] == repr(gk.Box((1, 2, 3)))
+    assert outputs["an answer"][0].data["text/plain"] == repr(gk.distance(gk.Box((1, 1, 1)), gk.Point((2, 0, 0))))
+    assert outputs["show of a list"][0].data["text/plain"] == "Legend: ball; crate"
+
+
+def test_what_has_no_picture_shows_text(shown):
+    for name in ("no picture", "too many"):
+        (output,) = shown[0][name]
+        assert set(output.data) == {"text/plain"}
+
+
+def test_show_displays_each_time_and_nothing_writes_a_file(shown):
+    outputs, files = shown
+    first, second = outputs["show"]
+    assert first.metadata["image/png"]["alt"].startswith("A ball. Sphere")
+    assert second.data["text/plain"] == repr(gk.Sphere(2))
+    for each in (first, second):
+        check(each)
+    (window,) = outputs["a window"]
+    assert set(window.data) == {"text/plain", "image/png"}
+    assert files == []
+
+
+def test_words_of_an_answer_are_its_alternative(shown):
+    (output,) = shown[0]["an answer"]
+    assert output.metadata["image/png"]["alt"] == (
+        "Apart by 1.5. proven: distance 1.5. Legend: A box; B point; normal, A to B"
+    )
+
+
+def test_a_terminal_gets_text(monkeypatch):
+    class Shell:
+        class display_formatter:
+            active_types = ("text/plain",)
+
+    monkeypatch.setattr(notebook, "_shell", Shell)
+    assert not notebook.is_open()
+    assert gk.Box((1, 1, 1))._repr_mimebundle_() == ({}, {})
+
+
+def test_without_pyvista_there_is_text(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyvista", None)
+    data, _ = gk.Box((1, 1, 1))._repr_mimebundle_()
+    assert data == {"text/plain": repr(gk.Box((1, 1, 1)))}
+
+
+def test_without_opengl_there_is_the_page(monkeypatch):
+    def refuse():
+        raise RenderingUnavailableError("none")
+
+    monkeypatch.setattr("gjk3d.viz.picture.check_rendering", refuse)
+    data, _ = gk.Box((1, 1, 1))._repr_mimebundle_()
+    assert set(data) == {"text/plain", "text/html"}
+    assert "<iframe" in data["text/html"]
+
+
+def test_a_page_that_is_too_large_is_left_out():
+    rng = np.random.default_rng(1)
+    drawing = Drawing(words=["Noise"])
+    drawing.body(rng.normal(size=(60_000, 3)), rng.integers(0, 60_000, (60_000, 3)), "#E69F00", look="model")
+    from gjk3d.viz.page import write_drawing
+    from gjk3d.viz.picture import figure_of
+
+    data, _ = figure_of(drawing, "noise", lambda path: write_drawing(drawing, path))
+    assert "<iframe" not in data["text/html"]
+    assert "gjk3d.viz.show" in data["text/html"]
+    assert sum(map(len, data.values())) < LIMIT
+
+
+def test_words_do_no_harm():
+    evil = '</iframe></title>"><script>alert(1)</script>{packed}'
+    text = notebook._html(evil, Image.new("RGB", (8, 6)), ("", [0]))
+    assert "<script" not in text
+    assert "</iframe>" not in text[: -len("</iframe></div>")]
+    frame = re.search(r'srcdoc="([^"]*)"', text)
+    assert "<script>alert" not in html.unescape(frame[1])
+
+
+def test_a_mistake_is_told():
+    with pytest.raises(CellExecutionError, match="has no option 'nope'"):
+        run(["import gjk3d as gk\ngk.viz.show(gk.Box((1, 1, 1)), nope=1)"], ROOT)
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_example_notebooks_run(file):
+    document = read(file, 4)
+    for cell in document.cells:
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
+    before = sorted(file.parent.iterdir())
+    NotebookClient(document, timeout=300, resources={"metadata": {"path": str(file.parent)}}).execute()
+    assert sorted(file.parent.iterdir()) == before
+    pictures = turning = 0
+    for cell in document.cells:
+        for output in cell.get("outputs", []):
+            assert output.get("name") != "stderr", output.text
+            if "image/png" in output.get("data", {}):
+                check(output)
+                pictures += 1
+                turning += "<iframe" in output.data["text/html"]
+    assert pictures >= turning >= 2
+
+
+def test_there_is_a_notebook_at_each_door():
+    assert [file.stem for file in NOTEBOOKS] == ["meshes", "robot"]
+
+
+@pytest.mark.parametrize("name", ["an answer", "a scene", "a report", "an explanation"])
+def test_a_frame_turns_in_a_browser(shown, name, tmp_path):
+    if program() is None:
+        pytest.fail("this test looks at outputs in Chromium, which is not on PATH: apt-get install chromium")
+    (output,) = shown[0][name]
+    words = output.metadata["image/png"]["alt"]
+    page = tmp_path / "output.html"
+    ready = "<script>addEventListener('load',()=>{document.documentElement.dataset.state='drawn'})</script>"
+    page.write_text(f'<!DOCTYPE html><meta charset="utf-8"><body>{output.data["text/html"]}{ready}', encoding="utf-8")
+    browser = Browser(tmp_path / "profile", (840, 860))
+    try:
+        browser.open_plainly(page)
+        assert browser.evaluate("document.querySelector('img').alt") == words
+        assert browser.evaluate("document.querySelector('img').naturalWidth") >= 480
+        still = browser.picture("img")
+        limit = time.monotonic() + 60
+        while np.abs(browser.picture("img") - still).mean() < 0.5:  # the page is drawn over the still
+            assert time.monotonic() < limit, "the page never came"
+            browser.click("iframe")  # a frame that has not been painted takes none
+            time.sleep(1.0)
+        assert browser.picture("img").std() > 5
+        assert browser.complaints == []
+        assert [url for url in browser.requests if not url.startswith(("file:", "data:", "about:"))] == []
+    finally:
+        browser.close()

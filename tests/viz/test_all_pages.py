@@ -1,0 +1,319 @@
+"""What all pages have in common, in Chromium: axe-core, keys, the printer, dark paper; B stays on its canvas."""
+
+import base64
+import importlib.util
+import io
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from answers import deep, pose
+from browser import Browser, program
+from PIL import Image
+
+import gjk3d as gk
+from gjk3d import viz
+
+KINDS = ("explain", "answer", "drawing", "motion", "clash")
+
+
+def motion(path):
+    urdf = (
+        '<robot name="crane"><link name="post"/><link name="beam"><collision><origin xyz="0.5 0 0"/><geometry>'
+        '<box size="1 0.1 0.1"/></geometry></collision></link><joint name="turn" type="revolute"><parent link="post"/>'
+        '<child link="beam"/><axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint></robot>'
+    )
+    checker = gk.robot.Checker(gk.robot.Robot.from_urdf(urdf))
+    checker.add("ball", gk.Sphere(0.2), pose(0, 0.8, 0))
+    return viz.motion(checker, [[-0.5], [1.5]], path, frames=4)
+
+
+def report():
+    box = gk.Mesh(*gk.Box((1, 1, 1)).surface())
+    return gk.clash.check(gk.clash.Assembly.of({"a": box, "b": box.placed(pose(0.6, 0.1, 0.1))}))
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    found = gk.signed_distance(gk.Box((1, 1, 1)), gk.Cylinder(0.4, 1), None, pose(1.4, 0.3, 0.2, (0.4, 0.3, 0)))
+    viz.explain(found).save(folder / "explain.html")
+    viz.write_html(folder / "answer.html", deep(), notes=("a note",))
+    viz.show([gk.Sphere(0.6), (gk.Box((1, 1, 1)), pose(2, 0, 0))], path=folder / "drawing.html", names=("ball", "box"))
+    motion(folder / "motion.html")
+    report().to_html(folder / "clash.html")
+    return {kind: folder / f"{kind}.html" for kind in KINDS}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if program() is None:
+        pytest.fail("these tests look at pages in Chromium, which is not on PATH: apt-get install chromium")
+    opened = Browser(tmp_path_factory.mktemp("profile"), (1100, 900))
+    yield opened
+    opened.close()
+
+
+def opened(browser, page, hash=""):
+    browser.complaints.clear()
+    browser._ask("Page.navigate", url="about:blank")  # a page that differs by what is behind # alone is not loaded anew
+    browser.wait("location.href === 'about:blank' && document.readyState === 'complete'")
+    browser._ask("Page.navigate", url=page.as_uri() + hash)
+    browser.wait("document.readyState === 'complete' && document.documentElement.dataset.state === 'drawn'")
+    return browser
+
+
+@pytest.fixture(scope="module")
+def axe():
+    found = importlib.util.find_spec("axe_core_python")
+    if found is None:
+        pytest.fail("these tests run axe-core over pages: pip install axe-core-python")
+    return Path(found.origin).with_name("axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("kind", "paper"), list(itertools.product(KINDS, ("light", "dark"))))
+def test_axe_finds_nothing(browser, pages, axe, kind, paper):
+    browser.media(prefers_color_scheme=paper, prefers_reduced_motion="reduce")
+    opened(browser, pages[kind])
+    if kind == "clash":
+        browser.key("ArrowDown")
+    browser.evaluate(axe)
+    told = browser.evaluate(
+        "axe.run().then((r) => [r.violations.map((v) => v.id + ': ' + v.nodes[0].html), r.passes.map((v) => v.id)])"
+    )
+    assert told[0] == []
+    assert {"html-has-lang", "button-name"} <= set(told[1])
+    if kind not in ("drawing", "motion"):  # whose words lie on the picture, see below
+        assert "color-contrast" in told[1]
+    assert browser.complaints == []
+    night = browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(27, 29, 32)"
+    assert night == (paper == "dark")
+    browser.media(prefers_color_scheme="light", prefers_reduced_motion="no-preference")
+
+
+@pytest.mark.parametrize("paper", ["light", "dark"])
+def test_words_on_a_picture_have_contrast(browser, pages, paper):
+    browser.media(prefers_color_scheme=paper)
+    opened(browser, pages["motion"])
+    named = ("--ink", "--soft", "--hit", "--sky", "--paper")
+    colors = [
+        browser.evaluate(f"getComputedStyle(document.documentElement).getPropertyValue('{name}').trim()")
+        for name in named
+    ]
+    parts = np.array([[int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)] for color in colors])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    light = linear @ (0.2126, 0.7152, 0.0722)
+    for ink in light[:3]:
+        for ground in light[3:]:
+            assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) >= 4.5
+    browser.media(prefers_color_scheme="light")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_asked_of_any_host_and_three_is_there_once(browser, pages, kind):
+    browser.requests.clear()
+    opened(browser, pages[kind])
+    assert [url for url in browser.requests if url.startswith(("http", "ws"))] == []
+    assert pages[kind].read_text(encoding="utf-8").count("Three.js Authors") == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_printer_gets_the_canvas_too(browser, pages, kind):
+    opened(browser, pages[kind])
+    browser._ask("Emulation.setEmulatedMedia", media="print")
+    shown = browser.evaluate(
+        "[...document.querySelectorAll('canvas')].map((c) => { const b = c.getBoundingClientRect();"
+        " const data = document.createElement('canvas').getContext('2d'); data.canvas.width = data.canvas.height = 40;"
+        " data.drawImage(c, 0, 0, 40, 40); const p = data.getImageData(0, 0, 40, 40).data;"
+        " return [b.width, b.height, p.filter((x, i) => i % 4 === 3 && x > 0).length,"
+        " getComputedStyle(c).printColorAdjust]; })"
+    )
+    assert len(shown) == (2 if kind == "explain" else 1)
+    for width, height, drawn, exact in shown:
+        assert min(width, height) > 100
+        assert drawn > 40
+        assert exact == "exact"
+    pdf = browser._ask("Page.printToPDF", printBackground=True)["data"]
+    assert len(base64.b64decode(pdf)) > 20_000
+    browser._ask("Emulation.setEmulatedMedia", media="")
+
+
+def press(browser, key):
+    code = {" ": ("Space", 32), "Enter": ("Enter", 13), "ArrowRight": ("ArrowRight", 39)}[key]
+    text = {} if key == "ArrowRight" else {"text": "\r" if key == "Enter" else " "}
+    for kind in ("keyDown", "keyUp"):
+        given = {"type": kind, "key": key, "code": code[0], "windowsVirtualKeyCode": code[1]}
+        browser._ask("Input.dispatchKeyEvent", **given, **(text if kind == "keyDown" else {}))
+
+
+@pytest.mark.parametrize("key", [" ", "Enter"])
+def test_a_button_in_focus_is_pressed_by_space_and_enter(browser, pages, key):
+    opened(browser, pages["explain"])
+    browser.evaluate("document.querySelector('#next').focus()")
+    press(browser, key)
+    assert browser.state("step") == "1"
+    assert browser.evaluate("document.querySelector('#play').textContent") == "play"  # nothing else began
+    browser.evaluate("document.querySelector('summary').focus()")
+    press(browser, key)
+    assert browser.evaluate("document.querySelector('details').open")
+    browser.evaluate("document.querySelector('#ask').focus()")
+    press(browser, " ")
+    assert browser.evaluate("document.querySelector('#ask').checked")
+    browser.evaluate("document.activeElement.blur()")
+    press(browser, " ")
+    assert browser.evaluate("document.querySelector('#play').textContent") == "pause"
+
+
+def test_arrow_keys_are_left_to_the_slider_in_focus(browser, pages):
+    opened(browser, pages["explain"])
+    browser.evaluate("document.querySelector('#slide').focus()")
+    press(browser, "ArrowRight")
+    assert browser.state("step") == "1"  # once, not twice
+
+
+@pytest.mark.parametrize("kind", ["answer", "clash"])
+def test_b_does_not_slide_off_the_canvas(browser, pages, kind, tmp_path):
+    page = pages[kind]
+    if kind == "answer":  # a far way out
+        found = gk.signed_distance(gk.Box((9, 9, 9)), gk.Box((1, 1, 1)), None, pose(0.1, 0.2, 0.3))
+        page = viz.write_html(tmp_path / "far.html", found)
+    opened(browser, page)
+    if kind == "clash":
+        browser.key("ArrowDown")
+        browser.settle()
+    browser.evaluate(
+        "(() => { const s = document.querySelector('#slide'); s.value = 1; s.dispatchEvent(new Event('input')); })()"
+    )
+    browser.settle()
+    view = browser.picture("#view")
+    hue = np.asarray(Image.fromarray(view.astype(np.uint8)).convert("HSV")).astype(int)
+    green = (np.abs(hue[..., 0] - 116) < 14) & (hue[..., 1] > 60)
+    assert green.sum() > 300
+    rim = np.concatenate([green[:, :3].ravel(), green[:, -3:].ravel(), green[:3].ravel(), green[-3:].ravel()])
+    assert not rim.any()
+
+
+# --- GJK again, in the page ------------------------------------------------------------------------------------------
+
+
+def drag(browser, start, stop):
+    for kind, at in (("mouseMoved", start), ("mousePressed", start), ("mouseMoved", stop), ("mouseReleased", stop)):
+        given = {"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1}
+        browser._ask("Input.dispatchMouseEvent", **given, buttons=int(kind != "mouseReleased"))
+    browser.settle()
+
+
+def middle_of_b(browser):
+    view = browser.picture("#left")
+    green = (view[..., 1] > view[..., 0] + 25) & (view[..., 1] > view[..., 2])
+    rows, columns = np.nonzero(green)
+    left, top = browser.evaluate(
+        "(() => { const b = document.querySelector('#left').getBoundingClientRect(); return [b.x, b.y]; })()"
+    )
+    return left + float(np.median(columns)), top + float(np.median(rows))
+
+
+def link(browser):
+    text = browser.evaluate("location.hash.slice(1)")
+    given = dict(pair.split("=") for pair in text.split("&"))
+    return given, [float(x) for x in given["at"].replace("%2C", ",").split(",")]
+
+
+def test_b_is_dragged_and_the_answer_is_that_of_the_kernels(browser, pages):
+    opened(browser, pages["explain"])
+    browser.key("End")
+    browser.settle()
+    assert browser.state("live") == "given"
+    x, y = middle_of_b(browser)
+    drag(browser, (x, y), (x + 60, y - 20))
+    assert browser.state("live") == "own"
+    _, shift = link(browser)
+    assert np.linalg.norm(shift) > 0.1
+    there = pose(1.4, 0.3, 0.2, (0.4, 0.3, 0))
+    there[:3, 3] += shift
+    found = gk.signed_distance(gk.Box((1, 1, 1)), gk.Cylinder(0.4, 1), None, there)
+    told = browser.evaluate("document.querySelector('#verdict').textContent")
+    assert float(told.split()[-1]) == pytest.approx(found.distance, rel=1e-5)
+    drag(browser, middle_of_b(browser), (30, 1))  # far beyond the canvas
+    near = middle_of_b(browser)
+    assert near[0] > 20  # some of it is still to be seen
+    assert browser.complaints == []
+
+
+def test_the_link_brings_back_what_was_seen(browser, pages, tmp_path):
+    opened(browser, pages["explain"], "#a=octahedron&b=cone&at=1.5,0.25,0&step=3&ask=1")
+    browser.settle()
+    seen = [browser.picture(view) for view in ("#left", "#right")]
+    title = browser.evaluate("document.querySelector('#title').textContent")
+    given, shift = link(browser)
+    assert (given["a"], given["b"], given["step"], shift) == ("octahedron", "cone", "3", [1.5, 0.25, 0.0])
+    kept = browser.evaluate("location.hash")
+    opened(browser, pages["explain"], kept)
+    browser.settle()
+    assert browser.evaluate("document.querySelector('#title').textContent") == title == "GJK, step 2"
+    again = [browser.picture(view) for view in ("#left", "#right")]
+    assert all(np.abs(a - b).mean() < 0.5 for a, b in zip(seen, again, strict=True))
+    assert browser.evaluate("document.querySelectorAll('#quiz button').length") > 1
+
+
+@pytest.mark.parametrize("evil", ["#a=<script>&b=__proto__&at=1,2", "#at=1e400,0,0&step=-7", "#b=constructor&step=x"])
+def test_a_link_that_makes_no_sense_shows_the_pair_given(browser, pages, evil):
+    opened(browser, pages["explain"], evil)
+    assert browser.state("live") == "given"
+    assert browser.state("step") == "0"
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("2D text: they overlap", "overlapping"), ("2D text: apart by 11/√41", "apart by 1.71791"),
+     ("2D text: just touching", "touching")],
+)  # fmt: skip
+def test_the_texts_examples_are_there(browser, pages, name, told):
+    opened(browser, pages["explain"])
+    browser.evaluate(
+        "(() => { const s = document.querySelector('#preset');"
+        f" s.value = '{name}'; s.dispatchEvent(new Event('input')); }})()"
+    )
+    browser.settle()
+    assert browser.evaluate("document.querySelector('#verdict').textContent") == told
+    for _ in range(8):
+        browser.key("ArrowRight")
+    browser.settle()
+    assert browser.complaints == []
+
+
+def test_what_would_you_take_next(browser, pages):
+    opened(browser, pages["explain"], "#a=box&b=tetrahedron&at=2.5,0.3,0.2&step=2&ask=1")
+    sentence = browser.evaluate("document.querySelector('#sentence').textContent")
+    assert sentence.endswith("What would you take next: which corners are kept?")
+    browser.click("#quiz button:first-child")
+    assert browser.evaluate("document.querySelector('#quiz').textContent").startswith(("Yes: ", "Not "))
+    assert "What would" not in browser.evaluate("document.querySelector('#sentence').textContent")
+
+
+def test_no_arrow_points_at_the_viewer_and_faces_glide(browser, pages, tmp_path):
+    found = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose(2, 0.1, 0.1))
+    page = viz.explain(found, view=(1, 0.02, 0.02)).save(tmp_path / "along.html")
+    opened(browser, page)
+    browser.evaluate(
+        "window.seen = []; (function look() { seen.push(document.documentElement.dataset.flight);"
+        " if (seen.length < 60) requestAnimationFrame(look); })()"
+    )
+    before = browser.picture("#right")
+    browser.key("ArrowRight")
+    browser.wait("window.seen.length >= 20")
+    browser.settle()
+    assert "moving" in browser.evaluate("window.seen")
+    assert np.abs(browser.picture("#right") - before).mean() > 1
+    blue = browser.picture("#left").astype(int)
+    arrow = (blue[..., 2] > blue[..., 0] + 80) & (blue[..., 2] > 120)
+    assert np.ptp(np.nonzero(arrow)[1]) > 30  # it is seen from the side
+
+
+def test_pictures_of_pages_are_not_empty(browser, pages):
+    for kind in KINDS:
+        opened(browser, pages[kind])
+        image = np.asarray(Image.open(io.BytesIO(base64.b64decode(browser._ask("Page.captureScreenshot")["data"]))))
+        assert image.std() > 10

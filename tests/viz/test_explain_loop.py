@@ -1,0 +1,112 @@
+"""The page's own GJK, run in Chromium against the kernels: bits of a distance, and whether two meet."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from answers import pose
+from browser import Browser, program
+
+import gjk3d as gk
+from gjk3d.viz.explanation.steps import Difference
+from gjk3d.webpage import template
+
+RUN = """pairs.map(([a, b]) => {
+  const far = gjk3dLoop.gjk(a, b), meets = gjk3dLoop.gjk(a, b, [0, 0, 0], { boolean: true });
+  return [far.distance, far.lower, far.upper, far.size, far.overlap, meets.overlap, far.steps.length];
+})"""
+TELL = "pairs.map(([a, b]) => gjk3dTell.tell(a, b, [0, 0, 0]).map((s) => [s.title, s.sentence]))"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if program() is None:
+        pytest.fail("these tests run the page's loop in Chromium, which is not on PATH: apt-get install chromium")
+    opened = Browser(tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()
+
+
+def run(browser, asked, what):
+    """Return what an expression of the page's scripts makes of the pairs that answers are about."""
+    scripts = "".join(template("gjk3d.viz", name) for name in ("gjk.js", "tell.js"))
+    given = json.dumps([Difference(pair).given() for pair in asked])
+    return json.loads(
+        browser.evaluate(f"(() => {{ {scripts} const pairs = {given}; return JSON.stringify({what}); }})()")
+    )
+
+
+def some(rng, k, scale):
+    """Return a shape given by its vertices or a simple support, some of them needles, plates and tiny."""
+    flat = rng.choice([1.0, 1.0, 1e-3, 1e-7], size=3)
+    points = rng.normal(size=(rng.integers(4, 30), 3)) * flat * scale
+    kinds = (
+        lambda: gk.ConvexHull(points),
+        lambda: gk.Box(np.abs(points[0]) + 1e-3 * scale),
+        lambda: gk.Sphere(scale),
+        lambda: gk.Capsule(0.3 * scale, scale),
+        lambda: gk.Point((0, 0, 0)),
+        lambda: gk.Cylinder(0.5 * scale, scale * flat[0]),
+        lambda: gk.Cone(0.5 * scale, scale),
+        lambda: gk.Ellipsoid(scale * np.array((1, 0.7, 0.4))),
+    )
+    return kinds[k]()
+
+
+def pairs(count, kinds, seed):
+    rng, out = np.random.default_rng(seed), []
+    for _ in range(count):
+        scale = 10.0 ** rng.uniform(-6, 6)
+        a, b = (some(rng, int(rng.choice(kinds)), scale * rng.choice([1.0, 1.0, 1e-4])) for _ in range(2))
+        at, away = scale * rng.normal(size=(2, 3))
+        there = at + away * rng.choice([0.0, 1e-9, 0.3, 1.0, 1.0, 2.0, 100.0])
+        out.append(gk.distance(a, b, pose(*at, rng.normal(size=3)), pose(*there, rng.normal(size=3))))
+    return out
+
+
+@pytest.mark.parametrize(("kinds", "seed"), [(range(5), 1), (range(8), 2)])
+def test_a_thousand_pairs_have_the_distance_of_the_kernels(browser, kinds, seed):
+    asked = pairs(1000, kinds, seed)
+    distance, lower, upper, size, overlap, meets, _ = np.array(run(browser, asked, RUN), dtype=np.float64).T
+    kernel = np.array([r.distance for r in asked])
+    apart = np.array([r.lower > 0.0 for r in asked])
+    assert (np.abs(distance - kernel) <= 1e-12 * size).all()
+    assert (lower <= [r.upper for r in asked]).all()  # both hold the distance, so they have a point in common
+    assert (np.maximum(upper, 0.0) >= [r.lower for r in asked]).all()
+    np.testing.assert_array_equal(overlap[apart], 0)
+    np.testing.assert_array_equal(meets[apart], 0)
+    np.testing.assert_array_equal(overlap[kernel == 0], 1)
+    assert 0.3 < apart.mean() < 0.8
+
+
+def test_what_overlaps_is_told_to_overlap_and_what_touches_to_touch(browser):
+    asked = [gk.signed_distance(r.shape_a, r.shape_b, r.pose_a, r.pose_b) for r in pairs(200, range(8), 4)]
+    asked = [r for r in asked if abs(r.distance) > 1e-9 * Difference(r).size]
+    box = gk.Box((1, 1, 1))
+    asked += [
+        gk.signed_distance(box, box, None, pose(*at)) for at in ((1, 0, 0), (1, 0.3, 0.2), (1, 1, 0.1), (1, 1, 1))
+    ]
+    wanted = ["apart" if r.lower > 0 else "overlapping" if r.upper < 0 else "touching" for r in asked]
+    told = [page[-1][0].removeprefix("Answer: ") for page in run(browser, asked, TELL)]
+    unsure = [want for want, answer in zip(wanted, told, strict=True) if answer == "touching or overlapping"]
+    assert "apart" not in unsure  # GJK alone cannot tell the other two apart, where the origin is on its simplex
+    assert len(unsure) < 20
+    for want, answer in zip(wanted, told, strict=True):
+        assert answer.split(" by")[0] in (want, "touching or overlapping")
+    assert wanted.count("overlapping") > 40
+
+
+def test_the_page_tells_its_steps_in_the_words_of_the_kernels_trace(browser):
+    asked = [r for r in pairs(160, range(5), 3) if r.lower > 1e-6][:60]
+    told = run(browser, asked, TELL)
+    alike = 0
+
+    def words(title, sentence, *_):
+        return title, re.sub(r"way is w\d+ again", "way is one again", sentence)  # which of two as far is rounding
+
+    for pair, page in zip(asked, told, strict=True):
+        steps = gk.viz.explain(gk.signed_distance(pair.shape_a, pair.shape_b, pair.pose_a, pair.pose_b)).steps
+        assert page[-1][0] == steps[-1].title
+        alike += [words(step.title, step.sentence) for step in steps] == [words(*step) for step in page]
+    assert alike > 0.9 * len(asked) > 50  # ties of whole steps are broken by rounding, which is another in other axes

@@ -1,0 +1,174 @@
+"""Any motion and any impact as an animation; pictures whose words stay words; a word about what takes long."""
+
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import pyvista
+from answers import pose
+from PIL import Image, features
+from test_show import share
+
+import gjk3d as gk
+from gjk3d import viz
+from gjk3d.viz import motions, progress
+from gjk3d.viz.drawing import darker
+from gjk3d.viz.kinds.robots import HIT
+from gjk3d.viz.plays import play_of_impact, play_of_motion
+
+VERMILION = np.array([213, 94, 0])
+GREEN = np.array([0, 158, 115])
+
+
+def impact(clear=False):
+    end = (-2, 0, 0) if clear else (-6, 0, 0)
+    return gk.time_of_impact(
+        gk.Box((1, 1, 1)), gk.Sphere(0.5), gk.Motion(None, (0, 0, 0)), gk.Motion(pose(4, 0, 0), end)
+    )
+
+
+def frames_of(file):
+    with Image.open(file) as film:
+        out = []
+        for k in range(film.n_frames):
+            film.seek(k)
+            out.append(np.asarray(film.convert("RGB")).astype(float))
+        return out
+
+
+def test_an_impact_is_played_up_to_the_first_contact():
+    x = impact()
+    play = play_of_impact(x, None, 5)
+    times = np.linspace(0.0, x.free_until, 5)
+    a, b = play.movers
+    np.testing.assert_allclose(b.poses, x.motion_b.at(times))
+    np.testing.assert_allclose(a.poses, np.broadcast_to(np.eye(4), (5, 4, 4)))
+    np.testing.assert_allclose(play.trace, x.motion_b.at(times)[:, :3, 3], atol=1e-12)
+    assert [sorted(moment.hit) for moment in play.moments] == [[]] * 4 + [["A", "B"]]
+    assert play.moments[0].lines == ["at 0 of the motion"]
+    assert play.moments[-1].lines[0] == "First contact at 0.5 of the motion"
+    free = play_of_impact(impact(clear=True), "clear", 3)
+    assert [moment.hit for moment in free.moments] == [frozenset()] * 3
+    assert free.title == "clear"
+    assert free.moments[-1].lines[0] == "Free during the whole motion"
+
+
+@pytest.mark.parametrize("ending", ["gif", "webp"])
+def test_a_film_of_an_impact_turns_vermilion_at_its_end(tmp_path, ending):
+    if ending == "webp" and not features.check("webp"):
+        pytest.skip("Pillow without WebP")
+    frames = frames_of(viz.motion(impact(), target=tmp_path / f"impact.{ending}", frames=4))
+    assert len(frames) == 4
+    green = [share(image, GREEN) for image in frames]
+    assert min(green[:-1]) > 0.005 > 0.001 > green[-1]
+    assert share(frames[-1], VERMILION) > 1.3 * share(frames[0], VERMILION)  # the box was orange, which is alike
+    places = [np.argwhere(np.abs(image - GREEN).max(axis=2) < 60)[:, 1].mean() for image in frames[:-1]]
+    assert places == sorted(places, reverse=True)  # the ball comes from the right
+
+
+def test_a_motion_of_anything_is_played(tmp_path):
+    way = gk.Motion(None, (3, 0, 1), (0, 0, 4))
+    cloud = gk.PointCloud(np.random.default_rng(0).normal(size=(2000, 3)) * 0.1, 0.02)
+    play = play_of_motion(way, [gk.Box((1, 0.5, 0.2)), cloud], None, 7)
+    for mover in play.movers:
+        np.testing.assert_allclose(mover.poses, way.at(np.linspace(0.0, 1.0, 7)))
+    assert play.whole.ball[1] > 1.5  # all of the way is in the picture
+    thin = viz.motion(way, target=tmp_path / "way.gif", of=gk.Segment((0, 0, 0), (1, 0, 0)), frames=3)
+    assert len(frames_of(thin)) == 3
+    text = viz.motion(way, target=tmp_path / "way.html", of=cloud, frames=3).read_text(encoding="utf-8")
+    scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
+    assert len(scene["states"]) == 3
+    assert scene["bodies"][0]["indices"]  # many points are small bodies here
+    grid = play_of_motion(way, gk.VoxelGrid(np.ones((2, 2, 2)), 1.0), None, 2)
+    stage = motions.Stage(grid)
+    stage.set(1)
+    colors = [str(actors[0][0].prop.color.hex_rgb).upper() for actors, *_ in stage.bodies]
+    stage.close()
+    assert [str(pyvista.Color(darker("#E69F00")).hex_rgb).upper(), "#E69F00"] == colors  # edges stay darker than faces
+    assert viz.motion(way, target=tmp_path / "way.png", of=gk.Box((1, 1, 1))).stat().st_size > 5000
+
+
+def test_what_cannot_be_played_says_why(tmp_path, monkeypatch):
+    way = gk.Motion(None, (3, 0, 1))
+    with pytest.raises(TypeError, match=r"pass what moves, as viz\.motion\(motion, of=shape\)"):
+        viz.motion(way, target=tmp_path / "a.gif")
+    stack = gk.Motion(np.tile(np.eye(4), (3, 1, 1)), (1, 0, 0))
+    with pytest.raises(TypeError, match="this Motion is 3 motions"):
+        viz.motion(stack, target=tmp_path / "a.gif", of=gk.Sphere(1))
+    with pytest.raises(ValueError, match="nothing to move"):
+        viz.motion(way, target=tmp_path / "a.gif", of=[])
+    with pytest.raises(TypeError, match="a str is nothing that moves"):
+        viz.motion("nut", target=tmp_path / "a.gif")
+    with pytest.raises(TypeError, match="a path is of a Checker, and this is a Impact"):
+        viz.motion(impact(), [[0.0]])
+    monkeypatch.setattr(motions, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"a\.mp4: .*pip install imageio imageio-ffmpeg"):
+        viz.motion(impact(), target=tmp_path / "a.mp4")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_mp4_is_written_where_there_is_a_writer(tmp_path):
+    pytest.importorskip("imageio_ffmpeg")
+    imageio = pytest.importorskip("imageio.v2")
+    file = viz.motion(impact(), target=tmp_path / "a.mp4", frames=4, fps=10)
+    first, *_, last = (image.astype(float) for image in imageio.mimread(file))
+    assert share(first, GREEN) > 0.005 > 0.001 > share(last, GREEN)
+
+
+def test_a_stage_is_made_once_and_its_signs_do_not_pile_up():
+    stage = motions.Stage(play_of_impact(impact(), None, 6))
+    try:
+        stage.image(1)
+        many = len(stage.plotter.renderer.actors)
+        for k in (2, 3, 5, 1):
+            stage.image(k)
+        assert len(stage.plotter.renderer.actors) == many
+        colors = {str(actors[0][0].prop.color.hex_rgb).upper() for actors, *_ in stage.bodies}
+        assert HIT not in colors
+    finally:
+        stage.close()
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf"])
+def test_stills_whose_words_stay_words(tmp_path, ending):
+    file = viz.show(impact(), path=tmp_path / f"impact.{ending}")
+    assert file.read_bytes()[:5] in (b"<?xml", b"%PDF-")
+    if ending == "svg":
+        assert "First contact at 0.5 of the motion" in file.read_text(encoding="utf-8")
+
+
+QUIET = """
+import sys
+import numpy as np, gjk3d as gk
+folder = sys.argv[1]
+ring = gk.load("data/nut.stl")
+at = np.eye(4)
+at[:3, 3] = 0.3 * np.ptp(ring.vertices, axis=0).max()
+gk.viz.show(gk.signed_distance(ring, ring, None, at), path=folder + "/a.png")
+moved = gk.Mesh(ring.vertices + at[:3, 3], ring.faces)
+gk.viz.show(gk.clash.check(gk.clash.Assembly.of({"a": ring, "b": moved})), path=folder + "/b.png")
+gk.viz.motion(gk.shapecast(gk.Sphere(1), gk.Point((5, 0, 0)), (8, 0, 0)), target=folder + "/c.gif", frames=2)
+gk.viz.drag(gk.Sphere(1), gk.Box((1, 1, 1)), path=folder + "/d.png").plotter.close()
+"""
+
+
+def test_pictures_are_drawn_in_silence(tmp_path):
+    """Neither VTK nor what meshes are cut by has a word to say, nor at the end of the program."""
+    done = subprocess.run([sys.executable, "-c", QUIET, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_what_takes_long_is_told_and_what_does_not_is_not(monkeypatch):
+    clock = iter(np.arange(0.0, 100.0, 0.9))
+    monkeypatch.setattr(progress, "monotonic", lambda: float(next(clock)))
+    told = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", told)
+    assert list(progress.telling("drawing picture", range(5), 5)) == [0, 1, 2, 3, 4]
+    assert told.getvalue() == "gjk3d: drawing picture 3 of 5\n"
+    monkeypatch.setattr(progress, "monotonic", lambda: 0.0)
+    assert list(progress.telling("drawing picture", range(5), 5)) == [0, 1, 2, 3, 4]
+    assert told.getvalue().count("\n") == 1

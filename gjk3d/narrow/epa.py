@@ -155,8 +155,6 @@ def face_summit(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap, fl
     summit = find_summit(c, p.simplex, plain(3), n, width)
     if summit.branches == 0:
         return Cap(n, 0.0, 2.0), inf
-    for i in range(summit.branches, 3):
-        p.simplex[SUMMIT + i, 9] = 0.0
     cap = cap_round(p.simplex, summit)
     if cap.cosine > 1.0:
         return cap, inf

@@ -174,9 +174,10 @@ def glide_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
 
 @kernel
 def drop(s: Array, i: int, last: int) -> None:
-    """Put the last row in the place of row i."""
+    """Put the last row in the place of row i, and leave one of no weight."""
     for j in range(10):
         s[i, j] = s[last, j]
+    s[last, 9] = 0.0
 
 
 @kernel
@@ -304,6 +305,9 @@ def find_summit(c: Cores, s: Array, count: int, n: Vec3, width: float) -> Summit
     Where bounds may be apart by ``width``, the normal may be off by as much of the size.
     """
     none = Summit(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
+    for i in range(FIRST + count, FIRST + 3):  # what scratch holds may be NaN, even times 0
+        for j in range(10):
+            s[i, j] = 0.0
     count, last = merged(c, s, count), inf
     enough = max(_LAST, sqrt(width / c.size))
     for _ in range(_STEPS):
@@ -316,8 +320,7 @@ def find_summit(c: Cores, s: Array, count: int, n: Vec3, width: float) -> Summit
         if kept < count:
             count = kept
             b0, b1, b2 = glide_all(c, s, count, n, x, y)
-        w0 = s[FIRST, 9]
-        w1, w2 = s[FIRST + 1, 9] if count > 1 else 0.0, s[FIRST + 2, 9] if count > 2 else 0.0
+        w0, w1, w2 = s[FIRST, 9], s[FIRST + 1, 9], s[FIRST + 2, 9]
         v = blend(w0, row3(s, FIRST), w1, row3(s, FIRST + 1), w2, row3(s, FIRST + 2))
         bend = Bend(
             w0 * b0.xx + w1 * b1.xx + w2 * b2.xx, w0 * b0.xy + w1 * b1.xy + w2 * b2.xy,

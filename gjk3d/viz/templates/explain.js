@@ -369,8 +369,12 @@
     if (across.lengthSq() < 1e-6) across.set(...data.up).cross(arrow);
     return across.normalize().multiplyScalar(Math.sqrt(1 - wish * wish)).addScaledVector(arrow, wish);
   }
+  function arrive() {
+    if (gliding !== null) panels.forEach((panel) => panel.advance(1));
+    gliding = turning = null;
+  }
   function reset() {
-    turning = null;
+    arrive();  // what vanishes is in sight still, and is not what to look at
     panels.forEach((panel) => panel.fit(slanted(vec(data.view)), vec(data.up)));
   }
   function tick(now) {
@@ -392,7 +396,7 @@
     at = Math.min(Math.max(to, 0), steps.length - 1);
     if (before !== at) asked = -1;
     write();
-    if (gliding !== null) panels.forEach((panel) => panel.advance(1));
+    arrive();
     panels.forEach((panel, i) => panel.show([workspace, differences][i](panel.view, steps[at]), glides));
     if (panels.length && panels[0].controls) {
       const from = sight(panels[0]), way = slanted(from);

@@ -18,6 +18,8 @@ def install() -> None:
     _remember_sizes()
     _list_variables_fast()
     _forget_lifetimes()
+    _keep_what_is_assigned_once()
+    _take_what_was_put()
     _read_arrays_in_place()
 
 
@@ -151,6 +153,56 @@ def _forget_lifetimes() -> None:
         self.func_ir.generator_info = None
 
     postproc.PostProcessor.run = run
+
+
+def _keep_what_is_assigned_once() -> None:
+    """Keep as a value what is assigned once, before all its uses, where numba stores and loads it between blocks."""
+    from numba.core import analysis, ir, lowering
+
+    def find(self: Any) -> None:
+        blocks = self.func_ir.blocks
+        before, found = analysis.compute_cfg_from_blocks(blocks).dominators(), analysis.compute_use_defs(blocks)
+        uses: dict[str, set[int]] = {}
+        for label, names in found.usemap.items():
+            for name in names:
+                uses.setdefault(name, set()).add(label)
+        assigned: dict[str, list[int]] = {}
+        for label, block in blocks.items():
+            for each in block.find_insts(ir.Assign):
+                assigned.setdefault(each.target.name, []).append(label)
+        self._blk_local_varmap = {}
+        self._singly_assigned_vars = {
+            name
+            for name, (label, *more) in assigned.items()
+            if not more and all(label != use and label in before[use] for use in uses.get(name, ()))
+        } - lowering.must_use_alloca(blocks)
+
+    lowering.Lower._find_singly_assigned_variable = find
+
+
+def _take_what_was_put() -> None:
+    """Give back what was put into a tuple or an array: else half of all instructions take it out again."""
+    from llvmlite import ir
+    from llvmlite.ir import instructions
+
+    emit = ir.IRBuilder.extract_value
+
+    def extract_value(self: Any, value: Any, index: Any, name: str = "") -> Any:
+        path = [*index] if isinstance(index, (tuple, list)) else [index]
+        while isinstance(value, instructions.InsertValue):
+            into, part = value.operands
+            shared = min(len(path), len(value.indices))
+            if path[:shared] != [*value.indices[:shared]]:
+                value = into
+            elif shared < len(value.indices):
+                break  # only a part of it was put there
+            else:
+                value, path = part, path[shared:]
+                if not path:
+                    return value
+        return emit(self, value, path, name)
+
+    ir.IRBuilder.extract_value = extract_value
 
 
 def _read_arrays_in_place() -> None:

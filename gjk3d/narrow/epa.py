@@ -34,6 +34,7 @@ from gjk3d.narrow.polytope import (
     add_vertex,
     closest_on_face,
     first_faces,
+    let_go,
     let_wait,
     lowest_face,
     lowest_waiting,
@@ -54,6 +55,7 @@ EPA_WIDTH = 1e-11
 LOG_WIDTH = 1e-12
 #: steps after which a curved pair's nearest face is taken to the summit of its branches, and again after twice as many
 _FIRST_TRIAL = 2
+_TIDY = 16  #: steps after which removed faces are let go
 
 
 class Depth(NamedTuple):
@@ -225,7 +227,9 @@ def epa(c: Cores, width: float, both: bool, seeded: bool, least: float, best: Ve
     glides = glide_both(c) and not both and log.shape[0] == 0  # a trace shows EPA's own steps
     outer, trial, cap = inf, _FIRST_TRIAL if glides else room.points, Cap(best, 0.0, 2.0)
     while points < room.points:
-        waiting, at = lowest_waiting(p, waiting)
+        if steps % _TIDY == 0:
+            waiting = let_go(p, waiting)
+        at = lowest_waiting(p, waiting)
         face, key = (p.waiting[at], p.keys[at]) if at >= 0 else (face, inf)
         inside = key > c.error
         if inside and key < cap.floor and in_cap(cap, normal_of(p, face), key):

@@ -27,9 +27,9 @@ class Polytope(NamedTuple):
     simplex: Array2
     v: Array2  #: vertex rows
     ff: Array2  #: floats of faces: normal, key
-    fi: Ints2  #: ints of faces: vertices, neighbours, alive
-    keys: Array1  #: of the faces that wait
-    waiting: Ints1  #: faces that may have to be asked, in any order
+    fi: Ints2  #: ints of faces: vertices, neighbours, alive, place among those that wait
+    keys: Array1  #: of the faces that wait, inf of those removed since
+    waiting: Ints1  #: faces that may have to be asked, from old to new
     stack: Ints1
     rim: Ints2
     mark: Ints1
@@ -41,16 +41,16 @@ def polytope_in(room: Room) -> Polytope:
     work, table, points = room.work, room.table, room.points
     cap = FACES_PER_POINT * points
     o = SIMPLEX + VERTEX_ROW * points
-    end = 9 * cap + 3 * (2 * points + 16)
+    end = 10 * cap + 3 * (2 * points + 16)
     return Polytope(
         room.simplex,
         work[SIMPLEX:o].reshape(points, VERTEX_ROW),
         work[o : o + 4 * cap].reshape(cap, 4),
-        table[: 7 * cap].reshape(cap, 7),
+        table[: 8 * cap].reshape(cap, 8),
         work[o + 4 * cap : o + 5 * cap],
-        table[7 * cap : 8 * cap],
         table[8 * cap : 9 * cap],
-        table[9 * cap : end].reshape(2 * points + 16, 3),
+        table[9 * cap : 10 * cap],
+        table[10 * cap : end].reshape(2 * points + 16, 3),
         table[end : end + points + 1],
     )
 
@@ -111,7 +111,7 @@ def first_faces(p: Polytope) -> Vec3:
         i, j, k = ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0))[f]
         add_face(p, f, i, j, k)
         p.fi[f, 3], p.fi[f, 4], p.fi[f, 5] = ((1, 2, 3), (3, 2, 0), (1, 3, 0), (2, 1, 0))[f]
-        p.waiting[f], p.keys[f] = f, p.ff[f, 3]
+        p.waiting[f], p.keys[f], p.fi[f, 7] = f, p.ff[f, 3], f
         p.mark[f] = -1
     return inner
 
@@ -119,29 +119,41 @@ def first_faces(p: Polytope) -> Vec3:
 @inlined
 def let_wait(p: Polytope, count: int, faces: int, grown: int, most: float) -> int:
     """Let the new faces wait that are nearer than ``most``; return how many wait."""
+    nowhere = p.keys.shape[0] - 1  # as many never wait
     for f in range(faces, grown):
-        if p.ff[f, 3] < most:
-            p.waiting[count], p.keys[count] = f, p.ff[f, 3]
-            count += 1
+        key = p.ff[f, 3]
+        near = key < most
+        p.fi[f, 7] = count if near else nowhere
+        p.waiting[count], p.keys[count] = f, key
+        count += 1 if near else 0
     return count
 
 
 @inlined
-def lowest_waiting(p: Polytope, count: int) -> tuple[int, int]:
-    """Let go of removed faces; return how many wait, and where the one with the least key is.
+def lowest_waiting(p: Polytope, count: int) -> int:
+    """Return where the face with the least key waits, the oldest of ties, -1 where none is left.
 
     They are few, for a face above what is known of the depth never waits: to look at all costs less than a heap, whose
     every branch is a guess.
     """
-    kept, at, least = 0, -1, inf
+    at, least = -1, inf
+    for i in range(count):
+        key = p.keys[i]
+        at = i if key < least else at
+        least = key if key < least else least
+    return at
+
+
+@kernel
+def let_go(p: Polytope, count: int) -> int:
+    """Let removed faces wait no longer; return how many do."""
+    kept = 0
     for i in range(count):
         f, key = p.waiting[i], p.keys[i]
-        p.waiting[kept], p.keys[kept] = f, key
-        if p.fi[f, 6] == 1:
-            if key < least:
-                at, least = kept, key
+        if key < inf:
+            p.waiting[kept], p.keys[kept], p.fi[f, 7] = f, key, kept
             kept += 1
-    return kept, at
+    return kept
 
 
 @inlined
@@ -215,12 +227,16 @@ def expand(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, threshold:
     p.mark[new] = -1
     depth, edges, good = horizon(p, seed, row3(p.v, new), threshold, faces)
     good = good and edges >= 3 and add_fan(p, edges, new, faces, inner)
-    for k in range(depth):
-        p.fi[p.stack[k], 6] = 0 if good else 1
     if not good:
+        for k in range(depth):
+            p.fi[p.stack[k], 6] = 1
         for k in range(edges):
             p.mark[p.rim[k, 0]] = -1
         return -1, 0
+    for k in range(depth):
+        f = p.stack[k]
+        p.fi[f, 6] = 0
+        p.keys[p.fi[f, 7]] = inf
     sew(p, edges, faces)
     return faces + edges, depth
 

@@ -16,7 +16,8 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 SIMPLEX = 60  #: floats of its scratch: six rows
 # The polytope has room for so many vertices, and for FACES_PER_POINT times as many faces; dead faces keep their place.
 # work:  the simplex, vertex rows (w, a, b), face rows (normal, key), the keys of those that wait
-# table: face rows (three vertices, three neighbours over edges 01 12 20, alive), those that wait, stack, horizon, marks
+# table: face rows (three vertices, three neighbours over edges 01 12 20, alive, place among those that wait), those that
+#        wait, stack, horizon, marks
 FACES_PER_POINT = 12
 VERTEX_ROW = 9
 #: what a record of a log begins with
@@ -45,7 +46,7 @@ class Solver(NamedTuple):
 def workspace(points: int) -> tuple[int, int]:
     """Return how many floats and ints a workspace for a polytope of this many vertices takes."""
     cap = FACES_PER_POINT * points
-    return SIMPLEX + VERTEX_ROW * points + 5 * cap, 9 * cap + 3 * (2 * points + 16) + points + 1
+    return SIMPLEX + VERTEX_ROW * points + 5 * cap, 10 * cap + 3 * (2 * points + 16) + points + 1
 
 
 @kernel

@@ -18,6 +18,7 @@ from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.typing import Array, Ints, RowsLike
 
 _COUNTS = (1 << COUNT_BITS) - 1
+_NUMBERS = (1 << 48) - 1  #: a place in an array, said so that the compiler knows it is none from the end
 _LEAST, _GREATEST = 1e-290, 1e290  #: of a direction's components, whose inverses are numbers
 
 
@@ -59,14 +60,14 @@ def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
         x, y = 2.0 * (x - i), 2.0 * (y - j)
         i, j = 1 if x >= 1.0 else 0, 1 if y >= 1.0 else 0
         node = nodes[node + 2 * i + j]
-    at = best = 3 * (n + (~node >> COUNT_BITS))
-    most = f[at] * d[0] + f[at + 1] * d[1] + f[at + 2] * d[2]
-    for _ in range(1, ~node & _COUNTS):
-        at += 3
+    first = 3 * (n + (~node >> COUNT_BITS))
+    best = first & _NUMBERS
+    most = f[best] * d[0] + f[best + 1] * d[1] + f[best + 2] * d[2]
+    for k in range(1, ~node & _COUNTS):
+        at = (first + 3 * k) & _NUMBERS
         s = f[at] * d[0] + f[at + 1] * d[1] + f[at + 2] * d[2]
-        if s > most:
-            most = s
-            best = at
+        best = at if s > most else best
+        most = s if s > most else most
     return (f[best], f[best + 1], f[best + 2])
 
 

@@ -16,7 +16,7 @@ from gjk3d.robot.model import Robot
 from gjk3d.robot.motions import MotionCheck, MotionStatus, PathCheck
 from gjk3d.robot.path_proof import PathProof
 from gjk3d.robot.results import RobotClearance, RobotCollision, RobotContact
-from gjk3d.robot.safety_report import SafetyMotion, SafetyReport, SafetyRow
+from gjk3d.robot.safety_report import SafetyMotion, SafetyPlace, SafetyReport, SafetyRow
 from gjk3d.robot.sampling import allow_by_sampling
 from gjk3d.robot.scaled import scaled
 from gjk3d.robot.spheres import LinkSpheres, RobotSpheres
@@ -50,6 +50,7 @@ __all__ = [
     "RobotDistances",
     "RobotSpheres",
     "SafetyMotion",
+    "SafetyPlace",
     "SafetyReport",
     "SafetyRow",
     "SweptPiece",

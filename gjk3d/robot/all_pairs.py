@@ -144,6 +144,6 @@ def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool) -> Robot
     normal, point_a, point_b = (np.ascontiguousarray(answers[:, k : k + 3]) for k in (3, 6, 9))
     jacobian_a, jacobian_b = (moved[:, 0], moved[:, 1]) if jacobians else (None, None)
     return RobotDistances(
-        np.searchsorted(of, np.arange(len(rows) + 1)), of, pair, cell.pair_names, distance, lower, upper, normal,
+        np.searchsorted(of, np.arange(len(rows) + 1)), of, pair, cell.names.every(), distance, lower, upper, normal,
         point_a, point_b, gradient, jacobian_a, jacobian_b,
     )  # fmt: skip

@@ -119,6 +119,31 @@ class Kept:
         self.bounds: Any = None  #: see `gjk3d.robot.motion_bounds.motion_bounds`
 
 
+class Names:
+    """The names of pairs by their numbers, found when they are first asked for."""
+
+    __slots__ = ("_every", "_known", "_owner", "_owners", "_slots")
+
+    def __init__(self, slots: Ints, owner: Ints, owners: list[str]) -> None:
+        self._slots, self._owner, self._owners = slots, owner, owners
+        self._known: dict[int, tuple[str, str]] = {}
+        self._every: tuple[tuple[str, str], ...] | None = None
+
+    def __call__(self, p: int) -> tuple[str, str]:
+        """Return both names of a pair."""
+        names = self._known.get(p)
+        if names is None:
+            a, b = self._slots[p].tolist()
+            names = self._known[p] = self._owners[self._owner[a]], self._owners[self._owner[b]]
+        return names
+
+    def every(self) -> tuple[tuple[str, str], ...]:
+        """Return those of all pairs."""
+        if self._every is None:
+            self._every = tuple(map(self, range(len(self._slots))))
+        return self._every
+
+
 class Cell(NamedTuple):
     """See the module. Pairs are numbered: those that the walk answers, then those of each host, then the others."""
 
@@ -135,23 +160,10 @@ class Cell(NamedTuple):
     own: Ints  #: the slots of the robot and of what hangs on it, hulls round several bodies left out
     exact: Bools  #: of each slot, whether what kernels know of it is the shape itself
     slots: Ints  #: (pairs, 2)
-    named: dict[int, tuple[str, str]]  #: names of pairs that were asked for
+    names: Names  #: of pairs, by number
     margins: Array  #: (pairs,)
     memory: Memory
     kept: Kept
-
-    def names(self, p: int) -> tuple[str, str]:
-        """Return the names of a pair."""
-        names = self.named.get(p)
-        if names is None:
-            a, b = self.slots[p].tolist()
-            names = self.named[p] = self.owners[self.owner[a]], self.owners[self.owner[b]]
-        return names
-
-    @property
-    def pair_names(self) -> tuple[tuple[str, str], ...]:
-        """Names of all pairs."""
-        return tuple(map(self.names, range(len(self.slots))))
 
     def placed(self, links: Array, slot: int) -> Array:
         """Return where a slot is, (n, 4, 4), from the poses of the links (n, links, 4, 4)."""
@@ -200,7 +212,9 @@ class Cell(NamedTuple):
         margins = np.full(len(self.slots), margin)
         for rule in rules:
             margins[self._of(rule.a, rule.b)] = rule.margin
-        return self._replace(margins=margins, kept=Kept(self.kept.clearance))
+        kept = Kept(self.kept.clearance)
+        kept.bounds = self.kept.bounds  # which no margin changes
+        return self._replace(margins=margins, kept=kept)
 
     def copy(self) -> Cell:
         """Return the same cell with a memory of its own."""
@@ -282,6 +296,8 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
         np.array([slot.link for slot in slots], dtype=np.int64),
         np.array([slot.local for slot in slots]).reshape(-1, 12), ints, floats, starts, pairs, subs,
     )  # fmt: skip
+    owner = np.array([number[slot.owner] for slot in slots], dtype=np.int64)
+    every_pair = np.concatenate([pairs[:, :2], others[:, :2]])
     return Cell(
         robot=base.robot,
         layout=layout,
@@ -290,7 +306,7 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
         hosts=hosts,
         planes=planes,
         shapes=[slot.shape for slot in slots],
-        owner=np.array([number[slot.owner] for slot in slots], dtype=np.int64),
+        owner=owner,
         owners=owners,
         objects={each.name: k for k, each in enumerate(every, len(base.slots))},
         own=np.array(
@@ -298,8 +314,8 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
             dtype=np.int64,
         ),
         exact=exact,
-        slots=np.concatenate([pairs[:, :2], others[:, :2]]),
-        named={},
+        slots=every_pair,
+        names=Names(every_pair, owner, owners),
         margins=np.zeros(0),
         memory=Memory(len(pairs), len(pairs) + len(subs)),
         kept=Kept(),

@@ -1176,7 +1176,7 @@ class Checker:
         >>> bool(report), report.rows[0].verdict
         (False, 'too close')
         """
-        return safety(self._surroundings(), programme, How(resolution, tolerance, workers))
+        return safety(self.copy(), self._surroundings(), programme, How(resolution, tolerance, workers))
 
     def _surroundings(self) -> Surroundings:
         said, cell = self._state()

@@ -134,8 +134,8 @@ def _ranges(cell: Cell, curves: Array) -> tuple[Array, Array]:
     robot, chain = cell.robot, cell.robot._chain
     low, high = np.zeros(robot.dof), np.zeros(robot.dof)
     least, greatest = curves.min(axis=(0, 1), initial=0.0), curves.max(axis=(0, 1), initial=0.0)
-    for k, kind in enumerate(chain.kind.tolist()):
-        for c in range(int(chain.source[k]), int(chain.source[k]) + _TRANSLATIONS.get(kind, 0)):
+    for k in np.flatnonzero(chain.kind >= SLIDING).tolist():
+        for c in range(int(chain.source[k]), int(chain.source[k]) + _TRANSLATIONS[int(chain.kind[k])]):
             # so that what is kept serves many calls: the limits, or the next power of two
             two = (low, robot.lower[c], -1.0, least[c]), (high, robot.upper[c], 1.0, greatest[c])
             for out, limit, sign, end in two:
@@ -186,24 +186,31 @@ def _arms(cell: Cell, boxes: Array) -> Arms:
         for slot, bodies in ((first, layout.subs[start:stop, 0]), (second, layout.subs[start:stop, 1])):
             reach[slot] = np.maximum(reach[slot], reach[np.unique(bodies)].max(axis=0, initial=0.0))
     reach[layout.link < 0] = np.inf  # what is fixed to the world may be large and far: the other side's arm holds
-    above: list[list[int]] = []  # the joints that move a link, its own first
+    above: list[Ints] = []  # the joints that move a link, its own last
+    none = np.zeros(0, dtype=np.int64)
     for k, parent in enumerate(chain.parent.tolist()):
-        above.append(([k] if chain.kind[k] != FIXED else []) + (above[parent] if parent >= 0 else []))
-    above.append([])  # the world's
-    steps, sides, begins = [], [], [0]
+        over = above[parent] if parent >= 0 else none
+        above.append(np.append(over, k) if chain.kind[k] != FIXED else over)
+    above.append(none)  # the world's
+    steps, sides, begins = [none], [np.zeros((2, 0))], [0]
     like, same = np.empty(len(cell.slots), dtype=np.int64), dict[Any, int]()
     for p, (one, two) in enumerate(cell.slots.tolist()):
-        up, down = above[layout.link[one]], above[layout.link[two]]
-        joints = [j for j in up if j not in down] + [j for j in reversed(down) if j not in up]
-        steps += joints
-        sides.append(reach[[[one], [two]], joints] if joints else np.zeros((2, 0)))
-        begins.append(len(steps))
-        like[p] = same.setdefault((tuple(joints), sides[-1].tobytes()), p)
+        joints = _between(above[layout.link[one]], above[layout.link[two]])
+        steps.append(joints)
+        sides.append(reach[[[one], [two]], joints])
+        begins.append(begins[-1] + len(joints))
+        like[p] = same.setdefault((joints.tobytes(), sides[-1].tobytes()), p)
     return Arms(
-        np.array(begins, dtype=np.int64), np.array(steps, dtype=np.int64),
-        np.ascontiguousarray(np.concatenate([np.zeros((2, 0)), *sides], axis=1)),
-        (chain.kind == FLOATING).astype(np.int64), like,
+        np.array(begins, dtype=np.int64), np.concatenate(steps),
+        np.ascontiguousarray(np.concatenate(sides, axis=1)), (chain.kind == FLOATING).astype(np.int64), like,
     )  # fmt: skip
+
+
+def _between(up: Ints, down: Ints) -> Ints:
+    """Return the joints from one link to another, of those above either; in a tree they share the first ones."""
+    count = min(len(up), len(down))
+    shared = int(np.count_nonzero(up[:count] == down[:count]))
+    return np.concatenate([up[shared:][::-1], down[shared:]])
 
 
 def _slack(cell: Cell, boxes: Array) -> float:

@@ -16,7 +16,7 @@ from gjk3d.robot.cell import Cell
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_certified import certified, lines
 from gjk3d.robot.motion_sampled import sampled
-from gjk3d.robot.queries import edge_of_one
+from gjk3d.robot.queries import edge_of_one, first_hit_of_path
 from gjk3d.robot.results import PairName
 from gjk3d.robot.walk import FREE
 from gjk3d.typing import Array, B, Ints, N, Number, P, Rows, S, VectorLike
@@ -119,6 +119,9 @@ class PathCheck(NamedTuple):
         return self.free
 
 
+_FREE_PATH = PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
+
+
 class _Found(NamedTuple):
     """What is known of n edges; pairs by number, `FREE` for none."""
 
@@ -133,8 +136,9 @@ def motion_free(
 ) -> OneMotion | ManyMotions:
     """Answer `Checker.motion_free`."""
     check_workers(workers)
-    if not certify and workers == 1 and type(tolerance) is float and 0.0 < tolerance < 1.0:
-        known = edge_of_one(cell, q0, q1, resolution) if type(resolution) is float and resolution > 0.0 else None
+    step = _plain_step(certify, resolution, tolerance, workers)
+    if step is not None:
+        known = edge_of_one(cell, q0, q1, step)
         if known is not None:
             return _one(cell, *known)
     first, stack0 = cell.robot.configurations(q0, "q0")
@@ -165,6 +169,15 @@ def path_free(
 ) -> PathCheck:
     """Answer `Checker.path_free`."""
     check_workers(workers)
+    step = _plain_step(certify, resolution, tolerance, workers)
+    if step is not None:
+        known = first_hit_of_path(cell, path, step)
+        if known is not None:
+            edge, *told = known
+            if edge < 0:
+                return _FREE_PATH
+            _, status, safe, hit, pair = _one(cell, *told)
+            return PathCheck(False, status, edge, safe, hit, pair, (1.0 - hit) * path[edge] + hit * path[edge + 1])
     points, stacked = cell.robot.configurations(path, "path")
     if not stacked or not len(points):
         raise RobotError(f"path has shape {np.shape(path)}, expected (m, {cell.robot.dof}) waypoints, at least one")
@@ -185,7 +198,13 @@ def path_free(
                 (1.0 - t) * first[edge] + t * second[edge],
             )  # fmt: skip
         start, size = start + size, 2 * size
-    return PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
+    return _FREE_PATH
+
+
+def _plain_step(certify: bool, resolution: Any, tolerance: Any, workers: int) -> float | None:
+    """Return the largest step between samples where kernels may answer at once, with nothing else to be checked."""
+    plain = not certify and workers == 1 and type(resolution) is float and resolution > 0.0
+    return resolution if plain and type(tolerance) is float and 0.0 < tolerance < 1.0 else None
 
 
 def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:

@@ -34,11 +34,12 @@ from gjk3d.typing import Array, Bools, Device, Ints
 _NOTHING = np.empty((0, MEMORY))
 _FIRST = np.zeros(1, dtype=np.int64)
 _FLOAT = np.dtype(np.float64)
+_FEW = 16  #: edges of a path that are asked first: what lies behind one that hits is not asked
 
 
 def quick(cell: Cell, q: Any) -> int:
     """Answer one configuration with hardly any Python: a pair, `FREE`, or something else where `hits` must."""
-    q = _row(q)
+    q = plain_row(q)
     if q is None or len(q) != cell.robot.dof or not cell.memory.lock.acquire(blocking=False):
         return REFUSED
     try:
@@ -50,7 +51,7 @@ def quick(cell: Cell, q: Any) -> int:
         cell.memory.lock.release()
 
 
-def _row(q: Any) -> Array | None:
+def plain_row(q: Any) -> Array | None:
     """Return one configuration as kernels take it, None where something has to be looked at."""
     if type(q) is list:
         try:
@@ -83,27 +84,55 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
             return None
     if not len(q0) == len(q1) == cell.robot.dof:
         return None
-    told = _one_edge(cell, q0[None], q1[None], np.full(len(q0), step), whole=False)
-    return None if told[2] < FREE else told
+    told = _quick_edges(cell, q0[None], q1[None], np.full(len(q0), step), whole=False)
+    return None if told is None or told.item(2) < FREE else (told.item(0), told.item(1), told.item(2))
+
+
+def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int, int] | None:
+    """Return the first edge of a path that hits, and what `edge_of_one` says of it; None where `walk_edges` must.
+
+    The edge is -1 where none hits.
+    """
+    if not (type(path) is np.ndarray and path.ndim == 2 and path.dtype is _FLOAT and path.flags.carray):
+        return None
+    if path.shape[1] != cell.robot.dof or len(path) < 2:
+        return None
+    each = np.full(path.shape[1], step)
+    start, size = 0, _FEW
+    while start < len(path) - 1:
+        told = _quick_edges(cell, path[start:-1][:size], path[start + 1 :][:size], each, whole=False)
+        if told is None:
+            return None
+        which = told[2].tolist()
+        for k, p in enumerate(which):
+            if p < FREE:
+                return None
+            if p != FREE:
+                return start + k, told.item(0, k), told.item(1, k), p
+        start, size = start + size, 2 * size
+    return -1, 0, 0, FREE
 
 
 def quick_edge(cell: Cell, ends: Array, each: Array) -> int:
     """Answer whether an edge, (2, dof), is free as `quick` does, of samples no farther apart than ``each`` (dof,)."""
-    return _one_edge(cell, ends[:1], ends[1:], each, whole=True)[2]
+    told = _quick_edges(cell, ends[:1], ends[1:], each, whole=True)
+    return REFUSED if told is None else told.item(2)
 
 
-def _one_edge(cell: Cell, first: Array, second: Array, each: Array, whole: bool) -> tuple[int, int, int]:
-    """Return what `first_hits_of_many` tells of one edge: its steps, the sample that hits, and the pair."""
+def _quick_edges(cell: Cell, first: Array, second: Array, each: Array, whole: bool) -> Ints | None:
+    """Return what `first_hits_of_many` tells of some edges: their steps, the samples that hit, and the pairs."""
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
-        return 0, 0, REFUSED
+        return None
     try:
         none, _, asked = lanes_of(cell, cell.memory)
-        told = np.empty((3, 1), dtype=np.int64)
-        given: Any = first, second, each, none, *asked, *told, 0, 1, whole
+        count = len(first)
+        told = np.empty((3, count), dtype=np.int64)
+        begin = none if count == 1 else np.zeros(count, dtype=np.int64)
+        given: Any = first, second, each, begin, *asked, *told, 0, count, whole
         first_hits_of_many(*given)
     finally:
         cell.memory.lock.release()
-    return told.item(0), told.item(1), told.item(2)
+    return told
 
 
 class _Lanes(NamedTuple):
@@ -230,7 +259,7 @@ def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Arr
 
 def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] | None:
     """Answer `nearest` of one configuration with hardly any Python: a row and its pair; None where that must."""
-    row = _row(q)
+    row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(most) is not float:
         return None
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
@@ -289,7 +318,7 @@ def gradient(cell: Cell, rows: Array) -> Array:
 
 def gradient_of_one(cell: Cell, q: Any) -> Array | None:
     """Answer `gradient` of one configuration as `nearest_of_one` does."""
-    row = _row(q)
+    row = plain_row(q)
     known = None if row is None else nearest_of_one(cell, row)
     if known is None or row is None:
         return None

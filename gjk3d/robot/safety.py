@@ -18,8 +18,8 @@ from gjk3d.errors import RobotError
 from gjk3d.robot.cell import Base, build
 from gjk3d.robot.motions import MotionStatus
 from gjk3d.robot.moving import Moving
-from gjk3d.robot.safety_report import SafetyMotion, SafetyReport, SafetyRow
-from gjk3d.robot.timed import Surroundings, TrajectoryClearance, asked, trajectory_clearance, trajectory_free
+from gjk3d.robot.safety_report import SafetyMotion, SafetyPlace, SafetyReport, SafetyRow
+from gjk3d.robot.timed import Asked, Surroundings, TrajectoryClearance, asked, trajectory_clearance, trajectory_free
 from gjk3d.robot.trajectories import Trajectory, as_trajectory
 
 Pair = tuple[str, str]
@@ -36,7 +36,7 @@ class How:
     workers: int
 
 
-def safety(around: Surroundings, programme: Programme, how: How) -> SafetyReport:
+def safety(checker: Any, around: Surroundings, programme: Programme, how: How) -> SafetyReport:
     """Answer `Checker.safety`."""
     if not isinstance(programme, Mapping) or not programme:
         raise RobotError("safety: the programme is empty or no mapping, expected a motion for each name")
@@ -50,11 +50,12 @@ def safety(around: Surroundings, programme: Programme, how: How) -> SafetyReport
         nearest = trajectory_clearance(one, how.resolution, how.tolerance, how.workers)
         # what is not listed is proven to keep its margin
         least = min([float(one.cell.margins.min(initial=inf)), *(row.lower for row in found)])
-        motions.append(_motion(name, trajectory, found, nearest, max(nearest.lower, min(least, nearest.upper))))
+        lower = max(nearest.lower, min(least, nearest.upper))
+        motions.append(_motion(name, trajectory, found, nearest._replace(lower=lower), _place(nearest, one, moving)))
     verdicts = ("collision", "too close", "open")
     rows.sort(key=lambda row: (verdicts.index(row.verdict), row.upper - row.margin, row.motion))
     base = around.base.robot
-    return SafetyReport(base.name, around.margin, tuple(motions), tuple(rows))
+    return SafetyReport(base.name, around.margin, tuple(motions), tuple(rows), checker)
 
 
 def _is_pair(given: Any) -> bool:
@@ -68,13 +69,24 @@ def _trajectory(path: Any, around: Surroundings) -> Trajectory:
     return as_trajectory(path, around.base.robot)
 
 
+def _place(nearest: TrajectoryClearance, one: Asked, moving: Moving | None) -> SafetyPlace:
+    """Return where all is at the nearest configuration."""
+    rows = one.at(np.array([nearest.time]))
+    links = one.cell.robot.link_poses(rows)
+    moved = tuple((name, one.cell.placed(links, one.cell.objects[name])[0].tolist()) for name in moving or ())
+    configuration, point_a, point_b = (
+        tuple(each.tolist()) for each in (nearest.configuration, nearest.point_a, nearest.point_b)
+    )
+    return SafetyPlace(configuration, point_a, point_b, moved)
+
+
 def _motion(
-    name: str, trajectory: Trajectory, found: list[SafetyRow], nearest: TrajectoryClearance, lower: float
+    name: str, trajectory: Trajectory, found: list[SafetyRow], nearest: TrajectoryClearance, place: SafetyPlace
 ) -> SafetyMotion:
     worst = next((v for v in ("collision", "too close", "open") if any(row.verdict == v for row in found)), "kept")
     return SafetyMotion(
-        name, trajectory.start, trajectory.end, worst, nearest.distance, lower, nearest.upper, nearest.time,
-        nearest.pair,
+        name, trajectory.start, trajectory.end, worst, nearest.distance, nearest.lower, nearest.upper,
+        nearest.time, nearest.pair, place,
     )  # fmt: skip
 
 
@@ -108,7 +120,7 @@ def _undercut(
             found.append(
                 SafetyRow(
                     name, *pair, margin, nearest.distance, nearest.lower, nearest.upper, nearest.time,
-                    hit if isfinite(hit) else nan, verdict, tuple(nearest.configuration.tolist()),
+                    hit if isfinite(hit) else nan, verdict, _place(nearest, own, mine),
                 )
             )  # fmt: skip
         left = _without(left, pair)

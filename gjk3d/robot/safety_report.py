@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gjk3d import webpage
 from gjk3d.wording import count, json_ready, number, told
 
 SCHEMA_VERSION = 1
 #: what a pair can be that is not proven to keep its margin, the worst first
 VERDICTS = ("collision", "too close", "open")
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyPlace:
+    """Where a least distance is: of a `SafetyRow` or a `SafetyMotion`.
+
+    Attributes
+    ----------
+    configuration : tuple of float
+    point_a, point_b : tuple of float
+        The nearest points, or the deepest, in world axes; NaN where no pair is checked.
+    moved : tuple of (str, tuple)
+        Obstacles that move, by name, and the rows of their poses (4, 4) then.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> report = gk.robot.Checker(gk.robot.Robot.example()).safety({"stay": [[0.0, 0.0], [0.0, 0.0]]})
+    >>> report.motions[0].place.configuration
+    (0.0, 0.0)
+    """
+
+    configuration: tuple[float, ...]
+    point_a: tuple[float, ...]
+    point_b: tuple[float, ...]
+    moved: tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +60,8 @@ class SafetyRow:
         From when on they are known to be too close, NaN where they are not.
     verdict : {"collision", "too close", "open"}
         They touch; they come closer than their margin; too near to it to tell.
-    configuration : tuple of float
-        At ``time``.
+    place : SafetyPlace
+        Where all that is at ``time``.
 
     Examples
     --------
@@ -58,7 +82,7 @@ class SafetyRow:
     time: float
     since: float
     verdict: str
-    configuration: tuple[float, ...]
+    place: SafetyPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +102,8 @@ class SafetyMotion:
         When that is.
     pair : (str, str) or None
         Whose.
+    place : SafetyPlace
+        Where all that is at ``time``.
 
     Examples
     --------
@@ -96,6 +122,7 @@ class SafetyMotion:
     upper: float
     time: float
     pair: tuple[str, str] | None
+    place: SafetyPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +138,8 @@ class SafetyReport:
         In the order of the programme.
     rows : tuple of SafetyRow
         What is not proven to keep its margin, the worst first; all else is.
+    checker : Checker
+        What was asked, as it was: a copy.
 
     Examples
     --------
@@ -136,22 +165,27 @@ class SafetyReport:
     margin: float
     motions: tuple[SafetyMotion, ...]
     rows: tuple[SafetyRow, ...]
+    checker: Any = field(repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return not self.rows
 
     def to_text(self) -> str:
         """Return both tables as text."""
-        first = [_cells(each) for each in self.motions]
-        parts = [self._headline(), _table(("motion", "verdict", "least distance", "at", "pair"), first)]
+        first = [motion_cells(each) for each in self.motions]
+        parts = [self.headline, _table(("motion", "verdict", "least distance", "at", "pair"), first)]
         if self.rows:
             head = ("verdict", "motion", "pair", "margin", "least distance", "at", "since")
-            parts.append(_table(head, [_row_cells(each) for each in self.rows]))
+            parts.append(_table(head, [row_cells(each) for each in self.rows]))
         return "\n\n".join(parts) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON has it: None for what is not finite."""
-        document = {"schema_version": SCHEMA_VERSION, "kind": "safety", "kept": bool(self), **asdict(self)}
+        motions, rows = ([asdict(each) for each in some] for some in (self.motions, self.rows))
+        document = {
+            "schema_version": SCHEMA_VERSION, "kind": "safety", "kept": bool(self), "robot": self.robot,
+            "margin": self.margin, "motions": motions, "rows": rows,
+        }  # fmt: skip
         ready: dict[str, Any] = json_ready(document)
         return ready
 
@@ -185,44 +219,33 @@ class SafetyReport:
         Path
             Of the page.
         """
-        style = webpage.template("gjk3d.robot", "safety.css")
-        motions = [(each.verdict, _cells(each)) for each in self.motions]
-        rows = [(each.verdict, _row_cells(each)) for each in self.rows]
-        tiles = "".join(_tile(name, sum(row.verdict == name for row in self.rows)) for name in VERDICTS)
-        pieces = {
-            "policy": webpage.policy([], style).replace("script-src ;", "script-src 'none';"),
-            "style": style,
-            "title": html.escape(f"Safety of {self.robot}"),
-            "facts": html.escape(self._headline()),
-            "tiles": tiles,
-            "motions": "\n".join(_html_row(*each) for each in motions),
-            "rows": "\n".join(_html_row(*each) for each in rows),
-            "made": html.escape(webpage.made_with()),
-        }
-        page = webpage.fill(webpage.template("gjk3d.robot", "safety.html"), pieces)
-        target = Path(path)
-        target.write_bytes(page.encode("utf-8", "replace"))
-        return target
+        from gjk3d.viz.safety import write_safety
 
-    def _headline(self) -> str:
+        return write_safety(self, path)
+
+    @property
+    def headline(self) -> str:
+        """How many motions keep every margin, in words."""
         kept = sum(motion.verdict == "kept" for motion in self.motions)
         found = f"{count(len(self.rows), 'pair')} without that proof" if self.rows else "all pairs keep theirs"
         return f"{self.robot}: {kept} of {count(len(self.motions), 'motion')} keep every margin, proven; {found}"
 
     def __repr__(self) -> str:
-        return f"<SafetyReport of {self._headline()}>"
+        return f"<SafetyReport of {self.headline}>"
 
 
 def _pair(names: tuple[str, str] | None) -> str:
     return "-" if names is None else f"{names[0]}, {names[1]}"
 
 
-def _cells(motion: SafetyMotion) -> tuple[str, ...]:
+def motion_cells(motion: SafetyMotion) -> tuple[str, ...]:
+    """Return what a table says of a motion."""
     least = told(motion.lower, motion.upper, 4)
     return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
 
 
-def _row_cells(row: SafetyRow) -> tuple[str, ...]:
+def row_cells(row: SafetyRow) -> tuple[str, ...]:
+    """Return what a table says of a pair."""
     since = "-" if row.since != row.since else number(row.since, 4)
     least = told(row.lower, row.upper, 4)
     return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since
@@ -232,12 +255,3 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     wide = [max(len(line[k]) for line in (head, *rows)) for k in range(len(head))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(line, wide, strict=True)).rstrip() for line in (head, *rows)]
     return "\n".join([lines[0], "  ".join("-" * w for w in wide), *lines[1:]])
-
-
-def _tile(name: str, number_of: int) -> str:
-    return f'<div class="tile {name.replace(" ", "-")}"><b>{number_of}</b>{html.escape(name)}</div>'
-
-
-def _html_row(verdict: str, cells: tuple[str, ...]) -> str:
-    inner = "".join(f"<td><bdi>{html.escape(cell)}</bdi></td>" for cell in cells)
-    return f'<tr class="{verdict.replace(" ", "-")}">{inner}</tr>'

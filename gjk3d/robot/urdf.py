@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from gjk3d.errors import ParseError, ShapeError
+from gjk3d.poses import GREATEST
 from gjk3d.robot.files import Place, read_root
 from gjk3d.robot.kinematics import FIXED, FLOATING, NUMBERS, PLANAR, SLIDING, TURNING, Chain
 from gjk3d.typing import Array, Ints
@@ -240,6 +241,8 @@ def transform(place: Place | None) -> Array:
         [-sp, cp * sr, cp * cr],
     ]
     matrix[:3, 3] = place.numbers("xyz", 3, (0.0, 0.0, 0.0))
+    if not np.abs(matrix[:3, 3]).max() <= GREATEST:
+        raise ParseError(f"{place.where}: xyz={place.text('xyz')!r}, at most {GREATEST:g} is allowed; use another unit")
     return matrix
 
 

@@ -15,8 +15,8 @@ from gjk3d.robot import queries
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.model import Robot
 from gjk3d.robot.results import PairName
-from gjk3d.robot.walk import FREE, REFUSED
-from gjk3d.typing import B, P, Rows, S
+from gjk3d.robot.walk import FREE
+from gjk3d.typing import Array, B, P, Rows, S
 
 
 class Reason(IntEnum):
@@ -81,6 +81,10 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
     """Answer `Checker.valid`."""
     check_workers(workers)
     robot = cell.robot
+    if workers == 1 and type(tolerance) is float and isfinite(tolerance) and (row := queries.plain_row(q)) is not None:
+        known = _one(cell, row, limits, tolerance)
+        if known is not None:
+            return known
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not isfinite(float(tolerance)):
         raise RobotError(f"tolerance is {tolerance!r:.80}, expected a finite number")
     try:
@@ -102,13 +106,25 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
         for k in np.flatnonzero((reason == _VALID) & (beyond > tolerance).any(axis=1)).tolist():
             reason[k], joint[k] = _LIMIT, _joint(robot, int(beyond[k].argmax()))
     left = np.flatnonzero(reason == _VALID)
-    told = queries.quick(cell, given) if not stacked and len(left) else REFUSED
-    hit = np.array([told]) if told == FREE or told >= 0 else queries.hits(cell, rows[left], workers)
+    hit = queries.hits(cell, rows[left], workers)
     for k, p in zip(left[hit != FREE].tolist(), hit[hit != FREE].tolist(), strict=True):
         reason[k], pair[k] = _TOO_CLOSE, cell.names(p)
     if stacked:
         return Validity(reason == _VALID, reason, joint, pair)
     return Validity(bool(reason[0] == _VALID), Reason(reason.item(0)), joint[0], pair[0])
+
+
+def _one(cell: Cell, row: Array, limits: bool, tolerance: float) -> Validity[Any, Any, Any] | None:
+    """Answer about one configuration within the limits; None where something else is to be said of it."""
+    robot = cell.robot
+    if len(row) != robot.dof:
+        return None
+    if limits and not ((robot.lower - row <= tolerance) & (row - robot.upper <= tolerance)).all():
+        return None
+    told = queries.quick(cell, row)
+    if told == FREE:
+        return Validity(True, Reason.VALID, None, None)
+    return Validity(False, Reason.TOO_CLOSE, None, cell.names(told)) if told >= 0 else None
 
 
 def _joint(robot: Robot, column: int) -> str:

@@ -258,21 +258,23 @@ _PLAYER = (
 )
 
 
-def write_page(file: Path, play: Play, fps: float) -> Path:
+def write_page(
+    file: Path, play: Play, fps: float, *, aside: str = "", style: str | None = None, running: bool = True
+) -> Path:
     """Write an animation as one self-contained page, to be played and turned.
 
     Nothing in the page reaches for the network, and its own policy forbids it. ``#12`` behind its address shows the
-    12th picture, and does not play.
+    12th picture, and does not play; so do links to it in ``aside``, which is HTML of a style of its own.
     """
     markup = {
         "words": f'<h1>{html.escape(play.title)}</h1><p>{html.escape(play.verdict)}</p><p id="state"></p>',
         "keys": "\n".join(color_key(*key) for key in play.keys),
         "tools": _PLAYER.format(len(play.moments) - 1),
-        "aside": "",
-        "scene": to_json(_scene(play, fps)),
+        "aside": aside,
+        "scene": to_json({**_scene(play, fps), "running": running}),
     }
     text = {"title": play.title, "help": ", arrow keys step, the space bar plays"}
-    return webpage.write_page(file, ROOM, FILES, text=text, markup=markup)
+    return webpage.write_page(file, ROOM, (*FILES, *([style] if style else [])), text=text, markup=markup)
 
 
 def _scene(play: Play, fps: float) -> dict[str, Any]:

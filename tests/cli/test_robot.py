@@ -625,6 +625,27 @@ def test_safety_of_a_programme(run, tmp_path):
     assert run("robot", "safety", URDF, paths[0], *WHOLE, "--margin", "5cm").code == 1
 
 
+def test_safety_has_the_times_of_a_column_or_a_speed(run, tmp_path):
+    rows = ["shoulder, t, elbow", "0, 1, 0", "0.5, 3, 0", "0.5, 4, -1"]
+    arm, path = Path(gk.robot.__file__).with_name("example.urdf"), tmp_path / "timed.csv"
+    path.write_text("\n".join(rows))
+
+    def ends(*more):
+        found = document(run("robot", "safety", arm, path, "--json", *more))["report"]["motions"]
+        return [(each["start"], each["end"]) for each in found]
+
+    assert ends() == [(1.0, 4.0)]
+    assert ends("--speed", "9") == [(1.0, 4.0)]
+    path.write_text("shoulder, elbow\n0, 0\n0.5, 0\n0.5, -1\n")
+    assert ends() == [(0.0, 2.0)]
+    assert ends("--speed", "0.25") == [(0.0, 6.0)]
+    path.write_text("t, shoulder, elbow\n1, 0, 0\n1, 0.5, 0\n")
+    said = run("robot", "safety", arm, path)
+    assert (said.code, "expected it to grow" in said.err) == (2, True)
+    assert "--speed 0: expected a number above 0" in run("robot", "safety", arm, path, "--speed", "0").err
+    assert run("robot", "path", arm, path).code in (0, 1)
+
+
 def test_safety_refuses(run, tmp_path):
     said = run("robot", "safety", URDF)
     assert said.code == 2

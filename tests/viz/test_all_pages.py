@@ -15,7 +15,7 @@ from PIL import Image
 import gjk3d as gk
 from gjk3d import viz
 
-KINDS = ("explain", "answer", "drawing", "motion", "clash")
+KINDS = ("explain", "answer", "drawing", "motion", "clash", "safety")
 
 
 def motion(path):
@@ -34,6 +34,13 @@ def report():
     return gk.clash.check(gk.clash.Assembly.of({"a": box, "b": box.placed(pose(0.6, 0.1, 0.1))}))
 
 
+def safety():
+    """Return a report of a motion that keeps its margin, and of one that hits a ball that moves."""
+    checker = gk.robot.Checker(gk.robot.Robot.example(), {"<ball>": (gk.Sphere(0.1), pose(1, 1, 0))}, margin=0.02)
+    away = gk.Motion.translation(pose(1, 1, 0), (0.2, 0, 0))
+    return checker.safety({"stay": [[0, 0], [0.2, 0]], "over": ([[0.2, 0], [1, 0]], {"<ball>": away})})
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
@@ -43,6 +50,7 @@ def pages(tmp_path_factory):
     viz.show([gk.Sphere(0.6), (gk.Box((1, 1, 1)), pose(2, 0, 0))], path=folder / "drawing.html", names=("ball", "box"))
     motion(folder / "motion.html")
     report().to_html(folder / "clash.html")
+    safety().to_html(folder / "safety.html")
     return {kind: folder / f"{kind}.html" for kind in KINDS}
 
 
@@ -90,6 +98,23 @@ def test_axe_finds_nothing(browser, pages, axe, kind, paper):
     night = browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(27, 29, 32)"
     assert night == (paper == "dark")
     browser.media(prefers_color_scheme="light", prefers_reduced_motion="no-preference")
+
+
+def test_rows_of_a_safety_report_show_where_it_is(browser, pages):
+    opened(browser, pages["safety"])
+    assert (browser.state("at"), browser.evaluate("document.getElementById('run').textContent")) == ("0", "play")
+    browser.evaluate("document.querySelector('#rows a').click()")
+    browser.wait("document.documentElement.dataset.at === '2'")
+    row = safety().rows[0]
+    assert browser.evaluate("document.getElementById('state').textContent") == "collision, over, hand, <ball>"
+    end = browser.evaluate("gjk3d.data.states[2].ends[1]")
+    scale = np.linalg.norm(np.subtract(end, browser.evaluate("gjk3d.data.states[2].ends[0]")))
+    assert np.linalg.norm(np.subtract(row.place.point_a, row.place.point_b)) == pytest.approx(-row.distance)
+    assert scale > 0.0
+    (name, moved), frame = row.place.moved[0], "gjk3d.data.bodies.find((b) => b.name === '<ball>').frames"
+    assert (name, moved[0][3]) == ("<ball>", pytest.approx(1 + 0.2 * row.time))
+    spots = np.frombuffer(base64.b64decode(browser.evaluate(frame)), "<f4").reshape(-1, 16)[:, 12]
+    assert spots[0] != spots[2]  # it stands where it was added in a motion that does not move it
 
 
 @pytest.mark.parametrize("paper", ["light", "dark"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gjk3d.cli.arguments import UsageError, check_output
-from gjk3d.cli.robot.cell import beyond_limits, random_configurations, read_configurations
+from gjk3d.cli.robot.configurations import beyond_limits, random_configurations, read_configurations
 from gjk3d.cli.robot.options import (
     ALONE,
     IMAGES,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import check_output
-from gjk3d.cli.robot.cell import read_configurations
+from gjk3d.cli.robot.configurations import read_configurations
 from gjk3d.cli.robot.options import (
     ALONE,
     IMAGES,

@@ -129,9 +129,15 @@
     element("run").addEventListener("click", () => run(!running));
     element("at").addEventListener("input", () => { run(false); put(Number(element("at").value)); });
     gjk3d.keys({ ArrowRight: step(1), ArrowLeft: step(-1), Home: step(-Infinity), End: step(Infinity), " ": () => run(!running) });
-    const wish = /^#(\d+)$/.exec(window.location.hash);
-    put(wish ? Math.min(last, Number(wish[1])) : 0);
-    run(!wish && !calm.matches);
+    const wish = () => {
+      const found = /^#(\d+)$/.exec(window.location.hash);
+      if (found) run(false), put(Math.min(last, Number(found[1])));
+      return Boolean(found);
+    };
+    window.addEventListener("hashchange", wish);
+    put(0);
+    run(data.running && !calm.matches);
+    wish();
   }
   dark.addEventListener("change", paint);
   aim();

@@ -1,0 +1,99 @@
+"""The page of a safety report: its tables, and beside them the cell in 3D at each of their least distances."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gjk3d import webpage
+from gjk3d.robot.safety_report import (
+    VERDICTS,
+    SafetyMotion,
+    SafetyPlace,
+    SafetyReport,
+    SafetyRow,
+    motion_cells,
+    row_cells,
+)
+from gjk3d.typing import Array
+from gjk3d.viz.drawing import LINES, PALETTE, Drawing, Style
+from gjk3d.viz.kinds import robots
+from gjk3d.viz.kinds.bodies import add
+from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS
+from gjk3d.viz.motions import write_page
+from gjk3d.viz.page import ROOM
+from gjk3d.viz.plays import Moment, Mover, Play
+
+_FPS = 1.0
+
+
+def write_safety(report: SafetyReport, path: str | os.PathLike[str]) -> Path:
+    """Write a safety report as one page: a row that is clicked shows the cell where it says."""
+    tiles = "".join(_tile(name, sum(row.verdict == name for row in report.rows)) for name in VERDICTS)
+    cells = [(each.verdict, motion_cells(each)) for each in report.motions]
+    found = [(each.verdict, row_cells(each)) for each in report.rows]
+    tables = {
+        "title": html.escape(f"Safety of {report.robot}"),
+        "facts": html.escape(report.headline),
+        "tiles": tiles,
+        "motions": "\n".join(_table_row(k, *each) for k, each in enumerate(cells)),
+        "rows": "\n".join(_table_row(k, *each) for k, each in enumerate(found, len(cells))),
+    }
+    aside = webpage.fill(webpage.template(ROOM, "safety.html"), tables)
+    return write_page(Path(path), _play(report), _FPS, aside=aside, style="safety.css", running=False)
+
+
+def _tile(name: str, number_of: int) -> str:
+    return f'<div class="tile {name.replace(" ", "-")}"><b>{number_of}</b>{html.escape(name)}</div>'
+
+
+def _table_row(k: int, verdict: str, cells: Sequence[str]) -> str:
+    first, *others = (f"<bdi>{html.escape(cell)}</bdi>" for cell in cells)
+    inner = "".join(f"<td>{cell}</td>" for cell in (f'<a href="#{k}">{first}</a>', *others))
+    return f'<tr class="{verdict.replace(" ", "-")}">{inner}</tr>'
+
+
+def _play(report: SafetyReport) -> Play:
+    """Return the least distances of motions, then those of rows, as the moments of a play."""
+    checker = report.checker
+    entries: list[SafetyMotion | SafetyRow] = [*report.motions, *report.rows]
+    rows: Any = np.array([each.place.configuration for each in entries]).reshape(len(entries), -1)
+    poses, movers = checker.robot.link_poses(rows), []
+    for part in robots.parts_of(checker, Style()):
+        one = Drawing()
+        part._replace(local=np.eye(4)).add_to(one, np.eye(4), part.color)
+        movers.append(Mover(part.name, part.color, one.items, poses[:, part.link] @ part.local))
+    moving = dict.fromkeys(name for each in entries for name, _ in each.place.moved)
+    for k, name in enumerate(moving):
+        one, color = Drawing(), PALETTE[k % len(PALETTE)]
+        add(one, checker.shape(name), None, color, 1.0, outline=False, name=name)
+        movers.append(Mover(name, color, one.items, _poses_of(name, [each.place for each in entries], checker)))
+    whole = robots.draw_robot(checker, Style(), q=rows, labels=False)
+    whole.items = [item for item in whole.items if item.look != LINES]
+    things = Drawing()
+    robots.add_things(things, checker, frozenset())
+    still = [item for item in things.items if item.look != LINES and item.name not in moving]
+    keys = [(report.robot, LINKS[0]), *([("around it", THINGS)] if still else []), ("too close", HIT)]
+    title = f"Safety of {report.robot}"
+    trace = np.zeros((len(entries), 3))  # moments of many motions are no line
+    return Play(title, report.headline, movers, still, [_moment(each) for each in entries], trace, whole, keys)
+
+
+def _poses_of(name: str, places: Sequence[SafetyPlace], checker: Any) -> Array:
+    found = [dict(place.moved).get(name) for place in places]
+    return np.array([checker.pose(name) if pose is None else pose for pose in found], dtype=np.float64)
+
+
+def _moment(entry: SafetyMotion | SafetyRow) -> Moment:
+    cells, names = (
+        (row_cells(entry), (entry.a, entry.b)) if isinstance(entry, SafetyRow) else (motion_cells(entry), entry.pair)
+    )
+    words = ", ".join(cells[:3])
+    hit = frozenset(names or ()) if entry.verdict != "kept" else frozenset()
+    ends = np.array([entry.place.point_a, entry.place.point_b])
+    return Moment([words], hit, (ends[0], ends[1]) if names and np.isfinite(ends).all() else None)

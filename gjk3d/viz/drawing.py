@@ -20,8 +20,8 @@ NORMAL, SEPARATION, INK, GREY = "#0072B2", "#D55E00", "#202124", "#A8B2BD"
 AXES = (SEPARATION, COLORS[1], NORMAL)
 
 #: How an item is drawn: a solid with sharp edges and an outline; one of a model, with neither outline nor glass; a
-#: sign that shows through everything; line segments, whose vertices are ends in pairs; dots.
-BODY, MODEL, MARK, LINES, DOTS = "body", "model", "mark", "lines", "dots"
+#: sign that shows through everything; one among the bodies; line segments, whose vertices are ends in pairs; dots.
+BODY, MODEL, MARK, PART, LINES, DOTS = "body", "model", "mark", "part", "lines", "dots"
 
 _NO_FACES = np.zeros((0, 3), dtype=np.int64)
 
@@ -65,6 +65,7 @@ class Item:
     width: float = 1.6  #: of lines and dots, in pixels
     framed: bool = True  #: whether it has to be in the picture
     outline: bool = True  #: of a body
+    even: bool = False  #: of a glassy body: lit evenly and without edges, as one of samples, or whose colour speaks
     name: str = ""
     copies: int = 1  #: equal bodies, one after another in vertices and faces
 
@@ -122,9 +123,9 @@ class Drawing:
         )
 
     def marks(self, solids: Any, color: str, **more: Any) -> None:
-        """Add signs, each of vertices and faces, that show through everything."""
+        """Add signs, each of vertices and faces, that show through everything unless ``look=PART``."""
         for vertices, faces in solids:
-            self.body(vertices, faces, color, look=MARK, **more)
+            self.body(vertices, faces, color, **{"look": MARK, **more})
 
     def balls(self, points: Any, radius: float, color: str, resolution: int = 40, **more: Any) -> None:
         """Add signs that are balls of one size, at (k, 3) points."""

@@ -18,6 +18,7 @@ from gjk3d.query.time_of_impact import Impact
 from gjk3d.robot import Checker
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz.drawing import COLORS, INK, LINES, Drawing, Item, darker
+from gjk3d.viz.film import palette, write_frames
 from gjk3d.viz.kinds import robots
 from gjk3d.viz.kinds.robots import Travel, check_frames, travel
 from gjk3d.viz.layout import camera_of, thickened
@@ -229,27 +230,9 @@ def write_film(file: Path, play: Play, fps: float) -> Path:
         return file
     frames = [Image.fromarray(image) for image in images]
     times = [max(20, round(1000.0 / fps))] * (count - 1) + [round(1000.0 * _HOLD)]
-    if file.suffix.lower() == ".webp":
-        frames[0].save(file, save_all=True, append_images=frames[1:], duration=times, loop=0, quality=85)
-        return file
-    palette = _palette(frames)
-    frames = [each.quantize(palette=palette, dither=Image.Dither.NONE) for each in frames]
-    frames[0].save(file, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=False)
-    return file
-
-
-def _palette(pictures: list[Any]) -> Any:
-    """Return one palette for all, of the first, the middle and the last: no flicker, and every state is in it."""
-    from PIL import Image
-
-    some = [pictures[0], pictures[len(pictures) // 2], pictures[-1]]
-    beside = Image.new("RGB", (len(some) * some[0].width, some[0].height))
-    for k, each in enumerate(some):
-        beside.paste(each, (k * each.width, 0))
-    palette = Image.new("P", (1, 1))
-    own = [int(color[k : k + 2], 16) for color in (COLORS[1], robots.HIT) for k in (1, 3, 5)]  # of thin lines
-    palette.putpalette([*(beside.quantize(_COLORS).getpalette() or [])[: 3 * _COLORS], *own])
-    return palette
+    # of the first, the middle and the last: every state is in it, and the thin lines have colours of their own
+    some = [frames[0], frames[count // 2], frames[-1]]
+    return write_frames(file, frames, times, palette(some, (COLORS[1], robots.HIT), _COLORS))
 
 
 _PLAYER = (

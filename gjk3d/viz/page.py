@@ -13,7 +13,7 @@ from gjk3d import webpage
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import COLORS as _COLORS
-from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, Camera, Drawing, Item, Style, darker
+from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Camera, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
 from gjk3d.viz.layout import called, camera_of, kind, models_of, thickened, verdict, way_out
 from gjk3d.viz.triangles import shade
@@ -281,6 +281,6 @@ def _item(item: Item, center: Array, size: float) -> dict[str, Any]:
     if item.look in (LINES, DOTS):
         return entry | {"positions": to_base64(points, "<f4")}
     entry |= mesh_data(points, item.faces, item.copies)
-    if item.look == MARK:
+    if item.look in (MARK, PART):
         del entry["edges"]
     return entry

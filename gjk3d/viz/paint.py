@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, MODEL, Camera, Drawing, Item, darker
+from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, MODEL, PART, Camera, Drawing, Item, darker
 from gjk3d.viz.layout import camera_of, thickened
 from gjk3d.viz.triangles import Shaded, shade
-from gjk3d.viz.words import LINE, add_words, panel_size, scale_of, write
+from gjk3d.viz.words import LINE, add_words, panel_size, write
 
 if TYPE_CHECKING:
     import pyvista
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _MOST_OUTLINES = 40
 _LOOK = {"reset_camera": False, "render": False, "pickable": False}
 _LIGHT = {"ambient": 0.34, "diffuse": 0.78, "specular": 0.2, "specular_power": 25.0}
+_EVEN = {"ambient": 0.85, "diffuse": 0.15}
 
 #: What has been drawn into each renderer, so that several drawings share words and camera.
 _DRAWN: WeakKeyDictionary[Any, Drawing] = WeakKeyDictionary()
@@ -54,8 +55,6 @@ def paint(drawing: Drawing, plotter: pyvista.Plotter) -> list[Any]:
         What was added, but for words.
     """
     whole = _DRAWN.setdefault(plotter.renderer, Drawing())
-    if hasattr(plotter.renderer, "SetUseOIT"):  # VTK's own order of glass, from 9.4 on, would put it over signs
-        plotter.renderer.SetUseOIT(False)
     whole.take(drawing)
     for part in ("view", "up", "focus", "camera"):
         setattr(whole, part, getattr(drawing, part))
@@ -63,20 +62,36 @@ def paint(drawing: Drawing, plotter: pyvista.Plotter) -> list[Any]:
     added = _added(plotter, drawing, camera)
     if drawing.steps is not None and drawing.steps.total > 1:
         _walk(plotter, drawing, added)
-    add_words(plotter, whole)
     aim(plotter, camera)
+    add_words(plotter, whole)
     return [actor for _, actors in added for actor in actors]
 
 
-Added = list[tuple[Item | None, list[Any]]]
+Added = list[tuple[Item, list[Any]]]
+
+
+def repaint(plotter: pyvista.Plotter, drawing: Drawing, before: Added) -> Added:
+    """Put a drawing in place of what was painted before it; items that both have stay. Return what is there now."""
+    mine = {id(item) for item in drawing.items}
+    for item, actors in before:
+        if id(item) not in mine:
+            for actor in actors:
+                plotter.renderer.remove_actor(actor, reset_camera=False, render=False)
+    camera = camera_of(drawing)
+    added = _added(plotter, drawing, camera, [pair for pair in before if id(pair[0]) in mine])
+    _DRAWN[plotter.renderer] = drawing
+    aim(plotter, camera)
+    add_words(plotter, drawing)
+    return added
 
 
 def _added(plotter: pyvista.Plotter, drawing: Drawing, camera: Camera, kept: Added | None = None) -> Added:
-    """Add a drawing's items and labels; those that were there already stay."""
+    """Add a drawing's items; those that were there already stay."""
+    if hasattr(plotter.renderer, "SetUseOIT"):  # VTK's own order of glass, from 9.4 on, would put it over signs
+        plotter.renderer.SetUseOIT(False)
     there = {id(item) for item, _ in kept or []}
     items = thickened([item for item in drawing.items if id(item) not in there], drawing.ball[1])
-    added = _add_each(plotter, items, None if drawing.sorted else camera.eye)
-    return [*(kept or []), *added, (None, _add_labels(plotter, drawing))]
+    return [*(kept or []), *_add_each(plotter, items, None if drawing.sorted else camera.eye)]
 
 
 def panel_of(plotter: pyvista.Plotter) -> tuple[int, int]:
@@ -95,18 +110,8 @@ def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
     def go(by: int) -> None:
         nonlocal at, added_now
         at = (at + by) % steps.total
-        new = steps.make(at)
-        mine = {id(item) for item in new.items}
         plotter.subplot(*panel)
-        for item, actors in added_now:
-            if id(item) not in mine:
-                for actor in actors:
-                    plotter.renderer.remove_actor(actor, reset_camera=False, render=False)
-        camera = camera_of(new)
-        added_now = _added(plotter, new, camera, [pair for pair in added_now if id(pair[0]) in mine])
-        _DRAWN[plotter.renderer] = new
-        add_words(plotter, new)
-        aim(plotter, camera)
+        added_now = repaint(plotter, steps.make(at), added_now)
         plotter.render()
 
     if not plotter.off_screen:
@@ -144,7 +149,7 @@ def _add_each(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
     for item in [i for i in rest if i.look == MODEL] + [i for i in bodies if i.opacity >= 1.0] + glass:
         added.append((item, _add_body(plotter, item, outlined)))
     for item in rest:
-        if item.look == MARK:
+        if item.look in (MARK, PART):
             added.append((item, [_add_mark(plotter, item)]))
         elif item.look in (LINES, DOTS):
             added.append((item, [_add_thin(plotter, item)]))
@@ -162,7 +167,7 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
         # peeling, made for this, draws torn triangles or nothing with Mesa's software drivers.
         actors, width = [], item.width
         for hidden, ambient, diffuse in (("front", 0.6, 0.45), ("back", 0.34, 0.78)):
-            light = _LIGHT | {"ambient": ambient, "diffuse": diffuse}
+            light = _LIGHT | {"ambient": ambient, "diffuse": diffuse} | (_EVEN if item.even else {})
             actors.append(
                 plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling=hidden, **light, **_LOOK)
             )
@@ -174,7 +179,7 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
         actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
         actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(back, back)
     faint = {"opacity": max(item.opacity, 0.25)} if item.opacity < 0.4 else {}
-    if len(shaded.edges):
+    if len(shaded.edges) and not item.even:
         actors.append(
             plotter.add_mesh(wires(shaded.edges), color=darker(item.color), line_width=width, **faint, **_LOOK)
         )
@@ -187,7 +192,8 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
 def _add_mark(plotter: pyvista.Plotter, item: Item) -> Any:
     mesh = with_normals(shade(item.vertices, item.faces, item.copies))
     actor = plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling="back", **_LIGHT, **_LOOK)
-    bring_to_front(actor)
+    if item.look == MARK:
+        bring_to_front(actor)
     return actor
 
 
@@ -217,29 +223,6 @@ def _add_thin(plotter: pyvista.Plotter, item: Item) -> Any:
         render_points_as_spheres=True,
         **_LOOK,
     )
-
-
-def _add_labels(plotter: pyvista.Plotter, drawing: Drawing) -> list[Any]:
-    added = []
-    for color in dict.fromkeys(label.color for label in drawing.labels):
-        mine = [label for label in drawing.labels if label.color == color]
-        added.append(
-            plotter.add_point_labels(
-                np.array([label.point for label in mine]),
-                [label.text for label in mine],
-                font_size=round(20 * scale_of(plotter)),
-                text_color=color,
-                shape_color="white",
-                shape_opacity=0.75,
-                margin=3,
-                show_points=False,
-                always_visible=True,
-                reset_camera=False,
-                render=False,
-                pickable=False,
-            )
-        )
-    return added
 
 
 def joined(shaded: Any) -> tuple[Array, Any]:

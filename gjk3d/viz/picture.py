@@ -338,11 +338,14 @@ def _off_screen(wanted: bool | None) -> bool:
     return not has_display() if wanted is None else wanted
 
 
-def new_plotter(*, off_screen: bool, shape: tuple[int, int] = (1, 1), size: tuple[int, int] = _SIZE) -> pyvista.Plotter:
-    """Return a plotter as `plotter` does; ask `check_rendering` first."""
+def new_plotter(
+    *, off_screen: bool, shape: tuple[int, int] = (1, 1), size: tuple[int, int] = _SIZE, **layout: Any
+) -> pyvista.Plotter:
+    """Return a plotter as `plotter` does, with pyvista's own options for panels; ask `check_rendering` first."""
     import pyvista
 
-    made = pyvista.Plotter(off_screen=off_screen, window_size=list(size), lighting="none", shape=shape, border=False)
+    look: Any = {"lighting": "none", "border": False, **layout}
+    made = pyvista.Plotter(off_screen=off_screen, window_size=list(size), shape=shape, **look)
     for row in range(shape[0]):
         for column in range(shape[1]):
             made.subplot(row, column)

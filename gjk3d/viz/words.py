@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gjk3d.viz.drawing import INK, Drawing
+from gjk3d.typing import Array
+from gjk3d.viz.drawing import INK, Drawing, Label
 
 if TYPE_CHECKING:
     import pyvista
@@ -19,7 +20,13 @@ _HEAD, LINE, _KEY = 26, 24, 22
 _MOST_ROWS = 12
 #: From the left, and from below.
 _EDGE, _FOOT = 0.014, 0.016
-_OURS = ("gjk3d line ", "gjk3d key ", "gjk3d chip ")
+_OURS = ("gjk3d line ", "gjk3d key ", "gjk3d chip ", "gjk3d label ")
+#: Height of labels, in pixels, and the least of it in a small panel.
+_LABEL, _LEAST_LABEL = 20, 0.75
+#: Where a label may stand: turned from the way out of the middle of all by so much, and so far from its point.
+_TURNS, _FAR = (0.0, 0.6, -0.6, 1.2, -1.2, 2.0, -2.0, 3.1), (1.0, 1.7)
+
+Box = tuple[Array, Array]
 
 
 def panel_size(plotter: pyvista.Plotter) -> tuple[float, float]:
@@ -36,7 +43,7 @@ def scale_of(plotter: pyvista.Plotter) -> float:
 
 
 def add_words(plotter: pyvista.Plotter, drawing: Drawing) -> None:
-    """Write the words at the top and the meaning of colours at the bottom, in place of those before."""
+    """Write words at the top, what colours mean at the bottom, and labels, in place of those before."""
     for name in [name for name in plotter.renderer.actors if name.startswith(_OURS)]:
         # of this panel: the plotter's own method would take them out of every panel
         plotter.renderer.remove_actor(name, reset_camera=False, render=False)
@@ -49,6 +56,65 @@ def add_words(plotter: pyvista.Plotter, drawing: Drawing) -> None:
         chip = _chip((_EDGE, low + 0.2 * side / tall), (0.75 * side / wide, 0.75 * side / tall), color)
         plotter.add_actor(chip, name=f"gjk3d chip {row}", reset_camera=False, render=False, pickable=False)
         low += 0.005 + write(plotter, text, (_EDGE + 1.1 * side / wide, low), _KEY, f"gjk3d key {row}")
+    _add_labels(plotter, drawing.labels, (low * tall, top * tall))
+
+
+def _add_labels(plotter: pyvista.Plotter, labels: list[Label], room: tuple[float, float]) -> None:
+    """Write labels beside their points, as these are seen now, in the panel's room between key and words."""
+    import pyvista
+    from vtkmodules.vtkRenderingCore import vtkCoordinate, vtkTextActor
+
+    if not labels:
+        return
+    spots = np.array([_pixel(plotter, label.point) for label in labels])
+    wide, taken = panel_size(plotter)[0], list[Box]()
+    for row, (label, spot) in enumerate(zip(labels, spots, strict=True)):
+        actor, point = vtkTextActor(), vtkCoordinate()
+        look = actor.GetTextProperty()
+        look.SetFontSize(round(_LABEL * max(_LEAST_LABEL, scale_of(plotter))))
+        look.SetColor(pyvista.Color(label.color).float_rgb)
+        look.SetBackgroundColor(1.0, 1.0, 1.0)
+        look.SetBackgroundOpacity(0.6)
+        actor.SetInput(label.text)
+        size = np.array(_extent(look, label.text), dtype=np.float64)
+        # what is behind the camera, or far out of the picture, stays there
+        inside = bool((np.abs(spot) < 1e5).all())
+        low = _beside(spot, spots, size, (np.array([3.0, room[0]]), np.array([wide - 3.0, room[1]])), taken, inside)
+        taken.append((low - 2.0, low + size + 2.0))
+        point.SetCoordinateSystemToWorld()
+        point.SetValue(np.asarray(label.point).tolist())
+        place = actor.GetPositionCoordinate()  # follows the point when the camera turns
+        place.SetCoordinateSystemToViewport()
+        place.SetReferenceCoordinate(point)
+        x, y = (low - spot).tolist()
+        place.SetValue(x, y, 0.0)
+        plotter.add_actor(actor, name=f"gjk3d label {row}", reset_camera=False, render=False, pickable=False)
+
+
+def _pixel(plotter: pyvista.Plotter, point: Array) -> Array:
+    """Return where a point of the world is in the panel, from its lower left corner."""
+    plotter.renderer.SetWorldPoint(*point, 1.0)
+    plotter.renderer.WorldToView()
+    return (np.array(plotter.renderer.GetViewPoint()[:2]) + 1.0) / 2.0 * panel_size(plotter)
+
+
+def _beside(spot: Array, spots: Array, size: Array, room: Box, taken: list[Box], inside: bool) -> Array:
+    """Return the lower left corner of a label: beside its point, away from the middle of all and off the others."""
+    out = spot - spots.mean(axis=0)
+    angle = float(np.arctan2(out[1], out[0]))
+    best, least = spot, np.inf
+    for turn in _TURNS:
+        way = np.array([np.cos(angle + turn), np.sin(angle + turn)])
+        for far in _FAR:
+            reach = np.array([(9.0 + size[0] / 2 * abs(way[0])) * min(1.0, abs(way[0]) + 0.25), size[1]])
+            low = spot + far * reach * (np.sign(way[0]), way[1]) - size / 2
+            low = np.clip(low, room[0], np.maximum(room[1] - size, room[0])) if inside else low
+            over = sum(np.prod(np.maximum(np.minimum(low + size, b) - np.maximum(low, a), 0.0)) for a, b in taken)
+            hidden = ((low - 5.0 < spots) & (spots < low + size + 5.0)).all(axis=1).sum()
+            cost = 0.15 * abs(turn) + 0.3 * (far - 1.0) + 0.05 * over + 2.0 * hidden
+            if cost < least:
+                best, least = low, cost
+    return best
 
 
 def write_line(plotter: pyvista.Plotter, row: int, text: str, top: float, color: str = INK) -> float:
@@ -82,22 +148,24 @@ def write(
 
 def _broken(text: str, look: Any, room: float) -> tuple[str, float]:
     """Return a text with a line break wherever the next word has no room, and how high it is, in pixels."""
-    from vtkmodules.vtkRenderingCore import vtkTextRenderer
-
-    def box(words: str) -> tuple[int, int]:
-        edges = [0, 0, 0, 0]
-        vtkTextRenderer.GetInstance().GetBoundingBox(look, words, edges, 72)
-        return edges[1] - edges[0], edges[3] - edges[2]
-
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if lines[-1] and box(longer)[0] > room:
+        if lines[-1] and _extent(look, longer)[0] > room:
             lines.append(word)
         else:
             lines[-1] = longer
     # each row as high as the tallest letters, so that rows keep their places whatever stands in them
     return "\n".join(lines), 1.25 * look.font_size * len(lines)
+
+
+def _extent(look: Any, words: str) -> tuple[int, int]:
+    """Return how wide and high words are, in pixels."""
+    from vtkmodules.vtkRenderingCore import vtkTextRenderer
+
+    edges = [0, 0, 0, 0]
+    vtkTextRenderer.GetInstance().GetBoundingBox(look, words, edges, 72)
+    return edges[1] - edges[0], edges[3] - edges[2]
 
 
 def _chip(place: tuple[float, float], size: tuple[float, float], color: str) -> Any:

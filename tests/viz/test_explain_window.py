@@ -58,7 +58,7 @@ def test_both_views_and_the_words_change_with_the_step(window, explanation):
     window.go(epa + 1)
     second = picture(window)
     height, width = first.shape[:2]
-    upper = height - 340 * height // 860
+    upper = height * 480 // 860
     for part in (np.s_[:upper, : width // 2], np.s_[:upper, width // 2 :], np.s_[upper:, :]):
         assert np.abs(first[part] - second[part]).mean() > 0.3
     yellow = (np.abs(second[:upper, width // 2 :] - (240, 228, 66)).max(axis=-1) < 40).sum()

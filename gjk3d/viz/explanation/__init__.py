@@ -210,6 +210,8 @@ class Explanation:
         if not target.parent.is_dir():
             raise FileError(f"{target}: there is no folder {target.parent}; make it first")
         kind = target.suffix.lower()
+        if kind not in _PAGES:
+            check_rendering()
         if kind in _STRIPS:
             from gjk3d.viz.explanation.files import save_strip
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gjk3d.viz.drawing import darker
 from gjk3d.viz.explanation.scene import PALETTE
-from gjk3d.viz.explanation.steps import Step
+from gjk3d.viz.explanation.steps import Step, bounds
 from gjk3d.wording import number
 
 if TYPE_CHECKING:
@@ -43,9 +43,6 @@ def wrapped(text: str, size: float, width: float) -> tuple[str, ...]:
         else:
             lines.append(word)
     return tuple(lines)
-
-
-HEADINGS = ("The two shapes", "A - B: every point of A minus every point of B")
 
 
 #: what the colours mean, in the order they are told
@@ -193,3 +190,30 @@ def key(image: Image.Image, entries: list[tuple[str, str]], at: tuple[int, int])
         ImageDraw.Draw(dot).ellipse([3, 3, 52, 52], PALETTE[role], darker(PALETTE[role], 0.7), 4)
         image.paste(dot.resize((14, 14), Image.Resampling.LANCZOS), (x, y + 1))
         draw.text((x + 20, y), words, INK, font(14))
+
+
+_CURVE = 210  #: height of the curve and the colours beside it
+
+
+def height_beneath(steps: list[Step], width: int) -> int:
+    """Return how high `beneath` is: as the longest sentence needs, so that nothing jumps from step to step."""
+    return 56 + 24 * max(len(wrapped(step.sentence, 18, width - 32)) for step in steps) + _CURVE
+
+
+def beneath(steps: list[Step], index: int, width: int) -> Image.Image:
+    """Draw what stands under both views of a step: its words, the curve and what the colours mean."""
+    from PIL import Image, ImageDraw
+
+    step, height = steps[index], height_beneath(steps, width)
+    image = Image.new("RGB", (width, height), PAPER)
+    draw = ImageDraw.Draw(image)
+    draw.line([(16, 0), (width - 16, 0)], LINE)
+    draw.text((16, 10), step.title, INK, font(23), stroke_width=0.4)
+    draw.text((width - 16, 15), f"step {index + 1} of {len(steps)}", SOFT, font(16), anchor="ra")
+    for row, line in enumerate(wrapped(step.sentence, 18, width - 32)):
+        draw.text((16, 44 + 24 * row), line, INK, font(18))
+    top, left = height - _CURVE, width - 288
+    image.paste(curve(steps, index, (left - 22, _CURVE - 14)), (6, top + 8))
+    draw.text((left, top + 10), bounds(step), INK, font(16))
+    key(image, legend(step), (left, top + 36))
+    return image

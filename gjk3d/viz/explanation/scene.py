@@ -1,4 +1,4 @@
-"""What each step looks like, as simple pieces in two views; nothing here draws.
+"""What each step looks like, as drawings of two views.
 
 Both views are laid out in units of their own picture, about its middle, so that any scale is drawn alike.
 """
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.results import Distance
-from gjk3d.typing import Array, Ints
-from gjk3d.viz.drawing import darker
+from gjk3d.typing import Array
+from gjk3d.viz.drawing import PART, Drawing, Item, Label, ball_of, darker
 from gjk3d.viz.explanation.steps import Difference, Step
-from gjk3d.viz.layout import lay_out
+from gjk3d.viz.layout import camera_of, lay_out
 
 #: What is drawn in which colour: those of Okabe and Ito, which all kinds of colour vision tell apart.
 PALETTE = {
@@ -32,10 +32,12 @@ PALETTE = {
 }
 #: what shows through everything before it
 OVER = ("a", "b", "ink", "direction", "new")
+HEADINGS = ("The two shapes", "A - B: points of A minus points of B")
 _BALL, _ROD, _ARROW = 0.026, 0.008, 0.011
 _ASKED, _TOWARDS = 0.26, 0.36  #: lengths of the arrows at the support points, and in A - B
 _STRAIGHT = 0.8  #: cosine of the angle to the viewer from which on an arrow is too short to be seen
-_NONE, _NO_FACES = np.empty((0, 3)), np.empty((0, 3), np.int64)
+_NONE = np.empty((0, 3))
+_TETRAHEDRON = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)])
 
 
 def rod_color(role: str) -> str:
@@ -43,60 +45,56 @@ def rod_color(role: str) -> str:
     return darker(PALETTE[role], 0.8) if role in ("simplex", "polytope") else PALETTE[role]
 
 
-class Piece(NamedTuple):
-    """One thing to draw: a glassy body, a ghost (one of samples), faces, a ball, a rod, an arrow or a label."""
-
-    kind: str
-    role: str  #: a name in PALETTE
-    points: Array
-    faces: Ints = _NO_FACES
-    size: float = 0.0  #: radius of a ball, a rod or an arrow's shaft
-    opacity: float = 1.0
-    text: str = ""
-
-
 class View(NamedTuple):
-    """One of the two pictures: where its middle is, how large it is, and what the camera has to see."""
+    """One of the two pictures: where its middle is, how large it is, and what is in it."""
 
     center: Array  #: in the world
     unit: float  #: this long in the world is 1 in the picture
-    still: list[Piece]  #: what is there in every step
-    focus: Array  #: what the camera looks at, in the picture
-    width: float  #: half of what it sees, to the sides and up and down
-    height: float
+    still: list[Item]  #: what is there in every step, each named by its role in PALETTE
+    steps: list[Drawing]
+
+    def local(self, points: Any) -> Array:
+        """Turn points of the world into points of the picture, (n, 3)."""
+        return np.reshape((np.asarray(points, dtype=np.float64) - self.center) / self.unit, (-1, 3))
 
 
 class Scene(NamedTuple):
-    """Both views, seen along one direction, and the pieces of every step in each."""
+    """Both views, seen along one direction."""
 
     left: View
     right: View
     view: Array  #: unit vector towards the camera
     up: Array
-    steps: list[tuple[list[Piece], list[Piece]]]
 
 
 def arrange(result: Distance, steps: list[Step], difference: Difference, view: Any, up: Any) -> Scene:
-    """Lay out both views and the pieces of every step."""
+    """Lay out both views and draw every step in each."""
     layout = lay_out(result)
     toward, top = _look(_slanted(layout.view, steps) if view is None else view, layout.up if up is None else up)
-    bodies = [(body.vertices, body.faces) for body in layout.bodies]
     core, whole = difference.core(), difference.whole()
-    tips = [_support_arrows(step, layout.radius) for step in steps]
-    seen = np.concatenate([v for v, _ in bodies])
-    left = _view(layout.center, layout.radius, seen, toward, top, np.concatenate(tips))
-    points = np.concatenate([whole[0], np.zeros((1, 3))])
-    center = (points.min(axis=0) + points.max(axis=0)) / 2
-    radius = float(np.linalg.norm(points - center, axis=1).max()) or 1.0
-    asked = [_asked_in_difference(step, radius) for step in steps]
-    right = _view(center, radius, points, toward, top, np.concatenate(asked))
-    for (vertices, faces), role in zip(bodies, "ab", strict=True):
-        left.still.append(Piece("glass", role, _local(left, vertices), faces, opacity=0.4))
-    if sum(difference.radii) > 0.0:
-        right.still.append(Piece("ghost", "difference", _local(right, whole[0]), whole[1], opacity=0.12))
-    kind = "ghost" if difference.sampled else "glass"
-    right.still.append(Piece(kind, "difference", _local(right, core[0]), core[1], opacity=0.22))
-    return Scene(left, right, toward, top, [(_workspace(left, s), _differences(right, s)) for s in steps])
+    left = View(layout.center, layout.radius, [], [])
+    right = View(*ball_of(np.concatenate([whole[0], np.zeros((1, 3))])), [], [])
+    shown = Drawing()
+    for body, role in zip(layout.bodies, "ab", strict=True):
+        shown.body(left.local(body.vertices), body.faces, PALETTE[role], 0.4, name=role, outline=False)
+    left.still.extend(shown.items)
+    shown = Drawing()
+    solids = [(whole, 0.12, True)] if sum(difference.radii) > 0.0 else []
+    for (vertices, faces), opacity, even in [*solids, (core, 0.22, difference.sampled)]:
+        places = right.local(vertices)
+        shown.body(places, faces, PALETTE["difference"], opacity, name="difference", outline=even, even=even)
+    right.still.extend(shown.items)
+    for at, draw, tips in ((left, _workspace, _support_arrows), (right, _differences, _asked)):
+        ends = [tips(step, at.unit) for step in steps]
+        extent = Drawing(list(at.still), view=toward, up=top)
+        extent.dots(at.local(np.concatenate([*ends, np.zeros((int(at is right), 3))])), PALETTE["ink"])
+        camera = camera_of(extent)
+        for step in steps:
+            drawing = draw(at, step)
+            drawing.items[:0] = at.still
+            drawing.camera, drawing.sorted, drawing.words = camera, True, [HEADINGS[at is right]]
+            at.steps.append(drawing)
+    return Scene(left, right, toward, top)
 
 
 def _look(view: Any, up: Any) -> tuple[Array, Array]:
@@ -120,7 +118,7 @@ def _slanted(view: Array, steps: list[Step]) -> Array:
     return np.asarray(ways[np.argmin(4.0 * straight - ways @ ways[0])])
 
 
-def _asked_in_difference(step: Step, unit: float) -> Array:
+def _asked(step: Step, unit: float) -> Array:
     """Return the ends of the arrow that shows in which direction A - B was asked."""
     if step.nearest is None or step.direction is None or step.phase == "answer":
         return _NONE
@@ -135,121 +133,92 @@ def _support_arrows(step: Step, unit: float) -> Array:
     return np.array([step.support_a, step.support_a + along, step.support_b, step.support_b - along])
 
 
-def _view(center: Array, unit: float, points: Array, toward: Array, up: Array, always: Array) -> View:
-    local = (points - center) / unit
-    length = np.linalg.norm(local, axis=1)
-    local /= np.maximum(length, 1.0)[:, None]  # what is outside the ball may stay outside the picture
-    local = np.concatenate([local, (always - center) / unit])
-    axes = np.array([np.cross(up, toward), up, toward])
-    flat = local @ axes.T
-    low, high = flat.min(axis=0), flat.max(axis=0)
-    width, height = (np.maximum(high - low, 0.2) / 2)[:2].tolist()
-    return View(center, unit, [], axes.T @ ((low + high) / 2), width, height)
-
-
-def _local(view: View, points: Any) -> Array:
-    return np.atleast_2d((np.asarray(points, dtype=np.float64) - view.center) / view.unit)
-
-
 # --- the workspace ----------------------------------------------------------------------------------------------------
 
 
-def _workspace(view: View, step: Step) -> list[Piece]:
-    pieces = []
+def _workspace(view: View, step: Step) -> Drawing:
+    drawing = Drawing()
     if step.witness_a is not None and step.witness_b is not None:
-        ends = _local(view, [step.witness_a, step.witness_b])
-        if step.phase == "answer":
-            pieces += _answer(step, ends)
-        elif np.linalg.norm(ends[1] - ends[0]) > _ROD:
-            pieces.append(Piece("rod", "ink", ends, size=_ROD))
-        pieces += [Piece("ball", role, ends[i : i + 1], size=_BALL) for i, role in enumerate("ab")]
+        ends = view.local([step.witness_a, step.witness_b])
+        way = ends[0] - ends[1]
+        gap = float(np.linalg.norm(way))
+        if step.phase == "answer" and step.upper < 0.0 and gap > 2.0 * _ARROW:  # the way out, for B
+            drawing.arrows(ends[1], way / gap, gap, _ARROW, PALETTE["new"])
+        else:
+            if gap > _ROD:
+                drawing.rods(ends[0], ends[1], _ROD, PALETTE["ink"])
+            if step.phase == "answer" and step.direction is not None:
+                middle = ends.mean(axis=0) - 0.15 * step.direction
+                drawing.arrows(middle, step.direction, 0.3, _ARROW, PALETTE["direction"])
+        for end, role in zip(ends, "ab", strict=True):
+            drawing.balls(end, _BALL, PALETTE[role])
     if step.support_a is not None and step.support_b is not None and step.direction is not None:
-        ends = _local(view, _support_arrows(step, view.unit))
-        for at, tip in (ends[:2], ends[2:]):
-            pieces.append(Piece("arrow", "direction", np.array([at, tip]), size=_ARROW))
-            pieces.append(Piece("ball", "new", at[None], size=1.25 * _BALL))
-    return pieces
-
-
-def _answer(step: Step, ends: Array) -> list[Piece]:
-    assert step.direction is not None
-    if step.upper < 0.0 and np.linalg.norm(ends[1] - ends[0]) > 2.0 * _ARROW:  # the way out, for B
-        return [Piece("arrow", "new", ends[::-1], size=_ARROW)]
-    pieces = []
-    if np.linalg.norm(ends[1] - ends[0]) > _ROD:
-        pieces.append(Piece("rod", "ink", ends, size=_ROD))
-    start = ends.mean(axis=0) - 0.15 * step.direction
-    pieces.append(Piece("arrow", "direction", np.array([start, start + 0.3 * step.direction]), size=_ARROW))
-    return pieces
+        found = view.local([step.support_a, step.support_b])
+        drawing.arrows(found, np.outer([1.0, -1.0], step.direction), _ASKED, _ARROW, PALETTE["direction"])
+        drawing.balls(found, 1.25 * _BALL, PALETTE["new"])
+    return drawing
 
 
 # --- the configuration space ------------------------------------------------------------------------------------------
 
 
-def _differences(view: View, step: Step) -> list[Piece]:
-    pieces = _polytope(view, step) if len(step.faces) else _simplex(view, step)
-    origin = _local(view, np.zeros(3))
-    pieces += [Piece("ball", "ink", origin, size=_BALL), Piece("label", "ink", origin, text="origin")]
+def _differences(view: View, step: Step) -> Drawing:
+    drawing = Drawing()
+    (_add_polytope if len(step.faces) else _add_simplex)(drawing, view, step)
+    origin = view.local(np.zeros(3))[0]
+    drawing.balls(origin, _BALL, PALETTE["ink"])
+    drawing.labels.append(Label(origin, "origin", PALETTE["ink"]))
     if step.nearest is not None:
-        near = _local(view, step.nearest)
-        line = np.concatenate([origin, near])
-        if np.linalg.norm(line[1] - line[0]) > _ROD:
-            pieces.append(Piece("rod", "ink", line, size=0.75 * _ROD))
-        pieces.append(Piece("ball", "ink", near, size=0.7 * _BALL))
-    if step.phase == "answer":
-        return pieces
-    arrow = _asked_in_difference(step, view.unit)
-    if len(arrow):
-        pieces.append(Piece("arrow", "direction", _local(view, arrow), size=_ARROW))
-    if step.point is not None:
-        at = _local(view, step.point)
-        pieces.append(Piece("ball", "new", at, size=1.25 * _BALL))
-        pieces.append(Piece("label", "new", at, text=step.point_name))
-    return pieces
+        near = view.local(step.nearest)[0]
+        if np.linalg.norm(near - origin) > _ROD:
+            drawing.rods(origin, near, 0.75 * _ROD, PALETTE["ink"])
+        drawing.balls(near, 0.7 * _BALL, PALETTE["ink"])
+        if step.direction is not None and step.phase != "answer":
+            drawing.arrows(near, step.direction, _TOWARDS, _ARROW, PALETTE["direction"])
+    if step.point is not None and step.phase != "answer":
+        at = view.local(step.point)[0]
+        drawing.balls(at, 1.25 * _BALL, PALETTE["new"])
+        drawing.labels.append(Label(at, step.point_name, PALETTE["new"]))
+    return drawing
 
 
-def _simplex(view: View, step: Step) -> list[Piece]:
-    corners = _local(view, step.simplex) if len(step.simplex) else _NONE
-    pieces = []
+def _add_simplex(drawing: Drawing, view: View, step: Step) -> None:
+    corners, color = view.local(step.simplex), rod_color("simplex")
+    kept = np.array([name not in step.dropped for name in step.names], dtype=bool)
     if len(corners) >= 3:
-        faces = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)][: 1 if len(corners) == 3 else 4])
-        pieces.append(Piece("faces", "simplex", corners, faces, opacity=0.45))
-    pairs = [(i, j) for i in range(len(corners)) for j in range(i)]
-    pieces += [Piece("rod", "simplex", corners[[i, j]], size=1.4 * _ROD) for i, j in pairs]
+        faces = _TETRAHEDRON[: 1 if len(corners) == 3 else 4]
+        drawing.body(corners, faces, PALETTE["simplex"], 0.45, outline=False)
+    pairs = np.array([(i, j) for i in range(len(corners)) for j in range(i)], dtype=np.int64).reshape(-1, 2)
+    drawing.rods(corners[pairs[:, 0]], corners[pairs[:, 1]], 1.4 * _ROD, color, look=PART)
     if step.joins and step.point is not None:  # the edges that it brings
-        new = _local(view, step.point)
-        kept = [c for c, name in zip(corners, step.names, strict=False) if name not in step.dropped]
-        pieces += [Piece("rod", "simplex", np.array([c, new[0]]), size=0.5 * _ROD) for c in kept]
-    for corner, name in zip(corners, step.names, strict=False):
-        role = "dropped" if name in step.dropped else "simplex"
-        pieces.append(Piece("ball", role, corner[None], size=1.1 * _BALL))
-        if name != step.point_name:
-            text = f"{name} (drop)" if name in step.dropped else name
-            pieces.append(Piece("label", role, corner[None], text=text))
-    return pieces
+        new = np.broadcast_to(view.local(step.point), corners[kept].shape)
+        drawing.rods(corners[kept], new, 0.5 * _ROD, color, look=PART)
+    drawing.balls(corners[kept], 1.1 * _BALL, color, look=PART)
+    drawing.balls(corners[~kept], 1.1 * _BALL, PALETTE["dropped"], look=PART)
+    for corner, name in zip(corners, step.names, strict=True):
+        if name in step.dropped:
+            drawing.labels.append(Label(corner, f"{name} (drop)", darker(PALETTE["dropped"], 0.62)))
+        elif name != step.point_name:
+            drawing.labels.append(Label(corner, name, darker(PALETTE["simplex"], 0.62)))
 
 
-def _polytope(view: View, step: Step) -> list[Piece]:
-    vertices = _local(view, step.vertices)
-    gone = {tuple(face) for face in step.removed.tolist()}
-    near = tuple(step.closest.tolist())
-    kept = np.array([f for f in step.faces.tolist() if tuple(f) not in gone and tuple(f) != near], dtype=np.int64)
-    seen = np.array([f for f in step.removed.tolist() if tuple(f) != near], dtype=np.int64)
-    pieces = []
-    if len(kept):
-        pieces.append(Piece("faces", "polytope", vertices, kept, opacity=0.3))
-    if len(seen):
-        pieces.append(Piece("faces", "removed", vertices, seen, opacity=0.6))
-    pieces.append(Piece("faces", "closest", vertices, step.closest[None], opacity=0.9))
+def _add_polytope(drawing: Drawing, view: View, step: Step) -> None:
+    vertices, color = view.local(step.vertices), rod_color("polytope")
+    gone, near = {tuple(face) for face in step.removed.tolist()}, tuple(step.closest.tolist())
+    kept = [face for face in step.faces.tolist() if tuple(face) not in gone and tuple(face) != near]
+    seen = [face for face in step.removed.tolist() if tuple(face) != near]
+    for faces, role, opacity in ((kept, "polytope", 0.3), (seen, "removed", 0.6), ([near], "closest", 0.9)):
+        if faces:
+            drawing.body(vertices, faces, PALETTE[role], opacity, outline=False, even=role != "polytope")
     edges = {tuple(sorted((int(f[i]), int(f[(i + 1) % 3])))) for f in step.faces for i in range(3)}
     rim = {tuple(sorted(map(int, edge))) for edge in step.horizon}
     thin = 0.6 * _ROD if len(step.faces) < 60 else 0.3 * _ROD
-    pieces += [Piece("rod", "polytope", vertices[list(edge)], size=thin) for edge in sorted(edges - rim)]
-    pieces += [Piece("rod", "new", vertices[list(edge)], size=1.2 * _ROD) for edge in sorted(rim)]
+    for every, radius, tone in ((edges - rim, thin, color), (rim, 1.2 * _ROD, PALETTE["new"])):
+        pairs = np.array(sorted(every), dtype=np.int64).reshape(-1, 2)
+        drawing.rods(vertices[pairs[:, 0]], vertices[pairs[:, 1]], radius, tone, 16, look=PART)
     used = np.unique(step.faces)
-    named = (used if len(used) <= 9 else np.unique(step.closest)).tolist()
-    for i in used if len(used) <= 40 else named:
-        pieces.append(Piece("ball", "polytope", vertices[i : i + 1], size=0.7 * _BALL))
-    named = [i for i in named if step.names[i] != step.point_name or step.phase == "answer"]
-    pieces += [Piece("label", "polytope", vertices[i : i + 1], text=step.names[i]) for i in named]
-    return pieces
+    named = used if len(used) <= 9 else np.unique(step.closest)
+    drawing.balls(vertices[used if len(used) <= 40 else named], 0.7 * _BALL, color, look=PART)
+    for i in named.tolist():
+        if step.names[i] != step.point_name or step.phase == "answer":
+            drawing.labels.append(Label(vertices[i], step.names[i], darker(PALETTE["polytope"], 0.62)))

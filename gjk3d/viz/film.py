@@ -1,0 +1,38 @@
+"""Frames as a file that moves: one palette for all of a GIF, so that nothing flickers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+
+def write_frames(file: Path, frames: list[Image.Image], times: list[int], colors: Image.Image) -> Path:
+    """Write a .webp, or a .gif of these colours, that plays again and again; times are in milliseconds."""
+    from PIL import Image
+
+    first, *more = frames
+    if file.suffix.lower() == ".webp":
+        first.save(file, save_all=True, append_images=more, duration=times, loop=0, quality=85, method=4)
+        return file
+    first, *more = [each.quantize(palette=colors, dither=Image.Dither.NONE) for each in frames]
+    first.save(file, save_all=True, append_images=more, duration=times, loop=0, disposal=1, optimize=False)
+    return file
+
+
+def palette(frames: Sequence[Image.Image], own: Iterable[str], most: int = 256) -> Image.Image:
+    """Return one palette for all frames, in which some colours ``#rrggbb`` have places of their own."""
+    from PIL import Image
+
+    sample = np.concatenate([np.asarray(frame)[::3, ::3].reshape(-1, 3) for frame in frames])
+    colors = sorted(set(own))
+    kept = [int(color[k : k + 2], 16) for color in colors for k in (1, 3, 5)]
+    found = Image.fromarray(sample[None]).quantize(most - len(colors), Image.Quantize.MEDIANCUT).getpalette() or []
+    made = Image.new("P", (1, 1))
+    made.putpalette(kept + found[: 3 * (most - len(colors))])
+    return made

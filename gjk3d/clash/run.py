@@ -246,7 +246,7 @@ class Run:
                 first, second = self.parts[self.places[i]], self.parts[self.places[j]]
                 self.looked_at |= {first.name, second.name}
                 if verdict is not None:
-                    self._keep(self._clash(first, second, verdict, self._tolerance(i, j)))
+                    self._keep(self._clash(first, second, verdict.at(None, 0.0), self._tolerance(i, j)))
                 self.undecided -= 1
                 progress("pairs", self.close - self.undecided, self.close, self.findings.count)
 
@@ -272,6 +272,7 @@ class Run:
         name, file = ("", "") if b is None else (b.name, b.file)
         values = verdict._asdict()
         kind = values.pop("kind")
+        del values["shared"]
         values["tolerance"] = tolerance
         return Clash(clash_id(kind, a.name, name), kind, 0, "new", a.name, name, a.file, file, **values)
 

@@ -17,7 +17,6 @@ from gjk3d.bodies.topology import merged_places
 from gjk3d.poses import IDENTITY, ROUNDING, matrices, moved, moved_back, parts
 from gjk3d.typing import Array, Ints
 
-
 HERE = IDENTITY[0, :12]  #: the pose of B where both parts are in one frame
 
 

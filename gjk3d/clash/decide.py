@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,23 @@ from gjk3d.typing import Array
 from gjk3d.wording import above, below
 
 
+class Limit:
+    """A tolerance, and from where to where any other would give the same answers so far: ``low <= it < high``."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+        self.low, self.high = 0.0, inf
+
+    def holds(self, length: float) -> bool:
+        """Tell whether a length is no more than the tolerance."""
+        if length <= self.value:
+            self.low = max(self.low, length)
+            return True
+        if length > self.value:
+            self.high = min(self.high, length)
+        return False
+
+
 def _planes(mesh: Mesh) -> tuple[Array, Array]:
     """Return outward normals and offsets of the faces that have an area."""
     corners = mesh.vertices[mesh.skin.faces]
@@ -33,39 +51,40 @@ def _planes(mesh: Mesh) -> tuple[Array, Array]:
     return normals, np.einsum("ij,ij->i", normals, corners[good, 0])
 
 
-def deep_inside(points: Array, outer: Mesh, margin: float) -> bool:
-    """Tell whether points, in its frame, lie in a convex solid and stay a margin away from its faces."""
+def _room(points: Array, outer: Mesh) -> float:
+    """Return how far points, in its frame, stay away from the faces of a convex solid; negative where one is out."""
     normals, offsets = _planes(outer)
-    return bool(((points @ normals.T).max(axis=0) < offsets - margin).all())
+    return float((offsets - (points @ normals.T).max(axis=0)).min(initial=inf))
 
 
-def same(two: Two, tolerance: float) -> bool:
+def same(two: Two, limit: Limit) -> bool:
     """Tell whether two parts are the same body at one place: every vertex has its twin, and their areas are equal."""
     a, b = two.a, two.b
-    if float(np.abs(a.bounds - two.bounds_b).max()) > tolerance:
+    if not limit.holds(float(np.abs(a.bounds - two.bounds_b).max())):
         return False
     from scipy.spatial import cKDTree
 
     here, there = a._used, two.to_a(b._used)
+    most = 2.0 * limit.value + 1e-300  # of what is farther away nothing else is known
     for points, others in ((here, there), (there, here)):
-        gap, _ = cKDTree(others).query(points, distance_upper_bound=2.0 * tolerance + 1e-300)
-        if not (gap <= tolerance).all():
+        gap, _ = cKDTree(others).query(points, distance_upper_bound=most)
+        if not limit.holds(min(float(gap.max()), most)):
             return False
     return abs(_area(a) - _area(b)) <= 1e-3 * _area(a)
 
 
-def same_surface(two: Two, tolerance: float) -> bool:
+def same_surface(two: Two, limit: Limit) -> bool:
     """Tell whether every vertex of each of two closed parts lies on the surface of the other."""
     a, b = two.a, two.b
-    if not (a.is_watertight and b.is_watertight) or float(np.abs(a.bounds - two.bounds_b).max()) > tolerance:
+    if not (a.is_watertight and b.is_watertight and limit.holds(float(np.abs(a.bounds - two.bounds_b).max()))):
         return False
     each = ((b, two.to_b(a._used)), (a, two.to_a(b._used)))
-    return all(bool((from_points(mesh, points)[0] <= tolerance).all()) for mesh, points in each)
+    return all(limit.holds(float(from_points(mesh, points)[0].max())) for mesh, points in each)
 
 
-def all_shared(a: Mesh, b: Mesh, volume: float | None, tolerance: float) -> bool:
+def all_shared(a: Mesh, b: Mesh, volume: float | None, limit: Limit) -> bool:
     """Tell whether the volume that two parts share is all of each, but for a skin as thin as the tolerance."""
-    return volume is not None and all(abs(abs(x.volume) - volume) <= tolerance * _area(x) for x in (a, b))
+    return volume is not None and all(limit.holds(abs(abs(x.volume) - volume) / _area(x)) for x in (a, b))
 
 
 def _area(mesh: Mesh) -> float:
@@ -98,12 +117,14 @@ class Verdict(NamedTuple):
     #: corners of what both fill, (k, 3), from which `overlap_box` is made where A is
     shared: Array | None = None
 
-    def at(self, row: Array | None, slack: float) -> Verdict:
+    def at(self, row: Array | None, tolerance: float, slack: float) -> Verdict:
         """Return the verdict, found in A's frame, where A is; its bounds allow for places that are known to a slack.
 
         ``row`` is the pose row of A, None where that is the frame of the whole.
         """
         values: dict[str, Any] = {"shared": None}
+        if self.error_bound == inf:
+            values["error_bound"] = tolerance
         if row is not None:
             turn = np.concatenate([row[:9], np.zeros(3)])
             for name in ("point_a", "point_b", "point", "mtv", "normal"):
@@ -153,7 +174,7 @@ class Decider:
 
     def __init__(self, clearance: float, tolerance: float, known: dict[int, Any]) -> None:
         self.clearance = clearance
-        self.tolerance = tolerance
+        self.limit = Limit(tolerance)
         self._solids = known
 
     def solid(self, mesh: Mesh) -> Any:
@@ -165,9 +186,9 @@ class Decider:
     def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = HERE) -> Verdict | None:
         """Return what the pair is in A's frame, None where it is free; m is the pose row of B there."""
         two = Two(a, b, HERE if np.array_equal(m, HERE) else m)
-        twins = same(two, self.tolerance)
+        twins = same(two, self.limit)
         slack = a._convex_slack + b._convex_slack
-        convex = slack <= 0.1 * self.tolerance
+        convex = self.limit.holds(10.0 * slack)
         if convex:
             found = self._convex(two, hulls, slack)
         else:
@@ -177,9 +198,9 @@ class Decider:
         if found.kind in ("hard", "contained") and (a.is_watertight or b.is_watertight):
             found = found._replace(penetration=deepest_inside(two.trees))
         if not twins:
-            one = found.kind == "hard" and same_surface(two, self.tolerance)
+            one = found.kind == "hard" and same_surface(two, self.limit)
             # convex solids on whose surfaces the vertices of the other lie are one; others may have their own dents
-            if one and (convex or all_shared(a, b, found.overlap_volume, self.tolerance)):
+            if one and (convex or all_shared(a, b, found.overlap_volume, self.limit)):
                 return found._replace(kind="duplicate", note=_join("the same solid, in other triangles", found.note))
             return found
         return found._replace(
@@ -187,9 +208,9 @@ class Decider:
         )
 
     def _kind(self, distance: float) -> str | None:
-        if distance < -self.tolerance:
+        if not self.limit.holds(-distance):
             return "hard"
-        if distance <= self.tolerance:
+        if self.limit.holds(distance):
             return "touch"
         return "clearance" if distance < self.clearance else None
 
@@ -206,7 +227,7 @@ class Decider:
                 (two.to_b(two.a.hull().points), two.b, "a lies inside b"),
                 (two.to_a(two.b.hull().points), two.a, "b lies inside a"),
             ):
-                if deep_inside(points, outer, self.tolerance):
+                if not self.limit.holds(_room(points, outer)):
                     found = found._replace(kind="contained", note=text)
             found = self._with_volume(found, self._overlap(two))
         return found
@@ -219,8 +240,10 @@ class Decider:
         held = pair.held()
         if held is not None:
             return self._inside(two, held.by)
-        gap = pair.gap(max(self.clearance, self.tolerance))
+        most = max(self.clearance, self.limit.value)
+        gap = pair.gap(most)
         if gap is None:
+            self.limit.high = min(self.limit.high, float(np.nextafter(most, inf)))
             return None
         point_a, point_b = gap.row[6:9], gap.row[9:12]
         way = point_b - point_a
@@ -245,13 +268,13 @@ class Decider:
         """Decide a pair whose surfaces meet, by how deep they overlap."""
         both, hollow = self._overlap(two), _hollow(two.a, two.b)
         least, place = shared_depth(two, both)
-        if both is None and max(least, crossing(two)) > self.tolerance >= least:
+        if both is None and self.limit.holds(least) and not self.limit.holds(crossing(two)):
             point, normal = touching(two)
             note = _join("the surfaces cross; how deep cannot be told", hollow)
             return Verdict(
                 "hard", normal=_or_none(normal), point=_or_none(point), distance_kind="approximate", note=note
             )
-        if least > self.tolerance:
+        if not self.limit.holds(least):
             found = self._overlapping("hard", two, least, place)
             return self._with_volume(found._replace(method="triangles" if both is None else "boolean"), both)
         point, normal = touching(two)
@@ -266,7 +289,7 @@ class Decider:
             point=where,
             method="triangles" if both is None else "boolean",
             distance_kind="exact" if both is not None and least == 0.0 else "approximate",
-            error_bound=self.tolerance,
+            error_bound=inf,  # as far apart as what touches may be
             note=hollow,
         )
 
@@ -292,7 +315,7 @@ class Decider:
         least = max(least, deep.least)
         place = deep.place if place is None else place
         half = 0.5 * deep.most * deep.normal
-        exact = deep.most - least <= 1e-3 * self.tolerance
+        exact = self.limit.holds(1e3 * (deep.most - least))
         return Verdict(
             kind,
             -deep.most,

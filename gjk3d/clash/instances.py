@@ -19,8 +19,8 @@ from gjk3d.typing import Array, Ints
 
 #: A matrix whose stretch is that close to another's places the same shape; float32 files round by a sixteenth of it.
 ALIKE = 1e-6
-#: Poses are taken for one that differ by about this part of the tolerance; float32 files round by a sixteenth of it.
-PART_OF_TOLERANCE = 1.0 / 32.0
+#: Poses that differ by no more than this part of the tolerance are taken for one; float32 files round by half of it.
+PART_OF_TOLERANCE = 1.0 / 8.0
 
 
 class Placed(NamedTuple):
@@ -133,31 +133,55 @@ def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks:
     slacks : (k,) float
         How far the vertices of each part may be elsewhere.
     steps : (n,) float
-        How far poses may differ that are taken for one, about; 0 where only equal ones are.
+        How far poses may differ that are taken for one; 0 where only equal ones are.
     """
     a, b = pairs[:, 0], pairs[:, 1]
-    steps = np.where(steps > 0.0, np.ldexp(1.0, np.frexp(steps)[1] - 1), 0.0)  # few different ones
     reach = np.array([float(np.abs(shape.bounds).max()) for shape in shapes])[which[b]]
     to = relatives(rows[a], rows[b])
-    # a rotation moves what is far from its centre; what is no whole step is told apart by its bits
-    unit = np.column_stack([np.repeat((steps / np.maximum(reach, 1e-300))[:, None], 9, axis=1), *[steps] * 3])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cells = np.where(unit > 0.0, np.rint(to[:, :12] / unit), to[:, :12] + 0.0)
-    key = np.column_stack([which[a], which[b], steps, cells])
-    first, group = _distinct(np.ascontiguousarray(key))
-    chosen = to[first]
-    away = to - chosen[group]
-    slack = np.sqrt((away[:, :9] ** 2).sum(axis=1)) * np.sqrt(3.0) * reach
-    slack += np.sqrt((away[:, 9:12] ** 2).sum(axis=1))
+    first, group = _distinct(np.column_stack([which[a], which[b], to[:, :12]]))
+    leader = first[_leaders(which[pairs[first]], to[first, :12], reach[first], steps[first])][group]
+    first, group = np.unique(leader, return_inverse=True)
+    group = group.reshape(-1)
     still = (rows[:, :12] == IDENTITY[0, :12]).all(axis=1)
     far = np.abs(rows[:, 9:12]).max(axis=1)
     rounding = np.where(still[a] & still[b], 0.0, 0.25 * ROUNDING * (far[a] + far[b] + reach))
-    return Alike(group, first, chosen, slack + slacks[a] + slacks[b] + rounding)
+    slack = _away(to[:, :12], to[leader, :12], reach) + slacks[a] + slacks[b] + rounding
+    return Alike(group, first, to[first], slack)
+
+
+def _away(one: Array, other: Array, reach: Array) -> Array:
+    """Return by how much two poses place a shape of that reach differently, at most."""
+    turned, shifted = one[:, :9] - other[:, :9], one[:, 9:] - other[:, 9:]
+    # a corner is as far from the frame's origin as the root of three times the greatest coordinate
+    away: Array = np.sqrt(3.0 * (turned * turned).sum(axis=1)) * reach + np.sqrt((shifted * shifted).sum(axis=1))
+    return away
+
+
+def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
+    """Return for each pose the one that it is taken for, of those before it, itself mostly."""
+    leader = np.arange(len(to))
+    steps = np.where(steps > 0.0, np.ldexp(1.0, np.frexp(steps)[1] - 1), 0.0)  # few different ones
+    _, pair = _distinct(shapes)
+    least = np.full(len(to), np.inf)
+    np.minimum.at(least, pair, np.where(steps > 0.0, steps, np.inf))
+    for size in (least[pair], steps):  # what differs in the last bits first, wherever it is
+        # what a border of one grid parts lies within a cell of the other
+        for offset in (0.5, 1.0):
+            chief = np.unique(leader[steps > 0.0])
+            cell = 4.0 * size[chief, None]
+            turns = np.floor(to[chief, :9] * (reach[chief, None] / cell) + offset)
+            places = np.floor(to[chief, 9:] / cell + offset)
+            first, group = _distinct(np.column_stack([shapes[chief], size[chief], turns, places]))
+            after = np.arange(len(to))
+            after[chief] = chief[first[group]]
+            wanted = after[leader]
+            leader = np.where(_away(to, to[wanted], reach) <= steps, wanted, leader)
+    return leader
 
 
 def _distinct(key: Array) -> tuple[Ints, Ints]:
     """Return where each distinct row comes first, in the order of those places, and for each row which one it is."""
-    bits: Any = (key + 0.0).view(np.uint64)
+    bits: Any = np.ascontiguousarray(key + 0.0, dtype=np.float64).view(np.uint64)
     odd = np.random.default_rng(1).integers(0, 2**63, key.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     mixed = bits ^ (bits >> np.uint64(29))
     value = (mixed * odd).sum(axis=1, dtype=np.uint64)

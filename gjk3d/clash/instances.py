@@ -161,7 +161,7 @@ def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
     """Return for each pose the one that it is taken for, of those before it, itself mostly."""
     leader = np.arange(len(to))
     steps = np.where(steps > 0.0, np.ldexp(1.0, np.frexp(steps)[1] - 1), 0.0)  # few different ones
-    _, pair = _distinct(shapes)
+    _, pair = _distinct(shapes.astype(np.float64))
     least = np.full(len(to), np.inf)
     np.minimum.at(least, pair, np.where(steps > 0.0, steps, np.inf))
     for size in (least[pair], steps):  # what differs in the last bits first, wherever it is

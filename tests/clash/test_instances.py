@@ -80,7 +80,7 @@ def assert_as_without_sharing(assembly, clearance=0.1, tolerance=None):
             least, most = gk.clash.wording.bounds(twin)
             assert low <= most
             assert least <= high
-            assert clash.error_bound < 0.3 * clash.tolerance + 1e-9 + (twin.error_bound or 0.0)
+            assert clash.error_bound < clash.tolerance + 1e-9 + (twin.error_bound or 0.0)
         if twin.overlap_volume is not None:
             assert clash.overlap_volume == pytest.approx(twin.overlap_volume, rel=1e-4, abs=1e-9)
             np.testing.assert_allclose(clash.overlap_box, twin.overlap_box, atol=1e-3)

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gjk3d.bodies import files as model_files
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.clash.instances import Placed, Shapes, moved_points
 from gjk3d.clash.report import Input, Report, Vector
 from gjk3d.convex.checks import line_for
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
+from gjk3d.poses import as_matrices, matrices, pose_rows
+from gjk3d.shapes.layout import in_range
 from gjk3d.shown import shown
+from gjk3d.typing import Array, OnePose
 from gjk3d.units import doubt, one_unit, symbol
 
 #: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
@@ -29,29 +35,70 @@ _Path = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class AssemblyPart:
-    """One part: its unique name, the file it came from, and its triangles in the frame of the whole.
+    """One part: its unique name, the file it came from, its shape, and where in the whole that is.
+
+    Parts of one shape share one `Mesh`, with its hull and its tree.
 
     Attributes
     ----------
     name, file : str
         Node path in the assembly, and the file.
-    mesh : Mesh or None
-        None where it could not be loaded.
+    shape : Mesh or None
+        Its triangles in a frame of their own. None where it could not be loaded.
     reason : str
         Why it could not be loaded, else empty.
+    pose : (4, 4) float or None
+        Frame of the whole from the shape's, as tuples; None where that is the same.
+    slack : float
+        How far its vertices may be from where the file has them, at most: copies whose matrices differ by rounding
+        are one shape.
 
     Examples
     --------
     >>> import gjk3d as gk
-    >>> part = gk.clash.AssemblyPart("lid", "lid.stl", gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]))
-    >>> part.name, len(part.mesh.faces)
-    ('lid', 1)
+    >>> lid = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
+    >>> part = gk.clash.AssemblyPart("lid", "lid.stl", lid)
+    >>> part.name, len(part.mesh.faces), part.mesh is part.shape
+    ('lid', 1, True)
+    >>> up = [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 5), (0, 0, 0, 1)]
+    >>> gk.clash.AssemblyPart("lid 2", "lid.stl", lid, pose=up).bounds.tolist()
+    [[0.0, 0.0, 5.0], [1.0, 1.0, 5.0]]
     """
 
     name: str
     file: str
-    mesh: Mesh | None
+    shape: Mesh | None
     reason: str = ""
+    pose: Any = None
+    slack: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.pose is not None:
+            object.__setattr__(self, "pose", tuple(map(tuple, as_matrices(self.pose).tolist())))
+            _ = self.row  # that is refused where it is no pose
+
+    @cached_property
+    def row(self) -> Array | None:
+        """The pose as kernels take it, (13,) float; None where there is none."""
+        return None if self.pose is None else pose_rows(np.array(self.pose), f"pose of {self.name!r}")[0][0]
+
+    @property
+    def mesh(self) -> Mesh | None:
+        """Its triangles in the frame of the whole, made anew where the part has a pose; None as `shape` is."""
+        if self.shape is None or self.row is None:
+            return self.shape
+        points = moved_points(self.row, self.shape.vertices)
+        return self.shape._like(points, self.shape.faces, name=self.name, source=self.shape.source)
+
+    @cached_property
+    def bounds(self) -> Array:
+        """Lowest and highest corner in the frame of the whole, (2, 3) float."""
+        if self.shape is None:
+            return np.full((2, 3), np.nan)
+        if self.row is None:
+            return self.shape.bounds
+        points = moved_points(self.row, self.shape._used)
+        return np.array([points.min(axis=0), points.max(axis=0)])
 
 
 @dataclass(frozen=True)
@@ -86,13 +133,15 @@ class Assembly:
     _repr_mimebundle_ = shown
 
     @classmethod
-    def of(cls, meshes: dict[str, Mesh], unit: str | None = None) -> Assembly:
-        """Return an assembly of meshes that are there already, all in one frame.
+    def of(cls, meshes: Mapping[str, Mesh | tuple[Mesh, OnePose]], unit: str | None = None) -> Assembly:
+        """Return an assembly of meshes that are there already.
 
         Parameters
         ----------
-        meshes : dict of str to Mesh
-            By the name of each part. Units count as in `load`: all are brought to the first that a mesh states.
+        meshes : dict of str to Mesh, or to pairs of a Mesh and its pose
+            By the name of each part; a pose is the frame of the whole from the mesh's. Equal meshes become one shape,
+            so many copies are best given as one mesh at many poses. Units count as in `load`: all lengths, also those
+            of poses, are brought to the first unit that a mesh states.
         unit : str, optional
             The unit of meshes that state none: "mm", "m", "in" and the like; by default that of the others, where
             these agree.
@@ -116,24 +165,30 @@ class Assembly:
         >>> pair = gk.clash.Assembly.of({"b": gk.Mesh(cube.vertices + 2, cube.faces), "a": gk.Mesh(*cube[:2])}, "mm")
         >>> [part.name for part in pair.parts], pair.unit
         (['a', 'b'], 'mm')
+        >>> up = [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 2), (0, 0, 0, 1)]
+        >>> stack = gk.clash.Assembly.of({"low": gk.Mesh(*cube[:2]), "high": (gk.Mesh(*cube[:2]), up)}, "mm")
+        >>> stack.parts[0].shape is stack.parts[1].shape, stack.parts[0].bounds[0].tolist()
+        (True, [-0.5, -0.5, 1.5])
         """
         if not isinstance(meshes, dict):
             raise ShapeError(f"Assembly.of takes a dict of meshes by their names, not {type(meshes).__name__}")
-        for name, mesh in meshes.items():
+        shapes, given = Shapes(), {}
+        for name, entry in meshes.items():
+            mesh, pose = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, None)
             if not (isinstance(name, str) and isinstance(mesh, Mesh)):
                 line = line_for(mesh) or "of a convex shape, gk.Mesh(*shape.surface()) makes one"
                 raise ShapeError(
                     f"part {name!r} is a {type(mesh).__name__}: Assembly.of takes meshes by names that are text; {line}"
                 )
-        names = sorted(meshes, key=order)
-        stated = [symbol(meshes[name].unit) for name in names]
+            given[name] = AssemblyPart(name, str(mesh.source or ""), shapes.one(mesh), pose=pose)
+        names = sorted(given, key=order)
+        stated = [symbol(None if (shape := given[name].shape) is None else shape.unit) for name in names]
         told = {each for each in stated if each is not None}
         agreed = symbol(unit) or (told.pop() if len(told) == 1 else None)
         own, factors, notes = one_unit(list(zip(names, stated, strict=True)), agreed)
-        parts = []
+        parts, scaled = [], _Scaled(str(own))
         for name, its, factor in zip(names, stated, factors, strict=True):
-            part = AssemblyPart(name, str(meshes[name].source or ""), meshes[name])
-            parts.append(part if factor == 1.0 and its in (None, own) else _scaled(part, factor, str(own)))
+            parts.append(given[name] if factor == 1.0 and its in (None, own) else scaled.part(given[name], factor))
         return cls(tuple(parts), own, notes=(*notes, *_doubts(parts, own, said=unit is not None)))
 
     @classmethod
@@ -164,8 +219,9 @@ class Assembly:
         """
         given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
         named = _named_files(given)
-        loaded = [_File(prefix, file, several=len(named) > 1) for prefix, file in named]
-        if not any(part.mesh for file in loaded for part in file.parts):
+        shapes = Shapes()
+        loaded = [_File(prefix, file, len(named) > 1, shapes) for prefix, file in named]
+        if not any(part.shape for file in loaded for part in file.parts):
             # one file: its own error; more: the first, all being of no use
             raise next(file.error for file in loaded if file.error is not None)
         own, notes = _one_unit(loaded, unit)
@@ -193,8 +249,9 @@ def upward(whole: Assembly | Report) -> Vector:
 class _File:
     """One file and the parts it gave, or the reason that it gave none."""
 
-    def __init__(self, prefix: str, path: Path, several: bool) -> None:
+    def __init__(self, prefix: str, path: Path, several: bool, shapes: Shapes) -> None:
         self.path = path
+        self._shapes = shapes
         self.unit: str | None = None
         self.error: Gjk3dError | ImportError | None = None
         self.parts: list[AssemblyPart]
@@ -206,7 +263,7 @@ class _File:
             reason = str(error).removeprefix(str(path)).removeprefix(":").strip()
             self.parts = [AssemblyPart(prefix, str(path), None, reason)]
         else:
-            if not any(part.mesh for part in self.parts):
+            if not any(part.shape for part in self.parts):
                 self.error = ParseError(f"{path}: {next(part.reason for part in self.parts)}")
 
     def _read(self, prefix: str, several: bool) -> list[AssemblyPart]:
@@ -216,24 +273,38 @@ class _File:
         base = content.scene.graph.base_frame
         start = [prefix] if several else []
         parts = []
-        instances: dict[tuple[tuple[int, bool], ...], Mesh] = {}
+        once: dict[tuple[int, ...], Mesh] = {}
         for key, geometries in pieces.items():
             # what has no name of its own is called as its file is
             name = prefix if key == self.path.stem and key not in parents else _path(key, parents, base, start)
             try:
-                mesh = model_files.joined(name, geometries, self.unit, self.path).mesh
+                shape, row, slack = self._place(name, geometries, once)
             except ShapeError as error:
                 parts.append(AssemblyPart(name, str(self.path), None, str(error)))
                 continue
-            same = tuple((id(geometry), np.linalg.det(matrix[:3, :3]) < 0.0) for geometry, matrix in geometries)
-            twin = instances.setdefault(same, mesh)
-            if twin is not mesh:  # instances of one geometry share their faces
-                mesh = Mesh(mesh.vertices, twin.faces, name=name, unit=self.unit, source=self.path)
-            parts.append(AssemblyPart(name, str(self.path), mesh))
+            pose = None if row is None else matrices(row)
+            parts.append(AssemblyPart(name, str(self.path), shape, pose=pose, slack=slack))
         for key, what in others.items():
             name = _path(key, parents, base, start)
             parts.append(AssemblyPart(name, str(self.path), None, f"has no triangles: {what}"))
         return parts
+
+    def _place(self, name: str, pieces: list[tuple[Any, Any]], once: dict[tuple[int, ...], Mesh]) -> Placed:
+        """Return the shape of a part and where it is; what has pieces at several places is its own shape there."""
+        matrix = pieces[0][1]
+        if all(np.array_equal(other, matrix) for _, other in pieces[1:]):
+            try:
+                key = tuple(id(geometry) for geometry, _ in pieces)
+                if key not in once:
+                    local = [(geometry, np.eye(4)) for geometry, _ in pieces]
+                    once[key] = self._shapes.one(model_files.joined(name, local, self.unit, self.path).mesh)
+                placed = self._shapes.placed(once[key], matrix)
+                in_range(moved_points(placed.row, placed.shape.bounds), "vertices")
+                return placed
+            except ShapeError:  # to be said of the vertices where they are
+                pass
+        mesh = model_files.joined(name, pieces, self.unit, self.path).mesh
+        return Placed(self._shapes.one(mesh), None, 0.0)
 
 
 def _path(node: str, parents: dict[str, str], base: str, start: list[str]) -> str:
@@ -295,17 +366,18 @@ def _holds_files(path: Path) -> bool:
 
 def _one_unit(files: list[_File], said: str | None) -> tuple[str | None, list[str]]:
     """Bring all parts into the unit of the first file that states one; return it and what was done."""
-    read = [file for file in files if any(part.mesh for part in file.parts)]
+    read = [file for file in files if any(part.shape for part in file.parts)]
     own, factors, notes = one_unit([(str(file.path), file.unit) for file in read], symbol(said))
     for file, factor in zip(read, factors, strict=True):
         if factor != 1.0 or file.unit not in (None, own):
-            file.parts = [_scaled(part, factor, str(own)) for part in file.parts]
+            scaled = _Scaled(str(own))
+            file.parts = [scaled.part(part, factor) for part in file.parts]
     return own, notes
 
 
 def _doubts(parts: Sequence[AssemblyPart], unit: str | None, said: bool) -> tuple[str, ...]:
     """Return the remark on a size that suggests another unit, if there is one."""
-    bounds = np.array([part.mesh.bounds for part in parts if part.mesh is not None]).reshape(-1, 2, 3)
+    bounds = np.array([part.bounds for part in parts if part.shape is not None]).reshape(-1, 2, 3)
     if not len(bounds):
         return ()
     whole = float((bounds[:, 1].max(axis=0) - bounds[:, 0].min(axis=0)).max())
@@ -313,14 +385,29 @@ def _doubts(parts: Sequence[AssemblyPart], unit: str | None, said: bool) -> tupl
     return () if text is None else (text,)
 
 
-def _scaled(part: AssemblyPart, factor: float, unit: str) -> AssemblyPart:
-    if part.mesh is None:
-        return part
-    try:
-        mesh = converted(part.mesh, factor, unit, part.name)
-    except ShapeError as error:  # too large or too small to compute with in that unit
-        return replace(part, mesh=None, reason=str(error))
-    return replace(part, mesh=mesh)
+class _Scaled:
+    """Brings parts to another unit; those of one shape to one."""
+
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+        self._made: dict[tuple[int, float], Mesh] = {}
+
+    def part(self, part: AssemblyPart, factor: float) -> AssemblyPart:
+        """Return a part with its lengths multiplied."""
+        if part.shape is None:
+            return part
+        key = id(part.shape), factor
+        try:
+            if key not in self._made:
+                self._made[key] = converted(part.shape, factor, self._unit, part.name)
+            pose = None
+            if part.row is not None:
+                pose = matrices(part.row)
+                pose[:3, 3] *= factor
+                in_range(moved_points(pose_rows(pose)[0][0], self._made[key].bounds), "vertices")
+        except ShapeError as error:  # too large or too small to compute with in that unit
+            return replace(part, shape=None, reason=str(error), pose=None)
+        return replace(part, shape=self._made[key], pose=pose, slack=part.slack * factor)
 
 
 def _unique(parts: list[AssemblyPart]) -> tuple[AssemblyPart, ...]:

@@ -14,8 +14,43 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.raycast import holds, inside_of
 from gjk3d.bodies.topology import merged_places
-from gjk3d.poses import IDENTITY, ROUNDING
+from gjk3d.poses import IDENTITY, ROUNDING, matrices, moved, moved_back, parts
 from gjk3d.typing import Array, Ints
+
+HERE = IDENTITY[0, :12]  #: the pose of B where both parts are in one frame
+
+
+class Two(NamedTuple):
+    """Two parts in the frame of the first: their triangles, and the pose row of B."""
+
+    a: Mesh
+    b: Mesh
+    m: Array = HERE
+
+    def to_a(self, points: Array) -> Array:
+        """Return points of B's frame in A's."""
+        return points if self.m is HERE else np.ascontiguousarray(moved(self.m, points))
+
+    def to_b(self, points: Array) -> Array:
+        """Return points of A's frame in B's."""
+        return points if self.m is HERE else np.ascontiguousarray(moved_back(self.m, points))
+
+    def turned(self, ways: Array) -> Array:
+        """Return directions of B's frame in A's."""
+        return ways if self.m is HERE else ways @ parts(self.m)[0].T
+
+    @property
+    def bounds_b(self) -> Array:
+        """Lowest and highest corner of B, (2, 3)."""
+        if self.m is HERE:
+            return self.b.bounds
+        points = self.to_a(self.b._used)
+        return np.array([points.min(axis=0), points.max(axis=0)])
+
+    @property
+    def trees(self) -> MeshPair:
+        """Both by their trees."""
+        return MeshPair.of(self.a, self.b, self.m)
 
 
 class Overlap(NamedTuple):
@@ -24,11 +59,6 @@ class Overlap(NamedTuple):
     volume: float
     vertices: Array
     faces: NDArray[np.int64]
-
-    @property
-    def box(self) -> Array:
-        """Lowest and highest corner, (2, 3)."""
-        return np.array([self.vertices.min(axis=0), self.vertices.max(axis=0)])
 
 
 @cache
@@ -59,11 +89,11 @@ def solid(mesh: Mesh) -> Any:
     return body if body.status() == manifold3d.Error.NoError else None
 
 
-def overlap(a: Any, b: Any) -> Overlap | None:
-    """Return what two solids share, None where the boolean fails."""
+def overlap(a: Any, b: Any, m: Array = HERE) -> Overlap | None:
+    """Return what two solids share, b being at a pose, None where the boolean fails."""
     import manifold3d
 
-    both = a ^ b
+    both = a ^ (b if m is HERE else b.transform(matrices(m)[:3]))
     if both.status() != manifold3d.Error.NoError:
         return None
     if both.is_empty():
@@ -73,13 +103,12 @@ def overlap(a: Any, b: Any) -> Overlap | None:
     return Overlap(float(both.volume()), vertices, surface.tri_verts.astype(np.int64))
 
 
-HERE = IDENTITY[0, :12]  #: parts are in the frame of the whole
 _CHORDS = 64  #: faces of what is shared that chords begin at
 _MOST = 4000  #: points that are looked at
 _LOOKED_AT = 65536  #: pairs of meeting faces that are looked at
 
 
-def shared_depth(a: Mesh, b: Mesh, both: Overlap | None) -> tuple[float, Array | None]:
+def shared_depth(two: Two, both: Overlap | None) -> tuple[float, Array | None]:
     """Return how deep two parts overlap at least, and where.
 
     A point of both is the centre of a ball in each, as large as its distance from that surface: to be free, they must
@@ -90,28 +119,33 @@ def shared_depth(a: Mesh, b: Mesh, both: Overlap | None) -> tuple[float, Array |
     if both is not None:
         if len(both.faces):
             middle = both.vertices.mean(axis=0)[None]  # deep in what is a ball, a block or a lens; outside of a ring
-            inside = holds(a, middle) & holds(b, middle)
-            best = _deepest(a, b, np.concatenate([_spread(both.vertices, both.faces), middle[inside]]))
+            inside = holds(two.a, middle) & holds(two.b, two.to_b(middle))
+            best = _deepest(two, np.concatenate([_spread(both.vertices, both.faces), middle[inside]]))
             if best[0] < 0.25 * both.volume / _area(both):  # its surface is that of both: what is deep lies within
                 points = _within(both)
-                points = points[holds(a, points) & holds(b, points)]
-                best = max(best, _deepest(a, b, points), key=lambda item: item[0])
+                points = points[holds(two.a, points) & holds(two.b, two.to_b(points))]
+                best = max(best, _deepest(two, points), key=lambda item: item[0])
     else:
-        for one, other in ((a, b), (b, a)):
-            if other.is_watertight:
-                points = _spread(one.vertices, one.faces)
-                found = _deepest(a, b, points[inside_of(other, points)], other)
-                best = max(best, found, key=lambda item: item[0])
-    error = ROUNDING * float(max(np.abs(a.bounds).max(), np.abs(b.bounds).max()))
+        found = [best]
+        if two.b.is_watertight:
+            points = _spread(two.a.vertices, two.a.faces)
+            found.append(_deepest(two, points[inside_of(two.b, two.to_b(points))], of_a=False))
+        if two.a.is_watertight:
+            points = two.to_a(_spread(two.b.vertices, two.b.faces))
+            found.append(_deepest(two, points[inside_of(two.a, points)], of_b=False))
+        best = max(found, key=lambda item: item[0])
+    error = ROUNDING * float(max(np.abs(two.a.bounds).max(), np.abs(two.bounds_b).max()))
     return max(0.0, best[0] - error), best[1]
 
 
-def _deepest(a: Mesh, b: Mesh, points: Array, only: Mesh | None = None) -> tuple[float, Array | None]:
+def _deepest(two: Two, points: Array, of_a: bool = True, of_b: bool = True) -> tuple[float, Array | None]:
     if not len(points):
         return 0.0, None
     radius = np.zeros(len(points))
-    for mesh in (a, b) if only is None else (only,):
-        radius += from_points(mesh, points)[0]
+    if of_a:
+        radius += from_points(two.a, points)[0]
+    if of_b:
+        radius += from_points(two.b, two.to_b(points))[0]
     k = int(np.argmax(radius))
     return float(radius[k]), points[k]
 
@@ -157,36 +191,39 @@ def _spread(vertices: Array, faces: Ints) -> Array:
     return np.ascontiguousarray(points)
 
 
-def touching(a: Mesh, b: Mesh) -> tuple[Array | None, Array | None]:
+def touching(two: Two) -> tuple[Array | None, Array | None]:
     """Return a common point of two surfaces that meet, in the middle of such, and the direction from A to B there."""
-    faces = MeshPair.of(a, b, HERE).meeting_faces(_LOOKED_AT)
+    trees = two.trees
+    faces = trees.meeting_faces(_LOOKED_AT)
     if not len(faces):
         return None, None
-    out_a, out_b = _normals(a)[faces[:, 0]], _normals(b)[faces[:, 1]]
+    out_a, out_b = _normals(two.a)[faces[:, 0]], two.turned(_normals(two.b)[faces[:, 1]])
     k = int(np.argmin((out_a * out_b).sum(axis=1)))  # the two faces that look at each other most
     normal = out_a[k] - out_b[k]
     length = float(np.linalg.norm(normal))
-    segments = MeshPair.of(a, b, HERE).cut(_LOOKED_AT)
+    segments = trees.cut(_LOOKED_AT)
     if len(segments):
         middles = segments.mean(axis=1)
         point = middles[int(np.argmin(((middles - middles.mean(axis=0)) ** 2).sum(axis=1)))]
     else:  # faces in one plane cut in no segment
-        low, high = np.maximum(a.bounds[0], b.bounds[0]), np.minimum(a.bounds[1], b.bounds[1])
-        point = from_points(a, np.ascontiguousarray(0.5 * (low + high))[None])[1][0]
+        bounds_a, bounds_b = two.a.bounds, two.bounds_b
+        low, high = np.maximum(bounds_a[0], bounds_b[0]), np.minimum(bounds_a[1], bounds_b[1])
+        point = from_points(two.a, np.ascontiguousarray(0.5 * (low + high))[None])[1][0]
     return point, normal / length if length > 1e-6 else None
 
 
-def crossing(a: Mesh, b: Mesh) -> float:
+def crossing(two: Two) -> float:
     """Return how far faces reach through each other, the most of all pairs: 0 where they only touch.
 
     Two faces cut each other in a segment; its middle is so far from the rims of both, and both reach so far beyond
     the plane of the other: rounding makes no crossing of faces in one plane.
     """
-    faces = MeshPair.of(a, b, HERE).meeting_faces(_LOOKED_AT)
+    faces = two.trees.meeting_faces(_LOOKED_AT)
     if not len(faces):
         return 0.0
-    one, other = a.vertices[a.faces[faces[:, 0]]], b.vertices[b.faces[faces[:, 1]]]
-    normals, against = _normals(a)[faces[:, 0]], _normals(b)[faces[:, 1]]
+    a, b = two.a, two.b
+    one, other = a.vertices[a.faces[faces[:, 0]]], two.to_a(b.vertices)[b.faces[faces[:, 1]]]
+    normals, against = _normals(a)[faces[:, 0]], two.turned(_normals(b)[faces[:, 1]])
     heights = np.einsum("kij,kj->ki", one - other[:, :1], against)
     above = heights > 0.0
     mixed = np.flatnonzero(above.any(axis=1) & ~above.all(axis=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,14 +10,31 @@ import numpy as np
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.depth import deepest_inside, depth
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.raycast import holds
 from gjk3d.clash import contacts as solids
-from gjk3d.clash.contacts import HERE, crossing, shared_depth, touching
+from gjk3d.clash.contacts import HERE, Two, crossing, shared_depth, touching
 from gjk3d.clash.report import Vector
+from gjk3d.poses import moved
 from gjk3d.results import Distance
 from gjk3d.typing import Array
 from gjk3d.wording import above, below
+
+
+class Limit:
+    """A tolerance, and from where to where any other would give the same answers so far: ``low <= it < high``."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+        self.low, self.high = 0.0, inf
+
+    def holds(self, length: float) -> bool:
+        """Tell whether a length is no more than the tolerance."""
+        if length <= self.value:
+            self.low = max(self.low, length)
+            return True
+        if length > self.value:
+            self.high = min(self.high, length)
+        return False
 
 
 def _planes(mesh: Mesh) -> tuple[Array, Array]:
@@ -33,36 +51,40 @@ def _planes(mesh: Mesh) -> tuple[Array, Array]:
     return normals, np.einsum("ij,ij->i", normals, corners[good, 0])
 
 
-def deep_inside(inner: Mesh, outer: Mesh, margin: float) -> bool:
-    """Tell whether one convex solid lies in another and stays a margin away from its faces."""
+def _room(points: Array, outer: Mesh) -> float:
+    """Return how far points, in its frame, stay away from the faces of a convex solid; negative where one is out."""
     normals, offsets = _planes(outer)
-    return bool(((inner.hull().points @ normals.T).max(axis=0) < offsets - margin).all())
+    return float((offsets - (points @ normals.T).max(axis=0)).min(initial=inf))
 
 
-def same(a: Mesh, b: Mesh, tolerance: float) -> bool:
+def same(two: Two, limit: Limit) -> bool:
     """Tell whether two parts are the same body at one place: every vertex has its twin, and their areas are equal."""
-    if float(np.abs(a.bounds - b.bounds).max()) > tolerance:
+    a, b = two.a, two.b
+    if not limit.holds(float(np.abs(a.bounds - two.bounds_b).max())):
         return False
     from scipy.spatial import cKDTree
 
-    here, there = a.vertices[np.unique(a.faces)], b.vertices[np.unique(b.faces)]
+    here, there = a._used, two.to_a(b._used)
+    most = 2.0 * limit.value + 1e-300  # of what is farther away nothing else is known
     for points, others in ((here, there), (there, here)):
-        gap, _ = cKDTree(others).query(points, distance_upper_bound=2.0 * tolerance + 1e-300)
-        if not (gap <= tolerance).all():
+        gap, _ = cKDTree(others).query(points, distance_upper_bound=most)
+        if not limit.holds(min(float(gap.max()), most)):
             return False
     return abs(_area(a) - _area(b)) <= 1e-3 * _area(a)
 
 
-def same_surface(a: Mesh, b: Mesh, tolerance: float) -> bool:
+def same_surface(two: Two, limit: Limit) -> bool:
     """Tell whether every vertex of each of two closed parts lies on the surface of the other."""
-    if not (a.is_watertight and b.is_watertight) or float(np.abs(a.bounds - b.bounds).max()) > tolerance:
+    a, b = two.a, two.b
+    if not (a.is_watertight and b.is_watertight and limit.holds(float(np.abs(a.bounds - two.bounds_b).max()))):
         return False
-    return all(bool((from_points(other, mesh._used)[0] <= tolerance).all()) for mesh, other in ((a, b), (b, a)))
+    each = ((b, two.to_b(a._used)), (a, two.to_a(b._used)))
+    return all(limit.holds(float(from_points(mesh, points)[0].max())) for mesh, points in each)
 
 
-def all_shared(a: Mesh, b: Mesh, volume: float | None, tolerance: float) -> bool:
+def all_shared(a: Mesh, b: Mesh, volume: float | None, limit: Limit) -> bool:
     """Tell whether the volume that two parts share is all of each, but for a skin as thin as the tolerance."""
-    return volume is not None and all(abs(abs(x.volume) - volume) <= tolerance * _area(x) for x in (a, b))
+    return volume is not None and all(limit.holds(abs(abs(x.volume) - volume) / _area(x)) for x in (a, b))
 
 
 def _area(mesh: Mesh) -> float:
@@ -92,6 +114,46 @@ class Verdict(NamedTuple):
     convex_gap: float | None = None
     penetration: float | None = None
     note: str = ""
+    #: corners of what both fill, (k, 3), from which `overlap_box` is made where A is
+    shared: Array | None = None
+
+    def at(self, row: Array | None, tolerance: float, slack: float) -> Verdict:
+        """Return the verdict, found in A's frame, where A is; its bounds allow for places that are known to a slack.
+
+        ``row`` is the pose row of A, None where that is the frame of the whole.
+        """
+        values: dict[str, Any] = {"shared": None}
+        if self.error_bound == inf:
+            values["error_bound"] = tolerance
+        if row is not None:
+            turn = np.concatenate([row[:9], np.zeros(3)])
+            for name in ("point_a", "point_b", "point", "mtv", "normal"):
+                if (known := getattr(self, name)) is not None:
+                    by = row if name.startswith("point") else turn
+                    values[name] = vector(moved(by, np.array([known]))[0])
+        if self.shared is not None:
+            corners = self.shared if row is None else moved(row, self.shared)
+            values["overlap_box"] = vector(corners.min(axis=0)), vector(corners.max(axis=0))
+        found = self._replace(**values)
+        if slack > 0.0:
+            found = found._wider(slack)
+        if found.distance_kind != "bound" or found.depth is None or found.error_bound is None:
+            return found
+        return found._replace(note=_join(found.note, _bounds(found.depth - found.error_bound, found.depth)))
+
+    def _wider(self, slack: float) -> Verdict:
+        """Widen all bounds by how far the two may be elsewhere."""
+        found = self
+        if self.penetration is not None:
+            found = found._replace(penetration=max(0.0, self.penetration - slack))
+        if self.error_bound is None:
+            return found
+        if self.distance_kind != "bound" or self.depth is None or self.normal is None:
+            return found._replace(error_bound=self.error_bound + 2.0 * slack)
+        most = self.depth + slack
+        error = min(self.error_bound + 2.0 * slack, most)
+        away = vector(most * np.array(self.normal))
+        return found._replace(distance=-most, depth=most, mtv=away, error_bound=error)
 
 
 def unchecked(reason: str) -> Verdict:
@@ -112,7 +174,7 @@ class Decider:
 
     def __init__(self, clearance: float, tolerance: float, known: dict[int, Any]) -> None:
         self.clearance = clearance
-        self.tolerance = tolerance
+        self.limit = Limit(tolerance)
         self._solids = known
 
     def solid(self, mesh: Mesh) -> Any:
@@ -121,23 +183,24 @@ class Decider:
             self._solids[id(mesh)] = solids.solid(mesh)
         return self._solids[id(mesh)]
 
-    def decide(self, a: Mesh, b: Mesh, hulls: Distance) -> Verdict | None:
-        """Return what the pair is, None where it is free."""
-        twins = same(a, b, self.tolerance)
+    def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = HERE) -> Verdict | None:
+        """Return what the pair is in A's frame, None where it is free; m is the pose row of B there."""
+        two = Two(a, b, HERE if np.array_equal(m, HERE) else m)
+        twins = same(two, self.limit)
         slack = a._convex_slack + b._convex_slack
-        convex = slack <= 0.1 * self.tolerance
+        convex = self.limit.holds(10.0 * slack)
         if convex:
-            found = self._convex(a, b, hulls, slack)
+            found = self._convex(two, hulls, slack)
         else:
-            found = self._any(a, b, hulls)
+            found = self._any(two, hulls)
         if found is None:
             return None
         if found.kind in ("hard", "contained") and (a.is_watertight or b.is_watertight):
-            found = found._replace(penetration=deepest_inside(MeshPair.of(a, b, HERE)))
+            found = found._replace(penetration=deepest_inside(two.trees))
         if not twins:
-            one = found.kind == "hard" and same_surface(a, b, self.tolerance)
+            one = found.kind == "hard" and same_surface(two, self.limit)
             # convex solids on whose surfaces the vertices of the other lie are one; others may have their own dents
-            if one and (convex or all_shared(a, b, found.overlap_volume, self.tolerance)):
+            if one and (convex or all_shared(a, b, found.overlap_volume, self.limit)):
                 return found._replace(kind="duplicate", note=_join("the same solid, in other triangles", found.note))
             return found
         return found._replace(
@@ -145,13 +208,13 @@ class Decider:
         )
 
     def _kind(self, distance: float) -> str | None:
-        if distance < -self.tolerance:
+        if not self.limit.holds(-distance):
             return "hard"
-        if distance <= self.tolerance:
+        if self.limit.holds(distance):
             return "touch"
         return "clearance" if distance < self.clearance else None
 
-    def _convex(self, a: Mesh, b: Mesh, hulls: Distance, slack: float) -> Verdict | None:
+    def _convex(self, two: Two, hulls: Distance, slack: float) -> Verdict | None:
         kind = self._kind(float(hulls.distance))
         if kind is None:
             return None
@@ -160,22 +223,27 @@ class Decider:
             method=method, distance_kind="exact", error_bound=float(hulls.upper - hulls.lower) + slack, convex_gap=0.0
         )
         if kind == "hard":
-            for inner, outer, text in ((a, b, "a lies inside b"), (b, a, "b lies inside a")):
-                if deep_inside(inner, outer, self.tolerance):
+            for points, outer, text in (
+                (two.to_b(two.a.hull().points), two.b, "a lies inside b"),
+                (two.to_a(two.b.hull().points), two.a, "b lies inside a"),
+            ):
+                if not self.limit.holds(_room(points, outer)):
                     found = found._replace(kind="contained", note=text)
-            found = self._with_volume(found, self._overlap(a, b))
+            found = self._with_volume(found, self._overlap(two))
         return found
 
-    def _any(self, a: Mesh, b: Mesh, hulls: Distance) -> Verdict | None:
+    def _any(self, two: Two, hulls: Distance) -> Verdict | None:
         """Decide by triangles what the hulls leave open."""
-        pair = MeshPair.of(a, b, HERE)
+        pair = two.trees
         if pair.surfaces_meet():
-            return self._meeting(a, b)
+            return self._meeting(two)
         held = pair.held()
         if held is not None:
-            return self._inside(a, b, held.by)
-        gap = pair.gap(max(self.clearance, self.tolerance))
+            return self._inside(two, held.by)
+        most = max(self.clearance, self.limit.value)
+        gap = pair.gap(most)
         if gap is None:
+            self.limit.high = min(self.limit.high, float(np.nextafter(most, inf)))
             return None
         point_a, point_b = gap.row[6:9], gap.row[9:12]
         way = point_b - point_a
@@ -193,23 +261,23 @@ class Decider:
             point=vector(0.5 * (point_a + point_b)),
             error_bound=gap.upper - gap.lower,
             convex_gap=max(0.0, distance - float(hulls.distance)),
-            note=_hollow(a, b),
+            note=_hollow(two.a, two.b),
         )
 
-    def _meeting(self, a: Mesh, b: Mesh) -> Verdict:
+    def _meeting(self, two: Two) -> Verdict:
         """Decide a pair whose surfaces meet, by how deep they overlap."""
-        both = self._overlap(a, b)
-        least, place = shared_depth(a, b, both)
-        if both is None and max(least, crossing(a, b)) > self.tolerance >= least:
-            point, normal = touching(a, b)
-            note = _join("the surfaces cross; how deep cannot be told", _hollow(a, b))
+        both, hollow = self._overlap(two), _hollow(two.a, two.b)
+        least, place = shared_depth(two, both)
+        if both is None and self.limit.holds(least) and not self.limit.holds(crossing(two)):
+            point, normal = touching(two)
+            note = _join("the surfaces cross; how deep cannot be told", hollow)
             return Verdict(
                 "hard", normal=_or_none(normal), point=_or_none(point), distance_kind="approximate", note=note
             )
-        if least > self.tolerance:
-            found = self._overlapping("hard", a, b, least, place)
+        if not self.limit.holds(least):
+            found = self._overlapping("hard", two, least, place)
             return self._with_volume(found._replace(method="triangles" if both is None else "boolean"), both)
-        point, normal = touching(a, b)
+        point, normal = touching(two)
         where = _or_none(point)
         return Verdict(
             "touch",
@@ -221,29 +289,33 @@ class Decider:
             point=where,
             method="triangles" if both is None else "boolean",
             distance_kind="exact" if both is not None and least == 0.0 else "approximate",
-            error_bound=self.tolerance,
-            note=_hollow(a, b),
+            error_bound=inf,  # as far apart as what touches may be
+            note=hollow,
         )
 
-    def _inside(self, a: Mesh, b: Mesh, holder: int) -> Verdict:
+    def _inside(self, two: Two, holder: int) -> Verdict:
         """Decide a pair whose surfaces are apart, a body of one lying in the other."""
-        outer, inner, text = (a, b, "b lies inside a") if holder == 1 else (b, a, "a lies inside b")
-        wholly = bool(holds(outer, inner._body_points).all())
-        found = self._overlapping("contained" if wholly else "hard", a, b, 0.0, None)
+        outer, points, text = (
+            (two.a, two.to_a(two.b._body_points), "b lies inside a")
+            if holder == 1
+            else (two.b, two.to_b(two.a._body_points), "a lies inside b")
+        )
+        wholly = bool(holds(outer, points).all())
+        found = self._overlapping("contained" if wholly else "hard", two, 0.0, None)
         note = text if wholly else text.replace("lies", "has a body that lies")
-        return self._with_volume(found._replace(method="inside", note=_join(note, found.note)), self._overlap(a, b))
+        return self._with_volume(found._replace(method="inside", note=note), self._overlap(two))
 
-    def _overlapping(self, kind: str, a: Mesh, b: Mesh, least: float, place: Array | None) -> Verdict:
+    def _overlapping(self, kind: str, two: Two, least: float, place: Array | None) -> Verdict:
         """Enclose the depth by the routine of `gjk3d.signed_distance`, and from below by what both share, if known.
 
         So the bound from above, which is `Clash.depth`, is the same; that from below may be better here, since the
         shared solid has points deeper in both than the vertices that are looked at there. Both hold.
         """
-        deep = depth(MeshPair.of(a, b, HERE))
+        deep = depth(two.trees)
         least = max(least, deep.least)
         place = deep.place if place is None else place
         half = 0.5 * deep.most * deep.normal
-        exact = deep.most - least <= 1e-3 * self.tolerance
+        exact = self.limit.holds(1e3 * (deep.most - least))
         return Verdict(
             kind,
             -deep.most,
@@ -255,20 +327,18 @@ class Decider:
             vector(place),
             distance_kind="exact" if exact else "bound",
             error_bound=max(0.0, deep.most - least),
-            note="" if exact else _bounds(least, deep.most),
         )
 
-    def _overlap(self, a: Mesh, b: Mesh) -> solids.Overlap | None:
-        first, second = self.solid(a), self.solid(b)
-        return None if first is None or second is None else solids.overlap(first, second)
+    def _overlap(self, two: Two) -> solids.Overlap | None:
+        first, second = self.solid(two.a), self.solid(two.b)
+        return None if first is None or second is None else solids.overlap(first, second, two.m)
 
     def _with_volume(self, found: Verdict, both: solids.Overlap | None) -> Verdict:
         if both is None or not both.volume > 0.0:
             return found
-        low, high = both.box
         return found._replace(
             overlap_volume=both.volume,
-            overlap_box=(vector(low), vector(high)),
+            shared=both.vertices,
             point=vector(both.vertices.mean(axis=0)),
         )
 
@@ -319,4 +389,4 @@ def vector(values: Any) -> Vector:
 
 
 def _join(first: str, second: str) -> str:
-    return f"{first}; {second}" if second else first
+    return "; ".join(text for text in (first, second) if text)

@@ -92,7 +92,7 @@ def gather(report: Report) -> Drawn:
 
 def _meshes(report: Report) -> dict[str, Mesh]:
     parts = report.assembly.parts if report.assembly is not None else ()
-    return {part.name: part.mesh for part in parts if part.mesh is not None and len(part.mesh.vertices)}
+    return {part.name: mesh for part in parts if (mesh := part.mesh) is not None and len(mesh.vertices)}
 
 
 def _order(report: Report, meshes: dict[str, Mesh]) -> list[str]:

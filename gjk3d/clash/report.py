@@ -252,6 +252,8 @@ class Report:
         of the pairs that come close, each of which has its own by default.
     pairs_total, pairs_close, pairs_tested : int
         Pairs that were asked for, whose boxes come within the clearance, and that were decided.
+    decisions : int
+        How many decisions beyond hulls those took: pairs of equal shapes that stand alike share one.
     complete : bool
         False if the check was stopped before its end.
     elapsed : float
@@ -297,6 +299,7 @@ class Report:
     pairs_total: int = 0
     pairs_close: int = 0
     pairs_tested: int = 0
+    decisions: int = 0
     complete: bool = True
     elapsed: float = 0.0
     settings: dict[str, Any] = field(default_factory=dict)
@@ -376,6 +379,7 @@ class Report:
             "pairs_total": self.pairs_total,
             "pairs_close": self.pairs_close,
             "pairs_tested": self.pairs_tested,
+            "decisions": self.decisions,
             "notes": list(self.notes),
             "groups": [{"name": name, "count": len(members)} for name, members in self.groups.items()],
             "parts": [_record(part) for part in self.parts],

@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.broad.tree import Tree
 from gjk3d.clash import contacts as solids
+from gjk3d.clash import instances
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
 from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.findings import Findings, compared, differences, grouped, in_unit, known, ranked, read_baseline
@@ -23,6 +24,7 @@ from gjk3d.convex.checks import check_workers
 from gjk3d.convex.pairs import Pairs
 from gjk3d.errors import ShapeError
 from gjk3d.interrupts import Aside, aside, held
+from gjk3d.poses import IDENTITY, WIDTH, matrices
 from gjk3d.results import Distance, Status
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array, Ints
@@ -128,6 +130,15 @@ _LARGE = 1e-3
 Progress = Callable[[str, int, int, int], None]
 
 
+class Decided(NamedTuple):
+    """What a pair is, for all tolerances ``low <= tolerance < high``, and what hulls said of it."""
+
+    verdict: Verdict | None
+    low: float
+    high: float
+    hulls: Any
+
+
 class Run:
     """What `gjk3d.clash.check` does."""
 
@@ -150,15 +161,24 @@ class Run:
             raise ShapeError(f"two parts are called {twice!r}: names must differ")
         self.parts = parts
         self.in_a, self.in_b = chosen(selection[0], names, "a"), chosen(selection[1], names, "b")
-        self.places = [k for k, part in enumerate(parts) if part.mesh is not None]
-        self.meshes = [part.mesh for part in parts if part.mesh is not None]
-        for mesh in self.meshes:
+        self.places = [k for k, part in enumerate(parts) if part.shape is not None]
+        self.placed = [part for part in parts if part.shape is not None]
+        number: dict[int, int] = {}
+        self.shapes: list[Mesh] = []
+        for part in self.placed:
+            if part.shape is not None and number.setdefault(id(part.shape), len(number)) == len(self.shapes):
+                self.shapes.append(part.shape)
+        self.which = np.array([number[id(part.shape)] for part in self.placed], dtype=np.int64)
+        self.bounds = np.array([part.bounds for part in self.placed]).reshape(-1, 2, 3)
+        for mesh in self.shapes:
             mesh._hush()  # the report says which are open
         self.clearance = _length(clearance, "clearance")
         self.default = tolerance is None
-        self.tolerances = _tolerances(self.meshes)
+        self.tolerances = _tolerances(self.bounds)
+        self.steps = instances.PART_OF_TOLERANCE * self.tolerances
         if tolerance is not None:
-            self.tolerances = np.full(len(self.meshes), _length(tolerance, "tolerance"))
+            self.tolerances = np.full(len(self.placed), _length(tolerance, "tolerance"))
+            self.steps = np.minimum(self.steps, instances.PART_OF_TOLERANCE * self.tolerances)
         self.tolerance = float(self.tolerances.max(initial=0.0))
         self.settings: dict[str, Any] = {
             "tolerance_from": "given" if tolerance is not None else BY_DEFAULT,
@@ -173,7 +193,7 @@ class Run:
         self.findings = Findings(keep, self.known, found)
         self.remarks: list[str] = []
         self.looked_at: set[str] = set()
-        self.close = 0
+        self.close = self.decisions = 0
         self.undecided = self.total = self._total()
 
     def _wanted(self, i: int, j: int) -> bool:
@@ -202,7 +222,7 @@ class Run:
                     heed()
 
                 for k, part in enumerate(self.parts):
-                    if part.mesh is None and (self.in_a[k] or self.in_b[k]):
+                    if part.shape is None and (self.in_a[k] or self.in_b[k]):
                         self._keep(self._clash(part, None, unchecked(part.reason)))
                 with aside(workers, heed) as threads:
                     self._decide(threads, workers, told)
@@ -220,35 +240,75 @@ class Run:
 
     def _decide(self, threads: Aside, workers: int, progress: Progress) -> None:
         progress("boxes", 0, self.total, 0)
-        pairs = threads.run(boxes_close, self.meshes, self.clearance, self.tolerances)
+        slacks = np.array([part.slack for part in self.placed])
+        pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, slacks)
         keep = [self._wanted(self.places[i], self.places[j]) for i, j in pairs]
         pairs = pairs[np.array(keep, dtype=bool)]
         self.close = self.undecided = len(pairs)
         if self.default and len(pairs):
             self._remark_on_tolerances(pairs)
+        alike = threads.run(self._alike, pairs, slacks)
+        left = np.bincount(alike.group, minlength=len(alike.first)).tolist()  # pairs to come of each decision
+        decided: dict[int, list[Decided]] = {}
         known_of_parts: dict[int, Any] = {}
 
-        def decide(row: tuple[int, int, Any]) -> Verdict | None:
-            i, j, hulls = row
+        def decide(row: tuple[int, int, Any]) -> Decided:
+            k, group, hulls = row
+            i, j = pairs[k]
             decider = Decider(self.clearance, self._tolerance(i, j), known_of_parts)
             try:
-                return decider.decide(self.meshes[i], self.meshes[j], hulls)
+                verdict = decider.decide(self._shape(i), self._shape(j), hulls, alike.rows[group, :12])
             except Exception as error:  # one pair must not take the others with it; it is said, never dropped
-                return unchecked(f"{type(error).__name__}: {error}")
+                verdict = unchecked(f"{type(error).__name__}: {error}")
+            return Decided(verdict, decider.limit.low, decider.limit.high, hulls)
 
         reach = reaches(self.clearance, self.tolerances, pairs)
+        widest = reach[alike.first]
+        np.maximum.at(widest, alike.group, reach + alike.slack)
+        asked = [(self._shape(i), self._shape(j)) for i, j in pairs[alike.first]]
+        start = 0
         # as many pairs at once as hulls are asked about, so that any number of them needs no memory
-        for some, answers, asked in hulls_close(self.meshes, pairs, reach, workers, threads):
-            self.undecided -= asked - len(some)
-            progress("pairs", self.close - self.undecided, self.close, self.findings.count)
-            rows = [(int(i), int(j), answers[k]) for k, (i, j) in enumerate(some)]
-            for (i, j, _), verdict in threads.map(decide, rows):
-                first, second = self.parts[self.places[i]], self.parts[self.places[j]]
-                self.looked_at |= {first.name, second.name}
-                if verdict is not None:
-                    self._keep(self._clash(first, second, verdict, self._tolerance(i, j)))
+        for near, answers, done in hulls_close(asked, alike.rows, widest, workers, threads):
+            # the pairs up to the next one that needs a decision of its own
+            stop = int(alike.first[done]) if done < len(alike.first) else len(pairs)
+            rows = [(int(alike.first[group]), int(group), answers[k]) for k, group in enumerate(near)]
+            due = threads.map(decide, rows)
+            new = set(near.tolist())
+            for k in range(start, stop):
+                group = int(alike.group[k])
+                if group in new:
+                    new.remove(group)
+                    decided[group] = [next(due)[1]]
+                    self.decisions += 1
+                if group in decided:
+                    tolerance = self._tolerance(*pairs[k])
+                    found = next((each for each in decided[group] if each.low <= tolerance < each.high), None)
+                    if found is None:  # that of its twins stands only for other tolerances
+                        found = threads.run(decide, (k, group, decided[group][0].hulls))
+                        decided[group].append(found)
+                        self.decisions += 1
+                    self._tell(pairs[k], found.verdict, float(alike.slack[k]))
+                left[group] -= 1
+                if not left[group]:
+                    decided.pop(group, None)
                 self.undecided -= 1
                 progress("pairs", self.close - self.undecided, self.close, self.findings.count)
+            start = stop
+
+    def _alike(self, pairs: Ints, slacks: Array) -> instances.Alike:
+        rows = np.array([IDENTITY[0] if part.row is None else part.row for part in self.placed]).reshape(-1, WIDTH)
+        return instances.alike(pairs, self.shapes, self.which, rows, slacks, self.steps[pairs].max(axis=1))
+
+    def _shape(self, k: int) -> Mesh:
+        return self.shapes[int(self.which[k])]
+
+    def _tell(self, pair: Ints, verdict: Verdict | None, slack: float) -> None:
+        """Keep what is found of two parts."""
+        first, second = self.placed[pair[0]], self.placed[pair[1]]
+        self.looked_at |= {first.name, second.name}
+        if verdict is not None:
+            tolerance = self._tolerance(*pair)
+            self._keep(self._clash(first, second, verdict.at(first.row, tolerance, slack), tolerance))
 
     def _tolerance(self, i: int, j: int) -> float:
         return float(max(self.tolerances[i], self.tolerances[j]))
@@ -256,7 +316,7 @@ class Run:
     def _remark_on_tolerances(self, pairs: Ints) -> None:
         tolerances = self.tolerances[pairs].max(axis=1)
         self.tolerance = float(tolerances.max())
-        sizes = np.array([_diagonal(mesh) for mesh in self.meshes])
+        sizes = np.array([_diagonal(bounds) for bounds in self.bounds])
         large = tolerances > _LARGE * sizes[pairs].min(axis=1)
         if large.any():
             worst = int(np.argmax(np.where(large, tolerances, 0.0)))
@@ -272,6 +332,7 @@ class Run:
         name, file = ("", "") if b is None else (b.name, b.file)
         values = verdict._asdict()
         kind = values.pop("kind")
+        del values["shared"]
         values["tolerance"] = tolerance
         return Clash(clash_id(kind, a.name, name), kind, 0, "new", a.name, name, a.file, file, **values)
 
@@ -280,12 +341,12 @@ class Run:
     def report(self, complete: bool, elapsed: float) -> Report:
         """Return what was found so far: compared with the baseline, grouped and ranked."""
         clashes, notes = self.findings.kept, [*self.assembly.notes, *self.ignoring.unused(), *self.remarks]
-        for k, mesh in zip(self.places, self.meshes, strict=True):
-            name = self.parts[k].name
-            if name in self.looked_at and mesh.nearly_closed:
+        for part in self.placed:
+            mesh = part.shape
+            if mesh is not None and part.name in self.looked_at and mesh.nearly_closed:
                 notes.append(
-                    f"{name} is nearly closed: it has {mesh.open_edges} open edges at {len(mesh.faces)} triangles, and"
-                    " what lies inside it is not seen"
+                    f"{part.name} is nearly closed: it has {mesh.open_edges} open edges at {len(mesh.faces)} triangles,"
+                    " and what lies inside it is not seen"
                 )
         if not solids.available():
             notes.append(
@@ -294,7 +355,7 @@ class Run:
         if self.before is not None:
             looked_at = self._checked if complete else lambda a, b: False
             clashes = compared(clashes, self.before, self.findings.seen, looked_at)
-        sizes = {part.name: _diagonal(part.mesh) for part in self.parts if part.mesh is not None}
+        sizes = {part.name: _diagonal(part.bounds) for part in self.placed}
         opened = grouped([clash for clash in clashes if clash.is_open], sizes)
         report = Report(
             clashes=ranked([*opened, *(clash for clash in clashes if not clash.is_open)]),
@@ -305,6 +366,7 @@ class Run:
             pairs_total=self.total,
             pairs_close=self.close,
             pairs_tested=self.total - self.undecided,
+            decisions=self.decisions,
             complete=complete,
             elapsed=elapsed,
             settings=self.settings,
@@ -322,7 +384,7 @@ class Run:
         if a not in number or (b and b not in number):
             return True  # a part that is gone clashes no more
         i, j = number[a], number[b or a]
-        return self._wanted(i, j) and all(self.parts[k].mesh is not None for k in (i, j))
+        return self._wanted(i, j) and all(self.parts[k].shape is not None for k in (i, j))
 
     def _differences(self, before: Report, after: Report) -> tuple[str, ...]:
         notes = [f"the baseline was made with {old}, this is with {new}" for old, new in differences(before, after)]
@@ -338,29 +400,28 @@ def _length(value: float, what: str) -> float:
     return float(value)
 
 
-def _tolerances(meshes: list[Mesh]) -> Array:
+def _tolerances(bounds: Array) -> Array:
     """Return the default tolerance of each part, (n,) float; that of a pair is the larger one of its two.
 
     The middle is the median of the parts' own middles: a part that was lost far away does not move it.
     """
-    if not meshes:
+    if not len(bounds):
         return np.zeros(0)
-    bounds = np.array([mesh.bounds for mesh in meshes])
     middle = np.median(bounds.mean(axis=1), axis=0)
     tolerances: Array = TOLERANCE * np.abs(bounds - middle).max(axis=(1, 2))
     return tolerances
 
 
-def _diagonal(mesh: Mesh) -> float:
-    return float(np.linalg.norm(mesh.bounds[1] - mesh.bounds[0]))
+def _diagonal(bounds: Array) -> float:
+    return float(np.linalg.norm(bounds[1] - bounds[0]))
 
 
 def _row(part: AssemblyPart, known: bool) -> PartRow:
     """Return what is told of a part; where its hull is not ``known``, after Ctrl-C, nothing that needs one."""
-    mesh = part.mesh
+    mesh = part.shape
     if mesh is None:
         return PartRow(part.name, part.file, 0, reason=part.reason)
-    low, high = (tuple(corner) for corner in mesh.bounds.tolist())
+    low, high = (tuple(corner) for corner in part.bounds.tolist())
     closed, convex = (mesh.is_watertight, mesh.is_convex) if known else (None, None)
     return PartRow(part.name, part.file, len(mesh.faces), closed, convex, (low, high))
 
@@ -375,14 +436,17 @@ def reaches(clearance: float, tolerances: Array, pairs: Ints) -> Array:
     return reach
 
 
-def boxes_close(meshes: Sequence[Mesh], clearance: float, tolerances: Array) -> Ints:
-    """Return the pairs (i < j), in ascending order, whose boxes come as close as the clearance or their tolerance."""
-    bounds = np.array([mesh.bounds.ravel() for mesh in meshes]).reshape(-1, 6)
+def boxes_close(bounds: Array, clearance: float, tolerances: Array, slacks: Array) -> Ints:
+    """Return the pairs (i < j), in ascending order, whose boxes come as close as the clearance or their tolerance.
+
+    ``bounds`` is (n, 2, 3), right to ``slacks``, (n,).
+    """
+    bounds = bounds.reshape(-1, 6) + slacks[:, None] * np.repeat((-1.0, 1.0), 3)
     # each box with its own tolerance round it, so that a far part with a large one leaves the others apart
     wide = bounds + tolerances[:, None] * np.repeat((-1.0, 1.0), 3)
-    tree = Tree(len(meshes))
-    tree.insert(np.arange(len(meshes)), wide)
-    rounding = 1e-15 * float(np.abs(wide).max(initial=0.0))  # the boxes are exact, the sum of a corner and a gap is not
+    tree = Tree(len(bounds))
+    tree.insert(np.arange(len(bounds)), wide)
+    rounding = 4e-15 * float(np.abs(wide).max(initial=0.0))  # of places at a pose, and of a corner and a gap
     found = [np.zeros((0, 2), dtype=np.int64)]
     for block in tree.pairs(clearance * (1.0 + 1e-12) + rounding):
         a, b = bounds[block[:, 0]], bounds[block[:, 1]]
@@ -395,24 +459,27 @@ def boxes_close(meshes: Sequence[Mesh], clearance: float, tolerances: Array) -> 
 
 
 def hulls_close(
-    meshes: Sequence[Mesh], pairs: Ints, reach: Array, workers: int, threads: Aside
+    asked: Sequence[tuple[Mesh, Mesh]], rows: Array, reach: Array, workers: int, threads: Aside
 ) -> Iterator[tuple[Ints, Distance, int]]:
-    """Yield the pairs that hulls do not prove farther apart than their reach, with the hulls' distances.
+    """Yield which pairs of shapes hulls do not prove farther apart than their reach, with the hulls' distances.
 
-    They come in lots, each with how many pairs were asked for it. Only parts that are in a pair get a hull, and get
-    it when their first pair is due.
+    ``rows`` are the poses of the second in the frame of the first. They come in lots, each with how many pairs are done
+    by then. Only shapes that are in a pair get a hull, and get it when their first pair is due.
     """
 
-    def asked(numbers: Ints, shapes: list[ConvexHull]) -> Distance:
-        poses = np.tile(np.eye(4), (len(shapes), 1, 1))
+    def ask(shapes: list[ConvexHull], start: int, stop: int) -> Distance:
+        poses = np.tile(np.eye(4), (2 * (stop - start), 1, 1))
+        poses[1::2] = matrices(rows[start:stop])
+        numbers = np.arange(len(poses)).reshape(-1, 2)
         return Pairs(shapes).signed_distance(numbers, poses, max_distance=float(reach.max()), workers=workers)
 
     start, count = 0, _FIRST
-    while start < len(pairs):
-        some, within = pairs[start : start + count], reach[start : start + count]
-        used, numbers = np.unique(some, return_inverse=True)
-        shapes = [hull for _, hull in threads.map(lambda k: meshes[k].hull(), used)]
-        answer = threads.run(asked, numbers.reshape(-1, 2), shapes)
-        near = np.flatnonzero((answer.status != Status.BEYOND) & ~(answer.lower > within))
-        yield some[near], answer[near], len(some)
-        start, count = start + count, min(2 * count, _MOST)
+    while start < len(asked):
+        stop = min(start + count, len(asked))
+        both = [mesh for pair in asked[start:stop] for mesh in pair]
+        once = {id(mesh): mesh for mesh in both}
+        hulls = dict(zip(once, (hull for _, hull in threads.map(lambda mesh: mesh.hull(), once.values())), strict=True))
+        answer = threads.run(ask, [hulls[id(mesh)] for mesh in both], start, stop)
+        near = np.flatnonzero((answer.status != Status.BEYOND) & ~(answer.lower > reach[start:stop]))
+        yield start + near, answer[near], stop
+        start, count = stop, min(2 * count, _MOST)

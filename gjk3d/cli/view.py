@@ -58,7 +58,7 @@ def view(
     for part in assembly.parts:
         if part.reason:
             note(f"{safe(part.name)}: {safe(part.reason)}", "not shown")
-    if all(part.mesh is None for part in assembly.parts):
+    if all(part.shape is None for part in assembly.parts):
         raise UsageError(f"nothing to see in {', '.join(map(str, inputs))}: no part could be read")
     title = ", ".join(safe(path.name) for path in inputs[:3]) + (", ..." if len(inputs) > 3 else "")
     shown = viz.show(assembly, path=save, title=title, opacity=opacity, hull=hull, bodies=bodies, level=level)

@@ -284,7 +284,7 @@ def test_without_manifold3d_overlaps_are_found_and_have_no_volume(monkeypatch):
 
 
 def test_what_cannot_be_decided_is_said(monkeypatch):
-    def fails(self, a, b, hulls):
+    def fails(self, *pair):
         raise ArithmeticError("no luck")
 
     monkeypatch.setattr(Decider, "decide", fails)

@@ -165,11 +165,11 @@ def test_ctrl_c_keeps_a_report_on_threads(lattice):
 def test_ctrl_c_does_not_wait_for_the_pair_at_hand(lattice, workers, monkeypatch):
     decide, told, go_on, ended = Decider.decide, [], threading.Event(), []
 
-    def hanging(self, a, b, hulls):
+    def hanging(self, a, b, *others):
         if (a.name, b.name) == ("cube 0", "cube 3"):
             signal.raise_signal(signal.SIGINT)
             ended.append(go_on.wait(60))
-        return decide(self, a, b, hulls)
+        return decide(self, a, b, *others)
 
     monkeypatch.setattr(Decider, "decide", hanging)
     report = check(named(lattice), workers=workers, found=told.append)

@@ -257,11 +257,11 @@ def test_names_cannot_write_to_the_terminal(run, box, tmp_path):
 def test_ctrl_c_keeps_what_was_found(run, monkeypatch):
     decide, calls = Decider.decide, []
 
-    def stopping(self, a, b, hulls):
+    def stopping(self, a, b, *others):
         calls.append(1)
         if len(calls) == 30:
             raise KeyboardInterrupt
-        return decide(self, a, b, hulls)
+        return decide(self, a, b, *others)
 
     monkeypatch.setattr(Decider, "decide", stopping)
     said = run("clash", GEARBOX, "-f", "json")

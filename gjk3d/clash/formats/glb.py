@@ -65,7 +65,7 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
         for name in (clash.a, clash.b):
             worst.setdefault(name, clash.kind)
     scene = trimesh.Scene()
-    meshes = {part.name: part.mesh for part in report.assembly.parts if part.mesh is not None}
+    meshes = {part.name: mesh for part in report.assembly.parts if (mesh := part.mesh) is not None}
     for name, mesh in meshes.items():
         kind = worst.get(name)
         look = _material(_GREY, _GHOST) if kind is None else _material(COLORS[kind], 0.6)

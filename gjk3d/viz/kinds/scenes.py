@@ -160,7 +160,7 @@ def draw_assembly(
         Draw the boxes at this level of each part's tree too; level 0 is the box round all of it.
     """
     drawing = Drawing(up=np.array(upward(x)))
-    meshes = [(part.name, part.mesh) for part in x.parts if part.mesh is not None]
+    meshes = [(part.name, mesh) for part in x.parts if (mesh := part.mesh) is not None]
     things = [
         (f"{name} {k + 1}" if len(pieces) > 1 else name, piece)
         for name, mesh in meshes
@@ -193,7 +193,7 @@ def draw_assembly(
 
 
 def _assembly_words(drawing: Drawing, x: Assembly, parts: int, bodies: int) -> None:
-    triangles = sum(len(part.mesh.faces) for part in x.parts if part.mesh is not None)
+    triangles = sum(len(part.shape.faces) for part in x.parts if part.shape is not None)
     words = ["1 part" if parts == 1 else f"{parts} parts"]
     if bodies:
         words.append("1 body" if bodies == 1 else f"{bodies} bodies")
@@ -335,7 +335,8 @@ def _headline(row: Clash, unit: str | None) -> str:
 def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
     """Return the triangles of each part; where the report has none, those of its box."""
     if x.assembly is not None:
-        return {part.name: (part.mesh.vertices, part.mesh.faces) for part in x.assembly.parts if part.mesh is not None}
+        meshes = {part.name: part.mesh for part in x.assembly.parts}
+        return {name: (mesh.vertices, mesh.faces) for name, mesh in meshes.items() if mesh is not None}
     return {
         part.name: (np.array(part.bounds)[_SIGNS, np.arange(3)], BOX_FACES)
         for part in x.parts

@@ -1,0 +1,217 @@
+"""Copies of a shape: one mesh, one decision for all pairs that stand alike, the same findings as without sharing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import trimesh
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+from gjk3d.clash import Assembly, AssemblyPart, check, instances
+from gjk3d.errors import PoseError
+
+
+def mesh_of(model):
+    return gk.Mesh(model.vertices, model.faces)
+
+
+RING = mesh_of(trimesh.creation.annulus(0.4, 1.0, 0.8, sections=24))
+PIN = mesh_of(trimesh.creation.cylinder(0.45, 2.0, sections=24))
+BLOCK = mesh_of(trimesh.creation.box((1.0, 1.0, 1.0)))
+SHAPES = {"ring": RING, "pin": PIN, "block": BLOCK}
+
+
+def at(place, turn=(0.0, 0.0, 0.0)):
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_rotvec(turn).as_matrix()
+    pose[:3, 3] = place
+    return pose
+
+
+def flattened(assembly):
+    """The same parts with the vertices where they are: each its own shape."""
+    return replace(assembly, parts=tuple(AssemblyPart(part.name, part.file, part.mesh) for part in assembly.parts))
+
+
+def units(poses):
+    """At each pose a ring with a pin that is too thick for it, and a block that comes close to both."""
+    parts = {}
+    for k, pose in enumerate(poses):
+        parts[f"unit {k}/ring"] = RING, pose
+        parts[f"unit {k}/pin"] = PIN, pose @ at((0.015625, 0.0, 0.25))
+        parts[f"unit {k}/block"] = BLOCK, pose @ at((1.53125, 0.0, 0.0))
+    return Assembly.of(parts, "mm")
+
+
+def alone(assembly, clash, **limits):
+    """What is found of two parts where there are no others."""
+    pair = [part for part in assembly.parts if part.name in (clash.a, clash.b)]
+    (found,) = check(replace(assembly, parts=tuple(pair)), tolerance=clash.tolerance, **limits).clashes
+    return replace(found, severity=clash.severity, group=clash.group)
+
+
+def test_pairs_that_stand_alike_to_the_last_bit_are_decided_once_with_the_same_bits():
+    turn = [(0, -1, 0, 0), (1, 0, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)]
+    grid = [at((8.0 * k, 16.0 * (k % 3), 4.0 * k)) for k in range(9)]
+    assembly = units([*grid, *(pose @ np.array(turn, dtype=float) for pose in (at((0, 64, 0)), at((8, 64, 0))))])
+    report = check(assembly, clearance=0.1)
+    assert report.counts == {"hard": 11, "contained": 0, "duplicate": 0, "unchecked": 0, "clearance": 11, "touch": 0}
+    assert report.decisions == 2  # the pin and the block are apart by their hulls
+    assert len({id(part.shape) for part in assembly.parts}) == 3
+    for clash in report.clashes:
+        assert clash == alone(assembly, clash, clearance=0.1)
+    for workers in (2, 5):
+        assert check(assembly, clearance=0.1, workers=workers).clashes == report.clashes
+
+
+def assert_as_without_sharing(assembly, clearance=0.1, tolerance=None):
+    """Check that kinds are those of the flattened parts, and that the bounds hold what these say."""
+    shared = check(assembly, clearance, tolerance)
+    apart = {clash.id: clash for clash in check(flattened(assembly), clearance, tolerance).clashes}
+    assert {clash.id for clash in shared.clashes} == set(apart)
+    for clash in shared.clashes:
+        twin = apart[clash.id]
+        assert (clash.kind, clash.distance_kind) == (twin.kind, twin.distance_kind)
+        if twin.distance is not None and twin.distance_kind != "approximate":
+            low, high = gk.clash.wording.bounds(clash)
+            least, most = gk.clash.wording.bounds(twin)
+            assert low <= most
+            assert least <= high
+            assert clash.error_bound < clash.tolerance + 1e-9 + (twin.error_bound or 0.0)
+        if twin.overlap_volume is not None:
+            assert clash.overlap_volume == pytest.approx(twin.overlap_volume, rel=1e-4, abs=1e-9)
+            np.testing.assert_allclose(clash.overlap_box, twin.overlap_box, atol=1e-3)
+        for name in ("mtv", "point"):
+            one, other = getattr(clash, name), getattr(twin, name)
+            assert (one is None) == (other is None)
+        if clash.mtv is not None:
+            assert np.linalg.norm(clash.mtv) == pytest.approx(clash.depth, rel=1e-9, abs=1e-12)
+    return shared
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1.0, 1e3]), kind=st.sampled_from([np.float64, np.float32]))
+def test_poses_that_are_rounded_are_taken_for_one_and_the_bounds_know(seed, size, kind):
+    rng = np.random.default_rng(seed)
+    poses = [at(size * rng.uniform(-1, 1, 3) + (20.0 * k, 0, 0), rng.normal(size=3)) for k in range(6)]
+    parts = {part.name: (part.shape, np.array(part.pose, dtype=kind).astype(float)) for part in units(poses).parts}
+    report = assert_as_without_sharing(Assembly.of(parts, "mm"))
+    assert len(report.clashes) == 12
+    assert report.decisions == 2 or (kind is np.float32 and report.decisions <= 12)
+
+
+def test_poses_in_float32_share_most_decisions():
+    rng = np.random.default_rng(5)
+    poses = [at((30.0 * (k % 5), 30.0 * (k // 5), 100.0 * rng.uniform())) for k in range(25)]
+    poses = [pose @ at((0, 0, 0), rng.normal(size=3)) for pose in poses]
+    parts = {part.name: (part.shape, np.array(part.pose, dtype=np.float32)) for part in units(poses).parts}
+    report = assert_as_without_sharing(Assembly.of(parts, "mm"))
+    assert report.decisions <= len(report.clashes) // 2 == 25
+
+
+def test_what_is_far_has_a_larger_tolerance_and_shares_all_the_same():
+    """Each pair has its own tolerance; a decision holds for all between which it would not differ."""
+    parts = {}
+    for k in range(12):
+        parts[f"{k} a"] = BLOCK, at((16.0 * k, 0, 0))
+        parts[f"{k} b"] = BLOCK, at((16.0 * k + 1.0, 0, 2.0**-13))
+    report = check(Assembly.of(parts, "mm"), clearance=0.1)
+    assert report.counts["touch"] == 12
+    assert len({clash.tolerance for clash in report.clashes}) > 3
+    assert report.decisions == 1
+    # between the tolerances lies the depth: what is near is hard, what is far touches
+    deep = 2.0**-14
+    for k in range(12):
+        parts[f"{k} b"] = BLOCK, at((16.0 * k + 1.0 - deep, 0, 0))
+    report = check(Assembly.of(parts, "mm"))
+    kinds = {clash.kind for clash in report.clashes}
+    for clash in report.clashes:
+        assert clash.kind == ("hard" if clash.tolerance < deep else "touch")
+    assert kinds == {"hard", "touch"}
+    assert report.decisions == 2
+
+
+def test_a_thousand_bolts_cost_one_mesh_one_hull_and_one_decision(monkeypatch):
+    from gjk3d.clash.decide import Decider
+
+    decide, calls = Decider.decide, []
+    monkeypatch.setattr(Decider, "decide", lambda self, *pair: calls.append(1) or decide(self, *pair))
+    parts = {}
+    for k in range(1000):
+        place = (4.0 * (k % 10), 4.0 * (k // 10 % 10), 4.0 * (k // 100))
+        parts[f"bolt {k}"] = gk.Mesh(PIN.vertices, PIN.faces), at(place)
+        parts[f"nut {k}"] = gk.Mesh(RING.vertices, RING.faces), at(place)
+    assembly = Assembly.of(parts, "mm")
+    report = check(assembly)
+    assert len({id(part.shape) for part in assembly.parts}) == 2
+    assert (len(calls), report.decisions, len(report.clashes)) == (1, 1, 1000)
+    assert report.to_dict()["decisions"] == report.decisions
+
+
+def test_nodes_of_one_geometry_are_one_shape_and_scale_and_mirror_belong_to_it(tmp_path):
+    scene = trimesh.Scene()
+    scene.add_geometry(trimesh.creation.annulus(0.4, 1.0, 0.8, sections=24), node_name="n0", geom_name="ring")
+    matrices = {"n0": np.eye(4)}
+    for k in range(1, 5):
+        matrices[f"n{k}"] = at((5.0 * k, 0, 0), (0.3 * k, 1.0, 0.1))
+    matrices["twice"] = at((0, 9, 0), (1, 2, 3)) @ np.diag([2.0, 2.0, 2.0, 1.0])
+    matrices["twice again"] = at((0, 19, 0), (3, 2, 1)) @ np.diag([2.0, 2.0, 2.0, 1.0])
+    matrices["mirrored"] = at((9, 9, 0), (1, 0, 1)) @ np.diag([-1.0, 1.0, 1.0, 1.0])
+    matrices["flat"] = at((9, 19, 0)) @ np.diag([1.0, 1.0, 0.0, 1.0])
+    for name in list(matrices)[1:]:
+        scene.graph.update(frame_to=name, matrix=matrices[name], geometry="ring")
+    file = tmp_path / "rings.glb"
+    file.write_bytes(scene.export(file_type="glb"))
+    parts = {part.name: part for part in Assembly.load(file).parts}
+    assert len({id(parts[f"n{k}"].shape) for k in range(5)}) == 1
+    assert parts["twice"].shape is parts["twice again"].shape is not parts["n0"].shape
+    loaded = trimesh.load_scene(file)
+    for name, part in parts.items():
+        matrix, geometry = loaded.graph.get(name)
+        points = loaded.geometry[geometry].vertices @ matrix[:3, :3].T + matrix[:3, 3]
+        away = np.abs(part.mesh.vertices - points).max()
+        assert away <= part.slack + 1e-14
+        assert part.slack < 1e-6
+        np.testing.assert_allclose(part.bounds, [points.min(axis=0), points.max(axis=0)], atol=part.slack + 1e-14)
+        if name != "flat":
+            assert part.mesh.volume == pytest.approx(RING.volume * (8.0 if "twice" in name else 1.0), rel=1e-5)
+
+
+def test_equal_files_are_one_shape(tmp_path):
+    for name in ("a", "b", "c"):
+        trimesh.creation.box((1.0, 2.0, 3.0 if name == "c" else 1.0)).export(tmp_path / f"{name}.stl")
+    a, b, c = (part.shape for part in Assembly.load(tmp_path, unit="mm").parts)
+    assert a is b
+    assert a is not c
+
+
+def test_a_pose_is_checked_and_kept():
+    part = AssemblyPart("a", "", BLOCK, pose=at((1, 2, 3)))
+    assert part == AssemblyPart("a", "", BLOCK, pose=at((1, 2, 3)).tolist())
+    assert hash(part) != hash(AssemblyPart("a", "", BLOCK, pose=at((1, 2, 4))))
+    with pytest.raises(PoseError, match="pose of 'a'"):
+        AssemblyPart("a", "", BLOCK, pose=np.diag([2.0, 1.0, 1.0, 1.0]))
+
+
+def test_units_scale_poses_too():
+    inches = gk.Mesh(BLOCK.vertices, BLOCK.faces, unit="in")
+    whole = Assembly.of(
+        {"a": gk.Mesh(BLOCK.vertices, BLOCK.faces, unit="mm"), "b": (inches, at((2, 0, 0))), "c": inches}
+    )
+    _, b, c = whole.parts
+    assert b.shape is c.shape
+    np.testing.assert_allclose(b.bounds, np.array([[1.5, -0.5, -0.5], [2.5, 0.5, 0.5]]) * 25.4, rtol=1e-14)
+
+
+def test_rows_of_one_hash_stay_apart(monkeypatch):
+    class Zero:
+        def integers(self, *given, **others):
+            return np.zeros(given[2], dtype=np.uint64)
+
+    monkeypatch.setattr(instances.np.random, "default_rng", lambda seed: Zero())
+    key = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [5.0, -0.0]])
+    first, group = instances._distinct(key)
+    assert [tuple(key[first[g]]) for g in group] == [tuple(row) for row in key]

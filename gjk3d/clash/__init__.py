@@ -6,6 +6,8 @@ its forms (formats, page). Distance and depth of two meshes are in `bodies`, pic
 
 from gjk3d.clash import formats, page
 from gjk3d.clash.assembly import Assembly, AssemblyPart
+from gjk3d.clash.motion.joints import Coupling, Joint
+from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.report import Clash, Input, PartRow, Report
 from gjk3d.clash.rules import Rule, read_rules
 from gjk3d.clash.run import check
@@ -14,7 +16,10 @@ __all__ = [
     "Assembly",
     "AssemblyPart",
     "Clash",
+    "Coupling",
     "Input",
+    "Joint",
+    "Movement",
     "PartRow",
     "Report",
     "Rule",

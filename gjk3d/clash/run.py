@@ -18,6 +18,7 @@ from gjk3d.clash.assembly import Assembly, AssemblyPart, order
 from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.findings import Findings, compared, differences, grouped, in_unit, known, ranked, read_baseline
 from gjk3d.clash.motion.decide import Moving, timed
+from gjk3d.clash.motion.files import read_motion
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
 from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
@@ -35,7 +36,7 @@ def check(
     clearance: float = 0.0,
     tolerance: float | None = None,
     *,
-    motion: Movement | None = None,
+    motion: Movement | str | os.PathLike[str] | None = None,
     a: str | None = None,
     b: str | None = None,
     ignore: str | os.PathLike[str] | Iterable[Rule] | None = None,
@@ -60,8 +61,8 @@ def check(
         millionth of how far its parts reach, along any axis, from the middle of the assembly (the median of its
         parts): 16 times what float32 files round there, so that faces drawn on one plane touch. Curved parts that were
         meshed apart from each other need more: the error of their facets.
-    motion : Movement, optional
-        How parts move. Of pairs that move against each other the findings say when; see `gjk3d.clash.Movement`.
+    motion : Movement or path, optional
+        How parts move; a path is read by `read_motion`. Of pairs that move against each other the findings say when; see `gjk3d.clash.Movement`.
     a, b : str, optional
         Patterns of names, ``*`` and ``?`` as in file names: only pairs with one part of each are looked at; held
         against the whole name of a part, and its last step.
@@ -114,7 +115,8 @@ def check(
         raise ShapeError(f"keep is {keep}, expected a number of findings, 0 or more")
     run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline), keep, found)
     if motion is not None:
-        run.moving = Moving(motion, [part.name for part in run.parts], run.meshes, run.places)
+        moves = motion if isinstance(motion, Movement) else read_motion(motion, assembly.unit)
+        run.moving = Moving(moves, [part.name for part in run.parts], run.meshes, run.places)
     complete = run.go(workers, progress or _silent)
     with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
         report = run.report(complete, time.perf_counter() - start)

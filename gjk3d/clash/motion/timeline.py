@@ -171,6 +171,9 @@ class Timeline:
                 heapq.heappush(todo, (begin - end, begin, end))
 
         self._from(self.begin, self.begin, self.end, free, leave)
+        for time in (self.begin, self.end):
+            if self.look(time).inside > self.tolerance:
+                clash.append((time, time))
         count = 0
         while todo and -todo[0][0] > self.width and count < LOOKS:
             _, begin, end = heapq.heappop(todo)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sin, sqrt
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,8 @@ class Joint:
         given = dict(zip(KINDS[self.kind], np.asarray(values, dtype=np.float64).tolist(), strict=True))
         along = np.asarray(self.axis, dtype=np.float64) / np.linalg.norm(np.asarray(self.axis, dtype=np.float64))
         point, result = np.asarray(self.point, dtype=np.float64), np.eye(4)
-        result[:3, :3] = _turn(along * given.get("turn", 0.0))
+        if "turn" in given:
+            result[:3, :3] = _turn(along, given["turn"])
         result[:3, 3] = point - result[:3, :3] @ point + along * given.get("slide", 0.0)
         if self.kind == "planar":
             first = np.eye(3)[int(np.argmin(np.abs(along)))]
@@ -136,18 +138,19 @@ def _floats(values: Any, what: str) -> Array:
     return array
 
 
-def _turn(vector: Array) -> Array:
-    from scipy.spatial.transform import Rotation
-
-    turn: Array = Rotation.from_rotvec(vector).as_matrix()
+def _turn(along: Array, angle: float) -> Array:
+    """Return the rotation by an angle about a unit vector (Rodrigues)."""
+    x, y, z = along.tolist()
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    half = sin(0.5 * angle)
+    turn: Array = np.eye(3) + sin(angle) * cross + 2.0 * half * half * (cross @ cross)
     return turn
 
 
-def _vector(turn: Array) -> Array:
-    from scipy.spatial.transform import Rotation
-
-    vector: Array = Rotation.from_matrix(turn).as_rotvec()
-    return vector
+def _bent(turn: Array) -> Array:
+    """Return a vector that is 0 of no turn: its axis times the sine of half its angle, and its sign."""
+    half = 2.0 * sqrt(max(1e-16, 1.0 + float(np.trace(turn))))
+    return np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / half
 
 
 class Linkage:
@@ -272,7 +275,7 @@ class Linkage:
         for joint in self.closing:
             there = poses.get(joint.parent, np.eye(4)) @ joint.pose(values[joint.name])
             here, point = poses[joint.child], np.append(np.asarray(joint.point, dtype=np.float64), 1.0)
-            out += [(there @ point - here @ point)[:3], self.size * _vector(here[:3, :3].T @ there[:3, :3])]
+            out += [(there @ point - here @ point)[:3], self.size * _bent(here[:3, :3].T @ there[:3, :3])]
         return np.concatenate(out)
 
     def _unknown(self, time: float) -> Array:

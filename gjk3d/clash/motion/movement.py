@@ -15,7 +15,7 @@ from gjk3d.poses import pose_rows
 from gjk3d.query.motion import Motion
 from gjk3d.typing import Array
 
-ACCURACY = 1e-6  #: of the size of the whole: how far what is solved for may be from a way halfway between two times
+ACCURACY = 3e-6  #: of the size of the whole: how far what is solved for may be from a way halfway between two times
 _SAFE = 2.0  #: times what was measured there
 _MOST = 20_000  #: times that one body's way is divided at
 
@@ -47,7 +47,7 @@ class Movement:
     Notes
     -----
     Ways with one joint that turns or slides steadily are exact. Others are divided until, halfway between two times,
-    the screw motion between them is within a millionth of the size of the assembly of where the joints put the part. Twice
+    the screw motion between them is within 3e-6 of the size of the assembly of where the joints put the part. Twice
     what was measured there is taken off every clearance; between the times this is measured, not proven.
 
     Examples

@@ -12,7 +12,7 @@ from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.record import Course, MotionRecord
 from gjk3d.clash.motion.timeline import Passage, Timeline, moved, swept_box
-from gjk3d.clash.motion.track import Track, still
+from gjk3d.clash.motion.track import still
 from gjk3d.convex.pairs import Pairs
 from gjk3d.interrupts import Aside
 from gjk3d.typing import Array
@@ -35,9 +35,7 @@ class Moving:
         Which these are.
     """
 
-    def __init__(
-        self, movement: Movement, names: Sequence[str], meshes: Sequence[Mesh], places: Sequence[int]
-    ) -> None:
+    def __init__(self, movement: Movement, names: Sequence[str], meshes: Sequence[Mesh], places: Sequence[int]) -> None:
         self.movement, self.meshes = movement, meshes
         self.names = [names[k] for k in places]
         boxes = {name: mesh.bounds for name, mesh in zip(self.names, meshes, strict=True)}

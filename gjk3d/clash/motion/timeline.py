@@ -78,8 +78,6 @@ class Passage(NamedTuple):
         When the upper of these was seen, or they were deepest.
     inside : float
         How deep, at least, where they clash.
-    touches : bool
-        Whether they were too close to be told apart at some time, without a clash there.
     looks : tuple of Look
         By time, for a chart.
     """
@@ -88,7 +86,6 @@ class Passage(NamedTuple):
     least: tuple[float, float]
     when: float
     inside: float
-    touches: bool
     looks: tuple[Look, ...]
 
 
@@ -107,9 +104,7 @@ class Timeline:
         How near the two times shall be between which a clash begins, or ends.
     """
 
-    def __init__(
-        self, meshes: tuple[Mesh, Mesh], tracks: tuple[Track, Track], tolerance: float, width: float
-    ) -> None:
+    def __init__(self, meshes: tuple[Mesh, Mesh], tracks: tuple[Track, Track], tolerance: float, width: float) -> None:
         self.a, self.b = meshes
         self.one, self.two = tracks
         self.begin = float(min(self.one.times[0], self.two.times[0]))
@@ -162,6 +157,37 @@ class Timeline:
 
     def follow(self) -> Passage:
         """Return what the pair is over all of the time."""
+        looks = [self.look(t) for t in np.linspace(self.begin, self.end, _SERIES).tolist()]
+        if all(look.free for look in looks):
+            nearest = self._least(min(looks, key=lambda look: look.value))
+            if nearest is not None:
+                return self._told((), *nearest)
+        return self._contacts()
+
+    def _least(self, best: Look) -> tuple[tuple[float, float], float] | None:
+        """Return bounds of the least clearance, and when the upper one was seen; None where the two meet, or may.
+
+        What was proven of a greater clearance holds of a lesser one: no time is gone through twice.
+        """
+        best, share, time, lower = self._best(best), _TIGHT, self.begin, inf
+        for _ in range(_DESCENTS):
+            lower = min(lower, (1.0 - share) * (best.upper - self.slack) - self.slack)
+            if not lower > 0.0:
+                return None
+            time, hit = self.advance(time, self.end, lower)
+            if time == self.end:
+                return (lower, best.upper), best.time
+            seen = self._best(self.look(hit))
+            if not seen.free:
+                return None
+            if seen.upper < best.upper:
+                best = seen
+            else:  # too near to be told: ask for less
+                share = min(0.5, 4.0 * share) if share < 0.5 else 0.5 + 0.5 * share
+        return None
+
+    def _contacts(self) -> Passage:
+        """Return what a pair is that meets at some time, or cannot be told to stay apart."""
         free: list[tuple[float, float]] = []
         clash: list[tuple[float, float]] = []
         todo: list[tuple[float, float, float]] = []
@@ -209,18 +235,14 @@ class Timeline:
         leave(on, end)  # type: ignore[operator]
 
     def _passage(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> Passage:
-        looks = [self.look(t) for t in np.linspace(self.begin, self.end, _SERIES).tolist()]
         spans = self._spans(sorted(free), sorted(clash))
-        if spans:
-            worst = self._best(min(self._looks.values(), key=lambda look: look.value))
-            least, when = (0.0, 0.0), worst.time
-            inside = worst.inside
-        else:
-            least, when = self._least(min(looks, key=lambda look: look.value), sorted(free))
-            inside = max(look.inside for look in self._looks.values())
-        every = tuple(sorted(self._looks.values()))
-        touches = any(not look.free and look.inside <= self.tolerance for look in every)
-        return Passage(tuple(spans), least, when, inside, touches and not spans, every)
+        worst = self._best(min(self._looks.values(), key=lambda look: look.value))
+        if not worst.free:
+            return self._told(tuple(spans), (0.0, 0.0), worst.time)
+        return self._told((), (0.0, worst.upper), worst.time)
+
+    def _told(self, spans: tuple[Span, ...], least: tuple[float, float], when: float) -> Passage:
+        return Passage(spans, least, when, self.look(when).inside, tuple(sorted(self._looks.values())))
 
     def _spans(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> list[Span]:
         """Return the intervals of clash: what lies between two free ones, unless it is only a touch."""
@@ -235,27 +257,6 @@ class Timeline:
             else:
                 spans.append(Span(after, begin, end, before, True))
         return spans
-
-    def _least(self, best: Look, free: list[tuple[float, float]]) -> tuple[tuple[float, float], float]:
-        """Return bounds of the least clearance of a pair that never clashes, and when the upper one was seen."""
-        if any(not look.free for look in self._looks.values()):
-            touch = next(look for look in self._looks.values() if not look.free)
-            return (0.0, 0.0), touch.time
-        if not (len(free) == 1 and free[0] == (self.begin, self.end)):
-            return (0.0, best.upper), best.time
-        best, lower, share = self._best(best), 0.0, _TIGHT
-        for _ in range(_DESCENTS):
-            asked = (1.0 - share) * best.upper
-            until, hit = self.advance(self.begin, self.end, max(0.0, asked - self.slack))
-            if until == self.end == hit:
-                lower = max(0.0, asked - self.slack)
-                break
-            seen = self._best(self.look(min(hit, self.end)))
-            if seen.upper < best.upper:
-                best = seen
-            else:  # too near to be told: ask for less
-                share = min(1.0, 4.0 * share)
-        return (lower, best.upper), best.time
 
     def _best(self, start: Look) -> Look:
         """Return the nearest, or the deepest, look about a time: by golden section between the looks beside it."""

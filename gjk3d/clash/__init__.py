@@ -6,6 +6,9 @@ its forms (formats, page). Distance and depth of two meshes are in `bodies`, pic
 
 from gjk3d.clash import formats, page
 from gjk3d.clash.assembly import Assembly, AssemblyPart
+from gjk3d.clash.motion.files import read_motion, read_poses
+from gjk3d.clash.motion.joints import Coupling, Joint
+from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.report import Clash, Input, PartRow, Report
 from gjk3d.clash.rules import Rule, read_rules
 from gjk3d.clash.run import check
@@ -14,13 +17,18 @@ __all__ = [
     "Assembly",
     "AssemblyPart",
     "Clash",
+    "Coupling",
     "Input",
+    "Joint",
+    "Movement",
     "PartRow",
     "Report",
     "Rule",
     "check",
     "formats",
     "page",
+    "read_motion",
+    "read_poses",
     "read_rules",
 ]
 

@@ -166,7 +166,7 @@ class Findings:
 
 _LENGTHS = (
     "distance", "depth", "mtv", "point_a", "point_b", "point", "overlap_box", "error_bound", "tolerance", "convex_gap",
-    "penetration",
+    "penetration", "least",
 )  # fmt: skip
 
 

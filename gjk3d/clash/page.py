@@ -17,8 +17,9 @@ from gjk3d import webpage
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.topology import merged_places
 from gjk3d.clash.assembly import upward
+from gjk3d.clash.motion.play import played
 from gjk3d.clash.report import KINDS, Clash, Report
-from gjk3d.clash.wording import MEANING, brief, decided, depth, distance, facts, headline, inside, way_out
+from gjk3d.clash.wording import MEANING, brief, decided, depth, distance, facts, headline, inside, way_out, when
 from gjk3d.typing import Array
 from gjk3d.webpage import to_base64, to_json
 from gjk3d.wording import above, with_unit
@@ -116,7 +117,7 @@ def _lean(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
 
 #: Findings that one page may list, the worst first.
 MAX_ROWS = 50_000
-_FILES = ("page.html", "page.css", "table.js", "stage.js", "view.js", "page.js")
+_FILES = ("page.html", "page.css", "table.js", "stage.js", "motion.js", "view.js", "page.js")
 
 
 def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
@@ -218,6 +219,7 @@ def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
     names: dict[str, int] = {part.name: i for i, part in enumerate(report.parts)}
     origins = {part.name: part.file for part in report.parts}
     sentences: dict[str, int] = {}
+    courses = {(pair.a, pair.b): k for k, pair in enumerate(report.motion.pairs)} if report.motion is not None else {}
     rows = []
     for clash in report.clashes[:MAX_ROWS]:
         for name, file in ((clash.a, clash.a_file), (clash.b, clash.b_file)):
@@ -225,7 +227,11 @@ def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
                 names.setdefault(name, len(names))
                 origins.setdefault(name, file)
         sentence = sentences.setdefault(decided(clash), len(sentences))
-        rows.append(_row(clash, names, sentence, report.unit))
+        row = _row(clash, names, sentence, report.unit)
+        if report.motion is not None:
+            row["course"] = courses.get((clash.a, clash.b), -1)
+            row["told"] |= {"when": when(clash, report)} if clash.time is not None else {}
+        rows.append(row)
     counts = {part.name: part.triangles for part in report.parts}
     return {
         "unit": report.unit or "",
@@ -242,6 +248,7 @@ def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
             }
             for name in names
         ],
+        "motion": None if report.motion is None else played(report, drawn.center, drawn.size, names),
         "decided": list(sentences),
         "meaning": MEANING,
         "rows": rows,

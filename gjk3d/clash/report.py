@@ -17,6 +17,7 @@ from gjk3d.wording import json_ready, with_unit
 
 if TYPE_CHECKING:
     from gjk3d.clash.assembly import Assembly
+    from gjk3d.clash.motion.record import MotionRecord
 
 SCHEMA_VERSION = 1
 #: Every kind of finding, the worst first.
@@ -83,6 +84,12 @@ class Clash:
     penetration : float or None
         How far does one surface reach into the other part, where they overlap and that is worst? As
         `gjk3d.penetration`, and at least so much: the deepest point known. Findings are ranked by it.
+    time : float or None
+        Of parts that move: when the numbers above hold, that is when the two are deepest, or nearest.
+    intervals : tuple of (float, float, float, float)
+        When they clash: free before the first time, in clash from the second to the third, free from the fourth on.
+    least : (float, float) or None
+        Bounds of the least clearance over all of the motion, proven also between the times looked at.
     group : str
         Name of the group of findings that it belongs to.
     note : str
@@ -128,6 +135,9 @@ class Clash:
     tolerance: float | None = None
     convex_gap: float | None = None
     penetration: float | None = None
+    time: float | None = None
+    intervals: tuple[tuple[float, float, float, float], ...] = ()
+    least: tuple[float, float] | None = None
     group: str = ""
     note: str = ""
 
@@ -266,6 +276,8 @@ class Report:
         What a reader should know about the whole.
     left_out : dict of dict
         How many findings there were besides `clashes`, by status and kind; see ``keep`` of `gjk3d.clash.check`.
+    motion : MotionRecord or None
+        What moved, and what every pair did that came close; None where nothing moves.
     assembly : Assembly or None
         The parts themselves, for pictures; not written to files.
 
@@ -306,6 +318,7 @@ class Report:
     inputs: tuple[Input, ...] = ()
     notes: tuple[str, ...] = ()
     left_out: dict[str, dict[str, int]] = field(default_factory=dict)
+    motion: MotionRecord | None = None
     assembly: Assembly | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -385,6 +398,7 @@ class Report:
             "parts": [_record(part) for part in self.parts],
             "left_out": json_ready(self.left_out),
             "clashes": [clash.to_dict() for clash in self.clashes],
+            "motion": None if self.motion is None else self.motion.to_dict(),
             "versions": versions(),
             "elapsed": self.elapsed,
         }

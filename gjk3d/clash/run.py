@@ -18,6 +18,9 @@ from gjk3d.clash import instances
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
 from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.findings import Findings, compared, differences, grouped, in_unit, known, ranked, read_baseline
+from gjk3d.clash.motion.decide import Moving, timed
+from gjk3d.clash.motion.files import read_motion
+from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
 from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
 from gjk3d.convex.checks import check_workers
@@ -35,6 +38,7 @@ def check(
     clearance: float = 0.0,
     tolerance: float | None = None,
     *,
+    motion: Movement | str | os.PathLike[str] | None = None,
     a: str | None = None,
     b: str | None = None,
     ignore: str | os.PathLike[str] | Iterable[Rule] | None = None,
@@ -59,6 +63,8 @@ def check(
         millionth of how far its parts reach, along any axis, from the middle of the assembly (the median of its
         parts): 16 times what float32 files round there, so that faces drawn on one plane touch. Curved parts that were
         meshed apart from each other need more: the error of their facets.
+    motion : Movement or path, optional
+        How parts move; a path is read by `read_motion`. Of pairs that move against each other the findings say when; see `gjk3d.clash.Movement`.
     a, b : str, optional
         Patterns of names, ``*`` and ``?`` as in file names: only pairs with one part of each are looked at; held
         against the whole name of a part, and its last step.
@@ -88,7 +94,7 @@ def check(
     ShapeError
         A length or a number is out of range, or two parts have one name.
     ParseError
-        A pattern fits no part, or ``ignore`` or ``baseline`` are none.
+        A pattern fits no part, also one of the motion, or ``ignore`` or ``baseline`` are none.
     FileError
         There is no such file.
 
@@ -110,6 +116,9 @@ def check(
     if keep is not None and keep < 0:
         raise ShapeError(f"keep is {keep}, expected a number of findings, 0 or more")
     run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline), keep, found)
+    if motion is not None:
+        moves = motion if isinstance(motion, Movement) else read_motion(motion, assembly.unit)
+        run.moving = Moving(moves, run.placed)
     complete = run.go(workers, progress or _silent)
     with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
         report = run.report(complete, time.perf_counter() - start)
@@ -192,6 +201,7 @@ class Run:
         self.known = known(before)
         self.findings = Findings(keep, self.known, found)
         self.remarks: list[str] = []
+        self.moving: Moving | None = None
         self.looked_at: set[str] = set()
         self.close = self.decisions = 0
         self.undecided = self.total = self._total()
@@ -226,6 +236,8 @@ class Run:
                         self._keep(self._clash(part, None, unchecked(part.reason)))
                 with aside(workers, heed) as threads:
                     self._decide(threads, workers, told)
+                    if self.moving is not None:
+                        self._follow(self.moving, threads, told)
         except KeyboardInterrupt:
             return False
         return True
@@ -242,7 +254,7 @@ class Run:
         progress("boxes", 0, self.total, 0)
         slacks = np.array([part.slack for part in self.placed])
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, slacks)
-        keep = [self._wanted(self.places[i], self.places[j]) for i, j in pairs]
+        keep = [self._wanted(self.places[i], self.places[j]) and self._still(i, j) for i, j in pairs]
         pairs = pairs[np.array(keep, dtype=bool)]
         self.close = self.undecided = len(pairs)
         if self.default and len(pairs):
@@ -310,6 +322,25 @@ class Run:
             tolerance = self._tolerance(*pair)
             self._keep(self._clash(first, second, verdict.at(first.row, tolerance, slack), tolerance))
 
+    def _still(self, i: int, j: int) -> bool:
+        return self.moving is None or self.moving.together(i, j)
+
+    def _follow(self, moving: Moving, threads: Aside, progress: Progress) -> None:
+        """Decide the pairs that move against each other, over all of the time."""
+        wanted = [
+            pair
+            for pair in moving.close(self.clearance, self.tolerances)
+            if self._wanted(*(self.places[k] for k in pair))
+        ]
+        self.close, self.undecided = self.close + len(wanted), len(wanted)
+        for i, j, passage, verdict in moving.all(wanted, self.clearance, self._tolerance, threads):
+            first, second = self.placed[i], self.placed[j]
+            self.looked_at |= {first.name, second.name}
+            if verdict is not None:
+                self._keep(replace(self._clash(first, second, verdict, self._tolerance(i, j)), **timed(passage)))
+            self.undecided -= 1
+            progress("pairs", self.close - self.undecided, self.close, self.findings.count)
+
     def _tolerance(self, i: int, j: int) -> float:
         return float(max(self.tolerances[i], self.tolerances[j]))
 
@@ -373,6 +404,7 @@ class Run:
             inputs=self.assembly.inputs,
             notes=tuple(notes),
             left_out=self.findings.left_out,
+            motion=None if self.moving is None else self.moving.record(),
             assembly=self.assembly,
         )
         if self.before is not None:

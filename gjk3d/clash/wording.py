@@ -65,6 +65,24 @@ def inside(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
     return wording.with_unit(wording.below(clash.penetration, digits), unit)
 
 
+def moment(time: float, report: Report, digits: int = 6) -> str:
+    """Say a time of the motion with its unit."""
+    return wording.with_unit(f"{time:.{digits}g}", (report.motion and report.motion.unit) or None)
+
+
+def when(clash: Clash, report: Report) -> str:
+    """Say when two parts clash, or come nearest; empty where neither moves against the other."""
+    if clash.time is None:
+        return ""
+    at = moment(clash.time, report)
+    if clash.intervals:
+        spans = [f"{begin:.6g} to {moment(end, report)}" for _, begin, end, _ in clash.intervals]
+        return f"deepest at {at}, in clash from {', '.join(spans)}"
+    if clash.least is None:
+        return f"at {at}"
+    return f"nearest at {at}, {wording.told(*clash.least, 5, report.unit)}"
+
+
 #: What each kind means, for the reader of a page.
 MEANING = {
     "hard": "the parts overlap by more than the tolerance",

@@ -41,6 +41,7 @@ def _named(kind: Any, tokens: Sequence[Token]) -> Path:
 
 def clash(
     *inputs: Annotated[Path, Parameter(converter=_named)],
+    motion: Path | None = None,
     a: str | None = None,
     b: str | None = None,
     clearance: PoseText = None,
@@ -71,6 +72,8 @@ def clash(
     ----------
     inputs
         One assembly (GLB, 3MF, STEP), several files that make one, or a folder. STL files are a part each.
+    motion
+        A TOML file of how parts move: joints that are driven, motions, poses over time. Then findings say when.
     a
         Only pairs with one part whose name fits this pattern, such as "bolt_*"; see also --b.
     b
@@ -112,7 +115,7 @@ def clash(
         raise UsageError("name an assembly, several files or a folder")
     if top < 1:
         raise UsageError(f"--top {top}: expected 1 or more")
-    files = tuple(path for path in (*inputs, baseline, ignore) if path is not None)
+    files = tuple(path for path in (*inputs, motion, baseline, ignore) if path is not None)
     form = output_form(format, output, _ENDINGS, files)
     if form == "glb" and output is None:
         raise UsageError("-f glb is no text: name a file with -o")
@@ -128,7 +131,9 @@ def clash(
         note("--only-new without a --baseline counts all findings: all are new")
     only_new = baseline is not None if only_new is None else only_new
     keep = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
-    report = _checked(inputs, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, keep, jobs, quiet)
+    report = _checked(
+        inputs, motion, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, keep, jobs, quiet
+    )
     if not quiet:
         _remarks(report)
     with held() as waiting:  # a file that is begun is written to its end
@@ -153,6 +158,7 @@ def clash(
 
 def _checked(
     inputs: tuple[Path, ...],
+    motion: Path | None,
     a: str | None,
     b: str | None,
     lengths: tuple[str | None, str | None],
@@ -188,6 +194,7 @@ def _checked(
             assembly,
             clearance or 0.0,
             tolerance,
+            motion=motion,
             a=a,
             b=b,
             ignore=rules,
@@ -254,17 +261,31 @@ def _print(report: Report, top: int) -> None:
     rows = [item for item in report.clashes if item.is_open]
     if not rows:
         return
+    from gjk3d.clash.wording import when
+
     say()
     known = any(item.status != "new" for item in report.clashes)  # without a baseline all is new: no need to say so
+    timed = report.motion is not None
     deep, distance, volume = f"penetration{unit}", f"distance{unit}", f"volume{f'{unit}³' if unit else ''}"
     table = Table(
-        ["#", "kind", *["status"][: int(known)], "A", "B", deep, distance, volume, "decided by"],
+        [
+            "#",
+            "kind",
+            *["status"][: int(known)],
+            "A",
+            "B",
+            deep,
+            distance,
+            volume,
+            "decided by",
+            *["when"][: int(timed)],
+        ],
         right=("#", deep, distance, volume),
         names=("A", "B"),
         spare=("decided by", volume, deep),
     )
     for item in rows[:top]:
-        table.add(*_cells(item, known))
+        table.add(*_cells(item, known), *[when(item, report) or "always"][: int(timed)])
     print_table(table)
     say_more(len(rows), top)
 

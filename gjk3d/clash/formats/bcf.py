@@ -199,14 +199,15 @@ def _markup(clash: Clash, report: Report, now: str, viewed: bool) -> Element:
     _text(topic, "Labels", clash.kind)
     _text(topic, "CreationDate", now)
     _text(topic, "CreationAuthor", _AUTHOR)
-    _text(topic, "Description", _words(clash, report.unit))
+    _text(topic, "Description", _words(clash, report))
     if viewed:
         view = SubElement(root, "Viewpoints", Guid=guid(clash.id, "view"))
         _text(view, "Viewpoint", "viewpoint.bcfv")
     return root
 
 
-def _words(clash: Clash, unit: str | None) -> str:
+def _words(clash: Clash, report: Report) -> str:
+    unit = report.unit
     length = f" {unit}" if unit else ""
     lines = [f"A: {legal(clash.a)}"]
     if clash.b:
@@ -215,6 +216,8 @@ def _words(clash: Clash, unit: str | None) -> str:
         lines.append(f"penetration: {wording.inside(clash, unit=unit)} where one reaches farthest into the other")
     if clash.distance is not None:
         lines.append(f"distance: {wording.distance(clash, unit=unit)} ({clash.evidence})")
+    if clash.time is not None:
+        lines.append(f"in motion: {legal(wording.when(clash, report))}")
     if clash.mtv is not None:
         lines.append(f"to free B, move it by ({', '.join(f'{x:.6g}' for x in clash.mtv)}){length}")
     if clash.overlap_volume is not None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 #: The columns of what has several.
 _SEVERAL = {name: [f"{name}_{axis}" for axis in "xyz"] for name in ("mtv", "normal", "point_a", "point_b", "point")}
+_SEVERAL["least"] = ["least_lower", "least_upper"]
 _SEVERAL["overlap_box"] = [f"overlap_{end}_{axis}" for end in ("low", "high") for axis in "xyz"]
 #: What spreadsheets take for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -72,6 +73,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, str):
         text = "".join(c if c.isprintable() else " " for c in value)
         return f"'{text}" if value.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text
+    if isinstance(value, list):  # intervals of time
+        return "; ".join(" ".join(map(repr, row)) for row in value)
     return repr(value)
 
 
@@ -104,11 +107,12 @@ def to_markdown(report: Report, top: int = 20) -> str:
     if any(report.statuses[name] for name in ("active", "resolved", "ignored")):
         lines += ["", ", ".join(f"{count} {name}" for name, count in report.statuses.items() if count) + "."]
     rows = [clash for clash in report.clashes if clash.is_open]
+    when = "" if report.motion is None else " when |"
     if rows:
         lines += [
             "",
-            f"| # | kind | status | A | B | penetration{unit} | distance{unit} | volume | decided by |",
-            "|--:|---|---|---|---|--:|--:|--:|---|",
+            f"| # | kind | status | A | B | penetration{unit} | distance{unit} | volume | decided by |{when}",
+            f"|--:|---|---|---|---|--:|--:|--:|---|{'---|' if when else ''}",
         ]
     for clash in rows[:top]:
         volume = "" if clash.overlap_volume is None else f"{clash.overlap_volume:.4g}"
@@ -122,6 +126,7 @@ def to_markdown(report: Report, top: int = 20) -> str:
             brief(clash),
             volume,
             clash.evidence,
+            *([_escaped(wording.when(clash, report))] if when else []),
         )
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     more = sum(report.counts.values()) - len(rows[:top])
@@ -284,7 +289,7 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
     for clash in cases:
         pair = f"{clash.a} / {clash.b}" if clash.b else clash.a
         case = ElementTree.SubElement(suite, "testcase", name=legal(pair), classname=f"gjk3d.clash.{clash.kind}")
-        text = legal(_case_words(clash, report.unit))
+        text = legal(_case_words(clash, report))
         if clash.status == "ignored":
             ElementTree.SubElement(case, "skipped", message=text)
         elif clash.fails(fatal, only_new):
@@ -300,10 +305,13 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
     return document(suite)
 
 
-def _case_words(clash: Clash, unit: str | None) -> str:
+def _case_words(clash: Clash, report: Report) -> str:
+    unit = report.unit
     text = f"{clash.status} {clash.kind}"
     if clash.penetration is not None:
         text += f", penetration {inside(clash, unit=unit)}"
     if clash.distance is not None:
         text += f", distance {wording.distance(clash, unit=unit)} ({clash.evidence})"
+    if clash.time is not None:
+        text += f", {wording.when(clash, report)}"
     return f"{text}: {clash.note}" if clash.note else text

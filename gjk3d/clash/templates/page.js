@@ -98,6 +98,7 @@
       const [low, high] = row.overlap_box;
       list.push(["extent", `${low.map((x, k) => number(high[k] - x)).join(" × ")}${unit}`]);
     }
+    if (told.when) list.push(["when", told.when]);
     if (row.point) list.push(["where", vector(row.point)]);
     const fits = clashTable.consistent(row);
     if (fits) list.push(["point on A", vector(row.point_a)], ["point on B", vector(row.point_b)]);

@@ -37,7 +37,8 @@ const clashStage = (function () {
   }
   const rest = new THREE.Group();
   const ghostly = ghost("#7d8894", 0.3, true);
-  const whole = at(positions);
+  const drawn = data.motion ? positions.slice() : positions; // where the parts are; `positions` is where they were drawn
+  const whole = at(drawn);
   whole.setIndex(new THREE.BufferAttribute(indices, 1));
   const ghosts = new THREE.Mesh(whole, [ghostly]);
   ghosts.frustumCulled = false;
@@ -149,5 +150,5 @@ const clashStage = (function () {
     hideInGhost(hidden);
   }
 
-  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, positions, indices, setPair, ANGLE, KINDS, dirty() { picture.touched = true; } };
+  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, positions, drawn, whole, indices, setPair, ANGLE, KINDS, dirty() { picture.touched = true; } };
 })();

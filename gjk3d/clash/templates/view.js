@@ -2,7 +2,7 @@
 const clashView = (function () {
   if (!clashStage) return null;
   const { data, element, state: root, dark, calm } = gjk3d;
-  const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, positions, indices, setPair, ANGLE, KINDS, dirty } = clashStage;
+  const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, drawn, indices, setPair, ANGLE, KINDS, dirty } = clashStage;
   const up = vec(data.up), iso = (data.up[1] ? new THREE.Vector3(1, 0.75, 1.3) : new THREE.Vector3(1, -1.3, 0.75)).normalize();
   const half = (box) => 0.5 * vec(box[1]).distanceTo(vec(box[0]));
   const middle = (box) => vec(box[0]).add(vec(box[1])).multiplyScalar(0.5);
@@ -131,7 +131,7 @@ const clashView = (function () {
   // how many triangles of the parts a look from outside along `way` meets before it gets to the point
   function crossings(range, point, way) {
     if (!range || range[3] > 60000) return 0;
-    const [px, py, pz] = point.toArray(), [dx, dy, dz] = way.toArray(), end = range[2] + range[3], P = positions;
+    const [px, py, pz] = point.toArray(), [dx, dy, dz] = way.toArray(), end = range[2] + range[3], P = drawn;
     let met = 0;
     for (let i = range[2]; i < end; i += 3) {
       const a = 3 * indices[i], b = 3 * indices[i + 1], c = 3 * indices[i + 2];
@@ -179,6 +179,7 @@ const clashView = (function () {
     element("slide").value = 0;
     element("label-slide").hidden = !(row && row.mtv && row.mtv.some(Boolean));
     setPair(row ? [row.a, row.a === row.b ? -1 : row.b] : [-1, -1]);
+    if (clashMotion) clashMotion.follow(row);
     if (row) {
       const point = places[index] || new THREE.Vector3();
       setMarks(row);
@@ -194,7 +195,7 @@ const clashView = (function () {
     const row = data.rows[current], on = Boolean(row), large = on ? bySize(row)[1] : -1;
     ["show-a", "show-b"].forEach((id, side) => { pair[side].visible = element(id).checked; });
     rest.visible = element("show-rest").checked || !on;
-    marks.visible = on && element("show-marks").checked;
+    marks.visible = on && element("show-marks").checked && (!clashMotion || clashMotion.holds(row));
     dots.visible = !on && element("show-marks").checked;
     ghostly.uniforms.strength.value = on ? 0.16 : 0.42;
     looks.forEach(({ solid, through }, side) => {
@@ -228,5 +229,6 @@ const clashView = (function () {
     if (flight) advance(now);
     return Boolean(flight);
   });
+  if (clashMotion) clashMotion.onMove(toggle);
   return { show, mark, missing, onPick(handler) { pick = handler; } };
 })();

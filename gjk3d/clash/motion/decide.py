@@ -1,0 +1,113 @@
+"""The pairs of a check of which one part moves against the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gjk3d.clash.assembly import AssemblyPart
+from gjk3d.clash.decide import Decider, Verdict, unchecked
+from gjk3d.clash.motion.movement import Movement
+from gjk3d.clash.motion.record import Course, MotionRecord
+from gjk3d.clash.motion.timeline import Passage, Timeline, moved, swept_box
+from gjk3d.clash.motion.track import still
+from gjk3d.convex.pairs import Pairs
+from gjk3d.interrupts import Aside
+from gjk3d.typing import Array
+
+TIMES = 1e-4  #: of the whole time: how near the two times are between which a clash begins
+
+
+class Moving:
+    """Follows the pairs that move against each other.
+
+    Parameters
+    ----------
+    movement : Movement
+        What moves.
+    parts : sequence of AssemblyPart
+        Those that could be loaded.
+    """
+
+    def __init__(self, movement: Movement, parts: Sequence[AssemblyPart]) -> None:
+        self.movement = movement
+        self.meshes = [mesh for part in parts if (mesh := part.mesh) is not None]
+        self.slacks = [part.slack for part in parts]
+        self.names = [part.name for part in parts]
+        boxes = {part.name: part.bounds for part in parts}
+        self.tracks = movement.place(self.names, boxes)
+        standing = still(movement.times)
+        self.of = [self.tracks.get(name, standing) for name in self.names]
+        self.courses: list[Course] = []
+
+    def together(self, i: int, j: int) -> bool:
+        """Tell whether two parts keep their places to each other."""
+        return self.of[i] is self.of[j]
+
+    def close(self, clearance: float, tolerances: Array) -> Iterator[tuple[int, int]]:
+        """Yield the pairs that do not, i < j, and whose boxes, all along, come as near as is of interest."""
+        standing = {id(track) for name, track in zip(self.names, self.of, strict=True) if name not in self.tracks}
+        boxes = np.array(
+            [
+                mesh.bounds if id(track) in standing else swept_box(mesh, track)
+                for mesh, track in zip(self.meshes, self.of, strict=True)
+            ]
+        ).reshape(-1, 2, 3)
+        for i in range(len(self.of)):
+            gaps = np.maximum(boxes[i, 0] - boxes[i + 1 :, 1], boxes[i + 1 :, 0] - boxes[i, 1]).max(axis=1)
+            reach = np.maximum(clearance, np.maximum(tolerances[i], tolerances[i + 1 :]))
+            for j in (np.flatnonzero(gaps <= reach) + i + 1).tolist():
+                if not self.together(i, j):
+                    yield i, j
+
+    def follow(self, i: int, j: int, tolerance: float) -> Passage:
+        """Return what a pair does."""
+        begin, end = self.movement.times
+        width, slack = TIMES * (end - begin), self.slacks[i] + self.slacks[j]
+        return Timeline((self.meshes[i], self.meshes[j]), (self.of[i], self.of[j]), tolerance, width, slack).follow()
+
+    def verdict(self, i: int, j: int, passage: Passage, clearance: float, tolerance: float) -> Verdict | None:
+        """Return what the pair is when it is nearest, or deepest, in the places of that time."""
+        if not passage.spans and passage.least[0] >= clearance and passage.least[0] > tolerance:
+            return None
+        a, b = (moved(self.meshes[k], self.of[k].pose(passage.when)) for k in (i, j))
+        a._hush()  # the report says which are open
+        b._hush()
+        hulls = Pairs([a.hull(), b.hull()]).signed_distance(np.array([[0, 1]]), np.tile(np.eye(4), (2, 1, 1)))[0]
+        found = Decider(clearance, tolerance, {}).decide(a, b, hulls)
+        return None if found is None else found.at(None, tolerance, self.slacks[i] + self.slacks[j])
+
+    def all(
+        self, pairs: Sequence[tuple[int, int]], clearance: float, tolerance: Callable[[int, int], float], threads: Aside
+    ) -> Iterator[tuple[int, int, Passage | None, Verdict | None]]:
+        """Yield what each pair does, and its verdict, in the order of the pairs."""
+
+        def decided(pair: tuple[int, int]) -> tuple[Passage | None, Verdict | None]:
+            try:
+                passage = self.follow(*pair, tolerance(*pair))
+                return passage, self.verdict(*pair, passage, clearance, tolerance(*pair))
+            except Exception as error:  # one pair must not take the others with it; it is said, never dropped
+                return None, unchecked(f"{type(error).__name__}: {error}")
+
+        for (i, j), (passage, verdict) in threads.map(decided, pairs):
+            if passage is not None:
+                self.courses.append(Course.of(self.names[i], self.names[j], passage))
+            yield i, j, passage, verdict
+
+    def record(self) -> MotionRecord:
+        """Return what the report says of it."""
+        begin, end = self.movement.times
+        return MotionRecord(begin, end, self.movement.unit, tuple(self.courses), self.tracks)
+
+
+def timed(passage: Passage | None) -> dict[str, Any]:
+    """Return the fields that a finding has besides those of its verdict."""
+    if passage is None:
+        return {}
+    return {
+        "time": passage.when,
+        "intervals": tuple((span.after, span.begin, span.end, span.before) for span in passage.spans),
+        "least": passage.least,
+    }

@@ -1,0 +1,255 @@
+r"""Motions from files: TOML with tracks and joints, CSV with poses over time. Lengths have a unit, angles are degrees."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gjk3d.clash.motion.joints import KINDS, Coupling, Joint
+from gjk3d.clash.motion.movement import Movement
+from gjk3d.errors import FileError, Gjk3dError, ParseError
+from gjk3d.query.motion import Motion
+from gjk3d.typing import Array
+from gjk3d.units import conversion, symbol
+
+_LARGEST = 1 << 26  #: bytes of a file
+_TOP = {"unit", "times", "length", "part", "joint", "coupling"}
+_PART = {"parts", "poses", "linear", "angular", "center"}
+_JOINT = {"name", "kind", "child", "parent", "axis", "point", "drive"}
+_COUPLING = {"joint", "to", "ratio", "lead"}
+_WIDTHS = {8: "time, x, y, z, qx, qy, qz, qw", 13: "time and 3 rows of a matrix", 17: "time and 4 rows of a matrix"}
+
+
+def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Movement:
+    r"""Read how an assembly moves from a TOML file.
+
+    At the top are ``times = [begin, end]``, the ``unit`` of time, and ``length``, the unit of lengths, where it is not
+    that of the assembly. Then tables: ``[[part]]`` with ``parts``, a pattern of names, and either ``linear``,
+    ``angular`` and ``center``, as `gjk3d.Motion` has them, or ``poses``, a CSV file beside this one; ``[[joint]]`` with
+    what a `Joint` has, and ``[[coupling]]`` with ``joint``, ``to`` and a ``ratio``, or the ``lead`` of a screw, its
+    way in a turn. Angles are degrees.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    unit : str, optional
+        The unit of the assembly, which lengths are converted to.
+
+    Returns
+    -------
+    Movement
+
+    Raises
+    ------
+    FileError
+        There is no such file.
+    ParseError
+        It is no TOML, or says what a motion has not.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> engine = gk.clash.read_motion("data/engine.toml", "m")
+    >>> engine.times, engine.unit, engine.bodies
+    ((0.0, 360.0), 'deg', ['crank_*', 'rod', 'piston*'])
+    """
+    file = Path(path)
+    try:
+        document = tomllib.loads(_text(file))
+    except tomllib.TOMLDecodeError as error:
+        raise ParseError(f"{file} is no TOML: {error}") from None
+    _only(document, _TOP, str(file))
+    tables = {name: document.get(name, []) for name in ("part", "joint", "coupling")}
+    for name, rows in tables.items():
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise ParseError(f"{file}: {name} is no table: write [[{name}]] and its keys below")
+    times = document.get("times", [0.0, 1.0])
+    if not _numbers(times) or len(times) != 2:
+        raise ParseError(f"{file}: times is {times!r}, expected two numbers")
+    scale, where = _scale(document.get("length"), unit, file), str(file)
+    try:
+        return Movement(
+            dict(_part(row, f"{where}, part {k + 1}", scale, file.parent) for k, row in enumerate(tables["part"])),
+            joints=[_joint(row, f"{where}, joint {k + 1}", scale) for k, row in enumerate(tables["joint"])],
+            couplings=_couplings(tables, where, scale),
+            times=(times[0], times[1]),
+            unit=_word(document, "unit", where),
+        )
+    except ParseError:
+        raise
+    except Gjk3dError as error:
+        raise ParseError(f"{file}: {error}") from None
+
+
+def _text(file: Path) -> str:
+    if not file.is_file():
+        raise FileError(f"there is no file {file} of a motion")
+    if file.stat().st_size > _LARGEST:
+        raise ParseError(f"{file} has {file.stat().st_size} bytes: too many for a motion")
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ParseError(f"{file} is no text: {error}") from None
+
+
+def _only(row: Mapping[str, Any], keys: set[str], where: str) -> None:
+    unknown = sorted(set(row) - keys)
+    if unknown:
+        raise ParseError(f"{where} has the unknown key {unknown[0]!r}; there are {', '.join(sorted(keys))}")
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
+
+
+def _word(row: Mapping[str, Any], key: str, where: str) -> str:
+    value = row.get(key, "")
+    if not isinstance(value, str):
+        raise ParseError(f"{where}: {key} is {value!r}, expected text")
+    return value
+
+
+def _three(row: Mapping[str, Any], key: str, where: str, default: tuple[float, float, float]) -> Array:
+    value = row.get(key, list(default))
+    if not _numbers(value) or len(value) != 3:
+        raise ParseError(f"{where}: {key} is {value!r}, expected three numbers")
+    return np.array(value, dtype=np.float64)
+
+
+def _scale(stated: Any, unit: str | None, file: Path) -> float:
+    if stated is None:
+        return 1.0
+    own = symbol(stated) if isinstance(stated, str) else None
+    factor = None if own is None or unit is None else conversion(own, unit)
+    if factor is None:
+        raise ParseError(f"{file}: lengths in {stated!r} cannot be brought to those of the assembly, in {unit}")
+    return factor
+
+
+def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tuple[str, Any]:
+    _only(row, _PART, where)
+    pattern = _word(row, "parts", where)
+    if not pattern:
+        raise ParseError(f'{where} needs parts = "...", a pattern of names')
+    if "poses" in row:
+        if set(row) & {"linear", "angular", "center"}:
+            raise ParseError(f"{where} has poses and a motion: one of them is too much")
+        return pattern, read_poses(folder / _word(row, "poses", where), scale)
+    none = (0.0, 0.0, 0.0)
+    linear, angular = _three(row, "linear", where, none) * scale, np.radians(_three(row, "angular", where, none))
+    center = _three(row, "center", where, none) * scale
+    return pattern, Motion(None, linear, angular, center=center)
+
+
+def _joint(row: Mapping[str, Any], where: str, scale: float) -> Joint:
+    _only(row, _JOINT, where)
+    words = {key: _word(row, key, where) for key in ("name", "kind", "child", "parent")}
+    drive = row.get("drive")
+    if drive is not None:
+        if not isinstance(drive, list) or not (_numbers(drive) or all(map(_numbers, drive))):
+            raise ParseError(f"{where}: drive is {drive!r}, expected numbers, or rows of them")
+        if len({len(x) for x in drive if isinstance(x, list)}) > 1:
+            raise ParseError(f"{where}: the rows of drive are of different lengths")
+        factors = [np.pi / 180.0 if name == "turn" else scale for name in KINDS.get(words["kind"], ())]
+        rows = np.array(drive, dtype=np.float64).reshape(len(drive), -1)
+        if rows.shape[1] != len(factors):
+            names = ", ".join(KINDS.get(words["kind"], ())) or "..."
+            raise ParseError(f"{where}: drive has {rows.shape[1]} numbers for each time, expected {names}")
+        drive = rows * factors
+    axis = _three(row, "axis", where, (0.0, 0.0, 1.0))
+    return Joint(**words, axis=axis, point=_three(row, "point", where, (0.0, 0.0, 0.0)) * scale, drive=drive)
+
+
+def _couplings(tables: Mapping[str, list[Any]], where: str, scale: float) -> list[Coupling]:
+    found = []
+    kinds = {row.get("name"): row.get("kind") for row in tables["joint"] if isinstance(row.get("name"), str)}
+    for k, row in enumerate(tables["coupling"]):
+        here = f"{where}, coupling {k + 1}"
+        _only(row, _COUPLING, here)
+        given = [key for key in ("ratio", "lead") if key in row]
+        if len(given) != 1 or not _numbers([row[given[0]]]):
+            raise ParseError(f"{here} needs either ratio or lead, a number")
+        joint, to = _word(row, "joint", here), _word(row, "to", here)
+        slides = [kinds.get(name) == "prismatic" for name in (joint, to)]
+        if given == ["lead"] and slides != [True, False]:
+            raise ParseError(f"{here}: a lead couples what slides to what turns")
+        if given == ["ratio"] and slides[0] != slides[1]:
+            raise ParseError(f"{here}: one slides and the other turns: give the lead, the way in a turn")
+        found.append(Coupling(joint, to, row["lead"] * scale / (2.0 * np.pi) if "lead" in row else row["ratio"]))
+    return found
+
+
+def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array, Array]:
+    r"""Read poses over time from a CSV file.
+
+    Each line is a time and a displacement: x, y, z and a quaternion x, y, z, w, or 3 or 4 rows of a matrix. A first
+    line of words is passed over.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    scale : float
+        What lengths are multiplied by.
+
+    Returns
+    -------
+    times : (n,) float
+    poses : (n, 4, 4) float
+
+    Raises
+    ------
+    FileError
+        There is no such file.
+    ParseError
+        A line is of another form.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "lid.csv"
+    ...     _ = file.write_text("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n2,0,0,9,0,0,1,0\n")
+    ...     times, poses = gk.clash.read_poses(file)
+    >>> times, poses[1]
+    (array([0., 2.]), array([[-1.,  0.,  0.,  0.],
+           [ 0., -1.,  0.,  0.],
+           [ 0.,  0.,  1.,  9.],
+           [ 0.,  0.,  0.,  1.]]))
+    """
+    from scipy.spatial.transform import Rotation
+
+    file, rows = Path(path), []
+    for number, line in enumerate(_text(file).splitlines(), 1):
+        cells = [cell.strip() for cell in line.split(",")]
+        if not any(cells):
+            continue
+        try:
+            rows.append([float(cell) for cell in cells])
+        except ValueError:
+            if rows or number > 1:
+                raise ParseError(f"{file}, line {number}: expected numbers, found {line[:60]!r}") from None
+    widths = {len(row) for row in rows}
+    if len(widths) != 1 or not widths <= set(_WIDTHS):
+        raise ParseError(f"{file} has lines of {sorted(widths)} numbers; expected {' or '.join(_WIDTHS.values())}")
+    table = np.array(rows)
+    if not np.isfinite(table).all():
+        raise ParseError(f"{file} has numbers that are not finite")
+    poses = np.tile(np.eye(4), (len(table), 1, 1))
+    if table.shape[1] == 8:
+        size = np.linalg.norm(table[:, 4:], axis=1)
+        if (np.abs(size - 1.0) > 1e-3).any():
+            raise ParseError(f"{file}: line {int(np.argmax(np.abs(size - 1.0))) + 1} has a quaternion that is none")
+        poses[:, :3, :3] = Rotation.from_quat(table[:, 4:]).as_matrix()
+        poses[:, :3, 3] = table[:, 1:4]
+    else:
+        matrices = table[:, 1:].reshape(len(table), -1, 4)
+        poses[:, : matrices.shape[1]] = matrices
+    poses[:, :3, 3] *= scale
+    return table[:, 0], poses

@@ -1,0 +1,93 @@
+"""What a report tells of a motion: when it was, what moved, and what each pair that came close did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gjk3d.clash.motion.timeline import Passage
+from gjk3d.clash.motion.track import Track
+from gjk3d.wording import json_ready
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What two parts, of which one moves against the other, did to each other.
+
+    Attributes
+    ----------
+    a, b : str
+        Names of the parts.
+    intervals : tuple of (float, float, float, float)
+        When they clash: free before the first number, in clash from the second to the third, free from the fourth on.
+    proven : bool
+        Whether they clash at every time between the second number and the third of each; else at many, looked at.
+    least : (float, float)
+        Bounds of the least clearance, both 0 where they touch or clash.
+    when : float
+        When the upper of these was seen, or the deepest clash.
+    inside : float
+        How deep the deepest known point of one then lies in the other, at least.
+    series : tuple of (float, float, float, float)
+        Times, with bounds of the gap and how deep they are inside at least; for a chart.
+    """
+
+    a: str
+    b: str
+    intervals: tuple[tuple[float, float, float, float], ...]
+    proven: bool
+    least: tuple[float, float]
+    when: float
+    inside: float
+    series: tuple[tuple[float, float, float, float], ...] = field(repr=False, default=())
+
+    @classmethod
+    def of(cls, a: str, b: str, passage: Passage) -> Course:
+        """Return what is told of a passage.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of the parts.
+        passage : Passage
+            What was found.
+        """
+        spans = tuple((span.after, span.begin, span.end, span.before) for span in passage.spans)
+        proven = all(span.proven for span in passage.spans)
+        series = tuple(tuple(look) for look in passage.looks)
+        return cls(a, b, spans, proven, passage.least, passage.when, passage.inside, series)
+
+
+@dataclass(frozen=True)
+class MotionRecord:
+    """The motion of a report.
+
+    Attributes
+    ----------
+    begin, end : float
+        Times.
+    unit : str
+        Of time.
+    pairs : tuple of Course
+        Every pair of which one moves against the other and whose boxes, all along, come within the clearance; of all
+        others it is proven that they stay farther apart.
+    tracks : dict of str to Track
+        By the names of the parts that move; not written to files.
+    """
+
+    begin: float
+    end: float
+    unit: str
+    pairs: tuple[Course, ...] = ()
+    tracks: Mapping[str, Track] = field(default_factory=dict, repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON has of it."""
+        return {
+            "begin": self.begin,
+            "end": self.end,
+            "unit": self.unit,
+            "moving": list(self.tracks),
+            "pairs": [{name: json_ready(getattr(pair, name)) for name in Course.__slots__} for pair in self.pairs],
+        }

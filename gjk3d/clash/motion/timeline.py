@@ -1,0 +1,308 @@
+"""What two moving parts are to each other over time: when they clash, and how near they come.
+
+Of what is apart the time of impact proves up to when it stays so, from either side. A point that lies so deep in the
+other part stays in it for as long as the two cannot have moved by that. What is left between is halved.
+"""
+
+from __future__ import annotations
+
+import heapq
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies.depth import deepest_inside
+from gjk3d.bodies.impact import impact
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.clash.motion.track import Track, pieces
+from gjk3d.narrow.toi import FREE
+from gjk3d.poses import pose_rows, relative
+from gjk3d.typing import Array
+
+LOOKS = 400  #: at a pair, at most, to find out when it clashes
+_SERIES = 97  #: times at which the distance is taken for a chart
+_TIGHT = 1e-3  #: of the least clearance: how near its bounds shall be
+_DESCENTS = 40  #: steps to a lower clearance
+_GOLD = 0.6180339887498949
+
+
+class Look(NamedTuple):
+    """A pair at a time: bounds of the gap, or how deep it is inside at least; the gap is 0 where the two meet."""
+
+    time: float
+    lower: float
+    upper: float
+    inside: float
+
+    @property
+    def free(self) -> bool:
+        """Whether the two are apart, proven."""
+        return self.lower > 0.0
+
+    @property
+    def value(self) -> float:
+        """The gap, negative by how deep the deepest known point is."""
+        return self.upper if self.free else -self.inside
+
+
+class Span(NamedTuple):
+    """An interval of time in which two parts clash: free before `after`, and behind `before`; in clash within.
+
+    Attributes
+    ----------
+    after, begin, end, before : float
+        The clash begins between the first two times and ends between the last two.
+    proven : bool
+        Whether they clash at every time from `begin` to `end`; else that was seen at many times between.
+    """
+
+    after: float
+    begin: float
+    end: float
+    before: float
+    proven: bool
+
+
+class Passage(NamedTuple):
+    """What was found of a pair.
+
+    Attributes
+    ----------
+    spans : tuple of Span
+        When they clash.
+    least : (float, float)
+        Bounds of the least clearance; where they clash, both are 0.
+    when : float
+        When the upper of these was seen, or they were deepest.
+    inside : float
+        How deep, at least, where they clash.
+    looks : tuple of Look
+        By time, for a chart.
+    """
+
+    spans: tuple[Span, ...]
+    least: tuple[float, float]
+    when: float
+    inside: float
+    looks: tuple[Look, ...]
+
+
+class Timeline:
+    """Follows two meshes on their tracks.
+
+    Parameters
+    ----------
+    meshes : two Mesh
+        Where they were drawn.
+    tracks : two Track
+        Their ways.
+    tolerance : float
+        Overlap up to which they touch and do not clash.
+    width : float
+        How near the two times shall be between which a clash begins, or ends.
+    slack : float, default 0
+        How far the meshes may be from where they are said to be, together.
+    """
+
+    def __init__(
+        self,
+        meshes: tuple[Mesh, Mesh],
+        tracks: tuple[Track, Track],
+        tolerance: float,
+        width: float,
+        slack: float = 0.0,
+    ) -> None:
+        self.a, self.b = meshes
+        self.one, self.two = tracks
+        self.begin = float(min(self.one.times[0], self.two.times[0]))
+        self.end = float(max(self.one.times[-1], self.two.times[-1]))
+        self.tolerance, self.width = tolerance, width
+        self.slack = self.one.slack + self.two.slack + slack
+        self._speeds = self.one.speeds(self.a.bounds), self.two.speeds(self.b.bounds)
+        self._closed = self.a.is_watertight or self.b.is_watertight
+        self._looks: dict[float, Look] = {}
+
+    # --- at one time -----------------------------------------------------------------------------------------------
+
+    def look(self, time: float) -> Look:
+        """Return what the pair is at a time."""
+        if time not in self._looks:
+            self._looks[time] = self._look(time)
+        return self._looks[time]
+
+    def _look(self, time: float) -> Look:
+        rows, _ = pose_rows(np.stack([self.one.pose(time), self.two.pose(time)]))
+        pair = MeshPair.of(self.a, self.b, relative(rows[0], rows[1]))
+        if pair.surfaces_meet() or pair.held() is not None:
+            inside = deepest_inside(pair) if self._closed else 0.0
+            return Look(time, 0.0, 0.0, max(0.0, inside - self.slack))
+        gap = pair.nearest()
+        return Look(time, max(0.0, gap.lower - self.slack), gap.upper + self.slack, 0.0)
+
+    def _speed(self, begin: float, end: float) -> float:
+        """Bound how fast any two points of the pair move to each other between two times."""
+        total = 0.0
+        for track, speeds in zip((self.one, self.two), self._speeds, strict=True):
+            total += float(speeds[track.index(begin) : track.index(end) + 1].max())
+        return total
+
+    # --- from a time on --------------------------------------------------------------------------------------------
+
+    def advance(self, begin: float, end: float, clearance: float) -> tuple[float, float]:
+        """Return up to when the pair is apart by more than the clearance, also back in time, and when it no more is.
+
+        The second is ``end`` where it is apart all along.
+        """
+        for piece in pieces(self.one, self.two, begin, end):
+            code, free, hit, _ = impact(self.a, self.b, piece.rows, clearance + self.slack)
+            if code != FREE:
+                way = piece.end - piece.begin
+                return piece.begin + free * way, piece.begin + min(1.0, hit) * way
+        return end, end
+
+    # --- all of it -------------------------------------------------------------------------------------------------
+
+    def follow(self) -> Passage:
+        """Return what the pair is over all of the time."""
+        looks = [self.look(t) for t in np.linspace(self.begin, self.end, _SERIES).tolist()]
+        if all(look.free for look in looks):
+            nearest = self._least(min(looks, key=lambda look: look.value))
+            if nearest is not None:
+                return self._told((), *nearest)
+        return self._contacts()
+
+    def _least(self, best: Look) -> tuple[tuple[float, float], float] | None:
+        """Return bounds of the least clearance, and when the upper one was seen; None where the two meet, or may.
+
+        What was proven of a greater clearance holds of a lesser one: no time is gone through twice.
+        """
+        best, share, time, lower = self._best(best), _TIGHT, self.begin, inf
+        for _ in range(_DESCENTS):
+            lower = min(lower, (1.0 - share) * (best.upper - self.slack) - self.slack)
+            if not lower > 0.0:
+                return None
+            time, hit = self.advance(time, self.end, lower)
+            if time == self.end:
+                return (lower, best.upper), best.time
+            seen = self._best(self.look(hit))
+            if not seen.free:
+                return None
+            if seen.upper < best.upper:
+                best = seen
+            else:  # too near to be told: ask for less
+                share = min(0.5, 4.0 * share) if share < 0.5 else 0.5 + 0.5 * share
+        return None
+
+    def _contacts(self) -> Passage:
+        """Return what a pair is that meets at some time, or cannot be told to stay apart."""
+        free: list[tuple[float, float]] = []
+        clash: list[tuple[float, float]] = []
+        todo: list[tuple[float, float, float]] = []
+
+        def leave(begin: float, end: float) -> None:
+            if end > begin:
+                heapq.heappush(todo, (begin - end, begin, end))
+
+        self._from(self.begin, self.begin, self.end, free, leave)
+        for time in (self.begin, self.end):
+            if self.look(time).inside > self.tolerance:
+                clash.append((time, time))
+        count = 0
+        while todo and -todo[0][0] > self.width and count < LOOKS:
+            _, begin, end = heapq.heappop(todo)
+            middle, count = 0.5 * (begin + end), count + 1
+            seen = self.look(middle)
+            if seen.free:
+                self._from(middle, begin, end, free, leave)
+                continue
+            radius = (seen.inside - self.tolerance) / max(self._speed(begin, end), 1e-300)
+            if radius > 0.0:
+                one, two = max(begin, middle - radius), min(end, middle + radius)
+                clash.append((one, two))
+                leave(begin, one)
+                leave(two, end)
+            else:
+                leave(begin, middle)
+                leave(middle, end)
+        return self._passage(free, clash)
+
+    def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: object) -> None:
+        """Note how long the pair is apart on either side of a time, and leave what is beyond."""
+        if not self.look(time).free:
+            leave(begin, end)  # type: ignore[operator]
+            return
+        back = time if time <= begin else self.advance(time, begin, 0.0)[0]
+        on = time if time >= end else self.advance(time, end, 0.0)[0]
+        if on < end and begin == self.begin and end == self.end and self.look(end).free:  # the first: from both ends
+            last = self.advance(end, on, 0.0)[0]
+            free.append((last, end))
+            end = last
+        free.append((back, on))
+        leave(begin, back)  # type: ignore[operator]
+        leave(on, end)  # type: ignore[operator]
+
+    def _passage(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> Passage:
+        spans = self._spans(sorted(free), sorted(clash))
+        worst = self._best(min(self._looks.values(), key=lambda look: look.value))
+        if not worst.free:
+            return self._told(tuple(spans), (0.0, 0.0), worst.time)
+        return self._told((), (0.0, worst.upper), worst.time)
+
+    def _told(self, spans: tuple[Span, ...], least: tuple[float, float], when: float) -> Passage:
+        return Passage(spans, least, when, self.look(when).inside, tuple(sorted(self._looks.values())))
+
+    def _spans(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> list[Span]:
+        """Return the intervals of clash: what lies between two free ones, unless it is only a touch."""
+        spans: list[Span] = []
+        for begin, end in clash:
+            after = max((last for _, last in free if last <= begin), default=self.begin)
+            before = min((first for first, _ in free if first >= end), default=self.end)
+            if spans and spans[-1].after == after:
+                last = spans[-1]
+                joined = last.proven and begin - last.end <= self.width
+                spans[-1] = last._replace(end=end, before=before, proven=joined)
+            else:
+                spans.append(Span(after, begin, end, before, True))
+        return spans
+
+    def _best(self, start: Look) -> Look:
+        """Return the nearest, or the deepest, look about a time: by golden section between the looks beside it."""
+        times = sorted(self._looks)
+        k = times.index(start.time)
+        low, high = times[max(0, k - 1)], times[min(len(times) - 1, k + 1)]
+        best = start
+        while high - low > self.width:
+            one, two = high - _GOLD * (high - low), low + _GOLD * (high - low)
+            first, second = self.look(one), self.look(two)
+            best = min(best, first, second, key=lambda look: look.value)
+            if first.value < second.value:
+                high = two
+            else:
+                low = one
+        return best
+
+
+def moved(mesh: Mesh, pose: Array) -> Mesh:
+    """Return a mesh at a pose."""
+    return Mesh(mesh.vertices @ pose[:3, :3].T + pose[:3, 3], mesh.faces, name=mesh.name, unit=mesh.unit)
+
+
+def apart(a: Array, b: Array) -> float:
+    """Return how far two boxes (2, 3) are apart, 0 where they meet."""
+    gaps = np.maximum(a[0] - b[1], b[0] - a[1])
+    return float(np.linalg.norm(np.maximum(gaps, 0.0))) if (gaps > 0.0).any() else 0.0
+
+
+def swept_box(mesh: Mesh, track: Track) -> Array:
+    """Return a box (2, 3) that holds a mesh all along its way."""
+    poses, bends = track.places(0.1)
+    points = mesh.hull().points
+    low, high = np.full(3, inf), np.full(3, -inf)
+    for pose in poses:
+        there = points @ pose[:3, :3].T + pose[:3, 3]
+        low, high = np.minimum(low, there.min(axis=0)), np.maximum(high, there.max(axis=0))
+    arms = np.abs(mesh.bounds[None] - track.rows[:, None, 18:21]).max(axis=1)
+    more = float((bends * np.linalg.norm(arms, axis=1)).max()) + track.slack + 1e-12 * float(np.abs([low, high]).max())
+    return np.stack([low - more, high + more])

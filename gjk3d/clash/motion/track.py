@@ -1,0 +1,105 @@
+"""Where a body is over time: steady motions, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d.narrow.motion import CENTER, REFERENCE, TURN, WAY
+from gjk3d.query.motion import Motion
+from gjk3d.typing import Array
+
+
+class Piece(NamedTuple):
+    """A part of a way that two bodies move steadily on: from a time to a time, and the motion rows of both, (2, 21)."""
+
+    begin: float
+    end: float
+    rows: Array
+
+
+class Track(NamedTuple):
+    """A body's way through the world; its poses are world from where it was drawn.
+
+    Attributes
+    ----------
+    times : (n + 1,) float
+        Rising; the body stands still before the first and after the last.
+    rows : (n, 21) float
+        The motions between them, as `gjk3d.Motion` has them.
+    slack : float
+        How far this may be from the way that was meant, halfway between the times, as measured.
+    """
+
+    times: Array
+    rows: Array
+    slack: float = 0.0
+
+    def index(self, time: float) -> int:
+        """Return which motion a time is in."""
+        return int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self.rows) - 1))
+
+    def share(self, k: int, time: float) -> float:
+        """Return how much of a motion is over at a time."""
+        begin, end = self.times[k], self.times[k + 1]
+        return float(np.clip((time - begin) / (end - begin), 0.0, 1.0))
+
+    def pose(self, time: float) -> Array:
+        """Return the (4, 4) pose at a time."""
+        k = self.index(time)
+        return motion_of(self.rows[k]).at(self.share(k, time))
+
+    def cut(self, begin: float, end: float) -> Array:
+        """Return the row of the motion from a time to another, also back; both lie in one of the motions."""
+        k = self.index(0.5 * (begin + end))
+        first, last, row = self.share(k, begin), self.share(k, end), self.rows[k]
+        cut = row.copy()
+        cut[:9] = motion_of(row).at(first)[:3, :3].ravel()
+        cut[CENTER:WAY] = row[CENTER:WAY] + first * row[WAY:TURN]
+        cut[WAY:REFERENCE] = (last - first) * row[WAY:REFERENCE]
+        return cut
+
+    def speeds(self, bounds: Array) -> Array:
+        """Bound how fast any point of a body in a box, (2, 3), moves on each of the motions, (n,)."""
+        arms = np.abs(bounds[None] - self.rows[:, None, REFERENCE:]).max(axis=1)
+        turns, ways = (np.linalg.norm(self.rows[:, k : k + 3], axis=1) for k in (TURN, WAY))
+        speeds: Array = (ways + turns * np.linalg.norm(arms, axis=1)) / np.diff(self.times) * (1.0 + 1e-12)
+        return speeds
+
+    def places(self, most_turn: float) -> tuple[Array, Array]:
+        """Return poses (k, 4, 4) all along, between which it turns by no more than that, and the bend of each motion.
+
+        What bends are squares of turns, (n,), each over 8 squares of how many steps its motion is divided into.
+        """
+        turns = np.linalg.norm(self.rows[:, TURN:REFERENCE], axis=1)
+        steps = np.maximum(1, np.ceil(turns / most_turn)).astype(int)
+        poses = [motion_of(row).at(np.linspace(0.0, 1.0, n + 1)) for row, n in zip(self.rows, steps, strict=True)]
+        return np.concatenate(poses), turns**2 / (8.0 * steps**2)
+
+
+def motion_of(row: Array) -> Motion:
+    """Return the motion of one row."""
+    return Motion._made(_numbers=row[None], stacked=False)
+
+
+def still(times: tuple[float, float]) -> Track:
+    """Return the track of what never moves."""
+    return Track(np.array(times), np.asarray(Motion()._rows))
+
+
+def through(times: Array, poses: Array, slack: float = 0.0) -> Track:
+    """Return the track through poses (n, 4, 4): between two it turns about one axis and moves along it, steadily."""
+    return Track(times, Motion.between(poses[:-1], poses[1:], kind="screw")._rows, slack)
+
+
+def pieces(a: Track, b: Track, begin: float, end: float) -> Iterator[Piece]:
+    """Yield where both move steadily between two times, in that order, also back."""
+    low, high = min(begin, end), max(begin, end)
+    knots = np.unique(np.concatenate([a.times, b.times]))
+    stops = [low, *knots[(knots > low) & (knots < high)].tolist(), high]
+    if end < begin:
+        stops.reverse()
+    for first, last in zip(stops[:-1], stops[1:], strict=True):
+        yield Piece(first, last, np.stack([a.cut(first, last), b.cut(first, last)]))

@@ -1,0 +1,152 @@
+// The motion: where each part is at a time, a slider that plays it, and how near the two of a finding come.
+const clashMotion = (function () {
+  if (!clashStage || !gjk3d.data.motion) return null;
+  const { data, element, state: root, make, numbers } = gjk3d, { picture, pair, positions, drawn, whole } = clashStage;
+  const { begin, end, frames, unit, bodies, courses } = data.motion, MARGIN = 6;
+  const slider = element("time"), moving = [];
+  for (const { parts, poses } of bodies) {
+    const rows = numbers(poses, Float32Array);
+    for (const index of parts) moving.push({ index, rows, box: data.parts[index].box });
+  }
+  let now = begin, row = null, moved = () => {}, playing = null;
+
+  // --- where the parts are --------------------------------------------------------------------------------------------
+  function matrixAt(rows, time) {
+    const at = ((time - begin) / (end - begin)) * (frames - 1), k = Math.min(frames - 2, Math.floor(at)), s = at - k;
+    const [a, b, c, x, d, e, f, y, g, h, i, z] = Array.from({ length: 12 }, (_, j) => rows[12 * k + j] * (1 - s) + rows[12 * k + 12 + j] * s);
+    return new THREE.Matrix4().set(a, b, c, x, d, e, f, y, g, h, i, z, 0, 0, 0, 1);
+  }
+  function place() {
+    const at = new THREE.Vector3();
+    for (const part of moving) {
+      const range = data.parts[part.index].range, matrix = matrixAt(part.rows, now);
+      part.matrix = matrix;
+      if (part.box) {
+        const [low, high] = part.box, middle = low.map((x, k) => (x + high[k]) / 2);
+        const there = at.fromArray(middle).applyMatrix4(matrix).toArray();
+        data.parts[part.index].box = [low, high].map((corner) => corner.map((x, k) => x - middle[k] + there[k]));
+      }
+      if (!range) continue;
+      for (let i = 3 * range[0]; i < 3 * (range[0] + range[1]); i += 3) at.fromArray(positions, i).applyMatrix4(matrix).toArray(drawn, i);
+    }
+    whole.attributes.position.needsUpdate = true;
+    placePair();
+  }
+  function placePair() {
+    pair.forEach((group, side) => {
+      const index = row ? row[side ? "b" : "a"] : -1, part = moving.find((one) => one.index === index);
+      for (const child of group.children) {
+        child.matrixAutoUpdate = false;
+        if (part) child.matrix.copy(part.matrix);
+        else child.matrix.identity();
+      }
+    });
+  }
+  function to(time) {
+    now = Math.min(end, Math.max(begin, time));
+    slider.value = now;
+    element("now").textContent = `${clashTable.number(now, 5)}${unit && " " + unit}`;
+    root.time = now;
+    place();
+    cursor();
+    moved();
+    picture.touched = true;
+  }
+
+  // --- the chart ------------------------------------------------------------------------------------------------------
+  const WIDE = 1000, HIGH = 100;
+  const across = (time) => ((time - begin) / (end - begin)) * WIDE;
+  const value = ([, , upper, inside]) => (inside > 0 ? -inside : upper);
+  function chart() {
+    const box = element("chart"), course = row && courses[row.course];
+    root.course = course ? row.course : "";
+    if (!course) {
+      box.replaceChildren(make("span", { class: "soft" }, row ? "These two keep their places to each other." : "Choose a finding: here is how near its parts come."));
+      return;
+    }
+    const values = course.series.map(value), low = Math.min(0, ...values), high = Math.max(...values, low + 1e-12);
+    const up = (x) => MARGIN + ((high - x) / (high - low)) * (HIGH - 2 * MARGIN);
+    const svg = make("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none" });
+    for (const [, first, last] of course.intervals)
+      svg.append(make("polygon", { class: "clash", points: `${across(first)},0 ${across(last)},0 ${across(last)},${HIGH} ${across(first)},${HIGH}` }));
+    svg.append(make("line", { class: "zero", x1: 0, x2: WIDE, y1: up(0), y2: up(0) }),
+      make("polyline", { class: "gap", points: course.series.map((look) => `${across(look[0]).toFixed(2)},${up(value(look)).toFixed(2)}`).join(" ") }),
+      make("line", { class: "cursor", x1: 0, x2: 0, y1: 0, y2: HIGH }));
+    const words = `gap from ${clashTable.length(low, 4)} to ${clashTable.length(high, 4)}; ${course.told}`;
+    box.setAttribute("aria-label", `clearance over time: ${words}`);
+    box.title = words;
+    box.replaceChildren(svg);
+    cursor();
+  }
+  function cursor() {
+    const line = element("chart").querySelector(".cursor");
+    if (line) for (const end of ["x1", "x2"]) line.setAttribute(end, across(now));
+  }
+  element("chart").addEventListener("click", (event) => {
+    const frame = element("chart").getBoundingClientRect();
+    stop();
+    to(begin + ((event.clientX - frame.left) / frame.width) * (end - begin));
+  });
+
+  // --- playing and jumping --------------------------------------------------------------------------------------------
+  const LONG = 8000; // milliseconds for all of it
+  function stop() {
+    playing = null;
+    element("play").textContent = "play";
+    element("play").setAttribute("aria-pressed", "false");
+  }
+  function step(stamp) {
+    if (!playing) return;
+    const time = playing.from + ((stamp - playing.start) / LONG) * (end - begin);
+    if (time >= end) {
+      to(end);
+      stop();
+      return;
+    }
+    to(time);
+    requestAnimationFrame(step);
+  }
+  element("play").addEventListener("click", () => {
+    if (playing) {
+      stop();
+      return;
+    }
+    playing = { start: performance.now(), from: now >= end ? begin : now };
+    element("play").textContent = "stop";
+    element("play").setAttribute("aria-pressed", "true");
+    requestAnimationFrame(step);
+  });
+  const timed = data.rows.map((one, index) => ({ time: one.time, index })).filter(({ time }) => time !== undefined).sort((one, two) => one.time - two.time);
+  function jump(way) {
+    const here = timed.findIndex(({ index }) => index === clashTable.selected);
+    const last = timed.length - 1, next = here >= 0 ? here + way : timed.findIndex(({ time }) => (way > 0 ? time >= now : time > now)) - (way < 0 ? 1 : 0);
+    const place = here < 0 && !timed.some(({ time }) => time >= now) ? last : Math.max(0, Math.min(last, next));
+    if (timed[place]) clashTable.select(timed[place].index);
+  }
+  element("before").addEventListener("click", () => jump(-1));
+  element("next").addEventListener("click", () => jump(1));
+  for (const id of ["before", "next"]) element(id).disabled = !timed.length;
+  Object.assign(slider, { min: begin, max: end });
+  slider.addEventListener("input", () => {
+    stop();
+    to(Number(slider.value));
+  });
+
+  element("motion").hidden = false;
+  to(begin);
+  chart();
+  return {
+    // Show the chart of a finding, at the time of its numbers.
+    follow(chosen) {
+      row = chosen || null;
+      chart();
+      if (row && row.time !== undefined) {
+        stop();
+        to(row.time);
+      } else placePair();
+    },
+    // Whether the marks of a finding are where its parts are now.
+    holds: (one) => !one || one.time === undefined || Math.abs(one.time - now) <= 1e-9 * (end - begin),
+    onMove(handler) { moved = handler; },
+  };
+})();

@@ -74,13 +74,11 @@ class Moving:
         """Return what the pair is when it is nearest, or deepest, in the places of that time."""
         if not passage.spans and passage.least[0] >= clearance and passage.least[0] > tolerance:
             return None
-        there = tuple(moved(self.meshes[k], self.of[k].pose(passage.when)) for k in (i, j))
-        for mesh in there:
+        one, two = (moved(self.meshes[k], self.of[k].pose(passage.when)) for k in (i, j))
+        for mesh in (one, two):
             mesh._hush()  # the report says which are open
-        hulls = Pairs([mesh.hull() for mesh in there]).signed_distance(
-            np.array([[0, 1]]), np.tile(np.eye(4), (2, 1, 1))
-        )[0]
-        return Decider(clearance, tolerance, {}).decide(*there, hulls)
+        hulls = Pairs([one.hull(), two.hull()]).signed_distance(np.array([[0, 1]]), np.tile(np.eye(4), (2, 1, 1)))[0]
+        return Decider(clearance, tolerance, {}).decide(one, two, hulls)
 
     def all(
         self, pairs: Sequence[tuple[int, int]], clearance: float, tolerance: Callable[[int, int], float], threads: Aside

@@ -7,6 +7,7 @@ other part stays in it for as long as the two cannot have moved by that. What is
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
@@ -26,6 +27,9 @@ _SERIES = 97  #: times at which the distance is taken for a chart
 _TIGHT = 1e-3  #: of the least clearance: how near its bounds shall be
 _DESCENTS = 40  #: steps to a lower clearance
 _GOLD = 0.6180339887498949
+
+#: What is told of an interval that is left to be looked at.
+Leave = Callable[[float, float], None]
 
 
 class Look(NamedTuple):
@@ -136,7 +140,7 @@ class Timeline:
         """Bound how fast any two points of the pair move to each other between two times."""
         total = 0.0
         for track, speeds in zip((self.one, self.two), self._speeds, strict=True):
-            total += float(speeds[track.index(begin) : track.index(end) + 1].max())
+            total += float(speeds[track.which(begin) : track.which(end) + 1].max())
         return total
 
     # --- from a time on --------------------------------------------------------------------------------------------
@@ -219,10 +223,10 @@ class Timeline:
                 leave(middle, end)
         return self._passage(free, clash)
 
-    def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: object) -> None:
+    def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: Leave) -> None:
         """Note how long the pair is apart on either side of a time, and leave what is beyond."""
         if not self.look(time).free:
-            leave(begin, end)  # type: ignore[operator]
+            leave(begin, end)
             return
         back = time if time <= begin else self.advance(time, begin, 0.0)[0]
         on = time if time >= end else self.advance(time, end, 0.0)[0]
@@ -231,8 +235,8 @@ class Timeline:
             free.append((last, end))
             end = last
         free.append((back, on))
-        leave(begin, back)  # type: ignore[operator]
-        leave(on, end)  # type: ignore[operator]
+        leave(begin, back)
+        leave(on, end)
 
     def _passage(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> Passage:
         spans = self._spans(sorted(free), sorted(clash))
@@ -278,12 +282,6 @@ class Timeline:
 def moved(mesh: Mesh, pose: Array) -> Mesh:
     """Return a mesh at a pose."""
     return Mesh(mesh.vertices @ pose[:3, :3].T + pose[:3, 3], mesh.faces, name=mesh.name, unit=mesh.unit)
-
-
-def apart(a: Array, b: Array) -> float:
-    """Return how far two boxes (2, 3) are apart, 0 where they meet."""
-    gaps = np.maximum(a[0] - b[1], b[0] - a[1])
-    return float(np.linalg.norm(np.maximum(gaps, 0.0))) if (gaps > 0.0).any() else 0.0
 
 
 def swept_box(mesh: Mesh, track: Track) -> Array:

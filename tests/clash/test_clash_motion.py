@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 import gjk3d as gk
 from gjk3d.clash import Coupling, Joint, Movement
 from gjk3d.clash.formats import json_schema, to_bcf, to_csv, to_jsonl, to_junit, to_markdown
+from gjk3d.errors import FileError, ParseError, ShapeError
 
 DATA = Path(__file__).parents[2] / "data"
 UP = np.array([0.0, 0.0, 1.0])
@@ -68,7 +69,7 @@ class Solid:
     """A part for python-fcl and manifold3d."""
 
     def __init__(self, vertices, faces):
-        self.vertices, self.faces = np.ascontiguousarray(vertices, float), np.ascontiguousarray(faces, np.int64)
+        self.vertices, self.faces = np.array(vertices, dtype=float), np.array(faces, dtype=np.int64)
         self.model = fcl.BVHModel()
         self.model.beginModel(len(self.faces), len(self.vertices))
         self.model.addSubModel(self.vertices, self.faces)
@@ -150,7 +151,9 @@ def test_every_pair_of_the_engine_is_as_dense_sampling_says(report, solids):
         if course is not None and not course.intervals:
             poses = [engine_pose(name, course.when, throw, rod) for name in (a, b)]
             assert course.least[0] <= solids[a].gap(solids[b], *poses) <= course.least[1] * (1.0 + 1e-9)
-            assert course.least[1] - course.least[0] <= 2e-3 * course.least[1] + 4e-6
+            slack = sum(report.motion.tracks[name].slack for name in (a, b) if name in report.motion.tracks)
+            assert slack < 2.5e-6
+            assert course.least[1] - course.least[0] <= 2e-3 * course.least[1] + 4.0 * slack
 
 
 def moves(a, b):
@@ -320,7 +323,7 @@ BAD_JOINTS = {
 @pytest.mark.parametrize("case", BAD_JOINTS)
 def test_bad_joints_are_told(case):
     joints, couplings, message = BAD_JOINTS[case]
-    with pytest.raises(gk.ShapeError, match=message):
+    with pytest.raises(ShapeError, match=message):
         Movement(joints=joints, couplings=couplings).place(["a", "b"], boxes("a", "b"))
 
 
@@ -336,7 +339,7 @@ def test_bad_joints_are_told(case):
     ],
 )
 def test_a_joint_that_is_none_is_refused(values, message):
-    with pytest.raises(gk.ShapeError, match=message):
+    with pytest.raises(ShapeError, match=message):
         Joint(**({"name": "j", "kind": "revolute", "child": "a"} | values))
 
 
@@ -349,11 +352,11 @@ def test_a_movement_that_is_none_is_refused():
         ({"a": (np.array([0.0, 0.0]), pose)}, (0, 1), "each later than the last"),
         ({"a": (np.array([0.0, 2.0]), pose)}, (0, 1), "beyond the times"),
     ):
-        with pytest.raises(gk.ShapeError, match=message):
+        with pytest.raises(ShapeError, match=message):
             Movement(tracks, times=times)
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
     for tracks, message in (({"b": pose}, "fits none"), ({"a": pose, "a*": pose}, "moves as 'a' and as")):
-        with pytest.raises(gk.ParseError, match=message):
+        with pytest.raises(ParseError, match=message):
             gk.clash.check(gk.clash.Assembly.of({"a": cube}), motion=Movement(tracks))
 
 
@@ -385,13 +388,13 @@ def test_bad_motion_files_are_told_by_name(case, tmp_path):
     text, message = BAD_FILES[case]
     file = tmp_path / "motion.toml"
     file.write_text(text)
-    with pytest.raises(gk.ParseError, match=message) as caught:
+    with pytest.raises(ParseError, match=message) as caught:
         gk.clash.read_motion(file, "mm")
     assert str(file) in str(caught.value)
 
 
 def test_a_motion_file_that_is_not_there():
-    with pytest.raises(gk.FileError, match=r"there is no file nowhere\.toml"):
+    with pytest.raises(FileError, match=r"there is no file nowhere\.toml"):
         gk.clash.read_motion("nowhere.toml")
 
 
@@ -409,7 +412,7 @@ def test_a_motion_file_that_is_not_there():
 def test_bad_poses_are_told(text, message, tmp_path):
     file = tmp_path / "poses.csv"
     file.write_text(text)
-    with pytest.raises(gk.ParseError, match=message):
+    with pytest.raises(ParseError, match=message):
         gk.clash.read_poses(file)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from gjk3d.bodies.depth import deepest_inside
 from gjk3d.bodies.impact import impact
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.clash.contacts import overlap, shared_depth, solid
 from gjk3d.clash.motion.track import Track, pieces
 from gjk3d.narrow.toi import FREE
 from gjk3d.poses import pose_rows, relative
@@ -118,6 +119,7 @@ class Timeline:
         self._speeds = self.one.speeds(self.a.bounds), self.two.speeds(self.b.bounds)
         self._closed = self.a.is_watertight or self.b.is_watertight
         self._looks: dict[float, Look] = {}
+        self._solids: tuple[Any, Any] | None = None
 
     # --- at one time -----------------------------------------------------------------------------------------------
 
@@ -132,9 +134,28 @@ class Timeline:
         pair = MeshPair.of(self.a, self.b, relative(rows[0], rows[1]))
         if pair.surfaces_meet() or pair.held() is not None:
             inside = deepest_inside(pair) if self._closed else 0.0
+            if inside <= self.tolerance:
+                inside = max(inside, self._shared(pair.m))
             return Look(time, 0.0, 0.0, max(0.0, inside - self.slack))
         gap = pair.nearest()
         return Look(time, max(0.0, gap.lower - self.slack), gap.upper + self.slack, 0.0)
+
+    def _shared(self, row: Array) -> float:
+        """Return how deep the two overlap by a point within both: of what lies face on face no surface is deep.
+
+        It is as far from both surfaces, together, as the two must move to be free.
+        """
+        if self._solids is None:
+            self._solids = solid(self.a), solid(self.b)
+        one, two = self._solids
+        if one is None or two is None:
+            return 0.0
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = row[:9].reshape(3, 3), row[9:]
+        both = overlap(one, two.transform(pose[:3]))
+        if both is None or not both.volume > 0.0:
+            return 0.0
+        return shared_depth(self.a, moved(self.b, pose), both)[0]
 
     def _speed(self, begin: float, end: float) -> float:
         """Bound how fast any two points of the pair move to each other between two times."""
@@ -195,33 +216,44 @@ class Timeline:
         free: list[tuple[float, float]] = []
         clash: list[tuple[float, float]] = []
         todo: list[tuple[float, float, float]] = []
+        edges: set[float] = set()  # of what is in clash
 
         def leave(begin: float, end: float) -> None:
             if end > begin:
                 heapq.heappush(todo, (begin - end, begin, end))
 
-        self._from(self.begin, self.begin, self.end, free, leave)
         for time in (self.begin, self.end):
             if self.look(time).inside > self.tolerance:
                 clash.append((time, time))
+                edges.add(time)
+        self._from(self.begin, self.begin, self.end, free, leave)
         count = 0
-        while todo and -todo[0][0] > self.width and count < LOOKS:
+        while todo and count < LOOKS:
             _, begin, end = heapq.heappop(todo)
-            middle, count = 0.5 * (begin + end), count + 1
+            speed = max(self._speed(begin, end), 1e-300)
+            middle = 0.5 * (begin + end)
+            if self._narrow(begin, end, speed, edges) or not begin < middle < end:
+                continue
+            count += 1
             seen = self.look(middle)
             if seen.free:
                 self._from(middle, begin, end, free, leave)
                 continue
-            radius = (seen.inside - self.tolerance) / max(self._speed(begin, end), 1e-300)
+            radius = (seen.inside - self.tolerance) / speed
+            one, two = middle, middle
             if radius > 0.0:
                 one, two = max(begin, middle - radius), min(end, middle + radius)
                 clash.append((one, two))
-                leave(begin, one)
-                leave(two, end)
-            else:
-                leave(begin, middle)
-                leave(middle, end)
+                edges |= {one, two}
+            leave(begin, one)
+            leave(two, end)
         return self._passage(free, clash)
+
+    def _narrow(self, begin: float, end: float, speed: float, edges: set[float]) -> bool:
+        """Tell whether enough is known between two times: when a clash begins or ends, or that they only touch."""
+        if begin in edges or end in edges:
+            return end - begin <= self.width
+        return speed * (end - begin) <= self.tolerance  # free before and after: nothing moves farther in than that
 
     def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: Leave) -> None:
         """Note how long the pair is apart on either side of a time, and leave what is beyond."""

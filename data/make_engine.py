@@ -91,7 +91,7 @@ MAKERS = {
     "piston_pin": lambda: rod_z(7, -25.5, 25.5, (0.0, WRIST)),
 }
 
-MOTION = f"""# How the engine turns; times are degrees of the crank. gjk3d clash data/engine.glb --motion data/engine.toml
+MOTION = f"""# How the engine turns, by the degrees of its crank: gjk3d clash data/engine.glb --motion data/engine.toml
 unit = "deg"
 times = [0, 360]
 length = "mm"

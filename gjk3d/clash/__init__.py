@@ -6,6 +6,7 @@ its forms (formats, page). Distance and depth of two meshes are in `bodies`, pic
 
 from gjk3d.clash import formats, page
 from gjk3d.clash.assembly import Assembly, AssemblyPart
+from gjk3d.clash.motion.envelope import swept
 from gjk3d.clash.motion.files import read_motion, read_poses
 from gjk3d.clash.motion.joints import Coupling, Joint
 from gjk3d.clash.motion.movement import Movement
@@ -30,6 +31,7 @@ __all__ = [
     "read_motion",
     "read_poses",
     "read_rules",
+    "swept",
 ]
 
 

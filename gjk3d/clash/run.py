@@ -64,7 +64,7 @@ def check(
         parts): 16 times what float32 files round there, so that faces drawn on one plane touch. Curved parts that were
         meshed apart from each other need more: the error of their facets.
     motion : Movement or path, optional
-        How parts move; a path is read by `read_motion`. Of pairs that move against each other the findings say when; see `gjk3d.clash.Movement`.
+        How parts move; a path is read by `read_motion`. Findings of pairs that move against each other say when.
     a, b : str, optional
         Patterns of names, ``*`` and ``?`` as in file names: only pairs with one part of each are looked at; held
         against the whole name of a part, and its last step.

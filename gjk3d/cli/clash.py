@@ -133,7 +133,7 @@ def clash(
     keep = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
     report = _checked(
         inputs, motion, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, keep, jobs, quiet
-    )
+    )  # fmt: skip
     if not quiet:
         _remarks(report)
     with held() as waiting:  # a file that is begun is written to its end
@@ -267,19 +267,9 @@ def _print(report: Report, top: int) -> None:
     known = any(item.status != "new" for item in report.clashes)  # without a baseline all is new: no need to say so
     timed = report.motion is not None
     deep, distance, volume = f"penetration{unit}", f"distance{unit}", f"volume{f'{unit}³' if unit else ''}"
+    rest = ["decided by", *["when"][: int(timed)]]
     table = Table(
-        [
-            "#",
-            "kind",
-            *["status"][: int(known)],
-            "A",
-            "B",
-            deep,
-            distance,
-            volume,
-            "decided by",
-            *["when"][: int(timed)],
-        ],
+        ["#", "kind", *["status"][: int(known)], "A", "B", deep, distance, volume, *rest],
         right=("#", deep, distance, volume),
         names=("A", "B"),
         spare=("decided by", volume, deep),

@@ -1,4 +1,4 @@
-r"""Motions from files: TOML with tracks and joints, CSV with poses over time. Lengths have a unit, angles are degrees."""
+"""Motions from files: TOML with tracks and joints, CSV with poses over time."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Movement:
     --------
     >>> import gjk3d as gk
     >>> cube = gk.Box((1, 1, 1)).surface()
-    >>> parts = {name: gk.Mesh(cube.vertices + x, cube.faces) for name, x in (("drawer", (0, 0, 0)), ("stop", (3, 0, 0)))}
+    >>> parts = {"drawer": gk.Mesh(*cube[:2]), "stop": gk.Mesh(cube.vertices + (3, 0, 0), cube.faces)}
     >>> out = gk.clash.Movement({"drawer": gk.Motion.translation(None, (2.5, 0, 0))}, times=(0, 10), unit="s")
     >>> report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=out)
     >>> span = report.clashes[0].intervals[0]

@@ -55,7 +55,7 @@ class Course:
         """
         spans = tuple((span.after, span.begin, span.end, span.before) for span in passage.spans)
         proven = all(span.proven for span in passage.spans)
-        series = tuple(tuple(look) for look in passage.looks)
+        series = tuple((look.time, look.lower, look.upper, look.inside) for look in passage.looks)
         return cls(a, b, spans, proven, passage.least, passage.when, passage.inside, series)
 
 

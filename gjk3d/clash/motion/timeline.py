@@ -7,8 +7,9 @@ other part stays in it for as long as the two cannot have moved by that. What is
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from gjk3d.bodies.depth import deepest_inside
 from gjk3d.bodies.impact import impact
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.clash.contacts import overlap, shared_depth, solid
 from gjk3d.clash.motion.track import Track, pieces
 from gjk3d.narrow.toi import FREE
 from gjk3d.poses import pose_rows, relative
@@ -26,6 +28,9 @@ _SERIES = 97  #: times at which the distance is taken for a chart
 _TIGHT = 1e-3  #: of the least clearance: how near its bounds shall be
 _DESCENTS = 40  #: steps to a lower clearance
 _GOLD = 0.6180339887498949
+
+#: What is told of an interval that is left to be looked at.
+Leave = Callable[[float, float], None]
 
 
 class Look(NamedTuple):
@@ -123,6 +128,7 @@ class Timeline:
         self._speeds = self.one.speeds(self.a.bounds), self.two.speeds(self.b.bounds)
         self._closed = self.a.is_watertight or self.b.is_watertight
         self._looks: dict[float, Look] = {}
+        self._solids: tuple[Any, Any] | None = None
 
     # --- at one time -----------------------------------------------------------------------------------------------
 
@@ -137,15 +143,34 @@ class Timeline:
         pair = MeshPair.of(self.a, self.b, relative(rows[0], rows[1]))
         if pair.surfaces_meet() or pair.held() is not None:
             inside = deepest_inside(pair) if self._closed else 0.0
+            if inside <= self.tolerance:
+                inside = max(inside, self._shared(pair.m))
             return Look(time, 0.0, 0.0, max(0.0, inside - self.slack))
         gap = pair.nearest()
         return Look(time, max(0.0, gap.lower - self.slack), gap.upper + self.slack, 0.0)
+
+    def _shared(self, row: Array) -> float:
+        """Return how deep the two overlap by a point within both: of what lies face on face no surface is deep.
+
+        It is as far from both surfaces, together, as the two must move to be free.
+        """
+        if self._solids is None:
+            self._solids = solid(self.a), solid(self.b)
+        one, two = self._solids
+        if one is None or two is None:
+            return 0.0
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = row[:9].reshape(3, 3), row[9:]
+        both = overlap(one, two.transform(pose[:3]))
+        if both is None or not both.volume > 0.0:
+            return 0.0
+        return shared_depth(self.a, moved(self.b, pose), both)[0]
 
     def _speed(self, begin: float, end: float) -> float:
         """Bound how fast any two points of the pair move to each other between two times."""
         total = 0.0
         for track, speeds in zip((self.one, self.two), self._speeds, strict=True):
-            total += float(speeds[track.index(begin) : track.index(end) + 1].max())
+            total += float(speeds[track.which(begin) : track.which(end) + 1].max())
         return total
 
     # --- from a time on --------------------------------------------------------------------------------------------
@@ -200,38 +225,49 @@ class Timeline:
         free: list[tuple[float, float]] = []
         clash: list[tuple[float, float]] = []
         todo: list[tuple[float, float, float]] = []
+        edges: set[float] = set()  # of what is in clash
 
         def leave(begin: float, end: float) -> None:
             if end > begin:
                 heapq.heappush(todo, (begin - end, begin, end))
 
-        self._from(self.begin, self.begin, self.end, free, leave)
         for time in (self.begin, self.end):
             if self.look(time).inside > self.tolerance:
                 clash.append((time, time))
+                edges.add(time)
+        self._from(self.begin, self.begin, self.end, free, leave)
         count = 0
-        while todo and -todo[0][0] > self.width and count < LOOKS:
+        while todo and count < LOOKS:
             _, begin, end = heapq.heappop(todo)
-            middle, count = 0.5 * (begin + end), count + 1
+            speed = max(self._speed(begin, end), 1e-300)
+            middle = 0.5 * (begin + end)
+            if self._narrow(begin, end, speed, edges) or not begin < middle < end:
+                continue
+            count += 1
             seen = self.look(middle)
             if seen.free:
                 self._from(middle, begin, end, free, leave)
                 continue
-            radius = (seen.inside - self.tolerance) / max(self._speed(begin, end), 1e-300)
+            radius = (seen.inside - self.tolerance) / speed
+            one, two = middle, middle
             if radius > 0.0:
                 one, two = max(begin, middle - radius), min(end, middle + radius)
                 clash.append((one, two))
-                leave(begin, one)
-                leave(two, end)
-            else:
-                leave(begin, middle)
-                leave(middle, end)
+                edges |= {one, two}
+            leave(begin, one)
+            leave(two, end)
         return self._passage(free, clash)
 
-    def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: object) -> None:
+    def _narrow(self, begin: float, end: float, speed: float, edges: set[float]) -> bool:
+        """Tell whether enough is known between two times: when a clash begins or ends, or that they only touch."""
+        if begin in edges or end in edges:
+            return end - begin <= self.width
+        return speed * (end - begin) <= self.tolerance  # free before and after: nothing moves farther in than that
+
+    def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: Leave) -> None:
         """Note how long the pair is apart on either side of a time, and leave what is beyond."""
         if not self.look(time).free:
-            leave(begin, end)  # type: ignore[operator]
+            leave(begin, end)
             return
         back = time if time <= begin else self.advance(time, begin, 0.0)[0]
         on = time if time >= end else self.advance(time, end, 0.0)[0]
@@ -240,8 +276,8 @@ class Timeline:
             free.append((last, end))
             end = last
         free.append((back, on))
-        leave(begin, back)  # type: ignore[operator]
-        leave(on, end)  # type: ignore[operator]
+        leave(begin, back)
+        leave(on, end)
 
     def _passage(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> Passage:
         spans = self._spans(sorted(free), sorted(clash))
@@ -287,12 +323,6 @@ class Timeline:
 def moved(mesh: Mesh, pose: Array) -> Mesh:
     """Return a mesh at a pose."""
     return Mesh(mesh.vertices @ pose[:3, :3].T + pose[:3, 3], mesh.faces, name=mesh.name, unit=mesh.unit)
-
-
-def apart(a: Array, b: Array) -> float:
-    """Return how far two boxes (2, 3) are apart, 0 where they meet."""
-    gaps = np.maximum(a[0] - b[1], b[0] - a[1])
-    return float(np.linalg.norm(np.maximum(gaps, 0.0))) if (gaps > 0.0).any() else 0.0
 
 
 def swept_box(mesh: Mesh, track: Track) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ class Track(NamedTuple):
     rows: Array
     slack: float = 0.0
 
-    def index(self, time: float) -> int:
+    def which(self, time: float) -> int:
         """Return which motion a time is in."""
         return int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self.rows) - 1))
 
@@ -48,14 +49,14 @@ class Track(NamedTuple):
 
     def pose(self, time: float) -> Array:
         """Return the (4, 4) pose at a time."""
-        k = self.index(time)
+        k = self.which(time)
         return motion_of(self.rows[k]).at(self.share(k, time))
 
     def cut(self, begin: float, end: float) -> Array:
         """Return the row of the motion from a time to another, also back; both lie in one of the motions."""
-        k = self.index(0.5 * (begin + end))
+        k = self.which(0.5 * (begin + end))
         first, last, row = self.share(k, begin), self.share(k, end), self.rows[k]
-        cut = row.copy()
+        cut: Array = row.copy()
         cut[:9] = motion_of(row).at(first)[:3, :3].ravel()
         cut[CENTER:WAY] = row[CENTER:WAY] + first * row[WAY:TURN]
         cut[WAY:REFERENCE] = (last - first) * row[WAY:REFERENCE]
@@ -101,5 +102,5 @@ def pieces(a: Track, b: Track, begin: float, end: float) -> Iterator[Piece]:
     stops = [low, *knots[(knots > low) & (knots < high)].tolist(), high]
     if end < begin:
         stops.reverse()
-    for first, last in zip(stops[:-1], stops[1:], strict=True):
+    for first, last in pairwise(stops):
         yield Piece(first, last, np.stack([a.cut(first, last), b.cut(first, last)]))

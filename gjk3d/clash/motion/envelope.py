@@ -1,0 +1,137 @@
+"""What a moving body sweeps, as a solid that holds all of its motion: its hull, or hulls of slices, united."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.clash.assembly import Assembly, AssemblyPart
+from gjk3d.clash.contacts import available
+from gjk3d.clash.motion.files import read_motion
+from gjk3d.clash.motion.movement import Movement
+from gjk3d.clash.motion.track import Track, motion_of
+from gjk3d.clash.rules import matcher
+from gjk3d.errors import ParseError, ShapeError
+from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.typing import Array
+
+_TURN = np.radians(5.0)  #: of a slice, at most
+_ROUNDING = 1e-9  #: of the reach of the whole: what the union of slices may round
+_CUBE = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=np.float64)
+
+
+class Slice(NamedTuple):
+    """Points whose hull holds a part from one time to another, and by how much they were grown for that."""
+
+    points: Array
+    grown: float
+
+
+def swept(
+    assembly: Assembly,
+    motion: Movement | str | os.PathLike[str],
+    body: str,
+    form: Literal["slices", "hull"] = "slices",
+) -> Assembly:
+    """Return the parts that stand still, and with them the space that a moving body needs, as one more part.
+
+    The body's part of the result holds every place that the hulls of its parts pass at any time; so do not its dents,
+    which are filled. Between two poses, at most 5 degrees apart, the hull of both is grown by how far any point can
+    bend off the straight line between them, by what the track may be wrong by, and by rounding; the notes say how
+    much that is. Other parts that move are left out. Check the result as any assembly, and save it with
+    `gjk3d.clash.formats.to_glb`.
+
+    Parameters
+    ----------
+    assembly : Assembly
+        The parts.
+    motion : Movement or path
+        How they move.
+    body : str
+        The pattern of what is swept, as the motion names it.
+    form : {"slices", "hull"}
+        The union of all slices, which needs manifold3d, or the hull of them all.
+
+    Raises
+    ------
+    ParseError
+        Nothing that moves has that pattern.
+    ShapeError
+        The form is another, or manifold3d is missing.
+
+    Notes
+    -----
+    The bend is that of `gjk3d.Swept`: a body that turns by w on its way lies within |w|^2 rho / 8 of straight lines,
+    rho from its axis.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = {"arm": gk.Mesh(*cube[:2]), "post": gk.Mesh(cube.vertices + (3, 0, 0), cube.faces)}
+    >>> slide = gk.clash.Movement({"arm": gk.Motion.translation(None, (2.5, 0, 0))})
+    >>> space = gk.clash.swept(gk.clash.Assembly.of(parts, "mm"), slide, "arm", "hull")
+    >>> [part.name for part in space.parts]
+    ['arm, swept', 'post']
+    >>> round(gk.clash.check(space).clashes[0].depth, 6)
+    0.5
+    """
+    if form not in ("slices", "hull"):
+        raise ShapeError(f"swept: form is {form!r}, expected 'slices' or 'hull'")
+    if form == "slices" and not available():
+        raise ShapeError('swept: slices are united by manifold3d: pip install "gjk3d[clash]", or ask for the hull')
+    movement = motion if isinstance(motion, Movement) else read_motion(motion, assembly.unit)
+    meshes = {part.name: part.mesh for part in assembly.parts if part.mesh is not None}
+    tracks = movement.place([part.name for part in assembly.parts], {name: m.bounds for name, m in meshes.items()})
+    if body not in movement.bodies:
+        raise ParseError(f"swept: nothing that moves is called {body!r}; there are {', '.join(movement.bodies)}")
+    fits = matcher(body)
+    own = [name for name in meshes if fits(name)]
+    slices = [piece for name in own for piece in _slices(meshes[name], tracks[name])]
+    if not slices:
+        raise ParseError(f"swept: no part of {body!r} could be loaded")
+    vertices, faces = _hull(slices) if form == "hull" else _united(slices)
+    grown = max(piece.grown for piece in slices)
+    name = f"{body}, swept"
+    part = AssemblyPart(name, "", Mesh(vertices, faces, name=name, unit=assembly.unit))
+    still = [part for part in assembly.parts if part.name not in tracks]
+    note = f"{name}: the hulls of {len(slices)} slices hold all of the motion, grown by {grown:.3g} at most"
+    return replace(
+        assembly, parts=tuple(sorted([*still, part], key=lambda part: part.name)), notes=(*assembly.notes, note)
+    )
+
+
+def _slices(mesh: Mesh, track: Track) -> Iterator[Slice]:
+    points = mesh.hull().points
+    for row in track.rows:
+        motion = motion_of(row)
+        count = max(1, int(np.ceil(float(np.linalg.norm(row[15:18])) / _TURN)))
+        poses = motion.at(np.linspace(0.0, 1.0, count + 1))
+        middle = points.mean(axis=0)
+        rho = np.array([float(np.linalg.norm(points - middle, axis=1).max())])
+        bend = float(motion._bend(middle[None], rho)[0]) / (8.0 * count**2)
+        there = np.einsum("kij,pj->kpi", poses[:, :3, :3], points) + poses[:, None, :3, 3]
+        grown = bend + track.slack + _ROUNDING * float(np.abs(there).max())
+        for first, last in pairwise(there):
+            both = np.concatenate([first, last])
+            yield Slice((both[:, None] + grown * _CUBE).reshape(-1, 3), grown)
+
+
+def _hull(slices: list[Slice]) -> tuple[Array, Any]:
+    hull = ConvexHull(np.concatenate([piece.points for piece in slices]))
+    surface = hull.surface()
+    return surface.vertices, surface.faces
+
+
+def _united(slices: list[Slice]) -> tuple[Array, Any]:
+    import manifold3d
+
+    hulls = [manifold3d.Manifold.hull_points(np.ascontiguousarray(piece.points)) for piece in slices]
+    surface = manifold3d.Manifold.batch_boolean(hulls, manifold3d.OpType.Add).to_mesh64()
+    return np.array(surface.vert_properties[:, :3], dtype=np.float64), np.array(surface.tri_verts, dtype=np.int64)

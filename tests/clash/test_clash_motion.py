@@ -1,0 +1,480 @@
+"""Clashes over a motion, against dense sampling with python-fcl and manifold3d at poses from closed forms."""
+
+import csv
+import importlib.util
+import io
+import itertools
+import json
+import math
+import re
+import zipfile
+from pathlib import Path
+
+import fcl
+import jsonschema
+import manifold3d
+import numpy as np
+import pytest
+import trimesh
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gjk3d as gk
+from gjk3d.clash import Coupling, Joint, Movement
+from gjk3d.clash.formats import json_schema, to_bcf, to_csv, to_jsonl, to_junit, to_markdown
+from gjk3d.errors import FileError, ParseError, ShapeError
+
+DATA = Path(__file__).parents[2] / "data"
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def make_engine():
+    import sys
+
+    sys.path.insert(0, str(DATA))
+    try:
+        spec = importlib.util.spec_from_file_location("make_engine", DATA / "make_engine.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(DATA))
+    return module
+
+
+def turned(angle, point=(0.0, 0.0, 0.0), shift=(0.0, 0.0, 0.0)):
+    """Turn about z through a point, then a shift: no code of the package."""
+    c, s = math.cos(angle), math.sin(angle)
+    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = turn, np.asarray(point) - turn @ point + shift
+    return pose
+
+
+def engine_pose(name, degrees, throw, rod):
+    """Slider and crank in closed form; at 0 the crank is up."""
+    angle = math.radians(degrees)
+    pin = throw * np.array([-math.sin(angle), math.cos(angle), 0.0])
+    lean = math.asin(pin[0] / rod)  # of the rod, so that its small end is on the axis of the bore
+    wrist = pin[1] + rod * math.cos(lean)
+    if name.startswith("crank"):
+        return turned(angle)
+    if name == "rod":
+        return turned(lean, (0.0, throw, 0.0), pin - (0.0, throw, 0.0))
+    if name.startswith("piston"):
+        return turned(0.0, shift=(0.0, wrist - throw - rod, 0.0))
+    return np.eye(4)
+
+
+class Solid:
+    """A part for python-fcl and manifold3d."""
+
+    def __init__(self, vertices, faces):
+        self.vertices, self.faces = np.array(vertices, dtype=float), np.array(faces, dtype=np.int64)
+        self.model = fcl.BVHModel()
+        self.model.beginModel(len(self.faces), len(self.vertices))
+        self.model.addSubModel(self.vertices, self.faces)
+        self.model.endModel()
+        self.body = manifold3d.Manifold(manifold3d.Mesh64(self.vertices, self.faces.astype(np.uint64)))
+        assert self.body.status() == manifold3d.Error.NoError
+
+    def gap(self, other, pose, pose_other):
+        objects = [
+            fcl.CollisionObject(x.model, fcl.Transform(p[:3, :3], p[:3, 3]))
+            for x, p in ((self, pose), (other, pose_other))
+        ]
+        return fcl.distance(*objects, fcl.DistanceRequest(), fcl.DistanceResult())
+
+    def shared(self, other, pose, pose_other):
+        return (self.body.transform(pose[:3]) ^ other.body.transform(pose_other[:3])).volume()
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return gk.clash.Assembly.load(DATA / "engine.glb")
+
+
+@pytest.fixture(scope="module")
+def report(engine):
+    return gk.clash.check(engine, clearance=0.5e-4, motion=DATA / "engine.toml")
+
+
+@pytest.fixture(scope="module")
+def solids():
+    scene = trimesh.load_scene(DATA / "engine.glb")
+    return {name: Solid(scene.geometry[name].vertices, scene.geometry[name].faces) for name in scene.geometry}
+
+
+# --- the engine ----------------------------------------------------------------------------------------------------
+
+
+def test_the_planted_clash_of_the_engine_is_found_at_37_degrees(report):
+    drawing = make_engine()
+    (hard,) = [clash for clash in report.clashes if clash.kind == "hard"]
+    assert (hard.a, hard.b, hard.method, hard.distance_kind) == ("crank_plug", "sensor", "epa", "exact")
+    assert hard.time == pytest.approx(drawing.AT, abs=1e-4)
+    assert hard.penetration == pytest.approx((drawing.PLUG - drawing.SENSOR) * 1e-3, rel=1e-5)
+    ((after, begin, end, before),) = hard.intervals
+    half = drawing.half_angle()
+    assert after <= drawing.AT - half + 1e-5
+    assert drawing.AT - half <= begin <= after + 0.04
+    assert end <= drawing.AT + half <= before + 1e-5
+    assert before <= end + 0.04
+    (course,) = [pair for pair in report.motion.pairs if pair.b == "sensor" and pair.a == "crank_plug"]
+    assert course.proven
+    assert course.intervals == hard.intervals
+    assert {(c.kind, c.a, c.b) for c in report.clashes if c.time is not None} == {
+        ("hard", "crank_plug", "sensor"),
+        ("clearance", "block", "crank_shaft"),
+    }
+
+
+def test_every_pair_of_the_engine_is_as_dense_sampling_says(report, solids):
+    drawing = make_engine()
+    throw, rod = drawing.THROW * 1e-3, drawing.ROD * 1e-3
+    listed = {(pair.a, pair.b): pair for pair in report.motion.pairs}
+    moving = [(a, b) for a, b in itertools.combinations(sorted(solids), 2) if a[:4] != b[:4] and moves(a, b)]
+    assert set(listed) <= set(moving)
+    for a, b in moving:
+        course = listed.get((a, b))
+        for degrees in np.arange(1.5, 360.0, 7.5) if course is not None else (0.0, 60.0, 180.0, 271.0):
+            poses = [engine_pose(name, degrees, throw, rod) for name in (a, b)]
+            gap = solids[a].gap(solids[b], *poses)
+            if course is None:
+                assert gap > report.clearance
+            elif course.intervals:
+                ((after, begin, end, before),) = course.intervals
+                shared = solids[a].shared(solids[b], *poses)
+                assert shared > 0.0 if begin <= degrees <= end else True
+                assert gap > 0.0 if not after <= degrees <= before else True
+            else:
+                assert gap >= course.least[0] * (1.0 - 1e-9)
+        if course is not None and not course.intervals:
+            poses = [engine_pose(name, course.when, throw, rod) for name in (a, b)]
+            assert course.least[0] <= solids[a].gap(solids[b], *poses) <= course.least[1] * (1.0 + 1e-9)
+            slack = sum(report.motion.tracks[name].slack for name in (a, b) if name in report.motion.tracks)
+            assert slack < 2.5e-6
+            assert course.least[1] - course.least[0] <= 2e-3 * course.least[1] + 4.0 * slack
+
+
+def moves(a, b):
+    return any(name.startswith(("crank", "rod", "piston")) for name in (a, b))
+
+
+def test_the_script_repeats_the_engine(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["make_engine.py", "--out", str(tmp_path)])
+    make_engine().main()
+    assert (tmp_path / "engine.toml").read_bytes() == (DATA / "engine.toml").read_bytes()
+    new, old = (trimesh.load_scene(folder / "engine.glb") for folder in (tmp_path, DATA))
+    assert set(new.geometry) == set(old.geometry)
+    for name in old.geometry:
+        assert new.geometry[name].volume == pytest.approx(old.geometry[name].volume, rel=1e-9)
+        assert old.geometry[name].is_watertight
+
+
+# --- against naive sampling ----------------------------------------------------------------------------------------
+
+OUTLINE = np.array([(0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)], dtype=float)
+_MESH = manifold3d.Manifold.extrude(manifold3d.CrossSection([OUTLINE]), 1.0).to_mesh64()
+ELL = trimesh.Trimesh(np.asarray(_MESH.vert_properties)[:, :3], np.asarray(_MESH.tri_verts), process=False)
+
+
+@given(
+    angles=st.tuples(*[st.floats(-3.0, 3.0)] * 3),
+    way=st.tuples(*[st.floats(-6.0, 6.0)] * 3),
+    start=st.tuples(*[st.floats(-4.0, 4.0)] * 3),
+)
+def test_intervals_hold_for_any_steady_motion(angles, way, start):
+    parts = {"a": gk.Mesh(ELL.vertices, ELL.faces), "b": gk.Mesh(ELL.vertices + start, ELL.faces)}
+    motion = gk.Motion(None, way, angles, center=start)
+    found = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=Movement({"b": motion}), clearance=1.0)
+    one, two = Solid(ELL.vertices, ELL.faces), Solid(ELL.vertices + start, ELL.faces)
+    (course,) = found.motion.pairs or (None,)
+    for time in np.linspace(0.0, 1.0, 41).tolist():
+        pose = motion.at(time)
+        gap, shared = one.gap(two, np.eye(4), pose), one.shared(two, np.eye(4), pose)
+        if course is None:
+            assert gap > found.clearance
+            continue
+        if shared > 1e-4:
+            assert any(after <= time <= before for after, _, _, before in course.intervals)
+        if any(begin < time < end for _, begin, end, _ in course.intervals) and course.proven:
+            assert gap <= 0.0 or shared > 0.0
+        assert course.intervals or gap >= course.least[0] - 1e-9
+    for clash in found.clashes:
+        assert clash.kind != "unchecked", clash.note
+
+
+def test_a_thin_wall_between_two_samples_is_met():
+    """A bullet that is through the wall in a thousandth of the time: no sampling is needed to see it."""
+    wall, bullet = gk.Mesh(*gk.Box((0.01, 9, 9)).surface()), gk.Box((0.02, 0.02, 0.02)).surface()
+    parts = {"wall": wall, "bullet": gk.Mesh(bullet.vertices - (123.456, 0, 0), bullet.faces)}
+    fly = Movement({"bullet": gk.Motion.translation(None, (1000.0, 0, 0))})
+    (clash,) = gk.clash.check(gk.clash.Assembly.of(parts), motion=fly).clashes
+    ((after, begin, end, before),) = clash.intervals
+    assert clash.kind == "hard"
+    assert after <= 0.123456 - 1.5e-5 + 1e-9 <= begin < end <= 0.123456 + 1.5e-5 + 1e-9 <= before + 1e-8
+
+
+def test_what_moves_together_is_checked_once_where_it_is():
+    cube = gk.Box((1, 1, 1)).surface()
+    parts = {f"bolt {k}": gk.Mesh(cube.vertices + (0.75 * k, 0, 0), cube.faces) for k in range(2)}
+    parts["plate"] = gk.Mesh(cube.vertices + (0, 0, -3), cube.faces)
+    lift = Movement({"bolt*": gk.Motion.translation(None, (0, 0, 5))})
+    found = gk.clash.check(gk.clash.Assembly.of(parts), motion=lift)
+    assert [(c.kind, c.a, c.b, c.time) for c in found.clashes] == [("hard", "bolt 0", "bolt 1", None)]
+    assert found.pairs_tested == 3
+
+
+def test_two_passes_are_two_intervals_and_a_clash_from_the_start_begins_there():
+    cube = gk.Box((1, 1, 1)).surface()
+    parts = {"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + (0.5, 0, 0), cube.faces)}
+    poses = np.tile(np.eye(4), (5, 1, 1))
+    poses[:, 0, 3] = 0.0, 3.0, 0.0, -4.0, 0.0
+    found = gk.clash.check(gk.clash.Assembly.of(parts), motion=Movement({"b": poses}, times=(0, 4)))
+    spans = np.array(found.clashes[0].intervals)
+    truth = [(0.0, 0.5 / 3), (2 - 0.5 / 3, 2.0 + 1.5 / 4), (4.0 - 1.5 / 4, 4.0)]
+    assert np.allclose(spans[:, [0, 3]], truth, atol=1e-6)
+    assert np.allclose(spans[:, [1, 2]], truth, atol=1e-3)
+    assert spans[0, 1] == 0.0
+    assert spans[-1, 2] == 4.0
+
+
+# --- joints --------------------------------------------------------------------------------------------------------
+
+
+def boxes(*names):
+    return {name: np.array([[-1.0, -1, -1], [1, 1, 1]]) for name in names}
+
+
+def test_a_four_bar_closes_at_every_time():
+    a, b, c, d = np.array([[0.0, 0, 0], [1, 0, 0], [4, 2.5, 0], [5, 0, 0]])
+    joints = [
+        Joint("crank", "revolute", "in", point=a, drive=(0.0, 2 * math.pi)),
+        Joint("first", "revolute", "coupler", "in", point=b),
+        Joint("second", "revolute", "out", "coupler", point=c),
+        Joint("rocker", "revolute", "out", point=d),
+    ]
+    tracks = Movement(joints=joints, times=(0, 360)).place(["in", "coupler", "out"], boxes("in", "coupler", "out"))
+    for time in np.linspace(0.0, 360.0, 91):
+        poses = {name: track.pose(time) for name, track in tracks.items()}
+        slack = sum(track.slack for track in tracks.values()) + 1e-9
+        for one, two, point in (("in", "coupler", b), ("coupler", "out", c)):
+            ends = [poses[name][:3, :3] @ point + poses[name][:3, 3] for name in (one, two)]
+            assert np.linalg.norm(ends[0] - ends[1]) <= 6.0 * slack
+        assert np.linalg.norm(poses["out"][:3, :3] @ d + poses["out"][:3, 3] - d) <= 6.0 * slack
+        crank = poses["in"][:3, :3] @ b
+        assert np.allclose(crank, (math.cos(math.radians(time)), math.sin(math.radians(time)), 0.0), atol=1e-9)
+
+
+def test_gears_and_screws_follow():
+    joints = [
+        Joint("spindle", "revolute", "spindle", axis=UP, drive=(0.0, 4 * math.pi)),
+        Joint("wheel", "revolute", "wheel", axis=UP, point=(48, 0, 0)),
+        Joint("nut", "prismatic", "nut", axis=2 * UP),
+    ]
+    couplings = [Coupling("wheel", "spindle", -18 / 30), Coupling("nut", "wheel", -5.0 / (2 * math.pi))]
+    tracks = Movement(joints=joints, couplings=couplings).place(
+        ["spindle", "wheel", "nut"], boxes("spindle", "wheel", "nut")
+    )
+    assert np.allclose(tracks["wheel"].pose(0.5), turned(-18 / 30 * 2 * math.pi, (48, 0, 0)), atol=1e-9)
+    assert np.allclose(tracks["nut"].pose(1.0)[:3, 3], (0, 0, 5 * 2 * 18 / 30), atol=1e-9)
+
+
+def test_cylindrical_and_planar_joints_go_where_they_are_driven():
+    slide = Joint("s", "cylindrical", "a", axis=UP, point=(1, 0, 0), drive=[(0, 0), (math.pi, 4)])
+    plane = Joint("p", "planar", "b", axis=UP, drive=[(0, 0, 0), (3, -2, math.pi / 2)])
+    tracks = Movement(joints=[slide, plane]).place(["a", "b"], boxes("a", "b"))
+    assert np.allclose(tracks["a"].pose(1.0), turned(math.pi, (1, 0, 0), (0, 0, 4)), atol=1e-9)
+    assert np.allclose(tracks["b"].pose(1.0), turned(math.pi / 2, shift=(3, -2, 0)), atol=1e-9)
+
+
+BAD_JOINTS = {
+    "nothing drives it": ([Joint("j", "revolute", "a")], (), "is not driven, coupled, or part of a loop"),
+    "held by itself": (
+        [Joint("j", "revolute", "a", "b", drive=(0, 1)), Joint("k", "revolute", "b", "a", drive=(0, 1))],
+        (),
+        "hold 'a' by itself",
+    ),
+    "an unknown coupling": (
+        [Joint("j", "revolute", "a", drive=(0, 1))],
+        [Coupling("k", "j", 1)],
+        "names the joint 'k'",
+    ),
+    "driven twice": ([Joint("j", "revolute", "a", drive=(0, 1))], [Coupling("j", "j", 1)], "driven or coupled twice"),
+    "coupled in a ring": (
+        [Joint("j", "revolute", "a"), Joint("k", "revolute", "b")],
+        [Coupling("j", "k", 1), Coupling("k", "j", 1)],
+        "coupled to itself",
+    ),
+    "a loop that cannot close": (
+        [Joint("j", "prismatic", "a", drive=(0, 9)), Joint("k", "revolute", "a")],
+        (),
+        "cannot be closed",
+    ),
+    "a motion left open": (
+        [Joint("j", "planar", "a"), Joint("k", "planar", "a")],
+        (),
+        "leave a motion open",
+    ),
+    "one name": ([Joint("j", "revolute", "a", drive=(0, 1))] * 2, (), "two joints have one name"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_JOINTS)
+def test_bad_joints_are_told(case):
+    joints, couplings, message = BAD_JOINTS[case]
+    with pytest.raises(ShapeError, match=message):
+        Movement(joints=joints, couplings=couplings).place(["a", "b"], boxes("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"kind": "ball"}, "there are revolute"),
+        ({"child": ""}, "needs a child"),
+        ({"axis": (0, 0, 0)}, "axis is"),
+        ({"point": (0, np.nan, 0)}, "point is"),
+        ({"drive": (1,)}, "drive is of shape"),
+        ({"drive": [(0, 0), (1, 1)]}, "drive is of shape"),
+    ],
+)
+def test_a_joint_that_is_none_is_refused(values, message):
+    with pytest.raises(ShapeError, match=message):
+        Joint(**({"name": "j", "kind": "revolute", "child": "a"} | values))
+
+
+def test_a_movement_that_is_none_is_refused():
+    pose = np.tile(np.eye(4), (2, 1, 1))
+    for tracks, times, message in (
+        ({}, (0, 1), "nothing moves"),
+        ({"a": pose}, (1, 1), "a later end"),
+        ({"a": np.eye(4)}, (0, 1), "one pose"),
+        ({"a": (np.array([0.0, 0.0]), pose)}, (0, 1), "each later than the last"),
+        ({"a": (np.array([0.0, 2.0]), pose)}, (0, 1), "beyond the times"),
+    ):
+        with pytest.raises(ShapeError, match=message):
+            Movement(tracks, times=times)
+    cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
+    for tracks, message in (({"b": pose}, "fits none"), ({"a": pose, "a*": pose}, "moves as 'a' and as")):
+        with pytest.raises(ParseError, match=message):
+            gk.clash.check(gk.clash.Assembly.of({"a": cube}), motion=Movement(tracks))
+
+
+# --- files ---------------------------------------------------------------------------------------------------------
+
+BAD_FILES = {
+    "no toml": ("= 3", "is no TOML"),
+    "unknown key": ("speed = 3", "unknown key 'speed'"),
+    "no table": ("part = 3", "part is no table"),
+    "times": ('times = ["a"]', "times is"),
+    "unit of time": ("unit = 3\n[[part]]\nparts='a'", "unit is 3"),
+    "length": ('length = "furlong"', "cannot be brought"),
+    "nothing": ("times = [0, 1]", "nothing moves"),
+    "no pattern": ("[[part]]\nlinear=[0,0,1]", "a pattern of names"),
+    "two ways": ("[[part]]\nparts='a'\nposes='x.csv'\nlinear=[0,0,1]", "poses and a motion"),
+    "vector": ("[[part]]\nparts='a'\nlinear=[0,0]", "expected three numbers"),
+    "kind": ("[[joint]]\nname='j'\nkind='ball'\nchild='a'", "there are revolute"),
+    "drive": ("[[joint]]\nname='j'\nkind='revolute'\nchild='a'\ndrive=[[0,1],[1,2]]", "drive has 2 numbers"),
+    "ragged drive": ("[[joint]]\nname='j'\nkind='planar'\nchild='a'\ndrive=[[0,1],[1]]", "different lengths"),
+    "drive of words": ("[[joint]]\nname='j'\nkind='planar'\nchild='a'\ndrive='x'", "expected numbers"),
+    "coupling": ("[[coupling]]\njoint='j'\nto='k'", "either ratio or lead"),
+    "lead": ("[[coupling]]\njoint='j'\nto='k'\nlead=1", "what slides to what turns"),
+    "not finite": ("[[part]]\nparts='a'\nlinear=[0,0,inf]", "linear"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_bad_motion_files_are_told_by_name(case, tmp_path):
+    text, message = BAD_FILES[case]
+    file = tmp_path / "motion.toml"
+    file.write_text(text)
+    with pytest.raises(ParseError, match=message) as caught:
+        gk.clash.read_motion(file, "mm")
+    assert str(file) in str(caught.value)
+
+
+def test_a_motion_file_that_is_not_there():
+    with pytest.raises(FileError, match=r"there is no file nowhere\.toml"):
+        gk.clash.read_motion("nowhere.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected time, x"),
+        ("1,2\n", "lines of .2. numbers"),
+        ("0,0,0,0,0,0,0,1\n1,2\n", "numbers"),
+        ("0,0,0,0,0,0,0,1\n1,0,0,0,x,0,0,1\n", "line 2: expected numbers"),
+        ("0,0,0,0,0,0,0,0\n", "quaternion"),
+        ("0,0,nan,0,0,0,0,1\n", "not finite"),
+    ],
+)
+def test_bad_poses_are_told(text, message, tmp_path):
+    file = tmp_path / "poses.csv"
+    file.write_text(text)
+    with pytest.raises(ParseError, match=message):
+        gk.clash.read_poses(file)
+
+
+def test_units_angles_and_poses_come_from_files(tmp_path):
+    (tmp_path / "lid.csv").write_text("0,0,0,0,0,0,0,1\n1,0,0,20,0,0,1,0\n")
+    file = tmp_path / "motion.toml"
+    file.write_text(
+        'length = "mm"\n[[part]]\nparts = "lid"\nposes = "lid.csv"\n'
+        '[[part]]\nparts = "door"\nangular = [0, 0, 90]\ncenter = [10, 0, 0]\n'
+        '[[joint]]\nname = "s"\nkind = "revolute"\nchild = "spindle"\ndrive = [0, 720]\n'
+        '[[joint]]\nname = "n"\nkind = "prismatic"\nchild = "nut"\n[[coupling]]\njoint = "n"\nto = "s"\nlead = 5\n'
+    )
+    names = ["lid", "door", "spindle", "nut"]
+    tracks = gk.clash.read_motion(file, "m").place(names, boxes(*names))
+    assert np.allclose(tracks["lid"].pose(1.0), turned(math.pi, shift=(0, 0, 0.02)))
+    assert np.allclose(tracks["door"].pose(1.0), turned(math.pi / 2, (0.01, 0, 0)))
+    assert np.allclose(tracks["nut"].pose(1.0)[:3, 3], (0, 0, 0.01))
+
+
+# --- forms ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_form_tells_the_time(report, tmp_path):
+    document = json.loads(report.to_json())
+    jsonschema.validate(document, json_schema())
+    assert document["motion"]["unit"] == "deg"
+    assert "crank_plug" in document["motion"]["moving"]
+    hard = next(row for row in document["clashes"] if row["kind"] == "hard")
+    assert hard["time"] == pytest.approx(37.0, abs=1e-4)
+    assert len(hard["intervals"]) == 1
+    assert gk.clash.Clash.from_dict(hard) == next(clash for clash in report.clashes if clash.kind == "hard")
+    row = next(row for row in csv.DictReader(io.StringIO(to_csv(report))) if row["kind"] == "hard")
+    assert float(row["time"]) == hard["time"]
+    assert row["intervals"].split() == [repr(x) for x in hard["intervals"][0]]
+    near = next(row for row in csv.DictReader(io.StringIO(to_csv(report))) if row["b"] == "crank_shaft")
+    assert 0.0 < float(near["least_lower"]) <= float(near["least_upper"])
+    words = r"deepest at 37 deg, in clash from 33\.9\d* to 40\.0\d* deg"
+    assert re.search(words, to_junit(report))
+    assert re.search(words, to_markdown(report).replace("\\", ""))
+    stream = io.StringIO()
+    to_jsonl(report, stream)
+    assert json.loads(stream.getvalue().splitlines()[-1])["motion"]["pairs"]
+    to_bcf(report, tmp_path / "engine.bcf")
+    with zipfile.ZipFile(tmp_path / "engine.bcf") as archive:
+        topics = [archive.read(name).decode() for name in archive.namelist() if name.endswith("markup.bcf")]
+    assert sum(bool(re.search(words, topic)) for topic in topics) == 1
+
+
+def test_a_baseline_knows_a_clash_in_motion_again(report, engine, tmp_path):
+    report.to_json(tmp_path / "before.json")
+    again = gk.clash.check(
+        engine, 0.5e-4, a="crank_plug", b="sensor", motion=DATA / "engine.toml", baseline=tmp_path / "before.json"
+    )
+    assert next(clash for clash in again.clashes if clash.kind == "hard").status == "active"
+
+
+def test_workers_change_nothing():
+    rng = np.random.default_rng(3)
+    cube = gk.Box((1, 1, 1)).surface()
+    parts = {f"p{k}": gk.Mesh(cube.vertices + rng.uniform(-3, 3, 3), cube.faces) for k in range(12)}
+    tracks = {f"p{k}": gk.Motion(None, rng.uniform(-2, 2, 3), rng.uniform(-1, 1, 3)) for k in range(4)}
+    one, two = (gk.clash.check(gk.clash.Assembly.of(parts), 0.1, motion=Movement(tracks), workers=n) for n in (1, 3))
+    assert one.clashes == two.clashes
+    assert one.motion == two.motion
+    assert len(one.motion.pairs) > 5

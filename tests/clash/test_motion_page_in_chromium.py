@@ -1,0 +1,142 @@
+"""The page of a report whose parts move, in Chromium: the slider, the player, the jumps and the chart."""
+
+import numpy as np
+import pytest
+from browser import Browser, program
+
+import gjk3d as gk
+from gjk3d.clash.page import write_page
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    if program() is None:
+        pytest.fail("these tests look at the page in Chromium, which is not on PATH: apt-get install chromium")
+    browser = Browser(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def page(chromium, tmp_path_factory):
+    """A drawer that runs into a stop at 8 s, with a wall 0.2 beside it and a foot that stands below it."""
+    cube = gk.Box((1, 1, 1)).surface()
+    shifts = {
+        "drawer": (0, 0, 0),
+        "stop": (3, 0, 0),
+        f"wall {EVIL}": (1.5, 1.2, 0),
+        "foot": (-3, 0, 0),
+        "toe": (-3, 0, 1),
+    }
+    parts = gk.clash.Assembly.of({name: gk.Mesh(cube.vertices + x, cube.faces) for name, x in shifts.items()}, "mm")
+    slide = gk.clash.Movement({"drawer": gk.Motion.translation(None, (2.5, 0, 0))}, times=(0, 10), unit=f"s {EVIL}")
+    path = tmp_path_factory.mktemp("page") / "drawer.html"
+    write_page(gk.clash.check(parts, 0.5, motion=slide), path)
+    chromium.complaints.clear()
+    chromium.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
+    chromium.open(path)
+    yield chromium
+    assert chromium.complaints == []
+    assert not [url for url in chromium.requests if not url.startswith(("file:", "data:", "blob:"))]
+
+
+def slide_to(page, time):
+    page.evaluate(
+        f"(() => {{ const s = document.getElementById('time'); s.value = {time};"
+        " s.dispatchEvent(new Event('input', { bubbles: true })); })()"
+    )
+    page.settle()
+
+
+def text(page, name):
+    return page.evaluate(f"document.getElementById('{name}').textContent")
+
+
+def test_the_slider_moves_the_parts(page):
+    page.key("Escape")
+    slide_to(page, 0)
+    first = page.picture()
+    slide_to(page, 6)
+    second = page.picture()
+    slide_to(page, 0)
+    assert float(page.state("time")) == 0.0
+    changed = np.abs(first - second).max(axis=2) > 8
+    assert changed.mean() > 0.002
+    assert (np.abs(first - page.picture()).max(axis=2) > 8).mean() < changed.mean() / 20
+
+
+def test_a_finding_goes_to_its_time_and_shows_its_chart(page):
+    page.key("Escape")
+    page.key("ArrowDown")
+    page.settle()
+    assert float(page.state("time")) == 10.0
+    assert "deepest at 10 s" in text(page, "detail")
+    assert EVIL in text(page, "detail")
+    assert page.evaluate("document.querySelectorAll('#chart .clash').length") == 1
+    box = page.evaluate("document.querySelector('#chart .clash').getAttribute('points').split(/[ ,]/).map(Number)")
+    assert box[0] == pytest.approx(800.0, abs=0.2)
+    assert box[2] == pytest.approx(1000.0, abs=0.2)
+    points = page.evaluate("document.querySelector('#chart .gap').getAttribute('points').split(' ').length")
+    assert points >= 97
+    assert "clearance over time: gap from -0.5" in page.evaluate(
+        "document.getElementById('chart').getAttribute('aria-label')"
+    )
+
+
+def test_marks_are_seen_only_at_the_time_of_their_numbers(page):
+    page.key("Escape")
+    page.key("ArrowDown")
+    page.settle()
+    assert "arrow" in text(page, "legend")
+    slide_to(page, 2)
+    assert text(page, "legend") == ""
+
+
+def test_jumps_go_by_time_and_a_click_in_the_chart_goes_there(page):
+    page.key("Escape")
+    slide_to(page, 0)
+    page.click("#next")
+    page.settle()
+    first = float(page.state("time"))
+    page.click("#next")
+    page.settle()
+    assert first < float(page.state("time")) == 10.0
+    page.click("#before")
+    page.settle()
+    assert float(page.state("time")) == first
+    page.click("#chart")
+    page.settle()
+    assert float(page.state("time")) == pytest.approx(5.0, abs=0.05)
+    assert text(page, "now").startswith("5")
+
+
+def test_it_plays_to_the_end_and_can_be_stopped(page):
+    page.key("Escape")
+    slide_to(page, 9.9)
+    page.click("#play")
+    page.wait("Number(document.documentElement.dataset.time) === 10")
+    page.wait("document.getElementById('play').textContent === 'play'")
+    page.click("#play")
+    page.wait("Number(document.documentElement.dataset.time) > 0 && Number(document.documentElement.dataset.time) < 10")
+    page.click("#play")
+    page.settle()
+    time = page.state("time")
+    page.settle()
+    assert page.state("time") == time
+
+
+def test_parts_that_keep_their_places_have_no_chart(page):
+    rows = page.evaluate("JSON.stringify(gjk3d.data.rows.map((row) => row.course))")
+    index = [int(x) for x in rows.strip("[]").split(",")].index(-1)
+    page.evaluate(f"clashTable.select({index})")
+    page.settle()
+    assert "keep their places" in text(page, "chart")
+
+
+def test_a_report_that_stands_still_has_no_player(chromium, tmp_path):
+    cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
+    path = write_page(gk.clash.check(gk.clash.Assembly.of({"a": cube})), tmp_path / "still.html")
+    chromium.open(path)
+    assert chromium.evaluate("document.getElementById('motion').hidden")

@@ -16,7 +16,6 @@ from gjk3d.clash.contacts import HERE, crossing, shared_depth, touching
 from gjk3d.clash.report import Vector
 from gjk3d.results import Distance
 from gjk3d.typing import Array
-from gjk3d.wording import above, below
 
 
 def _planes(mesh: Mesh) -> tuple[Array, Array]:
@@ -255,7 +254,6 @@ class Decider:
             vector(place),
             distance_kind="exact" if exact else "bound",
             error_bound=max(0.0, deep.most - least),
-            note="" if exact else _bounds(least, deep.most),
         )
 
     def _overlap(self, a: Mesh, b: Mesh) -> solids.Overlap | None:
@@ -293,11 +291,6 @@ def _of_hulls(kind: str, hulls: Distance) -> Verdict:
         method="epa" if depth > 0.0 else "gjk",
         distance_kind="approximate",
     )
-
-
-def _bounds(least: float, most: float) -> str:
-    known = f"at least {below(least, 4)} and at most" if least > 0.0 else "at most"
-    return f"{known} {above(most, 4)} deep: moving b by that frees it"
 
 
 def _hollow(a: Mesh, b: Mesh) -> str:

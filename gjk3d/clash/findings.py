@@ -244,7 +244,7 @@ def in_unit(before: Report, unit: str | None, what: str, other: str) -> Report:
         )
     return replace(
         before,
-        clashes=tuple(_converted(clash, factor, str(before.unit)) for clash in before.clashes),
+        clashes=tuple(converted(clash, factor, str(before.unit)) for clash in before.clashes),
         unit=unit,
         clearance=before.clearance * factor,
         tolerance=before.tolerance * factor,
@@ -255,7 +255,10 @@ def _in(unit: str | None) -> str:
     return "states no unit" if unit is None else f"is in {unit}"
 
 
-def _converted(clash: Clash, factor: float, unit: str) -> Clash:
+def converted(clash: Clash, factor: float, unit: str | None) -> Clash:
+    """Return a finding with its lengths, in a unit, multiplied; those that are words in its note are told by it."""
+    if factor == 1.0:
+        return clash
     values = {name: _times(getattr(clash, name), factor) for name in _LENGTHS}
     values["overlap_volume"] = _times(clash.overlap_volume, factor**3)
     if any(c.isdigit() for c in clash.note):  # its lengths are words by now
@@ -267,6 +270,21 @@ def _times(value: Any, factor: float) -> Any:
     if isinstance(value, tuple):
         return tuple(_times(item, factor) for item in value)
     return None if value is None else value * factor
+
+
+def readable(report: Report) -> Report:
+    """Return a report in the unit in which it is read; its parts' triangles stay as they are."""
+    unit, factor = report.reading
+    if factor == 1.0:
+        return report
+    return replace(
+        report,
+        clashes=tuple(converted(clash, factor, report.unit) for clash in report.clashes),
+        parts=tuple(replace(part, bounds=_times(part.bounds, factor)) for part in report.parts),
+        unit=unit,
+        clearance=report.clearance * factor,
+        tolerance=report.tolerance * factor,
+    )
 
 
 def differences(before: Report, after: Report) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from gjk3d import webpage
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.topology import merged_places
 from gjk3d.clash.assembly import upward
+from gjk3d.clash.findings import readable
 from gjk3d.clash.report import KINDS, Clash, Report
 from gjk3d.clash.wording import MEANING, brief, decided, depth, distance, facts, headline, inside, way_out
 from gjk3d.typing import Array
@@ -146,13 +147,15 @@ def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
     'report.html'
     """
     drawn = gather(report)
+    factor = report.reading[1]
+    report = readable(report)
     markup = {
         "tiles": "\n".join(_tile(report, kind) for kind in KINDS),
         "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in _notes(report, drawn)),
         "unchecked": _unchecked(report),
         "inputs": _inputs(report),
         "settings": _settings(report),
-        "scene": to_json(_data(report, drawn)),
+        "scene": to_json(_data(report, drawn, factor)),
     }
     blocks = {"positions": drawn.positions, "indices": drawn.indices}
     text = {"title": headline(report), "facts": facts(report)}
@@ -213,7 +216,7 @@ def _settings(report: Report) -> str:
     )
 
 
-def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
+def _data(report: Report, drawn: Drawn, factor: float) -> dict[str, Any]:
     """Return what the scripts read: names and sentences once, findings as rows that point to them."""
     names: dict[str, int] = {part.name: i for i, part in enumerate(report.parts)}
     origins = {part.name: part.file for part in report.parts}
@@ -230,8 +233,8 @@ def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
     return {
         "unit": report.unit or "",
         "up": upward(report),
-        "center": drawn.center.tolist(),
-        "size": drawn.size,
+        "center": (factor * drawn.center).tolist(),
+        "size": factor * drawn.size,
         "parts": [
             {
                 "name": name,
@@ -271,8 +274,8 @@ def _told(clash: Clash, unit: str | None) -> dict[str, str]:
     way = way_out(clash, unit=unit) if clash.depth else ""
     error = "" if clash.error_bound is None else with_unit(above(clash.error_bound, 2), unit)
     return {
-        "brief": brief(clash, 5, unit),
-        "inside": inside(clash, 5, unit),
+        "brief": brief(clash, 5),
+        "inside": inside(clash, 5),
         "distance": distance(clash, unit=unit) + (", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""),
         "depth": depth(clash, unit=unit),
         "way": way,

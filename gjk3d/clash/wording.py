@@ -135,7 +135,7 @@ def facts(report: Report) -> str:
             wording.count(len(report.parts), "part", ","),
             f"{pairs}, {report.pairs_close:,} close, {report.pairs_tested:,} tested",
             report.limits.replace(", ", " · "),
-            f"lengths in {report.unit}" if report.unit else "the files state no unit",
+            f"lengths in {report.reading[0]}" if report.unit else "the files state no unit",
             f"{report.elapsed:.3g} s",
         ]
     )

@@ -244,7 +244,10 @@ def _write(report: Report, form: str, output: Path | None, top: int, gate: tuple
 
 
 def _print(report: Report, top: int) -> None:
-    unit = f" {safe(report.unit)}" if report.unit else ""
+    from gjk3d.clash.findings import converted
+
+    own, factor = report.reading
+    unit = f" {safe(own)}" if own else ""
     found = ", ".join(f"{many} {kind}" for kind, many in report.counts.items() if many) or "no clashes"
     say(f"{count(len(report.parts), 'part')}, {count(report.pairs_tested, 'pair')} tested: {found}")
     say(f"{safe(report.limits)}{'' if unit else ', unitless'}")
@@ -264,7 +267,7 @@ def _print(report: Report, top: int) -> None:
         spare=("decided by", volume, deep),
     )
     for item in rows[:top]:
-        table.add(*_cells(item, known))
+        table.add(*_cells(converted(item, factor, report.unit), known))
     print_table(table)
     say_more(len(rows), top)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from gjk3d.clash import wording
 from gjk3d.clash.assembly import upward
+from gjk3d.clash.findings import converted
 from gjk3d.clash.formats.text import document, legal
 from gjk3d.clash.report import KINDS, STATUSES, Clash, Report, Vector
 from gjk3d.units import conversion
@@ -199,7 +200,7 @@ def _markup(clash: Clash, report: Report, now: str, viewed: bool) -> Element:
     _text(topic, "Labels", clash.kind)
     _text(topic, "CreationDate", now)
     _text(topic, "CreationAuthor", _AUTHOR)
-    _text(topic, "Description", _words(clash, report.unit))
+    _text(topic, "Description", _words(converted(clash, report.reading[1], report.unit), report.reading[0]))
     if viewed:
         view = SubElement(root, "Viewpoints", Guid=guid(clash.id, "view"))
         _text(view, "Viewpoint", "viewpoint.bcfv")

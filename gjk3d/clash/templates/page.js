@@ -91,7 +91,7 @@
   }
   function facts(row) {
     const told = row.told, list = [["distance", told.distance], ["depth", told.depth]];
-    if (told.inside) list.unshift(["penetration", `${told.inside} where one reaches farthest into the other`]);
+    if (told.inside) list.unshift(["penetration", `${told.inside}${unit} where one reaches farthest into the other`]);
     if (row.mtv && row.mtv.some(Boolean)) list.push(["to free B", `move it by ${vector(row.mtv)}, ${told.way} long`]);
     if (row.overlap_volume !== undefined) list.push(["volume", `${number(row.overlap_volume)}${unit && unit + "³"} in both parts`]);
     if (row.overlap_box) {

@@ -9,6 +9,8 @@ from gjk3d.clash.assembly import Assembly, AssemblyPart
 from gjk3d.clash.report import Clash, Input, PartRow, Report
 from gjk3d.clash.rules import Rule, read_rules
 from gjk3d.clash.run import check
+from gjk3d.clash.triage import Triage
+from gjk3d.clash.triage_file import read_triage
 
 __all__ = [
     "Assembly",
@@ -18,10 +20,12 @@ __all__ = [
     "PartRow",
     "Report",
     "Rule",
+    "Triage",
     "check",
     "formats",
     "page",
     "read_rules",
+    "read_triage",
 ]
 
 

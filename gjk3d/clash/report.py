@@ -18,6 +18,7 @@ from gjk3d.wording import json_ready, with_unit
 
 if TYPE_CHECKING:
     from gjk3d.clash.assembly import Assembly
+    from gjk3d.clash.triage import Triage
 
 SCHEMA_VERSION = 1
 #: Every kind of finding, the worst first.
@@ -267,6 +268,8 @@ class Report:
         How many findings there were besides `clashes`, by status and kind; see ``keep`` of `gjk3d.clash.check`.
     assembly : Assembly or None
         The parts themselves, for pictures; not written to files.
+    triage : Triage or None
+        What people decided about findings, which is in a file of its own.
 
     Examples
     --------
@@ -307,6 +310,7 @@ class Report:
     notes: tuple[str, ...] = ()
     left_out: dict[str, dict[str, int]] = field(default_factory=dict)
     assembly: Assembly | None = field(default=None, repr=False, compare=False)
+    triage: Triage | None = field(default=None, repr=False, compare=False)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -7,7 +7,7 @@ import json
 import math
 import os
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from gjk3d.bodies.topology import merged_places
 from gjk3d.clash.assembly import upward
 from gjk3d.clash.findings import readable
 from gjk3d.clash.report import KINDS, Clash, Report
+from gjk3d.clash.triage import Triage
 from gjk3d.clash.wording import MEANING, brief, decided, depth, distance, facts, headline, inside, way_out
 from gjk3d.typing import Array
 from gjk3d.webpage import to_base64, to_json
@@ -117,10 +118,10 @@ def _lean(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
 
 #: Findings that one page may list, the worst first.
 MAX_ROWS = 50_000
-_FILES = ("page.html", "page.css", "table.js", "stage.js", "view.js", "page.js")
+_FILES = ("page.html", "page.css", "table.js", "triage.js", "stage.js", "view.js", "page.js")
 
 
-def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
+def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "") -> Path:
     """Write the report as one self-contained page: findings in a table, and the parts in 3D.
 
     Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from
@@ -133,6 +134,8 @@ def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
         What a clash check found, with its ``assembly`` if the parts shall be seen.
     path : path
         Where to write.
+    token : str, optional
+        Of `gjk3d serve`: the page sends what is decided to the server that it comes from, with this.
 
     Returns
     -------
@@ -155,11 +158,18 @@ def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
         "unchecked": _unchecked(report),
         "inputs": _inputs(report),
         "settings": _settings(report),
-        "scene": to_json(_data(report, drawn, factor)),
+        "scene": to_json(_data(report, drawn, factor) | {"stem": _stem(report), "served": token}),
     }
     blocks = {"positions": drawn.positions, "indices": drawn.indices}
     text = {"title": headline(report), "facts": facts(report)}
-    return webpage.write_page(path, "gjk3d.clash", _FILES, text=text, markup=markup, blocks=blocks)
+    return webpage.write_page(
+        path, "gjk3d.clash", _FILES, text=text, markup=markup, blocks=blocks, own_server=bool(token)
+    )
+
+
+def _stem(report: Report) -> str:
+    """Return what a file of decisions is called after: the first file that was checked."""
+    return PurePath(report.inputs[0].path).stem if report.inputs else "report"
 
 
 def _tile(report: Report, kind: str) -> str:
@@ -247,6 +257,7 @@ def _data(report: Report, drawn: Drawn, factor: float) -> dict[str, Any]:
         ],
         "decided": list(sentences),
         "meaning": MEANING,
+        "triage": (report.triage or Triage()).to_dict()["issues"],
         "rows": rows,
     }
 

@@ -311,6 +311,7 @@ class Run:
         sizes = {part.name: _diagonal(part.mesh) for part in self.parts if part.mesh is not None}
         opened = grouped([clash for clash in clashes if clash.is_open], sizes)
         report = Report(
+            triage=None if self.triage is None else self.triage.updated(clashes),
             clashes=ranked([*opened, *(clash for clash in clashes if not clash.is_open)]),
             parts=tuple(_row(part, complete or part.name in self.looked_at) for part in self.parts),
             unit=self.assembly.unit,
@@ -326,7 +327,6 @@ class Run:
             notes=tuple(notes),
             left_out=self.findings.left_out,
             assembly=self.assembly,
-            triage=self.triage,
         )
         if self.before is not None:
             report.notes += self._differences(self.before, report)

@@ -320,6 +320,25 @@ class Triage:
             if issue.id not in found and issue.is_open and checked(issue.a, issue.b)
         ]
 
+    def updated(self, clashes: Iterable[Clash]) -> Triage:
+        """Return it with what a run found out: what is new again though it was done with, and what is gone.
+
+        Parameters
+        ----------
+        clashes : iterable of Clash
+            Of the run that took this up.
+        """
+        issues = dict(self.issues)
+        for clash in clashes:
+            issue = issues.get(clash.id)
+            state = None if issue is None else issue.state
+            if issue is None or state is None or clash.status not in ("new", "resolved"):
+                continue
+            if (clash.status == "resolved") is issue.is_open:
+                mark = Mark(max(now(), state.at), "gjk3d", clash.status)
+                issues[clash.id] = replace(issue, state=mark)
+        return Triage(issues)
+
     # --- the file -----------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:

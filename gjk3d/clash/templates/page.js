@@ -13,16 +13,21 @@
     for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
     return [...counts].sort((one, two) => two[1] - one[1]);
   }
-  const open = (row) => row.status === "new" || row.status === "active";
+  const open = (row) => row.state === "new" || row.state === "active" || row.state === "reviewed";
   element("part").append(option("", "any part"), ...tally(data.rows.flatMap((row) => [...new Set(sides(row).map((side) => row[side]))]))
     .map(([index, count]) => option(index, `${data.parts[index].name} (${count})`)));
   const groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
   element("group").append(option("", "any group"), ...groups.map(([name, count]) => option(name, `${name} (${count})`)));
   element("group").hidden = groups.length < 2;
-  const statuses = tally(data.rows.map((row) => row.status));
-  element("status").append(option("open", `open (${data.rows.filter(open).length})`),
-    ...statuses.map(([name, count]) => option(name, `${name} (${count})`)), option("", `all (${data.rows.length})`));
-  element("status").hidden = statuses.length < 2 && data.rows.every(open);
+  function countStates() {
+    const was = element("status").value || "open", counts = new Map(tally(data.rows.map((row) => row.state)));
+    element("status").replaceChildren(option("open", `open (${data.rows.filter(open).length})`),
+      ...[...clashTriage.STATES, "ignored"].filter((name) => counts.has(name)).map((name) => option(name, `${name} (${counts.get(name)})`)),
+      option("all", `all (${data.rows.length})`));
+    element("status").value = was;
+    if (!element("status").value) element("status").value = "open";
+  }
+  countStates();
 
   function filter() {
     const kinds = new Set(tiles.filter((tile) => tile.getAttribute("aria-pressed") === "true").map((tile) => tile.dataset.kind));
@@ -30,8 +35,8 @@
     const part = element("part").value, group = element("group").value, status = element("status").value;
     clashTable.show((row, words) =>
       (!kinds.size || kinds.has(row.kind)) && (!part || row.a === Number(part) || row.b === Number(part)) &&
-      (!group || row.group === group) && (status === "" || (status === "open" ? open(row) : row.status === status)) &&
-      wanted.every((word) => words.includes(word)));
+      (!group || row.group === group) && (status === "all" || (status === "open" ? open(row) : row.state === status)) &&
+      (!wanted.length || wanted.every(((text) => (word) => text.includes(word))(words()))));
   }
   function clear() {
     for (const tile of tiles) tile.setAttribute("aria-pressed", "false");
@@ -116,7 +121,7 @@
         : "There is nothing to show but the parts."));
       return;
     }
-    const row = data.rows[index], title = make("h2"), ident = make("span", "soft", `rank ${row.severity} · ${row.status} · `);
+    const row = data.rows[index], title = make("h2"), ident = make("span", "soft", `rank ${row.severity} · `);
     ident.append(make("code", "", row.id));
     title.append(make("span", "kind " + row.kind, row.kind), make("span", "meaning", data.meaning[row.kind] || ""), ident);
     const how = make("p", "how", data.decided[row.decided]);
@@ -129,6 +134,7 @@
     }
     box.replaceChildren(title, ...sides(row).map((side) => partLine(side, row[side])));
     if (row.note) box.append(make("p", "note", row.note));
+    box.append(clashTriage.editor(row));
     box.append(how, list, make("p", "soft", clashView ? clashView.missing(row) : ""));
     box.scrollTop = 0;
   }
@@ -148,6 +154,16 @@
       if (clashView) clashView.mark(shown);
     },
   );
+  clashTriage.on((row) => { // the row stays where it is until the filter is touched, so that one can change one's mind
+    countStates();
+    clashTable.draw();
+    const at = document.activeElement && (document.activeElement.id || document.activeElement.dataset.state), old = element("triage");
+    const now = data.rows[clashTable.selected];
+    if (!old || !now || (row && row !== now)) return;
+    old.replaceWith(clashTriage.editor(now));
+    const focus = at && (document.getElementById(at) || document.querySelector(`#triage [data-state="${at}"]`));
+    if (focus) focus.focus();
+  });
   if (clashView) clashView.onPick((index) => clashTable.select(index));
   element("whole").addEventListener("click", () => clashTable.select(-1));
   const steps = { ArrowDown: () => 1, ArrowUp: () => -1, PageDown: clashTable.page, PageUp: () => -clashTable.page(), Home: () => -Infinity, End: () => Infinity };

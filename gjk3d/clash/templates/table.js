@@ -31,16 +31,17 @@ const clashTable = (function () {
   function pathName(name) {
     const cut = name.replace(/\/+$/, "").lastIndexOf("/"), last = [...(cut < 0 ? name : name.slice(cut + 1))];
     const label = make("bdi", "name"), end = last.length > 12 ? 7 : 0;
-    label.append(make("span", "head", last.slice(0, last.length - end).join("")));
-    if (end) label.append(make("span", "tail", last.slice(-end).join("")));
+    const whole = make("span", "whole");
+    whole.append(make("span", "head", last.slice(0, last.length - end).join("")));
+    if (end) whole.append(make("span", "tail", last.slice(-end).join("")));
+    label.append(whole);
     if (cut > 0) label.append(make("small", "", name.slice(0, cut)));
     label.title = name;
     return label;
   }
   const sides = (row) => ["a", "b"].filter((side) => row[side] >= 0);
-  const words = data.rows.map((row) =>
-    [row.id, row.kind, row.status, ...sides(row).map((side) => data.parts[row[side]].name), row.group, row.note].join("\n").toLowerCase());
-  const oneStatus = data.rows.every((row) => row.status === data.rows[0].status);
+  const words = (row) =>
+    [row.id, row.kind, row.state, row.assignee, ...sides(row).map((side) => data.parts[row[side]].name), row.group, row.note].join("\n").toLowerCase();
   for (const [name, field] of [["inside", "penetration"], ["volume", "overlap_volume"], ["group", "group"]])
     scroll.classList.toggle("no-" + name, data.rows.every((row) => row[field] === undefined));
   // a column is as wide as its longest number, so that names have the rest
@@ -82,7 +83,8 @@ const clashTable = (function () {
     line.append(make("td", "rank", row.severity));
     const kind = make("td");
     kind.append(make("span", "kind " + row.kind, row.kind));
-    if (!oneStatus) kind.append(make("small", "", row.status));
+    kind.append(make("small", "", row.said ? `${row.state} · ${row.said}` : row.state));
+    if (row.said) kind.title = `${row.said} comment${row.said === 1 ? "" : "s"}`;
     const parts = make("td", "parts");
     for (const side of sides(row)) {
       const part = make("div");
@@ -128,7 +130,7 @@ const clashTable = (function () {
 
   function show(test) {
     shown = [];
-    for (let i = 0; i < data.rows.length; i++) if (test(data.rows[i], words[i])) shown.push(i);
+    for (let i = 0; i < data.rows.length; i++) if (test(data.rows[i], () => words(data.rows[i]))) shown.push(i);
     arrange();
   }
   function arrange() {
@@ -178,7 +180,7 @@ const clashTable = (function () {
     });
   }
   return {
-    data, element, make, number, length, sides, consistent, show, select, move, unit,
+    data, element, make, number, length, sides, consistent, show, select, move, unit, draw,
     get selected() { return selected; },
     page: () => Math.max(1, Math.floor(scroll.clientHeight / HEIGHT) - 2),
     on(selecting, showing) { onSelect = selecting; onShow = showing; },

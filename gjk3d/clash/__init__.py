@@ -4,7 +4,7 @@ Here are assemblies and units, the run (boxes, hulls, triangles), what is ignore
 its forms (formats, page). Distance and depth of two meshes are in `bodies`, pictures in `viz`, `gjk3d clash` in `cli`.
 """
 
-from gjk3d.clash import formats, page
+from gjk3d.clash import formats, page, serving
 from gjk3d.clash.assembly import Assembly, AssemblyPart
 from gjk3d.clash.report import Clash, Input, PartRow, Report
 from gjk3d.clash.rules import Rule, read_rules
@@ -26,6 +26,7 @@ __all__ = [
     "page",
     "read_rules",
     "read_triage",
+    "serving",
 ]
 
 

@@ -220,5 +220,11 @@ const clashTriage = (function () {
   });
   data.rows.forEach(settle);
   tell();
+  if (data.served) { // what others decided since the page was made
+    fetch("triage", { headers: { "X-Gjk3d-Token": data.served } }).then((answer) => answer.json()).then((document) => {
+      merge(check(document));
+      onChange(null);
+    }, (error) => tell(`not up to date: ${error.message}`));
+  }
   return { STATES, editor, saveView, viewsOf, file, on(handler) { onChange = handler; } };
 })();

@@ -273,6 +273,7 @@ def in_unit(before: Report, unit: str | None, what: str, other: str) -> Report:
     return replace(
         before,
         clashes=tuple(converted(clash, factor, str(before.unit)) for clash in before.clashes),
+        parts=tuple(replace(part, bounds=_times(part.bounds, factor)) for part in before.parts),
         unit=unit,
         clearance=before.clearance * factor,
         tolerance=before.tolerance * factor,
@@ -302,17 +303,7 @@ def _times(value: Any, factor: float) -> Any:
 
 def readable(report: Report) -> Report:
     """Return a report in the unit in which it is read; its parts' triangles stay as they are."""
-    unit, factor = report.reading
-    if factor == 1.0:
-        return report
-    return replace(
-        report,
-        clashes=tuple(converted(clash, factor, report.unit) for clash in report.clashes),
-        parts=tuple(replace(part, bounds=_times(part.bounds, factor)) for part in report.parts),
-        unit=unit,
-        clearance=report.clearance * factor,
-        tolerance=report.tolerance * factor,
-    )
+    return in_unit(report, report.reading[0], "this", "this")
 
 
 def differences(before: Report, after: Report) -> list[tuple[str, str]]:

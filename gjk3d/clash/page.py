@@ -17,6 +17,7 @@ from gjk3d import webpage
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.topology import merged_places
 from gjk3d.clash.assembly import upward
+from gjk3d.clash.causes import causes
 from gjk3d.clash.findings import readable
 from gjk3d.clash.report import KINDS, Clash, Report
 from gjk3d.clash.triage import Triage
@@ -231,6 +232,8 @@ def _data(report: Report, drawn: Drawn, factor: float) -> dict[str, Any]:
     names: dict[str, int] = {part.name: i for i, part in enumerate(report.parts)}
     origins = {part.name: part.file for part in report.parts}
     sentences: dict[str, int] = {}
+    found = [cause for cause in report.causes or causes(report.clashes) if cause.part in names]
+    cause_of = {ident: k for k, cause in enumerate(found) for ident in cause.ids}
     rows = []
     for clash in report.clashes[:MAX_ROWS]:
         for name, file in ((clash.a, clash.a_file), (clash.b, clash.b_file)):
@@ -239,6 +242,8 @@ def _data(report: Report, drawn: Drawn, factor: float) -> dict[str, Any]:
                 origins.setdefault(name, file)
         sentence = sentences.setdefault(decided(clash), len(sentences))
         rows.append(_row(clash, names, sentence, report.unit))
+        if clash.id in cause_of:
+            rows[-1]["cause"] = cause_of[clash.id]
     counts = {part.name: part.triangles for part in report.parts}
     return {
         "unit": report.unit or "",
@@ -257,6 +262,7 @@ def _data(report: Report, drawn: Drawn, factor: float) -> dict[str, Any]:
         ],
         "decided": list(sentences),
         "meaning": MEANING,
+        "causes": [[names[cause.part], len(cause.ids)] for cause in found],
         "triage": (report.triage or Triage()).to_dict()["issues"],
         "rows": rows,
     }

@@ -18,6 +18,7 @@ from gjk3d.wording import json_ready, with_unit
 
 if TYPE_CHECKING:
     from gjk3d.clash.assembly import Assembly
+    from gjk3d.clash.causes import Cause
     from gjk3d.clash.triage import Triage
 
 SCHEMA_VERSION = 1
@@ -270,6 +271,8 @@ class Report:
         The parts themselves, for pictures; not written to files.
     triage : Triage or None
         What people decided about findings, which is in a file of its own.
+    causes : tuple of Cause
+        Parts that explain several findings each; not written to files.
 
     Examples
     --------
@@ -311,6 +314,7 @@ class Report:
     left_out: dict[str, dict[str, int]] = field(default_factory=dict)
     assembly: Assembly | None = field(default=None, repr=False, compare=False)
     triage: Triage | None = field(default=None, repr=False, compare=False)
+    causes: tuple[Cause, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def counts(self) -> dict[str, int]:

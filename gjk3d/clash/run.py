@@ -15,6 +15,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.broad.tree import Tree
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
+from gjk3d.clash.causes import causes, moves, told
 from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.findings import Findings, compared, differences, grouped, in_unit, known, ranked, read_baseline
 from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
@@ -328,6 +329,9 @@ class Run:
             left_out=self.findings.left_out,
             assembly=self.assembly,
         )
+        shifted = moves(self.before.parts, report.parts, self.tolerance) if self.before is not None else {}
+        report.causes = tuple(causes(report.clashes, shifted))
+        report.notes += told(report)
         if self.before is not None:
             report.notes += self._differences(self.before, report)
         return report

@@ -17,8 +17,17 @@
   element("part").append(option("", "any part"), ...tally(data.rows.flatMap((row) => [...new Set(sides(row).map((side) => row[side]))]))
     .map(([index, count]) => option(index, `${data.parts[index].name} (${count})`)));
   const groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
-  element("group").append(option("", "any group"), ...groups.map(([name, count]) => option(name, `${name} (${count})`)));
-  element("group").hidden = groups.length < 2;
+  function section(label, options) {
+    const made = make("optgroup");
+    made.label = label;
+    made.append(...options);
+    return made;
+  }
+  element("group").append(option("", "any group"));
+  if (data.causes.length) element("group").append(section("explained by one part",
+    data.causes.map(([part, count], k) => option("cause " + k, `${data.parts[part].name} (${count})`))));
+  element("group").append(section("near one another", groups.map(([name, count]) => option("group " + name, `${name} (${count})`))));
+  element("group").hidden = groups.length < 2 && !data.causes.length;
   function countStates() {
     const was = element("status").value || "open", counts = new Map(tally(data.rows.map((row) => row.state)));
     element("status").replaceChildren(option("open", `open (${data.rows.filter(open).length})`),
@@ -35,7 +44,7 @@
     const part = element("part").value, group = element("group").value, status = element("status").value;
     clashTable.show((row, words) =>
       (!kinds.size || kinds.has(row.kind)) && (!part || row.a === Number(part) || row.b === Number(part)) &&
-      (!group || row.group === group) && (status === "all" || (status === "open" ? open(row) : row.state === status)) &&
+      (!group || group === "group " + row.group || group === "cause " + row.cause) && (status === "all" || (status === "open" ? open(row) : row.state === status)) &&
       (!wanted.length || wanted.every(((text) => (word) => text.includes(word))(words()))));
   }
   function clear() {
@@ -110,6 +119,10 @@
     if (told.error) list.push(["error", `at most ${told.error}`]);
     if (row.convex_gap) list.push(["hulls", `are ${length(row.convex_gap)} closer than the parts`]);
     if (row.group) list.push(["group", row.group]);
+    if (row.cause !== undefined) {
+      const [part, count] = data.causes[row.cause];
+      list.push(["cause", `${data.parts[part].name} is in ${count} findings`]);
+    }
     return list.filter(([, text]) => text);
   }
   function describe(index) {

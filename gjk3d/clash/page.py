@@ -119,7 +119,7 @@ def _lean(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
 
 #: Findings that one page may list, the worst first.
 MAX_ROWS = 50_000
-_FILES = ("page.html", "page.css", "table.js", "triage.js", "stage.js", "view.js", "page.js")
+_FILES = ("page.html", "page.css", "table.js", "triage.js", "stage.js", "view.js", "tools.js", "page.js")
 
 
 def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "") -> Path:

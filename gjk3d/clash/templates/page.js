@@ -98,7 +98,7 @@
       element("part").value = String(index);
       filter();
     });
-    line.append(only);
+    line.append(only, clashTools.alone(side));
     const about = [part.file !== part.name ? part.file : "", part.triangles ? `${part.triangles} triangles` : ""];
     line.append(make("small", "", about.filter(Boolean).join(", ")));
     return line;
@@ -147,7 +147,7 @@
     }
     box.replaceChildren(title, ...sides(row).map((side) => partLine(side, row[side])));
     if (row.note) box.append(make("p", "note", row.note));
-    box.append(clashTriage.editor(row));
+    box.append(clashTriage.editor(row), clashTools.views(row));
     box.append(how, list, make("p", "soft", clashView ? clashView.missing(row) : ""));
     box.scrollTop = 0;
   }
@@ -156,6 +156,7 @@
   clashTable.on(
     (index) => {
       if (clashView) clashView.show(index);
+      clashTools.selected();
       describe(index);
     },
     (shown) => {

@@ -86,9 +86,10 @@ def test_two_clicks_measure_and_catch_corners(opened):
     ends = browser.evaluate("""(() => {
         const { picture, local } = clashStage, { data } = clashTable, box = picture.box.getBoundingClientRect();
         const eye = picture.camera.position.toArray().map((x, k) => x * data.size + data.center[k]);
-        // the edge of A that is nearest to the eye, up and down
-        const corner = [0, 1].map((k) => (eye[k] > 0 ? 1 : -1));
-        return [-1, 1].map((z) => picture.pixel(local([...corner, z]))).map(([x, y]) => [x + box.left, y + box.top]); })()""")
+        // the edge of the third cube that is nearest to the eye, up and down
+        const corner = [3.75, 0].map((x, k) => x + (eye[k] > x ? 1 : -1));
+        return [-1, 1].map((z) => picture.pixel(local([...corner, z])))
+          .map(([x, y]) => [x + box.left, y + box.top]); })()""")
     middle = np.mean(ends, axis=0)
     for x, y in ends:  # a little inside of the corner, which is caught all the same
         inward = (middle - (x, y)) / np.linalg.norm(middle - (x, y)) * 4

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.serve import read_whole, sidecar
 from gjk3d.cli.terminal import note, safe, say
+from gjk3d.wording import count
 
 if TYPE_CHECKING:
     from gjk3d.clash import Report
@@ -64,7 +65,7 @@ def triage(
     note(target, "wrote")
     states = Counter(issue.state.value for issue in whole.issues.values() if issue.state is not None)
     said = sum(len(issue.comments) for issue in whole.issues.values())
-    say(", ".join([*(f"{many} {state}" for state, many in sorted(states.items())), f"{said} comments"]))
+    say(", ".join([*(f"{many} {state}" for state, many in sorted(states.items())), count(said, "comment")]))
     if bcf is not None:
         found.triage = whole
         _write_bcf(found, bcf, pictures)

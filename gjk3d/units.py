@@ -41,6 +41,39 @@ def conversion(unit: str, other: str) -> float | None:
     return float(f"{up:.12g}") if up >= 1.0 else 1.0 / float(f"{down:.12g}")
 
 
+#: Metric units in which lengths are read: each where the whole is at least so many metres in size.
+_READ = (("m", 1000.0), ("mm", 1e-3), ("um", 0.0))
+
+
+def reading(unit: str | None, size: float) -> tuple[str | None, float]:
+    """Return the unit in which the lengths of a thing of that size are read, and what to multiply them by.
+
+    Parts and buildings are read in mm, what is larger than a kilometre in m, what is smaller than a millimetre in um;
+    units that are not metric, or unknown, stay as they are.
+
+    Parameters
+    ----------
+    unit : str or None
+        The unit of the lengths.
+    size : float
+        Of the whole, in that unit.
+
+    Examples
+    --------
+    >>> from gjk3d.units import reading
+    >>> reading("m", 0.3), reading("mm", 300.0), reading("in", 12.0), reading(None, 1.0)
+    (('mm', 1000.0), ('mm', 1.0), ('in', 1.0), (None, 1.0))
+    """
+    own = symbol(unit)
+    if own is None or own not in _METRES or not own.endswith("m"):
+        return unit, 1.0
+    whole = size * _METRES[own]
+    best = next((name for name, least in _READ if whole >= least), own)
+    if whole == 0.0 or not math.isfinite(whole):
+        best = "mm"
+    return best, conversion(own, best) or 1.0
+
+
 def check_unit(said: str | None) -> None:
     """Refuse what is no unit of length.
 

@@ -28,6 +28,7 @@ def write_page(
     text: Mapping[str, str],
     markup: Mapping[str, str],
     blocks: Mapping[str, str] = MappingProxyType({}),
+    own_server: bool = False,
 ) -> Path:
     """Write one page that needs nothing but a browser, offline, and return its path.
 
@@ -47,13 +48,15 @@ def write_page(
         ``scene`` is the JSON that the scripts read.
     blocks : mapping of str
         Long texts in base64 that scripts read too, by their names.
+    own_server : bool
+        Whether the page may talk to the server that it comes from; to no other in any case.
     """
     body, style, script = ("".join(template(room, name) for name in names if name.endswith(end)) for end in _KINDS)
     style, scripts = template(SHELL, "page.css") + style, [three_js(), template(SHELL, "viewer.js") + script]
     pieces = {**{name: html.escape(words) for name, words in text.items()}, **markup, "made": html.escape(made_with())}
     pieces |= {
         "body": fill(body, pieces),
-        "policy": policy(scripts, style),
+        "policy": policy(scripts, style) + ("; connect-src 'self'" if own_server else ""),
         "style": style,
         "blocks": "".join(f'\n<script type="text/plain" id="{name}">{text}</script>' for name, text in blocks.items()),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),

@@ -4,7 +4,7 @@ Here are assemblies and units, the run (boxes, hulls, triangles), what is ignore
 its forms (formats, page). Distance and depth of two meshes are in `bodies`, pictures in `viz`, `gjk3d clash` in `cli`.
 """
 
-from gjk3d.clash import formats, page
+from gjk3d.clash import formats, page, serving
 from gjk3d.clash.assembly import Assembly, AssemblyPart
 from gjk3d.clash.motion.envelope import swept
 from gjk3d.clash.motion.files import read_motion, read_poses
@@ -13,6 +13,8 @@ from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.report import Clash, Input, PartRow, Report
 from gjk3d.clash.rules import Rule, read_rules
 from gjk3d.clash.run import check
+from gjk3d.clash.triage import Triage
+from gjk3d.clash.triage_file import read_triage
 
 __all__ = [
     "Assembly",
@@ -25,12 +27,15 @@ __all__ = [
     "PartRow",
     "Report",
     "Rule",
+    "Triage",
     "check",
     "formats",
     "page",
     "read_motion",
     "read_poses",
     "read_rules",
+    "read_triage",
+    "serving",
     "swept",
 ]
 

@@ -17,7 +17,6 @@ from gjk3d.clash.report import Vector
 from gjk3d.poses import moved
 from gjk3d.results import Distance
 from gjk3d.typing import Array
-from gjk3d.wording import above, below
 
 
 class Limit:
@@ -135,11 +134,7 @@ class Verdict(NamedTuple):
             corners = self.shared if row is None else moved(row, self.shared)
             values["overlap_box"] = vector(corners.min(axis=0)), vector(corners.max(axis=0))
         found = self._replace(**values)
-        if slack > 0.0:
-            found = found._wider(slack)
-        if found.distance_kind != "bound" or found.depth is None or found.error_bound is None:
-            return found
-        return found._replace(note=_join(found.note, _bounds(found.depth - found.error_bound, found.depth)))
+        return found._wider(slack) if slack > 0.0 else found
 
     def _wider(self, slack: float) -> Verdict:
         """Widen all bounds by how far the two may be elsewhere."""
@@ -363,11 +358,6 @@ def _of_hulls(kind: str, hulls: Distance) -> Verdict:
         method="epa" if depth > 0.0 else "gjk",
         distance_kind="approximate",
     )
-
-
-def _bounds(least: float, most: float) -> str:
-    known = f"at least {below(least, 4)} and at most" if least > 0.0 else "at most"
-    return f"{known} {above(most, 4)} deep: moving b by that frees it"
 
 
 def _hollow(a: Mesh, b: Mesh) -> str:

@@ -7,7 +7,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.clash.assembly import order
-from gjk3d.clash.report import BY_DEFAULT, KINDS, SCHEMA_VERSION, STATUSES, Clash, Report
+from gjk3d.clash.report import BY_DEFAULT, KINDS, SCHEMA_VERSION, STATUSES, Clash, Input, PartRow, Report
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
 
@@ -171,7 +171,7 @@ _LENGTHS = (
 
 
 def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | None:
-    """Return an earlier report, read from its JSON file where a path is given; only its findings and limits matter."""
+    """Return an earlier report, read from its JSON file where a path is given, without the parts' triangles."""
     if given is None:
         return None
     if isinstance(given, Report):
@@ -209,7 +209,35 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
         pairs_tested=tested if isinstance(tested, int) else 0,
         complete=document.get("complete") is not False,
         settings=settings if isinstance(settings, dict) else {},
+        parts=_records(document, "parts", PartRow, ("name", "file"), path),
+        inputs=_records(document, "inputs", Input, ("path",), path),
+        pairs_total=tested if isinstance(tested, int) else 0,
     )
+
+
+def _records(
+    document: dict[str, Any], what: str, kind: type[Any], texts: tuple[str, ...], path: Path
+) -> tuple[Any, ...]:
+    """Return the parts or the files that a report lists."""
+    rows = document.get(what, [])
+    names = {item.name for item in fields(kind)}
+    try:
+        made = tuple(kind(**{key: _tuple(value) for key, value in row.items() if key in names}) for row in rows)
+    except (TypeError, AttributeError) as error:
+        raise ParseError(f"{path}, {what}: {error}: the file is damaged") from None
+    for item in made:
+        bounds = getattr(item, "bounds", None)
+        good = all(isinstance(getattr(item, name), str) for name in texts) and isinstance(
+            getattr(item, "reason", ""), str
+        )
+        box = bounds is None or (_numbers([list(c) for c in bounds]) and [len(c) for c in bounds] == [3, 3])
+        if not (good and box and isinstance(getattr(item, "triangles", 0), int)):
+            raise ParseError(f"{path}, {what}: {str(item)[:100]} is damaged")
+    return made
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(map(_tuple, value)) if isinstance(value, list) else value
 
 
 def _read_clash(row: Any, where: str) -> Clash:
@@ -244,10 +272,12 @@ def in_unit(before: Report, unit: str | None, what: str, other: str) -> Report:
         )
     return replace(
         before,
-        clashes=tuple(_converted(clash, factor, str(before.unit)) for clash in before.clashes),
+        clashes=tuple(converted(clash, factor, str(before.unit)) for clash in before.clashes),
+        parts=tuple(replace(part, bounds=_times(part.bounds, factor)) for part in before.parts),
         unit=unit,
         clearance=before.clearance * factor,
         tolerance=before.tolerance * factor,
+        motion=None if before.motion is None else before.motion.scaled(factor),
     )
 
 
@@ -255,7 +285,10 @@ def _in(unit: str | None) -> str:
     return "states no unit" if unit is None else f"is in {unit}"
 
 
-def _converted(clash: Clash, factor: float, unit: str) -> Clash:
+def converted(clash: Clash, factor: float, unit: str | None) -> Clash:
+    """Return a finding with its lengths, in a unit, multiplied; those that are words in its note are told by it."""
+    if factor == 1.0:
+        return clash
     values = {name: _times(getattr(clash, name), factor) for name in _LENGTHS}
     values["overlap_volume"] = _times(clash.overlap_volume, factor**3)
     if any(c.isdigit() for c in clash.note):  # its lengths are words by now
@@ -267,6 +300,11 @@ def _times(value: Any, factor: float) -> Any:
     if isinstance(value, tuple):
         return tuple(_times(item, factor) for item in value)
     return None if value is None else value * factor
+
+
+def readable(report: Report) -> Report:
+    """Return a report in the unit in which it is read; its parts' triangles stay as they are."""
+    return in_unit(report, report.reading[0], "this", "this")
 
 
 def differences(before: Report, after: Report) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import json
 import math
 import os
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,11 @@ from gjk3d import webpage
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.topology import merged_places
 from gjk3d.clash.assembly import upward
+from gjk3d.clash.causes import causes
+from gjk3d.clash.findings import readable
 from gjk3d.clash.motion.play import played
 from gjk3d.clash.report import KINDS, Clash, Report
+from gjk3d.clash.triage import Triage
 from gjk3d.clash.wording import MEANING, brief, decided, depth, distance, facts, headline, inside, way_out, when
 from gjk3d.typing import Array
 from gjk3d.webpage import to_base64, to_json
@@ -117,10 +120,12 @@ def _lean(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
 
 #: Findings that one page may list, the worst first.
 MAX_ROWS = 50_000
-_FILES = ("page.html", "page.css", "table.js", "stage.js", "motion.js", "view.js", "page.js")
+_FILES = (
+    "page.html", "page.css", "table.js", "triage.js", "stage.js", "motion.js", "view.js", "tools.js", "page.js",
+)  # fmt: skip
 
 
-def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
+def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "") -> Path:
     """Write the report as one self-contained page: findings in a table, and the parts in 3D.
 
     Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from
@@ -133,6 +138,8 @@ def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
         What a clash check found, with its ``assembly`` if the parts shall be seen.
     path : path
         Where to write.
+    token : str, optional
+        Of `gjk3d serve`: the page sends what is decided to the server that it comes from, with this.
 
     Returns
     -------
@@ -147,17 +154,26 @@ def write_page(report: Report, path: str | os.PathLike[str]) -> Path:
     'report.html'
     """
     drawn = gather(report)
+    factor = report.reading[1]
+    report = readable(report)
     markup = {
         "tiles": "\n".join(_tile(report, kind) for kind in KINDS),
         "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in _notes(report, drawn)),
         "unchecked": _unchecked(report),
         "inputs": _inputs(report),
         "settings": _settings(report),
-        "scene": to_json(_data(report, drawn)),
+        "scene": to_json(_data(report, drawn, factor) | {"stem": _stem(report), "served": token}),
     }
     blocks = {"positions": drawn.positions, "indices": drawn.indices}
     text = {"title": headline(report), "facts": facts(report)}
-    return webpage.write_page(path, "gjk3d.clash", _FILES, text=text, markup=markup, blocks=blocks)
+    return webpage.write_page(
+        path, "gjk3d.clash", _FILES, text=text, markup=markup, blocks=blocks, own_server=bool(token)
+    )
+
+
+def _stem(report: Report) -> str:
+    """Return what a file of decisions is called after: the first file that was checked."""
+    return PurePath(report.inputs[0].path).stem if report.inputs else "report"
 
 
 def _tile(report: Report, kind: str) -> str:
@@ -214,12 +230,14 @@ def _settings(report: Report) -> str:
     )
 
 
-def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
+def _data(report: Report, drawn: Drawn, factor: float) -> dict[str, Any]:
     """Return what the scripts read: names and sentences once, findings as rows that point to them."""
     names: dict[str, int] = {part.name: i for i, part in enumerate(report.parts)}
     origins = {part.name: part.file for part in report.parts}
     sentences: dict[str, int] = {}
     courses = {(pair.a, pair.b): k for k, pair in enumerate(report.motion.pairs)} if report.motion is not None else {}
+    found = [cause for cause in report.causes or causes(report.clashes) if cause.part in names]
+    cause_of = {ident: k for k, cause in enumerate(found) for ident in cause.ids}
     rows = []
     for clash in report.clashes[:MAX_ROWS]:
         for name, file in ((clash.a, clash.a_file), (clash.b, clash.b_file)):
@@ -231,13 +249,15 @@ def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
         if report.motion is not None:
             row["course"] = courses.get((clash.a, clash.b), -1)
             row["told"] |= {"when": when(clash, report)} if clash.time is not None else {}
+        if clash.id in cause_of:
+            row["cause"] = cause_of[clash.id]
         rows.append(row)
     counts = {part.name: part.triangles for part in report.parts}
     return {
         "unit": report.unit or "",
         "up": upward(report),
-        "center": drawn.center.tolist(),
-        "size": drawn.size,
+        "center": (factor * drawn.center).tolist(),
+        "size": factor * drawn.size,
         "parts": [
             {
                 "name": name,
@@ -251,6 +271,8 @@ def _data(report: Report, drawn: Drawn) -> dict[str, Any]:
         "motion": None if report.motion is None else played(report, drawn.center, drawn.size, names),
         "decided": list(sentences),
         "meaning": MEANING,
+        "causes": [[names[cause.part], len(cause.ids)] for cause in found],
+        "triage": (report.triage or Triage()).to_dict()["issues"],
         "rows": rows,
     }
 
@@ -278,8 +300,8 @@ def _told(clash: Clash, unit: str | None) -> dict[str, str]:
     way = way_out(clash, unit=unit) if clash.depth else ""
     error = "" if clash.error_bound is None else with_unit(above(clash.error_bound, 2), unit)
     return {
-        "brief": brief(clash, 5, unit),
-        "inside": inside(clash, 5, unit),
+        "brief": brief(clash, 5),
+        "inside": inside(clash, 5),
         "distance": distance(clash, unit=unit) + (", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""),
         "depth": depth(clash, unit=unit),
         "way": way,

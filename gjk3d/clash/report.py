@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gjk3d.shown import shown
+from gjk3d.units import reading
 from gjk3d.wording import json_ready, with_unit
 
 if TYPE_CHECKING:
     from gjk3d.clash.assembly import Assembly
+    from gjk3d.clash.causes import Cause
     from gjk3d.clash.motion.record import MotionRecord
+    from gjk3d.clash.triage import Triage
 
 SCHEMA_VERSION = 1
 #: Every kind of finding, the worst first.
@@ -280,6 +283,10 @@ class Report:
         What moved, and what every pair did that came close; None where nothing moves.
     assembly : Assembly or None
         The parts themselves, for pictures; not written to files.
+    triage : Triage or None
+        What people decided about findings, which is in a file of its own.
+    causes : tuple of Cause
+        Parts that explain several findings each; not written to files.
 
     Examples
     --------
@@ -293,6 +300,8 @@ class Report:
     (1, 2, 2, 1)
     >>> report.limits
     'clearance 2.5 mm, tolerance up to 2.75e-06 mm'
+    >>> report.reading
+    ('mm', 1.0)
     >>> report.unchecked, list(report.groups)
     ((), ['a', 'b'])
     >>> report.to_dict()["pairs_total"], report.to_json()[:25], report.to_csv()[:16]
@@ -320,6 +329,8 @@ class Report:
     left_out: dict[str, dict[str, int]] = field(default_factory=dict)
     motion: MotionRecord | None = None
     assembly: Assembly | None = field(default=None, repr=False, compare=False)
+    triage: Triage | None = field(default=None, repr=False, compare=False)
+    causes: tuple[Cause, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -356,10 +367,18 @@ class Report:
         return sum(self.statuses.values())
 
     @property
+    def reading(self) -> tuple[str | None, float]:
+        """Unit in which tables, pages and pictures give all lengths, and what to multiply those of the report by."""
+        boxes = [part.bounds for part in self.parts if part.bounds is not None]
+        ends = [(min(low[k] for low, _ in boxes), max(high[k] for _, high in boxes)) for k in range(3) if boxes]
+        return reading(self.unit, max((high - low for low, high in ends), default=0.0))
+
+    @property
     def limits(self) -> str:
-        """Clearance and tolerance in words, with their unit."""
+        """Clearance and tolerance in words, in the unit of `reading`."""
         most = "up to " if self.settings.get("tolerance_from") == BY_DEFAULT else ""
-        gap, play = with_unit(f"{self.clearance:.6g}", self.unit), with_unit(f"{self.tolerance:.3g}", self.unit)
+        unit, factor = self.reading
+        gap, play = with_unit(f"{factor * self.clearance:.6g}", unit), with_unit(f"{factor * self.tolerance:.3g}", unit)
         return f"clearance {gap}, tolerance {most}{play}"
 
     @property

@@ -16,6 +16,7 @@ from gjk3d.broad.tree import Tree
 from gjk3d.clash import contacts as solids
 from gjk3d.clash import instances
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
+from gjk3d.clash.causes import causes, moves, told
 from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.findings import Findings, compared, differences, grouped, in_unit, known, ranked, read_baseline
 from gjk3d.clash.motion.decide import Moving, timed
@@ -23,6 +24,8 @@ from gjk3d.clash.motion.files import read_motion
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
 from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
+from gjk3d.clash.triage import Triage
+from gjk3d.clash.triage_file import read_triage
 from gjk3d.convex.checks import check_workers
 from gjk3d.convex.pairs import Pairs
 from gjk3d.errors import ShapeError
@@ -43,6 +46,7 @@ def check(
     b: str | None = None,
     ignore: str | os.PathLike[str] | Iterable[Rule] | None = None,
     baseline: str | os.PathLike[str] | Report | None = None,
+    triage: str | os.PathLike[str] | Triage | None = None,
     workers: int = 1,
     keep: int | None = None,
     progress: Progress | None = None,
@@ -72,6 +76,9 @@ def check(
         What is not to be counted; see `gjk3d.clash.read_rules`.
     baseline : path or Report, optional
         An earlier report: what was in it is "active" instead of "new", what is gone is "resolved".
+    triage : path or Triage, optional
+        What people decided about findings of earlier runs: an approved one is "ignored" as long as it is no deeper, an
+        active or reviewed one "active", one marked as resolved "new" if it is there again; what is gone is "resolved".
     workers : int
         Threads; the answers do not depend on them.
     keep : int, optional
@@ -115,7 +122,8 @@ def check(
     check_workers(workers)
     if keep is not None and keep < 0:
         raise ShapeError(f"keep is {keep}, expected a number of findings, 0 or more")
-    run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline), keep, found)
+    decided = None if triage is None else read_triage(triage)
+    run = Run(assembly, clearance, tolerance, (a, b), read_rules(ignore), read_baseline(baseline), decided, keep, found)
     if motion is not None:
         moves = motion if isinstance(motion, Movement) else read_motion(motion, assembly.unit)
         run.moving = Moving(moves, run.placed)
@@ -159,6 +167,7 @@ class Run:
         selection: tuple[str | None, str | None],
         rules: tuple[Rule, ...],
         before: Report | None,
+        triage: Triage | None,
         keep: int | None,
         found: Callable[[Clash], None] | None,
     ) -> None:
@@ -199,7 +208,9 @@ class Run:
         self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this")
         self.unit_before = None if before is None else before.unit
         self.known = known(before)
-        self.findings = Findings(keep, self.known, found)
+        self.triage = triage
+        watched = self.known if triage is None else self.known | triage.issues.keys()
+        self.findings = Findings(keep, watched, found)
         self.remarks: list[str] = []
         self.moving: Moving | None = None
         self.looked_at: set[str] = set()
@@ -248,6 +259,8 @@ class Run:
             clash = replace(clash, status="ignored", note=f"{clash.note}; ignored: {reason}".removeprefix("; "))
         elif clash.id in self.known:
             clash = replace(clash, status="active")
+        if self.triage is not None:
+            clash = self.triage.taken_up(clash, self.assembly.unit)
         self.findings.add(clash)
 
     def _decide(self, threads: Aside, workers: int, progress: Progress) -> None:
@@ -383,12 +396,15 @@ class Run:
             notes.append(
                 'overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d'
             )
+        looked_at = self._checked if complete else lambda a, b: False
         if self.before is not None:
-            looked_at = self._checked if complete else lambda a, b: False
             clashes = compared(clashes, self.before, self.findings.seen, looked_at)
+        if self.triage is not None:
+            clashes += self.triage.gone(self.findings.seen | {clash.id for clash in clashes}, looked_at)
         sizes = {part.name: _diagonal(part.bounds) for part in self.placed}
         opened = grouped([clash for clash in clashes if clash.is_open], sizes)
         report = Report(
+            triage=None if self.triage is None else self.triage.updated(clashes),
             clashes=ranked([*opened, *(clash for clash in clashes if not clash.is_open)]),
             parts=tuple(_row(part, complete or part.name in self.looked_at) for part in self.parts),
             unit=self.assembly.unit,
@@ -407,6 +423,9 @@ class Run:
             motion=None if self.moving is None else self.moving.record(),
             assembly=self.assembly,
         )
+        shifted = moves(self.before.parts, report.parts, self.tolerance) if self.before is not None else {}
+        report.causes = tuple(causes(report.clashes, shifted))
+        report.notes += told(report)
         if self.before is not None:
             report.notes += self._differences(self.before, report)
         return report

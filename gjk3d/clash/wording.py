@@ -71,7 +71,7 @@ def moment(time: float, report: Report, digits: int = 6) -> str:
 
 
 def when(clash: Clash, report: Report) -> str:
-    """Say when two parts clash, or come nearest; empty where neither moves against the other."""
+    """Say when two parts clash, or come nearest, in the unit of reading; empty where neither moves."""
     if clash.time is None:
         return ""
     at = moment(clash.time, report)
@@ -80,7 +80,7 @@ def when(clash: Clash, report: Report) -> str:
         return f"deepest at {at}, in clash from {', '.join(spans)}"
     if clash.least is None:
         return f"at {at}"
-    return f"nearest at {at}, {wording.told(*clash.least, 5, report.unit)}"
+    return f"nearest at {at}, {wording.told(*clash.least, 5, report.reading[0])}"
 
 
 #: What each kind means, for the reader of a page.
@@ -153,7 +153,7 @@ def facts(report: Report) -> str:
             wording.count(len(report.parts), "part", ","),
             f"{pairs}, {report.pairs_close:,} close, {report.pairs_tested:,} tested",
             report.limits.replace(", ", " · "),
-            f"lengths in {report.unit}" if report.unit else "the files state no unit",
+            f"lengths in {report.reading[0]}" if report.unit else "the files state no unit",
             f"{report.elapsed:.3g} s",
         ]
     )

@@ -21,7 +21,9 @@ from gjk3d.cli.explain import explain
 from gjk3d.cli.info import info
 from gjk3d.cli.replay import replay
 from gjk3d.cli.robot import robot
+from gjk3d.cli.serve import serve
 from gjk3d.cli.terminal import note
+from gjk3d.cli.triage import triage
 from gjk3d.cli.view import view
 from gjk3d.errors import Gjk3dError, Gjk3dWarning
 
@@ -43,7 +45,7 @@ def _version() -> str:
 
 
 app = App(name="gjk3d", help=_HELP, version=_version)
-for command in (check, clash, diff, explain, info, view, robot, replay, warmup, doctor):
+for command in (check, clash, diff, triage, serve, explain, info, view, robot, replay, warmup, doctor):
     app.command(command)
 
 

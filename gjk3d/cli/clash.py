@@ -49,6 +49,7 @@ def clash(
     unit: str | None = None,
     ignore: Path | None = None,
     baseline: Path | None = None,
+    triage: Path | None = None,
     fail_on: Level = "clearance",
     only_new: bool | None = None,
     format: Annotated[Format | None, Parameter(name=["--format", "-f"])] = None,
@@ -64,9 +65,9 @@ def clash(
     Two lengths, two meanings: --clearance is the gap that parts should keep; --tolerance is how much overlap, and how
     much gap, still counts as touching. Both take a unit, as in 0.5mm; a bare number is in the unit of the models.
 
-    Exits with 0 if nothing of the kinds of --fail-on was found (with --baseline: nothing new), with 1 if something was,
-    with 2 if the input is bad or no pair was there to test, with 130 after Ctrl-C; then what was found so far is still
-    written. JUnit counts the same findings as failures.
+    Exits with 0 if nothing of the kinds of --fail-on was found (with --baseline or --triage: nothing new), with 1 if
+    something was, with 2 if the input is bad or no pair was there to test, with 130 after Ctrl-C; then what was found
+    so far is still written. JUnit counts the same findings as failures.
 
     Parameters
     ----------
@@ -90,11 +91,15 @@ def clash(
         A TOML file of what not to count: tables [[ignore]] with a, b, reason, and kinds if not all.
     baseline
         A report in JSON of an earlier run: says what is new, still there, and resolved.
+    triage
+        What was decided about earlier findings, as the page or gjk3d serve saved it (.triage.json): approved ones are
+        not counted as long as they are no deeper, active and reviewed ones are not new.
     fail_on
         Which findings make the exit code 1: hard (also contained, duplicate and unchecked), clearance (those and
         clearance), touch (all), none.
     only_new
-        Of these only the ones that --baseline lacks; so it is where there is a baseline, unless --no-only-new.
+        Of these only the ones that --baseline and --triage do not know; so it is where there is one of these, unless
+        --no-only-new.
     format
         table, json, jsonl (a line a finding, as it is found), csv, md, junit, or glb with the clashes marked;
         by default what --output ends in (.xml for junit), else table.
@@ -115,7 +120,7 @@ def clash(
         raise UsageError("name an assembly, several files or a folder")
     if top < 1:
         raise UsageError(f"--top {top}: expected 1 or more")
-    files = tuple(path for path in (*inputs, motion, baseline, ignore) if path is not None)
+    files = tuple(path for path in (*inputs, motion, baseline, ignore, triage) if path is not None)
     form = output_form(format, output, _ENDINGS, files)
     if form == "glb" and output is None:
         raise UsageError("-f glb is no text: name a file with -o")
@@ -127,13 +132,13 @@ def clash(
     for text, option in ((clearance, "--clearance"), (tolerance, "--tolerance")):
         if text is not None and length(text, "m", option) < 0.0:
             raise UsageError(f"{option} {text!r}: expected a length of 0 or more")
-    if only_new and baseline is None and not quiet:
-        note("--only-new without a --baseline counts all findings: all are new")
-    only_new = baseline is not None if only_new is None else only_new
+    compared = baseline is not None or triage is not None
+    if only_new and not compared and not quiet:
+        note("--only-new without a --baseline or a --triage counts all findings: all are new")
+    only_new = compared if only_new is None else only_new
     keep = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
-    report = _checked(
-        inputs, motion, a, b, (clearance, tolerance), unit, ignore, baseline, form, output, keep, jobs, quiet
-    )  # fmt: skip
+    known = (ignore, baseline, triage)
+    report = _checked(inputs, motion, a, b, (clearance, tolerance), unit, known, form, output, keep, jobs, quiet)
     if not quiet:
         _remarks(report)
     with held() as waiting:  # a file that is begun is written to its end
@@ -163,8 +168,7 @@ def _checked(
     b: str | None,
     lengths: tuple[str | None, str | None],
     unit: str | None,
-    ignore: Path | None,
-    baseline: Path | None,
+    known: tuple[Path | None, Path | None, Path | None],
     form: str,
     output: Path | None,
     keep: int | None,
@@ -172,12 +176,13 @@ def _checked(
     quiet: bool,
 ) -> Report:
     with unbroken():
-        from gjk3d.clash import Assembly, check, read_rules
+        from gjk3d.clash import Assembly, check, read_rules, read_triage
         from gjk3d.clash.findings import read_baseline
         from gjk3d.clash.formats import LineWriter
         from gjk3d.units import length
 
-    rules, before = read_rules(ignore), read_baseline(baseline)
+    ignore, baseline, triage = known
+    rules, before, decided = read_rules(ignore), read_baseline(baseline), read_triage(triage)
     with Bar(show=not quiet) as bar, ExitStack() as opened:
         bar("reading")
         with aside() as thread:
@@ -199,6 +204,7 @@ def _checked(
             b=b,
             ignore=rules,
             baseline=before,
+            triage=decided if triage is not None else None,
             workers=jobs,
             keep=keep,
             progress=bar,
@@ -251,13 +257,16 @@ def _write(report: Report, form: str, output: Path | None, top: int, gate: tuple
 
 
 def _print(report: Report, top: int) -> None:
-    unit = f" {safe(report.unit)}" if report.unit else ""
+    from gjk3d.clash.findings import converted
+
+    own, factor = report.reading
+    unit = f" {safe(own)}" if own else ""
     found = ", ".join(f"{many} {kind}" for kind, many in report.counts.items() if many) or "no clashes"
     say(f"{count(len(report.parts), 'part')}, {count(report.pairs_tested, 'pair')} tested: {found}")
     say(f"{safe(report.limits)}{'' if unit else ', unitless'}")
     more = ", ".join(f"{n} {status}" for status, n in report.statuses.items() if n and status != "new")
     if more:
-        say(f"beside the baseline and the rules: {more}")
+        say(f"beside the baseline, the triage and the rules: {more}")
     rows = [item for item in report.clashes if item.is_open]
     if not rows:
         return
@@ -275,6 +284,7 @@ def _print(report: Report, top: int) -> None:
         spare=("decided by", volume, deep),
     )
     for item in rows[:top]:
+        item = converted(item, factor, report.unit)
         table.add(*_cells(item, known), *[when(item, report) or "always"][: int(timed)])
     print_table(table)
     say_more(len(rows), top)

@@ -11,7 +11,6 @@ import gjk3d as gk
 from gjk3d.clash import Assembly, AssemblyPart, Rule, check
 from gjk3d.clash.decide import Decider
 from gjk3d.errors import ParseError, ShapeError
-from gjk3d.wording import above, below
 
 
 def block(extents=(1, 1, 1), at=(0, 0, 0)):
@@ -203,8 +202,7 @@ def test_a_pin_pressed_into_a_hole_of_its_size_touches():
     clash = only(of(thick), of(ring))
     assert (clash.kind, clash.distance_kind) == ("hard", "bound")
     assert clash.depth - clash.error_bound == pytest.approx(0.01, rel=0.1)
-    least, most = below(clash.depth - clash.error_bound, 4), above(clash.depth, 4)
-    assert clash.note == f"at least {least} and at most {most} deep: moving b by that frees it"
+    assert clash.note == ""  # both bounds are numbers of the finding: they are told in the unit it is read in
     assert clash.overlap_volume == pytest.approx(12 * np.sin(np.pi / 12) * (1.01**2 - 1) * 2, rel=1e-9)
 
 

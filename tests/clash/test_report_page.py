@@ -89,7 +89,9 @@ def test_the_triangles_are_there_once_and_where_they_are(tmp_path):
 def test_any_scale_is_drawn(tmp_path, size):
     mesh = cube((7 * size, 0, 0), size)
     report = three_cubes(parts=(part_row("a", mesh),), clashes=(), assembly=None)
-    assert Parsed(write_page(report, tmp_path / "a.html")).data["size"] == pytest.approx(size * 3**0.5 / 2)
+    data = Parsed(write_page(report, tmp_path / "a.html")).data
+    metres = {"um": 1e-6, "mm": 1e-3, "m": 1.0}[data["unit"]]
+    assert data["size"] * metres == pytest.approx(1e-3 * size * 3**0.5 / 2)
 
 
 def test_corners_that_a_file_repeats_are_stored_once():

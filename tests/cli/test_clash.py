@@ -38,8 +38,8 @@ def test_gearbox_as_a_table(run):
     assert said.err == ""
     lines = said.out.splitlines()
     assert lines[0] == "42 parts, 861 pairs tested: 6 hard, 1 contained, 1 duplicate, 36 touch"
-    assert lines[1] == "clearance 0 m, tolerance up to 9.5e-08 m"
-    assert " ".join(lines[3].split()) == "# kind A B penetration m distance m volume m³ decided by"
+    assert lines[1] == "clearance 0 mm, tolerance up to 9.5e-05 mm"
+    assert " ".join(lines[3].split()) == "# kind A B penetration mm distance mm volume mm³ decided by"
     assert len(lines) == 4 + 3 + 1
     assert lines[-1] == "... 41 more, --top 44 shows them"
 
@@ -328,4 +328,4 @@ def _read(terminal):
 def test_only_new_without_a_baseline_is_told_that_all_is_new(run, box):
     said = run("clash", box("a.stl"), box("b.stl", (1.5, 0, 0)), "--only-new")
     assert said.code == 1
-    assert "--only-new without a --baseline counts all findings" in said.err
+    assert "--only-new without a --baseline or a --triage counts all findings" in said.err

@@ -7,6 +7,7 @@ import os
 import re
 import uuid
 import zipfile
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 
 from gjk3d.clash import wording
 from gjk3d.clash.assembly import upward
+from gjk3d.clash.findings import converted
 from gjk3d.clash.formats.text import document, legal
-from gjk3d.clash.report import KINDS, STATUSES, Clash, Report, Vector
+from gjk3d.clash.report import KINDS, Clash, Report, Vector
+from gjk3d.clash.triage import Issue, Triage, View
 from gjk3d.units import conversion
 
 _HEIGHT = 0.45  #: of the camera above the horizon, as a slope
@@ -84,19 +87,32 @@ def _tuple(values: NDArray[np.float64]) -> Vector:
 
 _SPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "gjk3d.clash")  #: so that a finding has the same GUID in every run
 _AUTHOR = "gjk3d"
-_TOPIC_STATUS = {"new": "Open", "active": "Active", "resolved": "Closed", "ignored": "Ignored"}
+#: The words of topics for what people and runs say of findings.
+TOPIC_STATUS = {
+    "new": "Open", "active": "Active", "reviewed": "Reviewed", "approved": "Approved", "resolved": "Closed",
+    "ignored": "Ignored",
+}  # fmt: skip
 _PRIORITY = {"clearance": "Normal", "unchecked": "Normal", "touch": "Low"}
 _FIELD_OF_VIEW = 60.0  #: degrees; BCF 2.1 allows 45 to 60
 _EPOCH = (1980, 1, 1, 0, 0, 0)  #: the oldest time that a zip can state, so that equal reports are equal files
+_NOBODY = "unknown"  #: an author must have a name
+_GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _IFC_GUID = re.compile(r"[0-3][0-9A-Za-z_$]{21}")
 
 
-def to_bcf(report: Report, path: str | os.PathLike[str], created: datetime | None = None) -> None:
+def to_bcf(
+    report: Report,
+    path: str | os.PathLike[str],
+    created: datetime | None = None,
+    *,
+    snapshot: Callable[[Clash], bytes | None] | None = None,
+) -> None:
     """Write the findings as topics of a BCF 2.1 file, for viewers and trackers of building models.
 
     The GUID of a topic is made from the id of its finding, so reading a later report in updates the topics that are
     there; what a baseline had and is gone is a closed topic. Lengths are in metres where the unit is known. Parts
-    whose names end in an IFC GUID are selected by it, the others by their names.
+    whose names end in an IFC GUID are selected by it, the others by their names. What people decided (`Report.triage`)
+    is the status, the assignee, the comments and the further viewpoints of a topic; `read_bcf` reads these back.
 
     Parameters
     ----------
@@ -106,6 +122,8 @@ def to_bcf(report: Report, path: str | os.PathLike[str], created: datetime | Non
         Where to write: .bcf or .bcfzip.
     created : datetime, optional
         When the topics were made; now by default.
+    snapshot : callable, optional
+        Returns a picture of a finding as PNG, or None for no picture of it.
 
     Examples
     --------
@@ -123,11 +141,19 @@ def to_bcf(report: Report, path: str | os.PathLike[str], created: datetime | Non
         _put(archive, "project.bcfp", _project(report))
         _put(archive, "extensions.xsd", _extensions())
         for clash in report.clashes:
-            topic = guid(clash.id)
-            view = _view(clash, report, scale)
-            _put(archive, f"{topic}/markup.bcf", _markup(clash, report, now, view is not None))
+            topic, issue = guid(clash.id), (report.triage or Triage()).issue(clash)
+            view, seen = _view(clash, report, scale), []
             if view is not None:
                 _put(archive, f"{topic}/viewpoint.bcfv", view)
+                picture = None if snapshot is None else snapshot(clash)
+                if picture is not None:
+                    _write(archive, f"{topic}/snapshot.png", picture)
+                seen.append((guid(clash.id, "view"), "viewpoint.bcfv", "" if picture is None else "snapshot.png"))
+            for k, saved in enumerate(issue.views):
+                name = f"viewpoint-{k + 1}.bcfv"
+                _put(archive, f"{topic}/{name}", _saved_view(saved, clash, report.unit))
+                seen.append((as_guid(saved.id), name, ""))
+            _put(archive, f"{topic}/markup.bcf", _markup(clash, issue, report, now, seen))
 
 
 def guid(*names: str) -> str:
@@ -135,11 +161,20 @@ def guid(*names: str) -> str:
     return str(uuid.uuid5(_SPACE, "\0".join(names)))
 
 
+def as_guid(name: str) -> str:
+    """Return a GUID as it is, and one made of what is none."""
+    return name.lower() if _GUID.fullmatch(name) else guid(name)
+
+
 def _put(archive: zipfile.ZipFile, name: str, root: Element) -> None:
+    _write(archive, name, document(root).encode("utf-8"))
+
+
+def _write(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     entry = zipfile.ZipInfo(name, _EPOCH)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
-    archive.writestr(entry, document(root).encode("utf-8"))
+    archive.writestr(entry, data)
 
 
 def _text(parent: Element, name: str, text: str) -> Element:
@@ -170,7 +205,7 @@ def _extensions() -> Element:
     words = SubElement(root, f"{xs}redefine", schemaLocation="markup.xsd")
     for name, values in (
         ("TopicType", ["Clash"]),
-        ("TopicStatus", [_TOPIC_STATUS[status] for status in STATUSES]),
+        ("TopicStatus", list(TOPIC_STATUS.values())),
         ("TopicLabel", list(KINDS)),
         ("Priority", ["High", "Normal", "Low"]),
     ):
@@ -181,7 +216,7 @@ def _extensions() -> Element:
     return root
 
 
-def _markup(clash: Clash, report: Report, now: str, viewed: bool) -> Element:
+def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tuple[str, str, str]]) -> Element:
     """Return a topic; the order of elements is the schema's."""
     root = Element("Markup")
     files = list(dict.fromkeys(file for file in (clash.a_file, clash.b_file) if file))
@@ -191,7 +226,8 @@ def _markup(clash: Clash, report: Report, now: str, viewed: bool) -> Element:
             entry = SubElement(header, "File", isExternal="true")
             _text(entry, "Filename", legal(PurePath(file).name))
             _text(entry, "Reference", legal(file))
-    topic = SubElement(root, "Topic", Guid=guid(clash.id), TopicType="Clash", TopicStatus=_TOPIC_STATUS[clash.status])
+    state = clash.status if issue.state is None else issue.state.value
+    topic = SubElement(root, "Topic", Guid=guid(clash.id), TopicType="Clash", TopicStatus=TOPIC_STATUS[state])
     pair = f"{clash.a} / {clash.b}" if clash.b else clash.a
     _text(topic, "Title", legal(f"{clash.kind}: {pair}"))
     _text(topic, "Priority", _PRIORITY.get(clash.kind, "High"))
@@ -199,15 +235,33 @@ def _markup(clash: Clash, report: Report, now: str, viewed: bool) -> Element:
     _text(topic, "Labels", clash.kind)
     _text(topic, "CreationDate", now)
     _text(topic, "CreationAuthor", _AUTHOR)
-    _text(topic, "Description", _words(clash, report))
-    if viewed:
-        view = SubElement(root, "Viewpoints", Guid=guid(clash.id, "view"))
-        _text(view, "Viewpoint", "viewpoint.bcfv")
+    last = max((mark for mark in (issue.state, issue.assignee) if mark is not None), default=None)
+    if last is not None:
+        _text(topic, "ModifiedDate", last.at)
+        _text(topic, "ModifiedAuthor", legal(last.by) or _NOBODY)
+    if issue.assignee is not None and issue.assignee.value:
+        _text(topic, "AssignedTo", legal(issue.assignee.value))
+    _text(topic, "Description", _words(clash, report, issue))
+    for comment in issue.comments:
+        said = SubElement(root, "Comment", Guid=as_guid(comment.id))
+        _text(said, "Date", comment.at)
+        _text(said, "Author", legal(comment.by) or _NOBODY)
+        _text(said, "Comment", _lines(comment.text))
+    for ident, name, picture in views:
+        view = SubElement(root, "Viewpoints", Guid=ident)
+        _text(view, "Viewpoint", name)
+        if picture:
+            _text(view, "Snapshot", picture)
     return root
 
 
-def _words(clash: Clash, report: Report) -> str:
-    unit = report.unit
+def _lines(text: str) -> str:
+    return "\n".join(map(legal, text.split("\n")))
+
+
+def _words(clash: Clash, report: Report, issue: Issue) -> str:
+    unit, factor = report.reading
+    clash = converted(clash, factor, report.unit)
     length = f" {unit}" if unit else ""
     lines = [f"A: {legal(clash.a)}"]
     if clash.b:
@@ -226,6 +280,10 @@ def _words(clash: Clash, report: Report) -> str:
         lines.append(f"group: {legal(clash.group)}")
     if clash.note:
         lines.append(legal(clash.note))
+    # so that what comes back tells whether it was changed, also where a program does not say when
+    lines.append(f"state: {clash.status if issue.state is None else issue.state.value}")
+    if issue.assignee is not None:
+        lines.append(f"assigned to: {legal(issue.assignee.value)}")
     return "\n".join([*lines, f"id: {clash.id}"])
 
 
@@ -249,7 +307,42 @@ def _view(clash: Clash, report: Report, scale: float) -> Element | None:
         line = SubElement(SubElement(root, "Lines"), "Line")
         _vector(line, "StartPoint", clash.point_a, scale)
         _vector(line, "EndPoint", clash.point_b, scale)
+    # what stands between the camera and the place is cut away, some way before it
+    clear = np.array(clash.point) - (1.0 - 1.0 / _ROOM) * (np.array(clash.point) - np.array(camera.eye))
+    _planes(root, [(_tuple(clear), _tuple(-np.array(camera.direction)))], scale)
     return root
+
+
+def _saved_view(view: View, clash: Clash, unit: str | None) -> Element:
+    """Return a viewpoint that somebody saved: selected, seen and cut as there."""
+    scale = conversion(view.unit or unit or "m", "m") or 1.0
+    root = Element("VisualizationInfo", Guid=as_guid(view.id))
+    components = SubElement(root, "Components")
+    selection = SubElement(components, "Selection")
+    for name in filter(None, (clash.a, clash.b)):
+        _component(selection, name)
+    SubElement(components, "Visibility", DefaultVisibility="true")
+    way, up = np.array(view.target) - view.eye, np.array(view.up)
+    long = float(np.linalg.norm(way))
+    way = way / long if long > 0.0 else np.array([0.0, 0.0, -1.0])
+    up = up - (up @ way) * way
+    up = up / np.linalg.norm(up) if np.linalg.norm(up) > 0.0 else np.eye(3)[int(np.argmin(np.abs(way)))]
+    place = SubElement(root, "PerspectiveCamera")
+    _vector(place, "CameraViewPoint", view.eye, scale)
+    _vector(place, "CameraDirection", _tuple(way))
+    _vector(place, "CameraUpVector", _tuple(up))
+    _text(place, "FieldOfView", repr(_FIELD_OF_VIEW))
+    _planes(root, view.planes, scale)
+    return root
+
+
+def _planes(root: Element, planes: Sequence[tuple[Vector, Vector]], scale: float) -> None:
+    """Add planes that cut: the direction of each is that of what is not seen."""
+    cuts = SubElement(root, "ClippingPlanes") if planes else root
+    for point, normal in planes:
+        plane = SubElement(cuts, "ClippingPlane")
+        _vector(plane, "Location", point, scale)
+        _vector(plane, "Direction", normal)
 
 
 def _component(parent: Element, name: str) -> None:

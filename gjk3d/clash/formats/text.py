@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from xml.etree import ElementTree
 
 from gjk3d.clash import wording
+from gjk3d.clash.findings import converted
 from gjk3d.clash.report import KINDS, Clash, Report
 from gjk3d.clash.wording import brief, inside
 from gjk3d.webpage import template
@@ -94,7 +95,8 @@ def to_markdown(report: Report, top: int = 20) -> str:
     >>> gk.clash.formats.to_markdown(gk.clash.Report(unit="mm")).splitlines()[0]
     '### Clash check: **no clashes**'
     """
-    unit = f" {_escaped(report.unit)}" if report.unit else ""
+    own, factor = report.reading
+    unit, cubed = (f" {_escaped(own)}", "³") if own else ("", "")
     found = ", ".join(f"**{count} {kind}**" for kind, count in report.counts.items() if count) or "**no clashes**"
     lines = [
         f"### Clash check: {found}",
@@ -111,10 +113,11 @@ def to_markdown(report: Report, top: int = 20) -> str:
     if rows:
         lines += [
             "",
-            f"| # | kind | status | A | B | penetration{unit} | distance{unit} | volume | decided by |{when}",
+            f"| # | kind | status | A | B | penetration{unit} | distance{unit} | volume{unit}{cubed} | decided by |"
+            f"{when}",
             f"|--:|---|---|---|---|--:|--:|--:|---|{'---|' if when else ''}",
         ]
-    for clash in rows[:top]:
+    for clash in (converted(row, factor, report.unit) for row in rows[:top]):
         volume = "" if clash.overlap_volume is None else f"{clash.overlap_volume:.4g}"
         cells = (
             clash.severity,
@@ -286,7 +289,8 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
         skipped=str(sum(clash.status == "ignored" for clash in cases)),
         time=f"{report.elapsed:.3f}",
     )
-    for clash in cases:
+    factor = report.reading[1]
+    for clash in (converted(case, factor, report.unit) for case in cases):
         pair = f"{clash.a} / {clash.b}" if clash.b else clash.a
         case = ElementTree.SubElement(suite, "testcase", name=legal(pair), classname=f"gjk3d.clash.{clash.kind}")
         text = legal(_case_words(clash, report))
@@ -306,7 +310,7 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
 
 
 def _case_words(clash: Clash, report: Report) -> str:
-    unit = report.unit
+    unit = report.reading[0]
     text = f"{clash.status} {clash.kind}"
     if clash.penetration is not None:
         text += f", penetration {inside(clash, unit=unit)}"

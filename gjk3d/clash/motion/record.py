@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gjk3d.clash.motion.timeline import Passage
@@ -81,6 +81,27 @@ class MotionRecord:
     unit: str
     pairs: tuple[Course, ...] = ()
     tracks: Mapping[str, Track] = field(default_factory=dict, repr=False, compare=False)
+
+    def scaled(self, factor: float) -> MotionRecord:
+        """Return it with what is told of pairs in another unit; the tracks stay, which go with the parts' triangles.
+
+        Parameters
+        ----------
+        factor : float
+            Of all lengths.
+        """
+        pairs = (
+            replace(
+                pair,
+                least=(factor * pair.least[0], factor * pair.least[1]),
+                inside=factor * pair.inside,
+                series=tuple(
+                    (time, factor * low, factor * high, factor * deep) for time, low, high, deep in pair.series
+                ),
+            )
+            for pair in self.pairs
+        )
+        return replace(self, pairs=tuple(pairs))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON has of it."""

@@ -17,7 +17,7 @@ from gjk3d.bodies.depth import deepest_inside
 from gjk3d.bodies.impact import impact
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.clash.contacts import overlap, shared_depth, solid
+from gjk3d.clash.contacts import Two, overlap, shared_depth, solid
 from gjk3d.clash.motion.track import Track, pieces
 from gjk3d.narrow.toi import FREE
 from gjk3d.poses import pose_rows, relative
@@ -159,12 +159,10 @@ class Timeline:
         one, two = self._solids
         if one is None or two is None:
             return 0.0
-        pose = np.eye(4)
-        pose[:3, :3], pose[:3, 3] = row[:9].reshape(3, 3), row[9:]
-        both = overlap(one, two.transform(pose[:3]))
+        both = overlap(one, two, row)
         if both is None or not both.volume > 0.0:
             return 0.0
-        return shared_depth(self.a, moved(self.b, pose), both)[0]
+        return shared_depth(Two(self.a, self.b, row), both)[0]
 
     def _speed(self, begin: float, end: float) -> float:
         """Bound how fast any two points of the pair move to each other between two times."""

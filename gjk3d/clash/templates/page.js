@@ -13,16 +13,30 @@
     for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
     return [...counts].sort((one, two) => two[1] - one[1]);
   }
-  const open = (row) => row.status === "new" || row.status === "active";
+  const open = (row) => row.state === "new" || row.state === "active" || row.state === "reviewed";
   element("part").append(option("", "any part"), ...tally(data.rows.flatMap((row) => [...new Set(sides(row).map((side) => row[side]))]))
     .map(([index, count]) => option(index, `${data.parts[index].name} (${count})`)));
   const groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
-  element("group").append(option("", "any group"), ...groups.map(([name, count]) => option(name, `${name} (${count})`)));
-  element("group").hidden = groups.length < 2;
-  const statuses = tally(data.rows.map((row) => row.status));
-  element("status").append(option("open", `open (${data.rows.filter(open).length})`),
-    ...statuses.map(([name, count]) => option(name, `${name} (${count})`)), option("", `all (${data.rows.length})`));
-  element("status").hidden = statuses.length < 2 && data.rows.every(open);
+  function section(label, options) {
+    const made = make("optgroup");
+    made.label = label;
+    made.append(...options);
+    return made;
+  }
+  element("group").append(option("", "any group"));
+  if (data.causes.length) element("group").append(section("explained by one part",
+    data.causes.map(([part, count], k) => option("cause " + k, `${data.parts[part].name} (${count})`))));
+  element("group").append(section("near one another", groups.map(([name, count]) => option("group " + name, `${name} (${count})`))));
+  element("group").hidden = groups.length < 2 && !data.causes.length;
+  function countStates() {
+    const was = element("status").value || "open", counts = new Map(tally(data.rows.map((row) => row.state)));
+    element("status").replaceChildren(option("open", `open (${data.rows.filter(open).length})`),
+      ...[...clashTriage.STATES, "ignored"].filter((name) => counts.has(name)).map((name) => option(name, `${name} (${counts.get(name)})`)),
+      option("all", `all (${data.rows.length})`));
+    element("status").value = was;
+    if (!element("status").value) element("status").value = "open";
+  }
+  countStates();
 
   function filter() {
     const kinds = new Set(tiles.filter((tile) => tile.getAttribute("aria-pressed") === "true").map((tile) => tile.dataset.kind));
@@ -30,8 +44,8 @@
     const part = element("part").value, group = element("group").value, status = element("status").value;
     clashTable.show((row, words) =>
       (!kinds.size || kinds.has(row.kind)) && (!part || row.a === Number(part) || row.b === Number(part)) &&
-      (!group || row.group === group) && (status === "" || (status === "open" ? open(row) : row.status === status)) &&
-      wanted.every((word) => words.includes(word)));
+      (!group || group === "group " + row.group || group === "cause " + row.cause) && (status === "all" || (status === "open" ? open(row) : row.state === status)) &&
+      (!wanted.length || wanted.every(((text) => (word) => text.includes(word))(words()))));
   }
   function clear() {
     for (const tile of tiles) tile.setAttribute("aria-pressed", "false");
@@ -84,14 +98,14 @@
       element("part").value = String(index);
       filter();
     });
-    line.append(only);
+    line.append(only, clashTools.alone(side));
     const about = [part.file !== part.name ? part.file : "", part.triangles ? `${part.triangles} triangles` : ""];
     line.append(make("small", "", about.filter(Boolean).join(", ")));
     return line;
   }
   function facts(row) {
     const told = row.told, list = [["distance", told.distance], ["depth", told.depth]];
-    if (told.inside) list.unshift(["penetration", `${told.inside} where one reaches farthest into the other`]);
+    if (told.inside) list.unshift(["penetration", `${told.inside}${unit} where one reaches farthest into the other`]);
     if (row.mtv && row.mtv.some(Boolean)) list.push(["to free B", `move it by ${vector(row.mtv)}, ${told.way} long`]);
     if (row.overlap_volume !== undefined) list.push(["volume", `${number(row.overlap_volume)}${unit && unit + "³"} in both parts`]);
     if (row.overlap_box) {
@@ -106,6 +120,10 @@
     if (told.error) list.push(["error", `at most ${told.error}`]);
     if (row.convex_gap) list.push(["hulls", `are ${length(row.convex_gap)} closer than the parts`]);
     if (row.group) list.push(["group", row.group]);
+    if (row.cause !== undefined) {
+      const [part, count] = data.causes[row.cause];
+      list.push(["cause", `${data.parts[part].name} is in ${count} findings`]);
+    }
     return list.filter(([, text]) => text);
   }
   function describe(index) {
@@ -117,7 +135,7 @@
         : "There is nothing to show but the parts."));
       return;
     }
-    const row = data.rows[index], title = make("h2"), ident = make("span", "soft", `rank ${row.severity} · ${row.status} · `);
+    const row = data.rows[index], title = make("h2"), ident = make("span", "soft", `rank ${row.severity} · `);
     ident.append(make("code", "", row.id));
     title.append(make("span", "kind " + row.kind, row.kind), make("span", "meaning", data.meaning[row.kind] || ""), ident);
     const how = make("p", "how", data.decided[row.decided]);
@@ -130,6 +148,7 @@
     }
     box.replaceChildren(title, ...sides(row).map((side) => partLine(side, row[side])));
     if (row.note) box.append(make("p", "note", row.note));
+    box.append(clashTriage.editor(row), clashTools.views(row));
     box.append(how, list, make("p", "soft", clashView ? clashView.missing(row) : ""));
     box.scrollTop = 0;
   }
@@ -138,6 +157,7 @@
   clashTable.on(
     (index) => {
       if (clashView) clashView.show(index);
+      clashTools.selected();
       describe(index);
     },
     (shown) => {
@@ -149,6 +169,16 @@
       if (clashView) clashView.mark(shown);
     },
   );
+  clashTriage.on((row) => { // the row stays where it is until the filter is touched, so that one can change one's mind
+    countStates();
+    clashTable.draw();
+    const at = document.activeElement && (document.activeElement.id || document.activeElement.dataset.state), old = element("triage");
+    const now = data.rows[clashTable.selected];
+    if (!old || !now || (row && row !== now)) return;
+    old.replaceWith(clashTriage.editor(now));
+    const focus = at && (document.getElementById(at) || document.querySelector(`#triage [data-state="${at}"]`));
+    if (focus) focus.focus();
+  });
   if (clashView) clashView.onPick((index) => clashTable.select(index));
   element("whole").addEventListener("click", () => clashTable.select(-1));
   const steps = { ArrowDown: () => 1, ArrowUp: () => -1, PageDown: clashTable.page, PageUp: () => -clashTable.page(), Home: () => -Infinity, End: () => Infinity };

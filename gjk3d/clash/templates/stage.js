@@ -24,11 +24,20 @@ const clashStage = (function () {
   // --- the ghost: brighter where a surface turns away, so that shapes are seen through one another ---------------------
   function ghost(color, strength, depthTest) {
     return new THREE.ShaderMaterial({
-      transparent: true, depthWrite: false, depthTest, side: THREE.DoubleSide, extensions: { derivatives: true },
+      transparent: true, depthWrite: false, depthTest, side: THREE.DoubleSide, extensions: { derivatives: true }, clipping: true,
       uniforms: { color: { value: new THREE.Color(color) }, strength: { value: strength } },
-      vertexShader: "varying vec3 at; void main() { vec4 p = modelViewMatrix * vec4(position, 1.0); at = p.xyz; gl_Position = projectionMatrix * p; }",
-      fragmentShader: `uniform vec3 color; uniform float strength; varying vec3 at;
+      vertexShader: `varying vec3 at;
+        #include <clipping_planes_pars_vertex>
         void main() {
+          vec4 mvPosition = modelViewMatrix * vec4(position, 1.0);
+          #include <clipping_planes_vertex>
+          at = mvPosition.xyz;
+          gl_Position = projectionMatrix * mvPosition;
+        }`,
+      fragmentShader: `uniform vec3 color; uniform float strength; varying vec3 at;
+        #include <clipping_planes_pars_fragment>
+        void main() {
+          #include <clipping_planes_fragment>
           vec3 n = normalize(cross(dFdx(at), dFdy(at)));
           float edge = 1.0 - abs(dot(n, normalize(at)));
           gl_FragColor = vec4(color, strength * (0.18 + 0.82 * edge * edge));
@@ -150,5 +159,5 @@ const clashStage = (function () {
     hideInGhost(hidden);
   }
 
-  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, positions, drawn, whole, indices, setPair, ANGLE, KINDS, dirty() { picture.touched = true; } };
+  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghosts, ghostly, positions, drawn, whole, indices, setPair, ANGLE, KINDS, dirty() { picture.touched = true; } };
 })();

@@ -26,21 +26,34 @@ const clashTable = (function () {
     const apart = Math.hypot(...row.point_a.map((x, k) => row.point_b[k] - x));
     return Math.abs(apart - Math.abs(row.distance)) <= 0.01 * apart + 1e-6 * data.size;
   }
-  // a part is known by the end of its path; the way there is set smaller behind it
+  // A part is known by the end of its path; the way there is set smaller behind it. A name that is too long lacks its
+  // middle, for "bolt_M6x20_left" and "bolt_M6x20_right" differ at their ends.
   function pathName(name) {
-    const cut = name.replace(/\/+$/, "").lastIndexOf("/");
-    const label = make("bdi", "name");
-    label.append(make("span", "", cut < 0 ? name : name.slice(cut + 1)));
+    const cut = name.replace(/\/+$/, "").lastIndexOf("/"), last = [...(cut < 0 ? name : name.slice(cut + 1))];
+    const label = make("bdi", "name"), end = last.length > 12 ? 7 : 0;
+    const whole = make("span", "whole");
+    whole.append(make("span", "head", last.slice(0, last.length - end).join("")));
+    if (end) whole.append(make("span", "tail", last.slice(-end).join("")));
+    label.append(whole);
     if (cut > 0) label.append(make("small", "", name.slice(0, cut)));
     label.title = name;
     return label;
   }
   const sides = (row) => ["a", "b"].filter((side) => row[side] >= 0);
-  const words = data.rows.map((row) =>
-    [row.id, row.kind, row.status, ...sides(row).map((side) => data.parts[row[side]].name), row.group, row.note].join("\n").toLowerCase());
-  const oneStatus = data.rows.every((row) => row.status === data.rows[0].status);
+  const words = (row) =>
+    [row.id, row.kind, row.state, row.assignee, ...sides(row).map((side) => data.parts[row[side]].name), row.group, row.note].join("\n").toLowerCase();
   for (const [name, field] of [["inside", "penetration"], ["volume", "overlap_volume"], ["group", "group"]])
     scroll.classList.toggle("no-" + name, data.rows.every((row) => row[field] === undefined));
+  // a column is as wide as its longest number, so that names have the rest
+  function fit(column, title, texts) {
+    const longest = texts.reduce((most, text) => Math.max(most, text.length), 0);
+    document.querySelector(".c-" + column).style.width = `max(${title}px, calc(${longest}ch + 18px))`;
+  }
+  fit("inside", 122, data.rows.map((row) => row.told.inside || ""));
+  fit("distance", 104, data.rows.map((row) => row.told.brief || ""));
+  fit("volume", 100, data.rows.map((row) => (row.overlap_volume === undefined ? "" : number(row.overlap_volume, 5))));
+  if (data.unit) for (const [field, power] of [["penetration", ""], ["distance", ""], ["overlap_volume", "³"]])
+    document.querySelector(`[data-sort=${field}]`).append(make("small", "", unit + power));
   const kindOrder = Object.keys(data.meaning);
   const names = data.parts.map((part) => part.name);
   const collator = new Intl.Collator(undefined, { numeric: true });
@@ -70,7 +83,8 @@ const clashTable = (function () {
     line.append(make("td", "rank", row.severity));
     const kind = make("td");
     kind.append(make("span", "kind " + row.kind, row.kind));
-    if (!oneStatus) kind.append(make("small", "", row.status));
+    kind.append(make("small", "", row.said ? `${row.state} · ${row.said}` : row.state));
+    if (row.said) kind.title = `${row.said} comment${row.said === 1 ? "" : "s"}`;
     const parts = make("td", "parts");
     for (const side of sides(row)) {
       const part = make("div");
@@ -79,8 +93,8 @@ const clashTable = (function () {
     }
     const distance = make("td", "right");
     distance.append(make("div", "", row.told.brief || "–"));
-    if (row.kind !== "unchecked") distance.append(make("small", "", row.evidence));
-    distance.title = data.decided[row.decided];
+    if (row.kind !== "unchecked") distance.append(make("small", "", row.evidence.replace(/.*, (depth )?/, "")));
+    distance.title = `${row.evidence}. ${data.decided[row.decided]}`;
     const inside = make("td", "right wide inside", row.told.inside || "");
     const volume = make("td", "right wide volume", row.overlap_volume === undefined ? "" : number(row.overlap_volume, 5));
     const group = make("td", "wide group");
@@ -116,7 +130,7 @@ const clashTable = (function () {
 
   function show(test) {
     shown = [];
-    for (let i = 0; i < data.rows.length; i++) if (test(data.rows[i], words[i])) shown.push(i);
+    for (let i = 0; i < data.rows.length; i++) if (test(data.rows[i], () => words(data.rows[i]))) shown.push(i);
     arrange();
   }
   function arrange() {
@@ -166,7 +180,7 @@ const clashTable = (function () {
     });
   }
   return {
-    data, element, make, number, length, sides, consistent, show, select, move, unit,
+    data, element, make, number, length, sides, consistent, show, select, move, unit, draw,
     get selected() { return selected; },
     page: () => Math.max(1, Math.floor(scroll.clientHeight / HEIGHT) - 2),
     on(selecting, showing) { onSelect = selecting; onShow = showing; },

@@ -89,7 +89,7 @@ const clashView = (function () {
   let pick = () => {}, pressed = null;
   picture.canvas.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
   picture.canvas.addEventListener("pointerup", (event) => {
-    if (!pressed || Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4 || current >= 0) return;
+    if (!pressed || Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4 || current >= 0 || element("measure").checked) return;
     const frame = picture.canvas.getBoundingClientRect(), at = new THREE.Vector3();
     let best = -1, nearest = 14;
     for (const index of shown) {
@@ -230,5 +230,18 @@ const clashView = (function () {
     return Boolean(flight);
   });
   if (clashMotion) clashMotion.onMove(toggle);
-  return { show, mark, missing, onPick(handler) { pick = handler; } };
+  // the place that is looked at, and how much of it is seen
+  function frame() {
+    const row = data.rows[current];
+    return row ? { center: (places[current] || new THREE.Vector3()).clone(), radius: frameFor(row) } : { center: new THREE.Vector3(), radius: 1 };
+  }
+  function stand(eye, target, lift) {
+    flight = null;
+    controls.target.copy(target);
+    camera.position.copy(eye);
+    camera.up.copy(lift);
+    camera.lookAt(target);
+    dirty();
+  }
+  return { show, mark, missing, frame, stand, onPick(handler) { pick = handler; } };
 })();

@@ -9,11 +9,13 @@ import numpy as np
 
 from gjk3d.clash import wording
 from gjk3d.clash.assembly import Assembly, upward
+from gjk3d.clash.findings import converted
 from gjk3d.clash.report import Clash, Report
 from gjk3d.errors import Gjk3dError, UnsupportedPair
 from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
+from gjk3d.units import reading
 from gjk3d.viz.drawing import (
     COLORS,
     GREY,
@@ -36,7 +38,7 @@ from gjk3d.viz.kinds.common import add_common
 from gjk3d.viz.layout import Layout, upright
 from gjk3d.viz.progress import telling
 from gjk3d.viz.triangles import box_lines
-from gjk3d.wording import count, number
+from gjk3d.wording import count, number, with_unit
 
 #: Of what is free; of what collides where most do, and the places are marked.
 _FREE, _CROWD = "#9DB4C8", "#F2D3B3"
@@ -200,8 +202,9 @@ def _assembly_words(drawing: Drawing, x: Assembly, parts: int, bodies: int) -> N
     words.append(f"{triangles} triangles")
     points = drawing.framed
     if len(points):
-        sizes = " x ".join(number(float(size), 4) for size in np.ptp(points, axis=0))
-        words.append(f"{sizes}{f' {x.unit}' if x.unit else ''}")
+        size = np.ptp(points, axis=0)
+        unit, factor = reading(x.unit, float(size.max()))
+        words.append(with_unit(" x ".join(number(factor * each, 4) for each in size.tolist()), unit))
     drawing.words = [", ".join(words)]
     broken = sum(bool(part.reason) for part in x.parts)
     if broken:
@@ -287,10 +290,12 @@ def _one(
         drawing.lines(box_lines(points), INK, width=2.0)
         drawing.key("box round what both fill", INK)
     _add_signs(drawing, row, radius)
+    unit, factor = x.reading
+    read = converted(row, factor, x.unit)
     if row.mtv is not None and row.depth:
         above_it = (np.array(row.point_b or row.point)) + 0.5 * np.array(row.mtv) + 0.05 * radius * np.array(upward(x))
-        drawing.labels.append(Label(above_it, wording.depth(row, 3, x.unit), SEPARATION))
-    drawing.words = [f"{k + 1} of {len(found)}: {_headline(row, x.unit)}", f"{row.a}  –  {row.b}"]
+        drawing.labels.append(Label(above_it, wording.depth(read, 3, unit), SEPARATION))
+    drawing.words = [f"{k + 1} of {len(found)}: {_headline(read, unit)}", f"{row.a}  –  {row.b}"]
     return drawing
 
 

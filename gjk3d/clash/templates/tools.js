@@ -1,0 +1,128 @@
+// Looking closer: a box that cuts the rest away, a part alone, the distance between two clicks, and saved views.
+const clashTools = (function () {
+  if (!clashView) return { views: () => "", alone: () => "", selected() {} };
+  const { data, element, make, number, unit } = clashTable;
+  const { picture, scene, camera, local, pair, ghosts, dirty } = clashStage;
+  const world = (p) => p.toArray().map((x, k) => x * data.size + data.center[k]);
+
+  // --- the section box: round the finding, or round the middle of all ---------------------------------------------------
+  const AXES = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
+  let kept = null; // planes of a view that was taken up
+  function cut() {
+    const on = element("section").checked, box = clashView.frame(), half = box.radius * 10 ** Number(element("section-size").value);
+    element("section-size").hidden = !on || Boolean(kept);
+    picture.renderer.clippingPlanes = !on ? [] : kept || AXES.map((axis) => {
+      const normal = new THREE.Vector3(...axis).negate(); // three.js keeps the side that a normal points to
+      return new THREE.Plane(normal, half - normal.dot(box.center));
+    });
+    dirty();
+  }
+  function planes() { // a point of each, and its normal to what is not seen
+    return picture.renderer.clippingPlanes.map((plane) =>
+      [world(plane.normal.clone().multiplyScalar(-plane.constant)), plane.normal.clone().negate().toArray()]);
+  }
+  element("section").addEventListener("input", () => { kept = null; cut(); });
+  element("section-size").addEventListener("input", cut);
+
+  // --- the distance between two clicks: at corners where one is near ------------------------------------------------------
+  const ray = new THREE.Raycaster(), ends = [];
+  const ink = new THREE.LineBasicMaterial({ color: 0xd55e00, depthTest: false, transparent: true });
+  const dot = new THREE.PointsMaterial({ color: 0xd55e00, size: 9, sizeAttenuation: false, depthTest: false, transparent: true });
+  const tape = new THREE.Group();
+  tape.renderOrder = 30;
+  scene.add(tape);
+  function hit(event) {
+    const frame = picture.canvas.getBoundingClientRect(), x = event.clientX - frame.left, y = event.clientY - frame.top;
+    ray.setFromCamera({ x: (2 * x) / frame.width - 1, y: 1 - (2 * y) / frame.height }, camera);
+    const seen = (item) => item.visible && (!item.parent || seen(item.parent));
+    const bodies = [...pair.flatMap((group) => group.children), ghosts].filter((item) => item.isMesh && seen(item) && !item.renderOrder);
+    const cuts = picture.renderer.clippingPlanes;
+    const found = ray.intersectObjects(bodies, false).find((at) => cuts.every((plane) => plane.distanceToPoint(at.point) >= 0));
+    if (!found) return null;
+    const place = found.object.geometry.attributes.position;
+    const corners = [found.face.a, found.face.b, found.face.c].map((k) => found.object.localToWorld(new THREE.Vector3().fromBufferAttribute(place, k)));
+    const near = corners.map((corner) => [picture.pixel(corner), corner]).map(([at, corner]) => [Math.hypot(at[0] - x, at[1] - y), corner])
+      .sort((one, two) => one[0] - two[0])[0];
+    return near[0] < 10 ? near[1] : found.point;
+  }
+  function draw() {
+    tape.clear();
+    if (ends.length) {
+      const geometry = new THREE.BufferGeometry().setFromPoints(ends);
+      tape.add(new THREE.Line(geometry, ink), new THREE.Points(geometry, dot));
+      for (const item of tape.children) item.renderOrder = 30;
+    }
+    const long = ends.length === 2 ? ends[0].distanceTo(ends[1]) * data.size : 0; // single precision is drawn, so four digits
+    element("measured").textContent = ends.length === 2 ? `measured: about ${number(long, 4)}${unit}`
+      : element("measure").checked ? (ends.length ? "click the other end" : "click one end, then the other; corners are caught") : "";
+    dirty();
+  }
+  let pressed = null;
+  picture.canvas.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
+  picture.canvas.addEventListener("pointerup", (event) => {
+    if (!element("measure").checked || !pressed || Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 4) return;
+    const point = hit(event);
+    if (!point) return;
+    if (ends.length === 2) ends.length = 0;
+    ends.push(point);
+    draw();
+  });
+  element("measure").addEventListener("input", () => { ends.length = 0; draw(); });
+
+  // --- one part alone ---------------------------------------------------------------------------------------------------
+  function alone(side) {
+    const button = make("button", "small", "alone"), other = side === "a" ? "b" : "a";
+    button.type = "button";
+    button.title = "hide everything else; again shows it";
+    button.addEventListener("click", () => {
+      const hide = element("show-rest").checked || element("show-" + other).checked || !element("show-" + side).checked;
+      element("show-" + side).checked = true;
+      element("show-" + other).checked = element("show-rest").checked = !hide;
+      element("show-rest").dispatchEvent(new Event("input"));
+    });
+    return button;
+  }
+
+  // --- saved views ------------------------------------------------------------------------------------------------------
+  const METRES = { nm: 1e-9, um: 1e-6, mm: 1e-3, cm: 1e-2, dm: 0.1, m: 1, km: 1e3, in: 0.0254, ft: 0.3048 };
+  function views(row) {
+    const line = make("div", "line"), save = make("button", "small", "save view");
+    line.id = "views";
+    save.type = "button";
+    save.addEventListener("click", () => {
+      const saved = clashTriage.viewsOf(row).length, at = picture.controls.target;
+      clashTriage.saveView(row, { name: `view ${saved + 1}`, eye: world(camera.position), target: world(at), up: camera.up.toArray(), planes: planes() });
+      line.replaceWith(views(row));
+    });
+    line.append(save);
+    for (const view of clashTriage.viewsOf(row)) {
+      const button = make("button", "small", view.name || "view");
+      button.type = "button";
+      button.title = `${view.by || "somebody"}, ${view.at.slice(0, 10)}`;
+      button.addEventListener("click", () => {
+        const scale = METRES[view.unit] && METRES[data.unit] ? METRES[view.unit] / METRES[data.unit] : 1;
+        const place = (p) => local(p.map((x) => x * scale)), eye = place(view.eye), to = place(view.target).sub(eye).normalize();
+        // what was looked at is known by its way alone where another program saved the view
+        const far = Math.max(1e-3, clashView.frame().center.sub(eye).dot(to));
+        kept = (view.planes || []).map(([point, normal]) => {
+          const inward = new THREE.Vector3(...normal).normalize().negate();
+          return new THREE.Plane(inward, -inward.dot(place(point)));
+        });
+        if (!kept.length) kept = null;
+        element("section").checked = Boolean(kept);
+        cut();
+        clashView.stand(eye, eye.clone().addScaledVector(to, far), new THREE.Vector3(...view.up));
+      });
+      line.append(button);
+    }
+    return line;
+  }
+  function selected() { // the box goes along; a tape and a cut of another place do not
+    kept = null;
+    ends.length = 0;
+    draw();
+    cut();
+  }
+  cut();
+  return { views, alone, selected };
+})();

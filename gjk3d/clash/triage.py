@@ -1,0 +1,406 @@
+"""What people decided about findings: states, assignees, comments and views, in a file beside the report.
+
+Copies of the file that were edited apart become one, in any order and as often as wanted: of a state and of an
+assignee the last one holds, comments and views are joined by their ids (a last-writer-wins register and a set that
+grows, Shapiro et al. 2011, "A comprehensive study of convergent and commutative replicated data types").
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from gjk3d.clash.report import Clash, Vector
+from gjk3d.errors import ParseError
+from gjk3d.units import conversion
+from gjk3d.wording import number, with_unit
+
+#: What people say of a finding. "approved" may stay as it is; "resolved" is mended, which the next run looks at.
+STATES = ("new", "active", "reviewed", "approved", "resolved")
+SCHEMA_VERSION = 1
+_DEEPER = 0.01  #: of the depth that was approved: so much more is no other finding
+
+
+def now() -> str:
+    """Return the time in UTC as these files have it, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Mark:
+    """A state or an assignee, and who set it when.
+
+    Attributes
+    ----------
+    at : str
+        When, in UTC, as ``2026-05-04T03:02:01.000Z``: so texts are in the order of time.
+    by : str
+        Who.
+    value : str
+        One of `STATES`, or the name of who is to mend it; empty for nobody.
+    distance : float or None
+        The signed distance of the finding as it was then.
+    unit : str
+        The unit of that.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> marks = gk.clash.triage.Mark("2026-05-04T08:00:00.000Z", "ann", "active"), gk.clash.triage.Mark("", "", "new")
+    >>> max(marks).value
+    'active'
+    """
+
+    at: str
+    by: str
+    value: str
+    distance: float | None = field(default=None, compare=False)
+    unit: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Comment:
+    """What somebody said of a finding.
+
+    Attributes
+    ----------
+    at, by : str
+        When and who; see `Mark`.
+    text : str
+        What.
+    id : str
+        A GUID, by which copies are known.
+    """
+
+    at: str
+    by: str
+    text: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class View:
+    """A camera that somebody saved for a finding.
+
+    Attributes
+    ----------
+    at, by : str
+        When and who; see `Mark`.
+    name : str
+        What it is called.
+    id : str
+        A GUID.
+    eye, target, up : (3,) float
+        Where the camera is, where it looks to, and what is up in the picture.
+    planes : tuple of ((3,) float, (3,) float)
+        What is cut away: a point of each plane and its normal, to the side that is not seen.
+    unit : str
+        Of all lengths.
+    """
+
+    at: str
+    by: str
+    name: str
+    id: str
+    eye: Vector
+    target: Vector
+    up: Vector
+    planes: tuple[tuple[Vector, Vector], ...] = ()
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """A finding, by its id, and what people decided about it.
+
+    Attributes
+    ----------
+    id, kind, a, b : str
+        Of the finding; see `gjk3d.clash.Clash`.
+    state, assignee : Mark or None
+        The last ones that were set.
+    comments : tuple of Comment
+        The oldest first.
+    views : tuple of View
+        The oldest first.
+    """
+
+    id: str
+    kind: str
+    a: str
+    b: str
+    state: Mark | None = None
+    assignee: Mark | None = None
+    comments: tuple[Comment, ...] = ()
+    views: tuple[View, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody has to see to it: it is neither approved nor resolved."""
+        return self.state is None or self.state.value not in ("approved", "resolved")
+
+    def merged(self, other: Issue) -> Issue:
+        """Return what both copies together say of one finding."""
+        return replace(
+            self,
+            state=_last(self.state, other.state),
+            assignee=_last(self.assignee, other.assignee),
+            comments=joined(self.comments, other.comments),
+            views=joined(self.views, other.views),
+        )
+
+
+def _last(one: Mark | None, two: Mark | None) -> Mark | None:
+    # equal marks may differ in what is not compared: of these one is taken by rule, so that order means nothing
+    key: Callable[[Mark], Any] = lambda mark: (mark, mark.distance is not None, mark.distance or 0.0, mark.unit)  # noqa: E731
+    return max((mark for mark in (one, two) if mark is not None), key=key, default=None)
+
+
+def joined(one: tuple[Any, ...], two: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return both, each id once: the later one where a text was changed."""
+    by_id: dict[str, Any] = {}
+    for item in sorted((*one, *two)):
+        by_id[item.id] = item
+    return tuple(sorted(by_id.values()))
+
+
+@dataclass(frozen=True)
+class Triage:
+    """What people decided about the findings of an assembly; `read_triage` reads it, `write` writes it.
+
+    Attributes
+    ----------
+    issues : dict of str to Issue
+        By the ids of findings.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = gk.clash.Assembly.of({"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + 0.75, cube.faces)}, "mm")
+    >>> worst = gk.clash.check(parts).clashes[0]
+    >>> ann = gk.clash.Triage().commented(worst, "pressed in", by="ann")
+    >>> bob = gk.clash.Triage().marked(worst, state="approved", by="bob", unit="mm")
+    >>> gk.clash.check(parts, triage=ann.merged(bob)).clashes[0].note
+    'approved by bob'
+    """
+
+    issues: Mapping[str, Issue] = field(default_factory=dict)
+
+    def merged(self, *others: Triage) -> Triage:
+        """Return what all copies together say; the order of them means nothing.
+
+        Parameters
+        ----------
+        *others : Triage
+            Copies that others edited.
+        """
+        return reduce(_both, others, self)
+
+    def issue(self, clash: Clash) -> Issue:
+        """Return what is said of a finding; an empty one where nothing is.
+
+        Parameters
+        ----------
+        clash : Clash
+            The finding.
+        """
+        return self.issues.get(clash.id) or Issue(clash.id, clash.kind, clash.a, clash.b)
+
+    def marked(
+        self,
+        clash: Clash,
+        *,
+        by: str,
+        state: str = "",
+        assignee: str | None = None,
+        at: str = "",
+        unit: str | None = None,
+    ) -> Triage:
+        """Return it with another state, or another assignee, of a finding.
+
+        Parameters
+        ----------
+        clash : Clash
+            The finding.
+        by : str
+            Who says so.
+        state : str, optional
+            One of `STATES`.
+        assignee : str, optional
+            Who is to see to it; "" for nobody.
+        at : str, optional
+            When; now by default.
+        unit : str, optional
+            The unit of the finding's lengths: so that what was approved is not approved any more when it is deeper.
+
+        Raises
+        ------
+        ParseError
+            There is no such state.
+        """
+        if state and state not in STATES:
+            raise ParseError(f"{state!r} is no state of a finding: {', '.join(STATES)} are")
+        issue, at = self.issue(clash), at or now()
+        if state:
+            issue = replace(issue, state=_last(issue.state, Mark(at, by, state, clash.distance, unit or "")))
+        if assignee is not None:
+            issue = replace(issue, assignee=_last(issue.assignee, Mark(at, by, assignee)))
+        return Triage({**self.issues, clash.id: issue})
+
+    def commented(self, clash: Clash, text: str, *, by: str, at: str = "") -> Triage:
+        """Return it with one more comment on a finding.
+
+        Parameters
+        ----------
+        clash : Clash
+            The finding.
+        text : str
+            What is said.
+        by : str
+            Who says so.
+        at : str, optional
+            When; now by default.
+        """
+        issue = self.issue(clash)
+        comment = Comment(at or now(), by, text, str(uuid.uuid4()))
+        return Triage({**self.issues, clash.id: replace(issue, comments=joined(issue.comments, (comment,)))})
+
+    # --- a later run --------------------------------------------------------------------------------------------
+
+    def taken_up(self, clash: Clash, unit: str | None) -> Clash:
+        """Return a finding of a later run as what was decided lets it count.
+
+        One that is approved is "ignored", unless it is deeper now; one that is active or reviewed is "active"; one that
+        was resolved, and is there all the same, is "new".
+
+        Parameters
+        ----------
+        clash : Clash
+            As it was found.
+        unit : str or None
+            The unit of its lengths.
+        """
+        issue = self.issues.get(clash.id)
+        if issue is None or issue.state is None or clash.status == "ignored":
+            return clash
+        state, by = issue.state, f" by {issue.state.by}" if issue.state.by else ""
+        if state.value in ("active", "reviewed"):
+            return replace(clash, status="active")
+        if state.value == "approved":
+            if _deeper(clash, state, unit):
+                was = with_unit(number(state.distance), state.unit)
+                return _noted(clash, "new", f"approved{by} at {was}, and it is deeper now")
+            return _noted(clash, "ignored", f"approved{by}")
+        if state.value == "resolved":
+            return _noted(clash, "new", f"marked as resolved{by}, and it is there again")
+        return clash
+
+    def gone(self, here: Iterable[str], checked: Callable[[str, str], bool]) -> list[Clash]:
+        """Return the open issues whose findings are there no more, as resolved ones.
+
+        Parameters
+        ----------
+        here : iterable of str
+            The ids of what was found, and of what the baseline tells of.
+        checked : callable
+            Tells of two names whether that pair was looked at this time, or a part of it is gone.
+        """
+        found = frozenset(here)
+        return [
+            Clash(issue.id, issue.kind, 0, "resolved", issue.a, issue.b, "", "", shape_a="", shape_b="", method="")
+            for issue in self.issues.values()
+            if issue.id not in found and issue.is_open and checked(issue.a, issue.b)
+        ]
+
+    def updated(self, clashes: Iterable[Clash]) -> Triage:
+        """Return it with what a run found out: what is new again though it was done with, and what is gone.
+
+        Parameters
+        ----------
+        clashes : iterable of Clash
+            Of the run that took this up.
+        """
+        issues = dict(self.issues)
+        for clash in clashes:
+            issue = issues.get(clash.id)
+            state = None if issue is None else issue.state
+            if issue is None or state is None or clash.status not in ("new", "resolved"):
+                continue
+            if (clash.status == "resolved") is issue.is_open:
+                mark = Mark(max(now(), state.at), "gjk3d", clash.status)
+                issues[clash.id] = replace(issue, state=mark)
+        return Triage(issues)
+
+    # --- the file -----------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "command": "triage",
+            "issues": [_issue_record(self.issues[key]) for key in sorted(self.issues)],
+        }
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            Where to write; by custom the name of the report with ``.triage.json`` at its end.
+        """
+        target = Path(path)
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+        return target
+
+
+def _both(one: Triage, two: Triage) -> Triage:
+    issues = dict(one.issues)
+    for key, issue in two.issues.items():
+        issues[key] = issues[key].merged(issue) if key in issues else issue
+    return Triage(issues)
+
+
+def _deeper(clash: Clash, state: Mark, unit: str | None) -> bool:
+    factor = conversion(state.unit, unit) if state.unit and unit else 1.0 if (state.unit or None) == unit else None
+    if clash.distance is None or state.distance is None or factor is None:
+        return False
+    was = state.distance * factor
+    return clash.distance < was - max(_DEEPER * abs(was), clash.tolerance or 0.0)
+
+
+def _noted(clash: Clash, status: str, words: str) -> Clash:
+    return replace(clash, status=status, note=f"{clash.note}; {words}".removeprefix("; "))
+
+
+def _record(item: Any, names: Iterable[str]) -> dict[str, Any]:
+    values = {name: getattr(item, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None and value not in ("", ())}
+
+
+def _issue_record(issue: Issue) -> dict[str, Any]:
+    record: dict[str, Any] = {"id": issue.id, "kind": issue.kind, "a": issue.a, "b": issue.b}
+    for name in ("state", "assignee"):
+        mark = getattr(issue, name)
+        if mark is not None:
+            record[name] = {"value": mark.value, **_record(mark, ("at", "by", "distance", "unit"))}
+    if issue.comments:
+        record["comments"] = [_record(comment, ("id", "at", "by", "text")) for comment in issue.comments]
+    if issue.views:
+        names = ("id", "at", "by", "name", "eye", "target", "up", "planes", "unit")
+        record["views"] = [_record(view, names) for view in issue.views]
+    return record

@@ -1,0 +1,65 @@
+"""Pictures of findings as PNG, for the topics of a BCF file."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gjk3d.errors import Gjk3dError
+from gjk3d.viz.picture import show
+from gjk3d.viz.rendering import check_rendering
+
+if TYPE_CHECKING:
+    from gjk3d.clash.report import Clash, Report
+
+_SIZE = (800, 600)
+
+
+def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None]:
+    """Return what draws the findings of a report, the worst ones; see `gjk3d.clash.formats.to_bcf`.
+
+    Parameters
+    ----------
+    report : Report
+        With its ``assembly``: without one there is nothing to draw.
+    most : int
+        The worst so many open findings get a picture, the others none.
+
+    Raises
+    ------
+    RenderingUnavailableError
+        No OpenGL library works here.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> from gjk3d.viz.snapshots import snapshots
+    >>> cube = gk.Box((1, 1, 1)).surface()
+    >>> parts = gk.clash.Assembly.of({"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + 0.75, cube.faces)}, "mm")
+    >>> report = gk.clash.check(parts)
+    >>> snapshots(report)(report.clashes[0])[1:4]
+    b'PNG'
+    """
+    drawn = frozenset(clash.id for clash in [clash for clash in report.clashes if clash.is_open][:most])
+    if report.assembly is None or not drawn:
+        return lambda clash: None
+    check_rendering()
+    from PIL import Image
+
+    def draw(clash: Clash) -> bytes | None:
+        if clash.id not in drawn or clash.point is None:
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder) / "picture.png"
+            try:
+                show(report, clash=clash.id, path=target, size=_SIZE, off_screen=True)
+            except Gjk3dError:  # a file without this picture is better than none
+                return None
+            made = io.BytesIO()
+            Image.open(target).quantize(128).save(made, "PNG", optimize=True)  # a third of the bytes, and as clear
+            return made.getvalue()
+
+    return draw

@@ -1,0 +1,220 @@
+"""BCF there and back: what others decided comes home, also through a client that is none of ours."""
+
+import json
+import zipfile
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from reports import ENDING, EVIL, three_cubes
+
+from gjk3d.clash import Triage, formats
+from gjk3d.clash.formats import read_bcf, to_bcf
+from gjk3d.clash.formats.bcf import guid
+from gjk3d.clash.formats.bcf_reading import MAX_ENTRY
+from gjk3d.clash.triage import View
+from gjk3d.errors import FileError, ParseError
+
+EARLY, LATE, LAST = (f"2026-05-0{day}T08:00:00.000Z" for day in (4, 5, 6))
+NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def decided():
+    report = three_cubes()
+    one, two = report.clashes
+    triage = Triage().marked(one, state="active", assignee="bob", by="ann", at=EARLY)
+    triage = triage.commented(one, f"{EVIL} pressed in\nsince May", by="ann", at=EARLY)
+    view = View(EARLY, "ann", "from below", "12345678-1234-4321-8765-123456789abc", (0.0, 0.0, -40.0), (1.0, 0.0, 0.0),
+                (0.0, 1.0, 0.0), (((5.0, 0.0, 0.0), (1.0, 0.0, 0.0)),), "mm")  # fmt: skip
+    triage = Triage({**triage.issues, one.id: replace(triage.issue(one), views=(view,))})
+    report.triage = triage
+    return report, one, two
+
+
+def changed(path, *changes):
+    """Write a file anew with some words in its topics replaced."""
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    for name, old, new in changes:
+        assert old in entries[name].decode(), (old, entries[name].decode())
+        entries[name] = entries[name].decode().replace(old, new).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+    return path
+
+
+def test_what_nobody_changed_changes_nothing(tmp_path):
+    report, one, _two = decided()
+    to_bcf(report, tmp_path / "a.bcf", NOW)
+    read = read_bcf(tmp_path / "a.bcf", report)
+    assert read.notes == ()
+    assert set(read.triage.issues) == {one.id}
+    assert read.triage.issues[one.id].state is None
+    # what was decided here meanwhile stays
+    later = report.triage.marked(one, state="approved", by="cy", at=LATE)
+    assert later.merged(read.triage).issues[one.id].state.value == "approved"
+    # and a triage that was lost comes back whole
+    ours, report.triage = report.triage.issues[one.id], None
+    back = read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id]
+    assert (back.state.value, back.state.at, back.state.by) == ("active", EARLY, "ann")
+    assert [(item.at, item.by, item.text, item.id) for item in back.comments] == [
+        (item.at, item.by, item.text, item.id) for item in ours.comments
+    ]
+    (view,), (was,) = back.views, ours.views
+    assert view.id == was.id
+    np.testing.assert_allclose(np.array(view.eye) * 1000, was.eye)
+    way = np.subtract(was.target, was.eye)
+    np.testing.assert_allclose(np.subtract(view.target, view.eye), way / np.linalg.norm(way))
+    np.testing.assert_allclose(np.array(view.planes[0][0]) * 1000, was.planes[0][0])
+    assert view.planes[0][1] == (1.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_a_change_counts_from_when_the_file_says_or_from_now(tmp_path, dated):
+    report, one, _two = decided()
+    to_bcf(report, tmp_path / "a.bcf", NOW)
+    name = f"{guid(one.id)}/markup.bcf"
+    date = [(name, f"<ModifiedDate>{EARLY}", f"<ModifiedDate>{LATE}")] if dated else []
+    changed(tmp_path / "a.bcf", (name, 'TopicStatus="Active"', 'TopicStatus="Resolved"'), *date)
+    mark = read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id].state
+    assert mark.value == "resolved"
+    assert mark.at == LATE if dated else mark.at > LAST
+    # a change of Tuesday that comes home on Thursday does not undo what was decided on Wednesday
+    later = report.triage.marked(one, state="approved", by="cy", at=LAST)
+    state = later.merged(read_bcf(tmp_path / "a.bcf", report).triage).issues[one.id].state.value
+    assert state == ("approved" if dated else "resolved")
+
+
+def test_topics_of_others_and_words_of_others_are_told(tmp_path):
+    report, one, _two = decided()
+    to_bcf(report, tmp_path / "a.bcf", NOW)
+    changed(tmp_path / "a.bcf", (f"{guid(one.id)}/markup.bcf", 'TopicStatus="Active"', 'TopicStatus="Parked"'))
+    assert read_bcf(tmp_path / "a.bcf", report).notes == ("hard: frame / press/ram: 'Parked' is no state of a finding",)
+    other = three_cubes(names=("x", "y", "z"))
+    assert sorted(read_bcf(tmp_path / "a.bcf", other).notes) == [
+        "no finding of this report: clearance: press/ram / press/pin",
+        "no finding of this report: hard: frame / press/ram",
+    ]
+
+
+def test_hostile_words_go_there_and_back(tmp_path):
+    report = three_cubes()
+    one = report.clashes[0]
+    report.triage = Triage().marked(one, state="reviewed", assignee=EVIL, by=ENDING, at=EARLY)
+    report.triage = report.triage.commented(one, ENDING, by=EVIL, at=EARLY)
+    to_bcf(report, tmp_path / "a.bcf", NOW)
+    report.triage = None
+    back = read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id]
+    assert back.comments[0].by == EVIL
+    assert back.comments[0].text == formats.text.legal(ENDING)
+
+
+def test_a_picture_is_in_the_file(tmp_path):
+    report, one, two = decided()
+    to_bcf(report, tmp_path / "a.bcf", NOW, snapshot=lambda clash: PNG if clash.id == one.id else None)
+    with zipfile.ZipFile(tmp_path / "a.bcf") as archive:
+        assert archive.read(f"{guid(one.id)}/snapshot.png") == PNG
+        assert b"<Snapshot>snapshot.png</Snapshot>" in archive.read(f"{guid(one.id)}/markup.bcf")
+        assert f"{guid(two.id)}/snapshot.png" not in archive.namelist()
+
+
+VERSION = ("bcf.version", '<Version VersionId="2.1"/>')
+TOPIC = '<Markup><Topic Guid="x"><Title>t</Title><CreationDate>2026-05-04T08:00:00Z</CreationDate>{}</Topic>{}</Markup>'
+BOMB = '<!DOCTYPE a [<!ENTITY b "' + "c" * 100 + '">]><Markup>&b;</Markup>'
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        ([], "lacks bcf.version"),
+        ([("bcf.version", '<Version VersionId="3.0"/>')], "is BCF '3.0'"),
+        ([("bcf.version", "<Version")], "is no XML"),
+        ([VERSION, ("x/markup.bcf", BOMB)], "document type"),
+        ([VERSION, ("x/markup.bcf", "<a>" * 60 + "</a>" * 60)], "nested deeper"),
+        ([VERSION, ("x/markup.bcf", "<Markup/>")], "has no topic"),
+        ([VERSION, ("x/markup.bcf", " " * (MAX_ENTRY + 1))], "larger unpacked"),
+        (
+            [VERSION, ("x/markup.bcf", "ID" + "<Comment Guid='1'><Date>then</Date><Comment>a</Comment></Comment>")],
+            "time 'then'",
+        ),
+    ],
+)
+def test_damaged_files_are_refused_in_words(tmp_path, entries, why):
+    report = three_cubes()
+    path = tmp_path / "a.bcf"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in entries:
+            if text.startswith("ID"):
+                text = TOPIC.format(f"<Description>id: {report.clashes[0].id}</Description>", text[2:])
+            archive.writestr(name, text)
+    with pytest.raises(ParseError, match=why):
+        read_bcf(path, report)
+
+
+def test_what_is_no_archive_is_refused(tmp_path):
+    with pytest.raises(FileError, match="there is no file"):
+        read_bcf(tmp_path / "none.bcf", three_cubes())
+    for data in (b"", b"PK", b"not a zip", json.dumps({}).encode()):
+        (tmp_path / "bad.bcf").write_bytes(data)
+        with pytest.raises(ParseError, match="no BCF file, or damaged"):
+            read_bcf(tmp_path / "bad.bcf", three_cubes())
+    to_bcf(three_cubes(), tmp_path / "cut.bcf")
+    whole = (tmp_path / "cut.bcf").read_bytes()
+    for size in range(0, len(whole), 97):
+        (tmp_path / "cut.bcf").write_bytes(whole[:size])
+        with pytest.raises(ParseError):
+            read_bcf(tmp_path / "cut.bcf", three_cubes())
+
+
+def test_names_that_climb_out_are_not_followed(tmp_path):
+    report, one, _two = decided()
+    to_bcf(report, tmp_path / "a.bcf", NOW)
+    topic = guid(one.id)
+    changed(tmp_path / "a.bcf", (f"{topic}/markup.bcf", "viewpoint-1.bcfv", "../../../etc/passwd"))
+    assert read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id].views == ()
+
+
+def test_a_client_that_is_none_of_ours_reads_and_writes_it(tmp_path):
+    client = pytest.importorskip("bcf.v2.bcfxml", reason="a BCF client: pip install bcf-client ifcopenshell")
+    import bcf.v2.model as model
+    from xsdata.models.datatype import XmlDateTime
+
+    report, one, two = decided()
+    to_bcf(report, tmp_path / "ours.bcf", NOW, snapshot=lambda clash: PNG)
+    with client.BcfXml.load(tmp_path / "ours.bcf") as read:
+        assert set(read.topics) == {guid(clash.id) for clash in report.clashes}
+        handler = read.topics[guid(one.id)]
+        topic = handler.topic
+        assert (topic.topic_status, topic.assigned_to, topic.title) == ("Active", "bob", "hard: frame / press/ram")
+        assert [(item.author, item.comment) for item in handler.comments] == [("ann", f"{EVIL} pressed in\nsince May")]
+        assert set(handler.viewpoints) == {"viewpoint.bcfv", "viewpoint-1.bcfv"}
+        first = handler.viewpoints["viewpoint.bcfv"]
+        assert first.snapshot == PNG
+        saved = handler.viewpoints["viewpoint-1.bcfv"].visualization_info
+        plane = saved.clipping_planes.clipping_plane[0]
+        assert (plane.location.x, plane.direction.x) == (0.005, 1.0)
+        assert saved.perspective_camera.camera_view_point.z == pytest.approx(-0.04)
+        topic.topic_status = "Closed"
+        topic.assigned_to = "dee"
+        topic.modified_date = XmlDateTime.from_string(LATE)
+        topic.modified_author = "dee"
+        handler.comments.append(
+            model.Comment(
+                guid="87654321-4321-4321-8765-123456789abc",
+                date=XmlDateTime.from_string(LATE),
+                author="dee",
+                comment="done",
+            )
+        )
+        read.save(tmp_path / "theirs.bcf")
+    back = read_bcf(tmp_path / "theirs.bcf", report)
+    assert back.notes == ()
+    issue = report.triage.merged(back.triage).issues[one.id]
+    assert (issue.state.value, issue.state.by, issue.state.at) == ("resolved", "dee", LATE)
+    assert issue.assignee.value == "dee"
+    assert [item.text for item in issue.comments] == [f"{EVIL} pressed in\nsince May", "done"]
+    assert [view.id for view in issue.views] == [report.triage.issues[one.id].views[0].id]
+    assert two.id not in back.triage.issues

@@ -1,0 +1,64 @@
+"""One part that was moved explains its findings, and it is said."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reports import cube, finding
+
+import gjk3d as gk
+from gjk3d.clash.causes import causes, moves
+
+
+def rack(shelf=0.0, unit="mm"):
+    """Six posts that a shelf stands clear of, where it is not shifted down, and two blocks that are in one another."""
+    plate = gk.Box((30, 30, 1)).surface()
+    meshes = {f"post {k}": cube((4 * (k % 3), 6 * (k // 3), 0)) for k in range(6)}
+    meshes["shelf"] = gk.Mesh(plate.vertices + (4, 3, 2 + shelf), plate.faces)
+    meshes |= {"block 1": cube((0, 0, 50)), "block 2": cube((1, 0, 50))}
+    return gk.clash.Assembly.of(meshes, unit)
+
+
+def test_a_part_that_moved_explains_its_findings():
+    before = gk.clash.check(rack())
+    assert [cause.part for cause in before.causes] == []
+    after = gk.clash.check(rack(-1.0), baseline=before)
+    (cause,) = after.causes
+    assert (cause.part, len(cause.ids), cause.moved) == ("shelf", 6, pytest.approx((0.0, 0.0, -1.0)))
+    assert "shelf moved by (0, 0, -1) mm since the baseline: 6 of 7 findings are its" in after.notes
+    # a baseline in another unit tells the same
+    meshes = {part.name: gk.Mesh(part.mesh.vertices / 1000, part.mesh.faces) for part in rack().parts}
+    metres = gk.clash.Assembly.of(meshes, "m")
+    again = gk.clash.check(rack(-1.0), baseline=gk.clash.check(metres))
+    assert again.causes[0].moved == pytest.approx((0.0, 0.0, -1.0))
+    # without a baseline the part is told that most findings have in common
+    alone = gk.clash.check(rack(-1.0))
+    assert "shelf is in 6 of 7 findings: look at it first" in alone.notes
+
+
+def test_a_part_that_grew_did_not_move():
+    before = gk.clash.check(rack())
+    parts = {part.name: part.mesh for part in rack().parts}
+    parts["post 1"] = cube((4, 0, 0), 2.5)
+    after = gk.clash.check(gk.clash.Assembly.of(parts, "mm"))
+    assert moves(before.parts, after.parts, 1e-6) == {}
+
+
+def test_what_was_there_before_is_not_explained_by_a_move():
+    old = [finding("hard", "bolt", str(k), status="active") for k in range(5)]
+    (cause,) = causes(old, {"0": (1.0, 0.0, 0.0)})
+    assert (cause.part, cause.moved) == ("bolt", None)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: pair[0] < pair[1]), max_size=40))
+def test_each_finding_has_one_cause_at_most_and_what_is_left_has_none(pairs):
+    clashes = [finding("hard", str(a), str(b)) for a, b in pairs]
+    found = causes(clashes)
+    ids = [ident for cause in found for ident in cause.ids]
+    assert len(ids) == len(set(ids))
+    by_id = {clash.id: clash for clash in clashes}
+    assert all(cause.part in (by_id[ident].a, by_id[ident].b) for cause in found for ident in cause.ids)
+    assert all(len(cause.ids) >= 3 for cause in found)
+    rest = [clash for clash in clashes if clash.id not in ids]
+    for name in map(str, range(10)):
+        assert sum(name in (clash.a, clash.b) for clash in rest) < 3

@@ -1,0 +1,146 @@
+"""What is decided in the page: set by hand and by keys, saved, merged, and read back by the next run."""
+
+import json
+
+import pytest
+from browser import Browser, program
+from reports import ENDING, EVIL, three_cubes
+
+from gjk3d.clash import Triage
+from gjk3d.clash.page import write_page
+from gjk3d.clash.triage_file import parse_triage
+
+pytestmark = pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    browser = Browser(tmp_path_factory.mktemp("profile"), size=(1400, 900))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    chromium.complaints.clear()
+    chromium.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
+
+    def open_page(report, name="week.html"):
+        chromium.open(write_page(report, tmp_path / name))
+        chromium.evaluate("localStorage.clear()")
+        return chromium
+
+    yield open_page
+    saved(chromium)  # so that the page may be left
+    assert chromium.complaints == []
+
+
+def saved(browser):
+    """Press the button that saves, and return the file that the browser was given."""
+    browser.evaluate("""(() => { window.given = []; const make = URL.createObjectURL;
+        URL.createObjectURL = (blob) => { window.given.push(blob); return make.call(URL, blob); };
+        document.querySelector('#save').click(); URL.createObjectURL = make; })()""")
+    return browser.evaluate("window.given.length ? window.given[0].text() : ''")
+
+
+def give(browser, *texts):
+    """Hand files to the page as if they had been chosen."""
+    files = ", ".join(f"new File([{json.dumps(text)}], 'other.triage.json')" for text in texts)
+    browser.evaluate(f"""(() => {{ const box = new DataTransfer(), input = document.querySelector('#merge-file');
+        for (const file of [{files}]) box.items.add(file);
+        input.files = box.files; input.dispatchEvent(new Event('change')); }})()""")
+    browser.wait("document.querySelector('#saved').textContent !== ''")
+
+
+def write(browser, selector, text):
+    browser.evaluate(f"""(() => {{ const field = document.querySelector({json.dumps(selector)});
+        field.value = {json.dumps(text)}; field.dispatchEvent(new Event('change')); }})()""")
+
+
+def test_edits_go_out_as_a_file_and_come_back(opened):
+    report = three_cubes()
+    browser = opened(report)
+    browser.click("#row-0")
+    write(browser, "#author", "ann")
+    browser.click("[data-state=approved]")
+    assert browser.evaluate("document.querySelector('#save').textContent") == "save 1 change"
+    write(browser, "#assignee", "bob")
+    browser.evaluate("document.querySelector('#comment').focus()")
+    browser.type(f"{EVIL} pressed in")
+    browser.evaluate("document.querySelector('#triage .small').click()")
+    text = saved(browser)
+    triage = parse_triage(text.encode(), "the page")
+    issue = triage.issues[report.clashes[0].id]
+    assert (issue.kind, issue.a, issue.b) == ("hard", "frame", "press/ram")
+    assert (issue.state.value, issue.state.by, issue.state.distance, issue.state.unit) == (
+        "approved",
+        "ann",
+        -0.5,
+        "mm",
+    )
+    assert (issue.assignee.value, issue.assignee.by) == ("bob", "ann")
+    assert [(item.by, item.text) for item in issue.comments] == [("ann", f"{EVIL} pressed in")]
+    assert browser.evaluate("document.querySelector('#save').textContent") == "save decisions"
+    again = opened(three_cubes(triage=triage), "again.html")
+    # approved is not open: it is found under its own state
+    assert again.state("shown") == "1"
+    again.evaluate("document.querySelector('#status').value = 'approved'")
+    again.evaluate("document.querySelector('#status').dispatchEvent(new Event('input'))")
+    again.click("#row-0")
+    assert again.evaluate("document.querySelector('[data-state=approved]').getAttribute('aria-pressed')") == "true"
+    assert again.evaluate("document.querySelector('.said bdi').textContent") == f"{EVIL} pressed in"
+    assert again.evaluate("document.querySelectorAll('#triage script').length") == 0
+    assert parse_triage(saved(again).encode(), "again") == triage
+
+
+def test_keys_set_states_and_leave_fields_alone(opened):
+    browser = opened(three_cubes())
+    browser.key("ArrowDown")
+    for key, state in zip("12345", ("new", "active", "reviewed", "approved", "resolved"), strict=True):
+        browser.evaluate(f"document.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}' }}))")
+        assert browser.evaluate("document.querySelector('#triage [aria-pressed=true]').textContent") == state
+    browser.evaluate("document.querySelector('#comment').focus()")
+    browser.evaluate(
+        "document.querySelector('#comment').dispatchEvent(new KeyboardEvent('keydown', { key: '1', bubbles: true }))"
+    )
+    assert browser.evaluate("document.querySelector('#triage [aria-pressed=true]').textContent") == "resolved"
+    assert browser.evaluate("clashTable.selected") == 0  # the row stays though it is not open any more
+    assert "resolved" in browser.evaluate("document.querySelector('#row-0').innerText")
+
+
+def test_a_file_of_somebody_else_is_merged_as_python_does(opened):
+    report = three_cubes()
+    one, two = report.clashes
+    early, late = "2026-05-04T08:00:00.000Z", "2026-05-04T09:00:00.000Z"
+    ours = Triage().marked(one, state="active", by="ann", at=late).commented(one, "why?", by="ann", at=early)
+    theirs = (
+        Triage().marked(one, state="resolved", by="bob", at=early).marked(two, state="reviewed", by="bob", at=early)
+    )
+    theirs = theirs.commented(one, ENDING, by="bob", at=late)
+    browser = opened(three_cubes(triage=ours))
+    give(browser, json.dumps(theirs.to_dict()))
+    merged = parse_triage(saved(browser).encode(), "the page")
+    assert merged == ours.merged(theirs)
+    assert merged.issues[one.id].state.value == "active"
+    assert [item.by for item in merged.issues[one.id].comments] == ["ann", "bob"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"command": "triage", "schema_version": 1, "issues": [{"id": 7}]}'])
+def test_a_file_of_another_kind_is_refused(opened, text):
+    browser = opened(three_cubes())
+    give(browser, text)
+    assert (
+        browser.evaluate("document.querySelector('#saved').textContent")
+        == "other.triage.json is no .triage.json of this page"
+    )
+    assert saved(browser) == ""  # nothing was decided
+
+
+def test_hostile_decisions_stay_words(opened):
+    clash = three_cubes().clashes[0]
+    triage = Triage().marked(clash, state="active", by=EVIL, assignee=ENDING).commented(clash, ENDING, by=EVIL)
+    browser = opened(three_cubes(triage=triage))
+    browser.click("#row-0")
+    assert "onerror" in browser.evaluate("document.querySelector('#assignee').value")
+    assert EVIL in browser.evaluate("document.querySelector('.said small').textContent")
+    assert browser.evaluate("document.querySelectorAll('#triage img, #triage script, datalist script').length") == 0

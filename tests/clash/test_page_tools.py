@@ -1,0 +1,147 @@
+"""Looking closer in the page: a section box, a part alone, a measured distance, saved views, and causes."""
+
+import json
+
+import numpy as np
+import pytest
+from browser import Browser, program
+from reports import cube, three_cubes
+
+import gjk3d as gk
+from gjk3d.clash import Triage
+from gjk3d.clash.page import write_page
+from gjk3d.clash.triage_file import parse_triage
+
+pytestmark = pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    browser = Browser(tmp_path_factory.mktemp("profile"), size=(1400, 900))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    chromium.complaints.clear()
+    chromium.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
+
+    def open_page(report, name="week.html"):
+        chromium.open(write_page(report, tmp_path / name))
+        return chromium
+
+    yield open_page
+    chromium.evaluate("document.querySelector('#save').click()")  # so that the page may be left
+    assert chromium.complaints == []
+
+
+def tick(browser, query, value=None):
+    browser.evaluate(f"""(() => {{ const box = document.querySelector('{query}');
+        if (box.type === 'range') box.value = {json.dumps(value)}; else box.checked = !box.checked;
+        box.dispatchEvent(new Event('input')); }})()""")
+    browser.settle()
+
+
+def drawn(browser):
+    """Return which share of the picture is not its ground: the ground is grey, and the parts of a finding are not."""
+    picture = browser.picture().astype(float)
+    return float((picture.max(axis=-1) - picture.min(axis=-1) > 60).mean())
+
+
+def test_a_section_box_cuts_away_what_is_outside(opened):
+    browser = opened(three_cubes())
+    browser.click("#row-0")
+    browser.settle()
+    whole = drawn(browser)
+    tick(browser, "#section")
+    tick(browser, "#section-size", -1)
+    assert drawn(browser) < 0.2 * whole
+    planes = browser.evaluate("clashStage.picture.renderer.clippingPlanes.length")
+    assert planes == 6
+    tick(browser, "#section-size", 1)
+    assert drawn(browser) > 0.9 * whole
+    tick(browser, "#section")
+    assert browser.evaluate("clashStage.picture.renderer.clippingPlanes.length") == 0
+
+
+def test_a_part_is_seen_alone(opened):
+    browser = opened(three_cubes())
+    browser.click("#row-0")
+    browser.settle()
+    both = browser.picture().astype(int)
+    browser.evaluate("[...document.querySelectorAll('.part')][1].querySelector('button:last-of-type').click()")
+    browser.settle()
+    shown = [browser.evaluate(f"document.querySelector('#show-{name}').checked") for name in ("a", "b", "rest")]
+    assert shown == [False, True, False]
+    assert (np.abs(browser.picture() - both).max(axis=-1) > 30).mean() > 0.02
+    browser.evaluate("[...document.querySelectorAll('.part')][1].querySelector('button:last-of-type').click()")
+    shown = [browser.evaluate(f"document.querySelector('#show-{name}').checked") for name in ("a", "b", "rest")]
+    assert shown == [True, True, True]
+
+
+def test_two_clicks_measure_and_catch_corners(opened):
+    browser = opened(three_cubes())
+    tick(browser, "#measure")
+    ends = browser.evaluate("""(() => {
+        const { picture, local } = clashStage, { data } = clashTable, box = picture.box.getBoundingClientRect();
+        const eye = picture.camera.position.toArray().map((x, k) => x * data.size + data.center[k]);
+        // the edge of the third cube that is nearest to the eye, up and down
+        const corner = [3.75, 0].map((x, k) => x + (eye[k] > x ? 1 : -1));
+        return [-1, 1].map((z) => picture.pixel(local([...corner, z])))
+          .map(([x, y]) => [x + box.left, y + box.top]); })()""")
+    middle = np.mean(ends, axis=0)
+    for x, y in ends:  # a little inside of the corner, which is caught all the same
+        inward = (middle - (x, y)) / np.linalg.norm(middle - (x, y)) * 4
+        browser.click_at(x + inward[0], y + inward[1])
+    assert browser.evaluate("document.querySelector('#measured').textContent") == "measured: about 2 mm"
+    browser.key("ArrowDown")  # and a click is no choice of a finding meanwhile
+    assert browser.evaluate("document.querySelector('#measured').textContent").startswith("click one end")
+
+
+def test_a_view_is_saved_and_taken_up_again(opened):
+    report = three_cubes()
+    browser = opened(report)
+    browser.click("#row-0")
+    browser.settle()
+    tick(browser, "#section")
+    seen = browser.picture().astype(int)
+    browser.evaluate("document.querySelector('#views button').click()")
+    triage = parse_triage(browser.evaluate("clashTriage.file()").encode(), "the page")
+    (view,) = triage.issues[report.clashes[0].id].views
+    assert (view.name, view.unit, len(view.planes)) == ("view 1", "mm", 6)
+    np.testing.assert_allclose(view.target, report.clashes[0].point, atol=1e-5)
+    browser.evaluate("document.querySelector('#save').click()")
+    again = opened(three_cubes(triage=triage), "again.html")
+    again.click("#row-1")
+    again.settle()
+    again.click("#row-0")
+    again.settle()
+    again.evaluate("document.querySelectorAll('#views button')[1].click()")
+    again.settle()
+    assert (np.abs(again.picture() - seen).max(axis=-1) > 40).mean() < 0.01
+    # in another unit, as BCF has it
+    metres = [tuple(1e-3 * x for x in point) for point in (view.eye, view.target)]
+    other = Triage().merged(triage).to_dict()
+    other["issues"][0]["views"][0] |= {"eye": metres[0], "target": metres[1], "unit": "m", "planes": []}
+    third = opened(three_cubes(triage=parse_triage(json.dumps(other).encode(), "x")), "third.html")
+    third.click("#row-0")
+    third.settle()
+    eye = third.state("eye")
+    third.evaluate("document.querySelectorAll('#views button')[1].click()")
+    third.settle()
+    np.testing.assert_allclose(np.array(third.state("eye").split(), float), np.array(eye.split(), float), atol=1e-3)
+
+
+def test_findings_are_filtered_by_their_cause(opened):
+    plate = gk.Box((30, 3, 1)).surface()
+    meshes = {f"pin {k}": cube((4 * k - 8, 0, 1)) for k in range(4)} | {"plate": gk.Mesh(*plate[:2])}
+    meshes |= {"lone 1": cube((0, 0, 50)), "lone 2": cube((1, 0, 50))}
+    browser = opened(gk.clash.check(gk.clash.Assembly.of(meshes, "mm")))
+    assert browser.state("shown") == "5"
+    assert "plate is in 4 of 5 findings: look at it first" in browser.evaluate(
+        "document.querySelector('#notes').innerText"
+    )
+    browser.evaluate("document.querySelector('#group').value = 'cause 0'")
+    browser.evaluate("document.querySelector('#group').dispatchEvent(new Event('input'))")
+    assert browser.state("shown") == "4"

@@ -1,0 +1,82 @@
+"""Lengths are read in one unit everywhere, and names have the room that numbers do not need."""
+
+import json
+import re
+
+import pytest
+from browser import Browser, program
+from reports import cube, finding, three_cubes
+
+import gjk3d as gk
+from gjk3d.clash import formats
+from gjk3d.clash.findings import readable
+from gjk3d.clash.page import write_page
+from gjk3d.units import reading
+from gjk3d.viz.kinds import drawing_of
+
+
+@pytest.mark.parametrize(
+    ("unit", "size", "read"),
+    [
+        ("m", 0.3, "mm"), ("m", 40.0, "mm"), ("m", 5000.0, "m"), ("mm", 3e6, "m"), ("mm", 0.01, "um"),
+        ("cm", 9.0, "mm"), ("km", 0.0, "mm"), ("in", 1e9, "in"),
+        ("ft", 1.0, "ft"), (None, 1.0, None), ("parsec", 1.0, "parsec"),
+    ],
+)  # fmt: skip
+def test_a_thing_is_read_in_a_unit_of_its_size(unit, size, read):
+    assert reading(unit, size)[0] == read
+
+
+def in_metres():
+    """Two cubes of 20 mm, 5 mm in one another, in metres as GLB files are."""
+    meshes = {"press/plate": cube((0, 0, 0), 0.02), "press/pin": cube((0.015, 0, 0), 0.02)}
+    return gk.clash.check(gk.clash.Assembly.of(meshes, "m"))
+
+
+def test_the_same_number_is_in_table_page_and_picture(tmp_path):
+    report = in_metres()
+    assert report.reading == ("mm", 1000.0)
+    assert report.to_dict()["clashes"][0]["depth"] == pytest.approx(0.005)  # what programs read is in the file's unit
+    page = write_page(report, tmp_path / "a.html").read_text()
+    data = json.loads(re.search(r'id="scene">(.*?)</script>', page)[1])
+    assert data["unit"] == "mm"
+    assert data["rows"][0]["told"]["brief"] == "-5"
+    assert data["rows"][0]["told"]["depth"] == "5 mm"
+    assert data["rows"][0]["overlap_volume"] == pytest.approx(2000.0)
+    assert "| -5 | 2000 |" in formats.to_markdown(report)
+    assert "penetration mm | distance mm | volume mm³" in formats.to_markdown(report)
+    assert "distance -5 mm" in formats.to_junit(report)
+    assert drawing_of(report).words[0].endswith("by 5 mm")
+    assert "lengths in mm" in page
+    assert "tolerance up to 1.75e-05 mm" in report.limits
+
+
+def test_a_report_that_is_read_in_its_own_unit_is_that_report():
+    report = three_cubes()
+    assert readable(report) is report
+    assert readable(three_cubes(unit="<b>")).unit == "<b>"
+
+
+@pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
+def test_names_have_room_and_lose_their_middle(tmp_path):
+    names = tuple(f"line 4/robot cell/gripper_with_a_long_name_{end}" for end in ("left", "right", "spare"))
+    report = three_cubes(names)
+    both = [report.clashes[0], finding("contained", *names[1:], severity=2, distance=-12345.678, penetration=4444.4)]
+    browser = Browser(tmp_path / "profile", size=(1400, 900))
+    try:
+        browser.open(write_page(three_cubes(names, clashes=tuple(both)), tmp_path / "a.html"))
+        seen = browser.evaluate("""(() => {
+          const wide = (query) => document.querySelector(query).getBoundingClientRect();
+          const tail = wide('#row-0 .parts div:nth-child(2) .tail'), cell = wide('#row-0 .parts');
+          const cut = (item) => item.offsetParent && item.scrollWidth > item.clientWidth + 1;
+          return { cell: cell.width, table: wide('#scroll table').width, inside: tail.right <= cell.right + 1,
+            text: document.querySelector('#row-0 .parts div:nth-child(2) .name').textContent,
+            clipped: [...document.querySelectorAll('#rows td.right div, thead button')]
+              .filter(cut).map((item) => item.textContent),
+            heads: [...document.querySelectorAll('thead th')].filter(cut).map((item) => item.textContent) }; })()""")
+        assert seen["cell"] > 0.28 * seen["table"]
+        assert seen["inside"]
+        assert seen["text"] == "gripper_with_a_long_name_rightline 4/robot cell"
+        assert seen["clipped"] == seen["heads"] == []
+    finally:
+        browser.close()

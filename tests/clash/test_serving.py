@@ -1,0 +1,178 @@
+"""The server answers this machine's own page, and nobody else."""
+
+import http.client
+import json
+import socket
+import threading
+
+import pytest
+from browser import Browser, program
+from reports import three_cubes
+
+from gjk3d.clash import Triage, read_triage
+from gjk3d.clash.page import write_page
+from gjk3d.clash.serving import Server
+from gjk3d.clash.triage_file import MAX_BYTES
+
+
+@pytest.fixture
+def served(tmp_path):
+    page = lambda token: write_page(three_cubes(), tmp_path / "page.html", token=token).read_bytes()  # noqa: E731
+    with Server(page, tmp_path / "week.triage.json") as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def ask(server, method="GET", path="/triage", body=None, host=None, token=None, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    if method == "POST":
+        headers = {"Content-Type": "application/json", **headers}
+    headers = {"Host": host or f"127.0.0.1:{server.server_port}", "X-Gjk3d-Token": token or server.token, **headers}
+    try:
+        connection.putrequest(method, path, skip_host=True)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        if body is not None and "Content-Length" not in headers:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def text(triage):
+    return json.dumps(triage.to_dict()).encode()
+
+
+ONE, TWO = three_cubes().clashes
+OURS = Triage().marked(ONE, state="active", by="ann", at="2026-05-04T08:00:00.000Z")
+THEIRS = (
+    Triage().commented(ONE, "why?", by="bob", at="2026-05-04T09:00:00.000Z").marked(TWO, state="approved", by="bob")
+)
+
+
+def test_what_is_decided_is_merged_into_the_file(served):
+    assert ask(served) == (200, json.dumps(Triage().to_dict()))
+    assert ask(served, "POST", body=text(OURS))[0] == 200
+    status, answer = ask(served, "POST", body=text(THEIRS), Origin=f"http://localhost:{served.server_port}")
+    assert status == 200
+    assert json.loads(answer) == OURS.merged(THEIRS).to_dict()
+    assert read_triage(served.file) == OURS.merged(THEIRS)
+    # what another program wrote into the file meanwhile is kept
+    other = Triage().marked(TWO, assignee="cy", by="cy")
+    served.current().merged(other).write(served.file)
+    ask(served, "POST", body=text(OURS))
+    assert read_triage(served.file).issues[TWO.id].assignee.value == "cy"
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example", "0.0.0.0", "[::1]"]
+)
+def test_other_hosts_are_refused(served, host):
+    port = served.server_port
+    for name in (host, f"{host}:{port}") if ":" not in host and host != "127.0.0.1" else (host,):
+        assert ask(served, host=name)[0] == 403
+        assert ask(served, "POST", body=text(OURS), host=name)[0] == 403
+        assert ask(served, path=f"/?token={served.token}", host=name)[0] == 403
+    assert not served.file.exists()
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "file://", ""]
+)
+def test_other_origins_are_refused(served, origin):
+    assert ask(served, "POST", body=text(OURS), Origin=origin)[0] == 403
+    assert ask(served, path=f"/?token={served.token}", Origin=origin)[0] == 403
+    assert ask(served, Sec_Fetch_Site="cross-site")[0] == 403
+    assert not served.file.exists()
+
+
+@pytest.mark.parametrize("token", ["wrong", "\u00e9", "x" * 10_000])
+def test_wrong_tokens_are_refused(served, token):
+    token = token.encode().decode("latin-1")
+    assert ask(served, token=token)[0] == 403
+    assert ask(served, "POST", body=text(OURS), token=token)[0] == 403
+    for path in ("/", "/?token=", "/?token=wrong", f"/?token={served.token}x", f"/?token={served.token[:-1]}"):
+        assert ask(served, path=path)[0] == 403
+    # the token in the address opens the page alone: a form of another page cannot send the header
+    assert ask(served, path=f"/triage?token={served.token}", token="wrong")[0] == 403
+    assert not served.file.exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/..", "/../../etc/passwd", "/%2e%2e/etc/passwd", "//etc/passwd", "/triage/../x", "/triage/", "/week.triage.json",
+     "triage", "/./triage", "/%74riage", "\\triage", "/triage%00", "http://evil.example/triage", "*", "/TRIAGE"],
+)  # fmt: skip
+def test_tricks_with_paths_lead_nowhere(served, path):
+    for method, body in (("GET", None), ("POST", text(OURS))):
+        status, said = ask(served, method, path, body)
+        assert status in (400, 404), said
+        assert "root:" not in said
+    assert not served.file.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"{", {}, 400),
+        (b"[]", {}, 400),
+        (text(OURS).replace(b"active", b"broken"), {}, 400),
+        (text(OURS), {"Content_Type": "text/plain"}, 415),
+        (text(OURS), {"Content_Length": "-1"}, 411),
+        (text(OURS), {"Content_Length": "\u00b2"}, 411),
+        (b"", {"Content_Length": str(MAX_BYTES + 1)}, 413),
+        (b"", {"Content_Length": "9" * 5000}, 413),
+    ],
+)
+def test_what_is_no_decision_is_refused(served, body, headers, status):
+    assert ask(served, "POST", body=body, **headers)[0] == status
+    assert not served.file.exists()
+
+
+def test_other_methods_and_other_interfaces_find_nothing(served):
+    for method in ("PUT", "DELETE", "OPTIONS", "HEAD", "TRACE"):
+        assert ask(served, method)[0] == 501
+    assert served.socket.getsockname()[0] == "127.0.0.1"
+    with socket.create_connection(("127.0.0.1", served.server_port), timeout=10) as line:
+        line.sendall(b"\x00\xff\r\n\r\n")
+        assert line.recv(100)[:1] in (b"", b"<", b"H")  # refused by the parser of the standard library, still alive
+    assert ask(served)[0] == 200
+
+
+def test_many_at_once_lose_nothing(served):
+    copies = [Triage().commented(ONE, f"{k}", by="ann") for k in range(16)]
+    threads = [threading.Thread(target=ask, args=(served, "POST", "/triage", text(copy))) for copy in copies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(int(item.text) for item in read_triage(served.file).issues[ONE.id].comments) == list(range(16))
+
+
+@pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")
+def test_a_page_saves_as_one_decides_and_sees_what_others_decide(served, tmp_path):
+    THEIRS.write(served.file)
+    browser = Browser(tmp_path / "profile", options=("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",))
+    try:
+        browser._ask("Page.navigate", url=served.url)
+        browser.wait("document.readyState === 'complete' && document.documentElement.dataset.state")
+        browser.settle()
+        browser.wait("document.querySelector('#row-0').innerText.includes('1') && clashTriage.file().includes('why?')")
+        browser.click("#row-0")
+        browser.click("[data-state=reviewed]")
+        browser.wait(
+            "document.querySelector('#save').textContent === 'saved' && !document.querySelector('#save.pending')"
+        )
+        assert read_triage(served.file).issues[ONE.id].state.value == "reviewed"
+        assert [item.text for item in read_triage(served.file).issues[ONE.id].comments] == ["why?"]
+        assert browser.complaints == []
+        # nothing but this server was asked
+        assert all(url.startswith((f"http://127.0.0.1:{served.server_port}/", "blob:")) for url in browser.requests)
+    finally:
+        browser.close()

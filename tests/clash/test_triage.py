@@ -1,0 +1,185 @@
+"""What people decided about findings: kept, merged, taken up by the next run, and read from files of anybody."""
+
+import json
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reports import EVIL, cube, finding, three_cubes
+
+import gjk3d as gk
+from gjk3d.clash import Triage, read_triage
+from gjk3d.clash.triage import STATES, Comment, Issue, Mark, View
+from gjk3d.clash.triage_file import MAX_BYTES, parse_triage, time_of
+from gjk3d.errors import FileError, ParseError
+
+TIMES = st.sampled_from([f"2026-05-0{day}T08:00:00.{ms:03d}Z" for day in range(1, 4) for ms in (0, 1)])
+WHO = st.sampled_from(["", "ann", "bob", EVIL])
+POINTS = st.tuples(*[st.integers(-3, 3).map(float)] * 3)
+MARKS = st.builds(Mark, TIMES, WHO, st.sampled_from(STATES), st.none() | st.just(-0.5), st.sampled_from(["", "mm"]))
+COMMENTS = st.builds(Comment, TIMES, WHO, st.sampled_from(["", "why?", "so", "\u202e"]), st.sampled_from("123"))
+VIEWS = st.builds(View, TIMES, WHO, st.just("v"), st.sampled_from("12"), POINTS, POINTS, POINTS)
+
+
+@st.composite
+def triages(draw):
+    """Return copies that may have the same findings, comments and times in them."""
+    issues = {}
+    for name in draw(st.sets(st.sampled_from("xyz"))):
+        lists = [
+            tuple(sorted(draw(st.lists(kind, max_size=3, unique_by=lambda item: item.id))))
+            for kind in (COMMENTS, VIEWS)
+        ]
+        marks = [draw(st.none() | MARKS) for _ in range(2)]
+        issues[name] = Issue(name, "hard", "a", name, *marks, *lists)
+    return Triage(issues)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(triages(), min_size=1, max_size=3))
+def test_copies_become_one_in_any_order_and_as_often_as_wanted(copies):
+    whole = copies[0].merged(*copies[1:])
+    for order in permutations(copies):
+        assert order[0].merged(*order[1:], *order).to_dict() == whole.to_dict()
+    for copy in copies:  # by a twin: of every finding the latest of all marks, and every comment
+        for key, issue in copy.issues.items():
+            ours = whole.issues[key]
+            assert {item.id for item in issue.comments} <= {item.id for item in ours.comments}
+            assert issue.state is None or issue.state.at <= ours.state.at
+
+
+@settings(max_examples=100, deadline=None)
+@given(triages())
+def test_a_file_says_what_was_written(copy):
+    text = json.dumps(copy.to_dict()).encode()
+    assert parse_triage(text, "here").to_dict() == copy.to_dict()
+
+
+def pressed(depth=0.5, gone=False):
+    """A pin that is so deep in a plate, a lug that is 0.5 deep in it, and a part that is free; in mm."""
+    places = {"plate": (0, 0, 0), "pin": (2 - depth, 0, 0), "lug": (-1.5, 0, 0), "far": (0, 0, 9)}
+    meshes = {name: cube(place) for name, place in places.items()}
+    if gone:
+        meshes["lug"] = cube((-5, 0, 0))
+    return gk.clash.Assembly.of(meshes, "mm")
+
+
+def by_pair(report):
+    return {(clash.a, clash.b): clash for clash in report.clashes}
+
+
+PIN, LUG = ("pin", "plate"), ("lug", "plate")
+
+
+def test_a_later_run_takes_up_what_was_decided():
+    first = gk.clash.check(pressed())
+    found = by_pair(first)
+    assert [found[key].status for key in (PIN, LUG)] == ["new", "new"]
+    triage = Triage().marked(found[PIN], state="approved", by="ann", unit="mm")
+    triage = triage.marked(found[LUG], state="reviewed", by="bob", assignee="cy")
+    again = by_pair(second := gk.clash.check(pressed(), triage=triage))
+    assert (again[PIN].status, again[PIN].note) == ("ignored", "approved by ann")
+    assert again[LUG].status == "active"
+    assert second.failures(("hard",), only_new=True) == 0
+    assert {clash.id for clash in second.clashes if clash.status == "new"} == set()
+
+
+def test_what_was_approved_is_not_when_it_is_deeper():
+    triage = Triage().marked(by_pair(gk.clash.check(pressed()))[PIN], state="approved", by="ann", unit="mm")
+    deeper = by_pair(gk.clash.check(pressed(0.7), triage=triage))[PIN]
+    assert deeper.status == "new"
+    assert deeper.note == "approved by ann at -0.5 mm, and it is deeper now"
+    assert by_pair(gk.clash.check(pressed(0.3), triage=triage))[PIN].status == "ignored"
+    inches = gk.clash.Assembly.of({part.name: part.mesh for part in pressed(0.7).parts}, "in")
+    assert by_pair(gk.clash.check(inches, triage=triage))[PIN].status == "new"  # 0.7 in are deeper than 0.5 mm
+
+
+def test_resolved_that_is_there_again_is_new_and_what_is_gone_is_resolved():
+    found = by_pair(gk.clash.check(pressed()))
+    triage = Triage().marked(found[PIN], state="resolved", by="ann").marked(found[LUG], state="active", by="bob")
+    again = by_pair(gk.clash.check(pressed(gone=True), triage=triage))
+    assert (again[PIN].status, again[PIN].note) == ("new", "marked as resolved by ann, and it is there again")
+    assert again[LUG].status == "resolved"
+    # a pair that is not looked at is not resolved
+    assert LUG not in by_pair(gk.clash.check(pressed(gone=True), a="pin", triage=triage))
+    # what the baseline tells of is told once
+    baseline = gk.clash.check(pressed())
+    twice = gk.clash.check(pressed(gone=True), triage=triage, baseline=baseline).clashes
+    assert sum((clash.a, clash.b) == LUG for clash in twice) == 1
+
+
+def test_the_last_state_holds_and_an_unknown_one_is_refused():
+    clash = three_cubes().clashes[0]
+    late = Triage().marked(clash, state="active", by="ann", at="2026-05-04T09:00:00.000Z")
+    assert late.marked(clash, state="new", by="bob", at="2026-05-04T08:00:00.000Z").issue(clash).state.value == "active"
+    with pytest.raises(ParseError, match="'done' is no state of a finding: new, active, reviewed"):
+        late.marked(clash, state="done", by="bob")
+
+
+def test_times_are_those_of_one_zone():
+    assert (
+        time_of("2026-05-04T10:00:00+02:00", "x") == time_of("2026-05-04T08:00:00", "x") == "2026-05-04T08:00:00.000Z"
+    )
+    for bad in ("yesterday", "2026-13-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "2026-05-04", ""):
+        with pytest.raises(ParseError, match="expected one such as"):
+            time_of(bad, "x")
+
+
+def damaged():
+    issue = {"id": "x", "kind": "hard", "a": "a", "b": "b"}
+    stamp = {"at": "2026-05-04T08:00:00Z", "by": "ann"}
+    view = {**stamp, "id": "1", "eye": [0, 0, 0], "target": [1, 0, 0], "up": [0, 0, 1]}
+    head = {"schema_version": 1, "command": "triage"}
+    yield "[]", "is no triage"
+    yield "{", "is no JSON"
+    yield "[" * 100_000, "is no JSON"
+    yield json.dumps({**head, "schema_version": 2, "issues": []}), "schema version 2"
+    yield json.dumps(head), "lacks its issues"
+    for row, why in [
+        (7, "expected an object"),
+        ({"id": "x"}, "the kind 'None'"),
+        ({**issue, "a": "n" * 1001}, "at most 1000 characters"),
+        ({**issue, "state": {**stamp, "value": "done"}}, "no state"),
+        ({**issue, "state": {**stamp, "value": "new", "at": "then"}}, "time 'then'"),
+        ({**issue, "state": {**stamp, "value": "new", "distance": "deep"}}, "expected a number"),
+        ({**issue, "comments": {}}, "a list is expected"),
+        ({**issue, "comments": [{**stamp, "id": "1", "text": 7}]}, "the text '7'"),
+        ({**issue, "views": [{**view, "eye": [0, 0]}]}, "three numbers"),
+        ({**issue, "views": [{**view, "eye": [0, 0, 1e999]}]}, "three numbers"),
+        ({**issue, "views": [{**view, "planes": [[0, 0]] * 65}]}, "no pairs"),
+    ]:
+        yield json.dumps({**head, "issues": [row]}), why
+
+
+@pytest.mark.parametrize(("text", "why"), list(damaged()))
+def test_damaged_files_are_refused_in_words(tmp_path, text, why):
+    path = tmp_path / "week.triage.json"
+    path.write_text(text)
+    with pytest.raises(ParseError, match=why):
+        read_triage(path)
+
+
+def test_files_that_are_not_there_or_too_large(tmp_path):
+    with pytest.raises(FileError, match="leave it out in the first run"):
+        read_triage(tmp_path / "none.triage.json")
+    with (tmp_path / "vast").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(ParseError, match="64 MB"):
+        read_triage(tmp_path / "vast")
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    triage = Triage().commented(three_cubes().clashes[0], EVIL, by="ann")
+    path = triage.write(tmp_path / "week.triage.json")
+    assert read_triage(path) == triage
+    bad = Triage({"x": Issue("x", "hard", "a", "b", Mark("", "", "new", float("nan")))})
+    with pytest.raises(ValueError, match="JSON compliant"):
+        bad.write(path)
+    assert read_triage(path) == triage
+    assert [item.name for item in tmp_path.iterdir()] == ["week.triage.json"]
+
+
+def test_ids_alone_tie_findings_to_decisions():
+    clash = finding("hard", "a", "b")
+    assert Triage().marked(clash, by="x", assignee="y").taken_up(clash, None) == clash

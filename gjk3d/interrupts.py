@@ -5,6 +5,7 @@ numba crashes, and trimesh goes on as if nothing was, where an interrupt comes w
 
 from __future__ import annotations
 
+import pickle
 import signal
 import threading
 from collections import deque
@@ -106,13 +107,26 @@ def check_client(executor: Any) -> None:
         )
 
 
+class Whole:
+    """What becomes its value where it arrives, arrays in their own memory.
+
+    Dask moves arrays apart from what holds them, to places that need not be multiples of 8, where no kernel takes them.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __reduce__(self) -> Any:
+        return pickle.loads, (pickle.dumps(self._value),)
+
+
 @contextmanager
 def on_cluster(client: Any, common: Any, heed: Callable[[], None] = lambda: None) -> Iterator[Aside]:
     """Lend the workers of a Dask cluster; each gets ``common`` once, which goes before what is given to the work.
 
     Dask places the tasks, and does again what a worker that died had to do.
     """
-    (there,) = client.scatter([common], broadcast=True, hash=False)
+    (there,) = client.scatter([Whole(common)], broadcast=True, hash=False)
     pool = client.get_executor(pure=False)
     try:
         # as few as keep everyone at work: their answers wait here for those before them

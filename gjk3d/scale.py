@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gjk3d.errors import ShapeError
-from gjk3d.interrupts import check_client, on_cluster
+from gjk3d.interrupts import Whole, check_client, on_cluster
 
 
 def batches(
@@ -75,10 +75,10 @@ def _answers(
             yield part, question(*(each[part] for each in rows))
         return
     with on_cluster(executor, question) as cluster:
-        lots = ([each[part] for each in rows] for part in parts)
+        lots = (Whole([each[part] for each in rows]) for part in parts)
         for part, (_, answer) in zip(parts, cluster.map(_ask, lots), strict=True):
             yield part, answer
 
 
 def _ask(question: Callable[..., Any], lot: list[Any]) -> Any:
-    return question(*lot)
+    return Whole(question(*lot))

@@ -38,6 +38,7 @@ _WHERE = {
     "penetration": "query.penetration",
     "Penetration": "query.penetration",
     "warmup": "compiling",
+    "batches": "scale",
     "Pair": "query.pair",
     "MinkowskiSum": "shapes.combined",
     "ConvexUnion": "shapes.combined",
@@ -144,6 +145,7 @@ if TYPE_CHECKING:
     from gjk3d.results import Distance as Distance
     from gjk3d.results import PartsCertificate as PartsCertificate
     from gjk3d.results import Status as Status
+    from gjk3d.scale import batches as batches
     from gjk3d.scene import Clearance as Clearance
     from gjk3d.scene import Scene as Scene
     from gjk3d.scene import SceneHit as SceneHit

@@ -5,11 +5,12 @@ numba crashes, and trimesh goes on as if nothing was, where an interrupt comes w
 
 from __future__ import annotations
 
+import pickle
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
 
@@ -58,20 +59,24 @@ class Aside:
     is under way when the wait ends goes on unheard; what was not begun is dropped.
     """
 
-    def __init__(self, pool: ThreadPoolExecutor, heed: Callable[[], None]) -> None:
+    def __init__(
+        self, pool: Executor, heed: Callable[[], None], ahead: int = _AHEAD, common: tuple[Any, ...] = ()
+    ) -> None:
         self._pool = pool
         self._heed = heed
+        self._ahead = ahead
+        self._common = common  # goes before what is given
 
     def run(self, work: Callable[..., Any], *given: Any) -> Any:
         """Return what the work makes of what is given."""
-        return self._answer(self._pool.submit(work, *given))
+        return self._answer(self._pool.submit(work, *self._common, *given))
 
-    def map(self, work: Callable[[Any], Any], rows: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    def map(self, work: Callable[..., Any], rows: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         """Yield each row and what the work makes of it, in the order of the rows, each as soon as it is there."""
         begun: deque[tuple[Any, Future[Any]]] = deque()
         for row in rows:
-            begun.append((row, self._pool.submit(work, row)))
-            if len(begun) == _AHEAD:
+            begun.append((row, self._pool.submit(work, *self._common, row)))
+            if len(begun) == self._ahead:
                 first, future = begun.popleft()
                 yield first, self._answer(future)
         for first, future in begun:
@@ -91,3 +96,40 @@ def aside(workers: int = 1, heed: Callable[[], None] = lambda: None) -> Iterator
         yield Aside(pool, heed)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def check_client(executor: Any) -> None:
+    """Refuse what is no client of a cluster."""
+    if not (hasattr(executor, "scatter") and hasattr(executor, "get_executor")):
+        raise TypeError(
+            f"executor is a {type(executor).__name__}, expected a dask.distributed.Client, as that of LocalCluster():"
+            ' pip install "gjk3d[scale]" brings it; for threads of this process there is workers='
+        )
+
+
+class Whole:
+    """What becomes its value where it arrives, arrays in their own memory.
+
+    Dask moves arrays apart from what holds them, to places that need not be multiples of 8, where no kernel takes them.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __reduce__(self) -> Any:
+        return pickle.loads, (pickle.dumps(self._value),)
+
+
+@contextmanager
+def on_cluster(client: Any, common: Any, heed: Callable[[], None] = lambda: None) -> Iterator[Aside]:
+    """Lend the workers of a Dask cluster; each gets ``common`` once, which goes before what is given to the work.
+
+    Dask places the tasks, and does again what a worker that died had to do.
+    """
+    (there,) = client.scatter([Whole(common)], broadcast=True, hash=False)
+    pool = client.get_executor(pure=False)
+    try:
+        # as few as keep everyone at work: their answers wait here for those before them
+        yield Aside(pool, heed, 4 * max(1, sum(client.nthreads().values())), (there,))
+    finally:
+        pool.shutdown(wait=False)

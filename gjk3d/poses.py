@@ -141,7 +141,8 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
         elif raw.shape[-2:] == (3, 4):
             hint = "; add the last row [0, 0, 0, 1]"
         raise PoseError(f"{name} has shape {raw.shape}, expected (4, 4) or (n, 4, 4){hint}")
-    return np.ascontiguousarray(raw, dtype=np.float64)
+    matrices = np.ascontiguousarray(raw, dtype=np.float64)
+    return matrices if matrices.flags.aligned else matrices.copy()  # such come out of files and from other processes
 
 
 def pose_rows(pose: Any, name: str = "pose") -> tuple[Array, bool]:

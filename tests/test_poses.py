@@ -74,3 +74,24 @@ def test_bad_poses_are_refused_by_name(pose, said):
     for query in (gk.collide, gk.distance, gk.signed_distance):
         with pytest.raises(PoseError, match=said):
             query(BOX, BALL, None, pose)
+
+
+def test_poses_and_configurations_at_odd_addresses_are_copied():
+    """As they come out of files that are mapped, and from other processes."""
+
+    def moved_by_a_byte(array):
+        room = np.empty(array.nbytes + 1, dtype=np.uint8)[1:].view(array.dtype).reshape(array.shape)
+        room[...] = array
+        assert not room.flags.aligned
+        return room
+
+    poses = np.tile(np.eye(4), (3, 1, 1))
+    poses[:, 0, 3] = (0, 1, 3)
+    box, ball = gk.Box((1, 1, 1)), gk.Sphere(1)
+    assert gk.collide(box, ball, moved_by_a_byte(poses)).tolist() == [True, True, False]
+    hit = gk.Pairs([box, ball]).collide(moved_by_a_byte(np.array([[0, 1]])), moved_by_a_byte(poses[:2]))
+    assert hit.tolist() == [True]
+    checker = gk.robot.Checker(gk.robot.Robot.example())
+    q = moved_by_a_byte(np.zeros((4, 2)))
+    assert len(checker.free(q)) == len(checker.clearance(q)) == len(checker.contacts(q)) == 4
+    checker.free(moved_by_a_byte(np.zeros(2)))

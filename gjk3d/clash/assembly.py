@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +235,7 @@ class Assembly:
         )
 
 
+@lru_cache(1 << 16)  # names are sorted many times
 def order(name: str) -> tuple[list[tuple[int, str]], str]:
     """Return what names are sorted by: 'bolt 2' before 'bolt 10'."""
     return model_files.natural(name), name

@@ -80,9 +80,14 @@ def _near(clashes: Sequence[Clash], reach: Sequence[float]) -> list[tuple[int, i
     placed = [k for k, clash in enumerate(clashes) if clash.point is not None]
     if len(placed) < 2:
         return []
+    points = np.array([clashes[k].point for k in placed])
+    if len(points) <= _NEIGHBOURS + 1:  # every other one is among the nearest
+        away = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
+        most = np.array([reach[k] for k in placed])
+        rows, columns = np.nonzero(np.triu(away <= np.maximum(most[:, None], most), 1))
+        return [(placed[i], placed[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
     from scipy.spatial import cKDTree
 
-    points = np.array([clashes[k].point for k in placed])
     gaps, others = cKDTree(points).query(points, k=min(_NEIGHBOURS + 1, len(points)))
     return [
         (placed[i], placed[j])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from gjk3d.clash import contacts as solids
 from gjk3d.clash import instances
 from gjk3d.clash.assembly import Assembly, AssemblyPart, order
 from gjk3d.clash.causes import causes, moves, told
-from gjk3d.clash.decide import Decider, Verdict, unchecked
+from gjk3d.clash.decide import Verdict, unchecked
+from gjk3d.clash.decisions import Decided, Decisions, Question
 from gjk3d.clash.findings import Findings, compared, differences, grouped, in_unit, known, ranked, read_baseline
 from gjk3d.clash.motion.decide import Moving, timed
 from gjk3d.clash.motion.files import read_motion
@@ -27,12 +29,9 @@ from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
 from gjk3d.clash.triage import Triage
 from gjk3d.clash.triage_file import read_triage
 from gjk3d.convex.checks import check_workers
-from gjk3d.convex.pairs import Pairs
 from gjk3d.errors import ShapeError
-from gjk3d.interrupts import Aside, aside, held
-from gjk3d.poses import IDENTITY, WIDTH, matrices
-from gjk3d.results import Distance, Status
-from gjk3d.shapes.convex_hull import ConvexHull
+from gjk3d.interrupts import Aside, aside, check_client, held, on_cluster
+from gjk3d.poses import IDENTITY, WIDTH
 from gjk3d.typing import Array, Ints
 
 
@@ -48,6 +47,7 @@ def check(
     baseline: str | os.PathLike[str] | Report | None = None,
     triage: str | os.PathLike[str] | Triage | None = None,
     workers: int = 1,
+    executor: Any = None,
     keep: int | None = None,
     progress: Progress | None = None,
     found: Callable[[Clash], None] | None = None,
@@ -81,6 +81,10 @@ def check(
         active or reviewed one "active", one marked as resolved "new" if it is there again; what is gone is "resolved".
     workers : int
         Threads; the answers do not depend on them.
+    executor : dask.distributed.Client, optional
+        A cluster that decides the pairs instead: each of its workers gets the shapes once, the findings come back as
+        they are made, in the same order and of the same bits; what a worker that dies had to do, others do.
+        ``pip install "gjk3d[scale]"`` brings Dask.
     keep : int, optional
         The report keeps so many findings, the worst, and counts the others; ``found`` is told of them all. By default
         it keeps all: some 2 kB each.
@@ -120,6 +124,8 @@ def check(
             f"check takes an Assembly, not {type(assembly).__name__}: Assembly.load(paths), or Assembly.of(meshes)"
         )
     check_workers(workers)
+    if executor is not None:
+        check_client(executor)
     if keep is not None and keep < 0:
         raise ShapeError(f"keep is {keep}, expected a number of findings, 0 or more")
     decided = None if triage is None else read_triage(triage)
@@ -127,7 +133,7 @@ def check(
     if motion is not None:
         moves = motion if isinstance(motion, Movement) else read_motion(motion, assembly.unit)
         run.moving = Moving(moves, run.placed)
-    complete = run.go(workers, progress or _silent)
+    complete = run.go(workers, executor, progress or _silent)
     with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
         report = run.report(complete, time.perf_counter() - start)
     if waiting:
@@ -145,15 +151,6 @@ TOLERANCE = 1e-6
 _LARGE = 1e-3
 
 Progress = Callable[[str, int, int, int], None]
-
-
-class Decided(NamedTuple):
-    """What a pair is, for all tolerances ``low <= tolerance < high``, and what hulls said of it."""
-
-    verdict: Verdict | None
-    low: float
-    high: float
-    hulls: Any
 
 
 class Run:
@@ -229,8 +226,8 @@ class Run:
 
     # --- the work --------------------------------------------------------------------------------------------------
 
-    def go(self, workers: int, progress: Progress) -> bool:
-        """Decide pair by pair; return False if it was stopped."""
+    def go(self, workers: int, cluster: Any, progress: Progress) -> bool:
+        """Decide pair by pair, on a cluster if there is one; return False if it was stopped."""
         try:
             with held() as waiting:
 
@@ -246,7 +243,7 @@ class Run:
                     if part.shape is None and (self.in_a[k] or self.in_b[k]):
                         self._keep(self._clash(part, None, unchecked(part.reason)))
                 with aside(workers, heed) as threads:
-                    self._decide(threads, workers, told)
+                    self._decide(threads, workers, cluster, told, heed)
                     if self.moving is not None:
                         self._follow(self.moving, threads, told)
         except KeyboardInterrupt:
@@ -263,7 +260,7 @@ class Run:
             clash = self.triage.taken_up(clash, self.assembly.unit)
         self.findings.add(clash)
 
-    def _decide(self, threads: Aside, workers: int, progress: Progress) -> None:
+    def _decide(self, threads: Aside, workers: int, cluster: Any, progress: Progress, heed: Callable[[], None]) -> None:
         progress("boxes", 0, self.total, 0)
         slacks = np.array([part.slack for part in self.placed])
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, slacks)
@@ -274,58 +271,45 @@ class Run:
             self._remark_on_tolerances(pairs)
         alike = threads.run(self._alike, pairs, slacks)
         left = np.bincount(alike.group, minlength=len(alike.first)).tolist()  # pairs to come of each decision
-        decided: dict[int, list[Decided]] = {}
-        known_of_parts: dict[int, Any] = {}
-
-        def decide(row: tuple[int, int, Any]) -> Decided:
-            k, group, hulls = row
-            i, j = pairs[k]
-            decider = Decider(self.clearance, self._tolerance(i, j), known_of_parts)
-            try:
-                verdict = decider.decide(self._shape(i), self._shape(j), hulls, alike.rows[group, :12])
-            except Exception as error:  # one pair must not take the others with it; it is said, never dropped
-                verdict = unchecked(f"{type(error).__name__}: {error}")
-            return Decided(verdict, decider.limit.low, decider.limit.high, hulls)
-
+        known: dict[int, list[Decided]] = {}
         reach = reaches(self.clearance, self.tolerances, pairs)
         widest = reach[alike.first]
         np.maximum.at(widest, alike.group, reach + alike.slack)
-        asked = [(self._shape(i), self._shape(j)) for i, j in pairs[alike.first]]
-        start = 0
-        # as many pairs at once as hulls are asked about, so that any number of them needs no memory
-        for near, answers, done in hulls_close(asked, alike.rows, widest, workers, threads):
-            # the pairs up to the next one that needs a decision of its own
-            stop = int(alike.first[done]) if done < len(alike.first) else len(pairs)
-            rows = [(int(alike.first[group]), int(group), answers[k]) for k, group in enumerate(near)]
-            due = threads.map(decide, rows)
-            new = set(near.tolist())
-            for k in range(start, stop):
-                group = int(alike.group[k])
-                if group in new:
-                    new.remove(group)
-                    decided[group] = [next(due)[1]]
-                    self.decisions += 1
-                if group in decided:
+        decisions = Decisions(self.shapes, self.clearance, float(widest.max(initial=0.0)))
+
+        def ask(group: int, k: int | None = None) -> Question:
+            i, j = pairs[alike.first[group] if k is None else k]
+            a, b = int(self.which[i]), int(self.which[j])
+            return Question(a, b, alike.rows[group], float(widest[group]), self._tolerance(i, j))
+
+        with ExitStack() as stack:
+            if cluster is None:
+                made = decisions.here(ask, len(alike.first), workers, threads)
+            else:
+                made = decisions.there(ask, len(alike.first), stack.enter_context(on_cluster(cluster, decisions, heed)))
+            for k, group in enumerate(alike.group.tolist()):
+                if alike.first[group] == k:
+                    found = next(made)
+                    if found is not None:
+                        known[group] = [found]
+                        self.decisions += 1
+                if group in known:
                     tolerance = self._tolerance(*pairs[k])
-                    found = next((each for each in decided[group] if each.low <= tolerance < each.high), None)
-                    if found is None:  # that of its twins stands only for other tolerances
-                        found = threads.run(decide, (k, group, decided[group][0].hulls))
-                        decided[group].append(found)
+                    found = next((each for each in known[group] if each.low <= tolerance < each.high), None)
+                    if found is None:  # what its twins are holds for other tolerances
+                        found = threads.run(decisions.lot, [ask(group, k)])[0] or Decided(None)
+                        known[group].append(found)
                         self.decisions += 1
                     self._tell(pairs[k], found.verdict, float(alike.slack[k]))
                 left[group] -= 1
                 if not left[group]:
-                    decided.pop(group, None)
+                    known.pop(group, None)
                 self.undecided -= 1
                 progress("pairs", self.close - self.undecided, self.close, self.findings.count)
-            start = stop
 
     def _alike(self, pairs: Ints, slacks: Array) -> instances.Alike:
         rows = np.array([IDENTITY[0] if part.row is None else part.row for part in self.placed]).reshape(-1, WIDTH)
         return instances.alike(pairs, self.shapes, self.which, rows, slacks, self.steps[pairs].max(axis=1))
-
-    def _shape(self, k: int) -> Mesh:
-        return self.shapes[int(self.which[k])]
 
     def _tell(self, pair: Ints, verdict: Verdict | None, slack: float) -> None:
         """Keep what is found of two parts."""
@@ -477,10 +461,6 @@ def _row(part: AssemblyPart, known: bool) -> PartRow:
     return PartRow(part.name, part.file, len(mesh.faces), closed, convex, (low, high))
 
 
-#: Pairs a call: few at first, so that the first findings come soon, then twice as many each time.
-_FIRST, _MOST = 4, 1024
-
-
 def reaches(clearance: float, tolerances: Array, pairs: Ints) -> Array:
     """Return how far apart the two of each pair may be and still be of interest, (n,) float."""
     reach: Array = np.maximum(clearance, tolerances[pairs].max(axis=1))
@@ -507,30 +487,3 @@ def boxes_close(bounds: Array, clearance: float, tolerances: Array, slacks: Arra
     pairs = np.concatenate(found)
     result: Ints = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     return result
-
-
-def hulls_close(
-    asked: Sequence[tuple[Mesh, Mesh]], rows: Array, reach: Array, workers: int, threads: Aside
-) -> Iterator[tuple[Ints, Distance, int]]:
-    """Yield which pairs of shapes hulls do not prove farther apart than their reach, with the hulls' distances.
-
-    ``rows`` are the poses of the second in the frame of the first. They come in lots, each with how many pairs are done
-    by then. Only shapes that are in a pair get a hull, and get it when their first pair is due.
-    """
-
-    def ask(shapes: list[ConvexHull], start: int, stop: int) -> Distance:
-        poses = np.tile(np.eye(4), (2 * (stop - start), 1, 1))
-        poses[1::2] = matrices(rows[start:stop])
-        numbers = np.arange(len(poses)).reshape(-1, 2)
-        return Pairs(shapes).signed_distance(numbers, poses, max_distance=float(reach.max()), workers=workers)
-
-    start, count = 0, _FIRST
-    while start < len(asked):
-        stop = min(start + count, len(asked))
-        both = [mesh for pair in asked[start:stop] for mesh in pair]
-        once = {id(mesh): mesh for mesh in both}
-        hulls = dict(zip(once, (hull for _, hull in threads.map(lambda mesh: mesh.hull(), once.values())), strict=True))
-        answer = threads.run(ask, [hulls[id(mesh)] for mesh in both], start, stop)
-        near = np.flatnonzero((answer.status != Status.BEYOND) & ~(answer.lower > reach[start:stop]))
-        yield start + near, answer[near], stop
-        start, count = stop, min(2 * count, _MOST)

@@ -166,11 +166,12 @@ class Motion(Frozen):
             raise TypeError("this Motion is one motion and has no length")
         return len(self._rows)
 
-    def __getitem__(self, index: SupportsIndex) -> Motion:
-        """Return one motion of a stack."""
+    def __getitem__(self, index: SupportsIndex | slice) -> Motion:
+        """Return one motion of a stack; of a slice a stack."""
         if not self.stacked:
             raise TypeError("this Motion is one motion and cannot be indexed")
-        return Motion._made(_numbers=self._numbers[index].reshape(1, -1), stacked=False)
+        many = isinstance(index, slice)
+        return Motion._made(_numbers=self._numbers[index].reshape(-1, narrow.MOTION), stacked=many)
 
     def at(self, time: Number | VectorLike) -> Array:
         """Return the pose at a time.

@@ -171,7 +171,7 @@ class Mechanism:
                 + (listed(self.joint_names) or "no joints")
             )
         # one mutability for the kernels; a stack of floats in C order is taken as it is
-        rows = np.require(np.atleast_2d(raw), np.float64, ["C", "W"])
+        rows = np.require(np.atleast_2d(raw), np.float64, ["C", "W", "A"])
         if not np.isfinite(rows).all():
             row, column = np.argwhere(~np.isfinite(rows))[0]
             at = f"[{row}, {column}]" if raw.ndim == 2 else f"[{column}]"

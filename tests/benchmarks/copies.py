@@ -1,0 +1,193 @@
+"""``python -m tests.benchmarks.copies``: assemblies most of whose parts are copies, up to 100 000 of them.
+
+Racks of ten parts (a plate with bolts, nuts, washers and pins through it) stand turned on a lattice, and a ball of its
+own, of which no other is a copy, lies on each twentieth. `gjk3d.clash.check` gets shapes and poses, and says what each
+pair is, how deep or how far; python-fcl, given the same, says which surfaces meet. With ``--cluster`` two processes of
+Dask decide the pairs. CPU time of all processes, wall time, and the peak of memory of the process that asks.
+
+Each row runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import trimesh
+from scipy.spatial.transform import Rotation
+
+SPACING, CLEARANCE = 9.0, 0.02
+
+
+def shapes() -> dict[str, trimesh.Trimesh]:
+    """What there are copies of: some 300 triangles each."""
+    return {
+        "bolt": trimesh.creation.cylinder(0.4, 3.0, sections=75),
+        "nut": trimesh.creation.annulus(0.39, 0.8, 0.5, sections=38),
+        "washer": trimesh.creation.annulus(0.45, 0.9, 0.1, sections=38),
+        "plate": trimesh.creation.box((8.0, 2.5, 1.0)).subdivide().subdivide(),
+    }
+
+
+#: What a rack is made of, and where: three bolts with a washer below and a nut that bites into each, on one plate.
+RACK = [("plate", (0.0, 0.0, 0.0))] + [
+    (name, (x, 0.0, z)) for x in (-2.5, 0.0, 2.5) for name, z in (("bolt", 0.6), ("washer", 0.56), ("nut", 0.9))
+]
+
+
+def assembly(racks: int) -> tuple[dict[str, trimesh.Trimesh], list[tuple[str, str, Any]]]:
+    """Return the shapes, and of each part its name, its shape, and its pose."""
+    rng = np.random.default_rng(2)
+    kinds = shapes()
+    side = int(np.ceil(racks ** (1 / 3)))
+    parts = []
+    for k in range(racks):
+        pose = np.eye(4)
+        pose[:3, :3] = Rotation.from_rotvec((0.0, 0.0, rng.uniform(0, 6))).as_matrix()
+        pose[:3, 3] = SPACING * np.array((k % side, k // side % side, k // side**2))
+        for n, (name, place) in enumerate(RACK):
+            at = pose.copy()
+            at[:3, 3] += pose[:3, :3] @ place
+            parts.append((f"rack {k}/{name} {n}", name, at))
+        if k % 20 == 0:
+            ball = trimesh.creation.uv_sphere(rng.uniform(0.4, 0.6), count=(14, 12))
+            ball.vertices *= rng.uniform(0.9, 1.1, (len(ball.vertices), 1))
+            kinds[f"ball {k}"] = ball
+            at = pose.copy()
+            at[:3, 3] += pose[:3, :3] @ (1.25, 0.8, 0.9)
+            parts.append((f"rack {k}/ball", f"ball {k}", at))
+    return kinds, parts
+
+
+def by_gjk3d(racks: int, cluster: bool) -> dict[str, Any]:
+    """Return what a check costs and says."""
+    import gjk3d as gk
+
+    def made(count: int) -> Any:
+        kinds, parts = assembly(count)
+        meshes = {name: gk.Mesh(mesh.vertices, mesh.faces) for name, mesh in kinds.items()}
+        return gk.clash.Assembly.of({name: (meshes[shape], pose) for name, shape, pose in parts}, "mm")
+
+    gk.clash.check(made(20), CLEARANCE)  # loads everything
+    before = _peak()
+    whole = made(racks)
+
+    def check(client: Any) -> dict[str, Any]:
+        cpu, wall = _cpu(client), time.perf_counter()
+        report = gk.clash.check(whole, CLEARANCE, executor=client)
+        says = ", ".join(f"{count} {kind}" for kind, count in report.counts.items() if count)
+        return {
+            "cpu": _cpu(client) - cpu, "wall": time.perf_counter() - wall, "memory": _peak(), "before": before,
+            "parts": len(report.parts), "triangles": sum(part.triangles for part in report.parts),
+            "says": f"{says}; {report.decisions} decisions for {report.pairs_close} pairs",
+        }  # fmt: skip
+
+    if not cluster:
+        return check(None)
+    from dask.distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as processes,
+        Client(processes) as client,
+    ):
+        gk.clash.check(made(20), CLEARANCE, executor=client)
+        return check(client)
+
+
+def by_trimesh(racks: int) -> dict[str, Any]:
+    """Return what a script with trimesh's manager over python-fcl costs: a tree for each part."""
+    kinds, parts = assembly(racks)
+    before = _peak()
+    cpu, wall = time.process_time(), time.perf_counter()
+    manager = trimesh.collision.CollisionManager()
+    for name, shape, pose in parts:
+        manager.add_object(name, kinds[shape], pose)
+    _, names = manager.in_collision_internal(return_names=True)
+    return {
+        "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "memory": _peak(), "before": before,
+        "parts": len(parts), "triangles": sum(len(kinds[s].faces) for _, s, _ in parts),
+        "says": f"{len(names)} pairs meet",
+    }  # fmt: skip
+
+
+def by_fcl(racks: int) -> dict[str, Any]:
+    """Return what booleans alone cost: trees, the manager, and one look at every pair that meets."""
+    import fcl
+
+    kinds, parts = assembly(racks)
+    before = _peak()
+    cpu, wall = time.process_time(), time.perf_counter()
+    models = {}
+    for name, mesh in kinds.items():
+        models[name] = fcl.BVHModel()
+        models[name].beginModel(len(mesh.vertices), len(mesh.faces))
+        models[name].addSubModel(mesh.vertices, mesh.faces)
+        models[name].endModel()
+    objects = [fcl.CollisionObject(models[s], fcl.Transform(p[:3, :3], p[:3, 3])) for _, s, p in parts]
+    manager = fcl.DynamicAABBTreeCollisionManager()
+    manager.registerObjects(objects)
+    manager.setup()
+    meeting = [0]
+
+    def look(one: Any, other: Any, data: Any) -> bool:
+        meeting[0] += fcl.collide(one, other, fcl.CollisionRequest(), fcl.CollisionResult()) > 0
+        return False
+
+    manager.collide(None, look)
+    return {
+        "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "memory": _peak(), "before": before,
+        "parts": len(parts), "triangles": sum(len(kinds[s].faces) for _, s, _ in parts),
+        "says": f"{meeting[0]} pairs meet",
+    }  # fmt: skip
+
+
+def _cpu(client: Any) -> float:
+    return time.process_time() + (0.0 if client is None else sum(client.run(time.process_time).values()))
+
+
+def _peak() -> float:
+    """Most resident memory so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+
+ROWS = {
+    "python-fcl, booleans, one tree a shape": lambda racks: by_fcl(racks),
+    "python-fcl by trimesh, booleans, one tree a part": lambda racks: by_trimesh(racks),
+    "gjk3d clash": lambda racks: by_gjk3d(racks, False),
+    "gjk3d clash, two processes": lambda racks: by_gjk3d(racks, True),
+}
+
+
+def main(given: list[str] | None = None) -> int:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.copies", description=__doc__)
+    parser.add_argument("--racks", type=int, default=1000, help="of ten parts each")
+    parser.add_argument("--cluster", action="store_true", help="two processes of Dask, too")
+    parser.add_argument("--row", choices=list(ROWS), help=argparse.SUPPRESS)
+    arguments = parser.parse_args(given)
+    if arguments.row:
+        print(json.dumps(ROWS[arguments.row](arguments.racks)))
+        return 0
+    rows = list(ROWS)[: 4 if arguments.cluster else 3]
+    print("| | parts | triangles | CPU time | wall time | memory | says |\n| --- | --- | --- | --- | --- | --- | --- |")
+    for row in rows:
+        command = [sys.executable, "-m", "tests.benchmarks.copies", "--racks", str(arguments.racks), "--row", row]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)
+        found = json.loads(done.stdout.splitlines()[-1])
+        print(
+            f"| {row} | {found['parts']} | {found['triangles']} | {found['cpu']:.1f} s | {found['wall']:.1f} s |"
+            f" {found['memory']:.0f} MB, {found['before']:.0f} before | {found['says']} |",
+            flush=True,
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

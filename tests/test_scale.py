@@ -1,0 +1,165 @@
+"""Rows and assemblies on a cluster of two processes: the same bits and order, also where one of them is killed."""
+
+import os
+import pickle
+import signal
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("dask.distributed", reason='pip install "gjk3d[scale]" brings Dask')
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def poses(rng, count, spread):
+    out = np.tile(np.eye(4), (count, 1, 1))
+    out[:, :3, :3] = Rotation.random(count, random_state=rng).as_matrix()
+    out[:, :3, 3] = rng.uniform(-spread, spread, (count, 3))
+    return out
+
+
+def assembly(count=150):
+    """Rings with pins stuck through them, each at another pose, so that each is a decision of its own."""
+    rng = np.random.default_rng(3)
+    ring, pin = (
+        gk.Mesh(model.vertices, model.faces)
+        for model in (
+            trimesh.creation.annulus(0.4, 1.0, 0.8, sections=24),
+            trimesh.creation.cylinder(0.45, 2.0, sections=24),
+        )
+    )
+    parts = {}
+    for k, (one, two) in enumerate(zip(poses(rng, count, 0.1), poses(rng, count, 0.3), strict=True)):
+        one[0, 3] += 3.0 * k
+        two[0, 3] += 3.0 * k
+        parts[f"ring {k}"], parts[f"pin {k}"] = (ring, one), (pin, two)
+    return gk.clash.Assembly.of(parts, "mm")
+
+
+def kill_one(client):
+    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+
+def test_a_report_of_a_cluster_is_that_of_one_machine_also_where_a_worker_is_killed(client):
+    whole = assembly()
+    told = []
+    here = gk.clash.check(whole, 0.1, found=told.append)
+    assert here.decisions > 140
+    for kill in (False, True):
+        again, steps = [], []
+
+        def found(clash, again=again, kill=kill):
+            again.append(clash)
+            if kill and len(again) == 20:
+                kill_one(client)
+
+        there = gk.clash.check(
+            whole, 0.1, executor=client, found=found, progress=lambda *step, steps=steps: steps.append(step)
+        )
+        assert there.complete
+        assert again == told
+        assert there.clashes == here.clashes
+        assert (there.decisions, there.pairs_tested) == (here.decisions, here.pairs_tested)
+        assert steps[-1][1] == steps[-1][2] == here.pairs_close
+
+
+def questions():
+    rng = np.random.default_rng(8)
+    shapes = [gk.Box((1, 2, 1)), gk.Sphere(0.5), gk.Capsule(0.3, 1)]
+    pairs, which = gk.Pairs(shapes), rng.integers(0, 3, (4000, 2))
+    both = np.stack([poses(rng, 4000, 1.5), poses(rng, 4000, 1.5)], axis=1)
+    yield pairs.collide, (which, both), 700, lambda answer: answer
+    yield pairs.signed_distance, (which, both), 700, lambda answer: np.column_stack([answer.lower, answer.point_a])
+    first = gk.Motion.between(poses(rng, 300, 2.0), poses(rng, 300, 2.0))
+    second = gk.Motion.between(poses(rng, 300, 2.0), poses(rng, 300, 2.0))
+    toi = partial(gk.time_of_impact, shapes[0], shapes[2])
+    yield toi, (first, second), 64, lambda impact: np.column_stack([impact.free_until, impact.time])
+    robot = gk.robot.Robot.from_urdf(DATA / "arm" / "arm.urdf")
+    checker = gk.robot.Checker(robot)
+    q = rng.uniform(-1, 1, (2000, robot.dof))
+    yield checker.free, (q,), 300, lambda answer: answer
+    yield checker.motion_free, (q[:200], q[200:400]), 64, lambda answer: answer.free
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_batches_are_the_rows_in_order_and_of_the_same_bits(client, number):
+    question, rows, size, bits = list(questions())[number]
+    whole = bits(question(*rows))
+    for executor in (None, client):
+        parts, answers = zip(*gk.batches(question, *rows, executor=executor, size=size), strict=True)
+        assert [part.start for part in parts] == list(range(0, len(whole), size))
+        assert parts[-1].stop == len(whole)
+        np.testing.assert_array_equal(np.concatenate([bits(answer) for answer in answers]), whole)
+
+
+def test_batches_lose_nothing_where_a_worker_is_killed(client):
+    question, rows, _, _ = next(questions())
+    whole, found = question(*rows), []
+    for part, answer in gk.batches(question, *rows, executor=client, size=50):
+        if part.start == 500:
+            kill_one(client)
+        found.append(answer)
+    np.testing.assert_array_equal(np.concatenate(found), whole)
+
+
+def test_rows_are_taken_as_they_are_needed():
+    class Counted:
+        taken = 0
+
+        def __len__(self):
+            return 10**9
+
+        def __getitem__(self, part):
+            self.taken += 1
+            return np.arange(part.start, part.stop)
+
+    rows = Counted()
+    answers = gk.batches(np.sum, rows, size=3)
+    assert [next(answers)[1] for _ in range(4)] == [3, 12, 21, 30]
+    assert rows.taken == 4
+
+
+def test_what_is_no_question_of_rows_is_refused():
+    with pytest.raises(ShapeError, match="size is 0"):
+        gk.batches(np.sum, [1], size=0)
+    with pytest.raises(ShapeError, match="not of \\[1, 2\\]"):
+        gk.batches(np.add, [1], [1, 2])
+    with pytest.raises(ShapeError, match="at least once"):
+        gk.batches(np.sum)
+    with pytest.raises(TypeError, match="expected a dask"):
+        gk.batches(np.sum, [1], executor=4)
+    with pytest.raises(TypeError, match="workers="):
+        gk.clash.check(assembly(1), executor="cluster")
+
+
+def test_decisions_pickle_as_their_shapes():
+    from gjk3d.clash.decisions import Decisions
+
+    ring = assembly(1).parts[0].shape
+    again = pickle.loads(pickle.dumps(Decisions([ring], 0.5, 0.6)))
+    assert again._shapes == (ring,)
+    assert (again._clearance, again._most) == (0.5, 0.6)
+
+
+def test_a_stack_of_motions_is_cut():
+    stack = gk.Motion(None, np.arange(12.0).reshape(4, 3))
+    part = stack[1:3]
+    assert (len(part), part.stacked) == (2, True)
+    np.testing.assert_array_equal(part.at(1.0), stack.at(1.0)[1:3])
+    assert len(stack[4:]) == 0

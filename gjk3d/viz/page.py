@@ -200,8 +200,7 @@ def mesh_data(vertices: Array, faces: Ints, copies: int = 1) -> dict[str, str]:
     shaded = shade(vertices, faces, copies)
     return {
         "positions": to_base64(shaded.vertices, "<f4"),
-        "normals": to_base64(shaded.normals, "<f4"),
-        "indices": to_base64(shaded.faces, "<u4"),
+        "indices": to_base64(shaded.faces, "<u2" if len(shaded.vertices) < 65536 else "<u4"),
         "edges": to_base64(shaded.edges, "<f4"),
     }
 

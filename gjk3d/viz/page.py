@@ -13,7 +13,7 @@ from gjk3d import webpage
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import COLORS as _COLORS
-from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Camera, Drawing, Item, Style, darker
+from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
 from gjk3d.viz.layout import called, camera_of, kind, models_of, thickened, verdict, way_out
 from gjk3d.viz.triangles import shade
@@ -205,11 +205,10 @@ def mesh_data(vertices: Array, faces: Ints, copies: int = 1) -> dict[str, str]:
     }
 
 
-def camera_data(camera: Camera, center: Array, size: float, reach: float) -> dict[str, Any]:
-    """Return where a page's viewer stands, in units of the picture about its middle.
-
-    ``reach`` is how far the farthest of all that is drawn is from the middle, in those units.
-    """
+def camera_data(drawing: Drawing, points: Array) -> dict[str, Any]:
+    """Return where a page's viewer stands, in units of the picture about its middle, to see these points."""
+    camera, (center, size) = camera_of(drawing), drawing.ball
+    reach = float(np.linalg.norm(points - center, axis=1).max(initial=size)) / size
     return {
         "center": ((camera.center - center) / size).tolist(),
         "eye": ((camera.eye - center) / size).tolist(),
@@ -245,7 +244,6 @@ def write_drawing(drawing: Drawing, path: Path, title: str = "gjk3d") -> Path:
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
     """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
-    camera = camera_of(drawing)
     center, size = drawing.ball
     items, left, out = [], MAX_DRAWN, 0
     for item in thickened(drawing.items, size):
@@ -254,23 +252,24 @@ def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
             continue
         left -= len(item.faces)
         if len(item.vertices):
-            items.append(_item(item, center, size))
+            items.append(item_data(item, center, size))
     if out:
         words.append(f"{out} of the bodies left out: a page holds {MAX_DRAWN} triangles")
-    reach = max((float(np.linalg.norm(i.vertices - center, axis=1).max()) for i in drawing.items), default=size) / size
     return {
         "items": items,
         "labels": [{"point": ((x.point - center) / size).tolist(), "text": x.text} for x in drawing.labels],
         "keys": [color for _, color in drawing.keys],
         "sorted": drawing.sorted,
-        **camera_data(camera, center, size, reach),
+        **camera_data(drawing, np.concatenate([np.zeros((0, 3)), *(item.vertices for item in drawing.items)])),
     }
 
 
-def _item(item: Item, center: Array, size: float) -> dict[str, Any]:
+def item_data(item: Item, center: Array, size: float) -> dict[str, Any]:
+    """Return an item as the viewer of pages reads it, in units of the picture."""
     points = (item.vertices - center) / size
     entry: dict[str, Any] = {
         "look": item.look,
+        "name": item.name,
         "color": item.color,
         "opacity": item.opacity,
         "width": item.width,

@@ -31,7 +31,7 @@
   }
   const moving = new THREE.Group();
   view.scene.add(moving);
-  const groups = (data.items || data.bodies).map((item) => {
+  const groups = data.items.map((item) => {
     const group = new THREE.Group(), meshes = parts(item);
     group.add(...meshes);
     group.matrixAutoUpdate = !item.frames;

@@ -15,7 +15,7 @@ from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import COLORS as _COLORS
 from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
-from gjk3d.viz.layout import called, camera_of, kind, models_of, thickened, verdict, way_out
+from gjk3d.viz.layout import called, camera_of, kind, models_of, thickened, verdict
 from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, number, told
@@ -83,7 +83,8 @@ def write_html(
     """
     models, more = _models(surfaces, result)
     drawn = any(body is not None for body in models_of(result, models))
-    scene = _pair_scene(draw_distance(result, Style(), surfaces=models), result)
+    drawing = draw_distance(result, Style(), surfaces=models)
+    scene = _pair_scene(drawing, result)
     headline = verdict(result, unit)
     headline = headline[:1].upper() + headline[1:]
     out = "just touches" if result.tight else "is free"
@@ -101,7 +102,7 @@ def write_html(
         f'<h1 class="{result.status.name.lower()}">{html.escape(headline)}</h1>'
         + f'\n<p id="between">{"<br>".join(map(_who, "ab", both))}</p>\n'
         + "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more))
-        + f'\n<table>\n{rows}\n</table>\n<p id="legend">{_legend(result, drawn)}</p>\n</section>'
+        + f'\n<table>\n{rows}\n</table>\n<p id="legend">{_legend(drawing, drawn)}</p>\n</section>'
     )
     markup = {
         "words": "",
@@ -161,10 +162,8 @@ def _shape(shape: Any) -> str:
     return f"{kind(shape)} of {len(points)} points" if points is not None else kind(shape)
 
 
-def _legend(result: Distance, models: bool) -> str:
-    words = ['<span class="chip n"></span>normal, from A to B']
-    if result.depth > 0.0:
-        words.append(f'<span class="chip s"></span>{way_out(result)}')
+def _legend(drawing: Drawing, models: bool) -> str:
+    words = [color_key(*key) for key in drawing.keys[2:]]  # A and B stand above
     if models:
         words.append("solid: the models; glassy: their convex hulls, which were compared")
     return "<br>".join(words)

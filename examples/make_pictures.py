@@ -18,8 +18,8 @@ def shrink(source, folder):
     image = drawn.convert("RGB")
     if source.stem == "hero":
         target = folder / "hero.png"
-        # more colours are hardly seen, and take three times as much
-        image.quantize(160, dither=Image.Dither.NONE).save(target, optimize=True)
+        # by octree: the median cut loses the colours of what is small, as arrows are
+        image.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(target, optimize=True)
     else:
         target = folder / f"{source.stem}.webp"
         image.save(target, quality=90, method=6, lossless=drawn.mode == "P")  # of few colours, lossless is smaller

@@ -101,7 +101,7 @@ def test_each_kind_shows_itself(shown, name):
     (output,) = shown[0][name]
     assert set(output.data) == {"text/plain", "image/png", "text/html"}
     check(output)
-    assert "<iframe" in output.data["text/html"] or name == "a path"  # its ghosts may be too many triangles
+    assert "<iframe" in output.data["text/html"]
 
 
 def test_text_is_the_repr(shown):
@@ -184,6 +184,15 @@ def test_words_do_no_harm():
     assert "<script>alert" not in html.unescape(frame[1])
 
 
+def test_a_still_keeps_the_colour_of_a_small_arrow(tmp_path):
+    at = gk.Motion(None, (0.9, 0, 0)).at(1)
+    found = gk.signed_distance(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, at)
+    data, _ = found._repr_mimebundle_()
+    with Image.open(io.BytesIO(base64.b64decode(data["image/png"]))) as image:
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+    assert (np.abs(pixels - (213, 94, 0)).max(axis=-1) < 25).sum() > 20  # the way out, and its chip
+
+
 def test_a_mistake_is_told():
     with pytest.raises(CellExecutionError, match="has no option 'nope'"):
         run(["import gjk3d as gk\ngk.viz.show(gk.Box((1, 1, 1)), nope=1)"], ROOT)
@@ -214,7 +223,7 @@ def test_there_is_a_notebook_at_each_door():
     assert [file.stem for file in NOTEBOOKS] == ["meshes", "robot"]
 
 
-@pytest.mark.parametrize("name", ["an answer", "a scene", "a report", "an explanation"])
+@pytest.mark.parametrize("name", ["an answer", "a scene", "a report", "an explanation", "a path"])
 def test_a_frame_turns_in_a_browser(shown, name, tmp_path):
     if program() is None:
         pytest.fail("this test looks at outputs in Chromium, which is not on PATH: apt-get install chromium")
@@ -235,6 +244,10 @@ def test_a_frame_turns_in_a_browser(shown, name, tmp_path):
             browser.click("iframe")  # a frame that has not been painted takes none
             time.sleep(1.0)
         assert browser.picture("img").std() > 5
+        if name == "a path":  # it plays
+            before, limit = browser.picture("img"), time.monotonic() + 60
+            while np.abs(browser.picture("img") - before).max() < 50:
+                assert time.monotonic() < limit, "the motion stands still"
         assert browser.complaints == []
         assert [url for url in browser.requests if not url.startswith(("file:", "data:", "about:"))] == []
     finally:

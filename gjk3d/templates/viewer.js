@@ -26,8 +26,8 @@ const gjk3d = (function () {
   }
   function surface(mesh) {
     const geometry = points(numbers(mesh.positions, Float32Array));
-    geometry.setAttribute("normal", new THREE.BufferAttribute(numbers(mesh.normals, Float32Array), 3));
-    geometry.setIndex(new THREE.BufferAttribute(numbers(mesh.indices, Uint32Array), 1));
+    geometry.setIndex(new THREE.BufferAttribute(numbers(mesh.indices, geometry.attributes.position.count < 65536 ? Uint16Array : Uint32Array), 1));
+    geometry.computeVertexNormals(); // vertices are doubled along sharp edges
     return geometry;
   }
   // a cylinder or a cone (tip 0) between two points
@@ -111,6 +111,39 @@ const gjk3d = (function () {
     const at = point.clone().project(this.camera);
     return [((at.x + 1) * this.box.clientWidth) / 2, ((1 - at.y) * this.box.clientHeight) / 2, at.z];
   };
+  // Draw what is seen now; `before` and `after` stand round it.
+  View.prototype.draw = function () {
+    const far = this.camera.position.distanceTo(this.controls.target), reach = this.reach || 1;
+    this.touched = false;
+    this.camera.near = Math.max(far / 1000, far - reach);
+    this.camera.far = far + 4 * reach;
+    this.camera.updateProjectionMatrix();
+    if (this.before) this.before(far);
+    this.renderer.render(this.scene, this.camera);
+    if (this.after) this.after();
+  };
+  // Put words beside their points, away from the middle of all, off each other and inside the picture.
+  View.prototype.write = function (names) {
+    const w = this.box.clientWidth, h = this.box.clientHeight, taken = [], spots = names.map(([, point]) => this.pixel(point));
+    const sizes = names.map(([node]) => [node.offsetWidth, node.offsetHeight]);
+    const middle = [0, 1].map((i) => spots.reduce((sum, p) => sum + p[i], 0) / Math.max(1, spots.length));
+    names.forEach(([node], k) => {
+      const [sx, sy, depth] = spots[k], [nw, nh] = sizes[k], angle = Math.atan2(sy - middle[1], sx - middle[0]);
+      let best = null, least = Infinity;
+      for (const turn of [0, 0.6, -0.6, 1.2, -1.2, 2, -2, 3.1]) {
+        const c = Math.cos(angle + turn), s = Math.sin(angle + turn);
+        const left = Math.min(Math.max(sx + (11 + (nw / 2) * Math.abs(c)) * Math.sign(c) * Math.min(1, Math.abs(c) + 0.25) - nw / 2, 2), w - nw - 2);
+        const top = Math.min(Math.max(sy + 19 * s - nh / 2, 2), h - nh - 2);
+        let cost = 0.15 * Math.abs(turn);
+        for (const [l, t, r, b] of taken) if (left < r && left + nw > l && top < b && top + nh > t) cost += 5;
+        for (const [px, py] of spots) if (px > left - 5 && px < left + nw + 5 && py > top - 2 && py < top + nh + 2) cost += 2;
+        if (cost < least) [best, least] = [[left, top], cost];
+      }
+      taken.push([best[0], best[1], best[0] + nw, best[1] + nh]);
+      node.style.visibility = depth > 1 ? "hidden" : "";
+      node.style.transform = `translate(${best[0]}px, ${best[1]}px)`;
+    });
+  };
   // Step back until an object is in sight.
   View.prototype.keep = function (object) {
     object.updateMatrixWorld(true);
@@ -128,9 +161,10 @@ const gjk3d = (function () {
     }
     this.touched = true;
   };
-  // Each frame `tick` is told the time and tells whether something moves; `before` and `after` stand round a drawing.
+  // Each frame `tick` is told the time and tells whether something moves.
   function start(tick = () => false) {
-    const observer = new ResizeObserver(() => views.forEach((view) => view.resize()));
+    // a new size clears the canvas after the frame's drawing, and it would be shown empty
+    const observer = new ResizeObserver(() => views.forEach((view) => { view.resize(); view.draw(); }));
     views.forEach((view) => observer.observe(view.box));
     function frame(now) {
       requestAnimationFrame(frame);
@@ -138,15 +172,8 @@ const gjk3d = (function () {
       for (const view of views) {
         view.controls.update();
         if (!view.touched) continue;
-        view.touched = false;
         moving = true;
-        const far = view.camera.position.distanceTo(view.controls.target), reach = view.reach || 1;
-        view.camera.near = Math.max(far / 1000, far - reach);
-        view.camera.far = far + 4 * reach;
-        view.camera.updateProjectionMatrix();
-        if (view.before) view.before(far);
-        view.renderer.render(view.scene, view.camera);
-        if (view.after) view.after();
+        view.draw();
       }
       if (views.length) state.state = "drawn";
       state.flight = moving ? "moving" : "done";

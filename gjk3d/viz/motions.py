@@ -17,13 +17,14 @@ from gjk3d.query.motion import Motion
 from gjk3d.query.time_of_impact import Impact
 from gjk3d.robot import Checker
 from gjk3d.typing import Array, Number, Rows, VectorLike
-from gjk3d.viz.drawing import COLORS, INK, LINES, Drawing, Item, darker
+from gjk3d.viz import notebook
+from gjk3d.viz.drawing import COLORS, INK, LINES, Drawing, darker
 from gjk3d.viz.film import palette, write_frames
 from gjk3d.viz.kinds import robots
 from gjk3d.viz.kinds.robots import Travel, check_frames, travel
 from gjk3d.viz.layout import camera_of, thickened
-from gjk3d.viz.page import FILES, ROOM, camera_data, mesh_data
-from gjk3d.viz.picture import PAGES, new_plotter, show, target_file
+from gjk3d.viz.page import FILES, ROOM, camera_data, item_data
+from gjk3d.viz.picture import PAGES, drawing_as_asked, figure_of, new_plotter, show, target_file
 from gjk3d.viz.plays import Play, play_of_impact, play_of_motion, play_of_travel
 from gjk3d.viz.progress import telling
 from gjk3d.viz.rendering import check_rendering
@@ -51,7 +52,7 @@ def motion(
     link: str | int | None = None,
     off_screen: bool | None = None,
     title: str | None = None,
-) -> pyvista.Plotter | Path:
+) -> pyvista.Plotter | Path | None:
     """Show a path of a robot up to its end, or to where it first collides; or any motion, or one up to its impact.
 
     What takes longer than two seconds says on stderr how far it is.
@@ -65,7 +66,7 @@ def motion(
     target : path, optional
         An image, with ghosts along the way; a .gif, .webp or .mp4, which moves (the last needs imageio and
         imageio-ffmpeg); or an .html page to play it in, in 3D, which needs no OpenGL to be written. Without one the
-        picture with ghosts is shown, as by `show`.
+        picture with ghosts is shown, as by `show`; a notebook plays it, after a click.
     of : shape, mesh or other solid, or a list of such
         Of a Motion: what moves.
     certify : bool
@@ -85,8 +86,8 @@ def motion(
 
     Returns
     -------
-    pyvista.Plotter or Path
-        The path where a file was written, else the plotter.
+    pyvista.Plotter, Path or None
+        The path where a file was written, None where a notebook shows it, else the plotter.
 
     Raises
     ------
@@ -118,13 +119,18 @@ def motion(
         there = travel(checker, path, certify=certify, resolution=resolution, frames=frames, link=link)
     elif path is not None:
         raise TypeError(f"a path is of a Checker, and this is a {type(checker).__name__}: name target= and of=")
-    if file is not None and kind in ANIMATIONS + PAGES:
-        play = _play(there, of, title, int(frames))
+    inline = file is None and off_screen is None and notebook.is_open()
+    play = _play(there, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None
+    if file is not None and play is not None:
         return write_page(file, play, fps) if kind in PAGES else write_film(file, play, fps)
     if isinstance(checker, Motion):
         play_of_motion(checker, of, title, 2)  # refuses what cannot be shown
         poses = checker.at(np.linspace(0.0, 1.0, _GHOSTS))
         there = [(body, poses) for body in (of if isinstance(of, (list, tuple)) else [of])]
+    if play is not None:
+        drawing = drawing_as_asked(there, title=title)
+        notebook.display(figure_of(drawing, notebook.told(drawing), lambda page: write_page(page, play, fps)))
+        return None
     return show(there, path=file, off_screen=off_screen, title=title)
 
 
@@ -262,15 +268,11 @@ def write_page(
 
 def _scene(play: Play, fps: float) -> dict[str, Any]:
     """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
-    camera, (center, size) = camera_of(play.whole), play.whole.ball
-    bodies = [
-        _body(item, item.name, item.color, (item.vertices - center) / size) for item in thickened(play.still, size)
-    ]
+    center, size = play.whole.ball
+    items = [item_data(item, center, size) for item in thickened(play.still, size)]
     for mover in play.movers:
-        frames = _frames(mover.poses, center, size)
-        for item in thickened(mover.items, size):
-            if item.look != LINES:
-                bodies.append(_body(item, mover.name, mover.color, item.vertices / size) | {"frames": frames})
+        more = {"name": mover.name, "color": mover.color, "frames": _frames(mover.poses, center, size)}
+        items += [item_data(item, np.zeros(3), size) | more for item in thickened(mover.items, size)]
     states = [
         {
             "words": moment.lines[-1],
@@ -279,19 +281,14 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
         }
         for moment in play.moments
     ]
-    reach = float(np.linalg.norm(play.whole.framed - center, axis=1).max()) / size
     return {
-        "bodies": bodies,
+        "items": items,
         "states": states,
         "trace": to_base64((play.trace - center) / size, "<f4"),
         "colors": {"hit": robots.HIT, "free": COLORS[1], "ink": INK},
         "fps": float(fps),
-        **camera_data(camera, center, size, reach),
+        **camera_data(play.whole, play.whole.framed),
     }
-
-
-def _body(item: Item, name: str, color: str, vertices: Array) -> dict[str, Any]:
-    return {"name": name, "color": color, "opacity": item.opacity, **mesh_data(vertices, item.faces, item.copies)}
 
 
 def _frames(poses: Array, center: Array, size: float) -> str:

@@ -98,8 +98,7 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
             image = file.convert("RGB")
     for width, kept in (*((width, packed) for width in WIDTHS), (WIDTHS[0], None)):
         small = image.resize((width, image.height * width // image.width), Image.Resampling.LANCZOS)
-        png = _bytes(small.quantize(_COLORS, dither=Image.Dither.NONE), "PNG", optimize=True)
-        data = {"text/plain": text, "image/png": png, "text/html": _html(words, small, kept)}
+        data = {"text/plain": text, "image/png": _png(small), "text/html": _html(words, small, kept)}
         if sum(map(len, data.values())) < MOST:
             break
     return data, {"image/png": {"alt": words}}
@@ -121,6 +120,14 @@ def _bytes(image: Any, kind: str, **options: Any) -> str:
     file = io.BytesIO()
     image.save(file, kind, **options)
     return b64encode(file.getvalue()).decode()
+
+
+def _png(image: Any) -> str:
+    """Return a small PNG; by octree, for the median cut loses the colours of what is small, as arrows are."""
+    from PIL import Image
+
+    method = Image.Quantize.FASTOCTREE
+    return _bytes(image.quantize(_COLORS, method=method, dither=Image.Dither.NONE), "PNG", optimize=True)
 
 
 def _html(words: str, still: Any, packed: Packed | None) -> str:
@@ -153,5 +160,4 @@ def display_still(image: Any, words: str) -> None:
     """Show an image, an array of (height, width, 3), and what it is of."""
     from PIL import Image
 
-    png = _bytes(Image.fromarray(image).quantize(_COLORS, dither=Image.Dither.NONE), "PNG", optimize=True)
-    display(({"text/plain": words, "image/png": png}, {"image/png": {"alt": words}}))
+    display(({"text/plain": words, "image/png": _png(Image.fromarray(image))}, {"image/png": {"alt": words}}))

@@ -13,9 +13,9 @@ from gjk3d import webpage
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import COLORS as _COLORS
-from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Camera, Drawing, Item, Style, darker
+from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
-from gjk3d.viz.layout import called, camera_of, kind, models_of, thickened, verdict, way_out
+from gjk3d.viz.layout import called, camera_of, kind, models_of, thickened, verdict
 from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, number, told
@@ -83,7 +83,8 @@ def write_html(
     """
     models, more = _models(surfaces, result)
     drawn = any(body is not None for body in models_of(result, models))
-    scene = _pair_scene(draw_distance(result, Style(), surfaces=models), result)
+    drawing = draw_distance(result, Style(), surfaces=models)
+    scene = _pair_scene(drawing, result)
     headline = verdict(result, unit)
     headline = headline[:1].upper() + headline[1:]
     out = "just touches" if result.tight else "is free"
@@ -101,7 +102,7 @@ def write_html(
         f'<h1 class="{result.status.name.lower()}">{html.escape(headline)}</h1>'
         + f'\n<p id="between">{"<br>".join(map(_who, "ab", both))}</p>\n'
         + "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in (*notes, *more))
-        + f'\n<table>\n{rows}\n</table>\n<p id="legend">{_legend(result, drawn)}</p>\n</section>'
+        + f'\n<table>\n{rows}\n</table>\n<p id="legend">{_legend(drawing, drawn)}</p>\n</section>'
     )
     markup = {
         "words": "",
@@ -161,10 +162,8 @@ def _shape(shape: Any) -> str:
     return f"{kind(shape)} of {len(points)} points" if points is not None else kind(shape)
 
 
-def _legend(result: Distance, models: bool) -> str:
-    words = ['<span class="chip n"></span>normal, from A to B']
-    if result.depth > 0.0:
-        words.append(f'<span class="chip s"></span>{way_out(result)}')
+def _legend(drawing: Drawing, models: bool) -> str:
+    words = [color_key(*key) for key in drawing.keys[2:]]  # A and B stand above
     if models:
         words.append("solid: the models; glassy: their convex hulls, which were compared")
     return "<br>".join(words)
@@ -200,17 +199,15 @@ def mesh_data(vertices: Array, faces: Ints, copies: int = 1) -> dict[str, str]:
     shaded = shade(vertices, faces, copies)
     return {
         "positions": to_base64(shaded.vertices, "<f4"),
-        "normals": to_base64(shaded.normals, "<f4"),
-        "indices": to_base64(shaded.faces, "<u4"),
+        "indices": to_base64(shaded.faces, "<u2" if len(shaded.vertices) < 65536 else "<u4"),
         "edges": to_base64(shaded.edges, "<f4"),
     }
 
 
-def camera_data(camera: Camera, center: Array, size: float, reach: float) -> dict[str, Any]:
-    """Return where a page's viewer stands, in units of the picture about its middle.
-
-    ``reach`` is how far the farthest of all that is drawn is from the middle, in those units.
-    """
+def camera_data(drawing: Drawing, points: Array) -> dict[str, Any]:
+    """Return where a page's viewer stands, in units of the picture about its middle, to see these points."""
+    camera, (center, size) = camera_of(drawing), drawing.ball
+    reach = float(np.linalg.norm(points - center, axis=1).max(initial=size)) / size
     return {
         "center": ((camera.center - center) / size).tolist(),
         "eye": ((camera.eye - center) / size).tolist(),
@@ -246,7 +243,6 @@ def write_drawing(drawing: Drawing, path: Path, title: str = "gjk3d") -> Path:
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
     """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
-    camera = camera_of(drawing)
     center, size = drawing.ball
     items, left, out = [], MAX_DRAWN, 0
     for item in thickened(drawing.items, size):
@@ -255,23 +251,24 @@ def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
             continue
         left -= len(item.faces)
         if len(item.vertices):
-            items.append(_item(item, center, size))
+            items.append(item_data(item, center, size))
     if out:
         words.append(f"{out} of the bodies left out: a page holds {MAX_DRAWN} triangles")
-    reach = max((float(np.linalg.norm(i.vertices - center, axis=1).max()) for i in drawing.items), default=size) / size
     return {
         "items": items,
         "labels": [{"point": ((x.point - center) / size).tolist(), "text": x.text} for x in drawing.labels],
         "keys": [color for _, color in drawing.keys],
         "sorted": drawing.sorted,
-        **camera_data(camera, center, size, reach),
+        **camera_data(drawing, np.concatenate([np.zeros((0, 3)), *(item.vertices for item in drawing.items)])),
     }
 
 
-def _item(item: Item, center: Array, size: float) -> dict[str, Any]:
+def item_data(item: Item, center: Array, size: float) -> dict[str, Any]:
+    """Return an item as the viewer of pages reads it, in units of the picture."""
     points = (item.vertices - center) / size
     entry: dict[str, Any] = {
         "look": item.look,
+        "name": item.name,
         "color": item.color,
         "opacity": item.opacity,
         "width": item.width,

@@ -127,7 +127,7 @@ def show(
         own = own_page(x, target, title, names, **options)
         if own is not None:
             return own
-    drawing = _drawing(x, pose, colors, opacity, title, names, (view, up, focus), options)
+    drawing = drawing_as_asked(x, pose, colors, opacity, title, names, (view, up, focus), **options)
     if target is not None and target.suffix.lower() in PAGES:
         return write_drawing(drawing, target, type(x).__name__)
     if plotter is not None:
@@ -201,7 +201,7 @@ def plot(
     True
     >>> plotter.close()
     """
-    drawing = _drawing(x, pose, colors, opacity, title, names, (view, up, focus), options)
+    drawing = drawing_as_asked(x, pose, colors, opacity, title, names, (view, up, focus), **options)
     target = new_plotter(off_screen=_off_screen(off_screen)) if plotter is None else plotter
     paint(drawing, target)
     return target
@@ -413,16 +413,17 @@ def target_file(path: str | os.PathLike[str], more: tuple[str, ...] = ()) -> Pat
     return target
 
 
-def _drawing(
+def drawing_as_asked(
     x: Any,
-    pose: Any,
-    colors: Any,
-    opacity: Any,
-    title: str | None,
-    names: Any,
-    look: tuple[Any, Any, Any],
-    options: dict[str, Any],
+    pose: Any = None,
+    colors: Any = None,
+    opacity: Any = None,
+    title: str | None = None,
+    names: Any = None,
+    look: tuple[Any, Any, Any] = (None, None, None),
+    **options: Any,
 ) -> Drawing:
+    """Return a drawing by the arguments of `show`; ``look`` is view, up and focus."""
     style = Style(
         pose,
         (colors,) if isinstance(colors, str) else None if colors is None else tuple(colors),

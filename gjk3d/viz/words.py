@@ -74,7 +74,7 @@ def _add_labels(plotter: pyvista.Plotter, labels: list[Label], room: tuple[float
         look.SetFontSize(round(_LABEL * max(_LEAST_LABEL, scale_of(plotter))))
         look.SetColor(pyvista.Color(label.color).float_rgb)
         look.SetBackgroundColor(1.0, 1.0, 1.0)
-        look.SetBackgroundOpacity(0.6)
+        look.SetBackgroundOpacity(0.85)
         actor.SetInput(label.text)
         size = np.array(_extent(look, label.text), dtype=np.float64)
         # what is behind the camera, or far out of the picture, stays there

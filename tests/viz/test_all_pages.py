@@ -190,6 +190,39 @@ def test_a_button_in_focus_is_pressed_by_space_and_enter(browser, pages, key):
     assert browser.evaluate("document.querySelector('#play').textContent") == "pause"
 
 
+def test_every_step_of_curved_shapes_is_shown_and_looks_alike_from_either_side(browser, pages):
+    browser.media(prefers_reduced_motion="reduce")
+    opened(browser, pages["explain"])
+    last = int(browser.evaluate("document.querySelector('#slide').max"))
+    seen = []
+    for key in (*["ArrowRight"] * last, *["ArrowLeft"] * last):
+        browser.key(key)
+        browser.settle()
+        seen.append((browser.state("step"), np.asarray(browser.picture("#right"))))
+    assert browser.complaints == []
+    assert [step for step, _ in seen] == [str(k) for k in (*range(1, last + 1), *range(last - 1, -1, -1))]
+    for (_, one), (_, two) in zip(seen[: last - 1], seen[last : 2 * last - 1][::-1], strict=True):
+        assert np.abs(one - two).mean() < 0.5
+
+
+def test_a_picture_of_a_new_size_is_never_shown_empty(browser, pages):
+    for kind in KINDS:
+        opened(browser, pages[kind])
+        # asked after the page's own observer, and before the browser paints
+        drawn = browser.evaluate("""new Promise((done) => {
+            const canvas = document.querySelector("canvas"), box = canvas.parentElement;
+            let calls = 0;
+            new ResizeObserver(() => {
+                if (calls++ === 0) { box.style.minHeight = box.style.maxHeight = "333px"; return; }
+                const copy = document.createElement("canvas"), pen = copy.getContext("2d");
+                [copy.width, copy.height] = [canvas.width, canvas.height];
+                pen.drawImage(canvas, 0, 0);
+                done(pen.getImageData(0, 0, copy.width, copy.height).data.some(Boolean));
+            }).observe(box);
+        })""")
+        assert drawn, kind
+
+
 def test_arrow_keys_are_left_to_the_slider_in_focus(browser, pages):
     opened(browser, pages["explain"])
     browser.evaluate("document.querySelector('#slide').focus()")

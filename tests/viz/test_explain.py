@@ -176,6 +176,8 @@ def test_alike_steps_at_the_end_are_one():
     steps = gk.viz.explain(result).steps
     folded = len(result.trace.gjk) - len(gjk_steps(gk.viz.explain(result)))
     assert folded >= 5
+    for step in steps:  # also before those told as one
+        assert set(step.after) <= {*step.names, step.point_name}
     assert steps[-2].title == f"GJK, steps {len(result.trace.gjk) - folded} to {len(result.trace.gjk)}"
     assert steps[-2].sentence.startswith(f"{folded + 1} steps, told as one")
     assert [step.number for step in steps] == list(range(len(steps)))

@@ -81,7 +81,7 @@ def test_a_motion_of_anything_is_played(tmp_path):
     text = viz.motion(way, target=tmp_path / "way.html", of=cloud, frames=3).read_text(encoding="utf-8")
     scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
     assert len(scene["states"]) == 3
-    assert scene["bodies"][0]["indices"]  # many points are small bodies here
+    assert scene["items"][0]["indices"]  # many points are small bodies here
     grid = play_of_motion(way, gk.VoxelGrid(np.ones((2, 2, 2)), 1.0), None, 2)
     stage = motions.Stage(grid)
     stage.set(1)

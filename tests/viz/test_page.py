@@ -112,7 +112,7 @@ def test_the_scene_holds_the_bodies_where_they_are(tmp_path, size):
     for i, body in enumerate(layout.bodies):
         (item,) = [x for x in scene["items"] if x["layer"] == "hulls" and x["moves"] == bool(i)]
         points = array(item["positions"], "<f4") * layout.radius + layout.center
-        assert array(item["indices"], "<u4").shape == body.faces.shape
+        assert array(item["indices"], "<u2").shape == body.faces.shape
         np.testing.assert_allclose(points.min(axis=0), body.vertices.min(axis=0), atol=1e-6 * layout.radius)
         np.testing.assert_allclose(points.max(axis=0), body.vertices.max(axis=0), atol=1e-6 * layout.radius)
     told = scene["apart"] | {"eye": scene["eye"]}

@@ -255,10 +255,10 @@ def test_page_has_every_pose_and_reaches_for_nothing(checker, tmp_path):
     assert "default-src 'none'" in text
     scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
     there = robots.travel(checker, PATH[:2], frames=5)
-    assert [body["name"] for body in scene["bodies"]] == ["ball", "floor", "post", "beam", "hand", "load"]
+    assert [body["name"] for body in scene["items"]] == ["ball", "floor", "post", "beam", "hand", "load"]
     center, size = play_of_travel(there, "").whole.ball
     for name, link, local in (("beam", 1, (0.3, 0.2, 0.1)), ("load", 2, (0.03, 0.02, 0.01))):
-        body = next(body for body in scene["bodies"] if body["name"] == name)
+        body = next(body for body in scene["items"] if body["name"] == name)
         columns = np.frombuffer(base64.b64decode(body["frames"]), "<f4").reshape(5, 4, 4)
         at = pose(0.3, 0, 0) if name == "load" else np.eye(4)
         for matrix, link_pose in zip(columns, there.poses[:, link], strict=True):

@@ -131,7 +131,7 @@ _DARK = {
     "new": "#FF7A33",
 }
 #: what a page gets of a step as it is; points of A - B and directions; places in the world, by their names there
-_TOLD = ("phase", "title", "sentence", "lower", "upper", "names", "joins", "dropped")
+_TOLD = ("phase", "title", "sentence", "lower", "upper", "names", "joins", "dropped", "after")
 _POINTS = ("simplex", "nearest", "direction", "point", "vertices")
 _PLACES = {"support_a": "supportA", "support_b": "supportB", "witness_a": "witnessA", "witness_b": "witnessB"}
 
@@ -165,7 +165,7 @@ def write_page(
         "all": "\n".join(f"<li><b>{html.escape(s.title)}.</b> {html.escape(s.sentence)}</li>" for s in steps),
         "scene": to_json(data),
     }
-    files = ("explain.html", "explain.css", "gjk.js", "tell.js", "explain.js")
+    files = ("explain.html", "explain.css", "gjk.js", "tell.js", "pieces.js", "panel.js", "explain.js")
     return webpage.write_page(path, ROOM, files, text=text, markup=markup)
 
 
@@ -195,12 +195,12 @@ def _data(steps: list[Step], scene: Scene, difference: Difference) -> dict[str, 
         "given": given,
         "sampled": difference.sampled,
         "words": MEANING,
-        "steps": [_step(step, steps[k + 1 : k + 2], difference.center) for k, step in enumerate(steps)],
+        "steps": [_step(step, difference.center) for step in steps],
     }
 
 
-def _step(step: Step, following: list[Step], origin: Array) -> dict[str, Any]:
-    """Return what a step holds, but what is empty; ``after`` are the corners that GJK keeps."""
+def _step(step: Step, origin: Array) -> dict[str, Any]:
+    """Return what a step holds, but what is empty."""
     entry: dict[str, Any] = {name: json_ready(getattr(step, name)) for name in _TOLD}
     entry |= {"bounds": bounds(step), "pointName": step.point_name}
     for name in _POINTS:
@@ -213,8 +213,6 @@ def _step(step: Step, following: list[Step], origin: Array) -> dict[str, Any]:
             entry[told] = (place - origin).tolist()
     if len(step.faces):
         entry |= {name: getattr(step, name).tolist() for name in ("faces", "closest", "removed", "horizon")}
-    if step.phase == "GJK" and following and following[0].phase == "GJK":
-        entry["after"] = list(following[0].names)
     return entry
 
 

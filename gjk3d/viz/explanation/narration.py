@@ -143,6 +143,7 @@ class Narrator:
                 point_name=name,
                 joins=joins,
                 dropped=dropped,
+                after=() if last else after,
                 support_a=d.place(step.support_a),
                 support_b=d.place(step.support_b),
                 witness_a=d.place(step.weights @ step.simplex_a),

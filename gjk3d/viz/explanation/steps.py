@@ -46,6 +46,7 @@ class Step(NamedTuple):
     point_name: str = ""
     joins: bool = False  #: whether it becomes a corner
     dropped: tuple[str, ...] = ()  #: corners of the simplex that are given up
+    after: tuple[str, ...] = ()  #: those that GJK goes on with, if it does
     support_a: Array | None = None  #: (3,) the points that the new one is made of
     support_b: Array | None = None
     witness_a: Array | None = None  #: (3,) the points that ``nearest`` is made of

@@ -45,7 +45,7 @@ def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None
     if x.depth > 0.0:
         drawing.key(way_out(x), SEPARATION)
         above_it = x.point_b + 0.5 * x.depth * x.normal + 0.05 * layout.radius * layout.up
-        drawing.labels.append(Label(above_it, depth(x.lower, x.upper, 3), SEPARATION))
+        drawing.labels.append(Label(above_it, depth(x.lower, x.upper, 3), darker(SEPARATION, 0.8)))
     return drawing
 
 

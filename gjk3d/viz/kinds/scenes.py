@@ -294,7 +294,7 @@ def _one(
     read = converted(row, factor, x.unit)
     if row.mtv is not None and row.depth:
         above_it = (np.array(row.point_b or row.point)) + 0.5 * np.array(row.mtv) + 0.05 * radius * np.array(upward(x))
-        drawing.labels.append(Label(above_it, wording.depth(read, 3, unit), SEPARATION))
+        drawing.labels.append(Label(above_it, wording.depth(read, 3, unit), darker(SEPARATION, 0.8)))
     drawing.words = [f"{k + 1} of {len(found)}: {_headline(read, unit)}", f"{row.a}  –  {row.b}"]
     return drawing
 

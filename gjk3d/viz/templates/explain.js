@@ -1,8 +1,7 @@
 (function () {
-  const { data, state, element, make, dark, calm, vec, tint, numbers, points, surface, between } = gjk3d;
-  const { sub, add, scale, dot, norm, cross, unit, support } = gjk3dLoop;
-  const BALL = 0.026, ROD = 0.008, ARROW = 0.011, ASKED = 0.26, TOWARDS = 0.36, GLIDE = 450, SLANT = 0.8;
-  const paint = (role, part) => (dark.matches ? data.colors[role].dark : data.colors[role][part || "light"]);
+  const { data, state, element, make, dark, calm, vec } = gjk3d;
+  const { sub, add, scale, dot, norm } = gjk3dLoop, { local, workspace, differences, legend } = gjk3dPieces, { paint, grown } = gjk3dPanel;
+  const GLIDE = 450, SLANT = 0.8;
   // what is looked at: the pair given, or one that was made here, and where B was dragged to
   let steps = data.steps, pair = data.given, picked = ["given", "given"], shift = [0, 0, 0], at = 0, timer = 0, panels = [];
 
@@ -34,334 +33,17 @@
     return made;
   }
 
-  // A mesh of what a support mapping spans: its normals are the directions asked, so that any shape is shaded as it is.
-  const ball = new THREE.IcosahedronGeometry(1, 24).attributes.position;
-  function spanned(mapping) {
-    const geometry = points(new Float32Array(3 * ball.count)), kept = new Map();
-    for (let i = 0; i < ball.count; i++) {
-      const d = unit([ball.getX(i), ball.getY(i), ball.getZ(i)]), key = d.map((x) => x.toFixed(5)).join();
-      if (!kept.has(key)) kept.set(key, mapping(d));
-      geometry.attributes.position.setXYZ(i, ...kept.get(key));
-    }
-    geometry.setAttribute("normal", ball.clone());
-    return geometry;
-  }
-  const grown = (one, d) => add(support(one, d), scale(one.radius, d));
-
-  // --- pieces of a step, in units of their view ------------------------------------------------------------------------
-
-  const local = (view, p) => scale(1 / view.unit, sub(p, view.center));
-  const piece = (kind, role, key, points, more) => ({ kind, role, key: kind + role + key, points, size: ROD, opacity: 1, ...more });
-  const far = (points, least) => norm(sub(points[1], points[0])) > least;
-
-  function workspace(view, step) {
-    const out = [];
-    if (step.witnessA && step.witnessB) {
-      const ends = [step.witnessA, step.witnessB].map((p) => local(view, p)), normal = step.direction;
-      if (step.phase === "answer" && step.upper !== null && step.upper < 0 && far(ends, 2 * ARROW)) out.push(piece("arrow", "new", "out", [ends[1], ends[0]], { size: ARROW }));
-      else {
-        if (far(ends, ROD)) out.push(piece("rod", "ink", "gap", ends));
-        const middle = scale(0.5, add(...ends));
-        if (step.phase === "answer" && !step.overlap) out.push(piece("arrow", "direction", "normal", [-0.15, 0.15].map((t) => add(middle, scale(t, normal))), { size: ARROW }));
-      }
-      ["a", "b"].forEach((role, i) => out.push(piece("ball", role, "near", [ends[i]], { size: BALL })));
-    }
-    if (step.supportA && step.direction) {
-      [[step.supportA, 1], [step.supportB, -1]].forEach(([p, way], i) => {
-        const from = local(view, p);
-        out.push(piece("arrow", "direction", `ask${i}`, [from, add(from, scale(way * ASKED, step.direction))], { size: ARROW }));
-        out.push(piece("ball", "new", `found${i}`, [from], { size: 1.25 * BALL }));
-      });
-    }
-    return out;
-  }
-  function differences(view, step) {
-    const origin = local(view, [0, 0, 0]), out = step.faces ? polytope(view, step) : simplex(view, step);
-    out.push(piece("ball", "ink", "origin", [origin], { size: BALL }), piece("label", "ink", "origin", [origin], { text: "origin" }));
-    const near = step.nearest && local(view, step.nearest);
-    if (near && far([origin, near], ROD)) out.push(piece("rod", "ink", "away", [origin, near], { size: 0.75 * ROD }));
-    if (near) out.push(piece("ball", "ink", "near", [near], { size: 0.7 * BALL }));
-    if (step.phase === "answer") return out;
-    if (near && step.direction) out.push(piece("arrow", "direction", "towards", [near, add(near, scale(TOWARDS, step.direction))], { size: ARROW }));
-    if (step.point) {
-      const p = local(view, step.point);
-      out.push(piece("ball", "new", step.pointName, [p], { size: 1.25 * BALL }), piece("label", "new", step.pointName, [p], { text: step.pointName }));
-    }
-    return out;
-  }
-  function triangles(role, names, places, faces, opacity) {
-    return faces.map((face) => piece("face", role, face.map((i) => names[i]).sort().join(), face.map((i) => places[i]), { opacity }));
-  }
-  function simplex(view, step) {
-    const places = (step.simplex || []).map((p) => local(view, p)), names = step.names || [], dropped = step.dropped || [], out = [];
-    if (places.length > 2) out.push(...triangles("simplex", names, places, places.length > 3 ? [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]] : [[0, 1, 2]], 0.45));
-    places.forEach((p, i) => {
-      for (let j = 0; j < i; j++) out.push(piece("rod", "simplex", [names[i], names[j]].sort().join(), [places[j], p], { size: 1.4 * ROD }));
-      if (step.joins && !dropped.includes(names[i])) out.push(piece("rod", "simplex", [names[i], step.pointName].sort().join(), [p, local(view, step.point)], { size: 0.5 * ROD }));
-      const role = dropped.includes(names[i]) ? "dropped" : "simplex";
-      out.push(piece("ball", role, names[i], [p], { size: 1.1 * BALL }));
-      if (names[i] !== step.pointName) out.push(piece("label", role, names[i], [p], { text: names[i] + (role === "dropped" ? " (drop)" : "") }));
-    });
-    if (step.joins && step.after && step.after.length && element("region").checked) {
-      const all = [...names.map((name, i) => [name, places[i]]), [step.pointName, local(view, step.point)]];
-      const region = voronoi(all.filter((one) => step.after.includes(one[0])).map((one) => one[1]), all.filter((one) => !step.after.includes(one[0])).map((one) => one[1]), Math.max(1.1, 1.15 * norm(origin(view))));
-      if (region.length) out.push(piece("region", "region", step.after.join(), [origin(view)], { polygons: region, opacity: 0.13 }));
-    }
-    return out;
-  }
-  const origin = (view) => local(view, [0, 0, 0]);
-  function polytope(view, step) {
-    const places = step.vertices.map((p) => local(view, p)), same = (f, g) => f.every((i) => g.includes(i)), { names } = step;
-    const gone = step.removed.filter((f) => !same(f, step.closest)), kept = step.faces.filter((f) => !same(f, step.closest) && !gone.some((g) => same(f, g)));
-    const out = [...triangles("polytope", names, places, kept, 0.3), ...triangles("removed", names, places, gone, 0.6), ...triangles("closest", names, places, [step.closest], 0.9)];
-    const edge = (i, j) => (i < j ? `${i},${j}` : `${j},${i}`), rim = new Set(step.horizon.map(([i, j]) => edge(i, j)));
-    const edges = new Set(step.faces.flatMap(([i, j, k]) => [edge(i, j), edge(j, k), edge(k, i)])), thin = step.faces.length < 60 ? 0.6 * ROD : 0.3 * ROD;
-    for (const text of new Set([...edges, ...rim])) {
-      const [i, j] = text.split(",").map(Number), role = rim.has(text) ? "new" : "polytope";
-      out.push(piece("rod", role, [names[i], names[j]].sort().join(), [places[i], places[j]], { size: rim.has(text) ? 1.2 * ROD : thin }));
-    }
-    const used = [...new Set(step.faces.flat())], named = used.length <= 9 ? used : step.closest;
-    for (const i of used.length <= 40 ? used : named) out.push(piece("ball", "polytope", names[i], [places[i]], { size: 0.7 * BALL }));
-    for (const i of named) if (names[i] !== step.pointName || step.phase === "answer") out.push(piece("label", "polytope", names[i], [places[i]], { text: names[i] }));
-    return out;
-  }
-  // The points to which a feature is the nearest of its simplex: half-spaces cut from a cube, whose faces are returned.
-  function voronoi(feature, others, least) {
-    const away = (p, flat) => flat.slice(1).map((q) => sub(q, flat[0])).reduce((basis, v) => {
-      const w = basis.reduce((x, e) => sub(x, scale(dot(x, e), e)), v);
-      return norm(w) > 1e-9 ? [...basis, unit(w)] : basis;
-    }, []).reduce((x, e) => sub(x, scale(dot(x, e), e)), sub(p, flat[0]));
-    const cuts = others.map((p) => [away(p, feature), feature[0]]);
-    if (feature.length > 1) feature.forEach((p, i) => { const rest = feature.filter((_, j) => j !== i); cuts.push([scale(-1, away(p, rest)), rest[0]]); });
-    const C = Math.max(least, ...feature.flat().map((x) => 1.1 * Math.abs(x))), cube = [0, 1, 2].flatMap((axis) => [-C, C].map((x) => [[-C, -C], [-C, C], [C, C], [C, -C]].map((uv) => { const p = [...uv]; p.splice(axis, 0, x); return p; })));
-    return cuts.reduce((faces, [n, from]) => {
-      const rim = [], height = (p) => dot(n, sub(p, from));
-      const cut = faces.map((face) => face.flatMap((p, i) => {
-        const q = face[(i + 1) % face.length], [x, y] = [height(p), height(q)], out = x <= 0 ? [p] : [];
-        if (x <= 0 !== y <= 0) { const m = add(p, scale(x / (x - y), sub(q, p))); out.push(m); rim.push(m); }
-        return out;
-      })).filter((face) => face.length > 2);
-      if (rim.length < 3) return cut;
-      const middle = scale(1 / rim.length, rim.reduce(add)), u = unit(sub(rim[0], middle)), v = cross(unit(n), u);
-      const turn = (p) => Math.atan2(dot(sub(p, middle), v), dot(sub(p, middle), u));
-      return [...cut, rim.sort((p, q) => turn(p) - turn(q))];
-    }, cube);
-  }
-  function legend(step) {
-    const words = { ...data.words }, roles = ["a", "b", "difference"];
-    if (step.phase === "answer") {
-      if (step.upper !== null && step.upper < 0) roles.push("new");
-      else roles.push(...(step.overlap ? [] : ["direction"]), "ink");
-      Object.assign(words, { new: "way out, for B", ink: "nearest points", direction: "normal, from A to B" });
-    } else if (step.faces) {
-      roles.push("polytope", "closest", ...(step.removed.length > 1 ? ["removed"] : []), "new", "direction", "ink");
-      if (!step.horizon.length) words.new = "point found";
-    } else {
-      roles.push(...((step.simplex || []).length ? ["simplex"] : []), ...((step.dropped || []).length ? ["dropped"] : []), "new", "direction", ...(step.nearest ? ["ink"] : []));
-      words.new = step.joins ? "new point" : "point found";
-      if (step.after && step.after.length && step.joins && element("region").checked) { roles.push("region"); words.region = `nearest to ${step.after.join(" ")}: its Voronoi region`; }
-    }
-    return roles.map((role) => [role, words[role]]);
-  }
-
-  // --- a view of them --------------------------------------------------------------------------------------------------
-
-  const lerp = (p, q, t) => p.map((x, k) => x + t * (q[k] - x));
-  // a piece on its way from nothing (0) to itself (1), or from what it was
-  function part(one, t, from) {
-    if (t >= 1) return one;
-    if (from) return { ...one, points: one.points.map((p, i) => lerp(from.points[i], p, t)) };
-    const middle = scale(1 / one.points.length, one.points.reduce(add)), grow = { ...one, opacity: one.opacity * t };
-    if (one.kind === "face") return { ...grow, points: one.points.map((p) => lerp(middle, p, 0.4 + 0.6 * t)) };
-    if (one.kind === "rod" || one.kind === "arrow") return { ...grow, points: [one.points[0], lerp(one.points[0], one.points[1], Math.max(t, 0.02))] };
-    return { ...grow, size: one.size * t };
-  }
-  class Panel extends gjk3d.View {
-    constructor(box, side) {
-      super(box, 16, 0.66, [0.45, 0.2]);
-      Object.assign(this, { side, view: { ...data.views[side] }, bodies: [new THREE.Group(), new THREE.Group()], items: new Map(), names: [], reach: 40 });
-      this.scene.add(...this.bodies);
-    }
-    color(role, shade) { return tint(paint(role, shade)); }
-    // shaded glass, darker and denser where it turns away: its outline
-    glass(geometry, role, opacity, edges) {
-      const made = [THREE.BackSide, THREE.FrontSide].map((side, pass) => {
-        const material = new THREE.MeshLambertMaterial({ color: this.color(role), side, opacity, transparent: true, depthWrite: false });
-        material.onBeforeCompile = (shader) => {
-          shader.vertexShader = shader.vertexShader.replace("void main() {", "varying vec3 gAt; varying vec3 gUp; void main() {").replace("#include <project_vertex>", "#include <project_vertex>\ngAt = -mvPosition.xyz; gUp = normalMatrix * normal;");
-          shader.fragmentShader = shader.fragmentShader.replace("void main() {", "varying vec3 gAt; varying vec3 gUp; void main() {").replace("#include <output_fragment>",
-            `float rim = ${edges ? "0.0" : "pow(1.0 - abs(dot(normalize(gAt), normalize(gUp))), 5.0)"}; outgoingLight *= 1.0 - 0.55 * rim; diffuseColor.a = mix(diffuseColor.a, 0.85, rim);\n#include <output_fragment>`);
-        };
-        return Object.assign(new THREE.Mesh(geometry, material), { renderOrder: pass });
-      });
-      if (edges) {
-        const material = new THREE.LineBasicMaterial({ color: this.color(role, "line"), transparent: true, opacity: Math.min(1, 0.35 + opacity) });
-        made.push(Object.assign(new THREE.LineSegments(edges, material), { renderOrder: 2 }));
-      }
-      return made;
-    }
-    // what is there in every step: the two shapes, or their difference, in the units of the view
-    dress() {
-      this.bodies.forEach((group) => { clear(group); group.position.set(0, 0, 0); });
-      const { view } = this, own = picked.some((name) => name !== "given"), put = (group, ...made) => made.length && group.add(...made);
-      const shown = (mapping, role, opacity) => this.glass(spanned((d) => local(view, mapping(d))), role, opacity);
-      if (this.side === 0) pair_or(data.given).forEach((one, i) => {
-        const role = "ab"[i], still = data.still[0][i];
-        if (!own || !one) put(this.bodies[i], ...this.still(still));
-        else put(this.bodies[i], ...shown((d) => grown(one, d), role, 0.4));
-      });
-      else if (!own && !(pair && data.sampled)) data.still[1].forEach((still) => put(this.bodies[0], ...this.still(still)));
-      else {
-        const [a, b] = pair;
-        if (a.radius + b.radius > 0) put(this.bodies[0], ...shown((d) => sub(grown(a, d), grown(b, scale(-1, d))), "difference", 0.12));
-        put(this.bodies[0], ...shown((d) => sub(support(a, d), support(b, scale(-1, d))), "difference", 0.24));
-      }
-      this.move();
-    }
-    still(one) {
-      if (!one.positions) return this.solid({ ...one, kind: one.points.length > 1 ? "rod" : "ball" });
-      const edges = one.edges && numbers(one.edges, Float32Array);
-      return this.glass(surface(one), one.role, one.opacity, edges && edges.length ? points(edges) : null);
-    }
-    move() {
-      const group = this.bodies[this.side === 0 ? 1 : 0];
-      group.position.set(...scale((this.side === 0 ? 1 : -1) / this.view.unit, shift));
-      this.touched = true;
-    }
-    solid(one) {
-      const over = data.colors[one.role].over, order = over ? 8 : 6, size = Math.max(one.size, 1e-6);
-      const material = new THREE.MeshLambertMaterial({ color: this.color(one.role, "rod"), emissive: this.color(one.role, "rod").multiplyScalar(0.25), transparent: over || one.opacity < 1, opacity: one.opacity === undefined ? 1 : one.opacity, depthTest: !over });
-      const [start, end] = one.points.map(vec), rank = (mesh, more = 0) => Object.assign(mesh, { renderOrder: order + more });
-      if (one.kind === "ball") {
-        const mesh = rank(new THREE.Mesh(new THREE.SphereGeometry(size, 28, 18), material), 1);
-        mesh.position.copy(start);
-        return [mesh];
-      }
-      if (one.kind === "rod") return [rank(between(start, end, size, size, material))];
-      const head = Math.min(6 * size, 0.5 * start.distanceTo(end)), neck = end.clone().addScaledVector(end.clone().sub(start).normalize(), -head);
-      return [rank(between(start, neck, size, size, material)), rank(between(neck, end, 2.4 * size, 0, material))];
-    }
-    build(one) {
-      if (one.kind !== "face" && one.kind !== "region") return this.solid(one);
-      const corners = one.kind === "face" ? one.points : one.polygons.flatMap((face) => face.slice(2).flatMap((p, i) => [face[0], face[i + 1], p]));
-      const geometry = points(new Float32Array(corners.flat())), flat = one.role !== "simplex" && one.role !== "polytope";
-      geometry.computeVertexNormals();
-      const material = new (flat ? THREE.MeshBasicMaterial : THREE.MeshLambertMaterial)({ color: this.color(one.role), side: THREE.DoubleSide, opacity: one.opacity, transparent: true, depthWrite: false });
-      const made = [Object.assign(new THREE.Mesh(geometry, material), { renderOrder: one.kind === "region" ? 1.5 : flat ? 4 : 3 })];
-      if (one.kind === "region") {
-        const line = new THREE.LineBasicMaterial({ color: this.color(one.role, "line"), transparent: true, opacity: 4 * one.opacity });
-        made.push(new THREE.LineSegments(points(new Float32Array(one.polygons.flatMap((face) => face.flatMap((p, i) => [...p, ...face[(i + 1) % face.length]])))), line));
-      }
-      return made;
-    }
-    // Pieces that stay stay; the others vanish, grow or move until `advance` has come to 1.
-    show(pieces, glides) {
-      this.names.forEach(([node]) => node.remove());
-      this.names = [];
-      const next = new Map();
-      for (const one of pieces) {
-        if (one.kind !== "label") { next.set(one.key, one); continue; }
-        const node = make("span", { class: "name", "aria-hidden": "true" }, one.text);
-        node.style.color = paint(one.role, one.role === "ink" || one.role === "new" ? "light" : "line");
-        this.box.append(node);
-        this.names.push([node, vec(one.points[0])]);
-      }
-      this.changes = [];
-      for (const [key, item] of this.items) if (!next.has(key)) this.changes.push({ item, way: -1 });
-      for (const [key, one] of next) {
-        const item = this.items.get(key), was = item && item.piece;
-        if (was && JSON.stringify(was) === JSON.stringify(one)) continue;
-        const made = item || { group: this.scene.add(new THREE.Group()).children[this.scene.children.length - 1] };
-        made.piece = one;
-        this.items.set(key, made);
-        this.changes.push({ item: made, way: 1, from: was && was.points.length === one.points.length && one.kind !== "region" ? was : null });
-      }
-      this.advance(glides && this.changes.length < 160 ? 0 : 1);
-    }
-    advance(t) {
-      for (const { item, way, from } of this.changes) {
-        clear(item.group);
-        if (way > 0 || t < 1) item.group.add(...this.build(part(item.piece, way > 0 ? t : 1 - t, way > 0 ? from : null)));
-      }
-      if (t >= 1) for (const { item, way } of this.changes) if (way < 0) { this.scene.remove(item.group); this.items.delete(item.piece.key); }
-      if (t >= 1) this.changes = [];
-      this.touched = true;
-    }
-    // what must be in sight, in this view: the bodies, the origin, and the tips of a step's arrows
-    extent() {
-      const out = [[-1, -1, -1], [1, 1, 1]].map(() => origin(this.view)).slice(0, this.side);
-      this.scene.updateMatrixWorld(true);
-      for (const group of this.bodies) group.traverse((mesh) => {
-        const place = mesh.geometry && mesh.geometry.attributes.position, every = place && Math.ceil(place.count / 400);
-        for (let i = 0; place && i < place.count; i += every) out.push(new THREE.Vector3().fromBufferAttribute(place, i).applyMatrix4(mesh.matrixWorld).toArray());
-      });
-      for (const { piece: one } of this.items.values()) if (one.kind === "arrow") out.push(...one.points);
-      return out.map(vec);
-    }
-    fit(way, top) {
-      const right = top.clone().cross(way).normalize(), over = way.clone().cross(right), all = this.extent();
-      const span = [right, over, way].map((axis) => { const x = all.map((p) => p.dot(axis)); return [Math.min(...x), Math.max(...x)]; });
-      const center = new THREE.Vector3();
-      [right, over, way].forEach((axis, i) => center.addScaledVector(axis, (span[i][0] + span[i][1]) / 2));
-      this.half = span.slice(0, 2).map(([low, high]) => Math.max(high - low, 0.2) / 2);
-      this.far = this.away();
-      this.reach = 3 * this.far;
-      this.aim(center.clone().addScaledVector(way, this.far), center, top);
-    }
-    away() {
-      return (1.2 * Math.max(this.half[1] + 0.06, this.half[0] / (this.box.clientWidth / Math.max(this.box.clientHeight, 1)))) / Math.tan((this.angle * Math.PI) / 360);
-    }
-    resized() {
-      if (!this.half || !this.controls) return;
-      const before = this.far;
-      this.far = this.away();
-      this.camera.position.sub(this.controls.target).multiplyScalar(this.far / before).add(this.controls.target);
-    }
-    after() { label(this, this.names); }
-  }
-  const pair_or = (given) => pair || given || [null, null];
-  function clear(group) {
-    for (const mesh of [...group.children]) {
-      group.remove(mesh);
-      mesh.geometry.dispose();
-      mesh.material.dispose();
-    }
-  }
-  // beside its point, away from the middle of all and off the others
-  function label(panel, names) {
-    const w = panel.box.clientWidth, h = panel.box.clientHeight, taken = [], spots = names.map(([, point]) => panel.pixel(point));
-    const middle = [0, 1].map((i) => spots.reduce((sum, p) => sum + p[i], 0) / Math.max(1, spots.length));
-    names.forEach(([node], k) => {
-      const [sx, sy] = spots[k], nw = node.offsetWidth, nh = node.offsetHeight, angle = Math.atan2(sy - middle[1], sx - middle[0]);
-      let best = null, least = Infinity;
-      for (const turn of [0, 0.6, -0.6, 1.2, -1.2, 2, -2, 3.1]) {
-        const c = Math.cos(angle + turn), s = Math.sin(angle + turn);
-        const left = Math.min(Math.max(sx + (11 + (nw / 2) * Math.abs(c)) * Math.sign(c) * Math.min(1, Math.abs(c) + 0.25) - nw / 2, 2), w - nw - 2);
-        const top = Math.min(Math.max(sy + 19 * s - nh / 2, 2), h - nh - 2);
-        let cost = 0.15 * Math.abs(turn);
-        for (const [l, t, r, b] of taken) if (left < r && left + nw > l && top < b && top + nh > t) cost += 5;
-        for (const [px, py] of spots) if (px > left - 5 && px < left + nw + 5 && py > top - 2 && py < top + nh + 2) cost += 2;
-        if (cost < least) [best, least] = [[left, top], cost];
-      }
-      taken.push([best[0], best[1], best[0] + nw, best[1] + nh]);
-      node.style.transform = `translate(${best[0]}px, ${best[1]}px)`;
-    });
-  }
-
   // --- from where ------------------------------------------------------------------------------------------------------
 
-  let turning = null, gliding = null, held = -1;
+  // `home`: from where one looks, by `reset` or by hand; each step is seen from there, or from beside it
+  let turning = null, gliding = null, home = null, placed = null;
   const sight = (panel) => panel.camera.position.clone().sub(panel.controls.target).normalize();
-  function look(way, top) {
-    for (const panel of panels) {
-      const away = panel.camera.position.distanceTo(panel.controls.target);
-      panel.camera.position.copy(panel.controls.target).addScaledVector(way, away);
-      panel.camera.up.copy(top);
-      panel.touched = true;
-    }
+  function look(t) {
+    placed = turning.from.clone().lerp(turning.to, t).normalize();
+    turning.leaps.forEach((leap) => leap(placed, t));
   }
   // No arrow points at the viewer, or away, and EPA's nearest face is not seen edge on: the least turn from here.
-  function slanted(way) {
+  function slanted({ way }) {
     const step = steps[at], arrow = step && step.direction && vec(step.direction), along = arrow ? arrow.dot(way) : 0;
     const wish = step && step.closest && step.phase !== "answer" && along < 0.3 ? 0.5 : 0.6 * Math.sign(along);
     if (!arrow || (wish !== 0.5 && Math.abs(along) <= SLANT)) return way;
@@ -371,17 +53,20 @@
   }
   function arrive() {
     if (gliding !== null) panels.forEach((panel) => panel.advance(1));
+    if (turning) look(1);
     gliding = turning = null;
   }
   function reset() {
-    arrive();  // what vanishes is in sight still, and is not what to look at
-    panels.forEach((panel) => panel.fit(slanted(vec(data.view)), vec(data.up)));
+    arrive();
+    home = { way: vec(data.view), top: vec(data.up) };
+    placed = slanted(home);
+    panels.forEach((panel) => panel.fit(placed, home.top));
   }
   function tick(now) {
     if (gliding !== null) {
-      const t = Math.min(1, (now - gliding) / GLIDE), eased = t * t * (3 - 2 * t);
+      const t = Math.min(1, Math.max(0, now - gliding) / GLIDE), eased = t * t * (3 - 2 * t);
       panels.forEach((panel) => panel.advance(eased));
-      if (turning) look(turning.from.clone().lerp(turning.to, eased).normalize(), turning.top);
+      if (turning) look(eased);
       if (t >= 1) gliding = turning = null;
     }
     return gliding !== null;
@@ -398,11 +83,11 @@
     write();
     arrive();
     panels.forEach((panel, i) => panel.show([workspace, differences][i](panel.view, steps[at]), glides));
-    if (panels.length && panels[0].controls) {
-      const from = sight(panels[0]), way = slanted(from);
-      if (glides) state.flight = "moving";
-      if (glides) [gliding, turning] = [performance.now(), way === from ? null : { from, to: way, top: panels[0].camera.up.clone() }];
-      else if (way !== from) look(way, panels[0].camera.up.clone());
+    if (home && panels.length) {
+      const from = sight(panels[0]), way = slanted(home);
+      if (from.distanceTo(way) > 1e-6) turning = { from, to: way, leaps: panels.map((panel) => panel.leap(way, home.top)) };
+      if (glides) [gliding, state.flight] = [performance.now(), "moving"];
+      else arrive();
     }
     state.step = at;
     if (at === steps.length - 1) play(false);
@@ -511,8 +196,11 @@
     state.live = own ? "own" : "given";
     element("verdict").textContent = own ? steps[steps.length - 1].title.replace("Answer: ", "") : data.verdict;
     element("all").replaceChildren(...steps.map((step) => { const row = make("li"); row.append(make("b", {}, `${step.title}.`), ` ${step.sentence}`); return row; }));
-    if (refit) panels.forEach((panel) => panel.dress());
-    else panels.forEach((panel) => panel.move());
+    panels.forEach((panel, i) => {
+      if (!refit) return panel.move(shift);
+      panel.dress(pair, picked.some((name) => name !== "given"), shift);
+      panel.tips = steps.flatMap((step) => [workspace, differences][i](panel.view, step).flatMap((one) => (one.kind === "arrow" ? one.points : [])));
+    });
   }
   function choose(names, where) {
     picked = names;
@@ -522,7 +210,7 @@
     frames();
     again(true);
     asked = -1;
-    if (panels.length && panels[0].controls) { go(Math.min(at, steps.length - 1), false); reset(); }
+    if (home && panels.length) { go(Math.min(at, steps.length - 1), false); reset(); }
   }
   // the middle and the unit of each view, of what is shown now
   function frames() {
@@ -562,7 +250,6 @@
     let from = null;
     // before the controls hear of it: what takes hold of B does not turn the view
     panel.box.addEventListener("pointerdown", (event) => {
-      held = panels.indexOf(panel);
       if (!pair || panel.side || event.button || !hits(event)) return;
       event.stopPropagation();
       event.preventDefault();
@@ -570,7 +257,6 @@
       panel.canvas.setPointerCapture(event.pointerId);
       from = { shift, x: event.clientX, y: event.clientY };
     }, true);
-    panel.box.addEventListener("wheel", () => { held = panels.indexOf(panel); }, true);
     panel.box.addEventListener("pointermove", (event) => {
       if (!from) { if (pair && !panel.side && !event.buttons) panel.canvas.style.cursor = hits(event) ? "move" : ""; return; }
       event.stopPropagation();
@@ -584,17 +270,26 @@
       panels[1].fit(sight(panels[1]), panels[1].camera.up.clone());
     }, true);
     panel.turned = () => { // by hand: the other turns along
-      if (held !== panels.indexOf(panel) || turning) return;
-      const other = panels[1 - held], eye = sight(panel), away = other.camera.position.distanceTo(other.controls.target);
-      other.camera.position.copy(other.controls.target).addScaledVector(eye, away);
-      other.camera.up.copy(panel.camera.up);
+      const way = sight(panel);
+      if (turning || way.distanceTo(placed) < 1e-6) return;
+      const other = panels[1 - panel.side], away = other.camera.position.distanceTo(other.controls.target);
+      placed = way;
+      home = { way, top: panel.camera.up.clone() };
+      other.camera.position.copy(other.controls.target).addScaledVector(way, away);
+      other.camera.up.copy(home.top);
       other.touched = true;
     };
   }
 
   // --- a link that keeps what is seen -------------------------------------------------------------------------------------
 
+  // once what changes rests: browsers take few changes of an address in a second
+  let linking = 0;
   function link() {
+    window.clearTimeout(linking);
+    linking = window.setTimeout(keep, 100);
+  }
+  function keep() {
     const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3dTell.number(x, 9)).join(), step: at + 1, ...(element("ask").checked ? { ask: 1 } : {}) });
     try { window.history.replaceState(null, "", `#${text}`); } catch (error) { /* a frame without an address of its own */ }
   }
@@ -607,7 +302,7 @@
   }
 
   try {
-    panels = ["left", "right"].map((name, i) => new Panel(element(name), i));
+    panels = ["left", "right"].map((name, i) => new gjk3dPanel.Panel(element(name), i));
   } catch (error) {
     gjk3d.withoutWebGL("; the words and the curve are here", ["left", "right", "reset"]);
     panels = [];
@@ -630,7 +325,7 @@
   } else element("make").hidden = true;
   dark.addEventListener("change", () => {
     for (const panel of panels) {
-      panel.dress();
+      panel.dress(pair, picked.some((name) => name !== "given"), shift);
       panel.items.forEach((item) => panel.scene.remove(item.group));
       panel.items.clear();
     }
@@ -641,7 +336,7 @@
 
   const [names, where, to] = follow();
   if (data.given) choose(names, where);
-  else panels.forEach((panel) => panel.dress());
+  else again(true);
   at = Math.min(Math.max((to || 1) - 1, 0), steps.length - 1);
   go(at, false);
   reset();

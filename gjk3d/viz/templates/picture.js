@@ -31,7 +31,7 @@
   }
   const moving = new THREE.Group();
   view.scene.add(moving);
-  const groups = (data.items || data.bodies).map((item) => {
+  const groups = data.items.map((item) => {
     const group = new THREE.Group(), meshes = parts(item);
     group.add(...meshes);
     group.matrixAutoUpdate = !item.frames;
@@ -48,7 +48,7 @@
   }
   const labels = (data.labels || []).map((label) => {
     const span = element("labels").appendChild(gjk3d.make("span", {}, label.text));
-    return { span, point: vec(label.point) };
+    return [span, vec(label.point)];
   });
 
   const boxes = [...element("keys").querySelectorAll("input")];
@@ -82,13 +82,7 @@
     let rank = 0;
     for (const entry of [...groups].sort((one, two) => mark(one) - mark(two) || far(one) - far(two))) for (const mesh of entry.meshes) mesh.renderOrder = rank++;
   };
-  view.after = () => {
-    for (const { span, point } of labels) {
-      const [x, y, depth] = view.pixel(point);
-      span.hidden = depth > 1;
-      span.style.transform = `translate(${x}px, ${y}px) translate(-50%, -110%)`;
-    }
-  };
+  view.after = () => view.write(labels);
 
   // --- a motion -------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,197 @@
+// One of the two views: bodies that stay, and the pieces of a step, which vanish, grow and move.
+const gjk3dPanel = (function () {
+  const { data, make, dark, vec, tint, numbers, points, surface, between } = gjk3d;
+  const { sub, add, scale, support, unit } = gjk3dLoop, { local, origin } = gjk3dPieces;
+  const paint = (role, part) => (dark.matches ? data.colors[role].dark : data.colors[role][part || "light"]);
+
+  // A mesh of what a support mapping spans: its normals are the directions asked, so that any shape is shaded as it is.
+  const ball = new THREE.IcosahedronGeometry(1, 16).attributes.position;
+  function spanned(mapping) {
+    const geometry = points(new Float32Array(3 * ball.count)), kept = new Map();
+    for (let i = 0; i < ball.count; i++) {
+      const d = unit([ball.getX(i), ball.getY(i), ball.getZ(i)]), key = d.map((x) => x.toFixed(5)).join();
+      if (!kept.has(key)) kept.set(key, mapping(d));
+      geometry.attributes.position.setXYZ(i, ...kept.get(key));
+    }
+    geometry.setAttribute("normal", ball.clone());
+    return geometry;
+  }
+  const grown = (one, d) => add(support(one, d), scale(one.radius, d));
+
+  const lerp = (p, q, t) => p.map((x, k) => x + t * (q[k] - x));
+  // a piece on its way from nothing (0) to itself (1), or from what it was
+  function part(one, t, from) {
+    if (t >= 1) return one;
+    if (from) return { ...one, points: one.points.map((p, i) => lerp(from.points[i], p, t)) };
+    const middle = scale(1 / one.points.length, one.points.reduce(add)), grow = { ...one, opacity: one.opacity * t };
+    if (one.kind === "face") return { ...grow, points: one.points.map((p) => lerp(middle, p, 0.4 + 0.6 * t)) };
+    if (one.kind === "rod" || one.kind === "arrow") return { ...grow, points: [one.points[0], lerp(one.points[0], one.points[1], Math.max(t, 0.02))] };
+    return { ...grow, size: one.size * t };
+  }
+  class Panel extends gjk3d.View {
+    constructor(box, side) {
+      super(box, 16, 0.66, [0.45, 0.2]);
+      Object.assign(this, { side, view: { ...data.views[side] }, bodies: [new THREE.Group(), new THREE.Group()], items: new Map(), names: [], tips: [], reach: 40 });
+      this.scene.add(...this.bodies);
+    }
+    color(role, shade) { return tint(paint(role, shade)); }
+    // shaded glass, darker and denser where it turns away: its outline
+    glass(geometry, role, opacity, edges) {
+      const made = [THREE.BackSide, THREE.FrontSide].map((side, pass) => {
+        const material = new THREE.MeshLambertMaterial({ color: this.color(role), side, opacity, transparent: true, depthWrite: false });
+        material.onBeforeCompile = (shader) => {
+          shader.vertexShader = shader.vertexShader.replace("void main() {", "varying vec3 gAt; varying vec3 gUp; void main() {").replace("#include <project_vertex>", "#include <project_vertex>\ngAt = -mvPosition.xyz; gUp = normalMatrix * normal;");
+          shader.fragmentShader = shader.fragmentShader.replace("void main() {", "varying vec3 gAt; varying vec3 gUp; void main() {").replace("#include <output_fragment>",
+            `float rim = ${edges ? "0.0" : "pow(1.0 - abs(dot(normalize(gAt), normalize(gUp))), 5.0)"}; outgoingLight *= 1.0 - 0.55 * rim; diffuseColor.a = mix(diffuseColor.a, 0.85, rim);\n#include <output_fragment>`);
+        };
+        return Object.assign(new THREE.Mesh(geometry, material), { renderOrder: pass });
+      });
+      if (edges) {
+        const material = new THREE.LineBasicMaterial({ color: this.color(role, "line"), transparent: true, opacity: Math.min(1, 0.35 + opacity) });
+        made.push(Object.assign(new THREE.LineSegments(edges, material), { renderOrder: 2 }));
+      }
+      return made;
+    }
+    // what is there in every step: the two shapes, or their difference, in the units of the view; `own` were made here
+    dress(pair, own, shift) {
+      this.bodies.forEach((group) => { clear(group); group.position.set(0, 0, 0); });
+      const { view } = this, put = (group, ...made) => made.length && group.add(...made);
+      const shown = (mapping, role, opacity) => this.glass(spanned((d) => local(view, mapping(d))), role, opacity);
+      if (this.side === 0) data.still[0].forEach((still, i) => {
+        const role = "ab"[i], one = own && pair[i];
+        if (!one) put(this.bodies[i], ...this.still(still));
+        else put(this.bodies[i], ...shown((d) => grown(one, d), role, 0.4));
+      });
+      else if (!own && !(pair && data.sampled)) data.still[1].forEach((still) => put(this.bodies[0], ...this.still(still)));
+      else {
+        const [a, b] = pair;
+        if (a.radius + b.radius > 0) put(this.bodies[0], ...shown((d) => sub(grown(a, d), grown(b, scale(-1, d))), "difference", 0.12));
+        put(this.bodies[0], ...shown((d) => sub(support(a, d), support(b, scale(-1, d))), "difference", 0.24));
+      }
+      this.move(shift);
+    }
+    still(one) {
+      if (!one.positions) return this.solid({ ...one, kind: one.points.length > 1 ? "rod" : "ball" });
+      const edges = one.edges && numbers(one.edges, Float32Array);
+      return this.glass(surface(one), one.role, one.opacity, edges && edges.length ? points(edges) : null);
+    }
+    move(shift) {
+      const group = this.bodies[this.side === 0 ? 1 : 0];
+      group.position.set(...scale((this.side === 0 ? 1 : -1) / this.view.unit, shift));
+      this.touched = true;
+    }
+    solid(one) {
+      const over = data.colors[one.role].over, order = over ? 8 : 6, size = Math.max(one.size, 1e-6);
+      const material = new THREE.MeshLambertMaterial({ color: this.color(one.role, "rod"), emissive: this.color(one.role, "rod").multiplyScalar(0.25), transparent: over || one.opacity < 1, opacity: one.opacity === undefined ? 1 : one.opacity, depthTest: !over });
+      const [start, end] = one.points.map(vec), rank = (mesh, more = 0) => Object.assign(mesh, { renderOrder: order + more });
+      if (one.kind === "ball") {
+        const mesh = rank(new THREE.Mesh(new THREE.SphereGeometry(size, 28, 18), material), 1);
+        mesh.position.copy(start);
+        return [mesh];
+      }
+      if (one.kind === "rod") return [rank(between(start, end, size, size, material))];
+      const head = Math.min(6 * size, 0.5 * start.distanceTo(end)), neck = end.clone().addScaledVector(end.clone().sub(start).normalize(), -head);
+      return [rank(between(start, neck, size, size, material)), rank(between(neck, end, 2.4 * size, 0, material))];
+    }
+    build(one) {
+      if (one.kind !== "face" && one.kind !== "region") return this.solid(one);
+      const corners = one.kind === "face" ? one.points : one.polygons.flatMap((face) => face.slice(2).flatMap((p, i) => [face[0], face[i + 1], p]));
+      const geometry = points(new Float32Array(corners.flat())), flat = one.role !== "simplex" && one.role !== "polytope";
+      geometry.computeVertexNormals();
+      const material = new (flat ? THREE.MeshBasicMaterial : THREE.MeshLambertMaterial)({ color: this.color(one.role), side: THREE.DoubleSide, opacity: one.opacity, transparent: true, depthWrite: false });
+      const made = [Object.assign(new THREE.Mesh(geometry, material), { renderOrder: one.kind === "region" ? 1.5 : flat ? 4 : 3 })];
+      if (one.kind === "region") {
+        const line = new THREE.LineBasicMaterial({ color: this.color(one.role, "line"), transparent: true, opacity: 4 * one.opacity });
+        made.push(new THREE.LineSegments(points(new Float32Array(one.polygons.flatMap((face) => face.flatMap((p, i) => [...p, ...face[(i + 1) % face.length]])))), line));
+      }
+      return made;
+    }
+    // Pieces that stay stay; the others vanish, grow or move until `advance` has come to 1.
+    show(pieces, glides) {
+      this.names.forEach(([node]) => node.remove());
+      this.names = [];
+      const next = new Map();
+      for (const one of pieces) {
+        if (one.kind !== "label") { next.set(one.key, one); continue; }
+        const node = make("span", { class: "name", "aria-hidden": "true" }, one.text);
+        node.style.color = paint(one.role, one.role === "ink" || one.role === "new" ? "light" : "line");
+        this.box.append(node);
+        this.names.push([node, vec(one.points[0])]);
+      }
+      this.changes = [];
+      for (const [key, item] of this.items) if (!next.has(key)) this.changes.push({ item, way: -1 });
+      for (const [key, one] of next) {
+        const item = this.items.get(key), was = item && item.piece;
+        if (was && JSON.stringify(was) === JSON.stringify(one)) continue;
+        const made = item || { group: this.scene.add(new THREE.Group()).children[this.scene.children.length - 1] };
+        made.piece = one;
+        this.items.set(key, made);
+        this.changes.push({ item: made, way: 1, from: was && was.points.length === one.points.length && one.kind !== "region" ? was : null });
+      }
+      this.advance(glides && this.changes.length < 160 ? 0 : 1);
+    }
+    advance(t) {
+      for (const { item, way, from } of this.changes) {
+        clear(item.group);
+        if (way > 0 || t < 1) item.group.add(...this.build(part(item.piece, way > 0 ? t : 1 - t, way > 0 ? from : null)));
+      }
+      if (t >= 1) for (const { item, way } of this.changes) if (way < 0) { this.scene.remove(item.group); this.items.delete(item.piece.key); }
+      if (t >= 1) this.changes = [];
+      this.touched = true;
+    }
+    // what must be in sight, in this view: the bodies, the origin, and the tips of the arrows of all steps
+    extent() {
+      const out = [[-1, -1, -1], [1, 1, 1]].map(() => origin(this.view)).slice(0, this.side);
+      this.scene.updateMatrixWorld(true);
+      for (const group of this.bodies) group.traverse((mesh) => {
+        const place = mesh.geometry && mesh.geometry.attributes.position, every = place && Math.ceil(place.count / 400);
+        for (let i = 0; place && i < place.count; i += every) out.push(new THREE.Vector3().fromBufferAttribute(place, i).applyMatrix4(mesh.matrixWorld).toArray());
+      });
+      return [...out, ...this.tips].map(vec);
+    }
+    // where to look, and from how far, that all is in sight
+    frame(way, top) {
+      const right = top.clone().cross(way).normalize(), over = way.clone().cross(right), all = this.extent();
+      const span = [right, over, way].map((axis) => { const x = all.map((p) => p.dot(axis)); return [Math.min(...x), Math.max(...x)]; });
+      const center = new THREE.Vector3();
+      [right, over, way].forEach((axis, i) => center.addScaledVector(axis, (span[i][0] + span[i][1]) / 2));
+      this.half = span.slice(0, 2).map(([low, high]) => Math.max(high - low, 0.2) / 2);
+      this.far = this.away();
+      this.reach = 3 * this.far;
+      return center;
+    }
+    fit(way, top) {
+      const center = this.frame(way, top);
+      this.aim(center.clone().addScaledVector(way, this.far), center, top);
+    }
+    // the same with a glide: from where one looks now, no nearer or farther than the reader has gone
+    leap(way, top) {
+      const { target } = this.controls, away = this.camera.position.distanceTo(target), zoom = away / this.far;
+      const from = target.clone(), to = this.frame(way, top), then = zoom * this.far;
+      return (now, t) => {
+        target.copy(from).lerp(to, t);
+        this.camera.position.copy(target).addScaledVector(now, away + t * (then - away));
+        this.camera.up.copy(top);
+        this.touched = true;
+      };
+    }
+    away() {
+      return (1.2 * Math.max(this.half[1] + 0.06, this.half[0] / (this.box.clientWidth / Math.max(this.box.clientHeight, 1)))) / Math.tan((this.angle * Math.PI) / 360);
+    }
+    resized() {
+      if (!this.half || !this.controls) return;
+      const before = this.far;
+      this.far = this.away();
+      this.camera.position.sub(this.controls.target).multiplyScalar(this.far / before).add(this.controls.target);
+    }
+    after() { this.write(this.names); }
+  }
+  // Materials are not disposed of: the last one of a kind would take its compiled program with it, 0.2 s a frame.
+  function clear(group) {
+    for (const mesh of [...group.children]) {
+      group.remove(mesh);
+      mesh.geometry.dispose();
+    }
+  }
+  return { Panel, paint, grown };
+})();

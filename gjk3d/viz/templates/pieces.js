@@ -1,0 +1,121 @@
+// What a step looks like: pieces in units of their view, by the words of explanation/scene.py; and what colours mean.
+const gjk3dPieces = (function () {
+  const { data, element } = gjk3d;
+  const { sub, add, scale, dot, norm, cross, unit } = gjk3dLoop;
+  const BALL = 0.026, ROD = 0.008, ARROW = 0.011, ASKED = 0.26, TOWARDS = 0.36;
+
+  const local = (view, p) => scale(1 / view.unit, sub(p, view.center));
+  const piece = (kind, role, key, points, more) => ({ kind, role, key: kind + role + key, points, size: ROD, opacity: 1, ...more });
+  const far = (points, least) => norm(sub(points[1], points[0])) > least;
+
+  function workspace(view, step) {
+    const out = [];
+    if (step.witnessA && step.witnessB) {
+      const ends = [step.witnessA, step.witnessB].map((p) => local(view, p)), normal = step.direction;
+      if (step.phase === "answer" && step.upper !== null && step.upper < 0 && far(ends, 2 * ARROW)) out.push(piece("arrow", "new", "out", [ends[1], ends[0]], { size: ARROW }));
+      else {
+        if (far(ends, ROD)) out.push(piece("rod", "ink", "gap", ends));
+        const middle = scale(0.5, add(...ends));
+        if (step.phase === "answer" && !step.overlap) out.push(piece("arrow", "direction", "normal", [-0.15, 0.15].map((t) => add(middle, scale(t, normal))), { size: ARROW }));
+      }
+      ["a", "b"].forEach((role, i) => out.push(piece("ball", role, "near", [ends[i]], { size: BALL })));
+    }
+    if (step.supportA && step.direction) {
+      [[step.supportA, 1], [step.supportB, -1]].forEach(([p, way], i) => {
+        const from = local(view, p);
+        out.push(piece("arrow", "direction", `ask${i}`, [from, add(from, scale(way * ASKED, step.direction))], { size: ARROW }));
+        out.push(piece("ball", "new", `found${i}`, [from], { size: 1.25 * BALL }));
+      });
+    }
+    return out;
+  }
+  function differences(view, step) {
+    const origin = local(view, [0, 0, 0]), out = step.faces ? polytope(view, step) : simplex(view, step);
+    out.push(piece("ball", "ink", "origin", [origin], { size: BALL }), piece("label", "ink", "origin", [origin], { text: "origin" }));
+    const near = step.nearest && local(view, step.nearest);
+    if (near && far([origin, near], ROD)) out.push(piece("rod", "ink", "away", [origin, near], { size: 0.75 * ROD }));
+    if (near) out.push(piece("ball", "ink", "near", [near], { size: 0.7 * BALL }));
+    if (step.phase === "answer") return out;
+    if (near && step.direction) out.push(piece("arrow", "direction", "towards", [near, add(near, scale(TOWARDS, step.direction))], { size: ARROW }));
+    if (step.point) {
+      const p = local(view, step.point);
+      out.push(piece("ball", "new", step.pointName, [p], { size: 1.25 * BALL }), piece("label", "new", step.pointName, [p], { text: step.pointName }));
+    }
+    return out;
+  }
+  function triangles(role, names, places, faces, opacity) {
+    return faces.map((face) => piece("face", role, face.map((i) => names[i]).sort().join(), face.map((i) => places[i]), { opacity }));
+  }
+  function simplex(view, step) {
+    const places = (step.simplex || []).map((p) => local(view, p)), names = step.names || [], dropped = step.dropped || [], out = [];
+    if (places.length > 2) out.push(...triangles("simplex", names, places, places.length > 3 ? [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]] : [[0, 1, 2]], 0.45));
+    places.forEach((p, i) => {
+      for (let j = 0; j < i; j++) out.push(piece("rod", "simplex", [names[i], names[j]].sort().join(), [places[j], p], { size: 1.4 * ROD }));
+      if (step.joins && !dropped.includes(names[i])) out.push(piece("rod", "simplex", [names[i], step.pointName].sort().join(), [p, local(view, step.point)], { size: 0.5 * ROD }));
+      const role = dropped.includes(names[i]) ? "dropped" : "simplex";
+      out.push(piece("ball", role, names[i], [p], { size: 1.1 * BALL }));
+      if (names[i] !== step.pointName) out.push(piece("label", role, names[i], [p], { text: names[i] + (role === "dropped" ? " (drop)" : "") }));
+    });
+    if (step.joins && step.after && step.after.length && element("region").checked) {
+      const all = [...names.map((name, i) => [name, places[i]]), [step.pointName, local(view, step.point)]];
+      const region = voronoi(all.filter((one) => step.after.includes(one[0])).map((one) => one[1]), all.filter((one) => !step.after.includes(one[0])).map((one) => one[1]), Math.max(1.1, 1.15 * norm(origin(view))));
+      if (region.length) out.push(piece("region", "region", step.after.join(), [origin(view)], { polygons: region, opacity: 0.13 }));
+    }
+    return out;
+  }
+  const origin = (view) => local(view, [0, 0, 0]);
+  function polytope(view, step) {
+    const places = step.vertices.map((p) => local(view, p)), same = (f, g) => f.every((i) => g.includes(i)), { names } = step;
+    const gone = step.removed.filter((f) => !same(f, step.closest)), kept = step.faces.filter((f) => !same(f, step.closest) && !gone.some((g) => same(f, g)));
+    const out = [...triangles("polytope", names, places, kept, 0.3), ...triangles("removed", names, places, gone, 0.6), ...triangles("closest", names, places, [step.closest], 0.9)];
+    const edge = (i, j) => (i < j ? `${i},${j}` : `${j},${i}`), rim = new Set(step.horizon.map(([i, j]) => edge(i, j)));
+    const edges = new Set(step.faces.flatMap(([i, j, k]) => [edge(i, j), edge(j, k), edge(k, i)])), thin = step.faces.length < 60 ? 0.6 * ROD : 0.3 * ROD;
+    for (const text of new Set([...edges, ...rim])) {
+      const [i, j] = text.split(",").map(Number), role = rim.has(text) ? "new" : "polytope";
+      out.push(piece("rod", role, [names[i], names[j]].sort().join(), [places[i], places[j]], { size: rim.has(text) ? 1.2 * ROD : thin }));
+    }
+    const used = [...new Set(step.faces.flat())], named = used.length <= 9 ? used : step.closest;
+    for (const i of used.length <= 40 ? used : named) out.push(piece("ball", "polytope", names[i], [places[i]], { size: 0.7 * BALL }));
+    for (const i of named) if (names[i] !== step.pointName || step.phase === "answer") out.push(piece("label", "polytope", names[i], [places[i]], { text: names[i] }));
+    return out;
+  }
+  // The points to which a feature is the nearest of its simplex: half-spaces cut from a cube, whose faces are returned.
+  function voronoi(feature, others, least) {
+    const away = (p, flat) => flat.slice(1).map((q) => sub(q, flat[0])).reduce((basis, v) => {
+      const w = basis.reduce((x, e) => sub(x, scale(dot(x, e), e)), v);
+      return norm(w) > 1e-9 ? [...basis, unit(w)] : basis;
+    }, []).reduce((x, e) => sub(x, scale(dot(x, e), e)), sub(p, flat[0]));
+    const cuts = others.map((p) => [away(p, feature), feature[0]]);
+    if (feature.length > 1) feature.forEach((p, i) => { const rest = feature.filter((_, j) => j !== i); cuts.push([scale(-1, away(p, rest)), rest[0]]); });
+    const C = Math.max(least, ...feature.flat().map((x) => 1.1 * Math.abs(x))), cube = [0, 1, 2].flatMap((axis) => [-C, C].map((x) => [[-C, -C], [-C, C], [C, C], [C, -C]].map((uv) => { const p = [...uv]; p.splice(axis, 0, x); return p; })));
+    return cuts.reduce((faces, [n, from]) => {
+      const rim = [], height = (p) => dot(n, sub(p, from));
+      const cut = faces.map((face) => face.flatMap((p, i) => {
+        const q = face[(i + 1) % face.length], [x, y] = [height(p), height(q)], out = x <= 0 ? [p] : [];
+        if (x <= 0 !== y <= 0) { const m = add(p, scale(x / (x - y), sub(q, p))); out.push(m); rim.push(m); }
+        return out;
+      })).filter((face) => face.length > 2);
+      if (rim.length < 3) return cut;
+      const middle = scale(1 / rim.length, rim.reduce(add)), u = unit(sub(rim[0], middle)), v = cross(unit(n), u);
+      const turn = (p) => Math.atan2(dot(sub(p, middle), v), dot(sub(p, middle), u));
+      return [...cut, rim.sort((p, q) => turn(p) - turn(q))];
+    }, cube);
+  }
+  function legend(step) {
+    const words = { ...data.words }, roles = ["a", "b", "difference"];
+    if (step.phase === "answer") {
+      if (step.upper !== null && step.upper < 0) roles.push("new");
+      else roles.push(...(step.overlap ? [] : ["direction"]), "ink");
+      Object.assign(words, { new: "way out, for B", ink: "nearest points", direction: "normal, from A to B" });
+    } else if (step.faces) {
+      roles.push("polytope", "closest", ...(step.removed.length > 1 ? ["removed"] : []), "new", "direction", "ink");
+      if (!step.horizon.length) words.new = "point found";
+    } else {
+      roles.push(...((step.simplex || []).length ? ["simplex"] : []), ...((step.dropped || []).length ? ["dropped"] : []), "new", "direction", ...(step.nearest ? ["ink"] : []));
+      words.new = step.joins ? "new point" : "point found";
+      if (step.after && step.after.length && step.joins && element("region").checked) { roles.push("region"); words.region = `nearest to ${step.after.join(" ")}: its Voronoi region`; }
+    }
+    return roles.map((role) => [role, words[role]]);
+  }
+  return { local, origin, workspace, differences, legend };
+})();

@@ -16,8 +16,8 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 SIMPLEX = 60  #: floats of its scratch: six rows
 # The polytope has room for so many vertices, and for FACES_PER_POINT times as many faces; dead faces keep their place.
 # work:  the simplex, vertex rows (w, a, b), face rows (normal, key), the keys of those that wait
-# table: face rows (three vertices, three neighbours over edges 01 12 20, alive, place among those that wait), those that
-#        wait, stack, horizon, marks
+# table: face rows (three vertices, three neighbours over edges 01 12 20, alive, place among those that wait), those
+#        that wait, stack, horizon, marks
 FACES_PER_POINT = 12
 VERTEX_ROW = 9
 #: what a record of a log begins with

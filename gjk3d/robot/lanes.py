@@ -24,8 +24,8 @@ from gjk3d.typing import Array, Array1, Array2
 
 LANES = 16
 POSE = 12 * LANES  #: of `Lanes.poses` for each link
-SPOT = 6 * LANES  #: of `Lanes.points` for each slot
-SPOT_NUMBERS = 10  #: of `Lanes.spots`
+_PLACES = 16  #: of a row of `Lanes.spots`, where places begin
+SPOT = _PLACES + 6 * LANES  #: of `Lanes.spots` for each slot
 _CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RADIUS
 _NORMAL = shape_layout.FLOAT_HEAD  #: of a half-space, and its offset behind that
 #: of distances and radii: twice what `gjk3d.robot.capsules.between_capsules` takes off for rounding
@@ -41,8 +41,9 @@ class Lanes(NamedTuple):
     turns: Array1  #: a value of a joint, its sine, its cosine
     poses: Array1  #: of each link twelve, row by row of its transform
     reach: Array1  #: (links,), how far from the origin each is at most
-    points: Array1  #: of each slot the middle of its capsule and what leads from there to an end
-    spots: Array2  #: (slots, 10), the same on the link; radii of a ball about the middle and of the capsule; see `spot`
+    #: (slots, `SPOT`): on the link the middle of a capsule and what leads from there to an end, radii of a ball about
+    #: the middle and of the capsule, see `spot`; then the middles and what leads to an end in the world
+    spots: Array2
 
 
 # where links are ------------------------------------------------------------------------------------------------------
@@ -210,7 +211,8 @@ def spot(layout: Layout, k: int, out: Array) -> None:
 @kernel
 def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
     """Write where the capsule of slot k is, and how exactly that is known; in the world where it hangs on no link."""
-    s, point = lanes.spots[k], lanes.points[SPOT * k : SPOT * k + SPOT]
+    s = lanes.spots[k]
+    point = s[_PLACES:]
     if link < 0:
         for i in range(6):
             point[i * LANES : i * LANES + LANES] = s[i]
@@ -231,7 +233,7 @@ def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
 def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     """Do as `near_lanes` does where the second is a half-space, or a plane."""
     s, t = lanes.spots[a], lanes.spots[b]
-    p, near = lanes.points[SPOT * a : SPOT * a + SPOT], plain(0)
+    p, near = s[_PLACES:], plain(0)
     x, y, z, offset, two = t[0], t[1], t[2], t[3], t[4] > 1.0
     least = margin + s[9] + t[9] + s[7]
     for n in range(count):
@@ -252,7 +254,7 @@ def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     s, t = lanes.spots[a], lanes.spots[b]
     if t[6] == inf:
         return _near_floor(lanes, a, b, margin, count)
-    p, q = lanes.points[SPOT * a : SPOT * a + SPOT], lanes.points[SPOT * b : SPOT * b + SPOT]
+    p, q = s[_PLACES:], t[_PLACES:]
     more = margin + s[9] + t[9] + 1e-140  # below, squares lose their digits
     wide, near = max(s[6] + t[6] + more, 1e-140), plain(0)
     square = wide * wide

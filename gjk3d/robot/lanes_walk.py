@@ -17,7 +17,6 @@ from gjk3d.robot.lanes import (
     LANES,
     POSE,
     SPOT,
-    SPOT_NUMBERS,
     Lanes,
     link_lanes,
     near_lanes,
@@ -64,24 +63,23 @@ class Room(NamedTuple):
 def room(dof: int, links: int, layout: Layout) -> Room:
     """Return scratch for a robot of so many numbers and links, with what stands already in its place."""
     slots = len(layout.link)
-    moving = (dof + 3) * LANES + links * (POSE + 1)
     made = Room(
-        np.zeros(moving + slots * SPOT), np.empty((slots, SPOT_NUMBERS)), np.zeros((LANES, links, 4, 4)),
+        np.zeros((dof + 3) * LANES + links * (POSE + 1)), np.zeros((slots, SPOT)), np.zeros((LANES, links, 4, 4)),
         np.empty((LANES, slots, 13)), np.empty((LANES, slots, 4)), np.zeros((LANES, slots), dtype=np.int64),
         np.empty(slots, dtype=np.int64), np.zeros(_NUMBERS, dtype=np.int64),
     )  # fmt: skip
-    stand_in_lanes(*layout, made.numbers[moving:], made.spots, made.used)
+    stand_in_lanes(*layout, made.spots, made.used)
     return made
 
 
 @entry
 def stand_in_lanes(
     link: Ints1, local: Array2, ints: Ints1, floats: Array1, starts: Ints2, pairs: Ints2, subs: Ints2,
-    points: Array1, spots: Array2, used: Ints1,
+    spots: Array2, used: Ints1,
 ) -> None:  # fmt: skip
     """Write what lanes need of slots that are in pairs, where those are that never move, and in ``used`` which do."""
     layout = Layout(link, local, ints, floats, starts, pairs, subs)
-    lanes = Lanes(points[:0], points[:0], points[:0], points[:0], points, spots)
+    lanes = Lanes(floats[:0], floats[:0], floats[:0], floats[:0], spots)
     used[:] = 0
     for p in range(pairs.shape[0]):
         used[pairs[p, 0]] = used[pairs[p, 1]] = 1
@@ -99,8 +97,7 @@ def lanes_in(numbers: Array, spots: Array, dof: int, links: int) -> Lanes:
     a = dof * LANES
     b = a + 3 * LANES
     c = b + links * POSE
-    d = c + links
-    return Lanes(numbers[:a], numbers[a:b], numbers[b:c], numbers[c:d], numbers[d:], spots)
+    return Lanes(numbers[:a], numbers[a:b], numbers[b:c], numbers[c:], spots)
 
 
 # samples of edges -----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from gjk3d.robot import Checker, Robot
 from gjk3d.robot.boxes import between_boxes, bounding_box
 from gjk3d.robot.capsules import bounding_capsule, with_bounds
 from gjk3d.robot.kinematics import LARGE_ANGLE, SLIDING, TURNING, Chain, sine_cosine
-from gjk3d.robot.lanes import LANES, POSE, SPOT, SPOT_NUMBERS, Lanes, link_lanes, near_lanes, place_lanes, spot
+from gjk3d.robot.lanes import LANES, POSE, SPOT, Lanes, link_lanes, near_lanes, place_lanes, spot
 from gjk3d.robot.queries import quick_edge
 from gjk3d.robot.walk import FREE, UNSURE, Layout
 from tests.robot.test_capsules import SHAPES
@@ -62,8 +62,7 @@ def test_large_angles_are_the_librarys(x):
 def lanes_for(robot, slots=0):
     dof, links = robot.dof, len(robot.links)
     return Lanes(
-        np.zeros(dof * LANES), np.zeros(3 * LANES), np.zeros(links * POSE), np.zeros(links), np.zeros(slots * SPOT),
-        np.zeros((slots, SPOT_NUMBERS)),
+        np.zeros(dof * LANES), np.zeros(3 * LANES), np.zeros(links * POSE), np.zeros(links), np.zeros((slots, SPOT)),
     )  # fmt: skip
 
 
@@ -118,7 +117,7 @@ def test_what_is_apart_in_lanes_is_apart(scale, margin):
         poses[:, :3, :3], poses[:, :3, 3] = turned, shift
         local = np.hstack([turned.reshape(-1, 9), shift])
         layout = Layout(np.full(count, -1), local, ints, floats, starts, np.zeros((0, 4), int), np.zeros((0, 2), int))
-        lanes = Lanes(*(np.zeros(0),) * 4, np.zeros(count * SPOT), np.zeros((count, SPOT_NUMBERS)))
+        lanes = Lanes(*(np.zeros(0),) * 4, np.zeros((count, SPOT)))
         for k in range(count):
             spot(layout, k, lanes.spots[k])
             lanes.spots[k] *= scale
@@ -143,7 +142,7 @@ def test_capsules_that_touch_are_near(far):
         local = np.tile([1.0, 0, 0, 0, 1, 0, 0, 0, 1, far, far, far], (2, 1))
         local[1, 9] += 0.75 + gap
         layout = Layout(np.full(2, -1), local, ints, floats, starts, np.zeros((0, 4), int), np.zeros((0, 2), int))
-        lanes = Lanes(*(np.zeros(0),) * 4, np.zeros(2 * SPOT), np.zeros((2, SPOT_NUMBERS)))
+        lanes = Lanes(*(np.zeros(0),) * 4, np.zeros((2, SPOT)))
         for k in range(2):
             spot(layout, k, lanes.spots[k])
             place_lanes(lanes, -1, k, LANES)

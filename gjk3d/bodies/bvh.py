@@ -109,6 +109,20 @@ def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: flo
     return i
 
 
+@kernel
+def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
+    """Put two children in the place of a node, which part it there, or in halves; return how many nodes wait."""
+    node, start, stop, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+    if middle <= start or middle >= stop:
+        middle = (start + stop) // 2
+    links[node, 0] = used
+    for k in range(2):
+        stack[top + k, 0], stack[top + k, 3] = used + k, depth + 1
+        stack[top + k, 1] = start if k == 0 else middle
+        stack[top + k, 2] = middle if k == 0 else stop
+    return top + 2
+
+
 @entry
 def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, stack: Ints2) -> int:
     """Part the triangles until at most so many are left in each; order becomes that of the leaves.
@@ -129,14 +143,7 @@ def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, st
             axis, low, width = _spread(order, spans, start, stop)
             if width > 0.0:
                 middle = _split(order, spans, start, stop, axis, low, width, bins)
-        if middle <= start or middle >= stop:
-            middle = (start + stop) // 2
-        links[node, 0] = used
-        for k in range(2):
-            stack[top, 0], stack[top, 3] = used + k, depth + 1
-            stack[top, 1] = start if k == 0 else middle
-            stack[top, 2] = middle if k == 0 else stop
-            top += 1
+        top = _part(links, stack, top, used, middle)
         used += 2
     return used
 
@@ -309,14 +316,7 @@ def part_points(
         middle = start
         if depth < DEEPEST - 64 and width > 0.0:
             middle = _halve(places, order, start, stop, axis, at, spare, behind)
-        if middle <= start or middle >= stop:
-            middle = (start + stop) // 2
-        links[node, 0] = used
-        for k in range(2):
-            stack[top, 0], stack[top, 3] = used + k, depth + 1
-            stack[top, 1] = start if k == 0 else middle
-            stack[top, 2] = middle if k == 0 else stop
-            top += 1
+        top = _part(links, stack, top, used, middle)
         used += 2
     return used
 

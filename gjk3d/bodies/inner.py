@@ -22,7 +22,8 @@ from gjk3d.bodies.raycast import is_inside
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import STACK, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, place, read
-from gjk3d.geometry.vec3 import Rigid, Vec3, cross, sub
+from gjk3d.bodies.within_planes import box_by_planes, depth_by_planes, planes_of, triangle_by_planes
+from gjk3d.geometry.vec3 import Rigid, Vec3, along, cross, row3, sub
 from gjk3d.geometry.vec3 import place as to_place
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
@@ -42,6 +43,7 @@ class Host(NamedTuple):
     links: Ints2
     corners: Array2
     flat: Ints2
+    planes: Array2  #: those of its faces where it is convex, see `within_planes`
     stack: Ints2
     keys: Array1
     found: Array2
@@ -105,9 +107,14 @@ def _keep(d: float, p: Vec3, foot: Vec3, found: Array) -> None:
 
 @kernel
 def _look(p: Vec3, h: Host) -> tuple[float, int]:
-    """Return the distance of a point from the surface, negative where it lies outside, and the face that is nearest."""
+    """Return the distance of a point from the surface, and the face that is nearest; negative is outside, or less."""
     h.found[0, SPENT] += 1.0
     noise = h.found[0, NOISE]
+    if h.planes.shape[0] > 0:
+        d, face = depth_by_planes(h.planes, p, -inf)
+        if d > 4.0 * noise and d > 0.5 * h.found[0, LOWER]:
+            _keep(d, p, along(p, row3(h.planes, face), d), h.found)
+        return d, face
     square, face, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
     if d <= 4.0 * noise:
@@ -124,6 +131,12 @@ def _look_within(p: Vec3, h: Host) -> None:
     """Do as `_look`, for what is kept of a point only: of one that lies outside that costs less."""
     h.found[0, SPENT] += 1.0
     noise = h.found[0, NOISE]
+    if h.planes.shape[0] > 0:
+        least = max(4.0 * noise, 0.5 * h.found[0, LOWER])
+        d, face = depth_by_planes(h.planes, p, least)
+        if d > least:
+            _keep(d, p, along(p, row3(h.planes, face), d), h.found)
+        return
     if is_inside(p, h.boxes, h.links, h.corners, noise, h.stack):
         square, _, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
         d = sqrt(square)
@@ -189,7 +202,11 @@ def _from_flat(t: Triangle, face: int, h: Host) -> float:
 def _of_triangle(t: Triangle, h: Host) -> tuple[float, Plane]:
     """Bound how deep a triangle lies inside, negative where it does not; say along what to cut it."""
     c, radius = middle(t)
-    noise = h.found[0, NOISE]
+    noise, least = h.found[0, NOISE], inf
+    if h.planes.shape[0] > 0:
+        least = triangle_by_planes(h.planes, t, h.found[0, LOWER]) + 2.0 * noise
+        if not least > h.found[0, LOWER]:
+            return least, NO_PLANE
     d, face = _look(c, h)
     lower = h.found[0, LOWER]
     if d < -radius - noise:
@@ -199,7 +216,7 @@ def _of_triangle(t: Triangle, h: Host) -> tuple[float, Plane]:
         met = _touched(t, h)
         if met < 0:
             return -1.0, NO_PLANE
-    bound = float(min(d + radius, _from_flat(t, face, h)) + 2.0 * noise)
+    bound = float(min(least, min(d + radius, _from_flat(t, face, h)) + 2.0 * noise))
     if not bound > lower:
         return bound, NO_PLANE
     k, farthest = 0, -1.0
@@ -240,6 +257,8 @@ def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
     noise = h.found[0, NOISE]
     radius = sqrt(bg[i, 3] * bg[i, 3] + bg[i, 4] * bg[i, 4] + bg[i, 5] * bg[i, 5]) + noise
     h.found[0, SPENT] += 1.0
+    if h.planes.shape[0] > 0:
+        return float(box_by_planes(h.planes, m, bg, i, c) + 2.0 * noise)
     square, _, _ = to_point(c, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
     d = sqrt(square)
     if d > radius + noise and not is_inside(c, h.boxes, h.links, h.corners, noise, h.stack):
@@ -322,7 +341,8 @@ def enclose(
 @entry
 def search(
     m: Rigid, tolerance: float, budget: float, bh: Array2, lh: Ints2, ch: Array2, bg: Array2, lg: Ints2, cg: Array2,
-    seeds: Array2, flat: Ints2, stack: Ints2, keys: Array1, heap: Array1, items: Ints1, pool: Array2, found: Array2,
+    seeds: Array2, flat: Ints2, planes: Array2, stack: Ints2, keys: Array1, heap: Array1, items: Ints1, pool: Array2,
+    found: Array2,
 ) -> None:  # fmt: skip
     """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host.
 
@@ -330,7 +350,7 @@ def search(
     behind it depths, points and the nearest places on the surface. Items below 0 are boxes, others rows of ``pool``.
     ``seeds`` are points of the guest, some of which are looked at first; ``flat`` see `_flat_neighbours`.
     """
-    h = Host(bh, lh, ch, flat, stack, keys, found)
+    h = Host(bh, lh, ch, flat, planes, stack, keys, found)
     look_first(m, seeds, int(min(budget, SEEDS)), h)
     enclose(m, tolerance, budget, h, bg, lg, cg, Waiting(heap, items, pool))
 
@@ -369,8 +389,8 @@ def inner(
     trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
     pose = tuple(m[:12].tolist())
     search(
-        pose, tolerance, float(budget), *trees, seeds_of(guest), flat_of(host), traversal_stack(), np.empty(STACK),
-        *room_for(budget), found,
+        pose, tolerance, float(budget), *trees, seeds_of(guest), flat_of(host), planes_of(host.skin),
+        traversal_stack(), np.empty(STACK), *room_for(budget), found,
     )  # fmt: skip
     rows = found[1 : 1 + int(found[0, FOUND])]
     rows = rows[np.argsort(-rows[:, 0], kind="stable")]

@@ -32,7 +32,9 @@ from gjk3d.bodies.inner import (
 )
 from gjk3d.bodies.parts import Triangles, closed_skin
 from gjk3d.bodies.traversal import STACK
+from gjk3d.bodies.within_planes import NO_PLANES, planes_of
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, row3, sub, turn, turn_back
+from gjk3d.poses import IDENTITY
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 INNER = 6  #: ways out that are told, the last of them the sum of all
@@ -42,8 +44,8 @@ _WIDTH = 1e-3  #: relative, of bounds that need no closer look
 _NO_BALLS = False
 FOUND_ROWS = 4 * ROWS + 2  #: of what is found
 
-#: the tree of a mesh and some vertices; the tree of its closed skin and `flat_of` it; whether it is solid
-Given = tuple[Array2, Ints2, Array2, Array2, Array2, Ints2, Array2, Ints2, int]
+#: the tree of a mesh and some vertices; the tree of its closed skin, `flat_of` it; whether it is solid; `planes_of` it
+Given = tuple[Array2, Ints2, Array2, Array2, Array2, Ints2, Array2, Ints2, int, Array2]
 #: a stack and its keys, what waits to be enclosed, and what is found
 GivenRoom = tuple[Ints2, Array1, Array1, Ints1, Array2, Array2]
 
@@ -89,7 +91,7 @@ def _put(ways: Array, count: int, depth: float, p: Vec3, way: Vec3) -> None:
 @inlined
 def _into(m: Rigid, held_by_b: bool, host: Given, guest: Given, room: GivenRoom) -> Into:
     """Return what of the guest is looked for in the host, m being the pose of B in A's frame."""
-    to = Host(host[4], host[5], host[6], host[7], room[0], room[1], room[5])
+    to = Host(host[4], host[5], host[6], host[7], host[9], room[0], room[1], room[5])
     return Into(_back(m) if held_by_b else m, held_by_b, to, guest[0], guest[1], guest[2], guest[3])
 
 
@@ -243,7 +245,9 @@ def _find_surface(parts: Parts) -> tuple[Given, Array]:
     else:
         own, seeds, flat = NO_TREE, thinned(parts.samples()), NO_TREE[1]
     normals = parts.outward(np.arange(parts.count))
-    given = *own, seeds, *(skin or NO_TREE), flat, int(skin is not None)
+    alone = len(parts.solids) == 1 and bool((parts.solids[0][1] == IDENTITY[0]).all())
+    planes = planes_of(parts.solids[0][0].skin) if alone else NO_PLANES
+    given = *own, seeds, *(skin or NO_TREE), flat, int(skin is not None), planes
     return given, np.ascontiguousarray(normals if normals.any() else np.zeros((1, 3)))
 
 

@@ -13,7 +13,7 @@ from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.exits import parting
 from gjk3d.bodies.innermost import Given as Surface
 from gjk3d.bodies.innermost import GivenRoom, look_at_points
-from gjk3d.bodies.part_tree import ENDLESS, PRISMS
+from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES
 from gjk3d.bodies.traversal import crossings, to_point
 from gjk3d.bodies.walk import APART, HELD, Bench, Two, held, list_parts, meet, parts_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, dot, offset, row3, scale, sub, turn, turn_back
@@ -23,6 +23,7 @@ from gjk3d.typing import Array, Array2, Ints2
 
 AGAIN = 64  #: vertices of each that are looked at where B was moved
 FEW = 64  #: pairs of parts, or of faces that lie on each other, that are looked at where B was moved
+FEWER = 16  #: where these are triangles and one convex shape
 _JUMPS_OF_FACES, _JUMPS_OF_PARTS = 8, 4  #: times that a way out goes on after something was in it
 _HALVINGS = 8
 _SHARP = 1e-3  #: relative width to which a way out is halved
@@ -144,8 +145,11 @@ def _past_faces(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Ar
 
 
 @kernel
-def _past_deepest(x: Two, s: Sides, way: Vec3, count: int, wall: Array) -> float:
-    """Return how far B goes along a direction to leave each pair listed behind; that of the last is the wall."""
+def _past_deepest(x: Two, s: Sides, way: Vec3, count: int, most: float, wall: Array) -> float:
+    """Return how far B goes along a direction to leave each pair listed behind; that of the last is the wall.
+
+    Once it is ``most`` the others are not asked.
+    """
     best = -1.0
     for k in range(count):
         ask(x, s, k)
@@ -156,6 +160,8 @@ def _past_deepest(x: Two, s: Sides, way: Vec3, count: int, wall: Array) -> float
         if far > best:
             best = far
             _set(wall, n)
+            if best >= most:
+                break
     return best
 
 
@@ -164,20 +170,21 @@ def _past_parts(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Ar
     """Do as `past` for what is asked by its parts."""
     t, blocked, free = start, start, most
     endless = x.a.kind == PRISMS and x.a.floats[ENDLESS] > -inf
+    few = FEWER if x.a.kind == TRIANGLES and x.b.links.shape[0] == 1 else FEW
     _set(wall, way)
     for _ in range(_JUMPS_OF_PARTS):
         if not t < most:
             break
         there = shifted(x, scale(t, way))
-        count = listed(there, s, FEW)
+        count = listed(there, s, few)
         holds = count == 0 and held(there, s.w) == HELD
         if count == 0 and not holds:
             free = t
             break
         blocked = t
-        if count == FEW and endless:  # of many thin columns each says little: halving is sooner there
+        if count == few and endless:  # of many thin columns each says little: halving is sooner there
             break
-        t += _out_of(there, s) if holds else _past_deepest(there, s, way, count, wall) + 4.0 * x.error
+        t += _out_of(there, s) if holds else _past_deepest(there, s, way, count, most - t, wall) + 4.0 * x.error
     for _ in range(_HALVINGS):
         middle = 0.5 * (blocked + free)
         if free - blocked <= _SHARP * free + 8.0 * x.error or (free == most and middle > 0.9 * most):

@@ -135,12 +135,12 @@ def motion_free(
     cell: Cell, q0: Rows, q1: Rows, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> OneMotion | ManyMotions:
     """Answer `Checker.motion_free`."""
-    check_workers(workers)
     step = _plain_step(certify, resolution, tolerance, workers)
     if step is not None:
         known = edge_of_one(cell, q0, q1, step)
         if known is not None:
             return _one(cell, *known)
+    check_workers(workers)
     first, stack0 = cell.robot.configurations(q0, "q0")
     second, stack1 = cell.robot.configurations(q1, "q1")
     if stack0 and stack1 and len(first) != len(second):
@@ -168,7 +168,6 @@ def path_free(
     cell: Cell, path: Any, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> PathCheck:
     """Answer `Checker.path_free`."""
-    check_workers(workers)
     step = _plain_step(certify, resolution, tolerance, workers)
     if step is not None:
         known = first_hit_of_path(cell, path, step)
@@ -178,6 +177,7 @@ def path_free(
                 return _FREE_PATH
             _, status, safe, hit, pair = _one(cell, *told)
             return PathCheck(False, status, edge, safe, hit, pair, (1.0 - hit) * path[edge] + hit * path[edge + 1])
+    check_workers(workers)
     points, stacked = cell.robot.configurations(path, "path")
     if not stacked or not len(points):
         raise RobotError(f"path has shape {np.shape(path)}, expected (m, {cell.robot.dof}) waypoints, at least one")
@@ -203,7 +203,7 @@ def path_free(
 
 def _plain_step(certify: bool, resolution: Any, tolerance: Any, workers: int) -> float | None:
     """Return the largest step between samples where kernels may answer at once, with nothing else to be checked."""
-    plain = not certify and workers == 1 and type(resolution) is float and resolution > 0.0
+    plain = not certify and type(workers) is int and workers == 1 and type(resolution) is float and resolution > 0.0
     return resolution if plain and type(tolerance) is float and 0.0 < tolerance < 1.0 else None
 
 

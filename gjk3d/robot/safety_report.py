@@ -225,7 +225,14 @@ class SafetyReport:
 
     @property
     def headline(self) -> str:
-        """How many motions keep every margin, in words."""
+        """How many motions keep every margin, in words.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": [[0.0, 0.0], [1.0, 0.0]]}).headline
+        'example: 1 of 1 motion keep every margin, proven; all pairs keep theirs'
+        """
         kept = sum(motion.verdict == "kept" for motion in self.motions)
         found = f"{count(len(self.rows), 'pair')} without that proof" if self.rows else "all pairs keep theirs"
         return f"{self.robot}: {kept} of {count(len(self.motions), 'motion')} keep every margin, proven; {found}"

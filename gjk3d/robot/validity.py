@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from typing import Any, Generic, NamedTuple
 
@@ -81,8 +81,8 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
     """Answer `Checker.valid`."""
     check_workers(workers)
     robot = cell.robot
-    if workers == 1 and type(tolerance) is float and isfinite(tolerance) and (row := queries.plain_row(q)) is not None:
-        known = _one(cell, row, limits, tolerance)
+    if workers == 1 and type(tolerance) is float and 0.0 <= tolerance < inf:
+        known = _one(cell, queries.plain_row(q), limits)
         if known is not None:
             return known
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not isfinite(float(tolerance)):
@@ -114,12 +114,12 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
     return Validity(bool(reason[0] == _VALID), Reason(reason.item(0)), joint[0], pair[0])
 
 
-def _one(cell: Cell, row: Array, limits: bool, tolerance: float) -> Validity[Any, Any, Any] | None:
+def _one(cell: Cell, row: Array | None, limits: bool) -> Validity[Any, Any, Any] | None:
     """Answer about one configuration within the limits; None where something else is to be said of it."""
     robot = cell.robot
-    if len(row) != robot.dof:
+    if row is None or len(row) != robot.dof:
         return None
-    if limits and not ((robot.lower - row <= tolerance) & (row - robot.upper <= tolerance)).all():
+    if limits and not ((robot.lower <= row) & (row <= robot.upper)).all():
         return None
     told = queries.quick(cell, row)
     if told == FREE:

@@ -104,7 +104,23 @@ def test_a_spline_is_what_scipy_says():
 @pytest.mark.parametrize("seed", [0, 2, 4, 5])
 def test_certified_against_dense_samples_of_every_kind_of_joint(tmp_path, kind, seed):
     """Continuous, sliding, planar, floating and mimicking joints; obstacles that slide and turn."""
-    robot = random_robot(tmp_path, seed)
+    dense_samples_agree(random_robot(tmp_path, seed), kind, seed)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_certified_against_dense_samples_of_several_robots_on_bases(tmp_path, seed):
+    """One robot drives, one hangs from a tilted base that stands, one is carried by the first."""
+    tilted = at(0.0, 0.0, 2.0)
+    tilted[:3, :3] = gk.Motion(None, angular=(2.0, 0.7, 0.1)).at(1.0)[:3, :3]
+    arm, drawn_one = Robot.example(), random_robot(tmp_path, seed)
+    both = Robot.join(
+        {"cart": arm.at(at(-1.5, 0.0, -0.5)), "above": drawn_one.at(tilted), "carried": arm.at(at(0.2, 0.0, 0.3))},
+        on={"carried": "cart/hand"}, joints={"cart": "planar"},
+    )  # fmt: skip
+    dense_samples_agree(both, "cubic", seed)
+
+
+def dense_samples_agree(robot, kind, seed):
     around, moving = boxes_that_move(seed)
     checker = Checker(robot, around)
     for n in range(4):

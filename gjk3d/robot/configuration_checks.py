@@ -1,0 +1,431 @@
+"""What a checker answers about configurations: free or not, who collides, how far apart, and what is the robot."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d._kernels import builtins
+from gjk3d.convex.checks import check_margin, check_workers
+from gjk3d.robot import queries, results, single
+from gjk3d.robot.all_pairs import RobotDistances, distances
+from gjk3d.robot.outside import outside
+from gjk3d.robot.planning_scene import PlanningScene
+from gjk3d.robot.results import PairName, RobotClearance, RobotCollision, RobotContact
+from gjk3d.robot.validity import Reason, Validity, valid
+from gjk3d.robot.walk import FREE
+from gjk3d.shapes.arguments import rows as checked_points
+from gjk3d.typing import Array, Device, Ints, Row, Rows, RowsLike, Unclear
+
+
+class ConfigurationChecks(PlanningScene):
+    """The questions of a `gjk3d.robot.Checker` about configurations; see there."""
+
+    __slots__ = ()
+
+    @overload
+    def free(self, q: Unclear, *, workers: int = 1, device: Device = "cpu") -> Any: ...
+    @overload
+    def free(self, q: Row, *, workers: int = 1, device: Device = "cpu") -> bool: ...  # type: ignore[overload-overlap]
+    @overload
+    def free(self, q: Rows, *, workers: int = 1, device: Device = "cpu") -> NDArray[np.bool_]: ...
+    def free(self, q: Rows, *, workers: int = 1, device: Device = "cpu") -> Any:
+        """Tell whether the robot touches neither itself nor its surroundings, nor comes closer than the margin.
+
+        Limits of joints are not looked at: see `Robot.within_limits`.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
+        workers : int
+            Threads for a stack.
+        device : {"cpu", "cuda"}
+            As in `gjk3d.collide`: what hangs on the robot and stands around it as convex shapes is a graphics card's;
+            bodies, where the convex shapes say free, are the processor's. Booleans are the same.
+
+        Returns
+        -------
+        bool or (n,) bool
+            True where it is free; touching is not.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+        ShapeError
+            ``workers`` is no number of threads.
+        DeviceUnavailableError
+            ``device`` is not there; what is missing, and what brings it.
+        """
+        said, cell = self._state()
+        if type(workers) is int and workers == 1 and device == "cpu":
+            told = queries.quick(cell, q)
+            if told == FREE or told >= 0:
+                self._quick = single.prepared(said, cell)
+                return told == FREE
+        rows, stacked = self.robot.configurations(q)
+        free: NDArray[np.bool_] = queries.hits(cell, rows, workers, device) == FREE
+        return free if stacked else bool(free[0])
+
+    @overload
+    def valid(
+        self, q: Unclear, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
+    ) -> Validity[Any, Any, Any]: ...
+    @overload
+    def valid(  # type: ignore[overload-overlap]
+        self, q: Row, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
+    ) -> Validity[bool, Reason, Any]: ...
+    @overload
+    def valid(
+        self, q: Rows, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
+    ) -> Validity[NDArray[np.bool_], Ints, Any]: ...
+    def valid(
+        self, q: Rows, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
+    ) -> Validity[Any, Any, Any]:
+        """Tell which configurations may be used, and why the others may not: limits, then what is too close.
+
+        A filter for candidates, such as many solutions of inverse kinematics.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Radians, and the robot's unit of length. Rows that are not finite are not valid, and no error.
+        margin : float, optional
+            How close is too close where `set_margin` said nothing else; the checker's own by default.
+        limits : bool
+            Whether limits of joints are looked at. A turn without limits is not wrapped.
+        tolerance : float
+            How far beyond a limit is still within.
+        workers : int
+            Threads for a stack.
+
+        Returns
+        -------
+        Validity
+            Valid or not, the reason, and the joint or the pair it is about; of one configuration or of n.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+        ShapeError
+            ``workers`` is no number of threads, or the margin no finite number.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), margin=0.02)
+        >>> found = checker.valid([[0.0, 0.0], [9.0, 0.0]])
+        >>> found.valid.tolist(), gk.robot.Reason(found.reason[1]).name, found.joint[1]
+        ([True, False], 'LIMIT', 'shoulder')
+        """
+        said, cell = self._state()
+        if margin is not None and margin != said.margin:
+            check_margin(margin)
+            cell = cell.with_margins(float(margin), said.rules)
+        return valid(cell, q, limits, tolerance, workers)
+
+    @overload
+    def hit(self, q: Unclear, *, workers: int = 1) -> Any: ...
+    @overload
+    def hit(self, q: Row, *, workers: int = 1) -> PairName: ...  # type: ignore[overload-overlap]
+    @overload
+    def hit(self, q: Rows, *, workers: int = 1) -> list[PairName]: ...
+    def hit(self, q: Rows, *, workers: int = 1) -> Any:
+        """Return a pair that is too close.
+
+        Which of several it is depends on what was asked before; see `collisions` for all.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
+        workers : int
+            Threads for a stack.
+
+        Returns
+        -------
+        (str, str) or None, or list of such
+            Two names, of which an obstacle stands second; None where the robot is free.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+        ShapeError
+            ``workers`` is no number of threads.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.05), touching=["post", "beam"])
+        >>> checker.hit([0.0, 0.0])
+        ('hand', 'floor')
+        """
+        cell = self._cell()
+        if type(workers) is int and workers == 1:
+            told = queries.quick(cell, q)
+            if told == FREE or told >= 0:
+                return None if told == FREE else cell.names(told)
+        rows, stacked = self.robot.configurations(q)
+        found = [None if p == FREE else cell.names(p) for p in queries.hits(cell, rows, workers).tolist()]
+        return found if stacked else found[0]
+
+    @overload
+    def clearance(self, q: Unclear, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[Any, Any]: ...
+    @overload
+    def clearance(self, q: Row, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[float, PairName]: ...  # type: ignore[overload-overlap]
+    @overload
+    def clearance(
+        self, q: Rows, *, max_distance: float = inf, workers: int = 1
+    ) -> RobotClearance[Array, list[PairName]]: ...
+    def clearance(self, q: Rows, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[Any, Any]:
+        """Return the least signed distance of all checked pairs, and whose it is.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
+        max_distance : float
+            What is farther is not looked for; the answer is then infinite.
+        workers : int
+            Threads for a stack.
+
+        Returns
+        -------
+        RobotClearance
+            Distance, bounds of it, normal, both nearest points and the pair, of one configuration or of n.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+        ShapeError
+            ``workers`` is no number of threads.
+        """
+        check_workers(workers)
+        cell = self._cell()
+        one = queries.nearest_of_one(cell, q, max_distance) if workers == 1 else None
+        if one is not None:
+            row, p = one
+            distance, lower, upper = row[:3].tolist()
+            named = None if p < 0 else cell.names(p)
+            return RobotClearance(distance, lower, upper, row[3:6], row[6:9], row[9:12], named)
+        rows, stacked = self.robot.configurations(q)
+        out, which = queries.nearest(cell, rows, float(max_distance), workers)
+        pairs = [None if p < 0 else cell.names(p) for p in which[:, 0].tolist()]
+        if stacked:
+            return RobotClearance(out[:, 0], out[:, 1], out[:, 2], out[:, 3:6], out[:, 6:9], out[:, 9:12], pairs)
+        distance, lower, upper = out[0, :3].tolist()
+        return RobotClearance(distance, lower, upper, out[0, 3:6], out[0, 6:9], out[0, 9:12], pairs[0])
+
+    @overload
+    def collisions(self, q: Unclear) -> Any: ...
+    @overload
+    def collisions(self, q: Row) -> list[RobotCollision]: ...  # type: ignore[overload-overlap]
+    @overload
+    def collisions(self, q: Rows) -> list[list[RobotCollision]]: ...
+    def collisions(self, q: Rows) -> Any:
+        """Return every pair of links and objects that is too close.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
+
+        Returns
+        -------
+        list of RobotCollision
+            The deepest first; one for each pair of names. A list of lists for n configurations.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.04), touching=["post"])
+        >>> [(each.pair, round(each.depth, 3)) for each in checker.collisions([0.0, 0.0])]
+        [(('beam', 'floor'), 0.01), (('hand', 'floor'), 0.01)]
+        """
+        rows, stacked = self.robot.configurations(q)
+        found = results.collisions(self._cell(), rows)
+        return found if stacked else found[0]
+
+    @overload
+    def contacts(self, q: Unclear, *, within: float = 0.0, max_points: int | None = 4) -> Any: ...
+    @overload
+    def contacts(self, q: Row, *, within: float = 0.0, max_points: int | None = 4) -> list[RobotContact]: ...  # type: ignore[overload-overlap]
+    @overload
+    def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = 4) -> list[list[RobotContact]]: ...
+    def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = 4) -> Any:
+        """Return where the shapes of links and objects touch: a normal, and points on both.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
+        within : float
+            At least 0: what is up to this far apart has its points too. Margins do not count here.
+        max_points : int or None
+            Most points of two shapes, as in `gjk3d.contact`. Meshes and other bodies have one point each.
+
+        Returns
+        -------
+        list of RobotContact
+            One for each two convex shapes that touch, of which a link may have several. A list of lists for n
+            configurations.
+
+        Raises
+        ------
+        RobotError, ShapeError
+            q is no configuration, or n of them; ``within`` or ``max_points`` is no such number.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.05), touching=["post", "hand"])
+        >>> checker.contacts([0.0, 0.0])
+        [<RobotContact of 'beam' and 'floor': 4 points>]
+        """
+        rows, stacked = self.robot.configurations(q)
+        found = results.contacts(self._cell(), rows, within, max_points)
+        return found if stacked else found[0]
+
+    def gradient(self, q: Rows) -> Array:
+        """Return how the clearance changes with q; zero where no pair is checked.
+
+        In overlap with what is not convex it is that of the deepest found, which another may replace any moment. The
+        normal times how much faster the second point moves than the first; one of several where pairs tie.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
+
+        Returns
+        -------
+        (dof,) or (n, dof) float
+            Length for each radian, or for each length of a joint that slides.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> wall = np.eye(4); wall[0, 3] = 1.75
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
+        >>> checker.gradient([0.5, 0.0]).round(3).tolist()
+        [0.675, 0.196]
+        """
+        cell = self._cell()
+        one = queries.gradient_of_one(cell, q)
+        if one is not None:
+            return one
+        rows, stacked = self.robot.configurations(q)
+        found = queries.gradient(cell, rows)
+        return found if stacked else found[0]
+
+    def distances(self, q: Rows, within: float = inf, *, jacobians: bool = False) -> RobotDistances:
+        """Return every pair within a distance: how far apart, where, and how that changes with q.
+
+        For trajectory optimisers and controllers, which take all that is near, not the nearest alone. Margins do not
+        count here; what may touch is left out.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
+        within : float
+            What is proven to be farther apart is left out; all pairs by default.
+        jacobians : bool
+            Whether to return how each of the points moves too.
+
+        Returns
+        -------
+        RobotDistances
+            A row for each pair that is near, in the order of configurations and pairs; its ``penalty`` is a cost.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them; ``within`` is no number.
+
+        Notes
+        -----
+        The gradient is the normal times how much faster the second point moves than the first; one of several where
+        nearest points tie. In overlap with what is not convex it is that of the deepest found.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"floor": gk.Halfspace((0, 0, 1), -0.3)})
+        >>> found = checker.distances([[0.0, 0.0], [0.0, 2.5]], within=0.5)
+        >>> found
+        <RobotDistances of 2 configurations: 6 rows, 4 pairs>
+        >>> [found.pairs[p] for p in found.pair[found.starts[1] :]]
+        [('post', 'floor'), ('beam', 'floor'), ('hand', 'floor')]
+        """
+        rows, _ = self.robot.configurations(q)
+        return distances(self._cell(), rows, within, jacobians=jacobians)
+
+    @overload
+    def outside(self, points: RowsLike, q: Unclear, *, margin: float = 0.0, workers: int = 1) -> Any: ...
+    @overload
+    def outside(self, points: RowsLike, q: Rows, *, margin: float = 0.0, workers: int = 1) -> NDArray[np.bool_]: ...
+    def outside(self, points: RowsLike, q: Rows, *, margin: float = 0.0, workers: int = 1) -> Any:
+        """Tell which points are neither of the robot nor of what hangs on it: what else a camera sees.
+
+        All links count, also those that may touch each other; obstacles do not.
+
+        Parameters
+        ----------
+        points : (n, 3) float
+            In the frame of the world; such as those of a camera, moved by its pose.
+        q : (dof,) or (k, dof) float
+            Where the robot was when they were seen: radians, and the robot's unit of length.
+        margin : float
+            How near counts as of the robot: what the camera is off by, and the radius that the cloud will have.
+        workers : int
+            Threads for a stack of configurations.
+
+        Returns
+        -------
+        (n,) bool or (k, n) bool
+            True where a point is proven to be farther than the margin from all links and attached objects.
+
+        Raises
+        ------
+        RobotError
+            q is no configuration, or n of them.
+        ShapeError
+            A point is not finite, the margin is no finite number, or ``workers`` is no number of threads.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.outside([(0.5, 0, 0), (0.5, 0, 0.2)], [0.0, 0.0], margin=0.01).tolist()
+        [False, True]
+        """
+        check_workers(workers)
+        check_margin(margin)
+        places = checked_points(points, "outside: points")
+        rows, stacked = self.robot.configurations(q)
+        found = outside(self._cell(), rows, places, float(margin), workers)
+        return found if stacked else found[0]
+
+
+builtins.methods(ConfigurationChecks, single.methods_of(ConfigurationChecks))

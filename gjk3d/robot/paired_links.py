@@ -1,0 +1,103 @@
+"""A mechanism with shapes on its links, and the pairs of links that are checked against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from gjk3d.errors import RobotError
+from gjk3d.robot.allowed import AllowedPairs
+from gjk3d.robot.bodies import Body, Geometry
+from gjk3d.robot.mechanism import Mechanism
+from gjk3d.typing import Ints
+
+
+class PairedLinks(Mechanism):
+    """What of a `gjk3d.robot.Robot` has shapes, and which pairs of links are checked; see there."""
+
+    __slots__ = ("_allowed", "_apart", "_welded", "_worlds", "bodies", "geometries")
+
+    _allowed: AllowedPairs
+    _apart: frozenset[str]  #: links whose fixed children are other bodies than they, as far as adjacency goes
+    _welded: Ints  #: (links,), as ``rigid``, of bodies that adjacency goes by
+    _worlds: frozenset[str]  #: links that are the surroundings
+    bodies: tuple[Body, ...]
+    geometries: tuple[Geometry, ...]
+
+    def adjacent(self) -> list[tuple[str, str, str]]:
+        """Return the pairs of links with shapes that a joint joins, or joints through links that have none.
+
+        Links that are joined by fixed joints alone are one body: each of them is adjacent to the others, and to all of
+        the next body with shapes on the way to the root, as in MuJoCo's filter of parents.
+
+        Returns
+        -------
+        list of (str, str, str)
+            Both names, the one nearer to the root first, and the reason, "adjacent".
+        """
+        welded: dict[int, list[int]] = {}  # the links with shapes of each rigid body
+        for link in sorted({each.link for each in self.geometries}):
+            if self.links[link] not in self._worlds:
+                welded.setdefault(int(self._welded[link]), []).append(link)
+        found = []
+        for body, links in welded.items():
+            other = self._above(body)
+            while other >= 0 and other not in welded:
+                other = self._above(other)
+            found += [(a, b) for k, b in enumerate(links) for a in (*welded.get(other, ()), *links[:k])]
+        return [(self.links[a], self.links[b], "adjacent") for a, b in sorted(found, key=lambda pair: pair[::-1])]
+
+    def _above(self, body: int) -> int:
+        """Return the rigid body that a rigid body hangs on, -1 for the root; both by the number of their first link."""
+        link = int(self._chain.parent[body])
+        return link if link < 0 else int(self._welded[link])
+
+    def all_pairs(self) -> Ints:
+        """Return the pairs of links that have shapes and are not joined by fixed joints alone, (n, 2)."""
+        shaped = sorted({each.link for each in self.geometries})
+        rigid = self.rigid
+        found = [(a, b) for k, a in enumerate(shaped) for b in shaped[k + 1 :] if rigid[a] != rigid[b]]
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+    @property
+    def pairs(self) -> Ints:
+        """Pairs of links that are checked, (n, 2), the lower number first.
+
+        Both have shapes, they are not allowed to touch, and not joined by fixed joints alone: such links never move
+        against each other.
+        """
+        links, allowed = self.links, self.allowed
+        found = [pair for pair in self.all_pairs().tolist() if (links[pair[0]], links[pair[1]]) not in allowed]
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+    @property
+    def allowed(self) -> AllowedPairs:
+        """Pairs of links that are left unchecked.
+
+        Set it to what `allow_by_sampling` returns, or to pairs of names, each with a reason or without: (a, b, reason)
+        or (a, b). A `Checker` takes the pairs as they are when it is made.
+        """
+        return self._allowed
+
+    @allowed.setter
+    def allowed(self, pairs: AllowedPairs | Iterable[Sequence[str]]) -> None:
+        if isinstance(pairs, AllowedPairs):
+            if tuple(pairs.links) != tuple(self.links):
+                raise RobotError("allowed: these pairs are of a robot with other links")
+            self._allowed = pairs
+            return
+        found = AllowedPairs(self.links)
+        for pair in pairs:
+            if isinstance(pair, str) or len(pair) not in (2, 3):
+                raise RobotError(f"allowed has {pair!r:.80}, expected two names of links, and a reason or none")
+            found.allow(*pair)
+        self._allowed = found
+
+
+def no_shapes(robot: PairedLinks) -> RobotError:
+    """Return what is said of a robot that would be free everywhere."""
+    return RobotError(
+        f"robot {robot.name!r} has no collision shapes, so nothing of it can be checked: load it with "
+        'collision="visual" (--collision visual) to check what is drawn of it, or attach shapes to its links'
+    )

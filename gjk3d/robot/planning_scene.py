@@ -1,0 +1,423 @@
+"""What a checker is asked about: a robot, the obstacles around it and the objects on it, as a user says them.
+
+A scene holds what was said; the cell is what the kernels take of that, made at the first question after a change (see
+`gjk3d.robot.cell`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Self
+
+from gjk3d.convex.checks import check_margin
+from gjk3d.errors import RobotError
+from gjk3d.query.dispatch import Collider
+from gjk3d.robot.cell import OBSTACLES, Base, Cell, Rule, build
+from gjk3d.robot.model import Robot
+from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, taken_over
+from gjk3d.robot.paired_links import no_shapes
+from gjk3d.robot.timed import Surroundings
+from gjk3d.scene import Scene
+from gjk3d.shown import shown
+from gjk3d.typing import Array, OnePose, PoseLike
+
+
+class _Said(NamedTuple):
+    """What a user said of the surroundings; replaced at each change, never changed."""
+
+    objects: dict[str, CollisionObject]
+    margin: float
+    rules: tuple[Rule, ...]
+
+
+class PlanningScene:
+    """What of a `gjk3d.robot.Checker` is said and not asked; see there."""
+
+    __slots__ = ("__dict__", "__weakref__", "_quick", "_said")
+    robot: Robot
+    _said: _Said
+    _quick: Any  #: what `gjk3d.robot.single` asks the present state with, if anything
+
+    def __init__(
+        self,
+        robot: Robot,
+        surroundings: Mapping[str, Collider | tuple[Collider, PoseLike | None]] | Scene | None = None,
+        *,
+        touching: Iterable[tuple[str, str]] = (),
+        margin: float = 0.0,
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise TypeError(f"robot is {type(robot).__name__}, expected a Robot: Robot.from_urdf(path) reads one")
+        check_margin(margin)
+        self.robot = robot
+        self._base = Base(robot, robot.pairs)
+        self._said = _Said({}, float(margin), ())
+        self._made: tuple[_Said, Cell] | None = None
+        for name, shape, pose in taken_over(surroundings):
+            self.add(name, shape, pose)
+        objects = dict(self._said.objects)
+        for pair in touching:
+            if len(pair) != 2 or pair[0] not in robot.links or pair[1] not in objects:
+                raise RobotError(f"touching: {tuple(pair)!r} is no link with an object of the surroundings")
+            old = objects[pair[1]]
+            objects[pair[1]] = old._replace(touch=old.touch | {pair[0]})
+        self._said = self._said._replace(objects=objects)
+
+    def add(self, name: str, shape: Collider, pose: OnePose = None, *, touching: Iterable[str] = ()) -> None:
+        """Add an obstacle.
+
+        Parameters
+        ----------
+        name : str
+            Not taken yet, by a link neither.
+        shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
+            Half-spaces too. Convex shapes are answered fastest.
+        pose : (4, 4) float, RigidTransform or None
+            World from local; None is the identity.
+        touching : iterable of str
+            Names of links and attached objects that may touch it.
+
+        Raises
+        ------
+        RobotError
+            The name is taken, one in ``touching`` is unknown, or the pose is a stack.
+        UnsupportedPair
+            The shape is none.
+        """
+        self._put(collision_object(name, shape, pose, WORLD, touching), "touching")
+
+    def attach(
+        self, name: str, shape: Collider, link: str | int, pose: OnePose = None, touch_links: Iterable[str] = ()
+    ) -> None:
+        """Fix an object to a link, with which it moves: something that is held.
+
+        It is checked against obstacles, other attached objects, and links; not those that are joined to its own by
+        fixed joints alone, which never move against it.
+
+        Parameters
+        ----------
+        name : str
+            Not taken yet, by a link neither.
+        shape : Shape, Mesh, Compound, VoxelGrid or PointCloud
+            What has an end: no half-space, no plane, no height field without a bottom.
+        link : str or int
+            What it is fixed to.
+        pose : (4, 4) float, RigidTransform or None
+            In the frame of the link.
+        touch_links : iterable of str
+            Names of links, such as fingers, that it may touch; of objects too, such as the table it is taken from.
+
+        Raises
+        ------
+        RobotError
+            The name is taken, one in ``touch_links`` or the link is unknown, the shape has no end, or the pose is a
+            stack.
+        UnsupportedPair
+            The shape is none.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.attach("cup", gk.Cylinder(0.03, 0.1), "hand", touch_links=["beam"])
+        >>> checker.attached
+        {'cup': 'hand'}
+        >>> checker.detach("cup")
+        """
+        self._put(collision_object(name, shape, pose, self.robot.link_number(link), touch_links), "touch_links")
+
+    def _put(self, new: CollisionObject, what: str) -> None:
+        objects = self._said.objects
+        if new.name in objects or new.name in self.robot.links:
+            owner = "an object" if new.name in objects else "a link of the robot"
+            raise RobotError(f"{new.name!r} is the name of {owner} already")
+        for name in new.touch:
+            if name not in self.robot.links and name not in objects:
+                raise RobotError(f"{new.name!r}: {what} has {name!r}, which is neither a link nor an object")
+        self._said = self._said._replace(objects={**objects, new.name: new})
+
+    def move(self, name: str, pose: OnePose) -> None:
+        """Give an object another pose: in the world, or in the frame of its link where it is attached.
+
+        Parameters
+        ----------
+        name : str
+            Of an obstacle or an attached object.
+        pose : (4, 4) float, RigidTransform or None
+            Its new one; None is the identity.
+
+        Raises
+        ------
+        RobotError
+            There is no such object, or the pose is a stack.
+        """
+        old = self._object(name)
+        new = collision_object(name, old.shape, pose, old.link, old.touch)
+        cell = self._cell().moved(name, new.pose)
+        self._said = self._said._replace(objects={**self._said.objects, name: new})
+        self._made = self._said, cell
+
+    def remove(self, name: str) -> None:
+        """Take an object away, attached or not, and what was said of it: margins, and what may touch it.
+
+        Parameters
+        ----------
+        name : str
+            Of an obstacle or an attached object.
+
+        Raises
+        ------
+        RobotError
+            There is no such object.
+        """
+        self._object(name)
+        objects = {
+            other: each._replace(touch=each.touch - {name})
+            for other, each in self._said.objects.items()
+            if other != name
+        }
+        rules = tuple(rule for rule in self._said.rules if name not in (rule.a, rule.b))
+        self._said = self._said._replace(objects=objects, rules=rules)
+
+    def detach(self, name: str) -> None:
+        """Take an attached object off its link, and out of all checks; `add` puts it where it is left.
+
+        Parameters
+        ----------
+        name : str
+            Of an attached object.
+
+        Raises
+        ------
+        RobotError
+            There is no such object, or it is an obstacle.
+        """
+        if self._object(name).link == WORLD:
+            raise RobotError(f"{name!r} stands in the surroundings and hangs on no link: remove it instead")
+        self.remove(name)
+
+    def set_margin(self, a: str, b: str | None, margin: float) -> None:
+        """Say how close is too close for two links or objects, or for one of them and all others.
+
+        What is said later holds. Distances are not changed by margins, only what counts as free.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of links or objects, in any order; b None means all that a is checked against, now and later.
+        margin : float
+            In the robot's unit. Negative lets the two overlap by as much.
+
+        Raises
+        ------
+        RobotError
+            There is no such link or object, or the two are not checked against each other.
+        ShapeError
+            The margin is no finite number.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> wall = np.eye(4); wall[0, 3] = 1.75
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
+        >>> checker.set_margin("hand", "wall", 0.3)
+        >>> checker.free([0.0, 0.0])
+        False
+        """
+        check_margin(margin)
+        for name in (a, b):
+            if name is not None and name not in self.robot.links and name not in self._said.objects:
+                raise RobotError(f"set_margin: {name!r} is neither a link nor an object")
+        if b is not None and not self._cell().has(a, b):
+            raise RobotError(f"set_margin: {a!r} and {b!r} are no pair that is checked")
+        self._set_margins(self.margin, (*self._said.rules, Rule(a, b, float(margin))))
+
+    def set_padding(self, name: str, padding: float) -> None:
+        """Say how close is too close for a link or an attached object and all obstacles, those to come too.
+
+        As the link padding of MoveIt, which does not count between links either: `set_margin` does.
+
+        Parameters
+        ----------
+        name : str
+            Of a link or an attached object.
+        padding : float
+            In the robot's unit.
+
+        Raises
+        ------
+        RobotError
+            There is no such link or attached object.
+        ShapeError
+            The padding is no finite number.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> wall = np.eye(4); wall[0, 3] = 1.75
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.set_padding("hand", 0.3)
+        >>> checker.add("wall", gk.Box((0.1, 2, 2)), wall)
+        >>> checker.free([0.0, 0.0])
+        False
+        """
+        check_margin(padding)
+        if name not in self.robot.links and name not in self.attached:
+            raise RobotError(f"set_padding: {name!r} is neither a link nor an attached object")
+        self._set_margins(self.margin, (*self._said.rules, Rule(name, OBSTACLES, float(padding))))
+
+    def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None:
+        cell = self._cell().with_margins(margin, rules)
+        self._said = self._said._replace(margin=margin, rules=rules)
+        self._made = self._said, cell
+
+    @property
+    def margin(self) -> float:
+        """How close is too close where `set_margin` said nothing else."""
+        return self._said.margin
+
+    @margin.setter
+    def margin(self, margin: float) -> None:
+        check_margin(margin)
+        self._set_margins(float(margin), self._said.rules)
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """Names of the obstacles."""
+        return tuple(each.name for each in self._said.objects.values() if each.link == WORLD)
+
+    @property
+    def attached(self) -> dict[str, str]:
+        """Names of attached objects, and the link of each."""
+        return {each.name: self.robot.links[each.link] for each in self._said.objects.values() if each.link != WORLD}
+
+    def shape(self, name: str) -> Any:
+        """Return the shape of an object.
+
+        Parameters
+        ----------
+        name : str
+            Of an obstacle or an attached object.
+
+        Returns
+        -------
+        Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
+            As it was given.
+
+        Raises
+        ------
+        RobotError
+            There is no such object.
+        """
+        return self._object(name).shape
+
+    def pose(self, name: str) -> Array:
+        """Return where an object is: in the world, or in the frame of its link where it is attached.
+
+        Parameters
+        ----------
+        name : str
+            Of an obstacle or an attached object.
+
+        Returns
+        -------
+        (4, 4) float
+            A copy.
+
+        Raises
+        ------
+        RobotError
+            There is no such object.
+        """
+        return self._object(name).pose.copy()
+
+    def _object(self, name: str) -> CollisionObject:
+        objects = self._said.objects
+        if name not in objects:
+            raise RobotError(f"there is no object {name!r}; there is {', '.join(map(repr, objects)) or 'none'}")
+        return objects[name]
+
+    def copy(self) -> Self:
+        """Return a checker with the same surroundings, whose changes are its own; what is not changed is shared.
+
+        Returns
+        -------
+        Checker
+            Cheap, unlike a new one: nothing is prepared again.
+        """
+        other = object.__new__(type(self))
+        said, cell = self._state()
+        other.__dict__.update(self.__dict__, _made=(said, cell.copy()))
+        other._said = said
+        return other
+
+    __copy__ = copy
+
+    def with_robot(self, robot: Robot) -> Self:
+        """Return a checker of another robot with the same surroundings: one with another tool, or somewhere else.
+
+        Parameters
+        ----------
+        robot : Robot
+            With the same links, as `Robot.with_geometry`, `Robot.at` and `Robot.held` return it.
+
+        Returns
+        -------
+        Checker
+            With what stands around and hangs on links, margins, and what may touch.
+
+        Raises
+        ------
+        RobotError
+            Its links are others.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.2), touching=["post"])
+        >>> larger = checker.robot.with_geometry("hand", gk.Sphere(0.3))
+        >>> checker.free([0.0, 0.0]), checker.with_robot(larger).hit([0.0, 0.0])
+        (True, ('hand', 'floor'))
+        """
+        other = type(self)(robot, margin=self.margin)
+        if robot.links != self.robot.links:
+            raise RobotError(
+                f"robot {robot.name!r} has other links than {self.robot.name!r}: make a checker of its own for it"
+            )
+        other._said = self._said
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": None, "_said": self._said}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def _state(self) -> tuple[_Said, Cell]:
+        """Return what was said, and its cell.
+
+        They are kept together: what another thread has made meanwhile of what was said before is not taken for it.
+        """
+        made, said = self._made, self._said
+        if made is None or made[0] is not said:
+            if not self.robot.geometries and all(each.link == WORLD for each in said.objects.values()):
+                raise no_shapes(self.robot)
+            self._made = made = said, build(self._base, said.objects.values(), said.margin, said.rules)
+        return made
+
+    def _cell(self) -> Cell:
+        """Return what the kernels take of the present state: a question takes it once."""
+        return self._state()[1]
+
+    def _surroundings(self) -> Surroundings:
+        said, cell = self._state()
+        return Surroundings(self._base, said.objects, said.margin, said.rules, cell)
+
+    _repr_mimebundle_ = shown
+
+    def __repr__(self) -> str:
+        attached = f", {len(self.attached)} attached" if self.attached else ""
+        count = len(self._cell().slots)
+        return f"<Checker of {self.robot.name!r}: {count} pairs, {len(self.objects)} objects around{attached}>"

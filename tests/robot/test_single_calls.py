@@ -1,0 +1,102 @@
+"""One configuration, one path: what a single kernel call answers is what the general way says."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from chains import drawn, random_robot
+
+import gjk3d as gk
+from gjk3d.errors import ParseError
+from gjk3d.robot import Checker, MotionStatus, Reason, Robot
+from gjk3d.robot.motion_bounds import motion_bounds
+
+
+def cell_of(tmp_path, seed):
+    robot = random_robot(tmp_path, seed)
+    robot.allowed = []
+    return Checker(robot, {"ball": (gk.Sphere(0.3), at(1.0, 0.5, 0.2))})
+
+
+def at(x, y, z):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_path_is_the_first_of_its_motions_that_is_not_free(tmp_path, seed):
+    checker = cell_of(tmp_path, seed)
+    path = drawn(checker.robot, 40, seed) * np.random.default_rng(seed).choice([0.02, 0.2, 1.0])
+    for start in (0, 20, 37):
+        part = path[start:]
+        found, listed = checker.path_free(part), checker.path_free(part.tolist())
+        ends = [checker.motion_free(a.tolist(), b.tolist()) for a, b in itertools.pairwise(part)]
+        first = next((k for k, each in enumerate(ends) if not each.free), None)
+        assert found.edge == listed.edge == first
+        assert (found.free, found.status) == (first is None, MotionStatus(int(first is not None)))
+        if first is not None:
+            assert (found.safe, found.hit) == (listed.safe, listed.hit) == (ends[first].safe, ends[first].hit)
+            assert np.array_equal(found.configuration, listed.configuration)
+            assert not checker.free(found.configuration)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_candidate_is_told_as_one_of_many(tmp_path, seed):
+    checker = cell_of(tmp_path, seed)
+    rows = drawn(checker.robot, 60, seed) * 1.3
+    rows[0, 0], rows[1, -1] = np.nan, np.inf
+    for limits, tolerance in ((True, 0.0), (True, 0.05), (False, 0.0)):
+        many = checker.valid(rows, limits=limits, tolerance=tolerance)
+        for k, q in enumerate(rows):
+            one = checker.valid(q, limits=limits, tolerance=tolerance)
+            assert (one.valid, one.reason, one.joint) == (many.valid[k], many.reason[k], many.joint[k])
+            assert (one.pair is None) == (one.reason != Reason.TOO_CLOSE)
+    assert set(many.reason.tolist()) >= {Reason.NOT_FINITE}
+
+
+def test_bounds_of_motions_outlive_margins(tmp_path):
+    checker = cell_of(tmp_path, 3)
+    zero = np.zeros((1, 2, checker.robot.dof))
+    before = motion_bounds(checker._cell(), zero)
+    checker.margin = 0.1
+    assert motion_bounds(checker._cell(), zero) is before
+    checker.move("ball", at(5.0, 0.0, 0.0))
+    assert motion_bounds(checker._cell(), zero) is not before
+
+
+def test_joints_between_links_of_a_long_chain_that_branches():
+    """The joints between two links are those above one of them alone, whatever the tree."""
+    links = "".join(
+        f'<link name="l{k}"><collision><geometry><sphere radius="0.01"/></geometry></collision></link>'
+        for k in range(60)
+    )
+    parents = [0, *np.random.default_rng(5).integers(0, range(1, 59)).tolist()]
+    joints = "".join(
+        f'<joint name="j{k}" type="{"fixed" if k % 7 == 3 else "continuous"}"><parent link="l{parent}"/>'
+        f'<child link="l{k}"/><origin xyz="0.1 0 0"/><axis xyz="0 1 1"/></joint>'
+        for k, parent in enumerate(parents, 1)
+    )
+    checker = Checker(Robot.load(f'<robot name="r">{links}{joints}</robot>'))
+    cell, chain = checker._cell(), checker.robot._chain
+    arms = motion_bounds(cell, np.zeros((1, 2, checker.robot.dof))).arms
+
+    def above(link):
+        return [] if link < 0 else [link, *above(int(chain.parent[link]))]
+
+    for p, (a, b) in enumerate(cell.slots.tolist()):
+        up, down = above(int(cell.layout.link[a])), above(int(cell.layout.link[b]))
+        way = [j for j in up if j not in down] + [j for j in reversed(down) if j not in up]
+        said = arms.steps[arms.begins[p] : arms.begins[p + 1]].tolist()
+        assert said == [j for j in way if chain.kind[j] != 0]
+
+
+@pytest.mark.parametrize("place", ["1e60 0 0", "0 -1e300 0"])
+def test_a_joint_farther_off_than_a_pose_may_be(place):
+    with pytest.raises(ParseError, match="use another unit"):
+        Robot.load(
+            f"""<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="fixed"><parent link="a"/>
+            <child link="b"/><origin xyz="{place}"/></joint></robot>"""
+        )

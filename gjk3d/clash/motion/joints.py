@@ -38,8 +38,8 @@ class Joint:
     axis, point : (3,) float
         Its direction, of any length, and a place that it goes through.
     drive : (k,) or (k, m) float, or None
-        Where its m coordinates are at k times, the first and the last being those of the movement; in radians and the unit of the
-        assembly. None leaves it to couplings and loops.
+        Where its m coordinates are at k times, the first and the last being those of the movement; in radians and the
+        unit of the assembly. None leaves it to couplings and loops.
 
     Raises
     ------

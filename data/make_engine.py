@@ -91,7 +91,7 @@ MAKERS = {
     "piston_pin": lambda: rod_z(7, -25.5, 25.5, (0.0, WRIST)),
 }
 
-MOTION = f"""# How the engine turns, by the degrees of its crank: gjk3d clash data/engine.glb --motion data/engine.toml
+MOTION = f"""# How the engine turns, by the degrees of its crank: gjk3d clash engine.glb --motion engine.toml
 unit = "deg"
 times = [0, 360]
 length = "mm"
@@ -137,7 +137,7 @@ def half_angle() -> float:
 def main() -> None:
     """Write the GLB in metres, and the motion."""
     parser = argparse.ArgumentParser(description="write the engine of this folder and its motion")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent, help="folder to write to")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "engine", help="folder to write to")
     out = parser.parse_args().out
     scene = trimesh.Scene(base_frame="world")
     for name, make in MAKERS.items():

@@ -90,17 +90,17 @@ class Solid:
 
 @pytest.fixture(scope="module")
 def engine():
-    return gk.clash.Assembly.load(DATA / "engine.glb")
+    return gk.clash.Assembly.load(DATA / "engine" / "engine.glb")
 
 
 @pytest.fixture(scope="module")
 def report(engine):
-    return gk.clash.check(engine, clearance=0.5e-4, motion=DATA / "engine.toml")
+    return gk.clash.check(engine, clearance=0.5e-4, motion=DATA / "engine" / "engine.toml")
 
 
 @pytest.fixture(scope="module")
 def solids():
-    scene = trimesh.load_scene(DATA / "engine.glb")
+    scene = trimesh.load_scene(DATA / "engine" / "engine.glb")
     return {name: Solid(scene.geometry[name].vertices, scene.geometry[name].faces) for name in scene.geometry}
 
 
@@ -163,8 +163,8 @@ def moves(a, b):
 def test_the_script_repeats_the_engine(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["make_engine.py", "--out", str(tmp_path)])
     make_engine().main()
-    assert (tmp_path / "engine.toml").read_bytes() == (DATA / "engine.toml").read_bytes()
-    new, old = (trimesh.load_scene(folder / "engine.glb") for folder in (tmp_path, DATA))
+    assert (tmp_path / "engine.toml").read_bytes() == (DATA / "engine" / "engine.toml").read_bytes()
+    new, old = (trimesh.load_scene(folder / "engine.glb") for folder in (tmp_path, DATA / "engine"))
     assert set(new.geometry) == set(old.geometry)
     for name in old.geometry:
         assert new.geometry[name].volume == pytest.approx(old.geometry[name].volume, rel=1e-9)
@@ -464,7 +464,12 @@ def test_every_form_tells_the_time(report, tmp_path):
 def test_a_baseline_knows_a_clash_in_motion_again(report, engine, tmp_path):
     report.to_json(tmp_path / "before.json")
     again = gk.clash.check(
-        engine, 0.5e-4, a="crank_plug", b="sensor", motion=DATA / "engine.toml", baseline=tmp_path / "before.json"
+        engine,
+        0.5e-4,
+        a="crank_plug",
+        b="sensor",
+        motion=DATA / "engine" / "engine.toml",
+        baseline=tmp_path / "before.json",
     )
     assert next(clash for clash in again.clashes if clash.kind == "hard").status == "active"
 

@@ -53,8 +53,8 @@ def test_every_place_that_is_passed_is_held(form, motion):
 
 
 def test_the_engine_needs_room_where_the_sensor_is(tmp_path):
-    engine = Assembly.load("data/engine.glb")
-    space = swept(engine, "data/engine.toml", "crank_*", "slices")
+    engine = Assembly.load("data/engine/engine.glb")
+    space = swept(engine, "data/engine/engine.toml", "crank_*", "slices")
     assert {part.name for part in space.parts} == {"block", "crank_*, swept", "head", "sensor"}
     report = check(space)
     assert any(c.kind == "hard" and c.b == "sensor" for c in report.clashes if c.a == "crank_*, swept")

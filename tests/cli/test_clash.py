@@ -44,6 +44,26 @@ def test_gearbox_as_a_table(run):
     assert lines[-1] == "... 41 more, --top 44 shows them"
 
 
+def test_an_engine_that_turns_says_when(run, tmp_path):
+    folder = GEARBOX.parent / "engine"
+    page, wanted = tmp_path / "engine.html", ("--a", "crank_*", "--b", "sensor", "--html", page)
+    said = run("clash", folder / "engine.glb", "--motion", folder / "engine.toml", *wanted)
+    assert said.code == 1
+    lines = [" ".join(line.split()) for line in said.out.splitlines()]
+    assert lines[3].endswith("decided by when")
+    assert lines[4].startswith("1 hard crank_plug sensor 0.0004 -0.0004")
+    assert " deepest at 37 deg, in clash from 33.9" in lines[4]
+    assert '"motion":{"begin":0.0,"end":360.0' in page.read_text(encoding="utf-8")
+
+
+def test_a_motion_that_is_none_is_refused(run, boxes, tmp_path):
+    file = tmp_path / "motion.toml"
+    file.write_text('[[part]]\nparts = "drawer"\nlinear = [1, 0, 0]\n')
+    said = run("clash", *boxes, "--motion", file)
+    assert (said.code, said.out) == (2, "")
+    assert "the motion names 'drawer', which fits none of the 3 parts" in said.err
+
+
 def test_json_is_one_valid_document(run, boxes):
     said = run("clash", *boxes, "--clearance", "0.5", "-f", "json")
     assert said.code == 1

@@ -55,7 +55,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     Examples
     --------
     >>> import gjk3d as gk
-    >>> engine = gk.clash.read_motion("data/engine.toml", "m")
+    >>> engine = gk.clash.read_motion("data/engine/engine.toml", "m")
     >>> engine.times, engine.unit, engine.bodies
     ((0.0, 360.0), 'deg', ['crank_*', 'rod', 'piston*'])
     """

@@ -37,9 +37,9 @@ class Joint:
         Patterns of the names of parts; the parent "" is the ground.
     axis, point : (3,) float
         Its direction, of any length, and a place that it goes through.
-    drive : (k,) or (k, coordinates) float, or None
-        Where it is at k times, the first and the last being those of the movement; in radians and the unit of the
-        assembly. None leaves it to couplings and loops.
+    drive : (k,) or (k, m) float, or None
+        Where its m coordinates are at k times, the first and the last being those of the movement; in radians and the
+        unit of the assembly. None leaves it to couplings and loops.
 
     Raises
     ------
@@ -83,12 +83,16 @@ class Joint:
                 )
 
     def pose(self, values: VectorLike) -> Array:
-        """Return the (4, 4) displacement of the child against the parent.
+        """Return the displacement of the child against the parent.
 
         Parameters
         ----------
-        values : (coordinates,) float
-            Where the joint is.
+        values : (k,) float
+            Where the joint is: as many numbers as its kind has coordinates, in radians and the unit of the assembly.
+
+        Returns
+        -------
+        (4, 4) float
         """
         given = dict(zip(KINDS[self.kind], np.asarray(values, dtype=np.float64).tolist(), strict=True))
         along = np.asarray(self.axis, dtype=np.float64) / np.linalg.norm(np.asarray(self.axis, dtype=np.float64))

@@ -60,6 +60,8 @@ class Movement:
     >>> span = report.clashes[0].intervals[0]
     >>> round(span[1], 3), span[3]  # it runs into the stop after 2 mm, and stays there
     (8.0, 10.0)
+    >>> out.bodies, out.place(["drawer"], {"drawer": parts["drawer"].bounds})["drawer"].pose(4.0)[:3, 3]
+    (['drawer'], array([1., 0., 0.]))
     """
 
     def __init__(

@@ -19,6 +19,7 @@ from gjk3d.clash.causes import causes, moves, told
 from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.findings import Findings, compared, differences, grouped, in_unit, known, ranked, read_baseline
 from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
+from gjk3d.clash.resuming import gone, taken_up, updated
 from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
 from gjk3d.clash.triage import Triage
 from gjk3d.clash.triage_file import read_triage
@@ -228,7 +229,7 @@ class Run:
         elif clash.id in self.known:
             clash = replace(clash, status="active")
         if self.triage is not None:
-            clash = self.triage.taken_up(clash, self.assembly.unit)
+            clash = taken_up(self.triage, clash, self.assembly.unit)
         self.findings.add(clash)
 
     def _decide(self, threads: Aside, workers: int, progress: Progress) -> None:
@@ -308,11 +309,11 @@ class Run:
         if self.before is not None:
             clashes = compared(clashes, self.before, self.findings.seen, looked_at)
         if self.triage is not None:
-            clashes += self.triage.gone(self.findings.seen | {clash.id for clash in clashes}, looked_at)
+            clashes += gone(self.triage, self.findings.seen | {clash.id for clash in clashes}, looked_at)
         sizes = {part.name: _diagonal(part.mesh) for part in self.parts if part.mesh is not None}
         opened = grouped([clash for clash in clashes if clash.is_open], sizes)
         report = Report(
-            triage=None if self.triage is None else self.triage.updated(clashes),
+            triage=None if self.triage is None else updated(self.triage, clashes),
             clashes=ranked([*opened, *(clash for clash in clashes if not clash.is_open)]),
             parts=tuple(_row(part, complete or part.name in self.looked_at) for part in self.parts),
             unit=self.assembly.unit,

@@ -25,6 +25,7 @@ from gjk3d.clash.motion.decide import Moving, timed
 from gjk3d.clash.motion.files import read_motion
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
+from gjk3d.clash.resuming import gone, taken_up, updated
 from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
 from gjk3d.clash.triage import Triage
 from gjk3d.clash.triage_file import read_triage
@@ -257,7 +258,7 @@ class Run:
         elif clash.id in self.known:
             clash = replace(clash, status="active")
         if self.triage is not None:
-            clash = self.triage.taken_up(clash, self.assembly.unit)
+            clash = taken_up(self.triage, clash, self.assembly.unit)
         self.findings.add(clash)
 
     def _decide(self, threads: Aside, workers: int, cluster: Any, progress: Progress, heed: Callable[[], None]) -> None:
@@ -384,11 +385,11 @@ class Run:
         if self.before is not None:
             clashes = compared(clashes, self.before, self.findings.seen, looked_at)
         if self.triage is not None:
-            clashes += self.triage.gone(self.findings.seen | {clash.id for clash in clashes}, looked_at)
+            clashes += gone(self.triage, self.findings.seen | {clash.id for clash in clashes}, looked_at)
         sizes = {part.name: _diagonal(part.bounds) for part in self.placed}
         opened = grouped([clash for clash in clashes if clash.is_open], sizes)
         report = Report(
-            triage=None if self.triage is None else self.triage.updated(clashes),
+            triage=None if self.triage is None else updated(self.triage, clashes),
             clashes=ranked([*opened, *(clash for clash in clashes if not clash.is_open)]),
             parts=tuple(_row(part, complete or part.name in self.looked_at) for part in self.parts),
             unit=self.assembly.unit,

@@ -19,13 +19,10 @@ from typing import Any
 
 from gjk3d.clash.report import Clash, Vector
 from gjk3d.errors import ParseError
-from gjk3d.units import conversion
-from gjk3d.wording import number, with_unit
 
 #: What people say of a finding. "approved" may stay as it is; "resolved" is mended, which the next run looks at.
 STATES = ("new", "active", "reviewed", "approved", "resolved")
 SCHEMA_VERSION = 1
-_DEEPER = 0.01  #: of the depth that was approved: so much more is no other finding
 
 
 def now() -> str:
@@ -188,8 +185,16 @@ class Triage:
     >>> worst = gk.clash.check(parts).clashes[0]
     >>> ann = gk.clash.Triage().commented(worst, "pressed in", by="ann")
     >>> bob = gk.clash.Triage().marked(worst, state="approved", by="bob", unit="mm")
-    >>> gk.clash.check(parts, triage=ann.merged(bob)).clashes[0].note
+    >>> both = ann.merged(bob)
+    >>> gk.clash.check(parts, triage=both).clashes[0].note
     'approved by bob'
+    >>> both.issue(worst).state.value, both.issue(worst).comments[0].text
+    ('approved', 'pressed in')
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read = gk.clash.read_triage(both.write(pathlib.Path(folder) / "week.triage.json"))
+    >>> read.to_dict() == both.to_dict()
+    True
     """
 
     issues: Mapping[str, Issue] = field(default_factory=dict)
@@ -273,74 +278,6 @@ class Triage:
         comment = Comment(at or now(), by, text, str(uuid.uuid4()))
         return Triage({**self.issues, clash.id: replace(issue, comments=joined(issue.comments, (comment,)))})
 
-    # --- a later run --------------------------------------------------------------------------------------------
-
-    def taken_up(self, clash: Clash, unit: str | None) -> Clash:
-        """Return a finding of a later run as what was decided lets it count.
-
-        One that is approved is "ignored", unless it is deeper now; one that is active or reviewed is "active"; one that
-        was resolved, and is there all the same, is "new".
-
-        Parameters
-        ----------
-        clash : Clash
-            As it was found.
-        unit : str or None
-            The unit of its lengths.
-        """
-        issue = self.issues.get(clash.id)
-        if issue is None or issue.state is None or clash.status == "ignored":
-            return clash
-        state, by = issue.state, f" by {issue.state.by}" if issue.state.by else ""
-        if state.value in ("active", "reviewed"):
-            return replace(clash, status="active")
-        if state.value == "approved":
-            if _deeper(clash, state, unit):
-                was = with_unit(number(state.distance), state.unit)
-                return _noted(clash, "new", f"approved{by} at {was}, and it is deeper now")
-            return _noted(clash, "ignored", f"approved{by}")
-        if state.value == "resolved":
-            return _noted(clash, "new", f"marked as resolved{by}, and it is there again")
-        return clash
-
-    def gone(self, here: Iterable[str], checked: Callable[[str, str], bool]) -> list[Clash]:
-        """Return the open issues whose findings are there no more, as resolved ones.
-
-        Parameters
-        ----------
-        here : iterable of str
-            The ids of what was found, and of what the baseline tells of.
-        checked : callable
-            Tells of two names whether that pair was looked at this time, or a part of it is gone.
-        """
-        found = frozenset(here)
-        return [
-            Clash(issue.id, issue.kind, 0, "resolved", issue.a, issue.b, "", "", shape_a="", shape_b="", method="")
-            for issue in self.issues.values()
-            if issue.id not in found and issue.is_open and checked(issue.a, issue.b)
-        ]
-
-    def updated(self, clashes: Iterable[Clash]) -> Triage:
-        """Return it with what a run found out: what is new again though it was done with, and what is gone.
-
-        Parameters
-        ----------
-        clashes : iterable of Clash
-            Of the run that took this up.
-        """
-        issues = dict(self.issues)
-        for clash in clashes:
-            issue = issues.get(clash.id)
-            state = None if issue is None else issue.state
-            if issue is None or state is None or clash.status not in ("new", "resolved"):
-                continue
-            if (clash.status == "resolved") is issue.is_open:
-                mark = Mark(max(now(), state.at), "gjk3d", clash.status)
-                issues[clash.id] = replace(issue, state=mark)
-        return Triage(issues)
-
-    # --- the file -----------------------------------------------------------------------------------------------
-
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         return {
@@ -356,6 +293,11 @@ class Triage:
         ----------
         path : path
             Where to write; by custom the name of the report with ``.triage.json`` at its end.
+
+        Returns
+        -------
+        Path
+            The file written.
         """
         target = Path(path)
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
@@ -373,18 +315,6 @@ def _both(one: Triage, two: Triage) -> Triage:
     for key, issue in two.issues.items():
         issues[key] = issues[key].merged(issue) if key in issues else issue
     return Triage(issues)
-
-
-def _deeper(clash: Clash, state: Mark, unit: str | None) -> bool:
-    factor = conversion(state.unit, unit) if state.unit and unit else 1.0 if (state.unit or None) == unit else None
-    if clash.distance is None or state.distance is None or factor is None:
-        return False
-    was = state.distance * factor
-    return clash.distance < was - max(_DEEPER * abs(was), clash.tolerance or 0.0)
-
-
-def _noted(clash: Clash, status: str, words: str) -> Clash:
-    return replace(clash, status=status, note=f"{clash.note}; {words}".removeprefix("; "))
 
 
 def _record(item: Any, names: Iterable[str]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from reports import EVIL, cube, finding, three_cubes
 
 import gjk3d as gk
 from gjk3d.clash import Triage, read_triage
+from gjk3d.clash.resuming import taken_up
 from gjk3d.clash.triage import STATES, Comment, Issue, Mark, View
 from gjk3d.clash.triage_file import MAX_BYTES, parse_triage, time_of
 from gjk3d.errors import FileError, ParseError
@@ -182,4 +183,4 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 
 def test_ids_alone_tie_findings_to_decisions():
     clash = finding("hard", "a", "b")
-    assert Triage().marked(clash, by="x", assignee="y").taken_up(clash, None) == clash
+    assert taken_up(Triage().marked(clash, by="x", assignee="y"), clash, None) == clash

@@ -11,7 +11,7 @@ import pytest
 
 import gjk3d as gk
 
-COMMANDS = ("check", "clash", "diff", "explain", "info", "robot", "replay", "warmup", "doctor")
+COMMANDS = ("check", "clash", "diff", "triage", "serve", "explain", "info", "robot", "replay", "warmup", "doctor")
 
 
 def _python(*argv: str, **more):

@@ -1,0 +1,98 @@
+"""What earlier decisions mean to the findings of a later run, and what the run means to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from gjk3d.clash.report import Clash
+from gjk3d.clash.triage import Mark, Triage, now
+from gjk3d.units import conversion
+from gjk3d.wording import number, with_unit
+
+_DEEPER = 0.01  #: of the depth that was approved: so much more is no other finding
+
+
+def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
+    """Return a finding of a later run as what was decided lets it count.
+
+    One that is approved is "ignored", unless it is deeper now; one that is active or reviewed is "active"; one that
+    was resolved, and is there all the same, is "new".
+
+    Parameters
+    ----------
+    triage : Triage
+        What was decided.
+    clash : Clash
+        As it was found.
+    unit : str or None
+        The unit of its lengths.
+    """
+    issue = triage.issues.get(clash.id)
+    if issue is None or issue.state is None or clash.status == "ignored":
+        return clash
+    state, by = issue.state, f" by {issue.state.by}" if issue.state.by else ""
+    if state.value in ("active", "reviewed"):
+        return replace(clash, status="active")
+    if state.value == "approved":
+        if _deeper(clash, state, unit):
+            was = with_unit(number(state.distance), state.unit)
+            return _noted(clash, "new", f"approved{by} at {was}, and it is deeper now")
+        return _noted(clash, "ignored", f"approved{by}")
+    if state.value == "resolved":
+        return _noted(clash, "new", f"marked as resolved{by}, and it is there again")
+    return clash
+
+
+def gone(triage: Triage, here: Iterable[str], checked: Callable[[str, str], bool]) -> list[Clash]:
+    """Return the open issues whose findings are there no more, as resolved ones.
+
+    Parameters
+    ----------
+    triage : Triage
+        What was decided.
+    here : iterable of str
+        The ids of what was found, and of what the baseline tells of.
+    checked : callable
+        Tells of two names whether that pair was looked at this time, or a part of it is gone.
+    """
+    found = frozenset(here)
+    return [
+        Clash(issue.id, issue.kind, 0, "resolved", issue.a, issue.b, "", "", shape_a="", shape_b="", method="")
+        for issue in triage.issues.values()
+        if issue.id not in found and issue.is_open and checked(issue.a, issue.b)
+    ]
+
+
+def updated(triage: Triage, clashes: Iterable[Clash]) -> Triage:
+    """Return it with what a run found out: what is new again though it was done with, and what is gone.
+
+    Parameters
+    ----------
+    triage : Triage
+        What was decided.
+    clashes : iterable of Clash
+        Of the run that took it up.
+    """
+    issues = dict(triage.issues)
+    for clash in clashes:
+        issue = issues.get(clash.id)
+        state = None if issue is None else issue.state
+        if issue is None or state is None or clash.status not in ("new", "resolved"):
+            continue
+        if (clash.status == "resolved") is issue.is_open:
+            mark = Mark(max(now(), state.at), "gjk3d", clash.status)
+            issues[clash.id] = replace(issue, state=mark)
+    return Triage(issues)
+
+
+def _deeper(clash: Clash, state: Mark, unit: str | None) -> bool:
+    factor = conversion(state.unit, unit) if state.unit and unit else 1.0 if (state.unit or None) == unit else None
+    if clash.distance is None or state.distance is None or factor is None:
+        return False
+    was = state.distance * factor
+    return clash.distance < was - max(_DEEPER * abs(was), clash.tolerance or 0.0)
+
+
+def _noted(clash: Clash, status: str, words: str) -> Clash:
+    return replace(clash, status=status, note=f"{clash.note}; {words}".removeprefix("; "))

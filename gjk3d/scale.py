@@ -69,16 +69,15 @@ def batches(
 def _answers(
     question: Callable[..., Any], rows: tuple[Any, ...], count: int, executor: Any, size: int
 ) -> Iterator[tuple[slice, Any]]:
-    parts = [slice(start, min(start + size, count)) for start in range(0, count, size)]
+    parts = (slice(start, min(start + size, count)) for start in range(0, count, size))
     if executor is None:
         for part in parts:
             yield part, question(*(each[part] for each in rows))
         return
     with on_cluster(executor, question) as cluster:
-        lots = (Whole([each[part] for each in rows]) for part in parts)
-        for part, (_, answer) in zip(parts, cluster.map(_ask, lots), strict=True):
+        for (part, _), answer in cluster.map(_ask, ((part, Whole([each[part] for each in rows])) for part in parts)):
             yield part, answer
 
 
-def _ask(question: Callable[..., Any], lot: list[Any]) -> Any:
-    return Whole(question(*lot))
+def _ask(question: Callable[..., Any], lot: tuple[slice, Any]) -> Any:
+    return Whole(question(*lot[1]))

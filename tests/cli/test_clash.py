@@ -46,7 +46,8 @@ def test_gearbox_as_a_table(run):
 
 def test_an_engine_that_turns_says_when(run, tmp_path):
     folder = GEARBOX.parent / "engine"
-    page, wanted = tmp_path / "engine.html", ("--a", "crank_*", "--b", "sensor", "--html", page)
+    page = tmp_path / "engine.html"
+    wanted = ("--a", "crank_*", "--b", "sensor", "--html", page)
     said = run("clash", folder / "engine.glb", "--motion", folder / "engine.toml", *wanted)
     assert said.code == 1
     lines = [" ".join(line.split()) for line in said.out.splitlines()]

@@ -214,9 +214,13 @@ def _linked(library: Any) -> Any:
 
 
 def content_of(name: str, arguments: tuple[Any, ...] | None) -> str:
-    """Return a hash of all that the bitcode of a kernel follows from: its text, its constants, what it calls."""
+    """Return a hash of all that the bitcode of a kernel follows from: its text, its types, constants, what it calls."""
+    from gjk3d._kernels.signatures import returned, taken
+
     function = dispatcher_of(name).py_func
-    digest = hashlib.sha256(f"{_way()} {name} {arguments}\n{inspect.getsource(function)}\n".encode())
+    # annotations are names, which stand for other types when their definition is edited
+    known = ("entry", *taken(function)) if arguments is None else arguments
+    digest = hashlib.sha256(f"{_way()} {name} {known} {returned(function)}\n{inspect.getsource(function)}\n".encode())
     for used in sorted(set(_names(function.__code__))):
         digest.update(f"{used} {_meaning(function.__globals__.get(used), function)}\n".encode())
     return digest.hexdigest()
@@ -235,16 +239,16 @@ def _names(code: Any) -> list[str]:
 
 def _meaning(value: Any, function: Function) -> str:
     """Return what a global name of a kernel stands for, as far as its code depends on it."""
-    if hasattr(value, "py_func"):
-        from gjk3d._kernels.signatures import returned
+    from gjk3d._kernels.signatures import numba_type, returned
 
+    if hasattr(value, "py_func"):
         inlined = value.targetoptions.get("forceinline")
         return f"{_name_of(value.py_func)} {inspect.signature(value.py_func)} {returned(value.py_func)} {inlined}"
     if isinstance(value, ModuleType):
         used = _names(function.__code__)
         return str([(name, _meaning(getattr(value, name, None), function)) for name in used if hasattr(value, name)])
     if isinstance(value, type) and hasattr(value, "_fields"):
-        return f"{value.__qualname__} {value.__annotations__}"
+        return str(numba_type(value))
     if callable(value):
         return getattr(value, "__qualname__", type(value).__name__)
     return value.tobytes().hex() if hasattr(value, "tobytes") else repr(value)

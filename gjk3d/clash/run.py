@@ -410,7 +410,8 @@ class Run:
         )
         shifted = moves(self.before.parts, report.parts, self.tolerance) if self.before is not None else {}
         report.causes = tuple(causes(report.clashes, shifted))
-        report.notes += told(report)
+        if complete:  # of some of the findings nothing is said of all
+            report.notes += told(report)
         if self.before is not None:
             report.notes += self._differences(self.before, report)
         return report

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from gjk3d._kernels import shortcuts
 
@@ -239,7 +239,7 @@ def _names(code: Any) -> list[str]:
 
 def _meaning(value: Any, function: Function) -> str:
     """Return what a global name of a kernel stands for, as far as its code depends on it."""
-    from gjk3d._kernels.signatures import numba_type, returned
+    from gjk3d._kernels.signatures import returned
 
     if hasattr(value, "py_func"):
         inlined = value.targetoptions.get("forceinline")
@@ -248,7 +248,7 @@ def _meaning(value: Any, function: Function) -> str:
         used = _names(function.__code__)
         return str([(name, _meaning(getattr(value, name, None), function)) for name in used if hasattr(value, name)])
     if isinstance(value, type) and hasattr(value, "_fields"):
-        return str(numba_type(value))
+        return f"{value.__qualname__} {get_type_hints(value, include_extras=True)}"
     if callable(value):
         return getattr(value, "__qualname__", type(value).__name__)
     return value.tobytes().hex() if hasattr(value, "tobytes") else repr(value)

@@ -7,7 +7,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from gjk3d.clash.assembly import order
-from gjk3d.clash.report import BY_DEFAULT, KINDS, SCHEMA_VERSION, STATUSES, Clash, Input, PartRow, Report
+from gjk3d.clash.report import BY_DEFAULT, KINDS, SCHEMA_VERSION, STATUSES, Clash, Report
+from gjk3d.clash.report_file import is_number, read_clashes, read_inputs, read_parts, read_record
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
 
@@ -194,69 +195,31 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
         raise ParseError(f"{path} is no report of gjk3d clash: write one with -f json")
     if document.get("schema_version") != SCHEMA_VERSION:
         raise ParseError(
-            f"{path} is of schema version {document.get('schema_version')!r}, this gjk3d reads {SCHEMA_VERSION}:"
-            " make it anew"
+            f"{path} is of schema version {str(document.get('schema_version'))[:60]}, this gjk3d reads"
+            f" {SCHEMA_VERSION}: make it anew"
         )
     rows, clearance, tolerance = (document.get(key) for key in ("clashes", "clearance", "tolerance"))
-    if not isinstance(rows, list) or not isinstance(clearance, int | float) or not isinstance(tolerance, int | float):
+    if not isinstance(rows, list) or not is_number(clearance) or not is_number(tolerance):
         raise ParseError(f"{path} lacks its clashes, clearance or tolerance: it is damaged")
     if document.get("left_out"):
         raise ParseError(f"{path} has only the worst of its findings, so it cannot tell what is new: keep all of them")
-    if not isinstance(document.get("unit"), str | None):
-        raise ParseError(f"{path} has the unit {document['unit']!r}: it is damaged")
-    clashes = tuple(_read_clash(row, f"{path}, clash {k + 1}") for k, row in enumerate(rows))
+    unit = document.get("unit")
+    if unit is not None and not (isinstance(unit, str) and unit.isascii()):
+        raise ParseError(f"{path} has the unit {str(unit)[:60]!r}: it is damaged")
     settings, tested = document.get("settings"), document.get("pairs_tested")
     return Report(
-        clashes,
-        unit=document.get("unit"),
+        read_clashes(rows, str(path)),
+        unit=unit,
         clearance=float(clearance),
         tolerance=float(tolerance),
         pairs_tested=tested if isinstance(tested, int) else 0,
         complete=document.get("complete") is not False,
         settings=settings if isinstance(settings, dict) else {},
-        parts=_records(document, "parts", PartRow, ("name", "file"), path),
-        inputs=_records(document, "inputs", Input, ("path",), path),
+        parts=read_parts(document.get("parts", []), str(path)),
+        inputs=read_inputs(document.get("inputs", []), str(path)),
+        motion=read_record(document.get("motion"), str(path)),
         pairs_total=tested if isinstance(tested, int) else 0,
     )
-
-
-def _records(
-    document: dict[str, Any], what: str, kind: type[Any], texts: tuple[str, ...], path: Path
-) -> tuple[Any, ...]:
-    """Return the parts or the files that a report lists."""
-    rows = document.get(what, [])
-    names = {item.name for item in fields(kind)}
-    try:
-        made = tuple(kind(**{key: _tuple(value) for key, value in row.items() if key in names}) for row in rows)
-    except (TypeError, AttributeError) as error:
-        raise ParseError(f"{path}, {what}: {error}: the file is damaged") from None
-    for item in made:
-        bounds = getattr(item, "bounds", None)
-        good = all(isinstance(getattr(item, name), str) for name in texts) and isinstance(
-            getattr(item, "reason", ""), str
-        )
-        box = bounds is None or (_numbers([list(c) for c in bounds]) and [len(c) for c in bounds] == [3, 3])
-        if not (good and box and isinstance(getattr(item, "triangles", 0), int)):
-            raise ParseError(f"{path}, {what}: {str(item)[:100]} is damaged")
-    return made
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(map(_tuple, value)) if isinstance(value, list) else value
-
-
-def _read_clash(row: Any, where: str) -> Clash:
-    texts = ("id", "kind", "status", "a", "b", "a_file", "b_file")
-    if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in texts):
-        raise ParseError(f"{where} lacks one of {', '.join(texts)}: the file is damaged")
-    if row["kind"] not in KINDS or row["status"] not in STATUSES:
-        raise ParseError(f"{where} has the kind {row['kind']!r} and the status {row['status']!r}: not of this version")
-    if not all(_numbers(row.get(name)) for name in (*_LENGTHS, "overlap_volume")):
-        raise ParseError(f"{where} has a length that is no number: the file is damaged")
-    try:
-        return Clash.from_dict(row)
-    except TypeError as error:
-        raise ParseError(f"{where} is damaged: {error}") from None
 
 
 def in_unit(before: Report, unit: str | None, what: str, other: str) -> Report:
@@ -319,17 +282,13 @@ def differences(before: Report, after: Report) -> list[tuple[str, str]]:
     sources = {report.settings.get("tolerance_from") for report in (before, after)}
     if sources != {BY_DEFAULT}:  # by one rule from the parts; only the largest of them is told of the whole
         limits.append(("tolerance", before.tolerance, after.tolerance))
-    return [
+    told = [
         (f"{what} {old:.7g}{ending}", f"{new:.7g}{ending}")
         for what, old, new in limits
         if not math.isclose(old, new, rel_tol=1e-6)
     ]
-
-
-def _numbers(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(map(_numbers, value))
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    moved = ["no motion" if report.motion is None else "a motion" for report in (before, after)]
+    return [*told, *[(moved[0], moved[1])][: int(moved[0] != moved[1])]]
 
 
 def known(before: Report | None) -> frozenset[str]:

@@ -268,7 +268,7 @@ def _data(report: Report, drawn: Drawn, factor: float) -> dict[str, Any]:
             }
             for name in names
         ],
-        "motion": None if report.motion is None else played(report, drawn.center, drawn.size, names),
+        "motion": played(report, drawn.center, drawn.size, names) if report.motion and report.motion.tracks else None,
         "decided": list(sentences),
         "meaning": MEANING,
         "causes": [[names[cause.part], len(cause.ids)] for cause in found],

@@ -121,8 +121,8 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
         raise ParseError(f"{path} has {path.stat().st_size} bytes: too many for rules")
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ParseError(f"{path} is no TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # also of what is no text
+        raise ParseError(f"{path} is no TOML: {str(error)[:200]}") from None
     unknown = sorted(set(document) - {"ignore"})
     rows = document.get("ignore", [])
     if unknown or not isinstance(rows, list):

@@ -85,6 +85,7 @@ def check(
     executor : dask.distributed.Client, optional
         A cluster that decides the pairs instead: each of its workers gets the shapes once, the findings come back as
         they are made, in the same order and of the same bits; what a worker that dies had to do, others do.
+        Pairs that move against each other are decided here, by ``workers``.
         ``pip install "gjk3d[scale]"`` brings Dask.
     keep : int, optional
         The report keeps so many findings, the worst, and counts the others; ``found`` is told of them all. By default
@@ -205,6 +206,7 @@ class Run:
         self.ignoring = RuleBook(rules)
         self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this")
         self.unit_before = None if before is None else before.unit
+        self.timed_before = {(c.a, c.b) for c in (before.clashes if before else ()) if c.time is not None}
         self.known = known(before)
         self.triage = triage
         watched = self.known if triage is None else self.known | triage.issues.keys()
@@ -213,16 +215,18 @@ class Run:
         self.moving: Moving | None = None
         self.looked_at: set[str] = set()
         self.close = self.decisions = 0
-        self.undecided = self.total = self._total()
+        self.undecided = self.total = self._total(self.places)
+        self.unfollowed = 0  #: pairs that move against each other, as long as none of them was looked at
 
     def _wanted(self, i: int, j: int) -> bool:
         """Tell whether a pair is of the selection."""
         return (self.in_a[i] and self.in_b[j]) or (self.in_a[j] and self.in_b[i])
 
-    def _total(self) -> int:
-        a = sum(self.in_a[k] for k in self.places)
-        b = sum(self.in_b[k] for k in self.places)
-        both = sum(self.in_a[k] and self.in_b[k] for k in self.places)
+    def _total(self, places: Iterable[int]) -> int:
+        """Count the pairs of the selection among some parts."""
+        a = sum(self.in_a[k] for k in places)
+        b = sum(self.in_b[k] for k in places)
+        both = sum(self.in_a[k] and self.in_b[k] for k in places)
         return a * b - both - both * (both - 1) // 2
 
     # --- the work --------------------------------------------------------------------------------------------------
@@ -268,6 +272,9 @@ class Run:
         keep = [self._wanted(self.places[i], self.places[j]) and self._still(i, j) for i, j in pairs]
         pairs = pairs[np.array(keep, dtype=bool)]
         self.close = self.undecided = len(pairs)
+        if self.moving is not None:
+            groups = [[self.places[k] for k in members] for members in self.moving.groups()]
+            self.unfollowed = self.total - sum(map(self._total, groups))
         if self.default and len(pairs):
             self._remark_on_tolerances(pairs)
         alike = threads.run(self._alike, pairs, slacks)
@@ -330,7 +337,7 @@ class Run:
             for pair in moving.close(self.clearance, self.tolerances)
             if self._wanted(*(self.places[k] for k in pair))
         ]
-        self.close, self.undecided = self.close + len(wanted), len(wanted)
+        self.close, self.undecided, self.unfollowed = self.close + len(wanted), len(wanted), 0
         for i, j, passage, verdict in moving.all(wanted, self.clearance, self._tolerance, threads):
             first, second = self.placed[i], self.placed[j]
             self.looked_at |= {first.name, second.name}
@@ -397,7 +404,7 @@ class Run:
             tolerance=self.tolerance,
             pairs_total=self.total,
             pairs_close=self.close,
-            pairs_tested=self.total - self.undecided,
+            pairs_tested=self.total - self.undecided - self.unfollowed,
             decisions=self.decisions,
             complete=complete,
             elapsed=elapsed,
@@ -421,6 +428,8 @@ class Run:
         if a not in number or (b and b not in number):
             return True  # a part that is gone clashes no more
         i, j = number[a], number[b or a]
+        if self.moving is None and (a, b) in self.timed_before:
+            return False  # a clash on the way is not looked for where nothing moves
         return self._wanted(i, j) and all(self.parts[k].shape is not None for k in (i, j))
 
     def _differences(self, before: Report, after: Report) -> tuple[str, ...]:

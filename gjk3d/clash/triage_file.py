@@ -58,8 +58,8 @@ def parse_triage(text: bytes, where: str) -> Triage:
     if not isinstance(document, dict) or document.get("command") != "triage":
         raise ParseError(f"{where} is no triage: save one from the page of gjk3d clash")
     if document.get("schema_version") != SCHEMA_VERSION:
-        version = document.get("schema_version")
-        raise ParseError(f"{where} is of schema version {version!r}, this gjk3d reads {SCHEMA_VERSION}")
+        version = str(document.get("schema_version"))[:60]
+        raise ParseError(f"{where} is of schema version {version}, this gjk3d reads {SCHEMA_VERSION}")
     rows = document.get("issues")
     if not isinstance(rows, list):
         raise ParseError(f"{where} lacks its issues: it is damaged")
@@ -75,7 +75,7 @@ def _read_issue(row: Any, where: str) -> Issue:
     ids = [_string(row, name, where, _NAME) for name in ("id", "kind", "a", "b")]
     state, assignee = (_read_mark(row.get(name), f"{where}, {name}") for name in ("state", "assignee"))
     if state is not None and state.value not in STATES:
-        raise ParseError(f"{where}: {state.value!r} is no state of a finding: {', '.join(STATES)} are")
+        raise ParseError(f"{where}: {state.value[:60]!r} is no state of a finding: {', '.join(STATES)} are")
     comments = [
         Comment(*_stamp(item, where), _string(item, "text", where, _TEXT, ""), _string(item, "id", where, _NAME))
         for item in _objects(row.get("comments"), where)

@@ -87,6 +87,8 @@ def read_whole(path: Path) -> Report:
 
     report = read_baseline(path)
     assert report is not None
+    if report.motion is not None:
+        note("the report does not keep how its parts move: they are shown as they were drawn, findings at their times")
     files = [
         next((p for p in (Path(item.path), path.parent / item.path) if p.is_file()), None) for item in report.inputs
     ]

@@ -20,9 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gjk3d as gk
-from gjk3d.clash import Coupling, Joint, Movement
+from gjk3d.clash import Coupling, Joint, Movement, formats
+from gjk3d.clash.findings import read_baseline
 from gjk3d.clash.formats import json_schema, to_bcf, to_csv, to_jsonl, to_junit, to_markdown
+from gjk3d.clash.page import write_page
 from gjk3d.errors import FileError, ParseError, ShapeError
+from gjk3d.viz.drawing import Style
+from gjk3d.viz.kinds.scenes import draw_report
 
 DATA = Path(__file__).parents[2] / "data"
 UP = np.array([0.0, 0.0, 1.0])
@@ -316,6 +320,12 @@ BAD_JOINTS = {
         (),
         "leave a motion open",
     ),
+    "too many turns": ([Joint("j", "revolute", "a", drive=(0, 1e300))], (), "turns .* at most 1000"),
+    "too many turns by gears": (
+        [Joint("j", "revolute", "a", drive=(0, 1)), Joint("k", "revolute", "b")],
+        [Coupling("k", "j", 1e9)],
+        "at most 1000",
+    ),
     "one name": ([Joint("j", "revolute", "a", drive=(0, 1))] * 2, (), "two joints have one name"),
 }
 
@@ -379,6 +389,16 @@ BAD_FILES = {
     "drive of words": ("[[joint]]\nname='j'\nkind='planar'\nchild='a'\ndrive='x'", "expected numbers"),
     "coupling": ("[[coupling]]\njoint='j'\nto='k'", "either ratio or lead"),
     "lead": ("[[coupling]]\njoint='j'\nto='k'\nlead=1", "what slides to what turns"),
+    "kind of a driven one": ("[[joint]]\nname='j'\nkind='ball'\nchild='a'\ndrive=[0,1]", "there are revolute"),
+    "no drive": ("[[joint]]\nname='j'\nkind='revolute'\nchild='a'\ndrive=[]", "expected numbers"),
+    "no direction": ("[[joint]]\nname='j'\nkind='revolute'\nchild='a'\naxis=[0,0,0]", "a direction"),
+    "a ratio that is none": (
+        "[[joint]]\nname='j'\nchild='a'\nkind='revolute'\n[[coupling]]\njoint='j'\nto='k'\nratio=nan",
+        "nan",
+    ),
+    "too large for a float": (f"times = [0, 1{'0' * 400}]", "times is"),
+    "too many digits": (f"times = [0, 1{'0' * 5000}]", "is no TOML"),
+    "too deep": (f"times = {'[' * 5000}{']' * 5000}", "is no TOML"),
     "not finite": ("[[part]]\nparts='a'\nlinear=[0,0,inf]", "linear"),
 }
 
@@ -472,6 +492,50 @@ def test_a_baseline_knows_a_clash_in_motion_again(report, engine, tmp_path):
         baseline=tmp_path / "before.json",
     )
     assert next(clash for clash in again.clashes if clash.kind == "hard").status == "active"
+
+
+def test_a_motion_is_read_back_and_a_clash_on_the_way_is_not_resolved_at_rest(report, engine, tmp_path):
+    report.to_json(tmp_path / "old.json")
+    old = read_baseline(tmp_path / "old.json")
+    assert (old.motion.begin, old.motion.end, old.motion.unit) == (0.0, 360.0, "deg")
+    assert old.motion.pairs == report.motion.pairs
+    to_bcf(old, tmp_path / "old.bcf")
+    with zipfile.ZipFile(tmp_path / "old.bcf") as file:
+        assert any(b"deepest at 37 deg" in file.read(name) for name in file.namelist() if name.endswith("markup.bcf"))
+    page = write_page(old, tmp_path / "old.html").read_text(encoding="utf-8")
+    assert json.loads(re.search(r'id="scene">(.*?)</script>', page)[1])["motion"] is None  # there is nothing to play
+    resting = gk.clash.check(engine, a="crank_*", b="sensor", baseline=old)
+    status = {(clash.a, clash.b): clash.status for clash in resting.clashes}
+    assert status["crank_plug", "sensor"] == "active"
+    assert "the baseline was made with a motion, this is with no motion" in resting.notes
+
+
+def test_pictures_and_marks_show_the_parts_at_the_time_of_a_finding(report, tmp_path):
+    clash = report.clashes[0]
+    drawing = draw_report(report, Style(), clash=clash.id)
+    plug = next(item for item in drawing.items if item.name == clash.a)
+    gap = np.linalg.norm(np.asarray(plug.vertices) - clash.point, axis=1).min()
+    assert gap < 5e-3, gap  # at rest it is 37 degrees away, 20 mm
+    formats.to_glb(report, tmp_path / "marked.glb")
+    marks = trimesh.load(tmp_path / "marked.glb").geometry
+    mark = next(mesh for name, mesh in marks.items() if name.startswith("clash 1 "))
+    assert np.allclose(mark.bounds, clash.overlap_box, atol=1e-7)
+
+
+def test_pairs_that_were_not_followed_yet_are_not_called_tested(engine):
+    def stop(stage, done, total, found):
+        if stage == "boxes":
+            raise KeyboardInterrupt
+
+    def stop_later(stage, done, total, found):
+        if stage == "pairs":
+            raise KeyboardInterrupt
+
+    motion = DATA / "engine" / "engine.toml"
+    assert gk.clash.check(engine, motion=motion, progress=stop).pairs_tested == 0
+    late = gk.clash.check(engine, motion=motion, progress=stop_later)
+    # beside block, head and sensor, crank_plug and crank_shaft, piston and piston_pin all pairs move: 28 - 3 - 1 - 1
+    assert (late.complete, late.pairs_tested) == (False, 28 - 23 - late.pairs_close + 1)
 
 
 def test_workers_change_nothing():

@@ -158,7 +158,8 @@ def to_bcf(
 
 def guid(*names: str) -> str:
     """Return the GUID that belongs to a name, the same at all times."""
-    return str(uuid.uuid5(_SPACE, "\0".join(names)))
+    text = "\0".join(names).encode("utf-8", "backslashreplace").decode()  # a file's name may be no text
+    return str(uuid.uuid5(_SPACE, text))
 
 
 def as_guid(name: str) -> str:

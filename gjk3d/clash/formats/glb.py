@@ -74,19 +74,26 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
     high = np.max([mesh.bounds[1] for mesh in meshes.values()], axis=0)
     size = _MARK * float(np.linalg.norm(high - low))
     for clash in opened:
-        mark = _shared(clash, meshes) or _octahedron(clash, size)
+        mark = _shared(report, clash, meshes) or _octahedron(clash, size)
         if mark is not None:
             title = f"clash {clash.severity} {clash.kind}: {clash.a} / {clash.b}"
             _add(scene, title, mark[0] * scale, mark[1], _material(COLORS[clash.kind], 1.0))
     Path(path).write_bytes(scene.export(file_type="glb"))
 
 
-def _shared(clash: Clash, meshes: dict[str, Any]) -> tuple[Any, Any] | None:
+def _shared(report: Report, clash: Clash, meshes: dict[str, Any]) -> tuple[Any, Any] | None:
     """Return vertices and faces of what the two parts share, where that is a volume."""
     if clash.overlap_volume is None:
         return None
     first, second = solid(meshes[clash.a]), solid(meshes[clash.b])
-    both = None if first is None or second is None else overlap(first, second)
+    if first is None or second is None:
+        return None
+    if report.motion is not None and clash.time is not None:
+        first, second = (
+            thing.transform(report.motion.pose(name, clash.time)[:3])
+            for thing, name in ((first, clash.a), (second, clash.b))
+        )
+    both = overlap(first, second)
     return None if both is None or not len(both.faces) else (both.vertices, both.faces)
 
 

@@ -46,6 +46,13 @@ class Moving:
         """Tell whether two parts keep their places to each other."""
         return self.of[i] is self.of[j]
 
+    def groups(self) -> list[list[int]]:
+        """Return the parts that keep their places to each other, group by group."""
+        found: dict[int, list[int]] = {}
+        for k, track in enumerate(self.of):
+            found.setdefault(id(track), []).append(k)
+        return list(found.values())
+
     def close(self, clearance: float, tolerances: Array) -> Iterator[tuple[int, int]]:
         """Yield the pairs that do not, i < j, and whose boxes, all along, come as near as is of interest."""
         standing = {id(track) for name, track in zip(self.names, self.of, strict=True) if name not in self.tracks}

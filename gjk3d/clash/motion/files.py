@@ -62,8 +62,8 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     file = Path(path)
     try:
         document = tomllib.loads(_text(file))
-    except tomllib.TOMLDecodeError as error:
-        raise ParseError(f"{file} is no TOML: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"{file} is no TOML: {str(error)[:200]}") from None
     _only(document, _TOP, str(file))
     tables = {name: document.get(name, []) for name in ("part", "joint", "coupling")}
     for name, rows in tables.items():
@@ -71,7 +71,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
             raise ParseError(f"{file}: {name} is no table: write [[{name}]] and its keys below")
     times = document.get("times", [0.0, 1.0])
     if not _numbers(times) or len(times) != 2:
-        raise ParseError(f"{file}: times is {times!r}, expected two numbers")
+        raise ParseError(f"{file}: times is {str(times)[:60]}, expected two numbers")
     scale, where = _scale(document.get("length"), unit, file), str(file)
     try:
         return Movement(
@@ -105,7 +105,12 @@ def _only(row: Mapping[str, Any], keys: set[str], where: str) -> None:
 
 
 def _numbers(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
+    return isinstance(value, list) and all(map(_number, value))
+
+
+def _number(x: Any) -> bool:
+    """Whether a value is a number that a float can hold; what must be finite is looked at where it is used."""
+    return isinstance(x, float) or (isinstance(x, int) and not isinstance(x, bool) and abs(x) < 1e300)
 
 
 def _word(row: Mapping[str, Any], key: str, where: str) -> str:
@@ -118,7 +123,7 @@ def _word(row: Mapping[str, Any], key: str, where: str) -> str:
 def _three(row: Mapping[str, Any], key: str, where: str, default: tuple[float, float, float]) -> Array:
     value = row.get(key, list(default))
     if not _numbers(value) or len(value) != 3:
-        raise ParseError(f"{where}: {key} is {value!r}, expected three numbers")
+        raise ParseError(f"{where}: {key} is {str(value)[:60]}, expected three numbers")
     return np.array(value, dtype=np.float64)
 
 
@@ -150,16 +155,18 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
 def _joint(row: Mapping[str, Any], where: str, scale: float) -> Joint:
     _only(row, _JOINT, where)
     words = {key: _word(row, key, where) for key in ("name", "kind", "child", "parent")}
+    if words["kind"] not in KINDS:
+        raise ParseError(f"{where} is of kind {words['kind']!r}; there are {', '.join(KINDS)}")
     drive = row.get("drive")
     if drive is not None:
-        if not isinstance(drive, list) or not (_numbers(drive) or all(map(_numbers, drive))):
-            raise ParseError(f"{where}: drive is {drive!r}, expected numbers, or rows of them")
+        if not isinstance(drive, list) or not drive or not (_numbers(drive) or all(map(_numbers, drive))):
+            raise ParseError(f"{where}: drive is {str(drive)[:60]}, expected numbers, or rows of them")
         if len({len(x) for x in drive if isinstance(x, list)}) > 1:
             raise ParseError(f"{where}: the rows of drive are of different lengths")
-        factors = [np.pi / 180.0 if name == "turn" else scale for name in KINDS.get(words["kind"], ())]
+        factors = [np.pi / 180.0 if name == "turn" else scale for name in KINDS[words["kind"]]]
         rows = np.array(drive, dtype=np.float64).reshape(len(drive), -1)
         if rows.shape[1] != len(factors):
-            names = ", ".join(KINDS.get(words["kind"], ())) or "..."
+            names = ", ".join(KINDS[words["kind"]])
             raise ParseError(f"{where}: drive has {rows.shape[1]} numbers for each time, expected {names}")
         drive = rows * factors
     axis = _three(row, "axis", where, (0.0, 0.0, 1.0))

@@ -19,6 +19,7 @@ from gjk3d.typing import Array, VectorLike
 #: The coordinates of each kind: angles about the axis, and ways along it, or in the plane across it.
 KINDS = {"revolute": ("turn",), "prismatic": ("slide",), "cylindrical": ("turn", "slide"), "planar": ("x", "y", "turn")}
 _CLOSED = 1e-9  #: of the size of the whole: how far a loop may stay open
+_TURNS = 1000  #: the most of a joint, as of a `gjk3d.Motion`
 _AT_ONCE = np.pi / 8  #: the most that a driven joint turns between two times that are solved first
 _SAME = 1e-7  #: singular values below this part of the greatest are of no joint's doing
 
@@ -72,8 +73,9 @@ class Joint:
             raise ShapeError(f"joint {self.name!r} needs a child that is not its parent {self.parent!r}")
         for name in ("axis", "point"):
             value = _floats(getattr(self, name), f"joint {self.name!r}: {name}")
-            if value.shape != (3,) or (name == "axis" and not np.linalg.norm(value) > 0.0):
-                raise ShapeError(f"joint {self.name!r}: {name} is {getattr(self, name)!r}, expected three numbers")
+            if value.shape != (3,) or (name == "axis" and not 0.0 < np.linalg.norm(value) < np.inf):
+                wanted = "three numbers" + (", a direction" if name == "axis" else "")
+                raise ShapeError(f"joint {self.name!r}: {name} is {value.tolist()}, expected {wanted}")
         if self.drive is not None:
             given = _floats(self.drive, f"joint {self.name!r}: drive")
             if given.reshape(len(given), -1).shape[1:] != (len(KINDS[self.kind]),) or len(given) < 2:
@@ -130,6 +132,10 @@ class Coupling:
     joint: str
     to: str
     ratio: float
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.ratio):
+            raise ShapeError(f"the coupling of {self.joint!r} to {self.to!r} has the ratio {self.ratio!r}")
 
 
 def _floats(values: Any, what: str) -> Array:
@@ -240,6 +246,12 @@ class Linkage:
             turns = [k for k, name in enumerate(KINDS[joint.kind]) if name == "turn"]
             most = float(np.abs(np.diff(rows[:, turns], axis=0)).sum()) if turns else 0.0
             geared = max([1.0, *(abs(ratio) for _, ratio in self.follows.values())])
+            times = geared * most / (2.0 * np.pi)
+            if not times <= _TURNS:
+                raise ShapeError(
+                    f"joint {joint.name!r} drives what turns {times:.6g} times; at most {_TURNS} can be followed:"
+                    " divide the motion"
+                )
             steps = max(steps, int(np.ceil(geared * most / _AT_ONCE)))
         return np.unique(np.concatenate([np.linspace(begin, end, steps + 1), sorted(knots)]))
 

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from gjk3d.clash.motion.timeline import Passage
 from gjk3d.clash.motion.track import Track
+from gjk3d.typing import Array
 from gjk3d.wording import json_ready
 
 
@@ -102,6 +105,18 @@ class MotionRecord:
             for pair in self.pairs
         )
         return replace(self, pairs=tuple(pairs))
+
+    def pose(self, part: str, time: float) -> Array:
+        """Return where a part is at a time, (4, 4), against where it was drawn.
+
+        Parameters
+        ----------
+        part : str
+            Its name; one that does not move stays where it was drawn.
+        time : float
+            In the unit of the motion.
+        """
+        return self.tracks[part].pose(time) if part in self.tracks else np.eye(4)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON has of it."""

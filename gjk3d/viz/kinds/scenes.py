@@ -264,6 +264,9 @@ def _one(
     row = found[k]
     drawing = Drawing([ghost], sorted=True)
     pair = [(name, parts[name]) for name in (row.a, row.b) if name in parts]
+    if x.motion is not None and row.time is not None:  # both are where they are when the numbers hold
+        poses = [x.motion.pose(name, row.time) for name, _ in pair]
+        pair = [(n, (v @ m[:3, :3].T + m[:3, 3], f)) for (n, (v, f)), m in zip(pair, poses, strict=True)]
     sizes = [ball_of(vertices)[1] for _, (vertices, _) in pair]
     for i, (name, _) in enumerate(pair):
         drawing.key(f"{'AB'[i]}  {name}", style.color(i, COLORS))

@@ -206,19 +206,25 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
     unit = document.get("unit")
     if unit is not None and not (isinstance(unit, str) and unit.isascii()):
         raise ParseError(f"{path} has the unit {str(unit)[:60]!r}: it is damaged")
-    settings, tested = document.get("settings"), document.get("pairs_tested")
+    settings, elapsed = document.get("settings"), document.get("elapsed")
+    total, close, tested = (
+        many if isinstance(many := document.get(f"pairs_{what}"), int) and is_number(many) else 0
+        for what in ("total", "close", "tested")
+    )
     return Report(
         read_clashes(rows, str(path)),
         unit=unit,
         clearance=float(clearance),
         tolerance=float(tolerance),
-        pairs_tested=tested if isinstance(tested, int) else 0,
+        pairs_close=close,
+        pairs_tested=tested,
+        elapsed=elapsed if is_number(elapsed) else 0.0,
         complete=document.get("complete") is not False,
         settings=settings if isinstance(settings, dict) else {},
         parts=read_parts(document.get("parts", []), str(path)),
         inputs=read_inputs(document.get("inputs", []), str(path)),
         motion=read_record(document.get("motion"), str(path)),
-        pairs_total=tested if isinstance(tested, int) else 0,
+        pairs_total=total,
     )
 
 

@@ -499,6 +499,7 @@ def test_a_motion_is_read_back_and_a_clash_on_the_way_is_not_resolved_at_rest(re
     old = read_baseline(tmp_path / "old.json")
     assert (old.motion.begin, old.motion.end, old.motion.unit) == (0.0, 360.0, "deg")
     assert old.motion.pairs == report.motion.pairs
+    assert (old.pairs_total, old.pairs_close) == (report.pairs_total, report.pairs_close)
     to_bcf(old, tmp_path / "old.bcf")
     with zipfile.ZipFile(tmp_path / "old.bcf") as file:
         assert any(b"deepest at 37 deg" in file.read(name) for name in file.namelist() if name.endswith("markup.bcf"))

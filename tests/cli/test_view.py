@@ -46,7 +46,7 @@ def test_an_assembly_as_a_page(run, tmp_path):
     said = run("view", DATA / "gearbox.glb", "--save", tmp_path / "a.html")
     assert said.code == 0
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert "<h1>gearbox.glb</h1><p>42 parts, 36660 triangles, 0.16 x 0.127 x 0.116 m</p>" in text
+    assert "<h1>gearbox.glb</h1><p>42 parts, 36660 triangles, 160 x 127 x 116 mm</p>" in text
 
 
 def test_without_a_display_it_saves_and_says_where(run, box, tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ import numpy as np
 
 from gjk3d.clash.assembly import order
 from gjk3d.clash.report import BY_DEFAULT, KINDS, SCHEMA_VERSION, STATUSES, Clash, Report
-from gjk3d.clash.report_file import is_number, read_clashes, read_inputs, read_parts, read_record
+from gjk3d.clash.report_file import is_count, is_number, read_clashes, read_inputs, read_parts, read_record
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
 
@@ -208,8 +208,7 @@ def read_baseline(given: str | os.PathLike[str] | Report | None) -> Report | Non
         raise ParseError(f"{path} has the unit {str(unit)[:60]!r}: it is damaged")
     settings, elapsed = document.get("settings"), document.get("elapsed")
     total, close, tested = (
-        many if isinstance(many := document.get(f"pairs_{what}"), int) and is_number(many) else 0
-        for what in ("total", "close", "tested")
+        many if is_count(many := document.get(f"pairs_{what}")) else 0 for what in ("total", "close", "tested")
     )
     return Report(
         read_clashes(rows, str(path)),

@@ -22,7 +22,8 @@ def _text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _count(value: Any) -> bool:
+def is_count(value: Any) -> TypeGuard[int]:
+    """Whether a value is a whole number, no larger than a float can be."""
     return isinstance(value, int) and is_number(value)
 
 
@@ -44,7 +45,7 @@ _CLASH: dict[str, _Test] = {
     **dict.fromkeys(("a", "b", "a_file", "b_file", "group", "note"), _text),
     "kind": _one_of(KINDS),
     "status": _one_of(STATUSES),
-    "severity": _count,
+    "severity": is_count,
     **dict.fromkeys(("id", "shape_a", "shape_b", "method"), lambda value: _text(value) and value.isascii()),
     "distance_kind": _one_of(("exact", "bound", "approximate")),
     **dict.fromkeys(
@@ -58,7 +59,7 @@ _CLASH: dict[str, _Test] = {
 }
 _PART: dict[str, _Test] = {
     **dict.fromkeys(("name", "file", "reason"), _text),
-    "triangles": _count,
+    "triangles": is_count,
     **dict.fromkeys(("closed", "convex"), _maybe(lambda value: isinstance(value, bool))),
     "bounds": _maybe(_box),
 }

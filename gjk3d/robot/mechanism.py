@@ -164,7 +164,8 @@ class Mechanism:
         except ValueError:
             raise RobotError(f"{name} is ragged, expected ({self.dof},) or (n, {self.dof})") from None
         if raw.size and raw.dtype.kind not in "fiu":
-            raise RobotError(f"{name} has dtype {raw.dtype}, expected real numbers")
+            cure = "; a spline is asked about by trajectory_free, and sampled by a call with times" if callable(q) else ""
+            raise RobotError(f"{name} has dtype {raw.dtype}, expected real numbers{cure}")
         if raw.ndim not in (1, 2) or raw.shape[-1] != self.dof:
             raise RobotError(
                 f"{name} has shape {raw.shape}, expected ({self.dof},) or (n, {self.dof}): "

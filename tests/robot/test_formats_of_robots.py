@@ -120,8 +120,9 @@ MJCF = """<mujoco model="m"><compiler angle="radian"/>
 @pytest.fixture
 def mjcf():
     mujoco = pytest.importorskip("mujoco")
-    with pytest.warns(RobotWarning, match="geom 'floor' of body 'world' is a plane, .* not checked"):
+    with pytest.warns(RobotWarning, match="geom 'floor' of body 'world' is a plane, .* not checked") as told:
         one = Robot.load(MJCF)
+    assert {each.filename for each in told} == {__file__}  # the caller's line, not one of ours
     model = mujoco.MjModel.from_xml_string(MJCF)
     return one, mujoco, model, mujoco.MjData(model)
 

@@ -173,7 +173,7 @@ class Robot(PairedLinks):
         srdf, package_dirs, geometry, collision
             As of `from_urdf`. An SRDF takes the place of what an MJCF says of pairs and poses.
         arguments : mapping of str, optional
-            Of a xacro, by name.
+            Of a xacro, by name; one that it does not ask for is refused.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The guide's block of inverse kinematics by pinocchio, as it stands there, on robots with joints that mimic and wind."""
+"""The guide's block of inverse kinematics by pinocchio; joints of the Panda mimic, those of the UR5 wind up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def test_solutions_of_the_block_hold_the_tool_at_the_goal(name, tmp_path, monkey
     assert block.count("(60,") == block.count(repr(tool)) == 1
     exec(block, names)  # the lines are ours
     told, solutions = names["told"], np.array(names["solutions"])
-    assert solutions.shape == (60, robot.dof) and (told.reason == gk.robot.Reason.VALID).any()
+    assert solutions.shape == (60, robot.dof)
+    assert told.valid.any()
     found = solutions[np.isfinite(solutions).all(axis=1)]
     assert np.abs(robot.link_poses(found)[:, robot.link_number(tool)] - goal).max() < 1e-5
-    assert robot.within_limits(solutions[told.valid]).all() and names["checker"].free(solutions[told.valid]).all()
+    assert robot.within_limits(solutions[told.valid]).all()
+    assert names["checker"].free(solutions[told.valid]).all()

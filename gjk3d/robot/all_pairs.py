@@ -46,6 +46,8 @@ class RobotDistances(NamedTuple):
     jacobian_a, jacobian_b : (m, 3, dof) float or None
         How the points move with q, in world axes, if asked for: ``gradient`` is
         ``normal @ (jacobian_b - jacobian_a)``.
+    within : float
+        How far was looked.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class RobotDistances(NamedTuple):
     gradient: Array
     jacobian_a: Array | None
     jacobian_b: Array | None
+    within: float
 
     def penalty(self, margin: ArrayLike) -> tuple[Array, Array]:
         """Return the soft cost of what comes closer than a margin, for optimisers: all that is lacking, squared.
@@ -91,7 +94,7 @@ class RobotDistances(NamedTuple):
         Raises
         ------
         RobotError
-            The margins are no such numbers.
+            The margins are no such numbers, or one is farther than was looked.
 
         Examples
         --------
@@ -113,6 +116,11 @@ class RobotDistances(NamedTuple):
         if not np.isfinite(margins).all():
             raise RobotError(
                 f"margin is {margin!r:.80}, expected a finite number, or one for each of the {len(self.pairs)} pairs"
+            )
+        # what lies between the two is in no row: the cost would jump where a pair comes near
+        if margins.size and margins.max() > self.within:
+            raise RobotError(
+                f"margin is {margins.max():g}, farther than was looked: ask distances(q, within={margins.max():g})"
             )
         count = len(self.starts) - 1
         lacking = np.maximum(margins[self.pair] - self.distance, 0.0)
@@ -145,5 +153,5 @@ def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool) -> Robot
     jacobian_a, jacobian_b = (moved[:, 0], moved[:, 1]) if jacobians else (None, None)
     return RobotDistances(
         np.searchsorted(of, np.arange(len(rows) + 1)), of, pair, cell.names.every(), distance, lower, upper, normal,
-        point_a, point_b, gradient, jacobian_a, jacobian_b,
+        point_a, point_b, gradient, jacobian_a, jacobian_b, float(within),
     )  # fmt: skip

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -78,6 +79,22 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
     return root
 
 
+class _Arguments(dict[str, str]):
+    """The arguments of a xacro, and those of them that it asked for: xacro says nothing of a name it does not know."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        super().__init__({name: str(value) for name, value in given.items()})
+        self.unasked = set(self)
+
+    def __contains__(self, name: object) -> bool:
+        self.unasked.discard(name)
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.unasked.discard(name)
+        return super().__getitem__(name)
+
+
 def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
     """Return what the package xacro makes of a file, or of a text."""
     try:
@@ -87,7 +104,7 @@ def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
             f"{file} is a xacro, not yet a robot: pip install xacro and it is read as it is, or run "
             f"`xacro {file.name} > robot.urdf`"
         ) from None
-    mappings = {name: str(value) for name, value in arguments.items()}
+    mappings = _Arguments(arguments)
     try:
         if file is TEXT:
             document = xacro.parse(data.decode())
@@ -99,6 +116,11 @@ def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
     except (Exception, SystemExit) as reason:
         cure = "; $(find ...) asks ROS for packages: source its setup first" if "ament_index" in str(reason) else ""
         raise ParseError(f"{file}: xacro: {type(reason).__name__}: {reason}{cure}") from None
+    if mappings.unasked:
+        raise ParseError(
+            f"{file} did not ask for the arguments {', '.join(sorted(map(repr, mappings.unasked)))}: leave them out, "
+            "or see its <xacro:arg> for the names"
+        )
     return made
 
 

@@ -164,11 +164,14 @@ class Mechanism:
         except ValueError:
             raise RobotError(f"{name} is ragged, expected ({self.dof},) or (n, {self.dof})") from None
         if raw.size and raw.dtype.kind not in "fiu":
-            raise RobotError(f"{name} has dtype {raw.dtype}, expected real numbers")
+            cure = "; a spline goes to trajectory_free, and waypoints of it are spline(times)" if callable(q) else ""
+            raise RobotError(f"{name} has dtype {raw.dtype}, expected real numbers{cure}")
         if raw.ndim not in (1, 2) or raw.shape[-1] != self.dof:
+            widths = ((joint, own.stop - own.start) for joint, own in self.columns.items())
+            joints = [joint if width == 1 else f"{joint} ({width} numbers)" for joint, width in widths]
             raise RobotError(
                 f"{name} has shape {raw.shape}, expected ({self.dof},) or (n, {self.dof}): "
-                + (listed(self.joint_names) or "no joints")
+                + (listed(joints) or "no joints")
             )
         # one mutability for the kernels; a stack of floats in C order is taken as it is
         rows = np.require(np.atleast_2d(raw), np.float64, ["C", "W", "A"])

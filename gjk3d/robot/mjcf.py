@@ -7,7 +7,6 @@ numbers; a free joint has a translation and a rotation vector from where the fil
 
 from __future__ import annotations
 
-import warnings
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,11 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gjk3d.errors import ParseError, RobotWarning
+from gjk3d.errors import ParseError
 from gjk3d.robot.files import TEXT
 from gjk3d.robot.urdf import Description, Geometry, Joint, Link, Mimic
 from gjk3d.typing import Array
+from gjk3d.wording import count
 
 WORLD = "world"
 
@@ -59,6 +59,7 @@ class _Reader:
         self.joints = [model.joint(k).name or f"joint {k}" for k in range(model.njnt)]
         self.hinge, self.slide = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
         self.free = int(mujoco.mjtJoint.mjJNT_FREE)
+        self.left_out: list[str] = []
 
     def description(self, name: str, visual: bool) -> Description:
         """Return all that is taken over."""
@@ -73,8 +74,9 @@ class _Reader:
         order = {each: k for k, each in enumerate(self.joints)}
         joints.sort(key=lambda joint: order.get(joint.name, -1))
         return Description(
-            self.file, name, tuple(links), tuple(joints), allowed=self._allowed(), states=self._states(), world=WORLD
-        )
+            self.file, name, tuple(links), tuple(joints), allowed=self._allowed(), states=self._states(), world=WORLD,
+            left_out=tuple(self.left_out),
+        )  # fmt: skip
 
     # geometry ---------------------------------------------------------------------------------------------------------
 
@@ -111,7 +113,7 @@ class _Reader:
             faces = model.mesh_face[own.faceadr[0] :][: own.facenum[0]].astype(np.int64)
             return Geometry(where, kind, (), "", (1.0, 1.0, 1.0), origin, (vertices, faces))
         cure = "add it to the checker as gk.Halfspace" if kind == "plane" else "add it to the checker as an object"
-        warnings.warn(f"{where} is a {kind}, which no link can have: not checked; {cure}", RobotWarning, stacklevel=7)
+        self.left_out.append(f"{where} is a {kind}, which no link can have: not checked; {cure}")
         return None
 
     # joints -----------------------------------------------------------------------------------------------------------
@@ -173,11 +175,9 @@ class _Reader:
             offset = zero_a + float(data[0]) - float(data[1]) * zero_b
             found[follower] = Mimic(self.joints[leader], float(data[1]), offset)
         if lost:
-            warnings.warn(
-                f"{self.file}: {lost} equality constraints are not kept, such as closed loops: what they hold together "
-                "moves on its own here",
-                RobotWarning,
-                stacklevel=6,
+            self.left_out.append(
+                f"{self.file}: not kept: {count(lost, 'equality constraint')}, such as a closed loop: what it holds "
+                "together moves on its own here"
             )
         return found
 

@@ -144,7 +144,7 @@ class Robot(PairedLinks):
         >>> arm = gk.robot.Robot.from_urdf("arm.urdf", srdf="arm.srdf", geometry="hull")  # doctest: +SKIP
         """
         description = read_urdf(path, collision)
-        _warn_of_drawn(description)
+        _warn(description)
         return cls._made(description, srdf, package_dirs, geometry)
 
     @classmethod
@@ -173,7 +173,7 @@ class Robot(PairedLinks):
         srdf, package_dirs, geometry, collision
             As of `from_urdf`. An SRDF takes the place of what an MJCF says of pairs and poses.
         arguments : mapping of str, optional
-            Of a xacro, by name.
+            Of a xacro, by name; one that it does not ask for is refused.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class Robot(PairedLinks):
         <Robot 'r': 1 links, 0 dof, 1 bodies>
         """
         description = read_any(source, collision, arguments)
-        _warn_of_drawn(description)
+        _warn(description)
         return cls._made(description, srdf, package_dirs, geometry)
 
     @classmethod
@@ -552,8 +552,10 @@ class Robot(PairedLinks):
         return f"<Robot {self.name!r}: {len(self.links)} links, {self.dof} dof, {len(self.bodies)} bodies>"
 
 
-def _warn_of_drawn(description: Description) -> None:
-    """Name the links that are drawn and not checked."""
+def _warn(description: Description) -> None:
+    """Name what is left out of a file, and the links that are drawn and not checked."""
+    for words in description.left_out:
+        warnings.warn(words, RobotWarning, stacklevel=3)
     if drawn := [link.name for link in description.links if link.only_drawn]:
         warnings.warn(
             f"{description.file}: {count(len(drawn), 'link')} with a visual but no collision geometry, not checked: "

@@ -217,6 +217,9 @@ class Planning:
         self.setup.setStateValidityChecker(self.state_checker())
         self._information.setMotionValidator(self._validator)
 
+    def __repr__(self) -> str:
+        return f"<Planning for {self.checker!r}: {len(self.columns)} of {self.checker.robot.dof} numbers planned>"
+
     @property
     def motions(self) -> int:
         """How many motions were asked for so far."""

@@ -84,6 +84,10 @@ class RobotSpheres(NamedTuple):
     links: Mapping[str, LinkSpheres]
     excess: float
 
+    def __repr__(self) -> str:
+        spheres = sum(len(own.radii) for own in self.links.values())
+        return f"<RobotSpheres of {len(self.links)} links: {spheres} spheres, no more than {self.excess:.3g} too large>"
+
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
         """Write the robot with its spheres for shapes, as VAMP's tools and others take it.
 

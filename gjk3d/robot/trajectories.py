@@ -227,8 +227,8 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
 
     if not isinstance(spline, (BPoly, BSpline, PPoly)):
         raise RobotError(
-            f"Trajectory: expected a spline of scipy.interpolate (CubicSpline, BSpline, PPoly, ...), or waypoints with "
-            f"times=, and got a {type(spline).__name__}"
+            f"Trajectory: {type(spline).__name__} is no spline of scipy.interpolate (CubicSpline, BSpline, PPoly, ...);"
+            " of waypoints it is gjk3d.robot.Trajectory(waypoints, times)"
         )
     rows = 2 if isinstance(spline, BSpline) else 3
     degree = spline.k if isinstance(spline, BSpline) else len(spline.c) - 1

@@ -119,6 +119,7 @@ class Description(NamedTuple):
     allowed: tuple[tuple[str, str, str], ...] = ()  #: pairs of links that need no check, each with its reason
     states: Mapping[str, dict[str, tuple[float, ...]]] = MappingProxyType({})  #: named poses
     world: str | None = None  #: the link that is the surroundings: it is adjacent to none
+    left_out: tuple[str, ...] = ()  #: what of the file is not taken over, in words for a warning
 
 
 #: which geometry of a link is checked

@@ -86,6 +86,8 @@ def test_xacro(tmp_path):
         assert one.links == ("a", "b")
         assert one.bodies[0].shape == gk.Sphere(0.2)
         assert Robot.load(source, arguments={"n": 1}).links == ("a",)
+        with pytest.raises(ParseError, match="did not ask for the arguments 'm', 'nn':"):
+            Robot.load(source, arguments={"nn": 1, "n": 1, "m": 2})
     with pytest.raises(ParseError, match="xacro: "):
         Robot.load(XACRO.replace('name="r" value', 'name="s" value'))
     with pytest.raises(ParseError, match="is no xacro, and takes no arguments: n"):
@@ -120,8 +122,9 @@ MJCF = """<mujoco model="m"><compiler angle="radian"/>
 @pytest.fixture
 def mjcf():
     mujoco = pytest.importorskip("mujoco")
-    with pytest.warns(RobotWarning, match="geom 'floor' of body 'world' is a plane, .* not checked"):
+    with pytest.warns(RobotWarning, match="geom 'floor' of body 'world' is a plane, .* not checked") as told:
         one = Robot.load(MJCF)
+    assert {each.filename for each in told} == {__file__}  # the caller's line, not one of ours
     model = mujoco.MjModel.from_xml_string(MJCF)
     return one, mujoco, model, mujoco.MjData(model)
 

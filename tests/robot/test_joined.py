@@ -314,6 +314,11 @@ def test_worlds_of_mjcf_are_surroundings():
     ("ask", "text"),
     [
         (lambda r: Robot.join({}), "expected a mapping"),
+        (
+            lambda r: Checker(Robot.join({"a": r}, joints={"a": "planar"})).free([0, 0]),
+            r"\(n, 5\): a \(3 numbers\), a/sh",
+        ),
+        (lambda r: Checker(r).path_free(np.sin), "a spline goes to trajectory_free"),
         (lambda r: Robot.join([r, r]), "expected a mapping"),
         (lambda r: Robot.join({"a/b": r}), "without a slash"),
         (lambda r: Robot.join({"": r}), "expected text"),

@@ -118,6 +118,8 @@ def test_spheres_of_a_real_robot():
 def test_what_spheres_are_written_to(tmp_path):
     one = Robot.example()
     found = one.spheres(0.05)
+    count = sum(len(each.radii) for each in found.links.values())
+    assert f"of {len(found.links)} links: {count} spheres" in repr(found)
     found.to_urdf(tmp_path / "s.urdf")
     again = Robot.load(tmp_path / "s.urdf")
     assert again.links == one.links

@@ -42,6 +42,13 @@ class Pair:
         return balls + np.linalg.norm(offset + turned, axis=1)
 
     @cached_property
+    def size_from_origins(self) -> Array:
+        """What ``tol`` is relative to at most: vertices that are not far from their origin are kept about that."""
+        offset = np.linalg.norm(self.poses_b[:, :3, 3] - self.poses_a[:, :3, 3], axis=1)
+        balls = sum(np.linalg.norm(each.center) + each.reach + each.radius for each in (self.body_a, self.body_b))
+        return np.maximum(self.size, balls + offset)
+
+    @cached_property
     def promised(self) -> Array:
         return (1e-12 if is_polytope(self.a) and is_polytope(self.b) else 1e-9) * self.size
 

@@ -93,5 +93,5 @@ def test_poses_and_configurations_at_odd_addresses_are_copied():
     assert hit.tolist() == [True]
     checker = gk.robot.Checker(gk.robot.Robot.example())
     q = moved_by_a_byte(np.zeros((4, 2)))
-    assert len(checker.free(q)) == len(checker.clearance(q)) == len(checker.contacts(q)) == 4
+    assert len(checker.free(q)) == len(checker.clearance(q).distance) == len(checker.contacts(q)) == 4
     checker.free(moved_by_a_byte(np.zeros(2)))

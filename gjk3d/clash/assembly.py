@@ -75,19 +75,19 @@ class AssemblyPart:
     def __post_init__(self) -> None:
         if self.pose is not None:
             object.__setattr__(self, "pose", tuple(map(tuple, as_matrices(self.pose).tolist())))
-            _ = self.row  # that is refused where it is no pose
+            _ = self._row  # that is refused where it is no pose
 
     @cached_property
-    def row(self) -> Array | None:
+    def _row(self) -> Array | None:
         """The pose as kernels take it, (13,) float; None where there is none."""
         return None if self.pose is None else pose_rows(np.array(self.pose), f"pose of {self.name!r}")[0][0]
 
     @property
     def mesh(self) -> Mesh | None:
         """Its triangles in the frame of the whole, made anew where the part has a pose; None as `shape` is."""
-        if self.shape is None or self.row is None:
+        if self.shape is None or self._row is None:
             return self.shape
-        points = moved_points(self.row, self.shape.vertices)
+        points = moved_points(self._row, self.shape.vertices)
         return self.shape._like(points, self.shape.faces, name=self.name, source=self.shape.source)
 
     @cached_property
@@ -95,9 +95,9 @@ class AssemblyPart:
         """Lowest and highest corner in the frame of the whole, (2, 3) float."""
         if self.shape is None:
             return np.full((2, 3), np.nan)
-        if self.row is None:
+        if self._row is None:
             return self.shape.bounds
-        points = moved_points(self.row, self.shape._used)
+        points = moved_points(self._row, self.shape._used)
         return np.array([points.min(axis=0), points.max(axis=0)])
 
 
@@ -402,8 +402,8 @@ class _Scaled:
             if key not in self._made:
                 self._made[key] = converted(part.shape, factor, self._unit, part.name)
             pose = None
-            if part.row is not None:
-                pose = matrices(part.row)
+            if part._row is not None:
+                pose = matrices(part._row)
                 pose[:3, 3] *= factor
                 in_range(moved_points(pose_rows(pose)[0][0], self._made[key].bounds), "vertices")
         except ShapeError as error:  # too large or too small to compute with in that unit

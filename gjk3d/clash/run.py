@@ -316,7 +316,7 @@ class Run:
                 progress("pairs", self.close - self.undecided, self.close, self.findings.count)
 
     def _alike(self, pairs: Ints, slacks: Array) -> instances.Alike:
-        rows = np.array([IDENTITY[0] if part.row is None else part.row for part in self.placed]).reshape(-1, WIDTH)
+        rows = np.array([IDENTITY[0] if part._row is None else part._row for part in self.placed]).reshape(-1, WIDTH)
         return instances.alike(pairs, self.shapes, self.which, rows, slacks, self.steps[pairs].max(axis=1))
 
     def _tell(self, pair: Ints, verdict: Verdict | None, slack: float) -> None:
@@ -325,7 +325,7 @@ class Run:
         self.looked_at |= {first.name, second.name}
         if verdict is not None:
             tolerance = self._tolerance(*pair)
-            self._keep(self._clash(first, second, verdict.at(first.row, tolerance, slack), tolerance))
+            self._keep(self._clash(first, second, verdict.at(first._row, tolerance, slack), tolerance))
 
     def _still(self, i: int, j: int) -> bool:
         return self.moving is None or self.moving.together(i, j)

@@ -227,8 +227,7 @@ def epa(c: Cores, width: float, both: bool, seeded: bool, least: float, best: Ve
     glides = glide_both(c) and not both and log.shape[0] == 0  # a trace shows EPA's own steps
     outer, trial, cap = inf, _FIRST_TRIAL if glides else room.points, Cap(best, 0.0, 2.0)
     while points < room.points:
-        if steps % _TIDY == 0:
-            waiting = let_go(p, waiting)
+        waiting = let_go(p, waiting) if steps % _TIDY == 0 else waiting
         at = lowest_waiting(p, waiting)
         face, key = (p.waiting[at], p.keys[at]) if at >= 0 else (face, inf)
         inside = key > c.error
@@ -268,9 +267,8 @@ def epa(c: Cores, width: float, both: bool, seeded: bool, least: float, best: Ve
             if faces + 2 * points + 8 > p.ff.shape[0]:
                 break
             set_row(p.v, points, w, a, b)
-            grown, gone = add_vertex(
-                p, lowest_face(p, faces, w, c.tiny) if astray else face, points, faces, inner, c.tiny
-            )
+            seen = lowest_face(p, faces, w, c.tiny) if astray else face
+            grown, gone = add_vertex(p, seen, points, faces, inner, c.tiny)
             code = FULL if grown > 0 else STUCK
         if log.shape[0] > 0:
             log_growth(log, p, (d, w, a, b), face, (-least, outer), faces, grown, gone)

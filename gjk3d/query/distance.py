@@ -169,7 +169,8 @@ def distance(
         Stop once the distance provably exceeds this; the status is then BEYOND, the bounds hold, the points are not
         the nearest.
     tol : float, optional
-        Width of the interval that is enough, relative to the pair's size; None is the promised width.
+        Width of the interval that is enough, relative to the pair's size: how far both reach from their origins, or
+        from their middles where these are far from there, and the distance between. None is the promised width.
     trace : bool
         Keep every step in ``result.trace``; for one pair.
     certificate : bool

@@ -111,7 +111,7 @@ def test_rows_of_a_safety_report_show_where_it_is(browser, pages):
     scale = np.linalg.norm(np.subtract(end, browser.evaluate("gjk3d.data.states[2].ends[0]")))
     assert np.linalg.norm(np.subtract(row.place.point_a, row.place.point_b)) == pytest.approx(-row.distance)
     assert scale > 0.0
-    (name, moved), frame = row.place.moved[0], "gjk3d.data.bodies.find((b) => b.name === '<ball>').frames"
+    (name, moved), frame = row.place.moved[0], "gjk3d.data.items.find((one) => one.name === '<ball>').frames"
     assert (name, moved[0][3]) == ("<ball>", pytest.approx(1 + 0.2 * row.time))
     spots = np.frombuffer(base64.b64decode(browser.evaluate(frame)), "<f4").reshape(-1, 16)[:, 12]
     assert spots[0] != spots[2]  # it stands where it was added in a motion that does not move it
@@ -273,6 +273,7 @@ def middle_of_b(browser):
 
 
 def link(browser):
+    browser.wait("document.documentElement.dataset.address !== 'due'")  # it is written when things rest
     text = browser.evaluate("location.hash.slice(1)")
     given = dict(pair.split("=") for pair in text.split("&"))
     return given, [float(x) for x in given["at"].replace("%2C", ",").split(",")]

@@ -349,7 +349,7 @@ def test_of_a_depth_between_two_bounds_both_are_told(tmp_path):
     assert ("a way out, for B", SEPARATION) in drawing.keys
     page = viz.write_html(tmp_path / "deep.html", result, unit="mm").read_text(encoding="utf-8")
     assert f"Overlapping by between {least} and {most} mm" in page
-    assert "</span>a way out, for B" in page
+    assert "</svg> a way out, for B<" in page
     assert "move B out, until it is free" in page
     assert "shortest" not in page[: page.index("<script")]
     assert ("shortest way out, for B", SEPARATION) in drawing_of(deep()).keys

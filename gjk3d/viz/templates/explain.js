@@ -288,10 +288,12 @@
   function link() {
     window.clearTimeout(linking);
     linking = window.setTimeout(keep, 100);
+    state.address = "due";
   }
   function keep() {
     const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3dTell.number(x, 9)).join(), step: at + 1, ...(element("ask").checked ? { ask: 1 } : {}) });
     try { window.history.replaceState(null, "", `#${text}`); } catch (error) { /* a frame without an address of its own */ }
+    state.address = "kept";
   }
   function follow() {
     const text = new URLSearchParams(window.location.hash.slice(1)), wish = [0, 1].map((i) => text.get("ab"[i]) || "given");

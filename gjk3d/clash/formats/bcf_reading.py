@@ -85,6 +85,7 @@ def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
     try:
         with zipfile.ZipFile(source) as archive:
             return _read(_Entries(archive, str(source)), report)
+    # what zipfile raises of archives that are cut, locked by a password, or packed in a way that it does not know
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError, ValueError) as error:
         if isinstance(error, ParseError):
             raise

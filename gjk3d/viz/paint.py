@@ -9,7 +9,7 @@ import numpy as np
 
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, MODEL, PART, Camera, Drawing, Item, darker
-from gjk3d.viz.layout import camera_of, thickened
+from gjk3d.viz.layout import camera_of, ready
 from gjk3d.viz.triangles import Shaded, shade
 from gjk3d.viz.words import LINE, add_words, panel_size, write
 
@@ -90,7 +90,7 @@ def _added(plotter: pyvista.Plotter, drawing: Drawing, camera: Camera, kept: Add
     if hasattr(plotter.renderer, "SetUseOIT"):  # VTK's own order of glass, from 9.4 on, would put it over signs
         plotter.renderer.SetUseOIT(False)
     there = {id(item) for item, _ in kept or []}
-    items = thickened([item for item in drawing.items if id(item) not in there], drawing.ball[1])
+    items = ready([item for item in drawing.items if id(item) not in there], *drawing.ball)
     return [*(kept or []), *_add_each(plotter, items, None if drawing.sorted else camera.eye)]
 
 

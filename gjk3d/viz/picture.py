@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from gjk3d.shapes.arguments import number, rigid, vector
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, VectorLike
 from gjk3d.viz import notebook
-from gjk3d.viz.drawing import DOTS, LINES, Drawing, Style
+from gjk3d.viz.drawing import DOTS, GREY, LINES, Drawing, Style
 from gjk3d.viz.kinds import drawing_of, is_solid
-from gjk3d.viz.layout import placed, plate
+from gjk3d.viz.layout import half_space, placed, ready
 from gjk3d.viz.page import write_drawing, write_html
 from gjk3d.viz.paint import paint, polydata, prepare, wires
 from gjk3d.viz.rendering import check_rendering, has_display
@@ -31,6 +31,7 @@ from gjk3d.viz.triangles import RESOLUTION
 if TYPE_CHECKING:
     import pyvista
 
+T = TypeVar("T")
 _SIZE = (1000, 750)
 #: Drawn as pixels; the others keep their letters as letters.
 _PIXELS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
@@ -265,17 +266,14 @@ def to_pyvista(
         matrix[:3, :3], matrix[:3, 3] = rigid(pose)
     if isinstance(x, pyvista.PolyData):
         return x.copy() if matrix is None else x.transform(matrix, inplace=False)
+    if isinstance(x, PointCloud):
+        return pyvista.PolyData(placed(x.points, np.zeros((0, 3), dtype=np.int64), matrix).vertices)
     if isinstance(x, Halfspace):
         center, radius = np.asarray(around[0], dtype=np.float64), float(around[1])
-        body = plate(x, matrix, center, 2.5 * radius)
-    elif isinstance(x, PointCloud):
-        return pyvista.PolyData(placed(x.points, np.zeros((0, 3), dtype=np.int64), matrix).vertices)
-    elif hasattr(x, "vertices") and hasattr(x, "faces") and not hasattr(x, "surface"):
-        body = placed(x.vertices, x.faces, matrix)
-    else:
-        surface = x.surface(resolution)
-        body = placed(surface.vertices, surface.faces, matrix)
-    return polydata(body.vertices, body.faces)
+        (item,) = ready([half_space(x, matrix, GREY, 1.0)], center, radius)
+        return polydata(item.vertices, item.faces)
+    surface = x.surface(resolution) if hasattr(x, "surface") else x
+    return polydata(*placed(surface.vertices, surface.faces, matrix))
 
 
 def _blocks(drawing: Drawing) -> pyvista.MultiBlock:
@@ -380,20 +378,41 @@ def has_no_window(path: str | os.PathLike[str] | None, off_screen: bool | None) 
     return path is not None or off_screen is True or (off_screen is None and not has_display())
 
 
-def save_start(plotter: pyvista.Plotter, path: str | os.PathLike[str] | None, what: str) -> None:
-    """Save what a window would begin with where none opens; stderr says where, if nobody named the file.
+def in_window(
+    make: Callable[[pyvista.Plotter], T],
+    what: str,
+    plotter: pyvista.Plotter | None,
+    off_screen: bool | None,
+    path: str | os.PathLike[str] | None,
+    *,
+    size: tuple[int, int] = _SIZE,
+    begin: Callable[[T], None] = lambda made: None,
+) -> T:
+    """Make something to be moved by hand, in a window that this opens, or in a plotter that is there.
 
-    A notebook shows it instead.
+    Where no window opens, what it would begin with is saved, and stderr says where if nobody named the file; a
+    notebook shows it instead.
     """
-    if path is None and notebook.is_open():
-        plotter.render()
-        notebook.display_still(
-            np.asarray(plotter.screenshot(None, return_img=True)), f"the start of a window to {what} in"
-        )
-        return
-    saved = save(plotter, free_name() if path is None else Path(path))
-    if path is None:
-        sys.stderr.write(f"gjk3d: no display to {what} in, so the picture of the start is in {saved}\n")
+    if plotter is not None:
+        return make(plotter)
+    check_rendering()
+    windowless = has_no_window(path, off_screen)
+    fresh = new_plotter(off_screen=windowless, size=size)
+    made = make(fresh)
+    if off_screen is True:
+        return made
+    if not windowless:
+        begin(made)
+        fresh.show()
+    elif path is None and notebook.is_open():
+        fresh.render()
+        image = np.asarray(fresh.screenshot(None, return_img=True))
+        notebook.display_still(image, f"the start of a window to {what} in")
+    else:
+        saved = save(fresh, free_name() if path is None else Path(path))
+        if path is None:
+            sys.stderr.write(f"gjk3d: no display to {what} in, so the picture of the start is in {saved}\n")
+    return made
 
 
 def free_name(suffix: str = ".png") -> Path:

@@ -42,15 +42,18 @@ def scale_of(plotter: pyvista.Plotter) -> float:
     return float(np.clip(min(wide / _FULL[0], tall / _FULL[1]), _LEAST, 2.0))
 
 
-def add_words(plotter: pyvista.Plotter, drawing: Drawing) -> None:
-    """Write words at the top, what colours mean at the bottom, and labels, in place of those before."""
+def add_words(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> None:
+    """Write words at the top, what colours mean at the bottom, and labels, in place of those before.
+
+    The first line is of a colour of its own, if one is given.
+    """
     for name in [name for name in plotter.renderer.actors if name.startswith(_OURS)]:
         # of this panel: the plotter's own method would take them out of every panel
         plotter.renderer.remove_actor(name, reset_camera=False, render=False)
     wide, tall = panel_size(plotter)
     top, low = 0.99, _FOOT
     for row, line in enumerate(drawing.words[:_MOST_ROWS]):
-        top = write_line(plotter, row, line, top)
+        top = write_line(plotter, row, line, top, INK if row else head)
     side = _KEY * scale_of(plotter)  # of a chip with the room round it
     for row, (text, color) in enumerate(reversed(drawing.keys[:_MOST_ROWS])):
         chip = _chip((_EDGE, low + 0.2 * side / tall), (0.75 * side / wide, 0.75 * side / tall), color)

@@ -64,7 +64,7 @@ class Item:
     look: str = BODY
     width: float = 1.6  #: of lines and dots, in pixels
     framed: bool = True  #: whether it has to be in the picture
-    outline: bool = True  #: of a body
+    outline: bool = False  #: of a body
     even: bool = False  #: of a glassy body: lit evenly and without edges, as one of samples, or whose colour speaks
     name: str = ""
     copies: int = 1  #: equal bodies, one after another in vertices and faces

@@ -98,7 +98,7 @@ class Slid:
             self.sliders[label] = self.plotter.add_slider_widget(
                 partial(self._slide, number), (min(low, value), max(high, value)), value=value, title=label,
                 pointa=(_LEFT, height), pointb=(_RIGHT, height), color=INK, interaction_event="always",
-                title_height=0.018, fmt="%.3f", slider_width=0.018, tube_width=0.004,
+                title_height=0.022, fmt="%.3f", slider_width=0.018, tube_width=0.004,
             )  # fmt: skip
 
 

@@ -71,8 +71,7 @@ def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float,
     """Return what stands for a half-space until it is known how large the picture is; a plane has no thickness."""
     thick = 0.04 if shape._sides == 1.0 else 0.0
     ends = np.outer([shape.offset, shape.offset + 1.0], shape.normal)
-    look = {"framed": False, "outline": False, "slab": thick, **more}
-    return Item(placed(ends, _NO_FACES, pose).vertices, _NO_FACES, color, opacity, **look)
+    return Item(placed(ends, _NO_FACES, pose).vertices, _NO_FACES, color, opacity, framed=False, slab=thick, **more)
 
 
 def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:

@@ -23,7 +23,7 @@ from gjk3d.viz.film import palette, write_frames
 from gjk3d.viz.kinds.robots import HIT, add_ends, check_frames, travel
 from gjk3d.viz.layout import ready
 from gjk3d.viz.page import FILES, ROOM, camera_data, item_data
-from gjk3d.viz.picture import PAGES, drawing_as_asked, figure_of, new_plotter, show, target_file
+from gjk3d.viz.picture import PAGES, drawing_as_asked, figure_of, new_plotter, shot, show, target_file
 from gjk3d.viz.plays import Play, play_of, play_of_motion
 from gjk3d.viz.posed import Posed
 from gjk3d.viz.progress import telling
@@ -175,8 +175,7 @@ class Stage(Posed):
         """Draw the k-th picture."""
         self.go(k)
         self.plotter.reset_camera_clipping_range()
-        self.plotter.render()
-        return np.asarray(self.plotter.screenshot(None, return_img=True))
+        return shot(self.plotter)
 
 
 def write_film(file: Path, play: Play, fps: float) -> Path:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
@@ -20,11 +21,11 @@ from gjk3d.shapes.arguments import number, rigid, vector
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, VectorLike
 from gjk3d.viz import notebook
-from gjk3d.viz.drawing import DOTS, GREY, LINES, Drawing, Style
+from gjk3d.viz.drawing import GREY, Drawing, Style
 from gjk3d.viz.kinds import drawing_of, is_solid
 from gjk3d.viz.layout import half_space, placed, ready
 from gjk3d.viz.page import write_drawing, write_html
-from gjk3d.viz.paint import paint, polydata, prepare, wires
+from gjk3d.viz.paint import mesh_of, paint, polydata, prepare
 from gjk3d.viz.rendering import check_rendering, has_display
 from gjk3d.viz.triangles import RESOLUTION
 
@@ -124,21 +125,17 @@ def show(
     'distance.html'
     """
     target = None if path is None else target_file(path)
-    if target is not None and target.suffix.lower() in PAGES:
-        own = own_page(x, target, title, names, **options)
-        if own is not None:
-            return own
     drawing = drawing_as_asked(x, pose, colors, opacity, title, names, (view, up, focus), **options)
+
+    def write(page: Path) -> Path:
+        return own_page(x, page, title, names, **options) or write_drawing(drawing, page, type(x).__name__)
+
     if target is not None and target.suffix.lower() in PAGES:
-        return write_drawing(drawing, target, type(x).__name__)
+        return write(target)
     if plotter is not None:
         paint(drawing, plotter)
         return plotter if target is None else save(plotter, target)
     if target is None and off_screen is None and notebook.is_open():
-
-        def write(page: Path) -> Path:
-            return own_page(x, page, title, names, **options) or write_drawing(drawing, page, type(x).__name__)
-
         text = repr(x) if hasattr(x, "_repr_mimebundle_") else notebook.told(drawing)
         notebook.display(figure_of(drawing, text, write))
         return None
@@ -281,12 +278,7 @@ def _blocks(drawing: Drawing) -> pyvista.MultiBlock:
 
     blocks = pyvista.MultiBlock()
     for k, item in enumerate(drawing.items):
-        if item.look == LINES:
-            block = wires(item.vertices)
-        elif item.look == DOTS:
-            block = pyvista.PolyData(np.ascontiguousarray(item.vertices))
-        else:
-            block = polydata(item.vertices, item.faces)
+        block = mesh_of(item)
         block.field_data["color"], block.field_data["opacity"] = [item.color], [item.opacity]
         blocks.append(block, item.name or f"{item.look} {k}")
     return blocks
@@ -352,6 +344,12 @@ def new_plotter(
     return made
 
 
+def shot(plotter: pyvista.Plotter) -> NDArray[np.uint8]:
+    """Return what a plotter shows now, (height, width, 3)."""
+    plotter.render()  # screenshot() alone would give the frame of before the camera moved
+    return np.asarray(plotter.screenshot(None, return_img=True))
+
+
 def save(plotter: pyvista.Plotter, target: Path) -> Path:
     """Write what a plotter shows into an image file.
 
@@ -360,8 +358,7 @@ def save(plotter: pyvista.Plotter, target: Path) -> Path:
     RenderingUnavailableError
         It is blank.
     """
-    plotter.render()  # screenshot() alone would give the frame of before the camera moved
-    image = np.asarray(plotter.screenshot(None, return_img=True))
+    image = shot(plotter)
     if float(image.std()) < 1.0:
         raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
     if target.suffix.lower() not in _PIXELS:
@@ -405,9 +402,7 @@ def in_window(
         begin(made)
         fresh.show()
     elif path is None and notebook.is_open():
-        fresh.render()
-        image = np.asarray(fresh.screenshot(None, return_img=True))
-        notebook.display_still(image, f"the start of a window to {what} in")
+        notebook.display_still(shot(fresh), f"the start of a window to {what} in")
     else:
         saved = save(fresh, free_name() if path is None else Path(path))
         if path is None:

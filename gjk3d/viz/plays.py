@@ -115,7 +115,7 @@ def _mover(name: str, shape: Any, motion: Motion, times: Array, color: str) -> M
     """Return a body along a motion; a half-space stays where it is at the end."""
     one, plane = Drawing(), isinstance(shape, Halfspace)
     if is_dots(shape):
-        one.body(*solid_surface(shape), color, outline=False, name=name)
+        one.body(*solid_surface(shape), color, name=name)
     else:
         add(one, shape, motion.at(times[-1]) if plane else None, color, 1.0, outline=False, name=name)
     return Mover(name, color, one.items, None if plane else matrices(motion.at(times)))

@@ -220,7 +220,8 @@ def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
         faint = 0.45 if style.opacity is None else style.opacity
         options["of"] = drawing_of(options["of"], Style(style.pose, style.colors, faint))
     drawing = draw(x, style, **options)
-    if drawing.items and not len(drawing.framed):  # half-spaces alone, of which all that is drawn has to be seen
-        around = ball_of(np.concatenate([item.vertices for item in drawing.items]))
+    planes = [item.vertices for item in drawing.items if item.slab is not None]
+    if planes and not len(drawing.framed):  # half-spaces alone, of which all that is drawn has to be seen
+        around = ball_of(np.concatenate(planes))
         drawing.items = [replace(item, framed=True) for item in ready(drawing.items, *around)]
     return drawing

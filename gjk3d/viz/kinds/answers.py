@@ -63,7 +63,7 @@ def add_pair(
         if isinstance(shape, Halfspace):
             drawing.items.append(half_space(shape, (x.pose_a, x.pose_b)[i], color, 0.6 * alpha, name="AB"[i]))
         elif len(body.faces):  # a hull round its model is glass
-            drawing.body(*body, color, alpha if model is None else 0.4 * alpha, name="AB"[i])
+            drawing.body(*body, color, alpha if model is None else 0.4 * alpha, outline=True, name="AB"[i])
         else:
             drawing.body(*body, color, look=MODEL, name="AB"[i])
     key_pair(drawing, shapes, style)
@@ -156,9 +156,7 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
     n = np.asarray(x.normal)
     top = poses[0][:3, :3] @ a.support(poses[0][:3, :3].T @ n) + poses[0][:3, 3]
     for k, along in enumerate((float(n @ top), float(n @ top) + float(x.gap))):
-        drawing.body(
-            *slab(along * n, n, center, 0.5 * size, 0.04), style.color(k, COLORS), 0.25, framed=False, outline=False
-        )
+        drawing.body(*slab(along * n, n, center, 0.5 * size, 0.04), style.color(k, COLORS), 0.25, framed=False)
     start = center + (float(n @ top) - float(n @ center)) * n
     drawing.arrows(start, n, 0.4 * size, 0.009 * size, NORMAL)
     if x.gap > 0.0:

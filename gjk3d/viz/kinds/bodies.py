@@ -196,13 +196,13 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
     if isinstance(x, BoundingSphere):
         centers, radii = np.reshape(x.center, (-1, 3)), np.reshape(x.radius, -1)
         for center, radius in zip(centers, radii, strict=True):
-            drawing.body(*ball(center, radius, 64), color, style.alpha(0, 0.25))
+            drawing.body(*ball(center, radius, 64), color, style.alpha(0, 0.25), outline=True)
         count, size = len(radii), float(np.sum(x.volume))
     else:
         corners = np.reshape(x.corners, (-1, 8, 3))  # type: ignore[attr-defined]
         drawing.lines(box_lines(corners), color, width=3.0)
         for eight in corners[:40]:
-            drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10), outline=False)
+            drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10))
         count, size = len(corners), float(np.sum(x.volume))  # type: ignore[attr-defined]
     drawing.words.append(
         f"{name[:1].upper() + name[1:]}, volume {number(size, 5)}" if count == 1 else f"{count} of the kind: {name}"

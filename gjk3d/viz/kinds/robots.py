@@ -143,7 +143,7 @@ def parts_of(x: Robot | Checker, style: Style) -> list[Part]:
         bodies = [placed(*surface_of(body.shape), body.pose) for body in robot.bodies if body.link == k]
         if bodies:
             one, color = Drawing(), style.color(k, LINKS)
-            one.body(*joined(bodies), color, look=MODEL, outline=False, name=robot.links[k])
+            one.body(*joined(bodies), color, look=MODEL, name=robot.links[k])
             found.append(Part(robot.links[k], k, np.eye(4), color, one.items))
     for name, link in x.attached.items() if isinstance(x, Checker) else ():
         one = Drawing()

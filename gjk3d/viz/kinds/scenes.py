@@ -235,7 +235,7 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     found = [row for row in x.clashes if row.is_open] or list(x.clashes)
     parts = _parts(x)
     all_of_it = joined(list(parts.values())) if parts else (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
-    ghost = Item(*all_of_it, style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not found, outline=False)
+    ghost = Item(*all_of_it, style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not found)
     if not found:
         return Drawing([ghost], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x)))
 
@@ -263,9 +263,7 @@ def _one(
     for i in sorted(range(len(pair)), key=lambda i: -sizes[i]):  # the small one shows in the large one
         name, (vertices, faces) = pair[i]
         color = style.color(i, COLORS)
-        drawing.body(
-            vertices, faces, color, style.alpha(i, 0.85 if sizes[i] == min(sizes) else 0.4), outline=False, name=name
-        )
+        drawing.body(vertices, faces, color, style.alpha(i, 0.85 if sizes[i] == min(sizes) else 0.4), name=name)
     points = np.concatenate([v for _, (v, _) in pair]) if pair else ghost.vertices
     center, size = ball_of(points)
     if row.overlap_box is not None:

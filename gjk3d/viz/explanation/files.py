@@ -29,7 +29,7 @@ from gjk3d.viz.explanation.figure import (
 )
 from gjk3d.viz.explanation.scene import HEADINGS, OVER, PALETTE, Scene, rod_color
 from gjk3d.viz.explanation.stage import Stage
-from gjk3d.viz.explanation.steps import Difference, Step, bounds
+from gjk3d.viz.explanation.steps import PLACES, Difference, Step, bounds
 from gjk3d.viz.film import palette, write_frames
 from gjk3d.viz.layout import called, verdict
 from gjk3d.viz.page import ROOM, mesh_data
@@ -130,10 +130,6 @@ _DARK = {
     "dropped": "#A5ABB3",
     "new": "#FF7A33",
 }
-#: what a page gets of a step as it is; points of A - B and directions; places in the world, by their names there
-_TOLD = ("phase", "title", "sentence", "lower", "upper", "names", "joins", "dropped", "after")
-_POINTS = ("simplex", "nearest", "direction", "point", "vertices")
-_PLACES = {"support_a": "supportA", "support_b": "supportB", "witness_a": "witnessA", "witness_b": "witnessB"}
 
 
 def write_page(
@@ -201,19 +197,9 @@ def _data(steps: list[Step], scene: Scene, difference: Difference) -> dict[str, 
 
 def _step(step: Step, origin: Array) -> dict[str, Any]:
     """Return what a step holds, but what is empty."""
-    entry: dict[str, Any] = {name: json_ready(getattr(step, name)) for name in _TOLD}
-    entry |= {"bounds": bounds(step), "pointName": step.point_name}
-    for name in _POINTS:
-        value = getattr(step, name)
-        if value is not None and len(value):
-            entry[name] = value.tolist()
-    for name, told in _PLACES.items():
-        place = getattr(step, name)
-        if place is not None:
-            entry[told] = (place - origin).tolist()
-    if len(step.faces):
-        entry |= {name: getattr(step, name).tolist() for name in ("faces", "closest", "removed", "horizon")}
-    return entry
+    entry = {name: value for name, value in step._asdict().items() if value is not None and np.size(value)}
+    entry |= {name: entry[name] - origin for name in PLACES if name in entry}
+    return {name: json_ready(np.asarray(value).tolist()) for name, value in entry.items()} | {"bounds": bounds(step)}
 
 
 def _item(item: Item) -> dict[str, Any]:

@@ -114,7 +114,7 @@
     curve();
     element("quiz").hidden = !question();
     if (!open) return;
-    const rest = step.names, sets = [0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 ** rest.length).map((bits) => [...rest.filter((_, i) => (bits >> i) & 1), step.pointName]).filter((set) => set.length < 4);
+    const rest = step.names, sets = [0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 ** rest.length).map((bits) => [...rest.filter((_, i) => (bits >> i) & 1), step.point_name]).filter((set) => set.length < 4);
     element("quiz").replaceChildren(...sets.map((set) => {
       const button = make("button", { type: "button" }, set.join(" ")), right = set.length === step.after.length && set.every((name) => step.after.includes(name));
       button.addEventListener("click", () => {

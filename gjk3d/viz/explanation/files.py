@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,18 +14,16 @@ from gjk3d.results import Distance
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Item, darker
 from gjk3d.viz.explanation.figure import (
-    INK,
+    ANSWERED,
     LINE,
     MEANING,
     PAPER,
-    SOFT,
     beneath,
     curve,
-    font,
     height_beneath,
     key,
-    legends,
-    wrapped,
+    legend,
+    tell,
 )
 from gjk3d.viz.explanation.scene import HEADINGS, OVER, PALETTE, Scene, rod_color
 from gjk3d.viz.explanation.stage import Stage
@@ -37,18 +35,15 @@ from gjk3d.viz.progress import telling
 from gjk3d.webpage import to_json
 from gjk3d.wording import json_ready
 
-if TYPE_CHECKING:
-    from PIL import Image
-
-
 WIDTH = 1000
 _PANEL = (490, 390)  #: size of a view in an animation
 _ROW = 262  #: height of a step in a strip
 _CELL = (330, 250)
+_TEXT = 2 * _CELL[0] + 24  #: where words begin beside them
 _CURVE = 232
 _LONGEST = 20_000  #: milliseconds of an animation that nobody asked to be longer
 #: every colour that means something has its place in a palette
-_OWN = (PAPER, INK, *PALETTE.values(), *map(rod_color, PALETTE))
+_OWN = (PAPER, *PALETTE.values(), *map(rod_color, PALETTE))
 
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
@@ -84,16 +79,20 @@ def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
     shown = chosen(len(steps), most)
     top = _ROW * len(shown)
     image = Image.new("RGB", (WIDTH, top + _CURVE), PAPER)
+    draw = ImageDraw.Draw(image)
     stage = Stage(scene, (2 * _CELL[0], _CELL[1]))
     try:
         for row, index in enumerate(telling("drawing step", shown, len(shown))):
-            image.paste(stage.shoot(index), (6, _ROW * row + 8))
-            _write(image, steps[index], _ROW * row)
+            step, at = steps[index], _ROW * row
+            image.paste(stage.shoot(index), (6, at + 8))
+            draw.line([(16, at), (WIDTH - 16, at)], LINE if row else PAPER)
+            numbered = step._replace(title=f"{index + 1}. {step.title}")
+            tell(draw, numbered, (_TEXT, at + 12), WIDTH - _TEXT - 16, 15, bounds(step))
     finally:
         stage.plotter.close()
-    ImageDraw.Draw(image).line([(16, top), (WIDTH - 16, top)], LINE)
+    draw.line([(16, top), (WIDTH - 16, top)], LINE)
     image.paste(curve(steps, len(steps) - 1, (690, _CURVE - 12)), (6, top + 8))
-    key(image, legends(steps), (712, top + 12))
+    key(image, legend(*steps), (712, top + 12))
     if path.suffix.lower() == ".png":  # flat colours and words: as few colours as this take a fifth of the space
         image = image.quantize(palette=palette([image], _OWN), dither=Image.Dither.NONE)
     image.save(path)
@@ -104,21 +103,6 @@ def chosen(count: int, most: int) -> list[int]:
     if count <= max(most, 2):
         return list(range(count))
     return sorted({round(x) for x in np.linspace(0, count - 1, max(most, 2))})
-
-
-def _write(image: Image.Image, step: Step, top: int) -> None:
-    """Write what a step says beside its views."""
-    from PIL import ImageDraw
-
-    draw = ImageDraw.Draw(image)
-    if top:
-        draw.line([(16, top), (WIDTH - 16, top)], LINE)
-    x = 2 * _CELL[0] + 24
-    draw.text((x, top + 12), f"{step.number + 1}. {step.title}", INK, font(17), stroke_width=0.4)
-    lines = wrapped(step.sentence, 15, WIDTH - x - 16)
-    for row, line in enumerate(lines):
-        draw.text((x, top + 40 + 20 * row), line, INK, font(15))
-    draw.text((x, top + 48 + 20 * len(lines)), bounds(step), SOFT, font(15))
 
 
 #: on dark paper, where the others are not seen well
@@ -191,6 +175,7 @@ def _data(steps: list[Step], scene: Scene, difference: Difference) -> dict[str, 
         "given": given,
         "sampled": difference.sampled,
         "words": MEANING,
+        "answered": ANSWERED,
         "steps": [_step(step, difference.center) for step in steps],
     }
 

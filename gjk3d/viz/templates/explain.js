@@ -82,7 +82,7 @@
     if (before !== at) asked = -1;
     write();
     arrive();
-    panels.forEach((panel, i) => panel.show([workspace, differences][i](panel.view, steps[at]), glides));
+    panels.forEach((panel, i) => panel.show(pieces()[i], glides));
     if (home && panels.length) {
       const from = sight(panels[0]), way = slanted(home);
       if (from.distanceTo(way) > 1e-6) turning = { from, to: way, leaps: panels.map((panel) => panel.leap(way, home.top)) };
@@ -93,6 +93,7 @@
     if (at === steps.length - 1) play(false);
     link();
   }
+  const pieces = () => [workspace, differences].map((draw, i) => draw(panels.length ? panels[i].view : data.views[i], steps[at]));
   function write() {
     const step = steps[at], open = question() && asked !== at;
     element("title").textContent = step.title;
@@ -105,7 +106,7 @@
     element("slide").setAttribute("aria-valuetext", `step ${at + 1}: ${step.title}`);
     element("back").disabled = at === 0;
     element("next").disabled = at === steps.length - 1;
-    element("legend").replaceChildren(...legend(step).map(([role, words]) => {
+    element("legend").replaceChildren(...legend(step, pieces().flat()).map(([role, words]) => {
       const row = make("li"), chip = row.appendChild(make("span", { class: "chip" }));
       chip.style.background = paint(role);
       row.append(words);

@@ -65,10 +65,10 @@ const gjk3dPieces = (function () {
   }
   const origin = (view) => local(view, [0, 0, 0]);
   function polytope(view, step) {
-    const places = step.vertices.map((p) => local(view, p)), same = (f, g) => f.every((i) => g.includes(i)), { names } = step;
-    const gone = step.removed.filter((f) => !same(f, step.closest)), kept = step.faces.filter((f) => !same(f, step.closest) && !gone.some((g) => same(f, g)));
+    const places = step.vertices.map((p) => local(view, p)), same = (f, g) => f.every((i) => g.includes(i)), { names, removed = [], horizon = [] } = step;
+    const gone = removed.filter((f) => !same(f, step.closest)), kept = step.faces.filter((f) => !same(f, step.closest) && !gone.some((g) => same(f, g)));
     const out = [...triangles("polytope", names, places, kept, 0.3), ...triangles("removed", names, places, gone, 0.6), ...triangles("closest", names, places, [step.closest], 0.9)];
-    const edge = (i, j) => (i < j ? `${i},${j}` : `${j},${i}`), rim = new Set(step.horizon.map(([i, j]) => edge(i, j)));
+    const edge = (i, j) => (i < j ? `${i},${j}` : `${j},${i}`), rim = new Set(horizon.map(([i, j]) => edge(i, j)));
     const edges = new Set(step.faces.flatMap(([i, j, k]) => [edge(i, j), edge(j, k), edge(k, i)])), thin = step.faces.length < 60 ? 0.6 * ROD : 0.3 * ROD;
     for (const text of new Set([...edges, ...rim])) {
       const [i, j] = text.split(",").map(Number), role = rim.has(text) ? "new" : "polytope";
@@ -101,21 +101,13 @@ const gjk3dPieces = (function () {
       return [...cut, rim.sort((p, q) => turn(p) - turn(q))];
     }, cube);
   }
-  function legend(step) {
-    const words = { ...data.words }, roles = ["a", "b", "difference"];
-    if (step.phase === "answer") {
-      if (step.upper !== null && step.upper < 0) roles.push("new");
-      else roles.push(...(step.overlap ? [] : ["direction"]), "ink");
-      Object.assign(words, { new: "way out, for B", ink: "nearest points", direction: "normal, from A to B" });
-    } else if (step.faces) {
-      roles.push("polytope", "closest", ...(step.removed.length > 1 ? ["removed"] : []), "new", "direction", "ink");
-      if (!step.horizon.length) words.new = "point found";
-    } else {
-      roles.push(...((step.simplex || []).length ? ["simplex"] : []), ...((step.dropped || []).length ? ["dropped"] : []), "new", "direction", ...(step.nearest ? ["ink"] : []));
-      words.new = step.joins ? "new point" : "point found";
-      if (step.after && step.after.length && step.joins && element("region").checked) { roles.push("region"); words.region = `nearest to ${step.after.join(" ")}: its Voronoi region`; }
-    }
-    return roles.map((role) => [role, words[role]]);
+  function legend(step, pieces) {
+    const drawn = new Set(["a", "b", "difference", ...pieces.map((one) => one.role)]), words = { ...data.words };
+    if (!step.nearest) drawn.delete("ink"); // the origin has a name of its own
+    if (step.phase === "answer") Object.assign(words, data.answered[step.upper !== null && step.upper < 0 ? "deep" : "apart"]);
+    else if (!step.horizon) words.new = step.joins ? "new point" : "point found";
+    if (drawn.has("region")) words.region = `nearest to ${step.after.join(" ")}: its Voronoi region`;
+    return Object.keys(words).filter((role) => drawn.has(role)).map((role) => [role, words[role]]);
   }
   return { local, origin, workspace, differences, legend };
 })();

@@ -210,21 +210,17 @@ class Explanation:
         if not target.parent.is_dir():
             raise FileError(f"{target}: there is no folder {target.parent}; make it first")
         kind = target.suffix.lower()
-        if kind not in _PAGES:
-            check_rendering()
-        if kind in _STRIPS:
-            from gjk3d.viz.explanation.files import save_strip
-
-            save_strip(target, self.steps, self._scene, most or 8)
-        elif kind in _ANIMATIONS:
-            from gjk3d.viz.explanation.files import save_animation
-
-            save_animation(target, self.steps, self._scene, most or 24, seconds)
-        elif kind in _PAGES:
-            from gjk3d.viz.explanation.files import write_page
-
-            write_page(target, self.result, self.steps, self._scene, self._difference, names)
-        else:
-            known = " ".join((*_STRIPS, *_ANIMATIONS, *_PAGES))
+        if kind not in _STRIPS + _ANIMATIONS + _PAGES:
+            known = " ".join(_STRIPS + _ANIMATIONS + _PAGES)
             raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {known} are written")
+        from gjk3d.viz.explanation import files
+
+        if kind in _PAGES:
+            files.write_page(target, self.result, self.steps, self._scene, self._difference, names)
+            return target
+        check_rendering()
+        if kind in _STRIPS:
+            files.save_strip(target, self.steps, self._scene, most or 8)
+        else:
+            files.save_animation(target, self.steps, self._scene, most or 24, seconds)
         return target

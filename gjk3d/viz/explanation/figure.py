@@ -210,6 +210,7 @@ def beneath(steps: list[Step], index: int, width: int) -> Image.Image:
     tell(draw, step, (16, 10), width - 32, 18)
     top, left = height - _CURVE, width - 288
     image.paste(curve(steps, index, (left - 22, _CURVE - 14)), (6, top + 8))
-    draw.text((left, top + 10), bounds(step), INK, font(16))
+    told = bounds(step)
+    draw.text((min(left, width - 16 - font(16).getlength(told)), top + 10), told, INK, font(16))
     key(image, legend(step), (left, top + 36))
     return image

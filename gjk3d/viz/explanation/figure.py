@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gjk3d.viz.drawing import darker
-from gjk3d.viz.explanation.scene import PALETTE
+from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES
 from gjk3d.viz.explanation.steps import Step, bounds
 from gjk3d.wording import number
 
@@ -45,43 +45,19 @@ def wrapped(text: str, size: float, width: float) -> tuple[str, ...]:
     return tuple(lines)
 
 
-#: what the colours mean, in the order they are told
-MEANING = {
-    "a": "A",
-    "b": "B",
-    "difference": "A - B",
-    "simplex": "simplex",
-    "dropped": "corner to drop",
-    "polytope": "EPA's polytope, inside A - B",
-    "closest": "its face nearest to the origin",
-    "removed": "other faces that give way",
-    "new": "new point, and its horizon",
-    "direction": "direction asked",
-    "ink": "nearest points so far",
-    "region": "Voronoi region of what is kept",
-}
-
-
-#: and in the last step, of shapes that overlap, and of others
-ANSWERED = {
-    "deep": {"new": "way out, for B", "ink": "as far, from the origin to A - B's surface"},
-    "apart": {"direction": "normal, from A to B", "ink": "nearest points"},
-}
-
-
 def legend(*steps: Step) -> list[tuple[str, str]]:
     """Return the colours of steps and what they mean in any of them."""
-    words = {"a": MEANING["a"], "b": MEANING["b"], "difference": MEANING["difference"]}
+    words = {role: ROLES[role].meaning for role in ("a", "b", "difference")}
     for step in steps:
         if step.phase == "answer":
             words = ANSWERED["deep" if step.upper < 0.0 else "apart"] | words
             continue
-        point = MEANING["new"] if len(step.horizon) else "new point" if step.joins else "point found"
+        point = ROLES["new"].meaning if len(step.horizon) else "new point" if step.joins else "point found"
         words["new"] = max(words.get("new", ""), point, key=len)
         roles = ["polytope", "closest"] if len(step.faces) else ["simplex"] if len(step.simplex) else []
         roles += [*(["dropped"] if step.dropped else []), *(["removed"] if len(step.removed) > 1 else []), "direction"]
-        words |= {role: MEANING[role] for role in (*roles, *(["ink"] if step.nearest is not None else []))}
-    return [(role, words[role]) for role in MEANING if role in words]
+        words |= {role: ROLES[role].meaning for role in (*roles, *(["ink"] if step.nearest is not None else []))}
+    return [(role, words[role]) for role in ROLES if role in words]
 
 
 _SHARP = 2  #: drawn this much larger and shrunk

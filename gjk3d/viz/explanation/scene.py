@@ -15,23 +15,37 @@ from gjk3d.viz.drawing import PART, Drawing, Item, Label, ball_of, darker
 from gjk3d.viz.explanation.steps import Difference, Step
 from gjk3d.viz.layout import camera_of, lay_out
 
-#: What is drawn in which colour: those of Okabe and Ito, which all kinds of colour vision tell apart.
-PALETTE = {
-    "a": "#E69F00",
-    "b": "#009E73",
-    "difference": "#8FA3B0",
-    "polytope": "#56B4E9",
-    "simplex": "#CC79A7",
-    "closest": "#F0E442",
-    "removed": "#F3B58A",
-    "new": "#D55E00",
-    "direction": "#0072B2",
-    "ink": "#202124",
-    "dropped": "#80868B",
-    "region": "#7B3FA0",
+
+class Role(NamedTuple):
+    """How what has one meaning is drawn: in colours of Okabe and Ito, which all kinds of colour vision tell apart."""
+
+    meaning: str
+    light: str
+    dark: str  #: on dark paper, where some would not be seen well
+    over: bool = False  #: whether it shows through everything before it
+
+
+#: in the order they are told
+ROLES = {
+    "a": Role("A", "#E69F00", "#E69F00", over=True),
+    "b": Role("B", "#009E73", "#009E73", over=True),
+    "difference": Role("A - B", "#8FA3B0", "#B5C4CE"),
+    "simplex": Role("simplex", "#CC79A7", "#CC79A7"),
+    "dropped": Role("corner to drop", "#80868B", "#A5ABB3"),
+    "polytope": Role("EPA's polytope, inside A - B", "#56B4E9", "#56B4E9"),
+    "closest": Role("its face nearest to the origin", "#F0E442", "#F0E442"),
+    "removed": Role("other faces that give way", "#F3B58A", "#F3B58A"),
+    "new": Role("new point, and its horizon", "#D55E00", "#FF7A33", over=True),
+    "direction": Role("direction asked", "#0072B2", "#4C9FE0", over=True),
+    "ink": Role("nearest points so far", "#202124", "#E8EAED", over=True),
+    "region": Role("Voronoi region of what is kept", "#7B3FA0", "#B58BE0"),
 }
-#: what shows through everything before it
-OVER = ("a", "b", "ink", "direction", "new")
+PALETTE = {name: role.light for name, role in ROLES.items()}
+#: what some mean in the last step, of shapes that overlap, and of others
+ANSWERED = {
+    "deep": {"new": "way out, for B", "ink": "as far, from the origin to A - B's surface"},
+    "apart": {"direction": "normal, from A to B", "ink": "nearest points"},
+}
 HEADINGS = ("The two shapes", "A - B: points of A minus points of B")
 _BALL, _ROD, _ARROW = 0.026, 0.008, 0.011
 _ASKED, _TOWARDS = 0.26, 0.36  #: lengths of the arrows at the support points, and in A - B

@@ -102,7 +102,7 @@ const gjk3dPieces = (function () {
     }, cube);
   }
   function legend(step, pieces) {
-    const drawn = new Set(["a", "b", "difference", ...pieces.map((one) => one.role)]), words = { ...data.words };
+    const drawn = new Set(["a", "b", "difference", ...pieces.map((one) => one.role)]), words = Object.fromEntries(Object.entries(data.colors).map(([role, one]) => [role, one.meaning]));
     if (!step.nearest) drawn.delete("ink"); // the origin has a name of its own
     if (step.phase === "answer") Object.assign(words, data.answered[step.upper !== null && step.upper < 0 ? "deep" : "apart"]);
     else if (!step.horizon) words.new = step.joins ? "new point" : "point found";

@@ -21,7 +21,7 @@ from gjk3d.query.ask import ask_distance
 from gjk3d.results import Distance, Status, Trace
 from gjk3d.shown import shown
 from gjk3d.viz import notebook
-from gjk3d.viz.explanation.narration import Narrator
+from gjk3d.viz.explanation.narration import SHARED, Narrator
 from gjk3d.viz.explanation.scene import Scene, arrange
 from gjk3d.viz.explanation.steps import Difference, Step
 from gjk3d.viz.rendering import check_rendering, has_display
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 _STRIPS, _ANIMATIONS, _PAGES = (".png", ".jpg", ".jpeg"), (".gif", ".webp"), (".html", ".htm")
 #: how near EPA is let to a depth that has a closed form, in units of the pair's size
 _NEAR = 1e-3
-#: how GJK ends where the cores share a point
-_SHARED = ("origin inside", "origin on the simplex")
 
 
 def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequence[float] | None = None) -> Explanation:
@@ -88,7 +86,7 @@ def _trace_of(result: Distance) -> Trace:
         return again.trace
 
     trace = result.trace or ask(SIGNED if mode == FACETS else mode, tol)
-    if trace.epa or not deep or trace.gjk_end not in _SHARED:
+    if trace.epa or not deep or trace.gjk_end not in SHARED:
         return trace
     # a tie of curved shapes, whose depth has a closed form: EPA's way to near it is shown, all of which is thousands
     # of steps

@@ -22,6 +22,8 @@ from gjk3d.wording import depth, number, told
 _ON = 1e-9
 #: what the last step leaves to be seen with the answer
 _LEFT = ("simplex", "names", "vertices", "faces", "closest")
+#: how GJK ends where the cores share a point
+SHARED = ("origin inside", "origin on the simplex")
 _closest: Any = closest_on_triangle  # a kernel, called with tuples
 
 
@@ -121,8 +123,8 @@ class Narrator:
         sentences = [
             self._where(step, before, index == 0),
             self._found(step, name, again and name in before, joins),
-            self._kept(before, name, after, dropped) if joins else "",
-            self._end(step, before, after, joins) if last else "",
+            self._kept(name, after, dropped) if joins and not (last and self.trace.gjk_end in SHARED) else "",
+            self._end(before, after) if last else "",
         ]
         self._add(
             "GJK",
@@ -153,36 +155,22 @@ class Narrator:
             return f"Asked towards the origin, A - B answers {name}, only {number(max(ahead, 0.0), 2)} farther."
         return f"Asked towards the origin, A - B answers {name}, {short(ahead)} farther that way."
 
-    def _kept(self, before: tuple[str, ...], name: str, after: tuple[str, ...], dropped: tuple[str, ...]) -> str:
-        if self._holds(after):
-            return ""
+    def _kept(self, name: str, after: tuple[str, ...], dropped: tuple[str, ...]) -> str:
         if not dropped:
             return f"It joins, and nothing is dropped: the origin faces {part(after)}."
-        if len(after) == 1:
-            return f"The origin lies beyond corner {name} itself: drop {listed(dropped)}."
-        return f"The origin lies beyond {part(after)}: drop {listed(dropped)}."
+        beyond = part(after) if len(after) > 1 else f"corner {name} itself"
+        return f"The origin lies beyond {beyond}: drop {listed(dropped)}."
 
-    def _holds(self, after: tuple[str, ...]) -> bool:
-        """Tell whether the simplex that GJK ended with has these corners and holds the origin."""
-        ends = self.trace.gjk_end in ("origin inside", "origin on the simplex")
-        return ends and after == self.names.of(self.trace.simplex)
-
-    def _end(self, step: GjkStep, before: tuple[str, ...], after: tuple[str, ...], joins: bool) -> str:
+    def _end(self, before: tuple[str, ...], after: tuple[str, ...]) -> str:
         end = self.trace.gjk_end
-        if end == "origin inside":
-            return f"Now {part(after)} holds the origin: the {self.what} share a point." + self._onward()
-        if end == "origin on the simplex":
-            return f"The origin lies on {part(after)}: the {self.what} share a point." + self._onward()
-        if end == "beyond":
-            return "That proves more than max_distance, and the search ends."
-        if end == "converged":
-            return f"The lower bound meets the upper: {part(before)} has the nearest point."
-        if end == "no progress":
-            return "It brings nothing nearer than rounding can tell, and GJK ends."
-        return f"GJK ends here: {end}."
-
-    def _onward(self) -> str:
-        return " EPA is to find how deep they overlap." if self.trace.epa else ""
+        share = f"the {self.what} share a point.{' EPA is to find how deep they overlap.' if self.trace.epa else ''}"
+        return {
+            SHARED[0]: f"Now {part(after)} holds the origin: {share}",
+            SHARED[1]: f"The origin lies on {part(after)}: {share}",
+            "beyond": "That proves more than max_distance, and the search ends.",
+            "converged": f"The lower bound meets the upper: {part(before)} has the nearest point.",
+            "no progress": "It brings nothing nearer than rounding can tell, and GJK ends.",
+        }.get(end, f"GJK ends here: {end}.")
 
     # --- EPA ----------------------------------------------------------------------------------------------------------
 

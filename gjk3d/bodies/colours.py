@@ -40,7 +40,7 @@ def _colour(material: dict[str, Any]) -> Colour | None:
     factor = surface.get("baseColorFactor")
     if factor is None or "baseColorTexture" in surface:
         return None
-    red, green, blue = (_screen(float(value)) for value in factor[:3])
+    red, green, blue = (round(_screen(float(value)), 6) for value in factor[:3])
     return red, green, blue
 
 

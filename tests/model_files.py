@@ -118,10 +118,11 @@ def write_3mf(path, objects, unit="millimeter"):
         archive.writestr("3D/3dmodel.model", text)
 
 
-def step(solids, assemblies=()):
+def step(solids, assemblies=(), colours=None):
     """Return AP214 text, in millimetres, of solids with flat faces: (name, vertices, polygons).
 
-    ``assemblies`` are (name, [(name of a solid or an earlier assembly, name of the occurrence, shift)]).
+    ``assemblies`` are (name, [(name of a solid or an earlier assembly, name of the occurrence, shift)]), ``colours`` of
+    solids by their names.
     """
     lines, made = [], {}
 
@@ -165,6 +166,20 @@ def step(solids, assemblies=()):
             faces.append(add(f"FACE_SURFACE('',({bound}),{plane},.T.)"))
         shell = add(f"CLOSED_SHELL('',({','.join(faces)}))")
         brep = add(f"FACETED_BREP('{name}',{shell})")
+        if name in (colours or {}):
+            colour = add(f"COLOUR_RGB('',{numbers(colours[name])})")
+            for wrapped in (
+                "FILL_AREA_STYLE_COLOUR('',{})",
+                "FILL_AREA_STYLE('',({}))",
+                "SURFACE_STYLE_FILL_AREA({})",
+                "SURFACE_SIDE_STYLE('',({}))",
+                "SURFACE_STYLE_USAGE(.BOTH.,{})",
+                "PRESENTATION_STYLE_ASSIGNMENT(({}))",
+            ):
+                colour = add(wrapped.format(colour))
+            style = colour
+            styled = add(f"STYLED_ITEM('',({style}),{brep})")
+            add(f"MECHANICAL_DESIGN_GEOMETRIC_PRESENTATION_REPRESENTATION('',({styled}),{space})")
         representation = add(f"FACETED_BREP_SHAPE_REPRESENTATION('',({axes},{brep}),{space})")
         product = add(f"PRODUCT('{name}','{name}','',({product_context}))")
         formation = add(f"PRODUCT_DEFINITION_FORMATION('','',{product})")

@@ -1,12 +1,11 @@
 """Readers that may crash, never end or fill the memory on a damaged file: each runs in a process of its own.
 
-What it finds comes back as bytes: GLB of STEP, else an archive of numpy's arrays, vertices and faces of each part.
+What it finds comes back as bytes: GLB of STEP, else arrays of numpy and a tree, as `gjk3d.bodies.nodes` has them.
 """
 
 from __future__ import annotations
 
 import importlib
-import io
 import os
 import subprocess
 import sys
@@ -17,14 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.bodies import ifc, nodes
 from gjk3d.bodies.headers import HeaderError
 from gjk3d.bodies.step_names import with_products
 
 #: Seconds that a reader may take.
 SECONDS = 600.0
 _RUN = ("-P", "-m", "gjk3d.bodies.apart")
-_PART = "{:06d} {} {}"  #: number, what, and name of a part
-_VERTICES, _FACES = "v", "f"
 
 
 def converted(file: Path, reader: str) -> bytes:
@@ -46,20 +44,6 @@ def converted(file: Path, reader: str) -> bytes:
             how = f"died of signal {-done.returncode}" if done.returncode < 0 else said
             raise HeaderError(f"no {reader} file, or a damaged one: the reader {how}")
         return made
-
-
-def scene_of(data: bytes) -> Any:
-    """Return the parts that `converted` found as a scene of trimesh."""
-    import trimesh
-
-    scene = trimesh.Scene()
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        for key in arrays.files:
-            number, what, name = key.split(" ", 2)
-            if what == _VERTICES:
-                faces = arrays[_PART.format(int(number), _FACES, name)]
-                scene.add_geometry(trimesh.Trimesh(arrays[key], faces, process=False), node_name=name, geom_name=name)
-    return scene
 
 
 # --- in the other process -------------------------------------------------------------------------------------------
@@ -101,22 +85,24 @@ def _pyvista(source: str, target: str) -> None:
     _write([("", *arrays_of(data))], target)
 
 
+def _ifc(source: str, target: str) -> None:
+    nodes.write(ifc.elements(source), target)
+
+
 def _write(parts: list[tuple[str, Any, Any]], target: str) -> None:
-    arrays: dict[str, Any] = {}
+    found = []
     seen: set[str] = set()
-    for number, (name, vertices, faces) in enumerate(parts):
+    for number, (name, _, _) in enumerate(parts):
         own = name or "geometry"  # trimesh's name for what has none
         if own in seen:
             own = f"{own}_{number}"
         seen.add(own)
-        arrays[_PART.format(number, _VERTICES, own)] = np.asarray(vertices, dtype=np.float64)
-        arrays[_PART.format(number, _FACES, own)] = np.asarray(faces, dtype=np.int64)
-    with open(target, "wb") as file:
-        np.savez(file, **arrays)
+        found.append(nodes.Node(own, None, number))
+    nodes.write(nodes.Nodes(tuple(nodes.Shape(*arrays) for _, *arrays in parts), tuple(found)), target)
 
 
 READERS: dict[str, Callable[[str, str], None]] = {
-    "STEP": _step, "3DXML": _trimesh, "XAML": _trimesh, "VTK": _pyvista,
+    "STEP": _step, "3DXML": _trimesh, "XAML": _trimesh, "VTK": _pyvista, "IFC": _ifc,
 }  # fmt: skip
 
 
@@ -132,7 +118,8 @@ def _main(reader: str, source: str, target: str) -> None:
         READERS[reader](source, target)
     except Exception as error:
         lines = [line for line in str(error).splitlines() if line.strip()]
-        Path(target).write_text(f"says {type(error).__name__}: {lines[-1] if lines else 'nothing'}", encoding="utf-8")
+        what = "" if isinstance(error, HeaderError) else f"{type(error).__name__}: "
+        Path(target).write_text(f"says {what}{lines[-1] if lines else 'nothing'}", encoding="utf-8")
         raise SystemExit(1) from None
 
 

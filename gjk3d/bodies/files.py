@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import apart, headers
+from gjk3d.bodies import apart, headers, nodes
+from gjk3d.bodies.colours import colour_gltf
 from gjk3d.bodies.fans import unfolded
 from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.errors import FileError, ParseError, ShapeError
@@ -64,6 +65,7 @@ FORMATS = {
     ".stp": _Format(headers.check_glb, "glb", "meters", ("cascadio",), apart="STEP"),
     ".3dxml": _Format(headers.unchecked, ARRAYS, "millimeters", ("lxml", "networkx"), apart="3DXML"),
     ".xaml": _Format(headers.unchecked, ARRAYS, "meters", ("lxml",), apart="XAML"),
+    ".ifc": _Format(headers.unchecked, ARRAYS, "meters", ("ifcopenshell",), "ifc", apart="IFC"),
     ".vtk": _Format(headers.unchecked, ARRAYS, apart="VTK"),
     ".vtp": _Format(headers.unchecked, ARRAYS, apart="VTK"),
     ".zae": _Format(headers.check_zip, ARCHIVE, "meters", ("collada",), "robot"),
@@ -74,10 +76,10 @@ FORMATS = {
 def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | None = None) -> Mesh:
     """Load a model file.
 
-    STL, OBJ, PLY, OFF, GLB, glTF, VTK's ``.vtp`` and ``.vtk``; 3MF, STEP, 3DXML and XAML with ``gjk3d[io]``, Collada
-    with ``gjk3d[robot]``; a ``.zip`` of any of these, all its models joined. Every transform of the file is baked into
-    the vertices, scale and mirroring included. Nothing is fetched, and a glTF reads its buffers from its own folder
-    only.
+    STL, OBJ, PLY, OFF, GLB, glTF, VTK's ``.vtp`` and ``.vtk``; 3MF, STEP, 3DXML and XAML with ``gjk3d[io]``, IFC with
+    ``gjk3d[ifc]``, Collada with ``gjk3d[robot]``; a ``.zip`` of any of these, all its models joined. Every transform of
+    the file is baked into the vertices, scale and mirroring included. Nothing is fetched, and a glTF reads its buffers
+    from its own folder only.
 
     Parameters
     ----------
@@ -92,8 +94,8 @@ def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | N
     -------
     Mesh
         All parts joined; ``.parts`` has them one by one, in the order of their names, ``.unit`` the unit of length
-        where the format has one (STEP comes in meters, curved faces as triangles within 0.01 mm; of VTK's volumes the
-        surface is taken).
+        where the format has one (STEP comes in meters, curved faces as triangles within 0.01 mm; IFC in meters, its
+        elements without what openings cut out, curved faces within 1 mm; of VTK's volumes the surface is taken).
 
     Raises
     ------
@@ -284,7 +286,7 @@ class _Beside:
 
 def _read(data: bytes, reader: str, folder: Path) -> Any:
     if reader == ARRAYS:
-        return apart.scene_of(data)
+        return nodes.scene_of(data)
     import trimesh
 
     options: dict[str, Any] = {"process": False}
@@ -294,6 +296,8 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
         options |= {"split_objects": True, "group_material": False}
     with _quiet():
         scene = trimesh.load_scene(io.BytesIO(data), file_type=reader, resolver=_Beside(folder), **options)
+    if reader in ("glb", "gltf"):
+        colour_gltf(scene, data)
     if reader == "dae":  # axes stay as they are in the file, as in glTF, and as robots have them
         unit = re.search(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']", data)
         scene.apply_transform(np.diag([*[float(unit[1]) if unit else 1.0] * 3, 1.0]))
@@ -346,7 +350,7 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
         if not isinstance(geometry, trimesh.Trimesh):
             others[str(node)] = type(geometry).__name__
         elif not len(geometry.faces):
-            others[str(node)] = "mesh without triangles"
+            others[str(node)] = geometry.metadata.get("reason", "mesh without triangles")
         else:
             total += len(geometry.faces)
             pieces.setdefault(_part_name(scene, node, geometry, file), []).append((geometry, matrix))

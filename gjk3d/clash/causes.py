@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gjk3d.clash.assembly import order
+from gjk3d.clash.parts import order
 from gjk3d.clash.report import Clash, PartRow, Report, Vector
 from gjk3d.wording import count, number, with_unit
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash.assembly import order
+from gjk3d.clash.parts import order
 from gjk3d.clash.report import BY_DEFAULT, KINDS, SCHEMA_VERSION, STATUSES, Clash, Report
 from gjk3d.clash.report_file import is_count, is_number, read_clashes, read_inputs, read_parts, read_record
 from gjk3d.errors import FileError, ParseError

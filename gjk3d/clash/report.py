@@ -41,7 +41,8 @@ class Clash:
     Attributes
     ----------
     id : str
-        The same in every run as long as the two parts keep their names and the finding its kind.
+        The same in every run as long as the two parts keep their names, in IFC their GlobalIds, and the finding its
+        kind.
     kind : {"hard", "touch", "clearance", "contained", "duplicate", "unchecked"}
         Overlap deeper than the tolerance; surfaces closer than it; parts closer than the clearance; one part inside
         the other, their surfaces apart; the same part twice at one place; could not be decided.
@@ -201,6 +202,12 @@ class PartRow:
         Lowest and highest corner.
     reason : str
         Why it could not be checked; empty where it could.
+    path : tuple of str
+        Its place in the tree of its file, from the root down, itself last.
+    colour : (3,) float or None
+        Red, green and blue, 0 to 1, that the file gives it, as screens take them.
+    guid : str
+        Its GlobalId in IFC, else empty.
 
     Examples
     --------
@@ -219,6 +226,9 @@ class PartRow:
     convex: bool | None = None
     bounds: tuple[Vector, Vector] | None = None
     reason: str = ""
+    path: tuple[str, ...] = ()
+    colour: Vector | None = None
+    guid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,7 +491,7 @@ def versions() -> dict[str, str]:
 
 
 def clash_id(kind: str, a: str, b: str) -> str:
-    """Return the id of a finding: a hash of its kind and the two names, in either order."""
+    """Return the id of a finding: a hash of its kind and what two parts are known by, in either order."""
     first, second = sorted((a, b))
     text = "\0".join((kind, first, second))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

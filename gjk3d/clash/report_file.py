@@ -58,7 +58,9 @@ _CLASH: dict[str, _Test] = {
     "least": _maybe(_row(is_number, 2)),
 }
 _PART: dict[str, _Test] = {
-    **dict.fromkeys(("name", "file", "reason"), _text),
+    **dict.fromkeys(("name", "file", "reason", "guid"), _text),
+    "path": _row(_text),
+    "colour": _maybe(_vector),
     "triangles": is_count,
     **dict.fromkeys(("closed", "convex"), _maybe(lambda value: isinstance(value, bool))),
     "bounds": _maybe(_box),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -16,7 +17,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.broad.tree import Tree
 from gjk3d.clash import contacts as solids
 from gjk3d.clash import instances
-from gjk3d.clash.assembly import Assembly, AssemblyPart, order
+from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.causes import causes, moves, told
 from gjk3d.clash.decide import Verdict, unchecked
 from gjk3d.clash.decisions import Decided, Decisions, Question
@@ -24,6 +25,7 @@ from gjk3d.clash.findings import Findings, compared, differences, grouped, in_un
 from gjk3d.clash.motion.decide import Moving, timed
 from gjk3d.clash.motion.files import read_motion
 from gjk3d.clash.motion.movement import Movement
+from gjk3d.clash.parts import AssemblyPart, order
 from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
 from gjk3d.clash.resuming import gone, taken_up, updated
 from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
@@ -177,6 +179,9 @@ class Run:
         if twice is not None:
             raise ShapeError(f"two parts are called {twice!r}: names must differ")
         self.parts = parts
+        counts = Counter(part.guid for part in parts)
+        # a GlobalId lasts where a name is given anew; one that several parts have tells them not apart
+        self.idents = {part.name: part.guid if part.guid and counts[part.guid] == 1 else part.name for part in parts}
         self.in_a, self.in_b = chosen(selection[0], names, "a"), chosen(selection[1], names, "b")
         self.places = [k for k, part in enumerate(parts) if part.shape is not None]
         self.placed = [part for part in parts if part.shape is not None]
@@ -370,7 +375,8 @@ class Run:
         kind = values.pop("kind")
         del values["shared"]
         values["tolerance"] = tolerance
-        return Clash(clash_id(kind, a.name, name), kind, 0, "new", a.name, name, a.file, file, **values)
+        ident = clash_id(kind, self.idents[a.name], self.idents.get(name, ""))
+        return Clash(ident, kind, 0, "new", a.name, name, a.file, file, **values)
 
     # --- the report ------------------------------------------------------------------------------------------------
 
@@ -465,11 +471,12 @@ def _diagonal(bounds: Array) -> float:
 def _row(part: AssemblyPart, known: bool) -> PartRow:
     """Return what is told of a part; where its hull is not ``known``, after Ctrl-C, nothing that needs one."""
     mesh = part.shape
+    more: dict[str, Any] = {"path": part.path, "colour": part.colour, "guid": part.guid}
     if mesh is None:
-        return PartRow(part.name, part.file, 0, reason=part.reason)
+        return PartRow(part.name, part.file, 0, reason=part.reason, **more)
     low, high = (tuple(corner) for corner in part.bounds.tolist())
     closed, convex = (mesh.is_watertight, mesh.is_convex) if known else (None, None)
-    return PartRow(part.name, part.file, len(mesh.faces), closed, convex, (low, high))
+    return PartRow(part.name, part.file, len(mesh.faces), closed, convex, (low, high), **more)
 
 
 def reaches(clearance: float, tolerances: Array, pairs: Ints) -> Array:

@@ -12,6 +12,7 @@ from cyclopts import Parameter, Token
 
 from gjk3d.cli.arguments import PoseText, UsageError, check_output, output_form
 from gjk3d.cli.terminal import Bar, Table, note, print_table, safe, say, say_more, write_text
+from gjk3d.cli.tree import print_tree
 from gjk3d.interrupts import aside, held, unbroken
 from gjk3d.wording import count, number
 
@@ -57,6 +58,7 @@ def clash(
     html: Path | None = None,
     bcf: Path | None = None,
     top: int = 20,
+    tree: Annotated[bool, Parameter(negative=())] = False,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
 ) -> int:
@@ -111,6 +113,9 @@ def clash(
         Write a BCF 2.1 file, with a topic and a camera for each finding, for viewers of building models.
     top
         Most rows of a table.
+    tree
+        After the table, the tree of the files (GLB, STEP, IFC) with what was found below each branch. Its branches are
+        chosen by --a and --b as in "*/Storey 1/*".
     jobs
         How many threads.
     quiet
@@ -122,6 +127,8 @@ def clash(
         raise UsageError(f"--top {top}: expected 1 or more")
     files = tuple(path for path in (*inputs, motion, baseline, ignore, triage) if path is not None)
     form = output_form(format, output, _ENDINGS, files)
+    if tree and form != "table":
+        raise UsageError(f"--tree goes with a table: leave out -f {form}; JSON has the path of each part")
     if form == "glb" and output is None:
         raise UsageError("-f glb is no text: name a file with -o")
     check_output(html, "--html", (".html", ".htm"), files)
@@ -144,6 +151,8 @@ def clash(
     with held() as waiting:  # a file that is begun is written to its end
         if form != "jsonl":
             _write(report, form, output, top, (_FATAL[fail_on], only_new))
+        if tree:
+            print_tree(report)
         if html is not None:
             from gjk3d.clash.page import write_page
 

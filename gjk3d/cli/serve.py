@@ -81,8 +81,9 @@ def sidecar(report: Path) -> Path:
 
 def read_whole(path: Path) -> Report:
     """Return a report with the triangles of its models, where these are there and the same."""
-    from gjk3d.clash.assembly import Assembly, sha256
+    from gjk3d.clash.assembly import Assembly
     from gjk3d.clash.findings import read_baseline
+    from gjk3d.clash.reading import sha256
     from gjk3d.errors import Gjk3dError
 
     report = read_baseline(path)

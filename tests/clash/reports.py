@@ -3,7 +3,8 @@
 import numpy as np
 
 import gjk3d as gk
-from gjk3d.clash.assembly import Assembly, AssemblyPart
+from gjk3d.clash.assembly import Assembly
+from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.report import KINDS, Clash, Input, PartRow, Report, clash_id
 
 #: Names that a careless page would take for its own.

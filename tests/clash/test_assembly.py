@@ -115,7 +115,7 @@ def test_models_of_other_formats_are_told_of(save, tmp_path):
     assert names(assembly) == ["a"]
     assert assembly.notes == (f"{tmp_path}: not read, being of other formats: part.FBX, {Path('sub/b.iges')}",)
     for k in range(7):
-        save(f"many/{k}.ifc", b"")
+        save(f"many/{k}.igs", b"")
     assert Assembly.load(tmp_path).notes[0].endswith(" and 4 more")
 
 

@@ -111,8 +111,9 @@ def to_bcf(
 
     The GUID of a topic is made from the id of its finding, so reading a later report in updates the topics that are
     there; what a baseline had and is gone is a closed topic. Lengths are in metres where the unit is known. Parts
-    whose names end in an IFC GUID are selected by it, the others by their names. What people decided (`Report.triage`)
-    is the status, the assignee, the comments and the further viewpoints of a topic; `read_bcf` reads these back.
+    that have a GlobalId, or whose names end in one, are selected by it, the others by their names. What people decided
+    (`Report.triage`) is the status, the assignee, the comments and the further viewpoints of a topic; `read_bcf` reads
+    these back.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def to_bcf(
                 seen.append((guid(clash.id, "view"), "viewpoint.bcfv", "" if picture is None else "snapshot.png"))
             for k, saved in enumerate(issue.views):
                 name = f"viewpoint-{k + 1}.bcfv"
-                _put(archive, f"{topic}/{name}", _saved_view(saved, clash, report.unit))
+                _put(archive, f"{topic}/{name}", _saved_view(saved, clash, report))
                 seen.append((as_guid(saved.id), name, ""))
             _put(archive, f"{topic}/markup.bcf", _markup(clash, issue, report, now, seen))
 
@@ -295,9 +296,7 @@ def _view(clash: Clash, report: Report, scale: float) -> Element | None:
     root = Element("VisualizationInfo", Guid=guid(clash.id, "view"))
     components = SubElement(root, "Components")
     selection = SubElement(components, "Selection")
-    for name in (clash.a, clash.b):
-        if name:
-            _component(selection, name)
+    _components(selection, clash, report)
     SubElement(components, "Visibility", DefaultVisibility="true")
     place = SubElement(root, "PerspectiveCamera")
     _vector(place, "CameraViewPoint", camera.eye, scale)
@@ -314,14 +313,13 @@ def _view(clash: Clash, report: Report, scale: float) -> Element | None:
     return root
 
 
-def _saved_view(view: View, clash: Clash, unit: str | None) -> Element:
+def _saved_view(view: View, clash: Clash, report: Report) -> Element:
     """Return a viewpoint that somebody saved: selected, seen and cut as there."""
-    scale = conversion(view.unit or unit or "m", "m") or 1.0
+    scale = conversion(view.unit or report.unit or "m", "m") or 1.0
     root = Element("VisualizationInfo", Guid=as_guid(view.id))
     components = SubElement(root, "Components")
     selection = SubElement(components, "Selection")
-    for name in filter(None, (clash.a, clash.b)):
-        _component(selection, name)
+    _components(selection, clash, report)
     SubElement(components, "Visibility", DefaultVisibility="true")
     way, up = np.array(view.target) - view.eye, np.array(view.up)
     long = float(np.linalg.norm(way))
@@ -346,11 +344,14 @@ def _planes(root: Element, planes: Sequence[tuple[Vector, Vector]], scale: float
         _vector(plane, "Direction", normal)
 
 
-def _component(parent: Element, name: str) -> None:
-    match = _IFC_GUID.fullmatch(name.rpartition("/")[2])
-    component = SubElement(parent, "Component", {"IfcGuid": match[0]} if match else {})
-    _text(component, "OriginatingSystem", _AUTHOR)
-    _text(component, "AuthoringToolId", legal(name))
+def _components(selection: Element, clash: Clash, report: Report) -> None:
+    """Select the parts of a finding, each by its GlobalId where it has one."""
+    guids = {part.name: part.guid for part in report.parts if part.guid}
+    for name in filter(None, (clash.a, clash.b)):
+        known = _IFC_GUID.fullmatch(guids.get(name) or name.rpartition("/")[2])
+        component = SubElement(selection, "Component", {"IfcGuid": known[0]} if known else {})
+        _text(component, "OriginatingSystem", _AUTHOR)
+        _text(component, "AuthoringToolId", legal(name))
 
 
 def _vector(parent: Element, name: str, values: tuple[float, float, float], scale: float = 1.0) -> None:

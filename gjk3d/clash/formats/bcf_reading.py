@@ -48,8 +48,9 @@ class FromBcf(NamedTuple):
 def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
     """Read statuses, assignees, comments and viewpoints of topics that `to_bcf` wrote, after others worked on them.
 
-    A topic belongs to a finding by its GUID, or by the id in its description. What was changed counts from when the
-    file says, or from now where it does not; what was not changed is older than what was decided elsewhere meanwhile.
+    A topic belongs to a finding by its GUID, by the id in its description, or by the GlobalIds (IFC) of the two
+    elements that it selects, where these have one finding. What was changed counts from when the file says, or from now
+    where it does not; what was not changed is older than what was decided elsewhere meanwhile.
 
     Parameters
     ----------
@@ -142,6 +143,7 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
         raise ParseError(f"{entries.where} is BCF {version[:20]!r}: 2.0 and 2.1 are read, so save it as one of these")
     by_topic = {guid(clash.id): clash for clash in report.clashes}
     by_id = {clash.id: clash for clash in report.clashes}
+    by_elements = _by_elements(report)
     known = report.triage or Triage()
     issues: dict[str, Issue] = {}
     notes = []
@@ -153,15 +155,37 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
         if topic is None:
             raise ParseError(f"{entries.where}: {name[:100]!r} has no topic: it is damaged")
         told = _told(topic.findtext("Description") or "")
+        folder = name.rpartition("/")[0]
         clash = by_topic.get((topic.get("Guid") or "").lower()) or by_id.get(told.get("id", ""))
+        clash = clash or by_elements.get(_elements(entries, folder, root))
         if clash is None:
             notes.append(f"no finding of this report: {_short(topic.findtext('Title') or name)}")
             continue
-        topic_folder = name.rpartition("/")[0]
-        issue = _issue(_Topic(entries, topic_folder, root, topic, told), clash, known.issue(clash), notes)
+        issue = _issue(_Topic(entries, folder, root, topic, told), clash, known.issue(clash), notes)
         if issue.state or issue.assignee or issue.comments or issue.views:
             issues[clash.id] = issues[clash.id].merged(issue) if clash.id in issues else issue
     return FromBcf(Triage(issues), tuple(notes))
+
+
+def _by_elements(report: Report) -> dict[frozenset[str], Clash]:
+    """Return the findings by the GlobalIds of their two elements, where there is one of these alone."""
+    guids = {part.name: part.guid for part in report.parts if part.guid}
+    found: dict[frozenset[str], list[Clash]] = {}
+    for clash in report.clashes:
+        if clash.a in guids and clash.b in guids:
+            found.setdefault(frozenset((guids[clash.a], guids[clash.b])), []).append(clash)
+    return {pair: clashes[0] for pair, clashes in found.items() if len(clashes) == 1 and len(pair) == 2}
+
+
+def _elements(entries: _Entries, folder: str, root: Element) -> frozenset[str]:
+    """Return the GlobalIds of what the first viewpoint of a topic selects."""
+    item = root.find("Viewpoints")
+    name = "" if item is None else item.findtext("Viewpoint") or ""
+    file = f"{folder}/{name}"
+    if not name or "/" in name or file not in entries.names:
+        return frozenset()
+    selected = (selection.iter("Component") for selection in entries.tree(file).iter("Selection"))
+    return frozenset(each.get("IfcGuid", "") for components in selected for each in components) - {""}
 
 
 class _Topic(NamedTuple):

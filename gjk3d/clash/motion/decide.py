@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash.assembly import AssemblyPart
 from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.record import Course, MotionRecord
 from gjk3d.clash.motion.timeline import Passage, Timeline, moved, swept_box
 from gjk3d.clash.motion.track import still
+from gjk3d.clash.parts import AssemblyPart
 from gjk3d.convex.pairs import Pairs
 from gjk3d.interrupts import Aside
 from gjk3d.typing import Array

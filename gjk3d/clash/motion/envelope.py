@@ -11,11 +11,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.clash.assembly import Assembly, AssemblyPart
+from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.contacts import available
 from gjk3d.clash.motion.files import read_motion
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.track import Track, motion_of
+from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.rules import matcher
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.shapes.convex_hull import ConvexHull

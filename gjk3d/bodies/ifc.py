@@ -1,0 +1,132 @@
+"""Reads building models (IFC) by ifcopenshell: a node an element, below its storey, building and site.
+
+Openings are cut out of what they are in, by ifcopenshell. What is no element is no part: spaces, openings, grids.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gjk3d.bodies.headers import HeaderError
+from gjk3d.bodies.nodes import Node, Nodes, Shape
+
+_DEEPEST = 64  #: steps from an element up to the project
+_BEGIN, _END = b"ISO-10303-21;", b"END-ISO-10303-21;"
+_CURE = "repair it, or export it again"
+_NOTES = 5  #: remarks of the reader that are kept
+_CUT_OFF, _VIRTUAL = "IfcFeatureElement", "IfcVirtualElement"  #: elements that are no matter
+
+
+def elements(source: str) -> Nodes:
+    """Return the elements of a file, in metres; HeaderError says what is wrong with it."""
+    data = Path(source).read_bytes()
+    if _BEGIN not in data[:4096]:
+        raise HeaderError(f"it does not begin with {_BEGIN.decode()}: {_CURE} as IFC-SPF")
+    if _END not in data[-4096:]:
+        raise HeaderError(f"it does not end with {_END.decode()}, it is cut off after {len(data)} bytes: {_CURE}")
+    ifc: Any = importlib.import_module("ifcopenshell")
+    geometry: Any = importlib.import_module("ifcopenshell.geom")
+    ifc.get_log()  # of what came before
+    try:
+        model = ifc.open(source)
+    except Exception as error:  # its own class
+        raise HeaderError(f"{str(error).splitlines()[0][:120]}: {_CURE}") from None
+    wrong = _errors(ifc)
+    if wrong:
+        raise HeaderError(f"{wrong[0][:120]}: {_CURE}")
+    products = [e for e in model.by_type("IfcElement") if not (e.is_a(_CUT_OFF) or e.is_a(_VIRTUAL))]
+    found = _shaped(geometry, model, [e for e in products if e.Representation is not None])
+    if not found:
+        raise HeaderError(f"none of its {len(products)} elements has a shape: {_CURE} with bodies")
+    nodes = _Collected()
+    for element in products:
+        shape = found.get(element.id())
+        if shape is not None:
+            nodes.add(element, shape.geometry, np.array(shape.transformation.matrix).reshape(4, 4, order="F"))
+        elif _has_body(element):
+            nodes.add(element, None, np.eye(4))
+    return Nodes(tuple(nodes.shapes), tuple(nodes.all), tuple(_errors(ifc)[:_NOTES]))
+
+
+def _errors(ifc: Any) -> list[str]:
+    """Return what ifcopenshell has said of errors since it was last asked, without level and time."""
+    return [line.rpartition("] ")[2] for line in ifc.get_log().splitlines() if line.startswith("[error]")]
+
+
+def _shaped(geometry: Any, model: Any, products: list[Any]) -> dict[int, Any]:
+    """Return the shapes that there are, by the number of their element."""
+    settings = geometry.settings()
+    settings.set("apply-default-materials", False)  # a colour is one of the file
+    found: dict[int, Any] = {}
+    if products:
+        shapes = geometry.iterator(settings, model, os.cpu_count() or 1, include=products)
+        going = shapes.initialize()
+        while going:
+            shape = shapes.get()
+            found[shape.id] = shape
+            going = bool(shapes.next())
+    return found
+
+
+def _has_body(element: Any) -> bool:
+    whole = element.Representation
+    return whole is not None and any(each.RepresentationIdentifier == "Body" for each in whole.Representations)
+
+
+class _Collected:
+    """The nodes of a file; what is mapped has the shape of its map, once."""
+
+    def __init__(self) -> None:
+        self.all: list[Node] = []
+        self.shapes: list[Shape] = []
+        self._known: dict[int, str] = {}
+        self._taken = {"world"}  # trimesh's name of the root
+        self._number: dict[str, int] = {}
+
+    def add(self, element: Any, made: Any, matrix: Any) -> None:
+        """Add an element with what it stands in; ``made`` is ifcopenshell's triangles of it."""
+        shape = None
+        if made is not None:
+            if made.id not in self._number:
+                self._number[made.id] = len(self.shapes)
+                self.shapes.append(_triangles(made))
+            shape = self._number[made.id]
+        parent = self._parent(element, 0)
+        reason = "" if shape is not None else "ifcopenshell made no shape of it"
+        self.all.append(self._node(element, parent, shape, matrix, reason))
+
+    def _parent(self, element: Any, depth: int) -> str | None:
+        util: Any = importlib.import_module("ifcopenshell.util.element")
+        whole = util.get_aggregate(element) or util.get_container(element)
+        if whole is None or depth > _DEEPEST:
+            return None
+        if whole.id() not in self._known:
+            node = self._node(whole, self._parent(whole, depth + 1), None, None, "")
+            self._known[whole.id()] = node.key
+            self.all.append(node)
+        return self._known[whole.id()]
+
+    def _node(self, element: Any, parent: str | None, shape: int | None, matrix: Any, reason: str) -> Node:
+        name = element.Name or element.is_a()
+        key, number = name, 1
+        while key in self._taken:
+            number += 1
+            key = f"{name} ({number})"
+        self._taken.add(key)
+        return Node(key, parent, shape, matrix, name, element.GlobalId, reason)
+
+
+def _triangles(made: Any) -> Shape:
+    """Return the triangles of a shape, with the colour that most of them have."""
+    which = np.asarray(made.material_ids, dtype=np.int64)
+    counts = np.bincount(which[which >= 0], minlength=1)
+    colour = None
+    if len(made.materials) and counts.max() * 2 > len(which):
+        red, green, blue = made.materials[int(np.argmax(counts))].diffuse.components
+        colour = float(red), float(green), float(blue)
+    return Shape(np.array(made.verts).reshape(-1, 3), np.array(made.faces, dtype=np.int64).reshape(-1, 3), colour)

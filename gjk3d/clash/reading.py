@@ -1,0 +1,170 @@
+"""Parts from model files and folders of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gjk3d.bodies import files as model_files
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.nodes import Colour
+from gjk3d.clash.instances import Placed, Shapes, moved_points
+from gjk3d.clash.parts import AssemblyPart, order
+from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
+from gjk3d.poses import matrices
+from gjk3d.shapes.layout import in_range
+from gjk3d.units import symbol
+
+#: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
+_UNREAD = (
+    ".3dm", ".3ds", ".blend", ".brep", ".catpart", ".catproduct", ".dwg", ".dxf", ".fbx", ".iam", ".ifcxml", ".ifczip",
+    ".iges", ".igs", ".ipt", ".jt", ".prt", ".sat", ".sldasm", ".sldprt", ".usd", ".usda", ".usdc", ".usdz", ".vtu",
+    ".wrl", ".x3d", ".x_b", ".x_t", ".xyz",
+)  # fmt: skip
+_Path = str | os.PathLike[str]
+
+
+class File:
+    """One file and the parts it gave, or the reason that it gave none."""
+
+    def __init__(self, prefix: str, path: Path, several: bool, shapes: Shapes) -> None:
+        self.path = path
+        self._shapes = shapes
+        self.unit: str | None = None
+        self.notes: list[str] = []
+        self.error: Gjk3dError | ImportError | None = None
+        self.parts: list[AssemblyPart]
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # a place out of range is said of its part
+                self.parts = self._read(prefix, several)
+        except (Gjk3dError, ImportError) as error:
+            self.error = error
+            reason = str(error).removeprefix(str(path)).removeprefix(":").strip()
+            self.parts = [AssemblyPart(prefix, str(path), None, reason)]
+        else:
+            if not any(part.shape for part in self.parts):
+                self.error = ParseError(f"{path}: {next(part.reason for part in self.parts)}")
+
+    def _read(self, prefix: str, several: bool) -> list[AssemblyPart]:
+        content, pieces, others = model_files.read_pieces(self.path)
+        self.unit = symbol(content.unit)
+        about = content.scene.metadata
+        self.notes = [f"{self.path}: {note}" for note in about.get("notes", [])]
+        labels, guids = about.get("labels", {}), about.get("guids", {})
+        parents = content.scene.graph.transforms.parents
+        base = content.scene.graph.base_frame
+        start = (prefix,) if several else ()
+        once: dict[tuple[int, ...], Mesh] = {}
+
+        def part(key: str, shape: Mesh | None, reason: str = "", **values: Any) -> AssemblyPart:
+            steps = [key]
+            while steps[-1] in parents and len(steps) <= len(parents):
+                steps.append(parents[steps[-1]])
+            path = (*start, *(str(labels.get(step, step)) for step in reversed(steps) if step != base))
+            if key == self.path.stem and key not in parents:  # what has no name of its own is called as its file is
+                path = (prefix,)
+            name = "/".join(path)
+            return AssemblyPart(name, str(self.path), shape, reason, path=path, guid=guids.get(key, ""), **values)
+
+        parts = []
+        for key, geometries in pieces.items():
+            try:
+                shape, row, slack = self._place(labels.get(key, key), geometries, once)
+            except ShapeError as error:
+                parts.append(part(key, None, str(error)))
+                continue
+            pose = None if row is None else matrices(row)
+            parts.append(part(key, shape, pose=pose, slack=slack, colour=_colour(geometries)))
+        return parts + [part(key, None, f"has no triangles: {what}") for key, what in others.items()]
+
+    def _place(self, name: str, pieces: list[tuple[Any, Any]], once: dict[tuple[int, ...], Mesh]) -> Placed:
+        """Return the shape of a part and where it is; what has pieces at several places is its own shape there."""
+        matrix = pieces[0][1]
+        if all(np.array_equal(other, matrix) for _, other in pieces[1:]):
+            try:
+                key = tuple(id(geometry) for geometry, _ in pieces)
+                if key not in once:
+                    local = [(geometry, np.eye(4)) for geometry, _ in pieces]
+                    once[key] = self._shapes.one(model_files.joined(name, local, self.unit, self.path).mesh)
+                placed = self._shapes.placed(once[key], matrix)
+                in_range(moved_points(placed.row, placed.shape.bounds), "vertices")
+                return placed
+            except ShapeError:  # to be said of the vertices where they are
+                pass
+        mesh = model_files.joined(name, pieces, self.unit, self.path).mesh
+        return Placed(self._shapes.one(mesh), None, 0.0)
+
+
+def _colour(pieces: list[tuple[Any, Any]]) -> Colour | None:
+    """Return the colour of the most surface of a part."""
+    areas: dict[Colour | None, float] = {}
+    for geometry, _ in pieces:
+        colour = geometry.metadata.get("colour")
+        areas[colour] = areas.get(colour, 0.0) + (float(geometry.area) if len(pieces) > 1 else 1.0)
+    return max(areas, key=lambda colour: areas[colour])
+
+
+def named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
+    """Return each file once with the name it gives to its parts, in the order of those names."""
+    if not paths:
+        raise FileError("no file: name one or more models, or a folder of them")
+    files: dict[Path, tuple[str, Path]] = {}
+    for given in paths:
+        if not os.fspath(given):
+            raise FileError("a name is empty: name a file or a folder ('.' is this one)")
+        path = Path(given)
+        if not path.is_dir():
+            found = [(path.stem, path)]
+            model_files.existing(path)
+        else:
+            found = [(str(file.relative_to(path).with_suffix("")), file) for file in _below(path, model_files.FORMATS)]
+            if not found:
+                raise FileError(f"{path} holds no model: {' '.join(model_files.FORMATS)} are read")
+        for name, file in found:
+            files.setdefault(Path(os.path.realpath(file)), (Path(name).as_posix(), file))
+    return sorted(files.values(), key=lambda entry: (order(entry[0]), str(entry[1])))
+
+
+def unread(paths: Sequence[_Path]) -> list[str]:
+    """Say which models in the folders are of no format that is read."""
+    notes = []
+    for folder in (Path(path) for path in paths if Path(path).is_dir()):
+        names = sorted((str(file.relative_to(folder)) for file in _below(folder, _UNREAD)), key=order)
+        if names:
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            notes.append(f"{folder}: not read, being of other formats: {', '.join(names[:5])}{more}")
+    return notes
+
+
+def _below(folder: Path, endings: Iterable[str]) -> list[Path]:
+    """Return what has the name of a model, also what is none: a broken link is to be told, and not passed over."""
+    return [
+        file
+        for file in folder.rglob("*")
+        if file.suffix.lower() in endings
+        and not _holds_files(file)
+        and not any(name.startswith(".") for name in file.relative_to(folder).parts)
+    ]
+
+
+def _holds_files(path: Path) -> bool:
+    try:
+        return path.is_dir() and any(path.iterdir())
+    except OSError:  # no permission: to be told
+        return False
+
+
+def sha256(path: Path) -> str | None:
+    """Return the hash of a file, by which a reader knows that it is the same one; None if it cannot be read."""
+    if not path.is_file():  # to open a pipe is to wait for who writes to it
+        return None
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

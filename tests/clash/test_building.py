@@ -1,0 +1,161 @@
+"""Building models: elements with their places, storeys, colours and GlobalIds, and clashes between them."""
+
+from __future__ import annotations
+
+import importlib.util
+import zipfile
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from house import write_house
+
+import gjk3d as gk
+
+FLOOR = "House/Site/<b>Building</b>/Ground / floor"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    path = tmp_path_factory.mktemp("building") / "house.ifc"
+    return path, write_house(path)
+
+
+@pytest.fixture(scope="module")
+def building(house):
+    return gk.clash.Assembly.load(house[0])
+
+
+def by_guid(building, guid):
+    return next(part for part in building.parts if part.guid == guid)
+
+
+def test_elements_are_parts_below_their_storey(house, building):
+    _, guids = house
+    assert building.unit == "m"
+    assert {part.guid for part in building.parts} == set(guids.values())  # no space, no opening
+    assert all(part.path[:4] == ("House", "Site", "<b>Building</b>", "Ground / floor") for part in building.parts)
+    names = {key: by_guid(building, guid).name for key, guid in guids.items()}
+    assert names["duct"] == f"{FLOOR}/Duct"
+    assert {names["front"], names["side"]} == {f"{FLOOR}/Wall", f"{FLOOR}/Wall (2)"}
+    assert by_guid(building, guids["side"]).path[-1] == "Wall"
+
+
+def test_places_are_those_of_the_file_in_metres(house, building):
+    _, guids = house
+    np.testing.assert_allclose(by_guid(building, guids["duct"]).bounds, [(2, -0.9, 2), (2.4, 1.1, 2.3)], atol=1e-12)
+    turn, at = np.array([[np.cos(0.3), -np.sin(0.3)], [np.sin(0.3), np.cos(0.3)]]), (3.0, 1.5)
+    corners = np.array([(0, 0), (0.3, 0), (0, 0.3), (0.3, 0.3)]) @ turn.T + at
+    bounds = by_guid(building, guids["two"]).bounds
+    np.testing.assert_allclose(bounds[:, :2], [corners.min(axis=0), corners.max(axis=0)], atol=1e-12)
+
+
+def test_what_is_mapped_is_one_shape(house, building):
+    one, two = (by_guid(building, house[1][name]) for name in ("one", "two"))
+    assert one.shape is two.shape
+    assert len({id(part.shape) for part in building.parts}) == len(building.parts) - 1
+
+
+def test_colours_are_those_of_the_file_and_not_made_up(house, building):
+    colours = {part.guid: part.colour for part in building.parts}
+    assert colours.pop(house[1]["duct"]) == (0.8, 0.1, 0.2)
+    assert set(colours.values()) == {None}
+
+
+def test_an_opening_is_cut_out(house, building):
+    wall = by_guid(building, house[1]["front"]).mesh
+    assert wall.volume == pytest.approx(0.2 * (5 * 3 - 1 * 2.1), rel=1e-12)
+
+
+def test_the_duct_clashes_with_its_wall_and_the_pipe_does_not(house, building):
+    guids = house[1]
+    report = gk.clash.check(building)
+    assert report.counts["hard"] == 1
+    clash = report.clashes[0]
+    named = {part.name: part.guid for part in report.parts}
+    assert {named[clash.a], named[clash.b]} == {guids["duct"], guids["front"]}
+    assert clash.overlap_volume == pytest.approx(0.4 * 0.2 * 0.3, rel=1e-9)
+
+
+def selected(path):
+    with zipfile.ZipFile(path) as archive:
+        views = [name for name in archive.namelist() if name.endswith("/viewpoint.bcfv")]
+        return [
+            [each.get("IfcGuid") for each in ElementTree.fromstring(archive.read(n)).iter("Component")] for n in views
+        ]
+
+
+def test_global_ids_go_out_in_bcf_and_come_back(house, building, tmp_path):
+    report = gk.clash.check(building)
+    clash = report.clashes[0]
+    report.triage = gk.clash.Triage().marked(clash, state="approved", by="ann")
+    gk.clash.formats.to_bcf(report, tmp_path / "out.bcf")
+    assert [set(pair) for pair in selected(tmp_path / "out.bcf")] == [{house[1]["duct"], house[1]["front"]}]
+
+    # another program gave the topic a GUID of its own and dropped the description: the elements tell which it is
+    topic = gk.clash.formats.bcf.guid(clash.id)
+    with zipfile.ZipFile(tmp_path / "out.bcf") as old, zipfile.ZipFile(tmp_path / "back.bcf", "w") as new:
+        for name in old.namelist():
+            text = old.read(name).decode().replace(topic, "11111111-2222-3333-4444-555555555555")
+            new.writestr(name.replace(topic, "other"), text.replace(f"id: {clash.id}", ""))
+    report.triage = None
+    read = gk.clash.formats.read_bcf(tmp_path / "back.bcf", report)
+    assert read.notes == ()
+    assert read.triage.issue(clash).state.value == "approved"
+
+
+def test_findings_keep_their_ids_when_elements_are_named_anew(house, building, tmp_path):
+    text = house[0].read_text()
+    assert "'Duct'" in text
+    (tmp_path / "house.ifc").write_text(text.replace("'Duct'", "'Supply air 7'"))
+    again = gk.clash.check(gk.clash.Assembly.load(tmp_path / "house.ifc"), baseline=gk.clash.check(building))
+    assert again.clashes[0].status == "active"
+    assert {again.clashes[0].a, again.clashes[0].b} == {f"{FLOOR}/Supply air 7", f"{FLOOR}/Wall"}
+    # the same file twice: a GlobalId tells no part from its copy, and every finding has an id of its own
+    twice = gk.clash.check(gk.clash.Assembly.load([house[0], tmp_path / "house.ifc"]))
+    assert len({clash.id for clash in twice.clashes}) == len(twice.clashes) >= 4
+
+
+def test_branches_are_chosen_by_patterns(building):
+    report = gk.clash.check(building, a="House/*/Ground / floor/Duct", b=f"{FLOOR}/W*")
+    assert (report.pairs_total, report.counts["hard"]) == (2, 1)
+    rule = gk.clash.Rule("*/Ground / floor/*", "Wall", "sleeves come later")
+    assert {clash.status for clash in gk.clash.check(building, ignore=[rule]).clashes} == {"ignored"}
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda text: text[: len(text) // 2], "cut off"),
+        (lambda text: "solid\n" + text[400:], "does not begin with ISO-10303-21"),
+        (lambda text: text.replace("'IFC4'", "'IFC9'", 1), "Unsupported schema: IFC9"),
+        (lambda text: text.replace("IFCRECTANGLEPROFILEDEF(.AREA.,$,#", "IFCRECTANGLEPROFILEDEF(.AREA.,$,#9", 1), "#9"),
+        (lambda text: text.partition("DATA;")[0] + "DATA;\nENDSEC;\nEND-ISO-10303-21;\n", "none of its 0 elements"),
+    ],
+)
+def test_a_damaged_file_says_what_is_wrong_and_what_to_do(house, tmp_path, damage, said):
+    path = tmp_path / "bad.ifc"
+    path.write_text(damage(house[0].read_text()))
+    with pytest.raises(gk.errors.ParseError) as caught:
+        gk.clash.Assembly.load(path)
+    assert str(path) in str(caught.value)
+    assert said in str(caught.value)
+    assert "repair it, or export it again" in str(caught.value)
+
+
+def test_without_the_package_the_pip_line_is_told(house, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "ifcopenshell" else find(name))
+    with pytest.raises(ImportError, match=r'pip install "gjk3d\[ifc\]"'):
+        gk.clash.Assembly.load(house[0])
+
+
+def test_the_report_carries_tree_colour_and_guid(house, building, tmp_path):
+    report = gk.clash.check(building)
+    row = next(part for part in report.to_dict()["parts"] if part["guid"] == house[1]["duct"])
+    assert row["path"] == ["House", "Site", "<b>Building</b>", "Ground / floor", "Duct"]
+    assert row["colour"] == [0.8, 0.1, 0.2]
+    report.to_json(tmp_path / "report.json")
+    from gjk3d.clash.findings import read_baseline
+
+    assert read_baseline(tmp_path / "report.json").parts == report.parts

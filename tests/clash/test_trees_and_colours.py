@@ -1,0 +1,78 @@
+"""What files say of their parts besides triangles: colours, and the tree that they stand in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import trimesh
+from model_files import CORNERS, QUADS, step
+
+import gjk3d as gk
+
+ROLES = {"box_base": (0.2, 0.4, 0.6), "pin": (1.0, 0.0, 0.0)}
+
+
+def test_step_gives_the_colours_and_products_that_were_drawn(tmp_path):
+    solids = [("box_base", CORNERS * 40, QUADS), ("pin", CORNERS * 5, QUADS), ("plain", CORNERS * 3, QUADS)]
+    pins = [("pin", "NAUO1", (0, 0, 0)), ("plain", "NAUO2", (9, 0, 0))]
+    whole = [("box_base", "NAUO3", (0, 0, 0)), ("pins", "NAUO4", (50, 0, 0))]
+    (tmp_path / "a.step").write_bytes(step(solids, [("pins", pins), ("top", whole)], ROLES))
+    parts = {part.path: part.colour for part in gk.clash.Assembly.load(tmp_path / "a.step").parts}
+    assert set(parts) == {("top", "box_base"), ("top", "pins", "pin"), ("top", "pins", "plain")}
+    # as drawn, in the numbers of screens: the file says sRGB, GLB between says light
+    assert parts["top", "box_base"] == pytest.approx(ROLES["box_base"], abs=1e-3)
+    assert parts["top", "pins", "pin"] == pytest.approx(ROLES["pin"], abs=1e-3)
+    assert parts["top", "pins", "plain"] is None
+
+
+def painted(name, colour, scene, size=1.0, at=0.0):
+    mesh = trimesh.creation.box((size, size, size))
+    mesh.apply_translation((at, 0, 0))
+    if colour is not None:
+        material = trimesh.visual.material.PBRMaterial(baseColorFactor=colour)
+        mesh.visual = trimesh.visual.TextureVisuals(material=material)
+    scene.add_geometry(mesh, node_name=name, geom_name=name)
+
+
+@pytest.mark.parametrize("form", ["glb", "gltf"])
+def test_gltf_gives_the_colours_of_its_materials_as_screens_show_them(tmp_path, form):
+    scene = trimesh.Scene()
+    painted("red", (255, 0, 0, 255), scene)
+    painted("grey", (128, 128, 128, 255), scene, at=3.0)
+    made = scene.export(file_type=form)
+    files = {f"a.{form}": made} if form == "glb" else made | {"a.gltf": made["model.gltf"]}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    parts = {part.name: part.colour for part in gk.clash.Assembly.load(tmp_path / f"a.{form}").parts}
+    light = 128 / 255
+    assert parts["red"] == (1.0, 0.0, 0.0)
+    # half of the light looks brighter than half: the inverse of what screens make of a number
+    np.testing.assert_allclose(((np.array(parts["grey"]) + 0.055) / 1.055) ** 2.4, light, atol=2e-6)
+
+
+def test_a_part_of_several_materials_has_that_of_its_largest_surface(tmp_path):
+    import json
+    import struct
+
+    scene = trimesh.Scene()
+    painted("small", (0, 255, 0, 255), scene)
+    painted("large", (255, 0, 0, 255), scene, size=4.0, at=9.0)
+    data = scene.export(file_type="glb")
+    size = struct.unpack_from("<I", data, 12)[0]
+    tree = json.loads(data[20 : 20 + size])
+    both = [tree["meshes"][k]["primitives"][0] for k in range(2)]
+    tree["meshes"] = [{"name": "both", "primitives": both}]
+    tree["nodes"] = [{"name": "both", "mesh": 0}]
+    tree["scenes"] = [{"nodes": [0]}]
+    text = json.dumps(tree).encode()
+    text += b" " * (-len(text) % 4)
+    head = struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(data) - 20 - size, len(text), 0x4E4F534A)
+    (tmp_path / "both.glb").write_bytes(head + text + data[20 + size :])
+    (part,) = gk.clash.Assembly.load(tmp_path / "both.glb").parts
+    assert (part.name, part.colour, len(part.mesh.faces)) == ("both", (1.0, 0.0, 0.0), 24)
+
+
+def test_formats_without_colours_give_none_and_meshes_keep_their_names():
+    cube = gk.Box((1, 1, 1)).surface()
+    (part,) = gk.clash.Assembly.of({"group/cube": gk.Mesh(*cube[:2])}).parts
+    assert (part.path, part.colour, part.guid) == (("group/cube",), None, "")

@@ -187,6 +187,7 @@ class Run:
                 self.shapes.append(part.shape)
         self.which = np.array([number[id(part.shape)] for part in self.placed], dtype=np.int64)
         self.bounds = np.array([part.bounds for part in self.placed]).reshape(-1, 2, 3)
+        self.sizes = np.linalg.norm(self.bounds[:, 1] - self.bounds[:, 0], axis=1)
         for mesh in self.shapes:
             mesh._hush()  # the report says which are open
         self.clearance = _length(clearance, "clearance")
@@ -352,8 +353,7 @@ class Run:
     def _remark_on_tolerances(self, pairs: Ints) -> None:
         tolerances = self.tolerances[pairs].max(axis=1)
         self.tolerance = float(tolerances.max())
-        sizes = np.array([_diagonal(bounds) for bounds in self.bounds])
-        large = tolerances > _LARGE * sizes[pairs].min(axis=1)
+        large = tolerances > _LARGE * self.sizes[pairs].min(axis=1)
         if large.any():
             worst = int(np.argmax(np.where(large, tolerances, 0.0)))
             a, b = (self.parts[self.places[k]].name for k in pairs[worst])
@@ -393,11 +393,13 @@ class Run:
             clashes = compared(clashes, self.before, self.findings.seen, looked_at)
         if self.triage is not None:
             clashes += gone(self.triage, self.findings.seen | {clash.id for clash in clashes}, looked_at)
-        sizes = {part.name: _diagonal(part.bounds) for part in self.placed}
-        opened = grouped([clash for clash in clashes if clash.is_open], sizes)
+        sizes = {part.name: size for part, size in zip(self.placed, self.sizes.tolist(), strict=True)}
+        opened = [clash for clash in clashes if clash.is_open]
+        others = [clash for clash in clashes if not clash.is_open]
+        groups = [*grouped(opened, sizes), *(clash.group for clash in others)]
         report = Report(
             triage=None if self.triage is None else updated(self.triage, clashes),
-            clashes=ranked([*opened, *(clash for clash in clashes if not clash.is_open)]),
+            clashes=ranked([*opened, *others], groups),
             parts=tuple(_row(part, complete or part.name in self.looked_at) for part in self.parts),
             unit=self.assembly.unit,
             clearance=self.clearance,
@@ -456,10 +458,6 @@ def _tolerances(bounds: Array) -> Array:
     middle = np.median(bounds.mean(axis=1), axis=0)
     tolerances: Array = TOLERANCE * np.abs(bounds - middle).max(axis=(1, 2))
     return tolerances
-
-
-def _diagonal(bounds: Array) -> float:
-    return float(np.linalg.norm(bounds[1] - bounds[0]))
 
 
 def _row(part: AssemblyPart, known: bool) -> PartRow:

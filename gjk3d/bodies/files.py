@@ -420,9 +420,11 @@ def _unit(scene: Any) -> str | None:
     return units[:40] if isinstance(units, str) else None
 
 
-def natural(name: str) -> list[tuple[int, str]]:
+def natural(name: str) -> list[str | int]:
     """Order 'bolt 2' before 'bolt 10', and capitals beside their small letters."""
-    return [(int(word), "") if word.isdecimal() else (-1, word) for word in re.split(r"(\d+)", name.lower())]
+    words: list[str | int] = [*re.split(r"(\d+)", name.lower())]  # every other one is a number
+    words[1::2] = map(int, words[1::2])
+    return words
 
 
 def _selected(mesh: Mesh, name: str) -> Mesh:

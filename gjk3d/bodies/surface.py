@@ -53,7 +53,9 @@ class TriangleSurface(Body):
     @property
     def _used(self) -> Array:
         """The vertices that a face names, (k, 3)."""
-        return self._vertices[np.unique(self._faces)]
+        used = np.zeros(len(self._vertices), dtype=bool)
+        used[self._faces] = True
+        return self._vertices[used]
 
     def _find_bounds(self) -> Array:
         used = self._used

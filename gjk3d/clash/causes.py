@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -83,10 +84,14 @@ def _cover(clashes: list[Clash], among: Collection[str] | None) -> list[Cause]:
     left = Counter({name: len(members) for name, members in at.items() if among is None or name in among})
     explained: set[str] = set()
     found: list[Cause] = []
-    while left and len(found) < _MOST:
-        part = min(left, key=lambda name: (-left[name], order(name)))
-        if left[part] < _FEWEST:
-            break
+    due = [(-many, order(name), name) for name, many in left.items() if many >= _FEWEST]
+    heapify(due)
+    while due and len(found) < _MOST:
+        many, place, part = heappop(due)
+        if left[part] < -many:  # fewer are left than when it was put there
+            if left[part] >= _FEWEST:
+                heappush(due, (-left[part], place, part))
+            continue
         mine = [clash for clash in at[part] if clash.id not in explained]
         explained.update(clash.id for clash in mine)
         left.subtract(name for clash in mine for name in (clash.a, clash.b) if name in left)

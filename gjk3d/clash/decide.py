@@ -14,7 +14,6 @@ from gjk3d.bodies.raycast import holds
 from gjk3d.clash import contacts as solids
 from gjk3d.clash.contacts import HERE, Two, crossing, shared_depth, touching
 from gjk3d.clash.report import Vector
-from gjk3d.poses import moved
 from gjk3d.results import Distance
 from gjk3d.typing import Array
 
@@ -115,39 +114,6 @@ class Verdict(NamedTuple):
     note: str = ""
     #: corners of what both fill, (k, 3), from which `overlap_box` is made where A is
     shared: Array | None = None
-
-    def at(self, row: Array | None, tolerance: float, slack: float) -> Verdict:
-        """Return the verdict, found in A's frame, where A is; its bounds allow for places that are known to a slack.
-
-        ``row`` is the pose row of A, None where that is the frame of the whole.
-        """
-        values: dict[str, Any] = {"shared": None}
-        if self.error_bound == inf:
-            values["error_bound"] = tolerance
-        if row is not None:
-            numbers = row.tolist()
-            for name, shift in (("point_a", 1.0), ("point_b", 1.0), ("point", 1.0), ("mtv", 0.0), ("normal", 0.0)):
-                if (known := getattr(self, name)) is not None:
-                    values[name] = _placed(numbers, known, shift)
-        if self.shared is not None:
-            corners = self.shared if row is None else moved(row, self.shared)
-            values["overlap_box"] = vector(corners.min(axis=0)), vector(corners.max(axis=0))
-        found = self._replace(**values)
-        return found._wider(slack) if slack > 0.0 else found
-
-    def _wider(self, slack: float) -> Verdict:
-        """Widen all bounds by how far the two may be elsewhere."""
-        found = self
-        if self.penetration is not None:
-            found = found._replace(penetration=max(0.0, self.penetration - slack))
-        if self.error_bound is None:
-            return found
-        if self.distance_kind != "bound" or self.depth is None or self.normal is None:
-            return found._replace(error_bound=self.error_bound + 2.0 * slack)
-        most = self.depth + slack
-        error = min(self.error_bound + 2.0 * slack, most)
-        away = vector(most * np.array(self.normal))
-        return found._replace(distance=-most, depth=most, mtv=away, error_bound=error)
 
 
 def unchecked(reason: str) -> Verdict:
@@ -369,16 +335,6 @@ def _hollow(a: Mesh, b: Mesh) -> str:
 
 def _or_none(values: Array | None) -> Vector | None:
     return None if values is None else vector(values)
-
-
-def _placed(m: list[float], p: Vector, shift: float) -> Vector:
-    """Return a point at a pose row, or a direction where ``shift`` is 0; numpy would take ten times as long."""
-    x, y, z = p
-    return (
-        m[0] * x + m[1] * y + m[2] * z + shift * m[9] + 0.0,
-        m[3] * x + m[4] * y + m[5] * z + shift * m[10] + 0.0,
-        m[6] * x + m[7] * y + m[8] * z + shift * m[11] + 0.0,
-    )
 
 
 def vector(values: Any) -> Vector:

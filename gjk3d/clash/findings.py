@@ -8,7 +8,8 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from math import inf
+from itertools import combinations
+from math import dist, inf
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,14 @@ def rank(clash: Clash) -> tuple[object, ...]:
     return place, KINDS.index(clash.kind), inside, distance, order(clash.a), order(clash.b)
 
 
-def ranked(clashes: Sequence[Clash]) -> tuple[Clash, ...]:
-    """Return the findings in order, the worst first, each with its rank."""
-    return tuple(replace(clash, severity=k + 1) for k, clash in enumerate(sorted(clashes, key=rank)))
+def ranked(clashes: Sequence[Clash], groups: Sequence[str]) -> tuple[Clash, ...]:
+    """Return the findings in order, the worst first, each with its rank and the group that is given for it."""
+    both = sorted(zip(clashes, groups, strict=True), key=lambda one: rank(one[0]))
+    return tuple(replace(clash, severity=k + 1, group=group) for k, (clash, group) in enumerate(both))
 
 
-def grouped(clashes: Sequence[Clash], sizes: Mapping[str, float]) -> list[Clash]:
-    """Return the findings with the names of their groups.
+def grouped(clashes: Sequence[Clash], sizes: Mapping[str, float]) -> list[str]:
+    """Return the names of the findings' groups.
 
     Two belong together if they are of like kind, share a part, and lie no farther apart than the size of the larger of
     their smaller parts; a group is called after the part that most of its findings have.
@@ -69,26 +71,21 @@ def grouped(clashes: Sequence[Clash], sizes: Mapping[str, float]) -> list[Clash]
     for k in range(len(clashes)):
         groups.setdefault(find(k), []).append(k)
     names = _names([[clashes[k] for k in members] for members in groups.values()], sizes)
-    result = list(clashes)
+    result = [""] * len(clashes)
     for members, name in zip(groups.values(), names, strict=True):
         for k in members:
-            result[k] = replace(clashes[k], group=name)
+            result[k] = name
     return result
 
 
 def _near(clashes: Sequence[Clash], reach: Sequence[float]) -> list[tuple[int, int]]:
     """Return pairs of findings that are near each other: each with its nearest few, which joins a chain of them."""
-    placed = [k for k, clash in enumerate(clashes) if clash.point is not None]
-    if len(placed) < 2:
-        return []
-    points = np.array([clashes[k].point for k in placed])
-    if len(points) <= _NEIGHBOURS + 1:  # every other one is among the nearest
-        away = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
-        most = np.array([reach[k] for k in placed])
-        rows, columns = np.nonzero(np.triu(away <= np.maximum(most[:, None], most), 1))
-        return [(placed[i], placed[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
+    places = {k: clash.point for k, clash in enumerate(clashes) if clash.point is not None}
+    if len(places) <= _NEIGHBOURS + 1:  # every other one is among the nearest
+        return [(i, j) for i, j in combinations(places, 2) if dist(places[i], places[j]) <= max(reach[i], reach[j])]
     from scipy.spatial import cKDTree
 
+    placed, points = list(places), np.array(list(places.values()))
     gaps, others = cKDTree(points).query(points, k=min(_NEIGHBOURS + 1, len(points)))
     return [
         (placed[i], placed[j])

@@ -117,6 +117,11 @@ class Alike(NamedTuple):
     rows: Array
     slack: Array
 
+    def members(self) -> list[Ints]:
+        """Return the pairs of each decision, in order."""
+        by_group = np.argsort(self.group, kind="stable")
+        return np.split(by_group, np.cumsum(np.bincount(self.group, minlength=len(self.first)))[:-1])
+
 
 def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks: Array, steps: Array) -> Alike:
     """Find the pairs that stand alike.

@@ -99,8 +99,8 @@ class AssemblyPart:
         return np.array([points.min(axis=0), points.max(axis=0)])
 
 
-@lru_cache(1 << 16)  # names are sorted many times
-def order(name: str) -> tuple[list[tuple[int, str]], str]:
+@lru_cache(1 << 18)  # names are sorted many times
+def order(name: str) -> tuple[list[str | int], str]:
     """Return what names are sorted by: 'bolt 2' before 'bolt 10'."""
     return natural(name), name
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -31,6 +32,7 @@ from gjk3d.clash.resuming import gone, taken_up, updated
 from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
 from gjk3d.clash.triage import Triage
 from gjk3d.clash.triage_file import read_triage
+from gjk3d.clash.twins import Twins
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import ShapeError
 from gjk3d.interrupts import Aside, aside, check_client, held, on_cluster
@@ -192,6 +194,7 @@ class Run:
                 self.shapes.append(part.shape)
         self.which = np.array([number[id(part.shape)] for part in self.placed], dtype=np.int64)
         self.bounds = np.array([part.bounds for part in self.placed]).reshape(-1, 2, 3)
+        self.sizes = np.linalg.norm(self.bounds[:, 1] - self.bounds[:, 0], axis=1)
         for mesh in self.shapes:
             mesh._hush()  # the report says which are open
         self.clearance = _length(clearance, "clearance")
@@ -282,9 +285,11 @@ class Run:
             self.unfollowed = self.total - sum(map(self._total, groups))
         if self.default and len(pairs):
             self._remark_on_tolerances(pairs)
-        alike = threads.run(self._alike, pairs, slacks)
-        left = np.bincount(alike.group, minlength=len(alike.first)).tolist()  # pairs to come of each decision
-        known: dict[int, list[Decided]] = {}
+        rows = np.array([IDENTITY[0] if part._row is None else part._row for part in self.placed]).reshape(-1, WIDTH)
+        steps = self.steps[pairs].max(axis=1)
+        alike = threads.run(instances.alike, pairs, self.shapes, self.which, rows, slacks, steps)
+        members = alike.members()
+        known: dict[int, Iterator[Verdict | None]] = {}
         reach = reaches(self.clearance, self.tolerances, pairs)
         widest = reach[alike.first]
         np.maximum.at(widest, alike.group, reach + alike.slack)
@@ -295,6 +300,12 @@ class Run:
             a, b = int(self.which[i]), int(self.which[j])
             return Question(a, b, alike.rows[group], float(widest[group]), self._tolerance(i, j))
 
+        def again(group: int, number: int) -> Decided:
+            """Decide one of the twins, for whose tolerance what the others are does not hold."""
+            self.decisions += 1
+            made: Decided | None = threads.run(decisions.lot, [ask(group, members[group][number])])[0]
+            return made or Decided(None)
+
         with ExitStack() as stack:
             if cluster is None:
                 made = decisions.here(ask, len(alike.first), workers, threads)
@@ -304,33 +315,23 @@ class Run:
                 if alike.first[group] == k:
                     found = next(made)
                     if found is not None:
-                        known[group] = [found]
                         self.decisions += 1
+                        mine = members[group]
+                        twins = Twins(rows[pairs[mine, 0]], self.tolerances[pairs[mine]].max(axis=1), alike.slack[mine])
+                        known[group] = twins.told(found, partial(again, group))
                 if group in known:
-                    tolerance = self._tolerance(*pairs[k])
-                    found = next((each for each in known[group] if each.low <= tolerance < each.high), None)
-                    if found is None:  # what its twins are holds for other tolerances
-                        found = threads.run(decisions.lot, [ask(group, k)])[0] or Decided(None)
-                        known[group].append(found)
-                        self.decisions += 1
-                    self._tell(pairs[k], found.verdict, float(alike.slack[k]))
-                left[group] -= 1
-                if not left[group]:
-                    known.pop(group, None)
+                    self._tell(pairs[k], next(known[group]))
+                    if members[group][-1] == k:
+                        del known[group]
                 self.undecided -= 1
                 progress("pairs", self.close - self.undecided, self.close, self.findings.count)
 
-    def _alike(self, pairs: Ints, slacks: Array) -> instances.Alike:
-        rows = np.array([IDENTITY[0] if part._row is None else part._row for part in self.placed]).reshape(-1, WIDTH)
-        return instances.alike(pairs, self.shapes, self.which, rows, slacks, self.steps[pairs].max(axis=1))
-
-    def _tell(self, pair: Ints, verdict: Verdict | None, slack: float) -> None:
+    def _tell(self, pair: Ints, verdict: Verdict | None) -> None:
         """Keep what is found of two parts."""
         first, second = self.placed[pair[0]], self.placed[pair[1]]
         self.looked_at |= {first.name, second.name}
         if verdict is not None:
-            tolerance = self._tolerance(*pair)
-            self._keep(self._clash(first, second, verdict.at(first._row, tolerance, slack), tolerance))
+            self._keep(self._clash(first, second, verdict, self._tolerance(*pair)))
 
     def _still(self, i: int, j: int) -> bool:
         return self.moving is None or self.moving.together(i, j)
@@ -357,8 +358,7 @@ class Run:
     def _remark_on_tolerances(self, pairs: Ints) -> None:
         tolerances = self.tolerances[pairs].max(axis=1)
         self.tolerance = float(tolerances.max())
-        sizes = np.array([_diagonal(bounds) for bounds in self.bounds])
-        large = tolerances > _LARGE * sizes[pairs].min(axis=1)
+        large = tolerances > _LARGE * self.sizes[pairs].min(axis=1)
         if large.any():
             worst = int(np.argmax(np.where(large, tolerances, 0.0)))
             a, b = (self.parts[self.places[k]].name for k in pairs[worst])
@@ -399,11 +399,13 @@ class Run:
             clashes = compared(clashes, self.before, self.findings.seen, looked_at)
         if self.triage is not None:
             clashes += gone(self.triage, self.findings.seen | {clash.id for clash in clashes}, looked_at)
-        sizes = {part.name: _diagonal(part.bounds) for part in self.placed}
-        opened = grouped([clash for clash in clashes if clash.is_open], sizes)
+        sizes = {part.name: size for part, size in zip(self.placed, self.sizes.tolist(), strict=True)}
+        opened = [clash for clash in clashes if clash.is_open]
+        others = [clash for clash in clashes if not clash.is_open]
+        groups = [*grouped(opened, sizes), *(clash.group for clash in others)]
         report = Report(
             triage=None if self.triage is None else updated(self.triage, clashes),
-            clashes=ranked([*opened, *(clash for clash in clashes if not clash.is_open)]),
+            clashes=ranked([*opened, *others], groups),
             parts=tuple(_row(part, complete or part.name in self.looked_at) for part in self.parts),
             unit=self.assembly.unit,
             clearance=self.clearance,
@@ -462,10 +464,6 @@ def _tolerances(bounds: Array) -> Array:
     middle = np.median(bounds.mean(axis=1), axis=0)
     tolerances: Array = TOLERANCE * np.abs(bounds - middle).max(axis=(1, 2))
     return tolerances
-
-
-def _diagonal(bounds: Array) -> float:
-    return float(np.linalg.norm(bounds[1] - bounds[0]))
 
 
 def _row(part: AssemblyPart, known: bool) -> PartRow:

@@ -35,7 +35,7 @@ def test_findings_rank_by_what_is_in_the_way_and_not_by_the_way_out():
     corner = clash("hard", "lid", "box", distance=-2.0, depth=2.0, penetration=1.5)
     opened = clash("hard", "sheet", "box", distance=-3.0, depth=3.0)  # nothing is inside of what is open
     near, nearer = clash("clearance", "a", "b", distance=0.5), clash("clearance", "a", "c", distance=0.25)
-    ranks = ranked([near, pressed, nearer, corner, opened])
+    ranks = ranked([near, pressed, nearer, corner, opened], [""] * 5)
     assert [row.id for row in ranks] == [row.id for row in (opened, corner, pressed, nearer, near)]
     assert [row.severity for row in ranks] == [1, 2, 3, 4, 5]
 

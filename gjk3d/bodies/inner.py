@@ -18,6 +18,8 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.cuts import NO_PLANE, PIECES, POOL, Plane, between, cut, cuts, middle, outside_of, write
+from gjk3d.bodies.flat import flat_of
+from gjk3d.bodies.heap import pop, push
 from gjk3d.bodies.raycast import is_inside
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.traversal import STACK, to_point
@@ -25,7 +27,6 @@ from gjk3d.bodies.triangles import Triangle, meet, nearest_on, place, read
 from gjk3d.bodies.within_planes import box_by_planes, depth_by_planes, planes_of, triangle_by_planes
 from gjk3d.geometry.vec3 import Rigid, Vec3, along, cross, row3, sub
 from gjk3d.geometry.vec3 import place as to_place
-from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 #: columns of the first row of what is found; a depth that is ENOUGH ends the search
@@ -55,35 +56,6 @@ class Waiting(NamedTuple):
     bounds: Array1
     items: Ints1
     pool: Array2
-
-
-@kernel
-def _push(heap: Array, items: Ints, count: int, key: float, item: int) -> int:
-    """Put an item into a heap, the greatest key first; return how many are in it."""
-    k = count
-    while k > 0 and heap[(k - 1) // 2] < key:
-        heap[k], items[k] = heap[(k - 1) // 2], items[(k - 1) // 2]
-        k = (k - 1) // 2
-    heap[k], items[k] = key, item
-    return count + 1
-
-
-@kernel
-def _pop(heap: Array, items: Ints, count: int) -> int:
-    """Take the first item out of a heap; return how many are left in it."""
-    count -= 1
-    key, item = heap[count], items[count]
-    k = 0
-    while 2 * k + 1 < count:
-        child = 2 * k + 1
-        if child + 1 < count and heap[child + 1] > heap[child]:
-            child += 1
-        if not heap[child] > key:
-            break
-        heap[k], items[k] = heap[child], items[child]
-        k = child
-    heap[k], items[k] = key, item
-    return count
 
 
 @kernel
@@ -275,7 +247,7 @@ def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting) -
         return count
     write(t, w.pool, used)
     w.pool[used, 9], w.pool[used, 10], w.pool[used, 11], w.pool[used, 12] = plane
-    return _push(w.bounds, w.items, count, bound, used)
+    return push(w.bounds, w.items, count, bound, used)
 
 
 @inlined
@@ -311,13 +283,13 @@ def enclose(
 ) -> None:  # fmt: skip
     """Enclose how deep the surface of a guest, at pose m in the host's frame, lies inside the host; see `search`."""
     heap, items, pool, found = w.bounds, w.items, w.pool, h.found
-    count, used, last = _push(heap, items, plain(0), _of_box(m, bg, plain(0), h), plain(-1)), 0, pool.shape[0] - PIECES
+    count, used, last = push(heap, items, plain(0), _of_box(m, bg, plain(0), h), plain(-1)), 0, pool.shape[0] - PIECES
     while count > 0 and heap[0] > found[0, LOWER] * (1.0 + tolerance) + found[0, NOISE]:
         room = count + PIECES < heap.shape[0] and used + PIECES < last
         if found[0, SPENT] > budget or not room or found[0, LOWER] >= found[0, ENOUGH]:
             break
         key, item = heap[0], items[0]
-        count = _pop(heap, items, count)
+        count = pop(heap, items, count)
         if item >= 0:
             for k in range(cut(pool, item, last)):
                 before = count
@@ -330,7 +302,7 @@ def enclose(
                 j = lg[i, 0] + n
                 bound = min(key, _of_box(m, bg, j, h))
                 if bound > found[0, LOWER]:
-                    count = _push(heap, items, count, bound, -1 - j)
+                    count = push(heap, items, count, bound, -1 - j)
             elif n < lg[i, 2]:
                 before = count
                 count = _wait(place(m, cg, lg[i, 1] + n), key, count, used, h, w)
@@ -348,7 +320,7 @@ def search(
 
     The first row of ``found`` holds the greatest depth known and the noise, and gets both bounds of the greatest; those
     behind it depths, points and the nearest places on the surface. Items below 0 are boxes, others rows of ``pool``.
-    ``seeds`` are points of the guest, some of which are looked at first; ``flat`` see `_flat_neighbours`.
+    ``seeds`` are points of the guest, some of which are looked at first; ``flat`` see `flat_neighbours`.
     """
     h = Host(bh, lh, ch, flat, planes, stack, keys, found)
     look_first(m, seeds, int(min(budget, SEEDS)), h)
@@ -408,33 +380,6 @@ def seeds_of(guest: TriangleSurface) -> Array:
     return guest._cached("some vertices", lambda: thinned(guest._used))
 
 
-def flat_of(host: TriangleSurface) -> Ints:
-    """Return `_flat_neighbours` of the closed surface of a mesh."""
-    return host.skin._cached("flat neighbours", lambda: _flat_neighbours(tree_of(host.skin).corners))
-
-
 def thinned(points: Array) -> Array:
     """Return some of the points, evenly."""
     return points[:: max(1, -(-len(points) // _KNOWN))].copy()
-
-
-def _flat_neighbours(corners: Array) -> Ints:
-    """Return of each triangle, (m, 9), those that make one flat, convex quadrilateral with it, (m, 3); -1 for none."""
-    count = len(corners)
-    _, number = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-    faces, v = number.reshape(-1, 3), corners.reshape(-1, 3, 3)
-    flat = np.full((count, 3), -1, dtype=np.int64)
-    ends = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
-    order = np.lexsort(np.sort(ends, axis=1).T)
-    same = (np.sort(ends[order[1:]], axis=1) == np.sort(ends[order[:-1]], axis=1)).all(axis=1)
-    one, two = order[:-1][same], order[1:][same]
-    (f, i), (g, j) = np.divmod(one, 3), np.divmod(two, 3)
-    a, b, c, d = v[f, i], v[f, (i + 1) % 3], v[f, (i + 2) % 3], v[g, (j + 2) % 3]
-    n = np.cross(b - a, c - a)
-    size = ROUNDING * float(np.abs(corners).max(initial=0.0)) * np.linalg.norm(n, axis=1)
-    good = (size > 0.0) & (np.abs(((d - a) * n).sum(axis=1)) <= size)
-    good &= (np.cross(b - a, d - a) * n).sum(axis=1) <= 0.0  # one on either side of the edge
-    good &= (np.cross(a - c, d - a) * n).sum(axis=1) >= 0.0
-    good &= (np.cross(b - d, c - b) * n).sum(axis=1) >= 0.0
-    flat[f[good], i[good]], flat[g[good], j[good]] = g[good], f[good]
-    return flat

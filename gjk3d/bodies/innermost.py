@@ -14,6 +14,7 @@ from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.balls import climb
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import NO_TREE, traversal_stack
+from gjk3d.bodies.flat import flat_of
 from gjk3d.bodies.inner import (
     COLUMNS,
     ENOUGH,
@@ -24,7 +25,6 @@ from gjk3d.bodies.inner import (
     Host,
     Waiting,
     enclose,
-    flat_of,
     look_first,
     room_for,
     seeds_of,

@@ -144,31 +144,33 @@ class Memory:
         in_chunks(len(told), narrow.workers, run)
         return told
 
-    def distances_within(self, narrow: Narrow, within: float) -> Answers:
-        """Return the signed distances of pairs that are not proven to be farther apart, see `Narrow`."""
+    def distances_within(self, narrow: Narrow, within: float, which: Bools | None = None) -> Answers:
+        """Return the signed distances of pairs, or of some, that are not proven to be farther apart, see `Narrow`."""
         told = self._told(narrow, within, True)
+        if which is not None:
+            told[~which] = 0
         aside = np.flatnonzero((self._at < NONE) & (told != 0))
         if len(aside):
             told[aside] = narrow.collide(self.pairs[aside], within)
-        which = np.flatnonzero(told)
-        self._make_room(which, told)
-        out, flags = empty_answers(len(which))
+        near = np.flatnonzero(told)
+        self._make_room(near, told)
+        out, flags = empty_answers(len(near))
 
         def run(start: int, stop: int) -> None:
             work, ints, _ = scratch(FIRST_POINTS)
             solve_again(
-                *narrow.pairs._arena, self._table, narrow.rows, which, within, start, stop, work, ints, FIRST_POINTS,
+                *narrow.pairs._arena, self._table, narrow.rows, near, within, start, stop, work, ints, FIRST_POINTS,
                 out, flags, self._axes, self._at, self._kept, NO_LOG,
             )  # fmt: skip
 
-        in_chunks(len(which), narrow.workers, run)
-        wide = (flags[:, 2] == 0) & self._flat[which] & (flags[:, 0] != Status.BEYOND)
-        left = np.flatnonzero((self._at[which] < NONE) | (flags[:, 3] != 0) | wide)
+        in_chunks(len(near), narrow.workers, run)
+        wide = (flags[:, 2] == 0) & self._flat[near] & (flags[:, 0] != Status.BEYOND)
+        left = np.flatnonzero((self._at[near] < NONE) | (flags[:, 3] != 0) | wide)
         if len(left):
-            fresh = narrow.distances(self.pairs[which[left]], within)
+            fresh = narrow.distances(self.pairs[near[left]], within)
             out[left], flags[left] = fresh.out, fresh.flags
         kept = out[:, 1] <= within
-        answers = Answers(self.pairs[which], out, flags)
+        answers = Answers(self.pairs[near], out, flags)
         return answers if kept.all() else answers[kept]
 
     def _make_room(self, which: Ints, told: Ints) -> None:

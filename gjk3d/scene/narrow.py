@@ -283,6 +283,12 @@ def _ask_mixed(
     return kept, worst
 
 
+def nearest_known(known: Answers, mixed: Ints, narrow: Narrow, count: int, within: float) -> Answers:
+    """Return the nearest of what is known and of pairs with what is no convex shape, no farther apart than that."""
+    kept, worst = _nearest_of(Answers.joined([]), known, count, within)
+    return _ask_mixed(mixed, narrow, count, kept, worst)[0]
+
+
 def _nearest_of(kept: Answers, found: Answers, count: int | None, worst: float) -> tuple[Answers, float]:
     """Return the nearest of those that are kept and those that are new, and how far the last that counts is."""
     kept = Answers.joined([kept, found])

@@ -23,7 +23,7 @@ from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.candidates import Candidates
 from gjk3d.scene.memory import Memory
-from gjk3d.scene.narrow import Answers, Narrow, nearest, patches
+from gjk3d.scene.narrow import Answers, Narrow, nearest, nearest_known, patches
 from gjk3d.scene.objects import Objects, alone, both_held, check_name, check_new, distinct, pose_rows_of, put_pose
 from gjk3d.scene.quick import Quick
 from gjk3d.scene.rays import first_hit, first_hits
@@ -568,8 +568,11 @@ class Scene:
         """Return the nearest pairs as `nearest` does: those remembered, where these are sure to be all that count."""
         memory = self._remembered(candidates, narrow, within if most is None else 0.0)
         if memory is not None:  # what it leaves out is farther apart than 0, or than ``within``
-            near = memory.distances_within(narrow, max(within, 0.0) if most is None else 0.0)
+            mixed = narrow.mixed(memory.pairs) & (most is not None)  # asked for all, or the likeliest first
+            near = memory.distances_within(narrow, max(within, 0.0) if most is None else 0.0, ~mixed)
             near = near[near.out[:, 1] <= within]
+            if most is not None:
+                near = nearest_known(near, memory.pairs[mixed], narrow, most, min(within, 0.0))
             if most is None or within <= 0.0 or np.count_nonzero(near.out[:, 0] < 0.0) >= most:
                 return near
         return nearest(candidates, narrow, most, within)

@@ -43,10 +43,12 @@ def cases(largest: int) -> Iterator[Case]:
             for seed, far in ((2, 1.8), (3, 1.2), (4, 0.3)):
                 yield f"two meshes of {count}, {far} apart", mesh, mesh, pose_at((far, 0.0, 0.0), seed)
     torus = of_mesh("torus of 256", trimesh.creation.torus(1.0, 0.3, major_sections=16, minor_sections=8))
-    for guest in guests(0.3):
-        poses = poses_about(torus, guest)
-        hit = int(gk.collide(torus.ours, guest.ours, None, poses).argmax())
-        yield f"{torus.name}, {guest.name}", torus.ours, guest.ours, poses[hit]
+    meshes = [of_mesh(f"mesh of {count}", bumpy(count)) for count in (10**3, 10**4, 10**5) if count <= largest]
+    for host in (torus, *meshes):
+        for guest in guests(0.3):
+            poses = poses_about(host, guest)
+            hit = int(gk.collide(host.ours, guest.ours, None, poses).argmax())
+            yield f"{host.name}, {guest.name}", host.ours, guest.ours, poses[hit]
     yield "two tori of 256", torus.ours, torus.ours, pose_at((1.2, 0.3, 0.2), 5)
     for fit in fits.fits():
         yield fit.name, fit.a, fit.b, fit.pose

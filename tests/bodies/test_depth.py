@@ -16,7 +16,7 @@ import gjk3d as gk
 from gjk3d.bodies import cuts
 from gjk3d.bodies.balls import climb
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-from gjk3d.bodies.inner import _flat_neighbours
+from gjk3d.bodies.flat import flat_neighbours
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.traversal import STACK
 from gjk3d.poses import pose_rows
@@ -235,9 +235,9 @@ def test_flat_neighbours_make_convex_quadrilaterals() -> None:
         "the same": (c, False),
     }  # fmt: skip
     for name, (d, joined) in others.items():
-        flat = _flat_neighbours(np.array([(*a, *b, *c), (*b, *a, *d)]))
+        flat = flat_neighbours(np.array([(*a, *b, *c), (*b, *a, *d)]))
         assert (flat.max(axis=1) >= 0).tolist() == [joined, joined], name
-    assert (_flat_neighbours(np.array([(*a, *b, 2.0, 0.0, 0.0), (*b, *a, *c)])) < 0).all()
+    assert (flat_neighbours(np.array([(*a, *b, 2.0, 0.0, 0.0), (*b, *a, *c)])) < 0).all()
 
 
 @settings(max_examples=40, deadline=None)

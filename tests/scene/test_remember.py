@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from strategies import examples
 
 import gjk3d as gk
-from gjk3d.scene import memory, quick
+from gjk3d.scene import memory, narrow, quick
 from gjk3d.scene.memory import Memory
 
 RNG = np.random.default_rng(7)
@@ -362,3 +362,25 @@ def test_reports_and_replay_never_answer_from_memory(monkeypatch, tmp_path):
     assert gk.replay.run(tmp_path / "one.json").sameness.name == "SAME"
     with pytest.raises(AssertionError, match="asked a memory"):
         gk.Scene().collisions()
+
+
+def test_the_closest_of_many_meshes_is_found_without_the_depth_of_all(monkeypatch):
+    rng, torus, asked = np.random.default_rng(3), PLANES[1], []
+    both = crowd(rng, 30, [*SHAPES[:3], torus], 0.6)
+    ask = narrow.Narrow.distances
+
+    def counted(self, pairs, *given):
+        asked.append(int(self.mixed(pairs).sum()))
+        return ask(self, pairs, *given)
+
+    for _ in range(3):
+        both.step(rng, 1e-3)
+        warm, cold = (scene.closest(k=2) for scene in both.scenes)
+    assert warm.pairs == cold.pairs
+    assert (np.maximum(warm.result.lower, cold.result.lower) <= np.minimum(warm.result.upper, cold.result.upper)).all()
+    scene = both.scenes[0]
+    both.step(rng, 1e-3)
+    monkeypatch.setattr(narrow.Narrow, "distances", counted)
+    scene.closest(k=2)
+    meet = sum(torus in (scene.shape(a), scene.shape(b)) for a, b in scene.collisions())
+    assert 0 < sum(asked) < meet / 2

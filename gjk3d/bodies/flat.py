@@ -1,0 +1,37 @@
+"""Which triangles of a surface make one flat, convex quadrilateral: a face that was cut in two."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gjk3d.bodies.bvh import tree_of
+from gjk3d.bodies.surface import TriangleSurface
+from gjk3d.poses import ROUNDING
+from gjk3d.typing import Array, Ints
+
+
+def flat_of(host: TriangleSurface) -> Ints:
+    """Return `flat_neighbours` of the closed surface of a mesh."""
+    return host.skin._cached("flat neighbours", lambda: flat_neighbours(tree_of(host.skin).corners))
+
+
+def flat_neighbours(corners: Array) -> Ints:
+    """Return of each triangle, (m, 9), those that make one flat, convex quadrilateral with it, (m, 3); -1 for none."""
+    count = len(corners)
+    _, number = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+    faces, v = number.reshape(-1, 3), corners.reshape(-1, 3, 3)
+    flat = np.full((count, 3), -1, dtype=np.int64)
+    ends = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
+    order = np.lexsort(np.sort(ends, axis=1).T)
+    same = (np.sort(ends[order[1:]], axis=1) == np.sort(ends[order[:-1]], axis=1)).all(axis=1)
+    one, two = order[:-1][same], order[1:][same]
+    (f, i), (g, j) = np.divmod(one, 3), np.divmod(two, 3)
+    a, b, c, d = v[f, i], v[f, (i + 1) % 3], v[f, (i + 2) % 3], v[g, (j + 2) % 3]
+    n = np.cross(b - a, c - a)
+    size = ROUNDING * float(np.abs(corners).max(initial=0.0)) * np.linalg.norm(n, axis=1)
+    good = (size > 0.0) & (np.abs(((d - a) * n).sum(axis=1)) <= size)
+    good &= (np.cross(b - a, d - a) * n).sum(axis=1) <= 0.0  # one on either side of the edge
+    good &= (np.cross(a - c, d - a) * n).sum(axis=1) >= 0.0
+    good &= (np.cross(b - d, c - b) * n).sum(axis=1) >= 0.0
+    flat[f[good], i[good]], flat[g[good], j[good]] = g[good], f[good]
+    return flat

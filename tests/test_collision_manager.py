@@ -1,0 +1,116 @@
+"""What trimesh's own tests of its collision manager ask for, asked of ours: our words, their expectations.
+
+After ``tests/test_collision.py`` of https://github.com/mikedh/trimesh, of which the wheel has none (MIT).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import trimesh
+from numpy.typing import NDArray
+
+import gjk3d as gk
+
+CUBE = trimesh.creation.box()
+
+
+def along_x(far: float) -> NDArray[np.float64]:
+    pose = np.eye(4)
+    pose[0, 3] = far
+    return pose
+
+
+def manager_of(**places: float) -> gk.CollisionManager:
+    manager = gk.CollisionManager()
+    for name, far in places.items():
+        manager.add_object(name, CUBE, along_x(far))
+    return manager
+
+
+def test_one_against_many() -> None:
+    manager = manager_of(cube0=0.0, cube1=5.0)
+    assert manager.in_collision_single(CUBE) is True
+    hit, names, data = manager.in_collision_single(CUBE, along_x(5.0), return_names=True, return_data=True)
+    assert (hit, names) == (True, {"cube1"})
+    (only,) = data
+    assert only.depth == pytest.approx(1.0)
+    assert np.linalg.norm(only.normal) == pytest.approx(1.0)
+    away = manager.in_collision_single(CUBE, along_x(-5.0), return_names=True, return_data=True)
+    assert away == (False, set(), [])
+
+
+def test_objects_that_come_go_and_move() -> None:
+    manager = manager_of(cube0=0.0, cube1=5.0)
+    assert manager.in_collision_internal() is False
+    manager.add_object("cube2", CUBE, along_x(5.0))
+    assert manager.in_collision_internal(return_names=True) == (True, {("cube1", "cube2")})
+    for far, hit in ((-5.0, False), (5.0, True)):
+        manager.set_transform("cube2", along_x(far))
+        assert manager.in_collision_internal() is hit
+    manager.remove_object("cube2")
+    assert manager.in_collision_internal() is False
+
+
+def test_a_manager_against_another() -> None:
+    manager, other = manager_of(cube0=0.0, cube1=5.0), manager_of(cube0=-5.0)
+    assert manager.in_collision_other(other) is False
+    other.add_object("cube3", CUBE, along_x(5.0))
+    assert manager.in_collision_other(other) is True
+    assert manager.in_collision_other(other, return_names=True) == (True, {("cube1", "cube3")})
+
+
+def test_distances() -> None:
+    manager = manager_of(cube1=5.0)
+    assert manager.min_distance_single(CUBE, return_name=True) == (pytest.approx(4.0), "cube1")
+    assert manager.min_distance_single(CUBE, along_x(5.75)) == pytest.approx(-0.25)
+    manager.add_object("cube2", CUBE, along_x(-5.0))
+    for far, nearest in ((2.0, "cube1"), (-2.0, "cube2")):
+        assert manager.min_distance_single(CUBE, along_x(far), return_name=True) == (pytest.approx(2.0), nearest)
+    assert manager.min_distance_internal(return_names=True) == (pytest.approx(9.0), ("cube1", "cube2"))
+    manager.add_object("cube3", CUBE, along_x(2.0))
+    assert manager.min_distance_internal(return_names=True) == (pytest.approx(2.0), ("cube1", "cube3"))
+    manager.set_transform("cube3", along_x(-2.0))
+    assert manager.min_distance_internal(return_names=True) == (pytest.approx(2.0), ("cube2", "cube3"))
+
+
+def test_distances_of_two_managers() -> None:
+    manager, other = manager_of(cube0=0.0, cube1=5.0), manager_of(cube4=-5.0)
+    for name, far, expected in (("cube4", -5.0, 4.0), ("cube5", -2.0, 1.0)):
+        if name not in other._objects.named:
+            other.add_object(name, CUBE, along_x(far))
+        distance, names, data = manager.min_distance_other(other, return_names=True, return_data=True)
+        assert (distance, names) == (pytest.approx(expected), ("cube0", name))
+        assert np.linalg.norm(data.point("cube0") - data.point(name)) == pytest.approx(expected)
+
+
+def test_many_balls() -> None:
+    numbers = np.random.default_rng(0).random((400, 4)) * (1.0, 30.0, 30.0, 30.0)
+    balls = [trimesh.creation.icosphere(2, radius=r[0]).apply_translation(r[1:]) for r in numbers]
+    manager, objects = gk.scene_to_collision(trimesh.Scene(balls))
+    away = np.linalg.norm(numbers[:, None, 1:] - numbers[None, :, 1:], axis=2)
+    reach = numbers[:, None, 0] + numbers[None, :, 0]
+    sure = np.triu(away < 0.95 * reach, 1)  # whatever the facets leave out
+    hit, names = manager.in_collision_internal(return_names=True)
+    assert manager.in_collision_internal() is hit is True
+    assert 10 < sure.sum() <= len(names) <= np.triu(away < reach, 1).sum()
+    assert len(objects) == 400
+
+
+def test_all_of_many_that_meet_one_are_told() -> None:
+    """None is left out because those before it had many contacts."""
+    probe = trimesh.creation.revolve(np.array([(0, 3), (3, 3), (3, 75), (127, 75), (127, 580), (0, 580)]), sections=32)
+    manager, count = gk.CollisionManager(), 100
+    for k in range(count):
+        pose = along_x(30.0 * (k / count - 0.5))
+        pose[2, 3] = -50.0
+        manager.add_object(f"probe {k}", probe, transform=pose)
+    anvil = trimesh.creation.box(extents=(200, 200, 200))
+    assert manager.in_collision_single(anvil, return_names=True) == (True, {f"probe {k}" for k in range(count)})
+
+
+def test_a_gear_of_a_scene_meshes() -> None:
+    scene = trimesh.load("data/gearbox.glb")
+    manager, objects = gk.scene_to_collision(scene)
+    assert manager.in_collision_internal() is True
+    assert set(objects) == set(scene.graph.nodes_geometry)

@@ -107,7 +107,7 @@ class Memory:
 class Kept:
     """What is made for a first question and used again by later ones, by who holds the lock of the memory."""
 
-    __slots__ = ("bounds", "clearance", "free", "general", "lanes", "single", "told")
+    __slots__ = ("bounds", "clearance", "edge", "free", "general", "lanes", "proofs", "single", "told")
 
     def __init__(self, clearance: Any = None) -> None:
         self.free: Any = None  #: what `gjk3d.robot.walk.hit_of_one` is called with,
@@ -117,6 +117,8 @@ class Kept:
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
         self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`
         self.bounds: Any = None  #: see `gjk3d.robot.motion_bounds.motion_bounds`
+        self.proofs: dict[int, Any] = {}  #: see `gjk3d.robot.motion_asked.asked_of`
+        self.edge: Any = None  #: and `gjk3d.robot.motion_asked.one_edge`
 
 
 class Names:

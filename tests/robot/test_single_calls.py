@@ -124,10 +124,10 @@ def test_one_proven_motion_is_told_as_one_of_many(tmp_path, seed):
         checker.motion_free(starts[0], starts[0] * np.nan, certify=True)
 
 
-def test_threads_prove_motions_with_one_checker(tmp_path):
-    checker = cell_of(tmp_path, 3)
-    starts = drawn(checker.robot, 40, 3)
-    ends = starts + 0.2
+def test_threads_prove_motions_with_one_checker():
+    checker = Checker(Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), at(0.0, 1.0, 0.0))})
+    starts = np.random.default_rng(0).uniform(-2.0, 2.0, (60, 2))
+    ends = starts + 0.3
     said = checker.motion_free(starts, ends, certify=True)
     assert 0 < said.free.sum() < len(starts)
     with ThreadPoolExecutor(4) as pool:

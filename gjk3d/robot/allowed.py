@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -81,8 +82,9 @@ class AllowedPairs:
     (None, 1, 0, 2)
     """
 
-    __slots__ = ("_number", "_reasons", "evidence", "proven", "unknown")
+    __slots__ = ("_number", "_reasons", "_users", "evidence", "proven", "unknown")
 
+    _users: weakref.WeakSet[Any]  #: checkers, which are told of each change
     evidence: str
     proven: list[tuple[str, str]]
     unknown: list[AllowedPair]
@@ -90,11 +92,12 @@ class AllowedPairs:
     def __init__(self, links: Iterable[str], pairs: Iterable[tuple[str, str, str]] = (), *, evidence: str = "") -> None:
         self._number = {name: k for k, name in enumerate(links)}
         self._reasons: dict[tuple[str, str], str] = {}
+        self._users = weakref.WeakSet()
         self.evidence = evidence
         self.proven = []
         self.unknown = []
         for a, b, reason in pairs:
-            self.allow(a, b, reason)
+            self._reasons[self._key(a, b)] = str(reason)
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -117,6 +120,7 @@ class AllowedPairs:
             There is no such link, or one is named twice.
         """
         self._reasons[self._key(link_a, link_b)] = str(reason)
+        self._changed()
 
     def forbid(self, link_a: str, link_b: str) -> None:
         """Check a pair again; nothing happens to a pair that is checked already.
@@ -132,6 +136,7 @@ class AllowedPairs:
             There is no such link, or one is named twice.
         """
         self._reasons.pop(self._key(link_a, link_b), None)
+        self._changed()
 
     def forbid_reason(self, reason: str) -> int:
         """Check all pairs again that are allowed for a reason.
@@ -149,6 +154,7 @@ class AllowedPairs:
         found = [key for key, why in self._reasons.items() if why == reason]
         for key in found:
             del self._reasons[key]
+        self._changed()
         return len(found)
 
     def reason(self, link_a: str, link_b: str) -> str | None:
@@ -184,6 +190,22 @@ class AllowedPairs:
         other.proven = list(self.proven)
         other.unknown = list(self.unknown)
         return other
+
+    def _changed(self) -> None:
+        for checker in list(self._users):
+            checker._pairs_changed()
+
+    def _taken_by(self, checkers: Iterable[Any]) -> None:
+        """Tell checkers of changes to come."""
+        self._users.update(checkers)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name != "_users"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._users = weakref.WeakSet()
+        for name, value in state.items():
+            setattr(self, name, value)
 
     def _key(self, link_a: str, link_b: str) -> tuple[str, str]:
         """Return the two names in the order of the links, which must be two and be there."""

@@ -107,7 +107,7 @@ class Memory:
 class Kept:
     """What is made for a first question and used again by later ones, by who holds the lock of the memory."""
 
-    __slots__ = ("bounds", "clearance", "free", "general", "lanes", "single", "told")
+    __slots__ = ("bounds", "clearance", "edge", "free", "general", "lanes", "proofs", "single", "told")
 
     def __init__(self, clearance: Any = None) -> None:
         self.free: Any = None  #: what `gjk3d.robot.walk.hit_of_one` is called with,
@@ -117,6 +117,8 @@ class Kept:
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
         self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`
         self.bounds: Any = None  #: see `gjk3d.robot.motion_bounds.motion_bounds`
+        self.proofs: dict[int, Any] = {}  #: see `gjk3d.robot.motion_asked.asked_of`
+        self.edge: Any = None  #: and `gjk3d.robot.motion_asked.one_edge`
 
 
 class Names:
@@ -260,13 +262,15 @@ class Base:
             for body in bodies:
                 self._put(body.link, body.pose, body.shape, owner)
             self.units.append(Unit(geometry.link, first, first + several, len(bodies) if several else 0))
-        checked = {tuple(pair) for pair in link_pairs.tolist()}
-        found = []
-        for k, one in enumerate(self.units):
-            for h, two in enumerate(self.units[k + 1 :], k + 1):
-                if (min(one.link, two.link), max(one.link, two.link)) in checked:
-                    found.append((k, h) if one.link <= two.link else (h, k))
-        self.pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+        first, second = np.triu_indices(len(self.units), 1)
+        link = np.array([unit.link for unit in self.units], dtype=np.int64)
+        low, high = np.minimum(link[first], link[second]), np.maximum(link[first], link[second])
+        count = len(robot.links)
+        asked = np.isin(low * count + high, link_pairs[:, 0] * count + link_pairs[:, 1])
+        pairs = np.column_stack([first, second])[asked]
+        turned = link[pairs[:, 0]] > link[pairs[:, 1]]
+        pairs[turned] = pairs[turned, ::-1]
+        self.pairs: Ints = pairs.astype(np.int64)
 
     def _put(self, link: int, pose: Array, shape: Any, owner: str) -> None:
         self.slots.append(Slot(link, _twelve(pose), shape, outline(shape), owner))

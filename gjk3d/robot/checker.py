@@ -36,7 +36,7 @@ class Checker(ConfigurationChecks):
     Parameters
     ----------
     robot : Robot
-        Its pairs of links as they are now, see `Robot.allowed`.
+        Its pairs of links are those of `Robot.allowed`, as they are when the checker is asked.
     surroundings : mapping of shapes or (shape, (4, 4) pose), or Scene, optional
         By the name of each obstacle; or a `gjk3d.Scene`, whose objects are taken over where they
         are now: later changes of it are not seen, and its groups mean nothing here. Meshes, clouds and the other

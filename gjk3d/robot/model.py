@@ -62,7 +62,7 @@ class Robot(PairedLinks):
     rigid : (links,) int
         Links of the same number are joined by fixed joints alone.
     allowed : AllowedPairs
-        Pairs of links that are left unchecked; edit it before a checker is made.
+        Pairs of links that are left unchecked; checkers go by it as it is when they are asked.
     states : dict
         Reference poses of the SRDF: name of the pose: name of the joint: its numbers; see `state`.
 

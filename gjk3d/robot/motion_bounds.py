@@ -117,45 +117,66 @@ def ways(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]
 
 def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
     """Return what holds on all of some curves, (n, points, dof), and within the robot's limits; the cell keeps it."""
-    low, high = _ranges(cell, curves)
-    limits = low.tobytes(), high.tobytes()
-    every: dict[tuple[bytes, bytes], MotionBounds] = cell.kept.bounds or {}
+    ranges = _ranges(cell, curves)
+    limits = ranges.tobytes()
+    every: dict[bytes, MotionBounds] = cell.kept.bounds or {}
     kept = every.get(limits)
     if kept is None:
-        boxes = _translations(cell, low, high)
+        boxes = _translations(cell, ranges)
         kept = MotionBounds(_arms(cell, boxes), _slack(cell, boxes))
         # another dict, for who goes through this one; motions beyond the limits now and then have a few others
         cell.kept.bounds = {**(every if len(every) < _KEPT else {}), limits: kept}
     return kept
 
 
-def _ranges(cell: Cell, curves: Array) -> tuple[Array, Array]:
-    """Return between what each number of q may lie that is a length; turns are not bounded, and given as 0."""
-    robot, chain = cell.robot, cell.robot._chain
-    low, high = np.zeros(robot.dof), np.zeros(robot.dof)
-    least, greatest = curves.min(axis=(0, 1), initial=0.0), curves.max(axis=(0, 1), initial=0.0)
-    for k in np.flatnonzero(chain.kind >= SLIDING).tolist():
-        for c in range(int(chain.source[k]), int(chain.source[k]) + _TRANSLATIONS[int(chain.kind[k])]):
-            # so that what is kept serves many calls: the limits, or the next power of two
-            two = (low, robot.lower[c], -1.0, least[c]), (high, robot.upper[c], 1.0, greatest[c])
-            for out, limit, sign, end in two:
-                most = sign * float(end)
-                if np.isfinite(limit) and sign * limit >= most:
-                    out[c] = limit
-                else:
-                    with np.errstate(over="ignore"):
-                        out[c] = sign * np.exp2(np.ceil(np.log2(most))) if most > 0.0 else 0.0
-    return low, high
+def _ranges(cell: Cell, curves: Array) -> Array:
+    """Return between what each number of q may lie that is a length, (2, dof); turns are not bounded, and given as 0.
+
+    They are the limits, or the next power of two, so that what is kept serves many calls.
+    """
+    robot = cell.robot
+    ranges = np.array((robot.lower, robot.upper))
+    ranges_of_lengths(robot._chain.kind, robot._chain.source, curves, ranges)
+    return ranges
 
 
-def _translations(cell: Cell, low: Array, high: Array) -> Array:
+@entry
+def ranges_of_lengths(kind: Ints1, source: Ints1, curves: Array3, ranges: Array2) -> None:
+    """Do that with the limits in ``ranges``."""
+    for c in range(ranges.shape[1]):
+        lengths = False
+        for k in range(kind.shape[0]):
+            if kind[k] >= SLIDING and source[k] <= c < source[k] + kind[k] - 1:
+                lengths = True
+        for side in range(2):
+            sign, most = 2.0 * side - 1.0, 0.0
+            if lengths:
+                for e in range(curves.shape[0]):
+                    for p in range(curves.shape[1]):
+                        most = max(most, sign * curves[e, p, c])
+            if not lengths or not (abs(ranges[side, c]) < inf and sign * ranges[side, c] >= most):
+                ranges[side, c] = sign * _power_of_two(most) if most > 0.0 else 0.0
+
+
+@kernel
+def _power_of_two(least: float) -> float:
+    """Return the next power of two."""
+    power = 1.0
+    while power < least:
+        power *= 2.0
+    while 0.5 * power >= least:
+        power *= 0.5
+    return power
+
+
+def _translations(cell: Cell, ranges: Array) -> Array:
     """Return the translations of joints, (links, 6): their middles, then half their widths."""
     chain = cell.robot._chain
     boxes = np.zeros((len(chain.parent), 6))
     for k, kind in enumerate(chain.kind.tolist()):
         for n in range(_TRANSLATIONS.get(kind, 0)):
             c = int(chain.source[k]) + n
-            one, two = low[c], high[c]
+            one, two = ranges[:, c]
             if n == 0:
                 one, two = (chain.multiplier[k] * end + chain.offset[k] for end in (one, two))
             boxes[k, n], boxes[k, 3 + n] = 0.5 * (one + two), 0.5 * abs(two - one) * (1.0 + 2.0**-40)
@@ -164,7 +185,7 @@ def _translations(cell: Cell, low: Array, high: Array) -> Array:
 
 def slot_reaches(cell: Cell, curves: Array) -> tuple[Array, float]:
     """Return how far each slot may be from the axis of each joint on some curves, and what poses may be wrong by."""
-    boxes = _translations(cell, *_ranges(cell, curves))
+    boxes = _translations(cell, _ranges(cell, curves))
     return _reaches(cell, boxes), _slack(cell, boxes)
 
 

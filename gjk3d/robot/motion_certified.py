@@ -18,21 +18,21 @@ from gjk3d.convex.rows import in_chunks
 from gjk3d.narrow.room import solver_in
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import general_pairs, queries
-from gjk3d.robot.cell import Cell, Host, scratch_of_solve
+from gjk3d.robot.cell import Cell, Host
 from gjk3d.robot.curves import on_curve, points_on, rates_on_curve
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.lanes import LANES, Lanes, link_lanes, near_lanes, place_lanes
 from gjk3d.robot.lanes_walk import lanes_in
+from gjk3d.robot.motion_asked import LEVELS, Edges, asked_of, one_edge
 from gjk3d.robot.motion_bounds import Arms, MotionBounds, curve_speeds, motion_bounds, speeds, ways
 from gjk3d.robot.motion_cover import Bound, Here, cover, twists
-from gjk3d.robot.trees import NO_BODY, Around, Guests
+from gjk3d.robot.trees import Around, Guests
 from gjk3d.robot.walk import Frames, Layout
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 _MORE = 1.0 + 2.0**-40
 PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
 NOBODY = -1
-LEVELS = 64  #: of halves that wait
 MOST_LOOKS = 200_000  #: at configurations of one motion: two shapes may glide along each other, just apart
 MOST_BODY_LOOKS = 20_000  #: the same of a body, whose looks cost more
 FINER = 2.0**-12  #: of the tolerance, are the smallest pieces just before a contact; and 1 / FINER is just before
@@ -242,9 +242,6 @@ def certified_many(
         )
 
 
-Edges = tuple[Ints, Array, Array, Ints]  #: of n edges: status, safe, hit or NaN, and the pair, `NOBODY` for none
-
-
 class Curves(NamedTuple):
     """Curves as `gjk3d.robot.curves` has them, of one degree; straight lines have two points."""
 
@@ -268,14 +265,16 @@ def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edg
     if not count:
         return found
     bounds = motion_bounds(cell, curves.controls)
-    _walk(cell, cell.layout, None, bounds, curves, np.ones(count), tolerance, workers, found)
+    _walk(cell, None, bounds, curves, np.ones(count), tolerance, workers, found)
+    if not len(cell.general.pairs):
+        return found
     left = [range(cell.rest, len(cell.slots))]
     for host in cell.hosts:
         if not _provable(cell, host):
             left.append(range(host.first, host.last))
             continue
         more = found[0].copy(), found[1].copy(), found[2].copy(), found[3].copy()
-        _walk(cell, cell.layout_of(host), host, bounds, curves, _until(found), tolerance, workers, more)
+        _walk(cell, host, bounds, curves, _until(found), tolerance, workers, more)
         more[3][:] += host.first
         for e in np.flatnonzero(more[0] != PROVEN).tolist():
             _add(found, e, more[0][e], more[1][e], more[2][e], more[3][e], tolerance)
@@ -287,29 +286,43 @@ def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edg
     return found
 
 
+def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[int, float, float, int] | None:
+    """Return what is known of one straight line with hardly any Python; None where `certified` must."""
+    first, second = queries.plain_row(q0), queries.plain_row(q1)
+    if first is None or second is None or not len(first) == len(second) == cell.robot.dof:
+        return None
+    if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
+        return None
+    try:
+        edge = one_edge(cell)
+        controls, found = edge.controls, edge.found
+        controls[0, 0], controls[0, 1] = first, second
+        if not np.isfinite(controls).all():
+            return None
+        asked = asked_of(cell, None, motion_bounds(cell, controls), cell.memory)
+        given: Any = (
+            *asked.chain, controls, edge.loose, tolerance, *asked.before, bench(), *asked.behind, edge.until,
+            MOST_LOOKS, 0, 1, *found,
+        )  # fmt: skip
+        certified_many(*given)
+        return found[0].item(), found[1].item(), found[2].item(), found[3].item()
+    finally:
+        cell.memory.lock.release()
+
+
 def _walk(
-    cell: Cell, layout: Layout, host: Host | None, bounds: MotionBounds, curves: Curves, until: Array,
-    tolerance: float, workers: int, found: Edges,
+    cell: Cell, host: Host | None, bounds: MotionBounds, curves: Curves, until: Array, tolerance: float, workers: int,
+    found: Edges,
 ) -> None:  # fmt: skip
-    """Fill in what is known of edges from one layout's pairs: those of the walk, or those of a body."""
-    pairs, links = len(layout.pairs), len(cell.robot.links)
-    start, body, looks = (0, NO_BODY, MOST_LOOKS) if host is None else (host.first, cell.body(host), MOST_BODY_LOOKS)
-    margins = np.ascontiguousarray(cell.margins[start : start + pairs])
-    begins, steps, sides, floating, like = bounds.arms
-    begins, like = begins[start : start + pairs + 1], like[start : start + pairs] - start
+    """Fill in what is known of edges from the pairs of the walk, or those of a body."""
+    looks = MOST_LOOKS if host is None else MOST_BODY_LOOKS
 
     def run(start: int, stop: int) -> None:
-        memory = lent or cell.memory.fresh()
-        room = queries.lanes_of(cell, memory).room
-        asked: Any = (
-            *cell.robot._chain, *curves, tolerance, bounds.slack, room.numbers, room.spots,
-            room.used if host is None else room.used[:0], np.empty((2, 4, 4)), *layout, margins, memory.axes,
-            *cell.frames(), *scratch_of_solve(), begins, steps, sides, floating, like, *cell.guests, body, bench(),
-            np.empty(cell.robot.dof), np.empty((6, links)), np.empty((links, 6)), np.empty((5, pairs)),
-            np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64),
-            until, looks, start, stop, *found,
+        asked = asked_of(cell, host, bounds, lent or cell.memory.fresh())
+        given: Any = (
+            *asked.chain, *curves, tolerance, *asked.before, bench(), *asked.behind, until, looks, start, stop, *found,
         )  # fmt: skip
-        certified_many(*asked)
+        certified_many(*given)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(curves.controls), workers, run)

@@ -14,7 +14,7 @@ from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.model import Robot
-from gjk3d.robot.motion_certified import certified, lines
+from gjk3d.robot.motion_certified import certified, certified_of_one, lines
 from gjk3d.robot.motion_sampled import sampled
 from gjk3d.robot.queries import edge_of_one, first_hit_of_path
 from gjk3d.robot.results import PairName
@@ -119,6 +119,7 @@ class PathCheck(NamedTuple):
         return self.free
 
 
+_STATUSES = tuple(MotionStatus)
 _FREE_PATH = PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
 
 
@@ -135,8 +136,12 @@ def motion_free(
     cell: Cell, q0: Rows, q1: Rows, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> OneMotion | ManyMotions:
     """Answer `Checker.motion_free`."""
-    step = _plain_step(certify, resolution, tolerance, workers)
-    if step is not None:
+    step = _plain_step(resolution, tolerance, workers)
+    if step is not None and certify:
+        proven = certified_of_one(cell, q0, q1, tolerance)
+        if proven is not None:
+            return _told(cell, *proven)
+    elif step is not None:
         known = edge_of_one(cell, q0, q1, step)
         if known is not None:
             return _one(cell, *known)
@@ -150,11 +155,16 @@ def motion_free(
     count = len(first) if stack0 else len(second)
     first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
     found = _ask(cell, first, second, certify, steps_of(cell.robot, resolution), tolerance, workers)
-    names = [None if p == FREE else cell.names(p) for p in found.pair.tolist()]
     if stack0 or stack1:
+        names = [None if p == FREE else cell.names(p) for p in found.pair.tolist()]
         return MotionCheck(found.status == MotionStatus.FREE, found.status, found.safe, found.hit, names)
-    status = MotionStatus(int(found.status[0]))
-    return MotionCheck(status == MotionStatus.FREE, status, float(found.safe[0]), float(found.hit[0]), names[0])
+    return _told(cell, *(column.item() for column in found))
+
+
+def _told(cell: Cell, status: int, safe: float, hit: float, pair: int) -> OneMotion:
+    return MotionCheck(
+        status == MotionStatus.FREE, _STATUSES[status], safe, hit, None if pair == FREE else cell.names(pair)
+    )
 
 
 def _one(cell: Cell, steps: int, at: int, p: int) -> OneMotion:
@@ -168,7 +178,7 @@ def path_free(
     cell: Cell, path: Any, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> PathCheck:
     """Answer `Checker.path_free`."""
-    step = _plain_step(certify, resolution, tolerance, workers)
+    step = None if certify else _plain_step(resolution, tolerance, workers)
     if step is not None:
         known = first_hit_of_path(cell, path, step)
         if known is not None:
@@ -201,15 +211,17 @@ def path_free(
     return _FREE_PATH
 
 
-def _plain_step(certify: bool, resolution: Any, tolerance: Any, workers: int) -> float | None:
+def _plain_step(resolution: Any, tolerance: Any, workers: int) -> float | None:
     """Return the largest step between samples where kernels may answer at once, with nothing else to be checked."""
-    plain = not certify and type(workers) is int and workers == 1 and type(resolution) is float and resolution > 0.0
+    plain = type(workers) is int and workers == 1 and type(resolution) is float and resolution > 0.0
     return resolution if plain and type(tolerance) is float and 0.0 < tolerance < 1.0 else None
 
 
 def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:
     """Return the largest step of each number of q between samples."""
     dof = robot.dof
+    if type(resolution) is float and resolution > 0.0:
+        return np.full(dof, resolution)
     try:
         each = np.asarray(resolution, dtype=np.float64)
     except (TypeError, ValueError):

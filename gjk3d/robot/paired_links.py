@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -55,10 +55,11 @@ class PairedLinks(Mechanism):
 
     def all_pairs(self) -> Ints:
         """Return the pairs of links that have shapes and are not joined by fixed joints alone, (n, 2)."""
-        shaped = sorted({each.link for each in self.geometries})
-        rigid = self.rigid
-        found = [(a, b) for k, a in enumerate(shaped) for b in shaped[k + 1 :] if rigid[a] != rigid[b]]
-        return np.array(found, dtype=np.int64).reshape(-1, 2)
+        shaped = np.unique(np.array([each.link for each in self.geometries], dtype=np.int64))
+        first, second = np.triu_indices(len(shaped), 1)
+        pairs = np.column_stack([shaped[first], shaped[second]])
+        apart: Ints = pairs[self.rigid[pairs[:, 0]] != self.rigid[pairs[:, 1]]]
+        return apart
 
     @property
     def pairs(self) -> Ints:
@@ -67,9 +68,16 @@ class PairedLinks(Mechanism):
         Both have shapes, they are not allowed to touch, and not joined by fixed joints alone: such links never move
         against each other.
         """
-        links, allowed = self.links, self.allowed
-        found = [pair for pair in self.all_pairs().tolist() if (links[pair[0]], links[pair[1]]) not in allowed]
-        return np.array(found, dtype=np.int64).reshape(-1, 2)
+        return self.pairs_with({})
+
+    def pairs_with(self, said: Mapping[tuple[str, str], bool]) -> Ints:
+        """Return them where of some pairs it is said otherwise whether they may touch."""
+        pairs, count = self.all_pairs(), len(self.links)
+        number = {name: k for k, name in enumerate(self.links)}
+        may = dict.fromkeys(self.allowed._reasons, True) | dict(said)
+        keys = [number[a] * count + number[b] for (a, b), touch in may.items() if touch]
+        checked: Ints = pairs[~np.isin(pairs[:, 0] * count + pairs[:, 1], np.array(keys, dtype=np.int64))]
+        return checked
 
     @property
     def allowed(self) -> AllowedPairs:
@@ -82,17 +90,22 @@ class PairedLinks(Mechanism):
 
     @allowed.setter
     def allowed(self, pairs: AllowedPairs | Iterable[Sequence[str]]) -> None:
-        if isinstance(pairs, AllowedPairs):
-            if tuple(pairs.links) != tuple(self.links):
-                raise RobotError("allowed: these pairs are of a robot with other links")
-            self._allowed = pairs
-            return
+        found = pairs if isinstance(pairs, AllowedPairs) else self._pairs_of(pairs)
+        if found.links != tuple(self.links):
+            raise RobotError("allowed: these pairs are of a robot with other links")
+        old = getattr(self, "_allowed", None)
+        self._allowed = found
+        if old is not None:
+            found._taken_by(old._users)
+            found._changed()
+
+    def _pairs_of(self, pairs: Iterable[Sequence[str]]) -> AllowedPairs:
         found = AllowedPairs(self.links)
         for pair in pairs:
             if isinstance(pair, str) or len(pair) not in (2, 3):
                 raise RobotError(f"allowed has {pair!r:.80}, expected two names of links, and a reason or none")
             found.allow(*pair)
-        self._allowed = found
+        return found
 
 
 def no_shapes(robot: PairedLinks) -> RobotError:

@@ -28,13 +28,13 @@ class _Said(NamedTuple):
     objects: dict[str, CollisionObject]
     margin: float
     rules: tuple[Rule, ...]
+    links: dict[tuple[str, str], bool]  #: pairs of links: whether they may touch, whatever `Robot.allowed` says
 
 
 class PlanningScene:
     """What of a `gjk3d.robot.Checker` is said and not asked; see there."""
 
     __slots__ = ("__dict__", "__weakref__", "_quick", "_said")
-    robot: Robot
     _said: _Said
     _quick: Any  #: what `gjk3d.robot.single` asks the present state with, if anything
 
@@ -49,9 +49,10 @@ class PlanningScene:
         if not isinstance(robot, Robot):
             raise TypeError(f"robot is {type(robot).__name__}, expected a Robot: Robot.from_urdf(path) reads one")
         check_margin(margin)
-        self.robot = robot
-        self._base = Base(robot, robot.pairs)
-        self._said = _Said({}, float(margin), ())
+        self._robot = robot
+        self._base: tuple[Any, Base] | None = None  #: and the pairs of links that it was made for
+        self._said = _Said({}, float(margin), (), {})
+        robot.allowed._taken_by([self])
         self._made: tuple[_Said, Cell] | None = None
         for name, shape, pose in taken_over(surroundings):
             self.add(name, shape, pose)
@@ -62,6 +63,11 @@ class PlanningScene:
             old = objects[pair[1]]
             objects[pair[1]] = old._replace(touch=old.touch | {pair[0]})
         self._said = self._said._replace(objects=objects)
+
+    @property
+    def robot(self) -> Robot:
+        """The robot; see `with_robot`."""
+        return self._robot
 
     def add(self, name: str, shape: Collider, pose: OnePose = None, *, touching: Iterable[str] = ()) -> None:
         """Add an obstacle.
@@ -195,6 +201,69 @@ class PlanningScene:
         if self._object(name).link == WORLD:
             raise RobotError(f"{name!r} stands in the surroundings and hangs on no link: remove it instead")
         self.remove(name)
+
+    def allow(self, a: str, b: str) -> None:
+        """Let two links or objects touch from now on, in this checker alone: `Robot.allowed` is about all of a robot.
+
+        As an entry of MoveIt's AllowedCollisionMatrix.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of links or objects, in any order.
+
+        Raises
+        ------
+        RobotError
+            There is no such link or object, or both are the same.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"ball": gk.Sphere(0.3)})
+        >>> checker.allow("post", "ball")
+        >>> checker.allow("beam", "ball")
+        >>> checker.free([0.0, 0.0])
+        True
+        >>> checker.forbid("post", "ball")
+        >>> checker.hit([0.0, 0.0])
+        ('post', 'ball')
+        """
+        self._say(a, b, True)
+
+    def forbid(self, a: str, b: str) -> None:
+        """Check two links or objects against each other from now on, in this checker alone: as `allow` takes them.
+
+        What never moves against each other stays unchecked, such as two obstacles.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of links or objects, in any order.
+
+        Raises
+        ------
+        RobotError
+            There is no such link or object, or both are the same.
+        """
+        self._say(a, b, False)
+
+    def _say(self, a: str, b: str, may: bool) -> None:
+        objects, links = dict(self._said.objects), self._said.links
+        for name in (a, b):
+            if name not in self.robot.links and name not in objects:
+                raise RobotError(f"{name!r} is neither a link nor an object")
+        if a == b:
+            raise RobotError(f"{a!r} twice, expected two names: nothing is checked against itself")
+        if a in objects or b in objects:
+            for one, two in ((a, b), (b, a)):
+                if one in objects:
+                    touch = objects[one].touch
+                    objects[one] = objects[one]._replace(touch=touch | {two} if may else touch - {two})
+        else:
+            first, second = sorted((a, b), key=self.robot.links.index)
+            links = {**links, (first, second): may}
+        self._said = self._said._replace(objects=objects, links=links)
 
     def set_margin(self, a: str, b: str | None, margin: float) -> None:
         """Say how close is too close for two links or objects, or for one of them and all others.
@@ -349,6 +418,7 @@ class PlanningScene:
         said, cell = self._state()
         other.__dict__.update(self.__dict__, _made=(said, cell.copy()))
         other._said = said
+        self.robot.allowed._taken_by([other])
         return other
 
     __copy__ = copy
@@ -394,6 +464,17 @@ class PlanningScene:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
+        self.robot.allowed._taken_by([self])
+
+    def _pairs_changed(self) -> None:
+        """Take the pairs of the robot anew, at the next question."""
+        self._said = self._said._replace(links=dict(self._said.links))
+
+    def _base_of(self, said: _Said) -> Base:
+        made = self._base
+        if made is None or made[0] is not said.links:
+            self._base = made = said.links, Base(self.robot, self.robot.pairs_with(said.links))
+        return made[1]
 
     def _state(self) -> tuple[_Said, Cell]:
         """Return what was said, and its cell.
@@ -404,7 +485,7 @@ class PlanningScene:
         if made is None or made[0] is not said:
             if not self.robot.geometries and all(each.link == WORLD for each in said.objects.values()):
                 raise no_shapes(self.robot)
-            self._made = made = said, build(self._base, said.objects.values(), said.margin, said.rules)
+            self._made = made = said, build(self._base_of(said), said.objects.values(), said.margin, said.rules)
         return made
 
     def _cell(self) -> Cell:
@@ -413,7 +494,7 @@ class PlanningScene:
 
     def _surroundings(self) -> Surroundings:
         said, cell = self._state()
-        return Surroundings(self._base, said.objects, said.margin, said.rules, cell)
+        return Surroundings(self._base_of(said), said.objects, said.margin, said.rules, cell)
 
     _repr_mimebundle_ = shown
 

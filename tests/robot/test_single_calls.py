@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from chains import drawn, random_robot
 
 import gjk3d as gk
-from gjk3d.errors import ParseError
+from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot import Checker, MotionStatus, Reason, Robot
 from gjk3d.robot.motion_bounds import motion_bounds
 
@@ -100,3 +101,37 @@ def test_a_joint_farther_off_than_a_pose_may_be(place):
             f"""<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="fixed"><parent link="a"/>
             <child link="b"/><origin xyz="{place}"/></joint></robot>"""
         )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_proven_motion_is_told_as_one_of_many(tmp_path, seed):
+    """Asked in the same order, what is kept for single questions changes no bit; nor beyond the limits of lengths."""
+    checker = cell_of(tmp_path, seed)
+    other = checker.copy()
+    starts = drawn(checker.robot, 25, seed)
+    ends = starts + 0.3 * np.random.default_rng(seed).standard_normal(starts.shape)
+    ends[:5] *= 4.0
+    for tolerance in (1e-6, 1e-2):
+        many = checker.copy().motion_free(starts, ends, certify=True, tolerance=tolerance)
+        for k, (a, b) in enumerate(zip(starts, ends, strict=True)):
+            one = checker.motion_free(a.tolist() if k % 2 else a, b, certify=True, tolerance=tolerance)
+            row = other.motion_free(a[None], b, certify=True, tolerance=tolerance)
+            numbers = [one.free, one.status, one.safe, one.hit]
+            assert np.array_equal(numbers, [column[0] for column in row[:4]], equal_nan=True)
+            assert one.pair == row.pair[0] == many.pair[k]
+            assert one.safe == pytest.approx(many.safe[k], abs=tolerance)
+    with pytest.raises(RobotError, match=r"q1\[0\] is nan"):
+        checker.motion_free(starts[0], starts[0] * np.nan, certify=True)
+
+
+def test_threads_prove_motions_with_one_checker():
+    checker = Checker(Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), at(0.0, 1.0, 0.0))})
+    starts = np.random.default_rng(0).uniform(-2.0, 2.0, (60, 2))
+    ends = starts + 0.3
+    said = checker.motion_free(starts, ends, certify=True)
+    assert 0 < said.free.sum() < len(starts)
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            told = list(pool.map(lambda a, b: checker.motion_free(a, b, certify=True), starts, ends))
+            assert [(each.status, each.pair) for each in told] == list(zip(said.status, said.pair, strict=True))
+            assert np.allclose([each.safe for each in told], said.safe, rtol=0.0, atol=1e-6)

@@ -1,0 +1,226 @@
+"""Whatever of a checker or its robot can be changed counts from the next question on, or cannot be changed."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.errors import RobotError
+from gjk3d.robot import Checker, Robot
+
+FOLDED = [0.0, 3.14]  #: of `Robot.example`: hand in post, beyond the elbow's limit
+
+
+def at(x, y, z):
+    pose = np.eye(4)
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def long_hand():
+    """Return the example robot with a hand that meets the post."""
+    return Robot.example().with_geometry("hand", [(gk.Box((1.0, 0.1, 0.8)), at(0.5, 0.0, 0.0))])
+
+
+def answers(checker):
+    """Return what every kind of question says of one configuration: whether hand and post are checked."""
+    q = np.array(FOLDED)
+    return {
+        checker.hit(q) == ("post", "hand"),
+        not checker.free(q),
+        not checker.free(q),  # prepared by the one before
+        not checker.free([q])[0],
+        bool(checker.collisions(q)),
+        checker.clearance(q).distance < 0.0,
+        not checker.valid(q, limits=False),
+        not checker.motion_free(q, q).free,
+        not checker.motion_free(q, q, certify=True).free,
+        not checker.path_free([q, q], certify=True).free,
+        len(checker.distances(q, within=0.0).pair) > 0,
+        not checker.trajectory_free(gk.robot.Trajectory([q, q], times=[0.0, 1.0])).free,
+    }
+
+
+def test_pairs_of_the_robot_count_at_the_next_question():
+    robot = long_hand()
+    checker, other = Checker(robot), Checker(robot)
+    twin = checker.copy()
+    every = [checker, other, twin, copy.copy(checker), pickle.loads(pickle.dumps(checker))]
+    for each in every:
+        assert answers(each) == {True}
+    robot.allowed.allow("hand", "post")
+    for each in every[:-1]:
+        assert answers(each) == {False}
+    assert answers(every[-1]) == {True}  # it has a robot of its own
+    every[-1].robot.allowed.allow("hand", "post")
+    assert answers(every[-1]) == {False}
+    robot.allowed.forbid("hand", "post")
+    assert answers(checker) == answers(twin) == {True}
+    robot.allowed.allow("hand", "post", "seen")
+    assert answers(checker) == {False}
+    assert robot.allowed.forbid_reason("seen") == 1
+    assert answers(checker) == {True}
+    robot.allowed = [("post", "hand"), ("post", "beam"), ("beam", "hand")]
+    assert answers(checker) == answers(twin) == {False}
+    robot.allowed.forbid("post", "hand")  # of the pairs that were set
+    assert answers(checker) == {True}
+    robot.allowed = gk.robot.AllowedPairs(robot.links, [("post", "hand", "user")])
+    assert {checker.hit(FOLDED), checker.hit([0.0, 0.0])} <= {("post", "beam"), ("beam", "hand")}
+
+
+def test_a_copy_of_a_robot_has_pairs_of_its_own():
+    robot = long_hand()
+    checker, moved = Checker(robot), Checker(robot.at(at(1.0, 0.0, 0.0)))
+    moved.robot.allowed.allow("post", "hand")
+    assert answers(moved) == {False}
+    assert answers(checker) == {True}
+    assert answers(Checker(copy.deepcopy(robot))) == {True}
+
+
+def test_a_checker_says_more_than_its_robot():
+    robot = long_hand()
+    checker = Checker(robot)
+    twin = checker.copy()
+    checker.allow("hand", "post")
+    assert answers(checker) == {False}
+    assert answers(twin) == {True}
+    robot.allowed.forbid("post", "hand")  # what a checker says of its own holds
+    assert answers(checker) == {False}
+    assert answers(checker.with_robot(robot.at(at(1, 0, 0)))) == {False}
+    assert answers(pickle.loads(pickle.dumps(checker))) == {False}
+    checker.forbid("post", "hand")
+    robot.allowed.allow("post", "hand")
+    assert answers(checker) == {True}
+    assert answers(twin) == {False}
+    checker.forbid("beam", "hand")  # neighbours, as a user says
+    assert ("beam", "hand") in {each.pair for each in checker.collisions([0.0, 0.0])}
+
+
+def test_objects_may_touch_from_now_on():
+    checker = Checker(long_hand(), {"wall": (gk.Box((0.1, 2.0, 2.0)), at(2.0, 0.0, 0.0))})
+    checker.attach("cup", gk.Sphere(0.2), "hand", at(1.0, 0.0, 0.0))
+    q = [0.0, 0.0]
+    checker.set_margin("cup", "wall", 0.01)
+    pairs = [("hand", "wall"), ("cup", "wall")]
+    assert sorted(each.pair for each in checker.collisions(q)) == sorted(pairs)
+    checker.allow("wall", "hand")
+    assert [each.pair for each in checker.collisions(q)] == [("cup", "wall")]
+    checker.allow("wall", "cup")
+    assert checker.free(q)
+    checker.forbid("cup", "wall")
+    assert checker.hit(q) == ("cup", "wall")
+    checker.move("wall", at(2.0 + 0.05 + 0.205, 0.0, 0.0))  # the margin is still what was said
+    assert checker.hit(q) == ("cup", "wall")
+    checker.allow("cup", "wall")
+    checker.remove("wall")
+    checker.add("wall", gk.Box((0.1, 2.0, 2.0)), at(2.0, 0.0, 0.0))  # another one
+    assert checker.hit(q) is not None
+    for a, b in (("cup", "nobody"), ("cup", "cup"), ("nobody", "hand")):
+        with pytest.raises(RobotError, match=b if a == "cup" else a):
+            checker.allow(a, b)
+        with pytest.raises(RobotError):
+            checker.forbid(a, b)
+
+
+def test_margins_padding_and_objects_count_at_the_next_question():
+    checker = Checker(Robot.example())
+    wall = gk.Box((0.1, 2.0, 2.0))
+    q = np.zeros(2)
+    changes = [
+        (lambda: checker.add("wall", wall, at(1.75, 0.0, 0.0)), True),
+        (lambda: checker.set_padding("hand", 0.3), False),
+        (lambda: checker.set_padding("hand", 0.0), True),
+        (lambda: checker.set_margin("hand", "wall", 0.3), False),
+        (lambda: checker.set_margin("hand", "wall", 0.0), True),
+        (lambda: setattr(checker, "margin", 0.25), True),  # what was said of the pair holds
+        (lambda: checker.set_margin("hand", None, 0.3), False),
+        (lambda: checker.remove("wall"), True),
+        (lambda: checker.attach("stick", gk.Box((0.5, 0.05, 0.05)), "hand", at(0.75, 0.0, 0.0)), True),
+        (lambda: checker.add("wall", wall, at(2.0, 0.0, 0.0)), False),
+        (lambda: checker.detach("stick"), True),
+        (lambda: checker.move("wall", at(1.4, 0.0, 0.0)), False),
+    ]
+    for change, free in changes:
+        change()
+        for _ in range(2):
+            told = {
+                checker.free(q), bool(checker.free(q[None])[0]), checker.hit(q) is None, bool(checker.valid(q)),
+                checker.motion_free(q, q).free, checker.motion_free(q, q, certify=True).free,
+            }  # fmt: skip
+            assert told == {free}
+
+
+def test_what_was_handed_over_is_a_checkers_own():
+    """Arrays, mappings and scenes are taken as they are; what a checker returns is nobody else's."""
+    pose, scene = at(1.75, 0.0, 0.0), gk.Scene()
+    scene.add("wall", gk.Box((0.1, 2.0, 2.0)), pose)
+    around = {"wall": (gk.Box((0.1, 2.0, 2.0)), pose)}
+    for given in (scene, around):
+        checker = Checker(Robot.example(), given)
+        before = checker.clearance([0.0, 0.0]).distance
+        checker.pose("wall")[0, 3] = 0.0
+        checker.attached["x"] = "hand"
+        assert checker.clearance([0.0, 0.0]).distance == before
+        assert not checker.attached
+    pose[0, 3] = 0.0
+    scene.move("wall", pose)
+    around.clear()
+    assert checker.clearance([0.0, 0.0]).distance == before
+    cloud = np.array([[1.75, 0.0, 0.0]])
+    checker.add("cloud", gk.PointCloud(cloud, 0.01))
+    cloud[:] = 0.0
+    assert checker.free([0.0, 0.0])
+
+
+def test_what_cannot_change_says_so():
+    checker = Checker(Robot.example())
+    with pytest.raises(AttributeError):
+        checker.robot = Robot.example()
+    with pytest.raises(ValueError, match="read-only"):
+        checker.robot.lower[0] = 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        checker.robot.bodies[0].pose[0, 3] = 0.0
+
+
+def test_checkers_are_let_go():
+    """Pairs do not hold the checkers that go by them, and are pickled and copied without them."""
+    robot = long_hand()
+    for _ in range(20):
+        Checker(robot).free(FOLDED)
+    gc.collect()
+    checker = Checker(robot)
+    assert list(robot.allowed._users) == [checker]
+    assert pickle.loads(pickle.dumps(robot.allowed)) == robot.allowed == copy.deepcopy(robot.allowed)
+
+
+def test_pairs_change_while_threads_ask():
+    """Each answer is about the pairs before or after, and none is of what was made for the other."""
+    robot = long_hand()
+    checker, stop, faults = Checker(robot), threading.Event(), []
+
+    def ask():
+        while not stop.is_set():
+            hit = checker.hit(FOLDED)
+            if hit not in (None, ("post", "hand")):
+                faults.append(hit)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    told = []
+    try:
+        for k in range(200):
+            (robot.allowed.forbid if k % 2 else robot.allowed.allow)("post", "hand")
+            told.append(checker.hit(FOLDED) is None)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert told == [True, False] * 100
+    assert not faults

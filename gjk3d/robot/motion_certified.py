@@ -311,7 +311,7 @@ def certified_many(
 
     Edges are curves, see `curves`, and what each may be wrong by. Only up to a parameter of each edge. The pairs are
     those that the walk answers, or those of a body. Scratch: joints (8, links), twist (links, 6), bounds (5, pairs),
-    widths (pairs,), ids (LEVELS, pairs), near (2, LEVELS, pairs), counts (LEVELS,). ``slack`` is what poses may be wrong by.
+    widths (pairs,), ids (LEVELS, pairs), near (2, LEVELS, pairs), counts (LEVELS,). ``slack`` is of poses.
     """
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     layout = Layout(link, local, ints, floats, starts, pairs, subs)

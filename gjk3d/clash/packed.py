@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.clash.assembly import order
 from gjk3d.clash.causes import Cause
 from gjk3d.clash.drawn import Frame
+from gjk3d.clash.parts import order
 from gjk3d.clash.report import KINDS, STATUSES, Clash, Report
 from gjk3d.clash.wording import brief, decided, depth, distance, inside, way_out, when
 from gjk3d.typing import Array

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from gjk3d import webpage
-from gjk3d.clash.assembly import order, upward
+from gjk3d.clash.assembly import upward
 from gjk3d.clash.causes import causes
 from gjk3d.clash.drawn import MAX_TRIANGLES, Drawn, Frame, gather, placed
 from gjk3d.clash.findings import readable
 from gjk3d.clash.motion.play import played
 from gjk3d.clash.packed import Packed, pack, places
+from gjk3d.clash.parts import order
 from gjk3d.clash.report import KINDS, Report
 from gjk3d.clash.triage import Triage
 from gjk3d.clash.wording import MEANING, facts, headline

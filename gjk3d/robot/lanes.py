@@ -245,6 +245,19 @@ def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 
 @inlined
+def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
+    """Do as `near_lanes` does, by balls alone."""
+    s, t = lanes.spots[a], lanes.spots[b]
+    p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
+    wide = max(s[6] + t[6] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # below, squares lose their digits
+    square = wide * wide
+    for n in range(count):
+        x, y, z = p[n] - q[n], p[LANES + n] - q[LANES + n], p[2 * LANES + n] - q[2 * LANES + n]
+        near |= 0 if (x * x + y * y + z * z) * (1.0 - _ROUNDING) > square else 1 << n
+    return near
+
+
+@inlined
 def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     """Return of which lanes two slots may be within a margin, as bits: of the others they are farther apart.
 
@@ -256,11 +269,7 @@ def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
         return _near_floor(lanes, a, b, margin, count)
     p, q = s[_PLACES:], t[_PLACES:]
     more = margin + s[9] + t[9] + 1e-140  # below, squares lose their digits
-    wide, near = max(s[6] + t[6] + more, 1e-140), plain(0)
-    square = wide * wide
-    for n in range(count):
-        x, y, z = p[n] - q[n], p[LANES + n] - q[LANES + n], p[2 * LANES + n] - q[2 * LANES + n]
-        near |= 0 if (x * x + y * y + z * z) * (1.0 - _ROUNDING) > square else 1 << n
+    near = near_balls(lanes, a, b, margin, count)
     if near == 0:
         return near
     wide = max(s[7] + t[7] + more, 1e-140)

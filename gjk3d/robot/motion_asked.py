@@ -71,7 +71,7 @@ def _made(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -
             like, *cell.guests, body,
         ),
         (
-            np.empty(cell.robot.dof), np.empty((6, links)), np.empty((links, 6)), np.empty((5, pairs)),
+            np.empty(cell.robot.dof), np.empty((8, links)), np.empty((links, 6)), np.empty((5, pairs)), np.empty(pairs),
             np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64),
         ),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.curves import bounds_on_curve
@@ -79,6 +79,27 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
             joints[1, j] *= PLANE
             joints[3, j] *= PLANE
             joints[5, j] *= PLANE
+
+
+@kernel
+def shares(joints: Array, half: float) -> None:
+    """Write into the last two rows of joints (8, links) how far each turns and slides in half a part of a line.
+
+    What the two are wrong by is added, so that `width` needs no more than these.
+    """
+    for j in range(joints.shape[1]):
+        joints[6, j] = joints[0, j] * half + joints[2, j]
+        joints[7, j] = joints[1, j] * half + joints[3, j]
+
+
+@inlined
+def width(arms: Arms, p: int, joints: Array) -> float:
+    """Return how far pair p moves in half a part of a line at most, see `shares`; inf where an arm has no end."""
+    total = 0.0
+    for k in range(arms.begins[p], arms.begins[p + 1]):
+        j = arms.steps[k]
+        total += joints[7, j] + joints[6, j] * min(arms.arms[0, k], arms.arms[1, k])
+    return total if total == total else inf
 
 
 @kernel

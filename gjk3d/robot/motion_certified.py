@@ -6,12 +6,12 @@ Before that all pairs are looked at in the middles of equal parts of the line at
 
 from __future__ import annotations
 
-from math import nan
+from math import inf, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, kernel, plain
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.part_tree import Given, of
 from gjk3d.bodies.walk import GivenBench, bench, bench_of
 from gjk3d.convex.rows import in_chunks
@@ -21,18 +21,23 @@ from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell, Host
 from gjk3d.robot.curves import on_curve, points_on, rates_on_curve
 from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.lanes import LANES, Lanes, link_lanes, near_lanes, place_lanes
+from gjk3d.robot.lanes import LANES, Lanes, link_lanes, near_balls, near_lanes, place_lanes
 from gjk3d.robot.lanes_walk import lanes_in
 from gjk3d.robot.motion_asked import LEVELS, Edges, asked_of, one_edge
-from gjk3d.robot.motion_bounds import Arms, MotionBounds, curve_speeds, motion_bounds, speeds, ways
+from gjk3d.robot.motion_bounds import Arms, MotionBounds, curve_speeds, motion_bounds, shares, speeds, ways, width
 from gjk3d.robot.motion_cover import Bound, Here, cover, twists
 from gjk3d.robot.trees import Around, Guests
 from gjk3d.robot.walk import Frames, Layout
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 _MORE = 1.0 + 2.0**-40
+_FEW = LANES // 2  #: lanes that are asked first
+_HALF = 0.5 / LANES  #: of a part of the line
+_ROUNDED = 2.0**-40 + 8.0 * _U / _HALF  #: of how far a pair moves in that; see `_bound`
 PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
 NOBODY = -1
+_MOST_TRIES = 40  #: at the contact of one pair
+_NEAR = 0.25  #: of a motion, is a short piece
 MOST_LOOKS = 200_000  #: at configurations of one motion: two shapes may glide along each other, just apart
 MOST_BODY_LOOKS = 20_000  #: the same of a body, whose looks cost more
 FINER = 2.0**-12  #: of the tolerance, are the smallest pieces just before a contact; and 1 / FINER is just before
@@ -46,67 +51,111 @@ class Pieces(NamedTuple):
     counts: Ints  #: (LEVELS,)
 
 
+class Moves(NamedTuple):
+    """How far the pairs move against each other on an edge."""
+
+    arms: Arms
+    joints: Array  #: (8, links), see `speeds` and `shares`
+    margins: Array
+    slack: float  #: what the poses of two slots may be wrong by, velocities too
+    bounds: Array  #: (5, pairs), of those that are open what `Bound` holds
+    widths: Array  #: (pairs,), see `width`, of the first of those that are alike
+
+
 @kernel
 def _bound_of(bounds: Array, p: int) -> Bound:
     return Bound(bounds[0, p], bounds[1, p], bounds[2, p], bounds[3, p], bounds[4, p] > 0.0)
 
 
 @kernel
-def _bound_pairs(
-    chain: Chain, arms: Arms, slack: float, margins: Array, curve: Array, loose: Array, joints: Array, bounds: Array
-) -> None:
-    """Write what bounds the motion of each pair on a curve, (5, pairs); joints (6, links) is scratch."""
+def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> float:
+    """Write how joints move on a curve, and return how far they turn together, and 1 more."""
     speeds(chain, curve, loose, joints)
+    shares(joints, _HALF)
     moved = 1.0
     for j in range(joints.shape[1]):
         moved += joints[0, j]
-    for p in range(bounds.shape[1]):
-        like = arms.like[p]
-        if 0 <= like < p and margins[like] == margins[p]:
-            for n in range(5):
-                bounds[n, p] = bounds[n, like]
-            continue
-        v, first_k, second_k, wrong = ways(arms, p, joints)
-        v *= _MORE
-        bounds[0, p] = margins[p]
-        # 8 u V: parameters are rounded too
-        bounds[1, p] = margins[p] + slack * moved + wrong + 8.0 * _U * (v + abs(margins[p]))
-        bounds[2, p] = max(v, 1e-300)
-        bounds[3, p] = min(first_k, second_k) * _MORE
-        bounds[4, p] = 1.0 if first_k < second_k else 0.0
+    return moved
+
+
+@inlined
+def _width(moves: Moves, p: int) -> float:
+    """Return how far a pair moves in half a part of a line at most, and what may be lost to rounding."""
+    like = moves.arms.like[p]
+    if not 0 <= like < p:
+        like = plain(p)
+        moves.widths[p] = width(moves.arms, p, moves.joints)
+    return moves.widths[like]
 
 
 @kernel
-def _fill(chain: Chain, lanes: Lanes, curve: Array, until: float, scratch: Array3, q: Array) -> None:
-    """Put the links where they are in the middle of each of `LANES` parts of a curve; scratch is (2, 4, 4)."""
+def _bound(moves: Moves, p: int) -> None:
+    """Write what bounds the motion of a pair."""
+    v, first_k, second_k, wrong = ways(moves.arms, p, moves.joints)
+    bounds, margin = moves.bounds, moves.margins[p]
+    v *= _MORE
+    bounds[0, p] = margin
+    # 8 u V: parameters are rounded too
+    bounds[1, p] = margin + moves.slack + wrong + 8.0 * _U * (v + abs(margin))
+    bounds[2, p] = max(v, 1e-300)
+    bounds[3, p] = min(first_k, second_k) * _MORE
+    bounds[4, p] = 1.0 if first_k < second_k else 0.0
+
+
+@kernel
+def _fill(chain: Chain, lanes: Lanes, curve: Array, scratch: Array3, q: Array) -> None:
+    """Put the links where they are in the middle of each of `LANES` parts of a curve; scratch is (2, 4, 4).
+
+    Every second part comes first, so that the first half of the lanes is spread over all of the curve.
+    """
     for k in range(LANES):
-        on_curve(curve, (k + 0.5) / LANES * until, q)
+        on_curve(curve, (_part(k) + 0.5) / LANES, q)
         for j in range(q.shape[0]):
             lanes.q[j * LANES + k] = q[j]
     link_lanes(chain, lanes, scratch[0], scratch[1], q, plain(LANES))
 
 
+@inlined
+def _part(lane: int) -> int:
+    """Return which part of a curve a lane holds."""
+    return 2 * lane if lane < _FEW else 2 * (lane - _FEW) + 1
+
+
+@inlined
+def _open_parts(near: int) -> tuple[int, int]:
+    """Return from which part to which a pair is open, of what `near_lanes` told."""
+    first, last = plain(LANES), plain(-1)
+    for k in range(LANES):
+        if near >> k & 1 != 0:
+            part = _part(k)
+            first, last = min(first, part), max(last, part)
+    return first, last
+
+
 @kernel
-def _sweep(layout: Layout, lanes: Lanes, used: Ints, bounds: Array, pieces: Pieces, until: float) -> None:
+def _sweep(layout: Layout, lanes: Lanes, used: Ints, moves: Moves, pieces: Pieces, until: float) -> None:
     """Write which pairs are left, and from where to where, by capsules and the linear bound in the parts of the line.
 
-    Without lanes all are. What lies between two parts that are open is open too.
+    Before that balls in every second part are asked, which stand for the next parts too. Lanes hold all of the
+    line; without them all pairs are left. What lies between two parts that are open is open too.
     """
     for k in range(used.shape[0]):
         if used[k] != 0:
             place_lanes(lanes, layout.link[k], k, plain(LANES))
-    n, half = plain(0), 0.5 / LANES * until
-    for p in range(bounds.shape[1]):
+    n = plain(0)
+    for p in range(layout.pairs.shape[0]):
         first, last = plain(0), LANES - 1
         if used.shape[0] > 0:
-            enough = bounds[1, p] + bounds[2, p] * half
-            near = near_lanes(lanes, layout.pairs[p, 0], layout.pairs[p, 1], enough, plain(LANES))
+            a, b, wide, margin = layout.pairs[p, 0], layout.pairs[p, 1], _width(moves, p), moves.margins[p]
+            floor = margin + moves.slack + _ROUNDED * (wide + abs(margin))
+            # a middle is three halves from the far end of the next part
+            if near_balls(lanes, a, b, floor + 3.0 * wide, plain(_FEW)) == 0:
+                continue
+            near = near_lanes(lanes, a, b, floor + wide, plain(LANES))
             if near == 0:
                 continue
-            while near >> first & 1 == 0:
-                first += 1
-            while near >> last == 0:
-                last -= 1
+            first, last = _open_parts(near)
+        _bound(moves, p)
         pieces.ids[0, n], pieces.near[0, 0, n] = p, first / LANES * until
         pieces.near[1, 0, n] = (last + 1) / LANES * until
         n += 1
@@ -139,6 +188,38 @@ def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, in
 
 
 @kernel
+def _contact(
+    chain: Chain, here: Here, bound: Bound, p: int, curve: Array, q: Array, low: float, first: float,
+    tolerance: float, now: int,
+) -> tuple[float, float, int]:  # fmt: skip
+    """Narrow down where a pair first comes within its margin, which it is known to be: free up to, and hit.
+
+    Where gap and speed say that it does so is looked at next, a little before it, by less the nearer that was, and in
+    the end just behind. Where that gains too little halves are. It also returns the number of the next configuration.
+    """
+    guess, ahead, wide, tries, seen = inf, inf, first - low, plain(0), -1.0
+    while first - low > 0.7 * tolerance and tries < _MOST_TRIES:
+        if tries % 4 == 3 and first - low > 0.1 * wide:
+            guess = inf
+        wide = first - low if tries % 4 == 3 else wide
+        # the beginning of a short piece tells when its end is met
+        c = low if first - low < _NEAR and seen < low else 0.5 * (low + first)
+        if low <= guess < first:
+            c = guess - max(min(0.1, 2.0 * ahead) * ahead, 0.3 * tolerance)
+            c = min(guess + 0.3 * tolerance, first) if guess - low < 0.6 * tolerance else max(c, low)
+        _look(chain, here, curve, c, q)
+        back, forth, met, ahead = cover(here, bound, now, p, c - low, first - c)
+        now, tries, guess, seen = now + 1, tries + 1, c + ahead, max(seen, c if c == low else seen)
+        if met:
+            first = c
+        elif back >= c - low and forth < first - c:
+            low = max(low, c + forth)
+        else:
+            break
+    return low, first, now
+
+
+@kernel
 def _prove(
     chain: Chain, here: Here, bounds: Array, pieces: Pieces, curve: Array, q: Array, until: float,
     tolerance: float, looks: int,
@@ -160,7 +241,8 @@ def _prove(
         if n == 0:
             top -= 1
             if top < 0:
-                return PROVEN, 1.0, float(nan), NOBODY
+                # where what collides is all that is left, it is where proof ends
+                return (PROVEN, 1.0, float(nan), NOBODY) if first > 1.0 else (HIT, first, first, who)
             n = counts[top]
             continue
         if first - low <= tolerance:
@@ -180,30 +262,36 @@ def _prove(
         for i in range(n):
             p, left, right = ids[top, i], near[0, top, i], near[1, top, i]
             so_back, so_forth = max(c - left, 0.0), max(right - c, 0.0)
-            back, forth, met = cover(here, _bound_of(bounds, p), now, p, so_back, so_forth)
+            back, forth, met, _ = cover(here, _bound_of(bounds, p), now, p, so_back, so_forth)
             # c - (c - left) may miss left by a digit
             till, on = (left if back >= so_back else c - back), (right if forth >= so_forth else c + forth)
             if met and touching == NOBODY:
-                touching = p
+                touching = i
             # the right half takes the place of the piece, the left one that above it
             ids[further, i], near[0, further, i], near[1, further, i] = p, left, min(right, till)
             near[0, top, i] = max(left, on)
             stuck = stuck or ((left < till or on < right) and not met and back + forth < 0.5 * least)
         now += 1
-        if touching != NOBODY:
-            first, who = c, touching
-            if c == 0.0:
-                return HIT, 0.0, 0.0, who
-        elif stuck and halves and high - low <= least:
-            return OPEN, low, first if first <= 1.0 else float(nan), open_
-        if touching != NOBODY:  # what is behind is not looked at
-            for i in range(n):
-                ids[0, i] = ids[further, i]
-                near[0, 0, i], near[1, 0, i] = near[0, further, i], near[1, further, i]
-            top = plain(0)
-        else:
+        if touching == NOBODY:
+            if stuck and halves and high - low <= least:
+                return OPEN, low, first if first <= 1.0 else float(nan), open_
             counts[top] = n  # the right half stays where it was
             top = further
+            counts[top] = n
+            continue
+        first, who = c, ids[top, touching]
+        if c == 0.0:
+            return HIT, 0.0, 0.0, who
+        low = near[0, further, touching]
+        if low < c:
+            low, first, now = _contact(
+                chain, here, _bound_of(bounds, who), who, curve, q, low, first, tolerance, now
+            )  # fmt: skip
+            near[0, further, touching] = low
+        for i in range(n):  # what is behind is not looked at
+            ids[0, i], near[0, 0, i] = ids[further, i], near[0, further, i]
+            near[1, 0, i] = min(near[1, further, i], first)
+        top = plain(0)
         counts[top] = n
 
 
@@ -215,15 +303,15 @@ def certified_many(
     margins: Array1, axes: Array2, matrix: Array2, links: Array3, rows: Array2, balls: Array2, stamp: Ints1,
     work: Array1, table: Ints1, points: int, one: Array2, marks: Ints2, begins: Ints1, steps: Ints1, arms: Array2,
     floating: Ints1, like: Ints1, boxes: Array2, shapes: Ints2, inner: Array2, sizes: Array2, leaf: Ints2, at: Array2,
-    body: Given, bench: GivenBench, q: Array1, joints: Array2, twist: Array2, bounds: Array2, ids: Ints2, near: Array3,
-    counts: Ints1, until: Array1, looks: int, start: int, stop: int,
+    body: Given, bench: GivenBench, q: Array1, joints: Array2, twist: Array2, bounds: Array2, widths: Array1,
+    ids: Ints2, near: Array3, counts: Ints1, until: Array1, looks: int, start: int, stop: int,
     status: Ints1, safe: Array1, hit: Array1, which: Ints1,
 ) -> None:  # fmt: skip
     """Write for each edge whether it is proven free, or the bracket of its first contact, or where proof ends.
 
     Edges are curves, see `curves`, and what each may be wrong by. Only up to a parameter of each edge. The pairs are
-    those that the walk answers, or those of a body. Scratch: joints (6, links), twist (links, 6), bounds (5, pairs),
-    ids (LEVELS, pairs), near (2, LEVELS, pairs), counts (LEVELS,). ``slack`` is what poses may be wrong by.
+    those that the walk answers, or those of a body. Scratch: joints (8, links), twist (links, 6), bounds (5, pairs),
+    widths (pairs,), ids (LEVELS, pairs), near (2, LEVELS, pairs), counts (LEVELS,). ``slack`` is of poses.
     """
     chain = Chain(parent, kind, axis, origin, source, multiplier, offset)
     layout = Layout(link, local, ints, floats, starts, pairs, subs)
@@ -233,10 +321,11 @@ def certified_many(
     every, pieces = Arms(begins, steps, arms, floating, like), Pieces(ids, near, counts)
     lanes = lanes_in(numbers, spots, q.shape[0], parent.shape[0])
     for e in range(start, stop):
-        _bound_pairs(chain, every, slack, margins, curves[e], loose[e], joints, bounds)
+        moved = _all_joints(chain, curves[e], loose[e], joints)
+        moves = Moves(every, joints, margins, slack * moved, bounds, widths)
         if used.shape[0] > 0:
-            _fill(chain, lanes, curves[e], until[e], both, q)
-        _sweep(layout, lanes, used, bounds, pieces, until[e])
+            _fill(chain, lanes, curves[e], both, q)
+        _sweep(layout, lanes, used, moves, pieces, until[e])
         status[e], safe[e], hit[e], which[e] = _prove(
             chain, here, bounds, pieces, curves[e], q, until[e], tolerance, looks
         )

@@ -157,8 +157,11 @@ def _relative_motion(here: Here, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float) -> tuple[float, float]:
-    """Return how far to either side the quadratic bound of the module holds two slots apart, along GJK's normal."""
+def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float) -> tuple[float, float, float]:
+    """Return how far to either side the quadratic bound of the module holds two slots apart, along GJK's normal.
+
+    Behind them: how far ahead they are the margin apart if they go on as they do now, infinite where they part.
+    """
     layout, rows, balls, one = here.layout, here.frames.rows, here.frames.balls, here.solver.one
     moves, fixed, sign = (a, b, -1.0) if bound.first_moves else (b, a, 1.0)
     n = (sign * one[0, 3], sign * one[0, 4], sign * one[0, 5])
@@ -172,7 +175,7 @@ def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float)
     error = 64.0 * _U * size * (1.0 + sqrt(dot(w, w))) + 2.0 * slack * (1.0 + sqrt(dot(w, w)))
     x = dot(n, at) + near + _lowest(layout, rows, fixed, (-n[0], -n[1], -n[2])) - error - bound.floor
     if not x > 0.0:
-        return 0.0, 0.0
+        return 0.0, 0.0, inf
     m = cross(n, w)
     straight = dot(n, v)
     found_back, found_forth = 0.0, 0.0
@@ -194,7 +197,10 @@ def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float)
             found_forth = best
         else:
             found_back = best
-    return found_back, found_forth
+    # how the distance changes is how the nearest point of what moves does
+    o, c = (6 if moves == a else 9), (balls[moves, 0], balls[moves, 1], balls[moves, 2])
+    rate = straight + dot(m, (one[0, o] - c[0], one[0, o + 1] - c[1], one[0, o + 2] - c[2]))
+    return found_back, found_forth, -(x + bound.floor - bound.margin) / rate if rate < 0.0 else inf
 
 
 @inlined
@@ -243,7 +249,9 @@ def _speed_of_guest(here: Here, bound: Bound, p: int, now: int) -> tuple[float, 
 
 
 @kernel
-def _cover_body(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool]:
+def _cover_body(
+    here: Here, bound: Bound, now: int, p: int, back: float, forth: float
+) -> tuple[float, float, bool, float]:
     """Do as `cover` where one of the pair is a body: its parts are met along any normal, so speeds are those of a ball.
 
     By the quadratic bound of the module with |p'| for n . p' at either end.
@@ -255,25 +263,26 @@ def _cover_body(here: Here, bound: Bound, now: int, p: int, back: float, forth: 
         enough = min(enough, (speed + 0.5 * bound.k * wanted) * wanted * (1.0 + 2.0**-40) + error)
     lower, upper = gap_bounds(here.around, p, now, max(enough + bound.floor, 0.0))
     if upper <= bound.margin:
-        return 0.0, 0.0, True
+        return 0.0, 0.0, True, inf
     far = max(lower - bound.floor, 0.0) / bound.v
     if speed < inf:
         far = max(far, _root(lower - bound.floor - error, -speed, bound.k))
-    return far, far, False
+    return far, far, False, inf
 
 
 @inlined
-def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool]:
+def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float) -> tuple[float, float, bool, float]:
     """Return how far back and forth a pair is proven apart, and whether it is known to be within the margin.
 
-    No more than ``back`` and ``forth`` is looked for. Of hulls round several bodies, that they touch says nothing.
+    No more than ``back`` and ``forth`` is looked for. Of hulls round several bodies, that they touch says nothing. Last
+    is a guess of how far ahead it comes within the margin, infinite where there is none.
     """
     if here.around.body.kind >= 0:
         return _cover_body(here, bound, now, p, back, forth)
     layout, frames, solver = here.layout, here.frames, here.solver
     first, last, one = layout.pairs[p, 2], layout.pairs[p, 3], solver.one
     enough = max(bound.v * max(back, forth) + bound.floor, 0.0)
-    whole_back, whole_forth, least_back, least_forth = 0.0, 0.0, 1e308, 1e308
+    whole_back, whole_forth, least_back, least_forth, ahead = 0.0, 0.0, 1e308, 1e308, inf
     for r in range(first - 1, last):
         hulls = r < first < last
         a, b, row = layout.pairs[p, 0], layout.pairs[p, 1], p
@@ -288,17 +297,18 @@ def cover(here: Here, bound: Bound, now: int, p: int, back: float, forth: float)
             mode = narrow.UNSIGNED if hulls or bound.margin >= 0.0 else narrow.SIGNED
             solve_slots(layout, frames, a, b, mode, enough, loose, solver, here.axes[row : row + 1])
             if not hulls and one[0, 2] <= bound.margin:
-                return 0.0, 0.0, True
+                return 0.0, 0.0, True, inf
             gap = one[0, 1] - bound.floor
             if gap > 0.0 and (not hulls or one[0, 1] > 0.0):
                 so_back, so_forth = max(so_back, gap / bound.v), max(so_forth, gap / bound.v)
                 if not (so_back >= back and so_forth >= forth) and bound.k < inf:
-                    x, y = _curved(here, bound, a, b, back, forth)
+                    x, y, meets = _curved(here, bound, a, b, back, forth)
                     so_back, so_forth = max(so_back, x), max(so_forth, y)
+                    ahead = ahead if hulls else min(ahead, meets)
         if not hulls:
             least_back, least_forth = min(least_back, so_back), min(least_forth, so_forth)
         elif wait or (so_back >= back and so_forth >= forth):
-            return so_back, so_forth, False
+            return so_back, so_forth, False, inf
         else:
             whole_back, whole_forth = so_back, so_forth  # the bodies lie in the hulls
-    return max(least_back, whole_back), max(least_forth, whole_forth), False
+    return max(least_back, whole_back), max(least_forth, whole_forth), False, ahead

@@ -7,10 +7,10 @@ const gjk3d = (function () {
   const vec = (p) => new THREE.Vector3(...p);
   const tint = (text, by = 1) => new THREE.Color(text).convertSRGBToLinear().multiplyScalar(by);
 
-  function make(tag, attributes = {}, text) {
+  function make(tag, attributes = {}, ...within) {
     const node = ["svg", "line", "text", "polyline", "polygon"].includes(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
     for (const name in attributes) node.setAttribute(name, attributes[name]);
-    if (text !== undefined) node.textContent = text;
+    node.append(...within);
     return node;
   }
   function numbers(text, Kind) {

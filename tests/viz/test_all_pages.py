@@ -159,6 +159,8 @@ def test_the_printer_gets_the_canvas_too(browser, pages, kind):
         assert min(width, height) > 100
         assert drawn > 40
         assert exact == "exact"
+    if kind == "explain":  # the words of all steps, though they are folded on the screen
+        assert browser.evaluate("document.querySelector('#all').checkVisibility()")
     pdf = browser._ask("Page.printToPDF", printBackground=True)["data"]
     assert len(base64.b64decode(pdf)) > 20_000
     browser._ask("Emulation.setEmulatedMedia", media="")

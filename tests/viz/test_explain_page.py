@@ -96,7 +96,7 @@ def test_keys_lead_from_step_to_step(browser, explanation):
         assert browser.state("step") == str(index)
         assert text(browser, "#title") == step.title
         assert text(browser, "#sentence") == step.sentence
-        assert text(browser, "#count") == f"step {index + 1} of {len(explanation.steps)}"
+        assert text(browser, "#count") == f"{index + 1} of {len(explanation.steps)}"
         browser.key("ArrowRight")
     assert browser.state("step") == str(len(explanation.steps) - 1)
     browser.key("ArrowLeft")

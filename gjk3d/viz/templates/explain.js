@@ -90,25 +90,25 @@
     if (at === steps.length - 1) play(false);
     link();
   }
+  function chip(role) {
+    const dot = make("span", { class: "chip" });
+    dot.style.background = paint(role);
+    return dot;
+  }
   const pieces = () => [workspace, differences].map((draw, i) => draw(panels.length ? panels[i].view : data.views[i], steps[at]));
   function write() {
     const step = steps[at], open = question() && asked !== at;
     element("title").textContent = step.title;
     // what is asked is not told
     element("sentence").textContent = open ? step.sentence.replace(/ (The origin lies|It joins).*$/, " What would you take next: which corners are kept?") : step.sentence;
-    element("count").textContent = `step ${at + 1} of ${steps.length}`;
+    element("count").textContent = `${at + 1} of ${steps.length}`;
     element("bounds").textContent = step.bounds === undefined ? gjk3dTell.bounds(step) : step.bounds;
     element("slide").max = steps.length - 1;
     element("slide").value = at;
     element("slide").setAttribute("aria-valuetext", `step ${at + 1}: ${step.title}`);
     element("back").disabled = at === 0;
     element("next").disabled = at === steps.length - 1;
-    element("legend").replaceChildren(...legend(step, pieces().flat()).map(([role, words]) => {
-      const row = make("li"), chip = row.appendChild(make("span", { class: "chip" }));
-      chip.style.background = paint(role);
-      row.append(words);
-      return row;
-    }));
+    element("legend").replaceChildren(...legend(step, pieces().flat()).map(([role, words]) => make("li", {}, chip(role), words)));
     curve();
     element("quiz").hidden = !question();
     if (!open) return;
@@ -154,7 +154,7 @@
     const width = Math.max(300, element("curve").clientWidth), [low, high] = gjk3dTell.limits(steps), ticks = gjk3dTell.ticks([low, high]);
     const left = Math.max(70, 22 + 8 * Math.max(...ticks.map((tick) => tick[1].length))), count = steps.length;
     const x = (i) => left + ((width - 20 - left) * (i + 0.5)) / count, y = (v) => 142 - (134 * (v - low)) / (high - low);
-    const put = (tag, attributes, text) => svg.append(make(tag, attributes, text)), join = (list) => list.map((p) => p.join()).join(" ");
+    const put = (...given) => svg.append(make(...given)), join = (list) => list.map((p) => p.join()).join(" ");
     frame = { width, left, count };
     svg.setAttribute("viewBox", `0 0 ${width} 170`);
     svg.replaceChildren();
@@ -193,7 +193,7 @@
     steps = own ? gjk3dTell.tell(...pair, shift) : data.steps;
     state.live = own ? "own" : "given";
     element("verdict").textContent = own ? steps[steps.length - 1].title.replace("Answer: ", "") : data.verdict;
-    element("all").replaceChildren(...steps.map((step) => { const row = make("li"); row.append(make("b", {}, `${step.title}.`), ` ${step.sentence}`); return row; }));
+    element("all").replaceChildren(...steps.map((step) => make("li", {}, make("b", {}, `${step.title}.`), ` ${step.sentence}`)));
     panels.forEach((panel, i) => {
       if (!refit) return panel.move(shift);
       panel.dress(pair, picked.some((name) => name !== "given"), shift);

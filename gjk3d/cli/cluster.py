@@ -39,7 +39,8 @@ def cluster_at(address: str | None) -> Iterator[Any]:
             f"--scheduler {address!r}: no Dask scheduler answers ({str(error)[:200]}); `dask scheduler` starts one,"
             " and says its address, such as tcp://127.0.0.1:8786"
         ) from None
-    with Client(address, timeout=_WAIT, set_as_default=False) as client:
+    dask: Any = Client  # without types
+    with dask(address, timeout=_WAIT, set_as_default=False) as client:
         if not client.nthreads():
             raise UsageError(f"--scheduler {address!r}: no worker is there; start some: dask worker {address}")
         yield client
@@ -47,8 +48,10 @@ def cluster_at(address: str | None) -> Iterator[Any]:
 
 async def _reached(address: str) -> None:
     """Connect once: a client that fails to goes on trying in the background, and says so at its end."""
-    from dask.distributed import Security
-    from distributed.core import connect
+    from dask import distributed
+    from distributed import core
 
-    comm = await connect(address, timeout=_WAIT, **Security().get_connection_args("client"))
+    dask: Any = distributed  # without types
+    wire: Any = core
+    comm = await wire.connect(address, timeout=_WAIT, **dask.Security().get_connection_args("client"))
     await comm.close()

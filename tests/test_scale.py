@@ -79,6 +79,20 @@ def test_a_report_of_a_cluster_is_that_of_one_machine_also_where_a_worker_is_kil
         assert steps[-1][1] == steps[-1][2] == here.pairs_close
 
 
+def test_an_interrupt_keeps_what_the_cluster_has_decided(client):
+    whole, told = assembly(), []
+
+    def stop(clash):
+        told.append(clash)
+        if len(told) == 20:
+            signal.raise_signal(signal.SIGINT)
+
+    report = gk.clash.check(whole, 0.1, executor=client, found=stop)
+    assert not report.complete
+    assert {clash.id for clash in report.clashes} == {clash.id for clash in told}
+    assert 20 <= len(told) < 100
+
+
 def questions():
     rng = np.random.default_rng(8)
     shapes = [gk.Box((1, 2, 1)), gk.Sphere(0.5), gk.Capsule(0.3, 1)]

@@ -76,7 +76,8 @@ def _widened(verdict: Verdict, columns: dict[str, Any], tolerances: Array, slack
         error = np.where(slacks > 0.0, np.minimum(error, most), error)
         away = most[:, None] * columns["normal"] + 0.0
         wider["mtv"] = np.where(slacks[:, None] > 0.0, away, columns["mtv"])
-        wider["depth"], wider["distance"] = most.tolist(), np.where(slacks > 0.0, -most, verdict.distance).tolist()
+        distance: Any = verdict.distance
+        wider["depth"], wider["distance"] = most.tolist(), np.where(slacks > 0.0, -most, distance).tolist()
     return wider | {"error_bound": error.tolist()}
 
 

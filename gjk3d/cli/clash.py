@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter, Token
 
 from gjk3d.cli.arguments import PoseText, UsageError, check_output, output_form
+from gjk3d.cli.cluster import cluster_at
 from gjk3d.cli.terminal import Bar, Table, note, print_table, safe, say, say_more, write_text
 from gjk3d.cli.tree import print_tree
 from gjk3d.interrupts import aside, held, unbroken
@@ -60,6 +61,7 @@ def clash(
     top: int = 20,
     tree: Annotated[bool, Parameter(negative=())] = False,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
+    scheduler: str | None = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
 ) -> int:
     """Tell which parts of an assembly clash, touch or come too close, by how much, and where.
@@ -118,6 +120,9 @@ def clash(
         chosen by --a and --b as in "*/Storey 1/*".
     jobs
         How many threads.
+    scheduler
+        The address of a Dask cluster that decides the pairs, such as tcp://127.0.0.1:8786. Dask runs what it is sent:
+        name only a cluster that you trust.
     quiet
         No progress and no notes.
     """
@@ -145,7 +150,9 @@ def clash(
     only_new = compared if only_new is None else only_new
     keep = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
     known = (ignore, baseline, triage)
-    report = _checked(inputs, motion, a, b, (clearance, tolerance), unit, known, form, output, keep, jobs, quiet)
+    report = _checked(
+        inputs, motion, a, b, (clearance, tolerance), unit, known, form, output, keep, (jobs, scheduler), quiet
+    )
     if not quiet:
         _remarks(report)
     with held() as waiting:  # a file that is begun is written to its end
@@ -181,7 +188,7 @@ def _checked(
     form: str,
     output: Path | None,
     keep: int | None,
-    jobs: int,
+    powers: tuple[int, str | None],
     quiet: bool,
 ) -> Report:
     with unbroken():
@@ -193,6 +200,7 @@ def _checked(
     ignore, baseline, triage = known
     rules, before, decided = read_rules(ignore), read_baseline(baseline), read_triage(triage)
     with Bar(show=not quiet) as bar, ExitStack() as opened:
+        cluster = opened.enter_context(cluster_at(powers[1]))
         bar("reading")
         with aside() as thread:
             assembly = thread.run(lambda: Assembly.load(inputs, unit=unit))
@@ -214,7 +222,8 @@ def _checked(
             ignore=rules,
             baseline=before,
             triage=decided if triage is not None else None,
-            workers=jobs,
+            workers=powers[0],
+            executor=cluster,
             keep=keep,
             progress=bar,
             found=None if writer is None else writer.clash,

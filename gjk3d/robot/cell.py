@@ -262,13 +262,13 @@ class Base:
             for body in bodies:
                 self._put(body.link, body.pose, body.shape, owner)
             self.units.append(Unit(geometry.link, first, first + several, len(bodies) if several else 0))
-        first, second = np.triu_indices(len(self.units), 1)
-        link = np.array([unit.link for unit in self.units], dtype=np.int64)
-        low, high = np.minimum(link[first], link[second]), np.maximum(link[first], link[second])
+        one, two = np.triu_indices(len(self.units), 1)
+        of = np.array([unit.link for unit in self.units], dtype=np.int64)
+        low, high = np.minimum(of[one], of[two]), np.maximum(of[one], of[two])
         count = len(robot.links)
         asked = np.isin(low * count + high, link_pairs[:, 0] * count + link_pairs[:, 1])
-        pairs = np.column_stack([first, second])[asked]
-        turned = link[pairs[:, 0]] > link[pairs[:, 1]]
+        pairs = np.column_stack([one, two])[asked]
+        turned = of[pairs[:, 0]] > of[pairs[:, 1]]
         pairs[turned] = pairs[turned, ::-1]
         self.pairs: Ints = pairs.astype(np.int64)
 

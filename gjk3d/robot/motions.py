@@ -158,7 +158,7 @@ def motion_free(
     if stack0 or stack1:
         names = [None if p == FREE else cell.names(p) for p in found.pair.tolist()]
         return MotionCheck(found.status == MotionStatus.FREE, found.status, found.safe, found.hit, names)
-    return _told(cell, *(column.item() for column in found))
+    return _told(cell, found.status.item(), found.safe.item(), found.hit.item(), found.pair.item())
 
 
 def _told(cell: Cell, status: int, safe: float, hit: float, pair: int) -> OneMotion:

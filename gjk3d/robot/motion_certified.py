@@ -85,7 +85,7 @@ def _width(moves: Moves, p: int) -> float:
     if not 0 <= like < p:
         like = plain(p)
         moves.widths[p] = width(moves.arms, p, moves.joints)
-    return moves.widths[like]
+    return float(moves.widths[like])
 
 
 @kernel

@@ -198,8 +198,10 @@ def _curved(here: Here, bound: Bound, a: int, b: int, back: float, forth: float)
         else:
             found_back = best
     # how the distance changes is how the nearest point of what moves does
-    o, c = (6 if moves == a else 9), (balls[moves, 0], balls[moves, 1], balls[moves, 2])
-    rate = straight + dot(m, (one[0, o] - c[0], one[0, o + 1] - c[1], one[0, o + 2] - c[2]))
+    o = 6 if moves == a else 9
+    rate = straight
+    for c in range(3):
+        rate += m[c] * (one[0, o + c] - balls[moves, c])
     return found_back, found_forth, -(x + bound.floor - bound.margin) / rate if rate < 0.0 else inf
 
 

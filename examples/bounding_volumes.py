@@ -14,7 +14,7 @@ import gjk3d as gk
 COUNT = 400  #: airplanes, each against each
 ROOM = 9.0  #: their middles lie in a cube of so many lengths of one
 VOLUMES = (("ball", gk.bounding_sphere), ("AABB", gk.aabb), ("OBB", gk.obb))
-COLORS = ("#E69F00", "#56B4E9", "#009E73")
+COLORS = ("#CC79A7", "#56B4E9", "#009E73")  # the airplane is orange
 
 
 def posed(count, length):

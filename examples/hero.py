@@ -15,6 +15,7 @@ COLORS = ("#E69F00", "#009E73")
 def draw(result, parts, path):
     """Draw the whole as a ghost round the two parts, and beside it where they overlap, close up."""
     plotter = gk.viz.plotter((1, 2), (1400, 600), off_screen=True)
+    plotter.set_background("white", all_renderers=True)  # few colours are kept: a gradient would be left in bands
     rest = [mesh for name, mesh in parts.items() if name not in PARTS]
     look = {"view": (-0.8, 0.35, -0.45), "up": (0.0, 1.0, 0.0)}
     gk.viz.plot(

@@ -56,7 +56,7 @@ def slide(off_screen):
 
 
 def main():
-    """Drag, slide, and put both pictures side by side."""
+    """Drag, slide, and put one picture below the other."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     parser.add_argument("--window", action="store_true", help="open windows, to be moved by hand")
@@ -72,10 +72,10 @@ def main():
 
         arguments.out.mkdir(parents=True, exist_ok=True)
         small = [
-            Image.fromarray(image).resize((525 * image.shape[1] // image.shape[0], 525), Image.Resampling.LANCZOS)
+            Image.fromarray(image).resize((1000, 1000 * image.shape[0] // image.shape[1]), Image.Resampling.LANCZOS)
             for image in images
         ]
-        Image.fromarray(np.concatenate(small, axis=1)).save(arguments.out / "interactive.png")
+        Image.fromarray(np.concatenate(small)).save(arguments.out / "interactive.png")
         print(f"picture: {arguments.out / 'interactive.png'}", file=sys.stderr)
 
 

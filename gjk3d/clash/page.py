@@ -4,124 +4,34 @@ from __future__ import annotations
 
 import html
 import json
-import math
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d import webpage
-from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.topology import merged_places
-from gjk3d.clash.assembly import upward
+from gjk3d.clash.assembly import order, upward
 from gjk3d.clash.causes import causes
+from gjk3d.clash.drawn import MAX_TRIANGLES, Drawn, Frame, gather, placed
 from gjk3d.clash.findings import readable
 from gjk3d.clash.motion.play import played
-from gjk3d.clash.report import KINDS, Clash, Report
+from gjk3d.clash.packed import Packed, pack, places
+from gjk3d.clash.report import KINDS, Report
 from gjk3d.clash.triage import Triage
-from gjk3d.clash.wording import MEANING, brief, decided, depth, distance, facts, headline, inside, way_out, when
-from gjk3d.typing import Array
+from gjk3d.clash.wording import MEANING, facts, headline
 from gjk3d.webpage import to_base64, to_json
-from gjk3d.wording import above, with_unit
-
-#: Bytes of triangles that one page may hold; as text they take a third more, and browsers get slow beyond.
-MAX_BYTES = 48_000_000
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """What a page draws.
-
-    Attributes
-    ----------
-    center, size : (3,) float, float
-        A point p of the assembly is at ``(p - center) / size`` in the page.
-    positions, indices : str
-        float32 and uint32, little-endian, in base64.
-    ranges : dict of str to (first vertex, vertices, first index, indices)
-        By the name of the part.
-    boxes : dict of str to (lowest, highest corner)
-        Of every part that has bounds.
-    left_out : int
-        Parts that have triangles, which are not here for their number.
-    """
-
-    center: Array
-    size: float
-    positions: str
-    indices: str
-    ranges: dict[str, tuple[int, int, int, int]]
-    boxes: dict[str, tuple[list[float], list[float]]]
-    left_out: int
-
-
-def gather(report: Report) -> Drawn:
-    """Collect the triangles of the parts, those of the worst findings first where there are too many."""
-    boxes = {part.name: np.array(part.bounds) for part in report.parts if part.bounds is not None}
-    meshes = _meshes(report)
-    for name, mesh in meshes.items():
-        boxes.setdefault(name, np.array([mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)]))
-    boxes = {name: box for name, box in boxes.items() if np.isfinite(box).all()}
-    corners = np.concatenate([*boxes.values(), np.zeros((0, 3))])
-    low, high = (corners.min(axis=0), corners.max(axis=0)) if len(corners) else (np.zeros(3), np.ones(3))
-    center = 0.5 * low + 0.5 * high
-    size = float(np.linalg.norm(0.5 * high - 0.5 * low)) or 1.0
-
-    points, triangles, ranges = [], [], {}
-    vertices = indices = 0
-    for name in _order(report, meshes):
-        if name not in boxes:
-            continue
-        place, faces = _lean(meshes[name])
-        if 12 * (vertices + len(place)) + 4 * (indices + faces.size) > MAX_BYTES:
-            continue  # a smaller one may still go in
-        points.append((place - center) / size)
-        triangles.append(faces + vertices)
-        ranges[name] = (vertices, len(place), indices, int(faces.size))
-        vertices += len(place)
-        indices += int(faces.size)
-    return Drawn(
-        center=center,
-        size=size,
-        positions=to_base64(np.concatenate([*points, np.zeros((0, 3))]), "<f4"),
-        indices=to_base64(np.concatenate([*triangles, np.zeros((0, 3), dtype=np.int64)]), "<u4"),
-        ranges=ranges,
-        boxes={name: tuple(((box - center) / size).tolist()) for name, box in boxes.items()},
-        left_out=len(meshes) - len(ranges),
-    )
-
-
-def _meshes(report: Report) -> dict[str, Mesh]:
-    parts = report.assembly.parts if report.assembly is not None else ()
-    return {part.name: mesh for part in parts if (mesh := part.mesh) is not None and len(mesh.vertices)}
-
-
-def _order(report: Report, meshes: dict[str, Mesh]) -> list[str]:
-    """Return the parts with findings, the worst first, then the others, the smallest first."""
-    found = dict.fromkeys(name for clash in report.clashes for name in (clash.a, clash.b) if name in meshes)
-    rest = [name for name in meshes if name not in found]
-    return [*found, *sorted(rest, key=lambda name: len(meshes[name].faces))]
-
-
-def _lean(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
-    """Return vertices and faces, each place once if the file gave every triangle corners of its own."""
-    points: Any = mesh.vertices
-    faces: Any = mesh.faces
-    if len(points) <= len(faces):
-        return points, faces
-    places = merged_places(points)
-    merged = np.empty((int(places.max()) + 1, 3))
-    merged[places] = points
-    return merged, places[faces]
-
 
 #: Findings that one page may list, the worst first.
-MAX_ROWS = 50_000
+MAX_ROWS = 100_000
+#: Bytes of a page; parts whose triangles do not fit are drawn as boxes.
+MAX_BYTES = 40_000_000
+_SPARE = 2_000_000  #: bytes for the scripts and the rest
+_PLACE = 80  #: bytes at most of where a part, or a finding, is
 _FILES = (
-    "page.html", "page.css", "table.js", "triage.js", "stage.js", "motion.js", "view.js", "tools.js", "page.js",
+    "page.html", "page.css", "rows.js", "table.js", "triage.js", "stage.js", "motion.js", "view.js", "tools.js",
+    "tree.js", "page.js",
 )  # fmt: skip
 
 
@@ -129,8 +39,10 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
     """Write the report as one self-contained page: findings in a table, and the parts in 3D.
 
     Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from
-    the installed trimesh. A page holds at most `MAX_ROWS` findings and `MAX_BYTES` of triangles, those of the worst
-    findings first; it says what it leaves out.
+    the installed trimesh. A page lists at most `MAX_ROWS` findings, the worst, and has at most `MAX_BYTES`: of the
+    triangles it holds those that find room beside, the parts of the worst findings first, each shape once however
+    many copies there are. It says what it leaves out. Findings and shapes are compressed, and are unpacked when they
+    are looked at: that takes a browser of 2023 or later.
 
     Parameters
     ----------
@@ -153,27 +65,33 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
     ...     gk.clash.page.write_page(gk.clash.Report(), pathlib.Path(folder) / "report.html").name
     'report.html'
     """
-    drawn = gather(report)
-    factor = report.reading[1]
-    report = readable(report)
+    files = {name: file for c in report.clashes[:MAX_ROWS] for name, file in ((c.a, c.a_file), (c.b, c.b_file)) if name}
+    files |= {part.name: part.file for part in report.parts}
+    names = {name: k for k, name in enumerate(sorted(files, key=order))}
+    frame, factor = placed(report, names), report.reading[1]
+    shown = readable(report)
+    found = [cause for cause in report.causes or causes(report.clashes) if cause.part in names]
+    packed = pack(shown, names, found, factor * frame.size, MAX_ROWS)
+    rows = sum(map(len, packed.blocks)) + len(to_json(packed.index)) + len(to_json([*files.items()]))
+    drawn = gather(report, names, frame, MAX_BYTES - _SPARE - rows - _PLACE * (len(names) + packed.count))
     markup = {
-        "tiles": "\n".join(_tile(report, kind) for kind in KINDS),
-        "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in _notes(report, drawn)),
+        "tiles": "\n".join(_tile(shown, kind) for kind in KINDS),
+        "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in _notes(report, frame, drawn, packed)),
         "unchecked": _unchecked(report),
         "inputs": _inputs(report),
         "settings": _settings(report),
-        "scene": to_json(_data(report, drawn, factor) | {"stem": _stem(report), "served": token}),
+        "scene": to_json(
+            packed.index
+            | _data(shown, names, files, frame, drawn)
+            | {"center": (factor * frame.center).tolist(), "size": factor * frame.size, "served": token}
+        ),
     }
-    blocks = {"positions": drawn.positions, "indices": drawn.indices}
-    text = {"title": headline(report), "facts": facts(report)}
+    at = places(report.clashes[: packed.count], names, frame)
+    blocks = {"findings": "\n".join(packed.blocks), "shapes": drawn.block(frame, at)}
+    text = {"title": headline(shown), "facts": facts(shown)}
     return webpage.write_page(
         path, "gjk3d.clash", _FILES, text=text, markup=markup, blocks=blocks, own_server=bool(token)
     )
-
-
-def _stem(report: Report) -> str:
-    """Return what a file of decisions is called after: the first file that was checked."""
-    return PurePath(report.inputs[0].path).stem if report.inputs else "report"
 
 
 def _tile(report: Report, kind: str) -> str:
@@ -184,19 +102,26 @@ def _tile(report: Report, kind: str) -> str:
     )
 
 
-def _notes(report: Report, drawn: Drawn) -> list[str]:
+def _notes(report: Report, frame: Frame, drawn: Drawn, packed: Packed) -> list[str]:
     notes = list(report.notes)
     if not report.complete:
         notes.insert(0, "This check was stopped before its end: pairs are missing here.")
-    if report.total > min(MAX_ROWS, len(report.clashes)):
-        notes.append(f"The table has the worst {min(MAX_ROWS, len(report.clashes)):,} of {report.total:,} findings.")
+    if report.total > packed.count:
+        notes.append(f"The table has the worst {packed.count:,} of {report.total:,} findings.")
+    has = drawn.which >= 0
     if drawn.left_out:
         notes.append(
-            f"{drawn.left_out:,} of {drawn.left_out + len(drawn.ranges):,} parts are drawn as boxes:"
-            f" with their triangles this page would hold more than {MAX_BYTES / 1e6:g} MB of them."
+            f"{drawn.left_out:,} of {drawn.left_out + int(has.sum()):,} parts are drawn as boxes:"
+            f" with their triangles this page would have more than {MAX_BYTES / 1e6:g} MB."
         )
-    elif drawn.boxes and not drawn.ranges:
+    elif np.isfinite(frame.boxes).any() and not has.any():
         notes.append("The parts are drawn as boxes: this report came without their triangles.")
+    if late := int((has & ~drawn.seen).sum()):
+        words = "1 part is a box until it is" if late == 1 else f"{late:,} parts are boxes until they are"
+        notes.append(f"{words} chosen: of more than {MAX_TRIANGLES:,} triangles browsers get slow.")
+    motion = report.motion
+    if motion is not None and not motion.tracks:
+        notes.append("The parts are shown as they were drawn: this report was made without how they move.")
     return notes
 
 
@@ -230,86 +155,24 @@ def _settings(report: Report) -> str:
     )
 
 
-def _data(report: Report, drawn: Drawn, factor: float) -> dict[str, Any]:
-    """Return what the scripts read: names and sentences once, findings as rows that point to them."""
-    names: dict[str, int] = {part.name: i for i, part in enumerate(report.parts)}
-    origins = {part.name: part.file for part in report.parts}
-    sentences: dict[str, int] = {}
-    courses = {(pair.a, pair.b): k for k, pair in enumerate(report.motion.pairs)} if report.motion is not None else {}
-    found = [cause for cause in report.causes or causes(report.clashes) if cause.part in names]
-    cause_of = {ident: k for k, cause in enumerate(found) for ident in cause.ids}
-    rows = []
-    for clash in report.clashes[:MAX_ROWS]:
-        for name, file in ((clash.a, clash.a_file), (clash.b, clash.b_file)):
-            if name:  # a part that could not be checked has no other
-                names.setdefault(name, len(names))
-                origins.setdefault(name, file)
-        sentence = sentences.setdefault(decided(clash), len(sentences))
-        row = _row(clash, names, sentence, report.unit)
-        if report.motion is not None:
-            row["course"] = courses.get((clash.a, clash.b), -1)
-            row["told"] |= {"when": when(clash, report)} if clash.time is not None else {}
-        if clash.id in cause_of:
-            row["cause"] = cause_of[clash.id]
-        rows.append(row)
-    counts = {part.name: part.triangles for part in report.parts}
+def _data(
+    report: Report, names: Mapping[str, int], files: Mapping[str, str], frame: Frame, drawn: Drawn
+) -> dict[str, Any]:
+    """Return what the scripts read of the parts, in the order of their names, and of the whole."""
+    triangles = {part.name: part.triangles for part in report.parts}
+    sources = {file: k for k, file in enumerate(dict.fromkeys(files.values()))}
+    moves = report.motion is not None and report.motion.tracks
     return {
         "unit": report.unit or "",
         "up": upward(report),
-        "center": (factor * drawn.center).tolist(),
-        "size": factor * drawn.size,
-        "parts": [
-            {
-                "name": name,
-                "file": origins[name],
-                "triangles": counts.get(name, 0),
-                "box": drawn.boxes.get(name),
-                "range": drawn.ranges.get(name),
-            }
-            for name in names
-        ],
-        "motion": played(report, drawn.center, drawn.size, names) if report.motion and report.motion.tracks else None,
-        "decided": list(sentences),
+        "names": list(names),
+        "files": list(sources),
+        "file": to_base64([sources[files[name]] for name in names], "<i4"),
+        "triangles": to_base64([triangles.get(name, 0) for name in names], "<f8"),
+        "shapes": drawn.shapes,
+        "chunks": [count for count, _ in drawn.chunks],
+        "motion": played(report, frame.center, frame.size, names) if moves else None,
         "meaning": MEANING,
-        "causes": [[names[cause.part], len(cause.ids)] for cause in found],
         "triage": (report.triage or Triage()).to_dict()["issues"],
-        "rows": rows,
+        "stem": PurePath(report.inputs[0].path).stem if report.inputs else "report",  # of the file of decisions
     }
-
-
-def _row(clash: Clash, names: dict[str, int], sentence: int, unit: str | None) -> dict[str, Any]:
-    """Return the fields that are not empty."""
-    record = {key: value for key, value in clash.to_dict().items() if value is not None and value != ""}
-    for key in ("a_file", "b_file", "shape_a", "shape_b"):
-        record.pop(key, None)
-    for key in ("mtv", "normal", "point_a", "point_b", "point", "overlap_box"):
-        if key in record and not _finite(record[key]):
-            del record[key]
-    return {
-        **record,
-        "evidence": clash.evidence,
-        "a": names.get(clash.a, -1),
-        "b": names.get(clash.b, -1),
-        "decided": sentence,
-        "told": {label: text for label, text in _told(clash, unit).items() if text},
-    }
-
-
-def _told(clash: Clash, unit: str | None) -> dict[str, str]:
-    """Return the numbers that have bounds as the page writes them: its scripts round none of these."""
-    way = way_out(clash, unit=unit) if clash.depth else ""
-    error = "" if clash.error_bound is None else with_unit(above(clash.error_bound, 2), unit)
-    return {
-        "brief": brief(clash, 5),
-        "inside": inside(clash, 5),
-        "distance": distance(clash, unit=unit) + (", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""),
-        "depth": depth(clash, unit=unit),
-        "way": way,
-        "error": error,
-    }
-
-
-def _finite(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(_finite(item) for item in value)
-    return value is not None and math.isfinite(value)

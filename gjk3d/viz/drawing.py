@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,10 +64,15 @@ class Item:
     look: str = BODY
     width: float = 1.6  #: of lines and dots, in pixels
     framed: bool = True  #: whether it has to be in the picture
-    outline: bool = True  #: of a body
+    outline: bool = False  #: of a body
     even: bool = False  #: of a glassy body: lit evenly and without edges, as one of samples, or whose colour speaks
     name: str = ""
     copies: int = 1  #: equal bodies, one after another in vertices and faces
+    slab: float | None = None  #: of a half-space, given by points on it and above it: how thick it is drawn
+
+    def moved(self, pose: Array, **more: Any) -> Item:
+        """Return it at a pose, (4, 4) float, with some of its fields changed."""
+        return replace(self, vertices=self.vertices @ pose[:3, :3].T + pose[:3, 3], **more)
 
 
 class Label(NamedTuple):
@@ -78,13 +83,16 @@ class Label(NamedTuple):
     color: str = INK
 
 
+ANGLE = 30.0  #: of view, from bottom to top, in degrees
+
+
 class Camera(NamedTuple):
     """Where to look from."""
 
     center: Array
     eye: Array
     up: Array
-    angle: float = 30.0
+    angle: float = ANGLE
 
 
 class Steps(NamedTuple):
@@ -146,6 +154,14 @@ class Drawing:
         copies = np.size(starts) // 3
         if copies:
             self.marks(triangles.arrow(starts, ways, length, thickness), color, copies=copies, **more)
+
+    def ends(self, a: Any, b: Any, size: float, colors: Sequence[str], bar: str | None = INK, **more: Any) -> None:
+        """Add signs at two points, in darker shades of two colours, and a bar between them."""
+        gap = float(np.linalg.norm(b - a))
+        if bar is not None:
+            self.rods(a, b, 0.005 * size, bar, **more)
+        for point, color in zip((a, b), colors, strict=True):
+            self.balls(point, min(0.022 * size, max(0.2 * gap, 0.012 * size)), darker(color), **more)
 
     def lines(self, ends: Any, color: str, **more: Any) -> None:
         """Add segments, (k, 2, 3) float."""

@@ -12,14 +12,20 @@ import numpy as np
 from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, Robot
 from gjk3d.typing import Array, Row
-from gjk3d.viz.drawing import GREY, INK, SEPARATION, Drawing, Style
-from gjk3d.viz.kinds.bodies import add
-from gjk3d.viz.kinds.robots import HIT, Part, State, draw_robot, parts_of, state_of, words_for
-from gjk3d.viz.layout import camera_of
-from gjk3d.viz.paint import add_items, aim, bring_to_front, panel_of
-from gjk3d.viz.picture import has_no_window, new_plotter, save_start
-from gjk3d.viz.rendering import check_rendering
-from gjk3d.viz.words import write_line
+from gjk3d.viz.drawing import INK, Drawing, Style
+from gjk3d.viz.kinds.robots import (
+    LINKS,
+    THINGS,
+    State,
+    add_state,
+    add_things,
+    draw_robot,
+    parts_of,
+    state_of,
+    words_for,
+)
+from gjk3d.viz.picture import in_window
+from gjk3d.viz.posed import Mover, Posed
 
 if TYPE_CHECKING:
     import pyvista
@@ -44,15 +50,19 @@ class Slid:
     sliders : dict of str to vtkSliderWidget
     """
 
-    def __init__(self, plotter: pyvista.Plotter, x: Robot | Checker, q: Array) -> None:
+    def __init__(self, plotter: pyvista.Plotter, x: Robot | Checker, q: Array, style: Style) -> None:
         self.plotter, self.q = plotter, q
         self.state: State | None = None
         self.sliders: dict[str, Any] = {}
-        self._x = x
+        self._x, self._parts = x, parts_of(x, style)
         self._robot = x.robot if isinstance(x, Checker) else x
-        self._moved: list[tuple[Part, list[Any]]] = []  # and its actors
-        self._still: list[tuple[str, list[Any]]] = []
-        self._panel = panel_of(plotter)
+        whole, things = draw_robot(x, style, q=q, labels=False), Drawing()
+        if isinstance(x, Checker):
+            add_things(things, x, frozenset())
+        self._keys = [key for key in whole.keys if key[1] in (style.color(0, LINKS), THINGS)]
+        movers = [Mover(part.name, part.color, part.items) for part in self._parts]
+        self._posed = Posed(plotter, whole, movers + [Mover(item.name, THINGS, [item]) for item in things.items])
+        plotter.camera.SetWindowCenter(_ASIDE, 0.0)
 
     def move(self, q: Row) -> State | None:
         """Put the robot into a configuration, as the sliders do, and return what is known of it."""
@@ -68,56 +78,14 @@ class Slid:
             self._ask()
 
     def _ask(self) -> None:
+        links, signs = self._robot.link_poses(self.q), self._posed.signs()
+        signs.keys = list(self._keys)
         self.state = state_of(self._x, self.q) if isinstance(self._x, Checker) else None
-        hit = self.state.hit if self.state is not None else frozenset()
-        poses = self._robot.link_poses(self.q)
-        for part, actors in self._moved:
-            for actor in actors:
-                actor.user_matrix = poses[part.link]
-            actors[0].prop.color = HIT if part.name in hit else part.color
-        for name, actors in self._still:
-            actors[0].prop.color = HIT if name in hit else GREY
-        if self.state is None:
-            return
-        known = self.state.closest is not None and bool(np.isfinite(self.state.distance))
-        if known:
-            self._closest.points = self._ends.points = np.array(self.state.points)
-        for actor in self._signs:
-            actor.visibility = known
-        self.plotter.subplot(*self._panel)
-        write_line(self.plotter, 0, words_for(self.state), 0.99, SEPARATION if self.state.pairs else INK)
-
-    def _build(self, style: Style) -> None:
-        """Draw links, attached objects and surroundings, each as actors of its own."""
-        import pyvista
-
-        whole = draw_robot(self._x, style, q=self.q, labels=False)
-        camera = camera_of(whole)
-
-        def actors_of(one: Drawing) -> list[Any]:
-            return add_items(self.plotter, one.items, camera.eye)
-
-        for part in parts_of(self._x, style):
-            one = Drawing()
-            part.add_to(one, np.eye(4), part.color)
-            self._moved.append((part, actors_of(one)))
-        if isinstance(self._x, Checker):
-            for name in self._x.objects:
-                one = Drawing()
-                add(one, self._x.shape(name), self._x.pose(name), GREY, 1.0, around=whole.ball, outline=False)
-                self._still.append((name, actors_of(one)))
-        self._closest = pyvista.PolyData(np.zeros((2, 3)), lines=[2, 0, 1])
-        self._ends = pyvista.PolyData(np.zeros((2, 3)))
-        look = {"pickable": False, "reset_camera": False, "render": False, "lighting": False, "color": INK}
-        self._signs = [
-            self.plotter.add_mesh(self._closest, line_width=10, **look),
-            self.plotter.add_mesh(self._ends, point_size=28, render_points_as_spheres=True, **look),
-        ]
-        for actor in self._signs:  # seen through the links
-            actor.visibility = False
-            bring_to_front(actor, translucent=False)
-        aim(self.plotter, camera)
-        self.plotter.camera.SetWindowCenter(_ASIDE, 0.0)
+        if self.state is not None:
+            signs.words = [words_for(self.state)]
+            add_state(signs, self.state, labels=False)
+        poses = [links[part.link] @ part.local for part in self._parts]
+        self._posed.set(poses, signs, self.state.hit if self.state is not None else ())
 
     def _add_sliders(self, names: Sequence[str]) -> None:
         self._numbers = _numbers(self._robot, names)
@@ -130,7 +98,7 @@ class Slid:
             self.sliders[label] = self.plotter.add_slider_widget(
                 partial(self._slide, number), (min(low, value), max(high, value)), value=value, title=label,
                 pointa=(_LEFT, height), pointb=(_RIGHT, height), color=INK, interaction_event="always",
-                title_height=0.018, fmt="%.3f", slider_width=0.018, tube_width=0.004,
+                title_height=0.022, fmt="%.3f", slider_width=0.018, tube_width=0.004,
             )  # fmt: skip
 
 
@@ -210,20 +178,11 @@ def sliders(
             if room >= 0:
                 joints.append(name)
     _numbers(robot, joints)  # refused before anything is drawn
-    windowless = has_no_window(path, off_screen)
-    given = plotter is not None
-    if plotter is None:
-        check_rendering()
-        plotter = new_plotter(off_screen=windowless)
-        plotter.window_size = (1300, 800)
-    made = Slid(plotter, x, start)
-    made._build(Style(colors=None if colors is None else tuple(colors)))
-    made._add_sliders(joints)
-    made._ask()
-    if given or off_screen is True:
+
+    def begin(plotter: pyvista.Plotter) -> Slid:
+        made = Slid(plotter, x, start, Style(colors=None if colors is None else tuple(colors)))
+        made._add_sliders(joints)
+        made._ask()
         return made
-    if windowless:
-        save_start(plotter, path, "slide")
-        return made
-    plotter.show()
-    return made
+
+    return in_window(begin, "slide", plotter, off_screen, path, size=(1300, 800))

@@ -10,8 +10,8 @@ import numpy as np
 from gjk3d.results import Distance, Status
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
-from gjk3d.viz.drawing import BODY, MODEL, Camera, Drawing, Item
-from gjk3d.viz.triangles import across, ball, repeated, rod, solid_surface
+from gjk3d.viz.drawing import ANGLE, BODY, MODEL, Camera, Drawing, Item, ball_of
+from gjk3d.viz.triangles import ball, repeated, rod, slab, solid_surface
 from gjk3d.wording import depth, told
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -19,26 +19,24 @@ UP = np.array([0.0, 0.0, 1.0])
 VIEW = np.array([0.42, -0.80, 0.43]) / np.linalg.norm([0.42, -0.80, 0.43])
 #: How much larger than the smaller body the picture may be, before it leaves part of the larger one out.
 _ZOOM = 5.0
+_NO_FACES = np.zeros((0, 3), dtype=np.int64)
 
 
 class Body(NamedTuple):
-    """One of the two bodies in world axes: triangles, or a segment or point where it has no faces."""
+    """A body in world axes: triangles, or a segment or point where it has no faces."""
 
     vertices: Array
     faces: Ints
-    plate: bool = False  #: stands for an unbounded half-space
 
 
 class Layout(NamedTuple):
-    """The two bodies, and where the camera stands."""
+    """The two bodies of an answer, and what of them is looked at from where."""
 
-    bodies: tuple[Body, Body]
-    center: Array  #: what the camera looks at
-    radius: float  #: of the ball round the centre that is to be seen
+    bodies: tuple[Body, Body]  #: a half-space has no vertices
+    center: Array  #: of the ball that is to be seen
+    radius: float
     view: Array  #: unit vector from the centre to the camera
     up: Array
-    eye: Array  #: where the camera is
-    angle: float = 30.0  #: of view, from bottom to top, in degrees
 
 
 def lay_out(result: Distance) -> Layout:
@@ -54,16 +52,9 @@ def lay_out(result: Distance) -> Layout:
     if result.normal.ndim == 2:
         raise TypeError(f"this answer is of {len(result)} pairs, and one can be drawn: take a row, result[0]")
     sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))
-    bodies: list[Body | None] = [None if isinstance(s, Halfspace) else placed(*solid_surface(s), p) for s, p in sides]
-    center, radius = _focus([b for b in bodies if b is not None], result)
-    for i, (shape, pose) in enumerate(sides):
-        if isinstance(shape, Halfspace):
-            bodies[i] = plate(shape, pose, center, 2.5 * radius)
-    view, up = side_view(np.asarray(result.normal)), UP
-    first, second = (body for body in bodies if body is not None)
-    seen = np.concatenate([b.vertices for b in (first, second) if not b.plate] + [[result.point_a, result.point_b]])
-    center, eye = stand_back(seen, center, radius, view, up)
-    return Layout((first, second), center, radius, view, up, eye)
+    none = np.zeros((0, 3)), _NO_FACES
+    a, b = (placed(*(none if isinstance(s, Halfspace) else solid_surface(s)), p) for s, p in sides)
+    return Layout((a, b), *_focus([a.vertices, b.vertices], result), side_view(np.asarray(result.normal)), UP)
 
 
 def placed(vertices: Array, faces: Ints, pose: Array | None) -> Body:
@@ -76,40 +67,25 @@ def placed(vertices: Array, faces: Ints, pose: Array | None) -> Body:
     return Body(moved.reshape(-1, 3), repeated(faces, len(poses), len(points)))
 
 
-def plate(shape: Halfspace, pose: Array | None, center: Array, half: float) -> Body:
-    """Return a thin square slab with its top on the surface of a half-space, near ``center``; a plane has no sides."""
-    rotation, shift = (np.eye(3), np.zeros(3)) if pose is None else (np.asarray(pose)[:3, :3], np.asarray(pose)[:3, 3])
-    normal = rotation @ shape.normal
-    offset = shape.offset + float(normal @ shift)
-    axes = np.array([*across(normal), normal])
-    top = center + (offset - float(normal @ center)) * normal
+def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float, **more: Any) -> Item:
+    """Return what stands for a half-space until it is known how large the picture is; a plane has no thickness."""
     thick = 0.04 if shape._sides == 1.0 else 0.0
-    corners = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-thick, 0.0)])
-    quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
-    faces = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
-    return Body(top + half * corners @ axes, faces.astype(np.int64), plate=True)
+    ends = np.outer([shape.offset, shape.offset + 1.0], shape.normal)
+    return Item(placed(ends, _NO_FACES, pose).vertices, _NO_FACES, color, opacity, framed=False, slab=thick, **more)
 
 
-def _focus(bodies: list[Body], result: Distance) -> tuple[Array, float]:
+def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
     """Return the ball to look at: both bodies, or the smaller one's surroundings where the other is far larger."""
     witness = np.array([result.point_a, result.point_b])
-    balls = [_ball(body.vertices) for body in bodies]
-    whole = _ball(np.concatenate([*(body.vertices for body in bodies), witness]))
-    if len(balls) == 2:
-        radii = [radius for _, radius in balls]
-        small = int(np.argmin(radii))
-        room = _ZOOM * radii[small] if radii[small] > 1e-3 * max(radii) else 0.1 * max(radii)  # a point has no size
+    whole = ball_of(np.concatenate([*bodies, witness]))
+    sizes = [0.5 * float(np.ptp(points, axis=0).max()) for points in bodies if len(points)]
+    if len(sizes) == 2:
+        small = int(np.argmin(sizes))
+        room = _ZOOM * sizes[small] if sizes[small] > 1e-3 * max(sizes) else 0.1 * max(sizes)  # a point has no size
         limit = max(room, 1.5 * float(np.linalg.norm(witness[1] - witness[0])))
-        if whole[1] > limit:
-            return _ball(np.concatenate([bodies[small].vertices, witness]))[0], limit
-    center, radius = whole
-    return center, radius or max(1.0, float(np.abs(center).max())) * 1e-3
-
-
-def _ball(points: Array) -> tuple[Array, float]:
-    low, high = points.min(axis=0), points.max(axis=0)
-    center = low + (high - low) / 2
-    return center, float(np.linalg.norm(points - center, axis=1).max())
+        if whole[1] > limit > 0.0:
+            return ball_of(np.concatenate([bodies[small], witness]))[0], limit
+    return whole
 
 
 def upright(up: Array) -> Array:
@@ -142,7 +118,7 @@ def stand_back(points: Array, center: Array, radius: float, view: Array, up: Arr
     local = (points - center) @ axes.T / radius
     length = np.linalg.norm(local, axis=1)
     local /= np.maximum(length, 1.0)[:, None]  # what is outside the ball may stay outside the picture
-    half = np.tan(np.radians(Layout._field_defaults["angle"] / 2))
+    half = np.tan(np.radians(ANGLE / 2))
     plus, minus = (
         half * np.array([1.2, 0.70]),
         half * np.array([1.2, 0.90]),
@@ -155,15 +131,18 @@ def stand_back(points: Array, center: Array, radius: float, view: Array, up: Arr
     return middle, middle + radius * away * view
 
 
-def thickened(items: list[Item], size: float) -> list[Item]:
-    """Make points and segments as thick as can be seen, in a picture of that radius."""
+def ready(items: list[Item], center: Array, size: float) -> list[Item]:
+    """Give points, segments and half-spaces a form that can be seen in a picture of that ball."""
     out = []
     for item in items:
         if item.look in (BODY, MODEL) and not len(item.faces):
             every = item.vertices.reshape(item.copies, -1, 3)
-            first, last = every[:, 0], every[:, -1]
-            thin = ball(first, 0.03 * size) if every.shape[1] == 1 else rod(first, last, 0.015 * size)
-            item = replace(item, vertices=thin[0], faces=thin[1], look=MODEL)
+            first, last, look = every[:, 0], every[:, -1], MODEL
+            if item.slab is not None:
+                solid, look = slab(first[0], last[0] - first[0], center, 2.5 * size, item.slab), BODY
+            else:
+                solid = ball(first, 0.03 * size) if every.shape[1] == 1 else rod(first, last, 0.015 * size)
+            item = replace(item, vertices=solid[0], faces=solid[1], look=look)
         out.append(item)
     return out
 

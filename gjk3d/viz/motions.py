@@ -18,14 +18,14 @@ from gjk3d.query.time_of_impact import Impact
 from gjk3d.robot import Checker
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import notebook
-from gjk3d.viz.drawing import COLORS, INK, LINES, Drawing, darker
+from gjk3d.viz.drawing import COLORS, INK
 from gjk3d.viz.film import palette, write_frames
-from gjk3d.viz.kinds import robots
-from gjk3d.viz.kinds.robots import Travel, check_frames, travel
-from gjk3d.viz.layout import camera_of, thickened
+from gjk3d.viz.kinds.robots import HIT, add_ends, check_frames, travel
+from gjk3d.viz.layout import ready
 from gjk3d.viz.page import FILES, ROOM, camera_data, item_data
-from gjk3d.viz.picture import PAGES, drawing_as_asked, figure_of, new_plotter, show, target_file
-from gjk3d.viz.plays import Play, play_of_impact, play_of_motion, play_of_travel
+from gjk3d.viz.picture import PAGES, drawing_as_asked, figure_of, new_plotter, shot, show, target_file
+from gjk3d.viz.plays import Play, play_of, play_of_motion
+from gjk3d.viz.posed import Posed
 from gjk3d.viz.progress import telling
 from gjk3d.viz.rendering import check_rendering
 from gjk3d.webpage import color_key, to_base64, to_json
@@ -120,7 +120,7 @@ def motion(
     elif path is not None:
         raise TypeError(f"a path is of a Checker, and this is a {type(checker).__name__}: name target= and of=")
     inline = file is None and off_screen is None and notebook.is_open()
-    play = _play(there, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None
+    play = play_of(there, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None
     if file is not None and play is not None:
         return write_page(file, play, fps) if kind in PAGES else write_film(file, play, fps)
     if isinstance(checker, Motion):
@@ -132,16 +132,6 @@ def motion(
         notebook.display(figure_of(drawing, notebook.told(drawing), lambda page: write_page(page, play, fps)))
         return None
     return show(there, path=file, off_screen=off_screen, title=title)
-
-
-def _play(there: Any, of: Any, title: str | None, frames: int) -> Play:
-    if isinstance(there, Travel):
-        return play_of_travel(there, title or there.checker.robot.name or "robot")
-    if isinstance(there, Impact):
-        return play_of_impact(there, title, frames)
-    if isinstance(there, Motion):
-        return play_of_motion(there, of, title, frames)
-    raise TypeError(f"a {type(there).__name__} is nothing that moves: give a Checker and a path, an Impact or a Motion")
 
 
 def _target(target: Any) -> Path | None:
@@ -159,63 +149,33 @@ _HOLD = 1.5  #: seconds that the last picture stays
 _COLORS = 96  #: of the palette of a GIF, which is the same in all pictures
 
 
-class Stage:
+class Stage(Posed):
     """A plotter with all that a play shows, to be set to one of its pictures after another."""
 
-    def __init__(self, play: Play, size: tuple[int, int] = _SIZE) -> None:
-        from gjk3d.viz.paint import add_items, aim
-
+    def __init__(self, play: Play) -> None:
         check_rendering()
+        plotter = new_plotter(off_screen=True, size=_SIZE)
+        plotter.set_background("white")  # a gradient would take most of the palette
+        super().__init__(plotter, play.whole, play.movers)
         self.play = play
-        self.plotter = new_plotter(off_screen=True, size=size)
-        self.plotter.set_background("white")  # a gradient would take most of the palette
-        camera = camera_of(play.whole)
-        self.size = play.whole.ball[1]
-        #: each actor and whether it is of edges; name, colour while free, and poses
-        self.bodies: list[tuple[list[tuple[Any, bool]], str, str, Array | None]] = []
-        every = [(item, mover.name, mover.color, mover.poses) for mover in play.movers for item in mover.items]
-        for thing, name, color, poses in [*every, *((item, item.name, item.color, None) for item in play.still)]:
-            (item,) = thickened([thing], self.size)
-            actors = add_items(self.plotter, [item], camera.eye)
-            edges = [n > 0 or item.look == LINES for n in range(len(actors))]
-            self.bodies.append((list(zip(actors, edges, strict=True)), name, color, poses))
-        self.marks: list[Any] = []
-        aim(self.plotter, camera)
 
-    def set(self, k: int) -> None:
+    def go(self, k: int) -> None:
         """Move everything to where it is in the k-th picture."""
-        from gjk3d.viz.paint import add_items
-        from gjk3d.viz.words import add_words
-
         play, moment = self.play, self.play.moments[k]
-        for actors, name, color, poses in self.bodies:
-            now = robots.HIT if name in moment.hit else color
-            for actor, edge in actors:
-                actor.prop.color = darker(now) if edge else now
-                if poses is not None:
-                    actor.user_matrix = poses[k]
-        for actor in self.marks:
-            self.plotter.remove_actor(actor, render=False)
-        over = Drawing(focus=(np.zeros(3), self.size))
+        over = self.signs(play.title, *moment.lines)
+        over.keys = [(text, color) for text, color in play.keys if moment.hit or color != HIT]
         if moment.ends is not None:
-            robots.add_ends(over, *moment.ends, robots.HIT if moment.hit else INK)
+            add_ends(over, *moment.ends, over.ball[1], HIT if moment.hit else INK)
         if k:
-            color = robots.HIT if moment.hit else COLORS[1]
+            color = HIT if moment.hit else COLORS[1]
             over.lines(np.stack([play.trace[:k], play.trace[1 : k + 1]], axis=1), color, width=5.0)
-        self.marks = add_items(self.plotter, over.items, None)
-        keys = [(text, color) for text, color in play.keys if moment.hit or color != robots.HIT]
-        add_words(self.plotter, Drawing(words=[play.title, *moment.lines], keys=keys))
+        self.set([None if mover.poses is None else mover.poses[k] for mover in play.movers], over, moment.hit)
 
     def image(self, k: int) -> NDArray[np.uint8]:
         """Draw the k-th picture."""
-        self.set(k)
+        self.go(k)
         self.plotter.reset_camera_clipping_range()
-        self.plotter.render()
-        return np.asarray(self.plotter.screenshot(None, return_img=True))
-
-    def close(self) -> None:
-        """Give the window back."""
-        self.plotter.close()
+        return shot(self.plotter)
 
 
 def write_film(file: Path, play: Play, fps: float) -> Path:
@@ -227,7 +187,7 @@ def write_film(file: Path, play: Play, fps: float) -> Path:
         count = len(play.moments)
         images = [stage.image(k) for k in telling("drawing picture", range(count), count)]
     finally:
-        stage.close()
+        stage.plotter.close()
     if file.suffix.lower() == ".mp4":
         import imageio.v2
 
@@ -238,7 +198,7 @@ def write_film(file: Path, play: Play, fps: float) -> Path:
     times = [max(20, round(1000.0 / fps))] * (count - 1) + [round(1000.0 * _HOLD)]
     # of the first, the middle and the last: every state is in it, and the thin lines have colours of their own
     some = [frames[0], frames[count // 2], frames[-1]]
-    return write_frames(file, frames, times, palette(some, (COLORS[1], robots.HIT), _COLORS))
+    return write_frames(file, frames, times, palette(some, (COLORS[1], HIT), _COLORS))
 
 
 _PLAYER = (
@@ -269,10 +229,11 @@ def write_page(
 def _scene(play: Play, fps: float) -> dict[str, Any]:
     """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
     center, size = play.whole.ball
-    items = [item_data(item, center, size) for item in thickened(play.still, size)]
+    items = []
     for mover in play.movers:
-        more = {"name": mover.name, "color": mover.color, "frames": _frames(mover.poses, center, size)}
-        items += [item_data(item, np.zeros(3), size) | more for item in thickened(mover.items, size)]
+        more = {} if mover.poses is None else {"frames": _frames(mover.poses, center, size)}
+        middle = np.zeros(3) if more else center
+        items += [item_data(item, middle, size) | more for item in ready(mover.items, center, size)]
     states = [
         {
             "words": moment.lines[-1],
@@ -285,7 +246,7 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
         "items": items,
         "states": states,
         "trace": to_base64((play.trace - center) / size, "<f4"),
-        "colors": {"hit": robots.HIT, "free": COLORS[1], "ink": INK},
+        "colors": {"hit": HIT, "free": COLORS[1], "ink": INK},
         "fps": float(fps),
         **camera_data(play.whole, play.whole.framed),
     }

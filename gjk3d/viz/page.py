@@ -15,7 +15,7 @@ from gjk3d.typing import Array, Ints
 from gjk3d.viz.drawing import COLORS as _COLORS
 from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
-from gjk3d.viz.layout import called, camera_of, kind, models_of, thickened, verdict
+from gjk3d.viz.layout import called, camera_of, kind, models_of, ready, verdict
 from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, number, told
@@ -245,7 +245,7 @@ def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
     """Return all that is drawn, in units of the picture about its middle, where float32 serves any scale."""
     center, size = drawing.ball
     items, left, out = [], MAX_DRAWN, 0
-    for item in thickened(drawing.items, size):
+    for item in ready(drawing.items, center, size):
         if len(item.faces) > left:
             out += 1
             continue

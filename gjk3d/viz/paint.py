@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, MODEL, PART, Camera, Drawing, Item, darker
-from gjk3d.viz.layout import camera_of, thickened
+from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, MODEL, PART, Camera, Drawing, Item, Steps, darker
+from gjk3d.viz.layout import camera_of, ready
 from gjk3d.viz.triangles import Shaded, shade
 from gjk3d.viz.words import LINE, add_words, panel_size, write
 
@@ -46,52 +46,41 @@ def add_lights(plotter: pyvista.Plotter, intensities: tuple[float, float, float]
         plotter.add_light(light, only_active=True)
 
 
-def paint(drawing: Drawing, plotter: pyvista.Plotter) -> list[Any]:
-    """Draw into the plotter's current renderer, beside what is there, and aim the camera at all of it.
+Added = list[tuple[Item, list[Any]]]
 
-    Returns
-    -------
-    list of pyvista.Actor
-        What was added, but for words.
-    """
+
+def paint(drawing: Drawing, plotter: pyvista.Plotter) -> None:
+    """Draw into the plotter's current renderer, beside what is there, and aim the camera at all of it."""
     whole = _DRAWN.setdefault(plotter.renderer, Drawing())
     whole.take(drawing)
     for part in ("view", "up", "focus", "camera"):
         setattr(whole, part, getattr(drawing, part))
-    camera = camera_of(whole)
-    added = _added(plotter, drawing, camera)
+    added = _paint(plotter, drawing, whole, [])
     if drawing.steps is not None and drawing.steps.total > 1:
-        _walk(plotter, drawing, added)
-    aim(plotter, camera)
-    add_words(plotter, whole)
-    return [actor for _, actors in added for actor in actors]
-
-
-Added = list[tuple[Item, list[Any]]]
+        _walk(plotter, drawing.steps, added)
 
 
 def repaint(plotter: pyvista.Plotter, drawing: Drawing, before: Added) -> Added:
     """Put a drawing in place of what was painted before it; items that both have stay. Return what is there now."""
-    mine = {id(item) for item in drawing.items}
+    mine, kept = {id(item) for item in drawing.items}, []
     for item, actors in before:
-        if id(item) not in mine:
-            for actor in actors:
-                plotter.renderer.remove_actor(actor, reset_camera=False, render=False)
-    camera = camera_of(drawing)
-    added = _added(plotter, drawing, camera, [pair for pair in before if id(pair[0]) in mine])
+        if id(item) in mine:
+            kept.append((item, actors))
+            continue
+        for actor in actors:
+            plotter.renderer.remove_actor(actor, reset_camera=False, render=False)
     _DRAWN[plotter.renderer] = drawing
+    return _paint(plotter, drawing, drawing, kept)
+
+
+def _paint(plotter: pyvista.Plotter, drawing: Drawing, whole: Drawing, kept: Added) -> Added:
+    """Add the items of a drawing that are not there yet, and show all that is in the panel."""
+    there, camera = {id(item) for item, _ in kept}, camera_of(whole)
+    items = ready([item for item in drawing.items if id(item) not in there], *drawing.ball)
+    added = [*kept, *_add_each(plotter, items, None if drawing.sorted else camera.eye)]
     aim(plotter, camera)
-    add_words(plotter, drawing)
+    add_words(plotter, whole)
     return added
-
-
-def _added(plotter: pyvista.Plotter, drawing: Drawing, camera: Camera, kept: Added | None = None) -> Added:
-    """Add a drawing's items; those that were there already stay."""
-    if hasattr(plotter.renderer, "SetUseOIT"):  # VTK's own order of glass, from 9.4 on, would put it over signs
-        plotter.renderer.SetUseOIT(False)
-    there = {id(item) for item, _ in kept or []}
-    items = thickened([item for item in drawing.items if id(item) not in there], drawing.ball[1])
-    return [*(kept or []), *_add_each(plotter, items, None if drawing.sorted else camera.eye)]
 
 
 def panel_of(plotter: pyvista.Plotter) -> tuple[int, int]:
@@ -100,18 +89,15 @@ def panel_of(plotter: pyvista.Plotter) -> tuple[int, int]:
     return int(row), int(column)
 
 
-def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
+def _walk(plotter: pyvista.Plotter, steps: Steps, added: Added) -> None:
     """Let the keys n and p lead through the drawings."""
-    steps = drawing.steps
-    assert steps is not None
-    at, added_now = steps.at, added
-    panel = panel_of(plotter)
+    at, panel = steps.at, panel_of(plotter)
 
     def go(by: int) -> None:
-        nonlocal at, added_now
+        nonlocal at, added
         at = (at + by) % steps.total
         plotter.subplot(*panel)
-        added_now = repaint(plotter, steps.make(at), added_now)
+        added = repaint(plotter, steps.make(at), added)
         plotter.render()
 
     if not plotter.off_screen:
@@ -138,6 +124,8 @@ def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
 
 
 def _add_each(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> Added:
+    if hasattr(plotter.renderer, "SetUseOIT"):  # VTK's own order of glass, from 9.4 on, would put it over signs
+        plotter.renderer.SetUseOIT(False)
     bodies = [item for item in items if item.look == BODY]
     glass = [item for item in bodies if item.opacity < 1.0]
     if eye is not None:
@@ -184,7 +172,7 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
             plotter.add_mesh(wires(shaded.edges), color=darker(item.color), line_width=width, **faint, **_LOOK)
         )
     if outlined and item.outline and item.look == BODY:
-        line = polydata(*joined(shaded))
+        line = polydata(item.vertices, item.faces).clean()  # joined where the file gave each face corners of its own
         actors.append(plotter.add_silhouette(line, color=darker(item.color), line_width=1.8, **faint))
     return actors
 
@@ -192,47 +180,26 @@ def _add_body(plotter: pyvista.Plotter, item: Item, outlined: bool) -> list[Any]
 def _add_mark(plotter: pyvista.Plotter, item: Item) -> Any:
     mesh = with_normals(shade(item.vertices, item.faces, item.copies))
     actor = plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, culling="back", **_LIGHT, **_LOOK)
-    if item.look == MARK:
-        bring_to_front(actor)
+    if item.look == MARK:  # as if before all others, and painted after what is opaque
+        actor.ForceTranslucentOn()
+        actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
+        actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(0.0, -66000.0)
     return actor
 
 
-def bring_to_front(actor: Any, translucent: bool = True) -> None:
-    """Let an actor show through all others: as if before them, and painted after what is opaque."""
-    if translucent:
-        actor.ForceTranslucentOn()
-    actor.mapper.SetResolveCoincidentTopologyToPolygonOffset()
-    actor.mapper.SetRelativeCoincidentTopologyPolygonOffsetParameters(0.0, -66000.0)
-    actor.mapper.SetRelativeCoincidentTopologyLineOffsetParameters(0.0, -66000.0)
-    actor.mapper.SetRelativeCoincidentTopologyPointOffsetParameter(-66000.0)
-
-
 def _add_thin(plotter: pyvista.Plotter, item: Item) -> Any:
+    dots = {"style": "points", "render_points_as_spheres": True, "point_size": item.width}
+    look = dots if item.look == DOTS else {"line_width": item.width}
+    return plotter.add_mesh(mesh_of(item), color=item.color, opacity=item.opacity, **look, **_LOOK)
+
+
+def mesh_of(item: Item) -> pyvista.PolyData:
+    """Return what an item is, as pyvista has it."""
     import pyvista
 
-    if item.look == LINES:
-        mesh = wires(item.vertices)
-        return plotter.add_mesh(mesh, color=item.color, opacity=item.opacity, line_width=item.width, **_LOOK)
-    mesh = pyvista.PolyData(np.ascontiguousarray(item.vertices))
-    return plotter.add_mesh(
-        mesh,
-        color=item.color,
-        opacity=item.opacity,
-        point_size=item.width,
-        style="points",
-        render_points_as_spheres=True,
-        **_LOOK,
-    )
-
-
-def joined(shaded: Any) -> tuple[Array, Any]:
-    """Return the mesh joined again at its sharp edges, as outlines need it."""
-    from gjk3d.bodies.topology import merged_places
-
-    places = merged_places(shaded.vertices)
-    points = np.empty((places.max() + 1, 3))
-    points[places] = shaded.vertices
-    return points, places[shaded.faces]
+    if item.look == DOTS:
+        return pyvista.PolyData(np.ascontiguousarray(item.vertices))
+    return wires(item.vertices) if item.look == LINES else polydata(item.vertices, item.faces)
 
 
 def with_normals(shaded: Shaded) -> pyvista.PolyData:

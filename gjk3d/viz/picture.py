@@ -8,9 +8,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
@@ -20,17 +21,18 @@ from gjk3d.shapes.arguments import number, rigid, vector
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, VectorLike
 from gjk3d.viz import notebook
-from gjk3d.viz.drawing import DOTS, LINES, Drawing, Style
+from gjk3d.viz.drawing import GREY, Drawing, Style
 from gjk3d.viz.kinds import drawing_of, is_solid
-from gjk3d.viz.layout import placed, plate
+from gjk3d.viz.layout import half_space, placed, ready
 from gjk3d.viz.page import write_drawing, write_html
-from gjk3d.viz.paint import paint, polydata, prepare, wires
+from gjk3d.viz.paint import mesh_of, paint, polydata, prepare
 from gjk3d.viz.rendering import check_rendering, has_display
 from gjk3d.viz.triangles import RESOLUTION
 
 if TYPE_CHECKING:
     import pyvista
 
+T = TypeVar("T")
 _SIZE = (1000, 750)
 #: Drawn as pixels; the others keep their letters as letters.
 _PIXELS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
@@ -123,21 +125,17 @@ def show(
     'distance.html'
     """
     target = None if path is None else target_file(path)
-    if target is not None and target.suffix.lower() in PAGES:
-        own = own_page(x, target, title, names, **options)
-        if own is not None:
-            return own
     drawing = drawing_as_asked(x, pose, colors, opacity, title, names, (view, up, focus), **options)
+
+    def write(page: Path) -> Path:
+        return own_page(x, page, title, names, **options) or write_drawing(drawing, page, type(x).__name__)
+
     if target is not None and target.suffix.lower() in PAGES:
-        return write_drawing(drawing, target, type(x).__name__)
+        return write(target)
     if plotter is not None:
         paint(drawing, plotter)
         return plotter if target is None else save(plotter, target)
     if target is None and off_screen is None and notebook.is_open():
-
-        def write(page: Path) -> Path:
-            return own_page(x, page, title, names, **options) or write_drawing(drawing, page, type(x).__name__)
-
         text = repr(x) if hasattr(x, "_repr_mimebundle_") else notebook.told(drawing)
         notebook.display(figure_of(drawing, text, write))
         return None
@@ -265,17 +263,14 @@ def to_pyvista(
         matrix[:3, :3], matrix[:3, 3] = rigid(pose)
     if isinstance(x, pyvista.PolyData):
         return x.copy() if matrix is None else x.transform(matrix, inplace=False)
+    if isinstance(x, PointCloud):
+        return pyvista.PolyData(placed(x.points, np.zeros((0, 3), dtype=np.int64), matrix).vertices)
     if isinstance(x, Halfspace):
         center, radius = np.asarray(around[0], dtype=np.float64), float(around[1])
-        body = plate(x, matrix, center, 2.5 * radius)
-    elif isinstance(x, PointCloud):
-        return pyvista.PolyData(placed(x.points, np.zeros((0, 3), dtype=np.int64), matrix).vertices)
-    elif hasattr(x, "vertices") and hasattr(x, "faces") and not hasattr(x, "surface"):
-        body = placed(x.vertices, x.faces, matrix)
-    else:
-        surface = x.surface(resolution)
-        body = placed(surface.vertices, surface.faces, matrix)
-    return polydata(body.vertices, body.faces)
+        (item,) = ready([half_space(x, matrix, GREY, 1.0)], center, radius)
+        return polydata(item.vertices, item.faces)
+    surface = x.surface(resolution) if hasattr(x, "surface") else x
+    return polydata(*placed(surface.vertices, surface.faces, matrix))
 
 
 def _blocks(drawing: Drawing) -> pyvista.MultiBlock:
@@ -283,12 +278,7 @@ def _blocks(drawing: Drawing) -> pyvista.MultiBlock:
 
     blocks = pyvista.MultiBlock()
     for k, item in enumerate(drawing.items):
-        if item.look == LINES:
-            block = wires(item.vertices)
-        elif item.look == DOTS:
-            block = pyvista.PolyData(np.ascontiguousarray(item.vertices))
-        else:
-            block = polydata(item.vertices, item.faces)
+        block = mesh_of(item)
         block.field_data["color"], block.field_data["opacity"] = [item.color], [item.opacity]
         blocks.append(block, item.name or f"{item.look} {k}")
     return blocks
@@ -354,6 +344,12 @@ def new_plotter(
     return made
 
 
+def shot(plotter: pyvista.Plotter) -> NDArray[np.uint8]:
+    """Return what a plotter shows now, (height, width, 3)."""
+    plotter.render()  # screenshot() alone would give the frame of before the camera moved
+    return np.asarray(plotter.screenshot(None, return_img=True))
+
+
 def save(plotter: pyvista.Plotter, target: Path) -> Path:
     """Write what a plotter shows into an image file.
 
@@ -362,8 +358,7 @@ def save(plotter: pyvista.Plotter, target: Path) -> Path:
     RenderingUnavailableError
         It is blank.
     """
-    plotter.render()  # screenshot() alone would give the frame of before the camera moved
-    image = np.asarray(plotter.screenshot(None, return_img=True))
+    image = shot(plotter)
     if float(image.std()) < 1.0:
         raise RenderingUnavailableError(f"{target} would be blank: the OpenGL driver draws nothing (try xvfb-run)")
     if target.suffix.lower() not in _PIXELS:
@@ -380,20 +375,39 @@ def has_no_window(path: str | os.PathLike[str] | None, off_screen: bool | None) 
     return path is not None or off_screen is True or (off_screen is None and not has_display())
 
 
-def save_start(plotter: pyvista.Plotter, path: str | os.PathLike[str] | None, what: str) -> None:
-    """Save what a window would begin with where none opens; stderr says where, if nobody named the file.
+def in_window(
+    make: Callable[[pyvista.Plotter], T],
+    what: str,
+    plotter: pyvista.Plotter | None,
+    off_screen: bool | None,
+    path: str | os.PathLike[str] | None,
+    *,
+    size: tuple[int, int] = _SIZE,
+    begin: Callable[[T], None] = lambda made: None,
+) -> T:
+    """Make something to be moved by hand, in a window that this opens, or in a plotter that is there.
 
-    A notebook shows it instead.
+    Where no window opens, what it would begin with is saved, and stderr says where if nobody named the file; a
+    notebook shows it instead.
     """
-    if path is None and notebook.is_open():
-        plotter.render()
-        notebook.display_still(
-            np.asarray(plotter.screenshot(None, return_img=True)), f"the start of a window to {what} in"
-        )
-        return
-    saved = save(plotter, free_name() if path is None else Path(path))
-    if path is None:
-        sys.stderr.write(f"gjk3d: no display to {what} in, so the picture of the start is in {saved}\n")
+    if plotter is not None:
+        return make(plotter)
+    check_rendering()
+    windowless = has_no_window(path, off_screen)
+    fresh = new_plotter(off_screen=windowless, size=size)
+    made = make(fresh)
+    if off_screen is True:
+        return made
+    if not windowless:
+        begin(made)
+        fresh.show()
+    elif path is None and notebook.is_open():
+        notebook.display_still(shot(fresh), f"the start of a window to {what} in")
+    else:
+        saved = save(fresh, free_name() if path is None else Path(path))
+        if path is None:
+            sys.stderr.write(f"gjk3d: no display to {what} in, so the picture of the start is in {saved}\n")
+    return made
 
 
 def free_name(suffix: str = ".png") -> Path:

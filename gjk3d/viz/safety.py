@@ -21,13 +21,14 @@ from gjk3d.robot.safety_report import (
     row_cells,
 )
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import LINES, PALETTE, Drawing, Style
+from gjk3d.viz.drawing import PALETTE, Drawing, Style
 from gjk3d.viz.kinds import robots
 from gjk3d.viz.kinds.bodies import add
 from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS
 from gjk3d.viz.motions import write_page
 from gjk3d.viz.page import ROOM
-from gjk3d.viz.plays import Moment, Mover, Play
+from gjk3d.viz.plays import Moment, Play, movers_of
+from gjk3d.viz.posed import Mover
 
 _FPS = 1.0
 
@@ -63,25 +64,18 @@ def _play(report: SafetyReport) -> Play:
     checker = report.checker
     entries: list[SafetyMotion | SafetyRow] = [*report.motions, *report.rows]
     rows: Any = np.array([each.place.configuration for each in entries]).reshape(len(entries), -1)
-    poses, movers = checker.robot.link_poses(rows), []
-    for part in robots.parts_of(checker, Style()):
-        one = Drawing()
-        part._replace(local=np.eye(4)).add_to(one, np.eye(4), part.color)
-        movers.append(Mover(part.name, part.color, one.items, poses[:, part.link] @ part.local))
     moving = dict.fromkeys(name for each in entries for name, _ in each.place.moved)
+    movers = [each for each in movers_of(checker, checker.robot.link_poses(rows)) if each.name not in moving]
+    around = any(each.poses is None for each in movers)
     for k, name in enumerate(moving):
         one, color = Drawing(), PALETTE[k % len(PALETTE)]
         add(one, checker.shape(name), None, color, 1.0, outline=False, name=name)
         movers.append(Mover(name, color, one.items, _poses_of(name, [each.place for each in entries], checker)))
     whole = robots.draw_robot(checker, Style(), q=rows, labels=False)
-    whole.items = [item for item in whole.items if item.look != LINES]
-    things = Drawing()
-    robots.add_things(things, checker, frozenset())
-    still = [item for item in things.items if item.look != LINES and item.name not in moving]
-    keys = [(report.robot, LINKS[0]), *([("around it", THINGS)] if still else []), ("too close", HIT)]
+    keys = [(report.robot, LINKS[0]), *([("around it", THINGS)] if around else []), ("too close", HIT)]
     title = f"Safety of {report.robot}"
     trace = np.zeros((len(entries), 3))  # moments of many motions are no line
-    return Play(title, report.headline, movers, still, [_moment(each) for each in entries], trace, whole, keys)
+    return Play(title, report.headline, movers, [_moment(each) for each in entries], trace, whole, keys)
 
 
 def _poses_of(name: str, places: Sequence[SafetyPlace], checker: Any) -> Array:

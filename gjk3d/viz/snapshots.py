@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gjk3d.errors import Gjk3dError
-from gjk3d.viz.picture import show
+from gjk3d.viz.picture import new_plotter, plot, shot
 from gjk3d.viz.rendering import check_rendering
 
 if TYPE_CHECKING:
@@ -52,14 +50,14 @@ def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None
     def draw(clash: Clash) -> bytes | None:
         if clash.id not in drawn or clash.point is None:
             return None
-        with tempfile.TemporaryDirectory() as folder:
-            target = Path(folder) / "picture.png"
-            try:
-                show(report, clash=clash.id, path=target, size=_SIZE, off_screen=True)
-            except Gjk3dError:  # a file without this picture is better than none
-                return None
-            made = io.BytesIO()
-            Image.open(target).quantize(128).save(made, "PNG", optimize=True)  # a third of the bytes, and as clear
-            return made.getvalue()
+        plotter, made = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
+        try:
+            image = shot(plot(report, plotter, clash=clash.id))
+        except Gjk3dError:  # a file without this picture is better than none
+            return None
+        finally:
+            plotter.close()
+        Image.fromarray(image).quantize(128).save(made, "PNG", optimize=True)  # a third of the bytes, and as clear
+        return made.getvalue()
 
     return draw

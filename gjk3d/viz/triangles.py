@@ -5,6 +5,7 @@ pyvista's own solids lose their place at 1e-9 and at 1e6: they are float32, and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,10 @@ MAX_FACES = 150_000
 MOST_BALLS = 1500
 #: Segments of each of many balls: the fewest at which neighbouring faces are shaded as one, with no edge between them.
 _SMALL = 22
+#: Corners of a box, the last axis fastest, and its faces.
+CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+BOX_FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6],
+                   [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]])  # fmt: skip
 _OCTAHEDRON = (
     np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], dtype=np.float64),
     np.array([[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]]),
@@ -94,6 +99,13 @@ def ball(center: Array, radius: float, resolution: int = 40) -> Solid:
     return _at_each(np.reshape(center, (-1, 3)), radius * vertices, faces)
 
 
+def slab(point: Array, normal: Array, center: Array, half: float, thick: float) -> Solid:
+    """Return a square slab near ``center`` whose top is on a plane, as thick as so many times its half width."""
+    axes = np.array([*across(normal), normal])
+    top = center + float(normal @ (point - center)) * normal
+    return top + half * (CORNERS * (1.0, 1.0, thick / 2) - (0.0, 0.0, thick / 2)) @ axes, BOX_FACES
+
+
 def rod(start: Array, end: Array, radius: float, resolution: int = 32) -> Solid:
     """Return a round bar from one point to another, or one from each of (k, 3) points to another."""
     return turned(surfaces.cylinder(1.0, 1.0, resolution), start, end, radius)
@@ -118,6 +130,13 @@ def box_lines(corners: Array) -> Array:
     """Return the twelve edges of boxes as segments, (12 n, 2, 3), from eight corners each, the last axis fastest."""
     pairs = [(i, i | 1 << bit) for bit in range(3) for i in range(8) if not i >> bit & 1]
     return np.asarray(corners).reshape(-1, 8, 3)[:, np.array(pairs)].reshape(-1, 2, 3)
+
+
+def joined(solids: Sequence[Solid]) -> Solid:
+    """Return several solids as one."""
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in solids)])
+    faces = [faces + start for (_, faces), start in zip(solids, starts, strict=False)]
+    return np.concatenate([vertices for vertices, _ in solids]), np.concatenate(faces)
 
 
 def turned(surface: surfaces.Surface, start: Array, end: Array, radius: float) -> Solid:

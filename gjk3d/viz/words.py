@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyvista
 
 #: A panel in which letters have their full size, in pixels; in a smaller one they shrink, but not to less than this.
-_FULL, _LEAST = (1000, 750), 0.6
+_FULL, _LEAST = (1000, 750), 0.8
 #: Heights of letters, in pixels: of the first line, of the other lines, of the key to colours.
 _HEAD, LINE, _KEY = 26, 24, 22
 #: Rows of words, above and below.
@@ -21,8 +21,7 @@ _MOST_ROWS = 12
 #: From the left, and from below.
 _EDGE, _FOOT = 0.014, 0.016
 _OURS = ("gjk3d line ", "gjk3d key ", "gjk3d chip ", "gjk3d label ")
-#: Height of labels, in pixels, and the least of it in a small panel.
-_LABEL, _LEAST_LABEL = 20, 0.75
+_LABEL = 20  #: height of labels, in pixels
 #: Where a label may stand: turned from the way out of the middle of all by so much, and so far from its point.
 _TURNS, _FAR = (0.0, 0.6, -0.6, 1.2, -1.2, 2.0, -2.0, 3.1), (1.0, 1.7)
 
@@ -42,15 +41,19 @@ def scale_of(plotter: pyvista.Plotter) -> float:
     return float(np.clip(min(wide / _FULL[0], tall / _FULL[1]), _LEAST, 2.0))
 
 
-def add_words(plotter: pyvista.Plotter, drawing: Drawing) -> None:
-    """Write words at the top, what colours mean at the bottom, and labels, in place of those before."""
+def add_words(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> None:
+    """Write words at the top, what colours mean at the bottom, and labels, in place of those before.
+
+    The first line is of a colour of its own, if one is given.
+    """
     for name in [name for name in plotter.renderer.actors if name.startswith(_OURS)]:
         # of this panel: the plotter's own method would take them out of every panel
         plotter.renderer.remove_actor(name, reset_camera=False, render=False)
     wide, tall = panel_size(plotter)
     top, low = 0.99, _FOOT
     for row, line in enumerate(drawing.words[:_MOST_ROWS]):
-        top = write_line(plotter, row, line, top)
+        size, color = (LINE, INK) if row else (_HEAD, head)
+        top -= 0.004 + write(plotter, line, (_EDGE, top), size, f"gjk3d line {row}", color, above=False)
     side = _KEY * scale_of(plotter)  # of a chip with the room round it
     for row, (text, color) in enumerate(reversed(drawing.keys[:_MOST_ROWS])):
         chip = _chip((_EDGE, low + 0.2 * side / tall), (0.75 * side / wide, 0.75 * side / tall), color)
@@ -71,7 +74,7 @@ def _add_labels(plotter: pyvista.Plotter, labels: list[Label], room: tuple[float
     for row, (label, spot) in enumerate(zip(labels, spots, strict=True)):
         actor, point = vtkTextActor(), vtkCoordinate()
         look = actor.GetTextProperty()
-        look.SetFontSize(round(_LABEL * max(_LEAST_LABEL, scale_of(plotter))))
+        look.SetFontSize(round(_LABEL * scale_of(plotter)))
         look.SetColor(pyvista.Color(label.color).float_rgb)
         look.SetBackgroundColor(1.0, 1.0, 1.0)
         look.SetBackgroundOpacity(0.85)
@@ -115,14 +118,6 @@ def _beside(spot: Array, spots: Array, size: Array, room: Box, taken: list[Box],
             if cost < least:
                 best, least = low, cost
     return best
-
-
-def write_line(plotter: pyvista.Plotter, row: int, text: str, top: float, color: str = INK) -> float:
-    """Write a line below a height, in parts of the panel; return the height below it."""
-    size = LINE if row else _HEAD
-    name = f"gjk3d line {row}"
-    high = write(plotter, text, (_EDGE, top), size, name, color, above=False)
-    return top - high - 0.004
 
 
 def write(

@@ -3,14 +3,16 @@ import hashlib
 import json
 import subprocess
 import sys
+import zlib
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from reports import ENDING, EVIL, cube, part_row, three_cubes
+from reports import ENDING, EVIL, cube, many, part_row, three_cubes
+from scipy.spatial.transform import Rotation
 
-from gjk3d.clash import Report, formats, page
+from gjk3d.clash import Assembly, Report, drawn, formats, packed, page
 from gjk3d.clash.page import write_page
 from gjk3d.clash.report import PartRow
 from gjk3d.clash.wording import decided
@@ -46,8 +48,39 @@ class Parsed(HTMLParser):
     def data(self):
         return json.loads(self.scripts[0])
 
-    def array(self, place, kind):
-        return np.frombuffer(base64.b64decode(self.scripts[place]), kind)
+    @property
+    def rows(self):
+        """The findings, out of their blocks."""
+        rows = []
+        for line in self.scripts[1].split():
+            columns = json.loads(unpacked(line))
+            columns |= {f"told {name}": column for name, column in columns.pop("told").items()}
+            rows += [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return rows
+
+    def bodies(self):
+        """The corners of each part's triangles as the page has them, (n, 3), None where it has none, and all boxes."""
+        data, first, *chunks = self.data, *map(unpacked, self.scripts[2].split())
+        count, ends = len(data["names"]), np.cumsum([0, 24 * len(data["names"]), 28 * len(data["names"])])
+        boxes = np.frombuffer(first[: ends[1]], "<f4").reshape(count, 2, 3)
+        poses = np.frombuffer(first[ends[1] : ends[2]], "<f4").reshape(count, 7).astype(float)
+        after = ends[2] + 12 * len(data["ids"])
+        which = np.frombuffer(first[after : after + 4 * count], "<i4")
+        assert len(first) == after + 5 * count
+        shapes, sizes = [], iter(data["shapes"])
+        for many, chunk in zip(data["chunks"], chunks, strict=True):
+            own = [next(sizes) for _ in range(many)]
+            points = np.split(np.frombuffer(chunk[: 12 * sum(n for n, _ in own)], "<f4").reshape(-1, 3),
+                              np.cumsum([n for n, _ in own])[:-1])  # fmt: skip
+            indices = np.split(np.frombuffer(chunk[12 * sum(n for n, _ in own) :], "<u4"),
+                               np.cumsum([n for _, n in own])[:-1])  # fmt: skip
+            shapes += [p[i].astype(float) for p, i in zip(points, indices, strict=True)]
+        turned = lambda k: Rotation.from_quat(poses[k, :4]).apply(shapes[which[k]]) + poses[k, 4:]  # noqa: E731
+        return [turned(k) if which[k] >= 0 else None for k in range(count)], boxes
+
+
+def unpacked(text):
+    return zlib.decompress(base64.b64decode(text))
 
 
 def test_nothing_in_the_page_comes_from_elsewhere(tmp_path):
@@ -73,16 +106,18 @@ def test_the_policy_allows_these_scripts_only(tmp_path):
 
 def test_the_triangles_are_there_once_and_where_they_are(tmp_path):
     report = three_cubes()
+    up = ((0, -1, 0, 0), (1, 0, 0, 9), (0, 0, 1, 0), (0, 0, 0, 1))
+    meshes = {part.name: part.mesh for part in report.assembly.parts} | {"turned": (report.assembly.parts[0].shape, up)}
+    whole = Assembly.of(meshes, "mm")
+    report = replace(report, parts=(*report.parts, part_row("turned", whole.parts[-1].mesh)), assembly=whole)
     parsed = Parsed(write_page(report, tmp_path / "a.html"))
-    data, positions, indices = parsed.data, parsed.array(1, "<f4").reshape(-1, 3), parsed.array(2, "<u4")
-    assert [part["name"] for part in data["parts"]] == [part.name for part in report.parts]
-    for part, whole in zip(data["parts"], report.assembly.parts, strict=True):
-        first, count, start, length = part["range"]
-        used = indices[start : start + length]
-        assert first <= used.min() <= used.max() < first + count
-        places = positions[used].astype(float) * data["size"] + data["center"]
-        np.testing.assert_allclose(places, whole.mesh.vertices[whole.mesh.faces.ravel()], atol=1e-6)
-    assert indices.size == sum(whole.mesh.faces.size for whole in report.assembly.parts)
+    data, (bodies, boxes) = parsed.data, parsed.bodies()
+    assert data["names"] == ["frame", "press/pin", "press/ram", "turned"]
+    assert len(data["shapes"]) == 3  # of four parts: one is a copy of another
+    for body, box, part in zip(bodies, boxes, whole.parts, strict=True):
+        corners = part.mesh.vertices[part.mesh.faces.ravel()]
+        np.testing.assert_allclose(body * data["size"] + data["center"], corners, atol=2e-6)
+        np.testing.assert_allclose(box * data["size"] + data["center"], part.bounds, atol=2e-6)
 
 
 @pytest.mark.parametrize("size", [1e-9, 1e9])
@@ -97,21 +132,47 @@ def test_any_scale_is_drawn(tmp_path, size):
 def test_corners_that_a_file_repeats_are_stored_once():
     mesh = cube()
     soup = type(mesh)(mesh.vertices[mesh.faces.ravel()], np.arange(mesh.faces.size).reshape(-1, 3))
-    points, faces = page._lean(soup)
+    points, faces = drawn.lean(soup)
     assert len(points) == 8
     np.testing.assert_array_equal(points[faces], soup.vertices[soup.faces])
 
 
 def test_what_is_too_large_is_left_out_and_said_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "MAX_BYTES", 2 * (12 * 8 + 4 * 36))
-    parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
-    assert [part["range"] is None for part in parsed.data["parts"]] == [False, False, True]
-    assert all(part["box"] for part in parsed.data["parts"])
-    assert "1 of 3 parts are drawn as boxes" in parsed.text
+    report = three_cubes()
+    monkeypatch.setattr(drawn, "CHUNK", 1)  # each shape by itself
+    whole = Parsed(write_page(report, tmp_path / "a.html"))
+    spare = page.MAX_BYTES - len(whole.scripts[2].split()[-1]) // 2
+    frame = drawn.placed(report, numbers := {name: k for k, name in enumerate(whole.data["names"])})
+    room = sum(len(line) for line in whole.scripts[2].split()[1:]) - 1
+    few = drawn.gather(report, numbers, frame, room)
+    assert ((few.which >= 0).tolist(), few.left_out) == ([True, False, True], 1)  # what clashes worst comes first
+    monkeypatch.setattr(page, "_SPARE", spare)
+    parsed = Parsed(write_page(report, tmp_path / "a.html"))
+    assert [body is None for body in parsed.bodies()[0]] == [True] * 3
+    assert np.isfinite(parsed.bodies()[1]).all()
+    assert "3 of 3 parts are drawn as boxes" in parsed.text
     monkeypatch.setattr(page, "MAX_ROWS", 1)
-    parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
-    assert len(parsed.data["rows"]) == 1
+    parsed = Parsed(write_page(report, tmp_path / "a.html"))
+    assert len(parsed.rows) == len(parsed.data["ids"]) == 1
     assert "the worst 1 of 2 findings" in parsed.text
+
+
+def test_copies_beyond_what_a_browser_draws_are_boxes_until_they_are_chosen(tmp_path, monkeypatch):
+    monkeypatch.setattr(drawn, "MAX_TRIANGLES", 25)
+    parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
+    assert "1 parts are boxes until" not in parsed.text
+    assert "1 part is a box until it is chosen" in parsed.text
+
+
+def test_blocks_hold_the_findings_in_order_and_stop_where_there_is_no_room(tmp_path, monkeypatch):
+    monkeypatch.setattr(packed, "ROWS", 7)
+    parsed = Parsed(write_page(many(30, side=4), tmp_path / "a.html"))
+    assert [row["severity"] for row in parsed.rows] == list(range(1, 31))
+    assert len(parsed.scripts[1].split()) == 5
+    monkeypatch.setattr(packed, "MAX_CHARACTERS", 3 * len(parsed.scripts[1].split()[0]))
+    parsed = Parsed(write_page(many(30, side=4), tmp_path / "a.html"))
+    assert 7 <= len(parsed.rows) == len(parsed.data["ids"]) <= 21
+    assert f"the worst {len(parsed.rows)} of 30 findings" in parsed.text
 
 
 def test_the_page_says_what_was_asked_and_what_is_missing(tmp_path):
@@ -132,8 +193,8 @@ def test_the_page_says_what_was_asked_and_what_is_missing(tmp_path):
 
 
 def test_every_row_says_how_it_was_decided(tmp_path):
-    data = Parsed(write_page(three_cubes(), tmp_path / "a.html")).data
-    hard, near = (data["decided"][row["decided"]] for row in data["rows"])
+    parsed = Parsed(write_page(three_cubes(), tmp_path / "a.html"))
+    hard, near = (parsed.data["decided"][row["decided"]] for row in parsed.rows)
     assert hard.startswith(
         "Decided by the boolean intersection of the solids; the depth is an upper bound: moving B by it"
     )
@@ -166,7 +227,7 @@ def test_names_do_no_harm(tmp_path):
     parsed, plain = Parsed(path), Parsed(write_page(three_cubes(), tmp_path / "b.html"))
     assert len(parsed.scripts) == len(plain.scripts)
     assert EVIL not in parsed.source
-    assert [part["name"] for part in parsed.data["parts"]] == [part.name for part in report.parts]
+    assert set(parsed.data["names"]) == {part.name for part in report.parts}
     assert {tag for tag, _ in parsed.tags} - {tag for tag, _ in plain.tags} <= {"details", "summary", "ul", "li", "p"}
 
 

@@ -223,6 +223,23 @@ def test_a_picture_of_a_new_size_is_never_shown_empty(browser, pages):
         assert drawn, kind
 
 
+@pytest.mark.parametrize("kind", ["answer", "drawing", "motion", "safety"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_words_and_controls_over_a_picture_keep_off_each_other(browser, pages, kind, width):
+    browser.resize(width, 800)
+    opened(browser, pages[kind])
+    boxes = browser.evaluate(
+        "[...document.querySelectorAll('#words > *, #reset, #keys, #play, #label-slide, #help')].map((node) => {"
+        " const b = node.getBoundingClientRect(); return [node.id, b.left, b.top, b.right, b.bottom]; })"
+    )
+    boxes = [box for box in boxes if box[3] > box[1] and box[4] > box[2]]
+    assert {"reset", "keys", "help"} <= {box[0] for box in boxes}
+    for (one, *a), (two, *b) in itertools.combinations(boxes, 2):
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], (one, two)
+    assert all(box[1] >= 0 and box[3] <= width for box in boxes)
+    browser.resize(1100, 900)
+
+
 def test_arrow_keys_are_left_to_the_slider_in_focus(browser, pages):
     opened(browser, pages["explain"])
     browser.evaluate("document.querySelector('#slide').focus()")

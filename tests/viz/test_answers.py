@@ -11,7 +11,7 @@ import gjk3d as gk
 from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of
 from gjk3d.viz.kinds.bodies import level_boxes
-from gjk3d.viz.layout import thickened
+from gjk3d.viz.layout import ready
 
 BLUE, VERMILION = np.array([0, 114, 178]), np.array([213, 94, 0])
 
@@ -307,7 +307,7 @@ def test_many_points_and_segments_are_each_where_they_are():
             scene.add(f"o{k}", thin, pose(3 * k, 0, 0))
             scene.add(f"own {k}", gk.Segment((0, 0, 0), (0, 1, 1 + 0.01 * k)), pose(3 * k, 5, 0))
         drawing = drawing_of(scene)
-        for item in thickened(drawing.items, 1.0):
+        for item in ready(drawing.items, np.zeros(3), 1.0):
             for part in np.split(item.vertices, item.copies):
                 assert np.ptp(part[:, 0]) < 0.2
 

@@ -7,6 +7,7 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.errors import UnsupportedPair
+from gjk3d.viz.drawing import COLORS, INK, SEPARATION, darker
 
 BOX, BALL = gk.Box((1, 1, 1)), gk.Sphere(0.5)
 
@@ -78,18 +79,34 @@ def test_the_arrows_and_rings_follow_while_b_is_dragged(dragged):
         assert np.abs(np.divide(on_screen(dragged.plotter, each.center), dragged.plotter.window_size) - 0.5).max() < 0.5
 
 
+def marks(made, color):
+    """Return the corners of all that is drawn in a colour over the bodies, those of each sign."""
+    signs = [actor for actor in made._posed._signs if actor.prop.color == color]
+    return [np.asarray(actor.mapper.dataset.points) for actor in signs]
+
+
+def middle(points):
+    return (points.min(axis=0) + points.max(axis=0)) / 2
+
+
 def test_what_is_drawn_is_the_answer(dragged):
     result = dragged.move(at(0.9, 0.1, 0.2))
     assert dragged.result is result
     assert result.depth == pytest.approx(0.1)
-    assert dragged._witness.points == pytest.approx(np.array([result.point_a, result.point_b]), abs=1e-6)
-    assert np.diff(dragged._way_out.points, axis=0)[0] == pytest.approx(result.depth * result.normal, abs=1e-6)
-    assert dragged.contact.points_a == pytest.approx(dragged._patch_points.points[:1], abs=1e-6)
+    for color, point in ((darker(COLORS[0]), result.point_a), (darker(COLORS[1]), result.point_b)):
+        assert any(middle(ball) == pytest.approx(point, abs=1e-6) for ball in marks(dragged, color))
+    way_out = np.concatenate(marks(dragged, SEPARATION)[:2]) @ result.normal  # its shaft and its head
+    assert [way_out.min(), way_out.max()] == pytest.approx(
+        [result.point_b @ result.normal, result.point_b @ result.normal + result.depth], abs=1e-6
+    )
+    assert len(dragged.contact.points_a) == 1
     assert words(dragged) == "Overlapping by 0.1"
     dragged.move(at(3.0))
     assert words(dragged) == "Apart by 2"
     assert dragged.contact is None
-    assert dragged._between.points[:, 0] == pytest.approx([0.5, 2.5])
+    rod = next(points for points in marks(dragged, INK) if np.ptp(points[:, 0]) > 1.0)
+    assert [rod[:, 0].min(), rod[:, 0].max()] == pytest.approx([0.5, 2.5])
+    assert marks(dragged, SEPARATION) == []
 
 
 def test_pixels_move_with_b(dragged):
@@ -108,9 +125,10 @@ def test_pixels_move_with_b(dragged):
 def test_contact_patch_of_two_boxes():
     made = gk.viz.drag(BOX, BOX, None, at(0.0, 0.0, 2.0), off_screen=True)
     made.move(at(0.25, 0.5, 0.9))
-    ring = made._patch.points
-    assert ring[:, :2].min(axis=0) == pytest.approx([-0.25, 0.0])
-    assert ring[:, :2].max(axis=0) == pytest.approx([0.5, 0.5])
+    ring = np.concatenate(marks(made, SEPARATION)[2:])  # after the way out
+    thick = 0.02 * made._posed.signs().ball[1]
+    assert ring[:, :2].min(axis=0) == pytest.approx([-0.25, 0.0], abs=thick)
+    assert ring[:, :2].max(axis=0) == pytest.approx([0.5, 0.5], abs=thick)
     assert made.contact.normal == pytest.approx([0, 0, 1])
     made.plotter.close()
 

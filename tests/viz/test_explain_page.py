@@ -52,10 +52,10 @@ def test_the_page_holds_the_trace(page, explanation):
     for told, step in zip(scene["steps"][1:], explanation.steps[1:], strict=True):
         assert (told["lower"], told["upper"], told["sentence"]) == (step.lower, step.upper, step.sentence)
     for told, step in zip(scene["steps"], explanation.steps, strict=True):
-        assert told["pointName"] == step.point_name
+        assert told["point_name"] == step.point_name
         if step.point is not None:
             np.testing.assert_array_equal(told["point"], step.point)
-        center = np.array(told.get("supportA", [0, 0, 0])) - (step.support_a if step.support_a is not None else 0)
+        center = np.array(told.get("support_a", [0, 0, 0])) - (step.support_a if step.support_a is not None else 0)
         np.testing.assert_allclose(center, 0, atol=1e-12)  # A is where its centre is the origin
 
 

@@ -84,9 +84,10 @@ def test_a_motion_of_anything_is_played(tmp_path):
     assert scene["items"][0]["indices"]  # many points are small bodies here
     grid = play_of_motion(way, gk.VoxelGrid(np.ones((2, 2, 2)), 1.0), None, 2)
     stage = motions.Stage(grid)
-    stage.set(1)
-    colors = [str(actors[0][0].prop.color.hex_rgb).upper() for actors, *_ in stage.bodies]
-    stage.close()
+    stage.go(1)
+    ((lines, faces, *_),) = stage.actors
+    colors = [str(actor.prop.color.hex_rgb).upper() for actor in (lines, faces)]
+    stage.plotter.close()
     assert [str(pyvista.Color(darker("#E69F00")).hex_rgb).upper(), "#E69F00"] == colors  # edges stay darker than faces
     assert viz.motion(way, target=tmp_path / "way.png", of=gk.Box((1, 1, 1))).stat().st_size > 5000
 
@@ -126,10 +127,10 @@ def test_a_stage_is_made_once_and_its_signs_do_not_pile_up():
         for k in (2, 3, 5, 1):
             stage.image(k)
         assert len(stage.plotter.renderer.actors) == many
-        colors = {str(actors[0][0].prop.color.hex_rgb).upper() for actors, *_ in stage.bodies}
+        colors = {str(actors[0].prop.color.hex_rgb).upper() for actors in stage.actors}
         assert HIT not in colors
     finally:
-        stage.close()
+        stage.plotter.close()
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf"])

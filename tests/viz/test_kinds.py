@@ -11,6 +11,7 @@ import gjk3d as gk
 from gjk3d import viz
 from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, function_of
+from gjk3d.viz.layout import ready
 
 
 def test_subclasses_are_drawn_as_their_base_and_options_are_checked():
@@ -70,7 +71,7 @@ def test_a_half_space_in_a_list_lies_under_the_rest():
     drawing = drawing_of([gk.Halfspace((0, 0, 1), 0.0), (gk.Sphere(0.5), pose(7, 7, 0.5))])
     center, radius = drawing.ball
     np.testing.assert_allclose(center, (7, 7, 0.5), atol=1e-9)
-    slab = drawing.items[-1].vertices
+    slab = ready(drawing.items, center, radius)[0].vertices
     assert slab[:, 2].max() == pytest.approx(0.0)
     np.testing.assert_allclose(slab.mean(axis=0)[:2], (7, 7), atol=1e-6)
     assert np.ptp(slab[:, 0]) > 2 * radius

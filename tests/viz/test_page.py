@@ -16,7 +16,9 @@ from PIL import Image
 import gjk3d as gk
 from gjk3d import webpage
 from gjk3d.viz import page, write_html
-from gjk3d.viz.layout import lay_out
+from gjk3d.viz.drawing import Style
+from gjk3d.viz.kinds.answers import draw_distance
+from gjk3d.viz.layout import camera_of, lay_out
 from gjk3d.webpage import template
 
 EVIL = "<script>alert(1)</script>"
@@ -116,7 +118,8 @@ def test_the_scene_holds_the_bodies_where_they_are(tmp_path, size):
         np.testing.assert_allclose(points.min(axis=0), body.vertices.min(axis=0), atol=1e-6 * layout.radius)
         np.testing.assert_allclose(points.max(axis=0), body.vertices.max(axis=0), atol=1e-6 * layout.radius)
     told = scene["apart"] | {"eye": scene["eye"]}
-    for key, point in (("a", result.point_a), ("b", result.point_b), ("eye", layout.eye)):
+    eye = camera_of(draw_distance(result, Style())).eye
+    for key, point in (("a", result.point_a), ("b", result.point_b), ("eye", eye)):
         np.testing.assert_allclose(np.array(told[key]) * layout.radius + layout.center, point, atol=1e-9 * size)
     np.testing.assert_allclose(np.array(scene["slide"]) * layout.radius, -result.distance * result.normal)
     np.testing.assert_allclose(told["normal"], result.normal)

@@ -69,10 +69,9 @@ def test_free_configuration_has_the_closest_points(checker):
     near = checker.clearance((0.9, 0.0))
     assert near.pair == ("hand", "ball")
     assert robots.HIT not in {item.color for item in drawing.items}
-    rod, balls = [item for item in drawing.items if item.look == MARK]
-    assert (rod.copies, balls.copies) == (1, 2)
-    for end, point in zip(np.split(balls.vertices, 2), (near.point_a, near.point_b), strict=True):
-        np.testing.assert_allclose(end.mean(axis=0), point, atol=1e-9)
+    rod, *balls = [item for item in drawing.items if item.look == MARK]
+    for end, point in zip(balls, (near.point_a, near.point_b), strict=True):
+        np.testing.assert_allclose(end.vertices.mean(axis=0), point, atol=1e-9)
     middle = (rod.vertices.max(axis=0) + rod.vertices.min(axis=0)) / 2
     np.testing.assert_allclose(middle, (near.point_a + near.point_b) / 2, atol=1e-9)
     assert f"closest are hand and ball, {near.distance:.4g} m apart" in drawing.words[-1]
@@ -221,9 +220,9 @@ def test_gif_moves_and_ends_in_vermilion(checker, tmp_path):
     from gjk3d.viz.motions import Stage
 
     stage = Stage(play_of_travel(there, "A crane"))
-    stage.set(0)
+    stage.go(0)
     row, column = (round(float(x)) for x in pixel_of(stage.plotter, (0.05, -0.1, -0.6)))
-    stage.close()
+    stage.plotter.close()
     spots = [image[row - 2 : row + 3, column - 2 : column + 3].mean(axis=(0, 1)) for image in frames]
     assert np.ptp(spots, axis=0).max() < 12
     assert spots[0] @ BLUE / np.linalg.norm(spots[0]) / np.linalg.norm(BLUE) > 0.97
@@ -236,15 +235,16 @@ def test_stage_moves_links_and_attached_objects(checker):
     there = robots.travel(checker, PATH[:2], frames=3)
     stage = Stage(play_of_travel(there, ""))
     try:
-        stage.set(2)
-        matrices = {name: np.asarray(actors[0][0].user_matrix) for actors, name, _, _ in stage.bodies}
+        stage.go(2)
+        shown = zip(stage.movers, stage.actors, strict=True)
+        matrices = {mover.name: np.asarray(actors[0].user_matrix) for mover, actors in shown}
         for name, number in {"post": 0, "beam": 1, "hand": 2}.items():
             np.testing.assert_allclose(matrices[name], there.poses[2, number])
         np.testing.assert_allclose(matrices["load"], there.poses[2, 2] @ pose(0.3, 0, 0))
         for name in ("ball", "floor"):
             np.testing.assert_array_equal(matrices[name], np.eye(4))
     finally:
-        stage.close()
+        stage.plotter.close()
 
 
 def test_page_has_every_pose_and_reaches_for_nothing(checker, tmp_path):
@@ -255,7 +255,7 @@ def test_page_has_every_pose_and_reaches_for_nothing(checker, tmp_path):
     assert "default-src 'none'" in text
     scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
     there = robots.travel(checker, PATH[:2], frames=5)
-    assert [body["name"] for body in scene["items"]] == ["ball", "floor", "post", "beam", "hand", "load"]
+    assert [body["name"] for body in scene["items"]] == ["post", "beam", "hand", "load", "ball", "floor"]
     center, size = play_of_travel(there, "").whole.ball
     for name, link, local in (("beam", 1, (0.3, 0.2, 0.1)), ("load", 2, (0.03, 0.02, 0.01))):
         body = next(body for body in scene["items"] if body["name"] == name)

@@ -10,7 +10,8 @@ import pyvista
 
 import gjk3d as gk
 from gjk3d.errors import RobotError
-from gjk3d.viz.kinds.robots import HIT
+from gjk3d.viz.drawing import INK, Style, darker
+from gjk3d.viz.kinds.robots import HIT, parts_of
 
 ARM = Path(__file__).parents[2] / "data" / "arm"
 
@@ -39,8 +40,15 @@ def words(made):
 
 
 def colors(made):
-    every = [*((part.name, actors) for part, actors in made._moved), *made._still]
-    return {name: actors[0].prop.color.hex_rgb.upper() for name, actors in every}
+    every = zip(made._posed.movers, made._posed.actors, strict=True)
+    return {mover.name: actors[0].prop.color.hex_rgb.upper() for mover, actors in every}
+
+
+def balls(plotter):
+    """Return the middles of the dark balls that mark two points."""
+    ink = pyvista.Color(darker(INK))
+    found = [actor for actor in plotter.renderer.actors.values() if getattr(actor, "prop", None)]
+    return np.array([actor.center for actor in found if actor.prop.color == ink])
 
 
 def test_a_slider_moves_its_joint_and_asks_again(slid, checker):
@@ -54,17 +62,18 @@ def test_a_slider_moves_its_joint_and_asks_again(slid, checker):
     assert expected.distance > 0
     assert slid.state.distance == pytest.approx(expected.distance, abs=1e-12)
     assert words(slid).startswith("Free: closest are " + " and ".join(expected.pair))
-    assert slid._ends.points == pytest.approx(np.array([expected.point_a, expected.point_b]), abs=1e-6)
+    assert balls(slid.plotter) == pytest.approx(np.array([expected.point_a, expected.point_b]), abs=1e-6)
 
 
 def test_links_are_where_kinematics_put_them_and_coloured_as_they_collide(slid, checker):
     q = np.array([0.0, 0.1, 0.05, 0.0, 0.0, 0.0])
     state = slid.move(q)
     poses = checker.robot.link_poses(q)
-    for part, actors in slid._moved:
-        assert checker.robot.links[part.link] == part.name
-        for actor in actors:
-            assert np.asarray(actor.user_matrix) == pytest.approx(poses[part.link], abs=1e-12)
+    shown = {mover.name: actors for mover, actors in zip(slid._posed.movers, slid._posed.actors, strict=True)}
+    for k, name in enumerate(checker.robot.links):
+        for actor in shown.get(name, ()):
+            assert np.asarray(actor.user_matrix) == pytest.approx(poses[k], abs=1e-12)
+    assert set(shown) >= {part.name for part in parts_of(checker, Style())} > set()
     told = {name for pair in checker.collisions(q) for name in (pair.a, pair.b)}
     assert told == set(state.hit) != set()
     assert {name for name, color in colors(slid).items() if color == HIT.upper()} == told
@@ -103,9 +112,10 @@ def test_what_is_attached_moves_along(checker):
     made = gk.viz.sliders(mine, off_screen=True)
     q = np.array([0.3, 0.2, 0, 0, 0, 0])
     made.move(q)
-    (actor,) = {actors[0] for part, actors in made._moved if part.name == "cube"}
+    shown = zip(made._posed.movers, made._posed.actors, strict=True)
+    (actor,) = [actors[0] for mover, actors in shown if mover.name == "cube"]
     gripper = mine.robot.link_poses(q)[mine.robot.link_number("gripper")]
-    assert np.asarray(actor.user_matrix) == pytest.approx(gripper, abs=1e-12)
+    assert np.asarray(actor.user_matrix) == pytest.approx(gripper @ mine.pose("cube"), abs=1e-12)
     assert np.array(actor.center) == pytest.approx((gripper @ mine.pose("cube"))[:3, 3], abs=1e-6)
     made.plotter.close()
 

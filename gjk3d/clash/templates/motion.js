@@ -1,12 +1,12 @@
 // The motion: where each part is at a time, a slider that plays it, and how near the two of a finding come.
 const clashMotion = (function () {
   if (!clashStage || !gjk3d.data.motion) return null;
-  const { data, element, state: root, make, numbers } = gjk3d, { picture, pair, positions, drawn, whole } = clashStage;
+  const { data, element, state: root, make, numbers } = gjk3d, { picture, put, placePair } = clashStage;
   const { begin, end, frames, unit, bodies, courses } = data.motion, MARGIN = 6;
   const slider = element("time"), moving = [];
   for (const { parts, poses } of bodies) {
     const rows = numbers(poses, Float32Array);
-    for (const index of parts) moving.push({ index, rows, box: data.parts[index].box });
+    for (const index of parts) moving.push({ index, rows });
   }
   let now = begin, row = null, moved = () => {}, playing = null;
 
@@ -16,38 +16,13 @@ const clashMotion = (function () {
     const [a, b, c, x, d, e, f, y, g, h, i, z] = Array.from({ length: 12 }, (_, j) => rows[12 * k + j] * (1 - s) + rows[12 * k + 12 + j] * s);
     return new THREE.Matrix4().set(a, b, c, x, d, e, f, y, g, h, i, z, 0, 0, 0, 1);
   }
-  function place() {
-    const at = new THREE.Vector3();
-    for (const part of moving) {
-      const range = data.parts[part.index].range, matrix = matrixAt(part.rows, now);
-      part.matrix = matrix;
-      if (part.box) {
-        const [low, high] = part.box, middle = low.map((x, k) => (x + high[k]) / 2);
-        const there = at.fromArray(middle).applyMatrix4(matrix).toArray();
-        data.parts[part.index].box = [low, high].map((corner) => corner.map((x, k) => x - middle[k] + there[k]));
-      }
-      if (!range) continue;
-      for (let i = 3 * range[0]; i < 3 * (range[0] + range[1]); i += 3) at.fromArray(positions, i).applyMatrix4(matrix).toArray(drawn, i);
-    }
-    whole.attributes.position.needsUpdate = true;
-    placePair();
-  }
-  function placePair() {
-    pair.forEach((group, side) => {
-      const index = row ? row[side ? "b" : "a"] : -1, part = moving.find((one) => one.index === index);
-      for (const child of group.children) {
-        child.matrixAutoUpdate = false;
-        if (part) child.matrix.copy(part.matrix);
-        else child.matrix.identity();
-      }
-    });
-  }
   function to(time) {
     now = Math.min(end, Math.max(begin, time));
     slider.value = now;
     element("now").textContent = `${clashTable.number(now, 5)}${unit && " " + unit}`;
     root.time = now;
-    place();
+    for (const { index, rows } of moving) if (data.parts[index].drawn) put(data.parts[index], matrixAt(rows, now));
+    placePair();
     cursor();
     moved();
     picture.touched = true;
@@ -133,9 +108,9 @@ const clashMotion = (function () {
   });
 
   element("motion").hidden = false;
-  to(begin);
   chart();
   return {
+    begin() { to(begin); },
     // Show the chart of a finding, at the time of its numbers.
     follow(chosen) {
       row = chosen || null;
@@ -143,7 +118,7 @@ const clashMotion = (function () {
       if (row && row.time !== undefined) {
         stop();
         to(row.time);
-      } else placePair();
+      }
     },
     // Whether the marks of a finding are where its parts are now.
     holds: (one) => !one || one.time === undefined || Math.abs(one.time - now) <= 1e-9 * (end - begin),

@@ -1,5 +1,5 @@
 (function () {
-  const { data, element, make, number, length, sides, unit } = clashTable;
+  const { data, element, make, number, sides, unit } = clashTable;
   const tiles = [...document.querySelectorAll("[data-kind]")];
 
   // --- what is shown -------------------------------------------------------------------------------------------------
@@ -14,8 +14,6 @@
     return [...counts].sort((one, two) => two[1] - one[1]);
   }
   const open = (row) => row.state === "new" || row.state === "active" || row.state === "reviewed";
-  element("part").append(option("", "any part"), ...tally(data.rows.flatMap((row) => [...new Set(sides(row).map((side) => row[side]))]))
-    .map(([index, count]) => option(index, `${data.parts[index].name} (${count})`)));
   const groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
   function section(label, options) {
     const made = make("optgroup");
@@ -41,15 +39,16 @@
   function filter() {
     const kinds = new Set(tiles.filter((tile) => tile.getAttribute("aria-pressed") === "true").map((tile) => tile.dataset.kind));
     const wanted = element("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const part = element("part").value, group = element("group").value, status = element("status").value;
+    const group = element("group").value, status = element("status").value;
     clashTable.show((row, words) =>
-      (!kinds.size || kinds.has(row.kind)) && (!part || row.a === Number(part) || row.b === Number(part)) &&
+      (!kinds.size || kinds.has(row.kind)) && clashTree.holds(row) &&
       (!group || group === "group " + row.group || group === "cause " + row.cause) && (status === "all" || (status === "open" ? open(row) : row.state === status)) &&
       (!wanted.length || wanted.every(((text) => (word) => text.includes(word))(words()))));
   }
   function clear() {
     for (const tile of tiles) tile.setAttribute("aria-pressed", "false");
-    for (const id of ["search", "part", "group"]) element(id).value = "";
+    for (const id of ["search", "group"]) element(id).value = "";
+    clashTree.choose("");
     element("status").value = "open";
     filter();
   }
@@ -59,7 +58,8 @@
       filter();
     });
   }
-  for (const id of ["search", "part", "group", "status"]) element(id).addEventListener("input", filter);
+  for (const id of ["search", "group", "status"]) element(id).addEventListener("input", filter);
+  clashTree.on(filter);
   element("clear").addEventListener("click", clear);
 
   // --- one finding ---------------------------------------------------------------------------------------------------
@@ -94,10 +94,7 @@
     line.append(make("span", "chip " + side), make("b", "", side.toUpperCase()), name, copier(part.name));
     const only = make("button", "small", "all of its findings");
     only.type = "button";
-    only.addEventListener("click", () => {
-      element("part").value = String(index);
-      filter();
-    });
+    only.addEventListener("click", () => { clashTree.choose(part.name); filter(); });
     line.append(only, clashTools.alone(side));
     const about = [part.file !== part.name ? part.file : "", part.triangles ? `${part.triangles} triangles` : ""];
     line.append(make("small", "", about.filter(Boolean).join(", ")));
@@ -107,18 +104,14 @@
     const told = row.told, list = [["distance", told.distance], ["depth", told.depth]];
     if (told.inside) list.unshift(["penetration", `${told.inside}${unit} where one reaches farthest into the other`]);
     if (row.mtv && row.mtv.some(Boolean)) list.push(["to free B", `move it by ${vector(row.mtv)}, ${told.way} long`]);
-    if (row.overlap_volume !== undefined) list.push(["volume", `${number(row.overlap_volume)}${unit && unit + "³"} in both parts`]);
-    if (row.overlap_box) {
-      const [low, high] = row.overlap_box;
-      list.push(["extent", `${low.map((x, k) => number(high[k] - x)).join(" × ")}${unit}`]);
-    }
+    if (told.volume) list.push(["volume", `${told.volume}${unit && unit + "³"} in both parts`]);
+    list.push(["extent", told.extent]);
     if (told.when) list.push(["when", told.when]);
     if (row.point) list.push(["where", vector(row.point)]);
-    const fits = clashTable.consistent(row);
-    if (fits) list.push(["point on A", vector(row.point_a)], ["point on B", vector(row.point_b)]);
-    if (fits && row.normal) list.push(["normal", vector(row.normal) + ", from A to B"]);
+    if (row.point_a) list.push(["point on A", vector(row.point_a)], ["point on B", vector(row.point_b)]);
+    if (row.normal) list.push(["normal", vector(row.normal) + ", from A to B"]);
     if (told.error) list.push(["error", `at most ${told.error}`]);
-    if (row.convex_gap) list.push(["hulls", `are ${length(row.convex_gap)} closer than the parts`]);
+    if (told.hulls) list.push(["hulls", `are ${told.hulls} closer than the parts`]);
     if (row.group) list.push(["group", row.group]);
     if (row.cause !== undefined) {
       const [part, count] = data.causes[row.cause];
@@ -135,10 +128,10 @@
         : "There is nothing to show but the parts."));
       return;
     }
-    const row = data.rows[index], title = make("h2"), ident = make("span", "soft", `rank ${row.severity} · `);
+    const row = data.rows[index], title = make("h2"), ident = make("span", "soft", `rank ${row.severity || index + 1} · `);
     ident.append(make("code", "", row.id));
     title.append(make("span", "kind " + row.kind, row.kind), make("span", "meaning", data.meaning[row.kind] || ""), ident);
-    const how = make("p", "how", data.decided[row.decided]);
+    const how = make("p", "how", data.decided[row.decided] || "");
     how.id = "how";
     const list = make("dl");
     for (const [label, text] of facts(row)) {

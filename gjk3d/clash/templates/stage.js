@@ -1,15 +1,10 @@
 // The assembly in 3D: everything as a ghost in one mesh, the two parts of a finding solid in their colours.
 const clashStage = (function () {
-  const { data, element, vec, numbers, points: at } = gjk3d;
+  const { data, element, vec, points: at } = gjk3d;
   const COLORS = ["#E69F00", "#009E73"]; // orange and bluish green, told apart by everybody
   const KINDS = { hard: "#d55e00", contained: "#cc79a7", duplicate: "#8b5cf6", unchecked: "#808890", touch: "#e8b500", clearance: "#3b9be0" };
   const ANGLE = 32, CREASE = Math.cos((30 * Math.PI) / 180), SMOOTH = 150000, PROBED = 60000;
 
-  function block(id, Kind) {
-    const text = element(id).textContent.trim();
-    element(id).remove();
-    return numbers(text, Kind);
-  }
   let picture;
   try {
     picture = new gjk3d.View(element("view"), ANGLE);
@@ -17,7 +12,6 @@ const clashStage = (function () {
     gjk3d.withoutWebGL("; the table has every number", ["controls", "foot"]);
     return null;
   }
-  const positions = block("positions", Float32Array), indices = block("indices", Uint32Array);
   const { scene, camera, box: view } = picture;
   const local = (p) => vec(p.map((x, k) => (x - data.center[k]) / data.size));
 
@@ -44,26 +38,35 @@ const clashStage = (function () {
         }`,
     });
   }
-  const rest = new THREE.Group();
-  const ghostly = ghost("#7d8894", 0.3, true);
-  const drawn = data.motion ? positions.slice() : positions; // where the parts are; `positions` is where they were drawn
-  const whole = at(drawn);
-  whole.setIndex(new THREE.BufferAttribute(indices, 1));
-  const ghosts = new THREE.Mesh(whole, [ghostly]);
-  ghosts.frustumCulled = false;
-  if (indices.length) rest.add(ghosts);
-  const BOX = [0, 1, 1, 3, 3, 2, 2, 0, 4, 5, 5, 7, 7, 6, 6, 4, 0, 4, 1, 5, 2, 6, 3, 7];
-  function frameOf(part) {
-    return BOX.flatMap((corner) => [0, 1, 2].map((k) => part.box[(corner >> k) & 1][k]));
-  }
-  const lines = (ends, material) => new THREE.LineSegments(at(Float32Array.from(ends)), material);
-  const boxed = data.parts.filter((part) => part.box && !part.range);
-  if (boxed.length) {
-    const frames = lines(boxed.flatMap(frameOf), new THREE.LineBasicMaterial({ color: 0x7d8894, transparent: true, opacity: 0.6 }));
-    frames.frustumCulled = false;
-    rest.add(frames);
-  }
+  const rest = new THREE.Group(), ghostly = ghost("#7d8894", 0.3, true);
+  const whole = at(new Float32Array()), ghosts = new THREE.Mesh(whole, [ghostly]);
+  const boxed = new THREE.LineSegments(at(new Float32Array()), new THREE.LineBasicMaterial({ color: 0x7d8894, transparent: true, opacity: 0.6 }));
+  ghosts.frustumCulled = boxed.frustumCulled = ghosts.visible = boxed.visible = false;
+  rest.add(ghosts, boxed);
   scene.add(rest);
+  const BOX = [0, 1, 1, 3, 3, 2, 2, 0, 4, 5, 5, 7, 7, 6, 6, 4, 0, 4, 1, 5, 2, 6, 3, 7];
+  const frameOf = (box) => BOX.flatMap((corner) => [0, 1, 2].map((k) => box[(corner >> k) & 1][k]));
+  let shapes = [], indices = new Uint32Array();
+
+  // --- where parts are --------------------------------------------------------------------------------------------------
+  const where = new THREE.Vector3();
+  function move(points, from, count, matrix, into, to) {
+    for (let i = 0; i < 3 * count; i += 3) where.fromArray(points, from + i).applyMatrix4(matrix).toArray(into, to + i);
+  }
+  // Put a part at a pose of a motion, against where it was drawn.
+  function put(part, matrix) {
+    part.now = matrix;
+    const [low, high] = part.drawn, middle = vec(low).add(vec(high)).multiplyScalar(0.5), shift = middle.clone().applyMatrix4(matrix).sub(middle).toArray();
+    part.box = part.drawn.map((corner) => corner.map((x, k) => x + shift[k]));
+    if (part.range) move(shapes[part.shape].points, 0, part.range[1], matrixOf(part), whole.attributes.position.array, 3 * part.range[0]);
+    else move(frameOf(part.drawn), 0, BOX.length, matrix, boxed.geometry.attributes.position.array, 3 * part.frame);
+    whole.boundingSphere = null;
+    whole.attributes.position.needsUpdate = boxed.geometry.attributes.position.needsUpdate = true;
+  }
+  function matrixOf(part) { // of its shape
+    const [x, y, z, w, ...at] = part.pose, matrix = new THREE.Matrix4().compose(vec(at), new THREE.Quaternion(x, y, z, w), new THREE.Vector3(1, 1, 1));
+    return part.now ? matrix.premultiply(part.now) : matrix;
+  }
   function hideInGhost(ranges) {
     whole.clearGroups();
     let from = 0;
@@ -72,12 +75,43 @@ const clashStage = (function () {
       from = Math.max(from, start + count);
     }
   }
-  hideInGhost([]);
+  // Unpack the shapes and put each part where it is.
+  async function fill() {
+    const got = await clashRows.fetchShapes(), frames = [];
+    shapes = got.shapes;
+    let vertices = 0, count = 0;
+    for (const part of data.parts) {
+      part.drawn = part.box;
+      if (part.seen) {
+        const { points, indices } = shapes[part.shape];
+        part.range = [vertices, points.length / 3, count, indices.length];
+        vertices += points.length / 3;
+        count += indices.length;
+      } else if (part.box) {
+        part.frame = frames.length / 3;
+        frames.push(...frameOf(part.box));
+      }
+    }
+    const placed = new Float32Array(3 * vertices);
+    indices = new Uint32Array(count);
+    for (const part of data.parts) if (part.range) {
+      const [first, many, start, corners] = part.range, own = shapes[part.shape].indices;
+      move(shapes[part.shape].points, 0, many, matrixOf(part), placed, 3 * first);
+      for (let i = 0; i < corners; i++) indices[start + i] = own[i] + first;
+    }
+    whole.setAttribute("position", new THREE.BufferAttribute(placed, 3));
+    whole.setIndex(new THREE.BufferAttribute(indices, 1));
+    boxed.geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from(frames), 3));
+    ghosts.visible = count > 0;
+    boxed.visible = frames.length > 0;
+    hideInGhost([]);
+    return got.places;
+  }
 
   // --- one part, solid ------------------------------------------------------------------------------------------------
-  function solidGeometry(range) {
-    const [base, , start, count] = range, points = new Float32Array(3 * count), sides = new Float32Array(count);
-    for (let i = 0; i < count; i++) for (let k = 0; k < 3; k++) points[3 * i + k] = positions[3 * indices[start + i] + k];
+  function solidGeometry({ points: positions, indices: corners }) {
+    const count = corners.length, points = new Float32Array(3 * count), sides = new Float32Array(count);
+    for (let i = 0; i < count; i++) for (let k = 0; k < 3; k++) points[3 * i + k] = positions[3 * corners[i] + k];
     const normals = new Float32Array(3 * count), a = new THREE.Vector3(), b = new THREE.Vector3(), c = new THREE.Vector3();
     for (let i = 0; i < count; i += 3) {
       a.fromArray(points, 3 * i);
@@ -88,17 +122,17 @@ const clashStage = (function () {
       for (let corner = i; corner < i + 3; corner++) b.toArray(normals, 3 * corner);
     }
     const geometry = at(points);
-    geometry.setAttribute("normal", new THREE.BufferAttribute(count <= 3 * SMOOTH ? smooth(base, range[1], start, count, normals, sides) : normals, 3));
+    geometry.setAttribute("normal", new THREE.BufferAttribute(count <= 3 * SMOOTH ? smooth(positions.length / 3, corners, normals, sides) : normals, 3));
     return geometry;
   }
-  function smooth(base, vertices, start, count, flat, weight) {
-    const first = new Int32Array(vertices + 1), corners = new Int32Array(count), result = new Float32Array(flat.length);
-    for (let i = 0; i < count; i++) first[indices[start + i] - base + 1]++;
+  function smooth(vertices, of, flat, weight) {
+    const count = of.length, first = new Int32Array(vertices + 1), corners = new Int32Array(count), result = new Float32Array(flat.length);
+    for (let i = 0; i < count; i++) first[of[i] + 1]++;
     for (let v = 0; v < vertices; v++) first[v + 1] += first[v];
     const fill = first.slice();
-    for (let i = 0; i < count; i++) corners[fill[indices[start + i] - base]++] = i;
+    for (let i = 0; i < count; i++) corners[fill[of[i]]++] = i;
     for (let i = 0; i < count; i++) {
-      const v = indices[start + i] - base, x = flat[3 * i], y = flat[3 * i + 1], z = flat[3 * i + 2];
+      const v = of[i], x = flat[3 * i], y = flat[3 * i + 1], z = flat[3 * i + 2];
       let sx = 0, sy = 0, sz = 0;
       const end = Math.min(first[v + 1], first[v] + 64); // the hub of a fan is flat, or is a cone's tip: a few tell
       for (let j = first[v]; j < end; j++) {
@@ -111,11 +145,11 @@ const clashStage = (function () {
     }
     return result;
   }
-  const kept = new Map(); // the last few parts, so that going up and down is quick
+  const kept = new Map(); // of the last few shapes, so that going up and down is quick
   function geometryOf(index) {
     let made = kept.get(index);
     if (!made) {
-      const solid = solidGeometry(data.parts[index].range);
+      const solid = solidGeometry(shapes[index]);
       made = { solid, edges: solid.attributes.position.count <= 3 * PROBED ? new THREE.EdgesGeometry(solid, 30) : null };
       if (kept.size >= 16) {
         const [oldest, old] = kept.entries().next().value;
@@ -144,20 +178,29 @@ const clashStage = (function () {
     pair.forEach((group, side) => {
       group.clear();
       group.position.set(0, 0, 0);
-      const part = data.parts[ids[side]];
+      const part = data.parts[ids[side]], look = looks[side];
+      group.part = part;
       if (!part) return;
-      const look = looks[side];
-      if (part.range) {
-        const { solid, edges } = geometryOf(ids[side]);
+      if (part.shape >= 0) {
+        const { solid, edges } = geometryOf(part.shape);
         const through = new THREE.Mesh(solid, look.through);
         through.renderOrder = 5;
         group.add(new THREE.Mesh(solid, look.solid), through);
         if (edges) group.add(new THREE.LineSegments(edges, look.edge));
-        hidden.push([part.range[2], part.range[3]]);
-      } else if (part.box) group.add(lines(frameOf(part), look.line));
+        if (part.range) hidden.push([part.range[2], part.range[3]]);
+      } else if (part.drawn) group.add(new THREE.LineSegments(at(Float32Array.from(frameOf(part.drawn))), look.line));
     });
     hideInGhost(hidden);
+    placePair();
   }
+  function placePair() {
+    for (const { part, children } of pair) for (const child of children) {
+      child.matrixAutoUpdate = false;
+      child.matrix.copy(part.shape >= 0 ? matrixOf(part) : part.now || new THREE.Matrix4());
+      child.matrixWorldNeedsUpdate = true;
+    }
+  }
+  const shapeOf = (part) => part.shape >= 0 && { ...shapes[part.shape], matrix: matrixOf(part) };
 
-  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghosts, ghostly, positions, drawn, whole, indices, setPair, ANGLE, KINDS, dirty() { picture.touched = true; } };
+  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghosts, ghostly, shapeOf, fill, put, placePair, setPair, ANGLE, KINDS, dirty() { picture.touched = true; } };
 })();

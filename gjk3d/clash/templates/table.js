@@ -1,6 +1,6 @@
 // The table of findings: filtered, sorted, and only the rows in sight are in the page, so that any number stays quick.
 const clashTable = (function () {
-  const HEIGHT = 46, MARGIN = 12;
+  const HEIGHT = 46, HEAD = 36, MARGIN = 12, PRINTED = 5000;
   const { data, element } = gjk3d;
   const scroll = element("scroll"), body = element("rows");
   const unit = data.unit ? " " + data.unit : "";
@@ -20,12 +20,6 @@ const clashTable = (function () {
   function length(value, digits) {
     return value === undefined ? "" : number(value, digits) + unit;
   }
-  // points that were found on the hulls need not be those of the distance: then only the place is shown
-  function consistent(row) {
-    if (!row.point_a || !row.point_b || row.distance === undefined) return false;
-    const apart = Math.hypot(...row.point_a.map((x, k) => row.point_b[k] - x));
-    return Math.abs(apart - Math.abs(row.distance)) <= 0.01 * apart + 1e-6 * data.size;
-  }
   // A part is known by the end of its path; the way there is set smaller behind it. A name that is too long lacks its
   // middle, for "bolt_M6x20_left" and "bolt_M6x20_right" differ at their ends.
   function pathName(name) {
@@ -42,35 +36,28 @@ const clashTable = (function () {
   const sides = (row) => ["a", "b"].filter((side) => row[side] >= 0);
   const words = (row) =>
     [row.id, row.kind, row.state, row.assignee, ...sides(row).map((side) => data.parts[row[side]].name), row.group, row.note].join("\n").toLowerCase();
-  for (const [name, field] of [["inside", "penetration"], ["volume", "overlap_volume"], ["group", "group"]])
-    scroll.classList.toggle("no-" + name, data.rows.every((row) => row[field] === undefined));
-  // a column is as wide as its longest number, so that names have the rest
-  function fit(column, title, texts) {
-    const longest = texts.reduce((most, text) => Math.max(most, text.length), 0);
-    document.querySelector(".c-" + column).style.width = `max(${title}px, calc(${longest}ch + 18px))`;
-  }
-  fit("inside", 122, data.rows.map((row) => row.told.inside || ""));
-  fit("distance", 104, data.rows.map((row) => row.told.brief || ""));
-  fit("volume", 100, data.rows.map((row) => (row.overlap_volume === undefined ? "" : number(row.overlap_volume, 5))));
+  const { inside, brief, volume } = data.widths;
+  for (const [name, none] of [["inside", !inside], ["volume", !volume], ["group", !data.groups.length]]) scroll.classList.toggle("no-" + name, none);
+  // a column is as wide as its longest text, so that names have the rest
+  for (const [column, title, most] of [["rank", 28, String(data.rows.length).length], ["inside", 88, inside], ["distance", 92, brief], ["volume", 62, volume]])
+    document.querySelector(".c-" + column).style.width = `max(${title}px, calc(${most}ch + 17px))`;
   if (data.unit) for (const [field, power] of [["penetration", ""], ["distance", ""], ["overlap_volume", "³"]])
-    document.querySelector(`[data-sort=${field}]`).append(make("small", "", unit + power));
-  const kindOrder = Object.keys(data.meaning);
-  const names = data.parts.map((part) => part.name);
-  const collator = new Intl.Collator(undefined, { numeric: true });
-  const rank = new Uint32Array(names.length);
-  names.map((_, i) => i).sort((i, j) => collator.compare(names[i], names[j])).forEach((i, place) => { rank[i] = place; });
+    document.querySelector(`[data-sort=${field}]`).append(make("small", "", data.unit + power));
+  const kindOrder = new Map(data.kinds.map((kind, k) => [kind, k])), groupOrder = new Map(data.groups.map((name, k) => [name, k]));
+  const RANKS = { // parts and groups come in the order of their names
+    a: (row) => (row.a < 0 ? undefined : row.a), b: (row) => (row.b < 0 ? undefined : row.b),
+    kind: (row) => kindOrder.get(row.kind), group: (row) => groupOrder.get(row.group), severity: (row) => row.index,
+  };
 
-  function value(row) {
-    if (key === "a" || key === "b") return row[key] < 0 ? undefined : rank[row[key]];
-    if (key === "kind") return kindOrder.indexOf(row.kind);
-    return row[key];
-  }
-  function compare(i, j) {
-    const one = value(data.rows[i]), two = value(data.rows[j]);
-    if (one === two) return i - j;
-    if (one === undefined) return 1; // what is not known comes last, either way
-    if (two === undefined) return -1;
-    return direction * (typeof one === "string" ? collator.compare(one, two) : one - two);
+  function arranged(indices) {
+    const value = RANKS[key] || ((row) => row[key] && Math.fround(row[key])), of = indices.map((index) => [index, value(data.rows[index])]);
+    of.sort(([i, one], [j, two]) => {
+      if (one === two) return i - j;
+      if (one === undefined) return 1; // what is not known comes last, either way
+      if (two === undefined) return -1;
+      return direction * (one - two) || i - j;
+    });
+    return of.map(([index]) => index);
   }
 
   function makeRow(place) {
@@ -80,7 +67,7 @@ const clashTable = (function () {
     line.dataset.row = index;
     line.setAttribute("aria-rowindex", place + 2);
     line.setAttribute("aria-selected", index === selected);
-    line.append(make("td", "rank", row.severity));
+    line.append(make("td", "rank", row.severity || row.index + 1));
     const kind = make("td");
     kind.append(make("span", "kind " + row.kind, row.kind));
     kind.append(make("small", "", row.said ? `${row.state} · ${row.said}` : row.state));
@@ -92,12 +79,12 @@ const clashTable = (function () {
       parts.append(part);
     }
     const distance = make("td", "right");
-    distance.append(make("div", "", row.told.brief || "–"));
+    distance.append(make("div", "", row.told.brief || (row.whole ? "–" : "…")));
     if (row.kind !== "unchecked") distance.append(make("small", "", row.evidence.replace(/.*, (depth )?/, "")));
-    distance.title = `${row.evidence}. ${data.decided[row.decided]}`;
-    const inside = make("td", "right wide inside", row.told.inside || "");
-    const volume = make("td", "right wide volume", row.overlap_volume === undefined ? "" : number(row.overlap_volume, 5));
-    const group = make("td", "wide group");
+    if (row.whole) distance.title = `${row.evidence}. ${data.decided[row.decided]}`;
+    const inside = make("td", "right inside", row.told.inside || "");
+    const volume = make("td", "right volume", row.told.volume || "");
+    const group = make("td", "group");
     group.append(pathName(row.group || ""));
     line.append(kind, parts, inside, distance, volume, group);
     return line;
@@ -109,10 +96,11 @@ const clashTable = (function () {
     return line;
   }
   function draw() {
-    const head = 30;
-    let first = Math.max(0, Math.floor((scroll.scrollTop - head) / HEIGHT) - MARGIN);
+    let first = Math.max(0, Math.floor((scroll.scrollTop - HEAD) / HEIGHT) - MARGIN);
     let last = Math.min(shown.length, Math.ceil((scroll.scrollTop + scroll.clientHeight) / HEIGHT) + MARGIN);
-    if (printing) [first, last] = [0, Math.min(shown.length, 5000)];
+    if (printing) [first, last] = [0, Math.min(shown.length, PRINTED)];
+    const missing = clashRows.fetchRows(shown.slice(first, last));
+    if (missing) missing.then(draw, clashRows.complain);
     const lines = [spacer(first)];
     for (let place = first; place < last; place++) lines.push(makeRow(place));
     lines.push(spacer(printing ? 0 : shown.length - last));
@@ -128,13 +116,19 @@ const clashTable = (function () {
   window.addEventListener("beforeprint", () => { printing = true; draw(); });
   window.addEventListener("afterprint", () => { printing = false; draw(); });
 
+  function prepare() { // block by block, what the printer will want: it does not wait
+    const next = shown.slice(0, PRINTED).find((index) => !data.rows[index].whole);
+    if (next !== undefined) clashRows.fetchRows([next]).then(() => setTimeout(prepare, 30), clashRows.complain);
+  }
+  setTimeout(prepare, 500);
+
   function show(test) {
     shown = [];
     for (let i = 0; i < data.rows.length; i++) if (test(data.rows[i], () => words(data.rows[i]))) shown.push(i);
     arrange();
   }
   function arrange() {
-    shown.sort(compare);
+    shown = arranged(shown);
     scroll.querySelector("table").setAttribute("aria-rowcount", shown.length + 1);
     for (const button of document.querySelectorAll("[data-sort]")) {
       const on = button.dataset.sort === key;
@@ -148,7 +142,7 @@ const clashTable = (function () {
     onShow(shown);
   }
   function reveal() {
-    const place = shown.indexOf(selected), top = place * HEIGHT, high = scroll.clientHeight - 30 - HEIGHT;
+    const place = shown.indexOf(selected), top = place * HEIGHT, high = scroll.clientHeight - HEAD - HEIGHT;
     if (top < scroll.scrollTop) scroll.scrollTop = top;
     else if (top > scroll.scrollTop + high) scroll.scrollTop = top - high;
   }
@@ -160,7 +154,9 @@ const clashTable = (function () {
     } else scroll.removeAttribute("aria-activedescendant");
     document.documentElement.dataset.selected = index >= 0 ? data.rows[index].id : "";
     draw();
-    onSelect(index);
+    const missing = index >= 0 && clashRows.fetchRows([index]);
+    if (missing) missing.catch(clashRows.complain).then(() => { if (selected === index) onSelect(index); });
+    else onSelect(index);
   }
   function move(step) {
     if (!shown.length) return;
@@ -180,7 +176,7 @@ const clashTable = (function () {
     });
   }
   return {
-    data, element, make, number, length, sides, consistent, show, select, move, unit, draw,
+    data, element, make, number, length, sides, show, select, move, unit, draw,
     get selected() { return selected; },
     page: () => Math.max(1, Math.floor(scroll.clientHeight / HEIGHT) - 2),
     on(selecting, showing) { onSelect = selecting; onShow = showing; },

@@ -72,7 +72,8 @@ const clashTriage = (function () {
     if (data.served) send();
   }
   function setState(row, value) {
-    const more = row.distance === undefined ? {} : { distance: row.distance, unit: data.unit };
+    const more = row.whole && row.distance !== undefined ? { distance: row.distance, unit: data.unit } : {};
+    if (row.intervals) Object.assign(more, { intervals: row.intervals, of_time: data.motion ? data.motion.unit : "" });
     issueOf(row).state = { value, ...stamp(), ...more };
     changed(row);
   }

@@ -2,7 +2,7 @@
 const clashView = (function () {
   if (!clashStage) return null;
   const { data, element, state: root, dark, calm } = gjk3d;
-  const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, drawn, indices, setPair, ANGLE, KINDS, dirty } = clashStage;
+  const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, shapeOf, fill, setPair, ANGLE, KINDS, dirty } = clashStage;
   const up = vec(data.up), iso = (data.up[1] ? new THREE.Vector3(1, 0.75, 1.3) : new THREE.Vector3(1, -1.3, 0.75)).normalize();
   const half = (box) => 0.5 * vec(box[1]).distanceTo(vec(box[0]));
   const middle = (box) => vec(box[0]).add(vec(box[1])).multiplyScalar(0.5);
@@ -30,7 +30,7 @@ const clashView = (function () {
   const arrow = { from: new THREE.Vector3(), way: new THREE.Vector3(), size: 0, words: "" };
 
   function setMarks(row) {
-    const both = clashTable.consistent(row), a = both && local(row.point_a), b = both && local(row.point_b), at = row.point && local(row.point);
+    const a = row.point_a && local(row.point_a), b = row.point_b && local(row.point_b), at = row.point && local(row.point);
     balls[0].visible = Boolean(a || at);
     balls[1].visible = Boolean(b);
     if (a || at) balls[0].position.copy(a || at);
@@ -48,7 +48,7 @@ const clashView = (function () {
     const mtv = row.mtv && row.mtv.some(Boolean) ? vec(row.mtv).divideScalar(data.size) : null;
     if (mtv && (b || at || a)) use(b || at || a, mtv, "out", `arrow: the way out for B, ${row.told.way}`);
     else if (a && b && row.distance > 0 && a.distanceTo(b) > 0) use(a, b.clone().sub(a), "gap", `arrow: the gap from A to B, ${row.told.distance}`);
-    else if (both && row.normal) use(a, vec(row.normal), "normal", "arrow: the normal, from A to B", true);
+    else if (a && row.normal) use(a, vec(row.normal), "normal", "arrow: the normal, from A to B", true);
   }
   function sizeMarks(pixel) {
     for (const ball of balls) ball.scale.setScalar(5.5 * pixel);
@@ -72,18 +72,20 @@ const clashView = (function () {
   dots.frustumCulled = false;
   dots.renderOrder = 20;
   scene.add(dots);
-  function place(row) {
-    const point = row.point || row.point_a || row.point_b;
-    if (point) return local(point);
-    const boxes = clashTable.sides(row).map((side) => data.parts[row[side]].box).filter(Boolean);
-    return boxes.length ? middle(boxes[0]) : null;
-  }
-  const places = data.rows.map(place);
+  let places = [], listed = []; // three numbers a finding
+  const known = (index) => places[3 * index] <= Infinity;
+  const placeOf = (index) => (known(index) ? new THREE.Vector3().fromArray(places, 3 * index) : new THREE.Vector3());
   function mark(rows) {
-    shown = rows.filter((index) => places[index]).sort((one, two) => two - one); // the worst on top
-    const geometry = dots.geometry, tint = new THREE.Color();
-    geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from(shown.flatMap((index) => places[index].toArray())), 3));
-    geometry.setAttribute("color", new THREE.BufferAttribute(Float32Array.from(shown.flatMap((index) => tint.set(KINDS[data.rows[index].kind] || "#808890").toArray())), 3));
+    listed = rows;
+    shown = rows.filter(known).sort((one, two) => two - one); // the worst on top
+    const at = new Float32Array(3 * shown.length), inks = new Float32Array(3 * shown.length);
+    const tints = new Map(Object.entries(KINDS).map(([kind, text]) => [kind, new THREE.Color(text).toArray()]));
+    shown.forEach((index, k) => {
+      at.set(places.subarray(3 * index, 3 * index + 3), 3 * k);
+      inks.set(tints.get(data.rows[index].kind), 3 * k);
+    });
+    dots.geometry.setAttribute("position", new THREE.BufferAttribute(at, 3));
+    dots.geometry.setAttribute("color", new THREE.BufferAttribute(inks, 3));
     dirty();
   }
   let pick = () => {}, pressed = null;
@@ -93,7 +95,7 @@ const clashView = (function () {
     const frame = picture.canvas.getBoundingClientRect(), at = new THREE.Vector3();
     let best = -1, nearest = 14;
     for (const index of shown) {
-      at.copy(places[index]).project(camera);
+      at.fromArray(places, 3 * index).project(camera);
       const far = Math.hypot(((at.x + 1) / 2) * frame.width - event.clientX + frame.left, ((1 - at.y) / 2) * frame.height - event.clientY + frame.top);
       if (far <= nearest) [best, nearest] = [index, far];
     }
@@ -128,12 +130,14 @@ const clashView = (function () {
     }
     dirty();
   }
-  // how many triangles of the parts a look from outside along `way` meets before it gets to the point
-  function crossings(range, point, way) {
-    if (!range || range[3] > 60000) return 0;
-    const [px, py, pz] = point.toArray(), [dx, dy, dz] = way.toArray(), end = range[2] + range[3], P = drawn;
+  // how many triangles of a part a look from outside along `way` meets before it gets to the point
+  function crossings(part, point, way) {
+    const shape = part && shapeOf(part);
+    if (!shape || shape.indices.length > 60000) return 0;
+    const back = shape.matrix.invert(), { points: P, indices } = shape;
+    const [px, py, pz] = point.clone().applyMatrix4(back).toArray(), [dx, dy, dz] = way.clone().transformDirection(back).toArray();
     let met = 0;
-    for (let i = range[2]; i < end; i += 3) {
+    for (let i = 0; i < indices.length; i += 3) {
       const a = 3 * indices[i], b = 3 * indices[i + 1], c = 3 * indices[i + 2];
       const ux = P[b] - P[a], uy = P[b + 1] - P[a + 1], uz = P[b + 2] - P[a + 2], vx = P[c] - P[a], vy = P[c + 1] - P[a + 1], vz = P[c + 2] - P[a + 2];
       const hx = dy * vz - dz * vy, hy = dz * vx - dx * vz, hz = dx * vy - dy * vx, det = ux * hx + uy * hy + uz * hz;
@@ -153,8 +157,8 @@ const clashView = (function () {
     for (const [height, turns] of [[0.45, 8], [0.95, 4], [-0.4, 4]]) {
       for (let k = 0; k < turns; k++) {
         const way = side.clone().applyAxisAngle(up, (2 * Math.PI * k) / turns).multiplyScalar(Math.cos(height)).addScaledVector(up, Math.sin(height));
-        const met = clashTable.sides(row).reduce((sum, side) => sum + Math.min(4, crossings(data.parts[row[side]].range, point, way)), 0);
-        const behind = large >= 0 && crossings(data.parts[large].range, heart, way) > 0; // the smaller part would be hidden
+        const met = clashTable.sides(row).reduce((sum, side) => sum + Math.min(4, crossings(data.parts[row[side]], point, way)), 0);
+        const behind = large >= 0 && crossings(data.parts[large], heart, way) > 0; // the smaller part would be hidden
         const hidden = (met ? 0.6 + 0.2 * met : 0) + (behind ? 0.6 : 0);
         const cost = hidden + way.dot(normal) ** 2 + 0.25 * (1 - way.dot(iso)) + (height < 0 ? 0.2 : 0);
         if (cost < least - 1e-9) [best, least] = [way, cost];
@@ -169,8 +173,8 @@ const clashView = (function () {
   }
   function frameFor(row) {
     const box = (data.parts[bySize(row)[0]] || {}).box, least = box ? half(box) : 0.3; // of the smaller part
-    if (!row.overlap_box) return Math.max(1e-6, 1.2 * least);
-    return Math.max(1e-6, Math.min(1.3 * least, Math.max(0.4 * least, (6 * half(row.overlap_box)) / data.size)));
+    if (!row.reach) return Math.max(1e-6, 1.2 * least);
+    return Math.max(1e-6, Math.min(1.3 * least, Math.max(0.4 * least, (6 * row.reach) / data.size)));
   }
   function show(index) {
     current = index;
@@ -181,14 +185,14 @@ const clashView = (function () {
     setPair(row ? [row.a, row.a === row.b ? -1 : row.b] : [-1, -1]);
     if (clashMotion) clashMotion.follow(row);
     if (row) {
-      const point = places[index] || new THREE.Vector3();
+      const point = placeOf(index);
       setMarks(row);
       fly(point, frameFor(row), bestWay(row, point));
     } else fly(new THREE.Vector3(), 1, iso);
     toggle();
   }
   function missing(row) {
-    const out = clashTable.sides(row).filter((side) => !data.parts[row[side]].range);
+    const out = clashTable.sides(row).filter((side) => !(data.parts[row[side]].shape >= 0));
     return out.map((side) => `${side.toUpperCase()} is ${data.parts[row[side]].box ? "drawn as its box" : "not drawn"}.`).join(" ");
   }
   function toggle() {
@@ -225,15 +229,22 @@ const clashView = (function () {
   root.view = "assembly";
   fly(new THREE.Vector3(), 1, iso, true);
   toggle();
-  gjk3d.start((now) => {
+  if (clashMotion) clashMotion.onMove(toggle);
+  // what was chosen meanwhile is shown when the shapes are there
+  fill().then((got) => {
+    places = got;
+    mark(listed);
+    if (clashMotion) clashMotion.begin();
+    if (current >= 0) show(current);
+    dirty();
+  }).catch(clashRows.complain).finally(() => gjk3d.start((now) => {
     if (flight) advance(now);
     return Boolean(flight);
-  });
-  if (clashMotion) clashMotion.onMove(toggle);
+  }));
   // the place that is looked at, and how much of it is seen
   function frame() {
     const row = data.rows[current];
-    return row ? { center: (places[current] || new THREE.Vector3()).clone(), radius: frameFor(row) } : { center: new THREE.Vector3(), radius: 1 };
+    return row ? { center: placeOf(current), radius: frameFor(row) } : { center: new THREE.Vector3(), radius: 1 };
   }
   function stand(eye, target, lift) {
     flight = null;

@@ -21,7 +21,7 @@ from gjk3d.query.ask import ask_distance
 from gjk3d.results import Distance, Status, Trace
 from gjk3d.shown import shown
 from gjk3d.viz import notebook
-from gjk3d.viz.explanation.narration import Narrator
+from gjk3d.viz.explanation.narration import SHARED, Narrator
 from gjk3d.viz.explanation.scene import Scene, arrange
 from gjk3d.viz.explanation.steps import Difference, Step
 from gjk3d.viz.rendering import check_rendering, has_display
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 _STRIPS, _ANIMATIONS, _PAGES = (".png", ".jpg", ".jpeg"), (".gif", ".webp"), (".html", ".htm")
 #: how near EPA is let to a depth that has a closed form, in units of the pair's size
 _NEAR = 1e-3
-#: how GJK ends where the cores share a point
-_SHARED = ("origin inside", "origin on the simplex")
 
 
 def explain(result: Distance, *, view: Sequence[float] | None = None, up: Sequence[float] | None = None) -> Explanation:
@@ -88,7 +86,7 @@ def _trace_of(result: Distance) -> Trace:
         return again.trace
 
     trace = result.trace or ask(SIGNED if mode == FACETS else mode, tol)
-    if trace.epa or not deep or trace.gjk_end not in _SHARED:
+    if trace.epa or not deep or trace.gjk_end not in SHARED:
         return trace
     # a tie of curved shapes, whose depth has a closed form: EPA's way to near it is shown, all of which is thousands
     # of steps
@@ -210,21 +208,17 @@ class Explanation:
         if not target.parent.is_dir():
             raise FileError(f"{target}: there is no folder {target.parent}; make it first")
         kind = target.suffix.lower()
-        if kind not in _PAGES:
-            check_rendering()
-        if kind in _STRIPS:
-            from gjk3d.viz.explanation.files import save_strip
-
-            save_strip(target, self.steps, self._scene, most or 8)
-        elif kind in _ANIMATIONS:
-            from gjk3d.viz.explanation.files import save_animation
-
-            save_animation(target, self.steps, self._scene, most or 24, seconds)
-        elif kind in _PAGES:
-            from gjk3d.viz.explanation.files import write_page
-
-            write_page(target, self.result, self.steps, self._scene, self._difference, names)
-        else:
-            known = " ".join((*_STRIPS, *_ANIMATIONS, *_PAGES))
+        if kind not in _STRIPS + _ANIMATIONS + _PAGES:
+            known = " ".join(_STRIPS + _ANIMATIONS + _PAGES)
             raise ValueError(f"{target} has the unknown extension {target.suffix!r}: {known} are written")
+        from gjk3d.viz.explanation import files
+
+        if kind in _PAGES:
+            files.write_page(target, self.result, self.steps, self._scene, self._difference, names)
+            return target
+        check_rendering()
+        if kind in _STRIPS:
+            files.save_strip(target, self.steps, self._scene, most or 8)
+        else:
+            files.save_animation(target, self.steps, self._scene, most or 24, seconds)
         return target

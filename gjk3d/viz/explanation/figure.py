@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gjk3d.viz.drawing import darker
-from gjk3d.viz.explanation.scene import PALETTE
+from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES
 from gjk3d.viz.explanation.steps import Step, bounds
 from gjk3d.wording import number
 
 if TYPE_CHECKING:
-    from PIL import Image, ImageFont
+    from PIL import Image, ImageDraw, ImageFont
 
 
 INK, SOFT, LINE, PAPER = "#202124", "#5F6368", "#D8DCE1", "#FFFFFF"
@@ -45,47 +45,19 @@ def wrapped(text: str, size: float, width: float) -> tuple[str, ...]:
     return tuple(lines)
 
 
-#: what the colours mean, in the order they are told
-MEANING = {
-    "a": "A",
-    "b": "B",
-    "difference": "A - B",
-    "simplex": "simplex",
-    "dropped": "corner to drop",
-    "polytope": "EPA's polytope, inside A - B",
-    "closest": "its face nearest to the origin",
-    "removed": "other faces that give way",
-    "new": "new point, and its horizon",
-    "direction": "direction asked",
-    "ink": "nearest points so far",
-    "region": "Voronoi region of what is kept",
-}
-
-
-def legend(step: Step) -> list[tuple[str, str]]:
-    """Return the colours of a step and what they mean."""
-    roles = ["a", "b", "difference"]
-    words = dict(MEANING)
-    if step.phase == "answer":
-        roles += ["new"] if step.upper < 0.0 else ["direction", "ink"]
-        words |= {"new": "way out, for B", "ink": "nearest points", "direction": "normal, from A to B"}
-    elif len(step.faces):
-        roles += ["polytope", "closest", *(["removed"] if len(step.removed) > 1 else []), "new", "direction", "ink"]
-        words["new"] = MEANING["new"] if len(step.horizon) else "point found"
-    else:
-        roles += [*(["simplex"] if len(step.simplex) else []), *(["dropped"] if step.dropped else [])]
-        roles += ["new", "direction", *(["ink"] if step.nearest is not None else [])]
-        words["new"] = "new point" if step.joins else "point found"
-    return [(role, words[role]) for role in roles]
-
-
-def legends(steps: list[Step]) -> list[tuple[str, str]]:
-    """Return the colours of several steps and what they mean in any of them."""
-    roles = {role for step in steps for role, _ in legend(step)}
-    words = dict(MEANING)
-    if not any(len(step.horizon) for step in steps):
-        words["new"] = "point found"
-    return [(role, words[role]) for role in MEANING if role in roles]
+def legend(*steps: Step) -> list[tuple[str, str]]:
+    """Return the colours of steps and what they mean in any of them."""
+    words = {role: ROLES[role].meaning for role in ("a", "b", "difference")}
+    for step in steps:
+        if step.phase == "answer":
+            words = ANSWERED["deep" if step.upper < 0.0 else "apart"] | words
+            continue
+        point = ROLES["new"].meaning if len(step.horizon) else "new point" if step.joins else "point found"
+        words["new"] = max(words.get("new", ""), point, key=len)
+        roles = ["polytope", "closest"] if len(step.faces) else ["simplex"] if len(step.simplex) else []
+        roles += [*(["dropped"] if step.dropped else []), *(["removed"] if len(step.removed) > 1 else []), "direction"]
+        words |= {role: ROLES[role].meaning for role in (*roles, *(["ink"] if step.nearest is not None else []))}
+    return [(role, words[role]) for role in ROLES if role in words]
 
 
 _SHARP = 2  #: drawn this much larger and shrunk
@@ -108,27 +80,26 @@ def curve(steps: list[Step], index: int, size: tuple[int, int]) -> Image.Image:
     xs = left + (right - left) * (np.arange(len(steps)) + 0.5) / len(steps)
 
     def y(value: float) -> float:
-        return bottom - (bottom - top) * (min(max(value, low), high) - low) / (high - low)
+        return bottom - (bottom - top) * (value - low) / (high - low)
 
     known = [k for k, s in enumerate(steps) if np.isfinite(s.lower) and np.isfinite(s.upper)]
-    lower, upper = [y(steps[k].lower) for k in known], [y(steps[k].upper) for k in known]
-    xk = xs[known]
+    lower = [(float(xs[k]), y(steps[k].lower)) for k in known]
+    upper = [(float(xs[k]), y(steps[k].upper)) for k in known]
     for value, label in zip(values, written, strict=True):
         at = y(value)
         draw.line([(left, at), (right, at)], SOFT if value == 0.0 else LINE, 2 if value == 0.0 else 1)
         draw.text((left - 8 * _SHARP, at), label, SOFT, text, anchor="rm")
     seen = sum(k <= index for k in known)
     if seen > 1:
-        outline = [*zip(xk[:seen], lower[:seen], strict=True), *zip(xk[:seen][::-1], upper[:seen][::-1], strict=True)]
-        draw.polygon([(float(a), float(b)) for a, b in outline], _BAND)
-    for values, up in ((lower, True), (upper, False)):
-        points = [(float(a), float(b)) for a, b in zip(xk, values, strict=True)]
+        draw.polygon([*lower[:seen], *upper[:seen][::-1]], _BAND)
+    every = max(1, len(known) // 60)
+    for points, turn in ((lower, 0), (upper, 180)):  # triangles point to the distance
         draw.line(points[max(0, seen - 1) :], _LATER, _SHARP)
         draw.line(points[:seen], INK, 2 * _SHARP)
-        every = max(1, len(points) // 60)
         for k, point in zip(known, points, strict=True):
             if k % every == 0 or k == index:
-                _marker(draw, point, up, INK if k <= index else _LATER, 5 if k == index else 3.4)
+                radius = _SHARP * (6.0 if k == index else 4.2)
+                draw.regular_polygon((point, radius), 3, turn, INK if k <= index else _LATER)
     draw.line([(xs[index], top - 4 * _SHARP), (xs[index], bottom)], "#0072B2", 2 * _SHARP)
     every = max(1, -(-len(steps) // 24))
     for k, at in enumerate(xs):
@@ -138,14 +109,6 @@ def curve(steps: list[Step], index: int, size: tuple[int, int]) -> Image.Image:
                 draw.text((at, bottom + 5 * _SHARP), str(k + 1), color, text, anchor="ma")
     draw.text((left, 0), "Bounds of the distance, step by step", SOFT, font(14 * _SHARP))
     return image.resize(size, Image.Resampling.LANCZOS)
-
-
-def _marker(draw, at: tuple[float, float], up: bool, color: str, size: float) -> None:  # type: ignore[no-untyped-def]
-    """Draw a triangle: the lower bound points up to the distance, the upper one down."""
-    r = size * _SHARP
-    s = 1.0 if up else -1.0
-    x, y = at
-    draw.polygon([(x - r, y + s * r * 0.8), (x + r, y + s * r * 0.8), (x, y - s * r)], color)
 
 
 def limits(steps: list[Step]) -> tuple[float, float]:
@@ -192,6 +155,17 @@ def key(image: Image.Image, entries: list[tuple[str, str]], at: tuple[int, int])
         draw.text((x + 20, y), words, INK, font(14))
 
 
+def tell(draw: ImageDraw.ImageDraw, step: Step, at: tuple[int, int], width: int, size: int, more: str = "") -> None:
+    """Write the title of a step, its sentence, and more, in lines."""
+    x, y = at
+    title = round(1.15 * size)
+    for text, high, color in ((step.title, title, INK), (step.sentence, size, INK), (more, size, SOFT)):
+        for line in wrapped(text, high, width):
+            draw.text((x, y), line, color, font(high), stroke_width=0.4 if text is step.title else 0.0)
+            y += round(1.33 * high)
+        y += size // 2
+
+
 _CURVE = 210  #: height of the curve and the colours beside it
 
 
@@ -208,12 +182,11 @@ def beneath(steps: list[Step], index: int, width: int) -> Image.Image:
     image = Image.new("RGB", (width, height), PAPER)
     draw = ImageDraw.Draw(image)
     draw.line([(16, 0), (width - 16, 0)], LINE)
-    draw.text((16, 10), step.title, INK, font(23), stroke_width=0.4)
     draw.text((width - 16, 15), f"step {index + 1} of {len(steps)}", SOFT, font(16), anchor="ra")
-    for row, line in enumerate(wrapped(step.sentence, 18, width - 32)):
-        draw.text((16, 44 + 24 * row), line, INK, font(18))
+    tell(draw, step, (16, 10), width - 32, 18)
     top, left = height - _CURVE, width - 288
     image.paste(curve(steps, index, (left - 22, _CURVE - 14)), (6, top + 8))
-    draw.text((left, top + 10), bounds(step), INK, font(16))
+    told = bounds(step)
+    draw.text((min(left, width - 16 - font(16).getlength(told)), top + 10), told, INK, font(16))
     key(image, legend(step), (left, top + 36))
     return image

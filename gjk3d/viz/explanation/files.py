@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,23 +14,10 @@ from gjk3d import webpage
 from gjk3d.results import Distance
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import Item, darker
-from gjk3d.viz.explanation.figure import (
-    INK,
-    LINE,
-    MEANING,
-    PAPER,
-    SOFT,
-    beneath,
-    curve,
-    font,
-    height_beneath,
-    key,
-    legends,
-    wrapped,
-)
-from gjk3d.viz.explanation.scene import HEADINGS, OVER, PALETTE, Scene, rod_color
+from gjk3d.viz.explanation.figure import LINE, PAPER, beneath, curve, height_beneath, key, legend, tell
+from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene, rod_color
 from gjk3d.viz.explanation.stage import Stage
-from gjk3d.viz.explanation.steps import Difference, Step, bounds
+from gjk3d.viz.explanation.steps import PLACES, Difference, Step, bounds
 from gjk3d.viz.film import palette, write_frames
 from gjk3d.viz.layout import called, verdict
 from gjk3d.viz.page import ROOM, mesh_data
@@ -42,98 +30,67 @@ if TYPE_CHECKING:
 
 
 WIDTH = 1000
-_PANEL = (490, 390)  #: size of a view in an animation
+_HIGH = 390  #: of the views in an animation
 _ROW = 262  #: height of a step in a strip
-_CELL = (330, 250)
+_VIEWS = (660, 250)  #: both, there
+_TEXT = _VIEWS[0] + 24  #: where words begin beside them
 _CURVE = 232
 _LONGEST = 20_000  #: milliseconds of an animation that nobody asked to be longer
 #: every colour that means something has its place in a palette
-_OWN = (PAPER, INK, *PALETTE.values(), *map(rod_color, PALETTE))
+_OWN = (PAPER, *PALETTE.values(), *map(rod_color, PALETTE))
 
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
-    """Write one frame a step; each stays as long as its sentence takes to read."""
+    """Write one frame a step; each stays as long as its sentence takes to read: a second for four words."""
     from PIL import Image
 
-    shown, frames = chosen(len(steps), most), []
+    shown, frames = _chosen(len(steps), most), []
     low = height_beneath(steps, WIDTH)
-    stage = Stage(scene, (WIDTH, _PANEL[1]))
-    try:
-        for index in telling("drawing step", shown, len(shown)):
-            frames.append(Image.new("RGB", (WIDTH, _PANEL[1] + low), PAPER))
-            frames[-1].paste(stage.shoot(index), (0, 0))
-            frames[-1].paste(beneath(steps, index, WIDTH), (0, _PANEL[1]))
-    finally:
-        stage.plotter.close()
-    times = [round(1000 * (seconds or reading_time(steps[index].sentence))) for index in shown]
+    for index, shot in zip(shown, _shots(scene, (WIDTH, _HIGH), shown), strict=True):
+        frames.append(Image.new("RGB", (WIDTH, _HIGH + low), PAPER))
+        frames[-1].paste(shot, (0, 0))
+        frames[-1].paste(beneath(steps, index, WIDTH), (0, _HIGH))
+    times = [round(1000 * (seconds or 1.5 + len(steps[index].sentence.split()) / 4.0)) for index in shown]
     times[-1] += 2000
     if seconds is None and sum(times) > _LONGEST:  # the page and the words are there to be read at leisure
         times = [_LONGEST * time // sum(times) for time in times]
     write_frames(path, frames, times, palette(frames, _OWN))
 
 
-def reading_time(sentence: str) -> float:
-    """Return how many seconds a sentence and its picture take: four words a second are read at ease."""
-    return 1.5 + len(sentence.split()) / 4.0
-
-
 def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
     """Write the steps one below the other, each with both views, and the curve below them."""
     from PIL import Image, ImageDraw
 
-    shown = chosen(len(steps), most)
+    shown = _chosen(len(steps), most)
     top = _ROW * len(shown)
     image = Image.new("RGB", (WIDTH, top + _CURVE), PAPER)
-    stage = Stage(scene, (2 * _CELL[0], _CELL[1]))
-    try:
-        for row, index in enumerate(telling("drawing step", shown, len(shown))):
-            image.paste(stage.shoot(index), (6, _ROW * row + 8))
-            _write(image, steps[index], _ROW * row)
-    finally:
-        stage.plotter.close()
-    ImageDraw.Draw(image).line([(16, top), (WIDTH - 16, top)], LINE)
+    draw = ImageDraw.Draw(image)
+    for row, shot in enumerate(_shots(scene, _VIEWS, shown)):
+        step, at = steps[shown[row]], _ROW * row
+        image.paste(shot, (6, at + 8))
+        numbered = step._replace(title=f"{step.number + 1}. {step.title}")
+        tell(draw, numbered, (_TEXT, at + 12), WIDTH - _TEXT - 16, 15, bounds(step))
+        draw.line([(16, at + _ROW), (WIDTH - 16, at + _ROW)], LINE)
     image.paste(curve(steps, len(steps) - 1, (690, _CURVE - 12)), (6, top + 8))
-    key(image, legends(steps), (712, top + 12))
+    key(image, legend(*steps), (712, top + 12))
     if path.suffix.lower() == ".png":  # flat colours and words: as few colours as this take a fifth of the space
         image = image.quantize(palette=palette([image], _OWN), dither=Image.Dither.NONE)
     image.save(path)
 
 
-def chosen(count: int, most: int) -> list[int]:
-    """Return which steps a strip shows: all, or the first, the last and some evenly between."""
-    if count <= max(most, 2):
-        return list(range(count))
-    return sorted({round(x) for x in np.linspace(0, count - 1, max(most, 2))})
+def _chosen(count: int, most: int) -> list[int]:
+    """Return which steps are shown: all, or the first, the last and some evenly between."""
+    shown: list[int] = np.linspace(0, count - 1, min(count, max(most, 2))).round().astype(int).tolist()
+    return shown
 
 
-def _write(image: Image.Image, step: Step, top: int) -> None:
-    """Write what a step says beside its views."""
-    from PIL import ImageDraw
-
-    draw = ImageDraw.Draw(image)
-    if top:
-        draw.line([(16, top), (WIDTH - 16, top)], LINE)
-    x = 2 * _CELL[0] + 24
-    draw.text((x, top + 12), f"{step.number + 1}. {step.title}", INK, font(17), stroke_width=0.4)
-    lines = wrapped(step.sentence, 15, WIDTH - x - 16)
-    for row, line in enumerate(lines):
-        draw.text((x, top + 40 + 20 * row), line, INK, font(15))
-    draw.text((x, top + 48 + 20 * len(lines)), bounds(step), SOFT, font(15))
-
-
-#: on dark paper, where the others are not seen well
-_DARK = {
-    "region": "#B58BE0",
-    "ink": "#E8EAED",
-    "direction": "#4C9FE0",
-    "difference": "#B5C4CE",
-    "dropped": "#A5ABB3",
-    "new": "#FF7A33",
-}
-#: what a page gets of a step as it is; points of A - B and directions; places in the world, by their names there
-_TOLD = ("phase", "title", "sentence", "lower", "upper", "names", "joins", "dropped", "after")
-_POINTS = ("simplex", "nearest", "direction", "point", "vertices")
-_PLACES = {"support_a": "supportA", "support_b": "supportB", "witness_a": "witnessA", "witness_b": "witnessB"}
+def _shots(scene: Scene, size: tuple[int, int], shown: list[int]) -> Iterator[Image.Image]:
+    """Draw both views of some steps."""
+    stage = Stage(scene, size)
+    try:
+        yield from (stage.shoot(index) for index in telling("drawing step", shown, len(shown)))
+    finally:
+        stage.plotter.close()
 
 
 def write_page(
@@ -153,10 +110,6 @@ def write_page(
         "name_a": both[0],
         "name_b": both[1],
         "headline": headline,
-        "status": result.status.name.lower(),
-        "left": HEADINGS[0],
-        "right": HEADINGS[1],
-        "last": str(len(steps) - 1),
         "first_title": steps[0].title,
         "first_sentence": steps[0].sentence,
     }
@@ -176,14 +129,7 @@ def _data(steps: list[Step], scene: Scene, difference: Difference) -> dict[str, 
     spanned = given is not None and difference.sampled  # by the page, from the support mappings of both
     return {
         "colors": {
-            role: {
-                "light": color,
-                "dark": _DARK.get(role, color),
-                "line": darker(color),
-                "rod": rod_color(role),
-                "over": role in OVER,
-            }
-            for role, color in PALETTE.items()
+            name: role._asdict() | {"line": darker(role.light), "rod": rod_color(name)} for name, role in ROLES.items()
         },
         "view": scene.view.tolist(),
         "up": scene.up.tolist(),
@@ -194,26 +140,16 @@ def _data(steps: list[Step], scene: Scene, difference: Difference) -> dict[str, 
         ],
         "given": given,
         "sampled": difference.sampled,
-        "words": MEANING,
+        "answered": ANSWERED,
         "steps": [_step(step, difference.center) for step in steps],
     }
 
 
 def _step(step: Step, origin: Array) -> dict[str, Any]:
     """Return what a step holds, but what is empty."""
-    entry: dict[str, Any] = {name: json_ready(getattr(step, name)) for name in _TOLD}
-    entry |= {"bounds": bounds(step), "pointName": step.point_name}
-    for name in _POINTS:
-        value = getattr(step, name)
-        if value is not None and len(value):
-            entry[name] = value.tolist()
-    for name, told in _PLACES.items():
-        place = getattr(step, name)
-        if place is not None:
-            entry[told] = (place - origin).tolist()
-    if len(step.faces):
-        entry |= {name: getattr(step, name).tolist() for name in ("faces", "closest", "removed", "horizon")}
-    return entry
+    entry = {name: value for name, value in step._asdict().items() if value is not None and np.size(value)}
+    entry |= {name: entry[name] - origin for name in PLACES if name in entry}
+    return {name: json_ready(np.asarray(value).tolist()) for name, value in entry.items()} | {"bounds": bounds(step)}
 
 
 def _item(item: Item) -> dict[str, Any]:

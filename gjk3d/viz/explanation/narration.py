@@ -6,7 +6,7 @@ All of it is read from the trace; nothing is solved a second time.
 from __future__ import annotations
 
 from itertools import takewhile
-from math import inf, nan
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
 from gjk3d.typing import Array
-from gjk3d.viz.explanation.steps import Difference, Names, Step, bounds, listed, part, short
+from gjk3d.viz.explanation.steps import PLACES, WAYS, Difference, Names, Step, bounds, listed, part, short
 from gjk3d.viz.layout import kind, verdict
 from gjk3d.wording import depth, number, told
 
@@ -22,6 +22,8 @@ from gjk3d.wording import depth, number, told
 _ON = 1e-9
 #: what the last step leaves to be seen with the answer
 _LEFT = ("simplex", "names", "vertices", "faces", "closest")
+#: how GJK ends where the cores share a point
+SHARED = ("origin inside", "origin on the simplex")
 _closest: Any = closest_on_triangle  # a kernel, called with tuples
 
 
@@ -65,33 +67,32 @@ class Narrator:
             )
         ]
 
+    def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **known: Any) -> None:
+        """Add a step, with what one of the trace holds by the same names; what is known is in the axes of the trace."""
+        known = {name: getattr(of, name) for name in Step._fields if hasattr(of, name)} | known
+        if of is not None:
+            known["lower"], known["upper"] = self._bounds(of.lower, of.upper)
+        for name, value in known.items():
+            if name in WAYS:
+                known[name] = self.difference.axes(value)
+            elif name in PLACES:
+                known[name] = self.difference.place(value)
+        title = f"{phase}, step {sum(step.phase == phase for step in self.steps) + 1}" if of else "What is asked"
+        self.steps.append(Step(len(self.steps), phase, title, " ".join(filter(None, sentences)), **known))
+
     def _first(self) -> None:
         """Tell where the first point comes from: the line between the centres, before any loop."""
-        d, trace = self.difference, self.trace
-        start = trace.gjk[0] if trace.gjk else trace
-        a, b = start.simplex_a[0], start.simplex_b[0]
-        shift = d.between()
-        self.steps.append(
-            Step(
-                number=0,
-                phase="start",
-                title="What is asked",
-                sentence=(
-                    "Every point of A minus every point of B makes A - B: the shapes share a point where it holds the "
-                    "origin, else they are as far apart as it is from the origin. GJK never builds it. It asks for "
-                    f"farthest points, the first along {shift[1]}: {self.names(start.simplex[0])}."
-                    + self._grown_cores()
-                ),
-                lower=nan,
-                upper=nan,
-                direction=shift[0],
-                point=d.axes(start.simplex[0]),
-                point_name=self.names(start.simplex[0]),
-                joins=True,
-                support_a=d.place(a),
-                support_b=d.place(b),
-            )
+        start = self.trace.gjk[0] if self.trace.gjk else self.trace
+        a, b, point = start.simplex_a[0], start.simplex_b[0], start.simplex[0]
+        direction, meaning = self.difference.between()
+        name = self.names(point)
+        sentence = (
+            "Every point of A minus every point of B makes A - B: the shapes share a point where it holds the origin, "
+            "else they are as far apart as it is from the origin. GJK never builds it. It asks for farthest points, "
+            f"the first along {meaning}: {name}."
         )
+        first = {"direction": direction, "point": point, "point_name": name, "joins": True}
+        self._add("start", [sentence, self._grown_cores()], **first, support_a=a, support_b=b)
 
     def _grown_cores(self) -> str:
         if self.radii == 0.0:
@@ -99,15 +100,14 @@ class Narrator:
         radii = [
             f"{name}'s radius, {short(r)}," for name, r in zip("AB", self.difference.radii, strict=True) if r > 0.0
         ]
-        return f" It is asked about the cores: {' and '.join(radii)} {'comes' if len(radii) == 1 else 'come'} last."
+        return f"It is asked about the cores: {' and '.join(radii)} {'comes' if len(radii) == 1 else 'come'} last."
 
     def _bounds(self, lower: float, upper: float) -> tuple[float, float]:
         """Return the best bounds of the distance so far, the radii taken off."""
         self.lower = max(self.lower, lower - self.radii)
         self.upper = min(self.upper, upper - self.radii)
-        if self.unsigned:
-            return max(self.lower, 0.0), max(self.upper, 0.0)
-        return self.lower, self.upper
+        least = 0.0 if self.unsigned else -inf
+        return max(self.lower, least), max(self.upper, least)
 
     # --- GJK ----------------------------------------------------------------------------------------------------------
 
@@ -120,35 +120,25 @@ class Narrator:
         after = self.names.of(self.trace.simplex if last else self.trace.gjk[index + 1].simplex)
         joins = name in after and name not in before
         dropped = tuple(n for n in before if n not in after)
-        d = self.difference
-        lower, upper = self._bounds(step.lower, step.upper)
-        sentences = [self._where(step, before, index == 0)]
-        sentences.append(self._found(step, name, again and name in before, joins))
-        sentences.append(self._kept(before, name, after, dropped) if joins else "")
-        if last:
-            sentences.append(self._end(step, before, after, joins))
-        self.steps.append(
-            Step(
-                number=len(self.steps),
-                phase="GJK",
-                title=f"GJK, step {index + 1}",
-                sentence=" ".join(filter(None, sentences)),
-                lower=lower,
-                upper=upper,
-                simplex=d.axes(step.simplex),
-                names=before,
-                nearest=d.axes(step.weights @ step.simplex),
-                direction=d.axes(step.direction),
-                point=d.axes(w),
-                point_name=name,
-                joins=joins,
-                dropped=dropped,
-                after=() if last else after,
-                support_a=d.place(step.support_a),
-                support_b=d.place(step.support_b),
-                witness_a=d.place(step.weights @ step.simplex_a),
-                witness_b=d.place(step.weights @ step.simplex_b),
-            )
+        sentences = [
+            self._where(step, before, index == 0),
+            self._found(step, name, again and name in before, joins),
+            self._kept(name, after, dropped) if joins and not (last and self.trace.gjk_end in SHARED) else "",
+            self._end(before, after) if last else "",
+        ]
+        self._add(
+            "GJK",
+            sentences,
+            step,
+            names=before,
+            nearest=step.weights @ step.simplex,
+            point=w,
+            point_name=name,
+            joins=joins,
+            dropped=dropped,
+            after=() if last else after,
+            witness_a=step.weights @ step.simplex_a,
+            witness_b=step.weights @ step.simplex_b,
         )
 
     def _where(self, step: GjkStep, before: tuple[str, ...], first: bool) -> str:
@@ -165,41 +155,26 @@ class Narrator:
             return f"Asked towards the origin, A - B answers {name}, only {number(max(ahead, 0.0), 2)} farther."
         return f"Asked towards the origin, A - B answers {name}, {short(ahead)} farther that way."
 
-    def _kept(self, before: tuple[str, ...], name: str, after: tuple[str, ...], dropped: tuple[str, ...]) -> str:
-        if self._holds(after):
-            return ""
+    def _kept(self, name: str, after: tuple[str, ...], dropped: tuple[str, ...]) -> str:
         if not dropped:
             return f"It joins, and nothing is dropped: the origin faces {part(after)}."
-        if len(after) == 1:
-            return f"The origin lies beyond corner {name} itself: drop {listed(dropped)}."
-        return f"The origin lies beyond {part(after)}: drop {listed(dropped)}."
+        beyond = part(after) if len(after) > 1 else f"corner {name} itself"
+        return f"The origin lies beyond {beyond}: drop {listed(dropped)}."
 
-    def _holds(self, after: tuple[str, ...]) -> bool:
-        """Tell whether the simplex that GJK ended with has these corners and holds the origin."""
-        ends = self.trace.gjk_end in ("origin inside", "origin on the simplex")
-        return ends and after == self.names.of(self.trace.simplex)
-
-    def _end(self, step: GjkStep, before: tuple[str, ...], after: tuple[str, ...], joins: bool) -> str:
+    def _end(self, before: tuple[str, ...], after: tuple[str, ...]) -> str:
         end = self.trace.gjk_end
-        if end == "origin inside":
-            return f"Now {part(after)} holds the origin: the {self.what} share a point." + self._onward()
-        if end == "origin on the simplex":
-            return f"The origin lies on {part(after)}: the {self.what} share a point." + self._onward()
-        if end == "beyond":
-            return "That proves more than max_distance, and the search ends."
-        if end == "converged":
-            return f"The lower bound meets the upper: {part(before)} has the nearest point."
-        if end == "no progress":
-            return "It brings nothing nearer than rounding can tell, and GJK ends."
-        return f"GJK ends here: {end}."
-
-    def _onward(self) -> str:
-        return " EPA is to find how deep they overlap." if self.trace.epa else ""
+        share = f"the {self.what} share a point.{' EPA is to find how deep they overlap.' if self.trace.epa else ''}"
+        return {
+            SHARED[0]: f"Now {part(after)} holds the origin: {share}",
+            SHARED[1]: f"The origin lies on {part(after)}: {share}",
+            "beyond": "That proves more than max_distance, and the search ends.",
+            "converged": f"The lower bound meets the upper: {part(before)} has the nearest point.",
+            "no progress": "It brings nothing nearer than rounding can tell, and GJK ends.",
+        }.get(end, f"GJK ends here: {end}.")
 
     # --- EPA ----------------------------------------------------------------------------------------------------------
 
     def _epa(self, index: int, step: EpaStep) -> None:
-        d = self.difference
         start = self._start(step) if index == 0 else ""
         names = self._grown_names(step.vertices)
         again = self.names.knows(step.point)
@@ -211,41 +186,25 @@ class Narrator:
         away = float(np.linalg.norm(nearest))
         normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
         plane = float(normal @ corners[0]) / float(np.linalg.norm(normal))  # negative: the origin is beyond the face
-        inside = plane > _ON * d.size
+        inside = plane > _ON * self.difference.size
         height = float(step.direction @ step.point)
         ahead = height - (plane if inside else float(step.direction @ corners[np.argmax(corners @ step.direction)]))
-        lower, upper = self._bounds(step.lower, step.upper)
-        grows = len(step.removed) > 0
         if inside:
             where = f"Face {' '.join(on)} is the nearest to the origin, {short(plane)} away."
-        elif away <= _ON * d.size:
+        elif away <= _ON * self.difference.size:
             where = f"The origin lies on face {' '.join(on)}."
         else:
             where = f"The origin is still outside, {short(away)} from the nearest face, {' '.join(on)}."
-        self.steps.append(
-            Step(
-                number=len(self.steps),
-                phase="EPA",
-                title=f"EPA, step {index + 1}",
-                sentence=" ".join(filter(None, (start, where, self._grown(step, name, ahead, again, inside)))),
-                lower=lower,
-                upper=upper,
-                names=names,
-                nearest=d.axes(np.array(nearest)),
-                direction=d.axes(step.direction),
-                point=d.axes(step.point),
-                point_name=name,
-                joins=grows,
-                support_a=d.place(step.support_a),
-                support_b=d.place(step.support_b),
-                witness_a=d.place(share @ step.vertices_a[step.closest]),
-                witness_b=d.place(share @ step.vertices_b[step.closest]),
-                vertices=d.axes(step.vertices),
-                faces=step.faces,
-                closest=step.closest,
-                removed=step.removed,
-                horizon=step.horizon,
-            )
+        self._add(
+            "EPA",
+            [start, where, self._grown(step, name, ahead, again, inside)],
+            step,
+            names=names,
+            nearest=np.array(nearest),
+            point_name=name,
+            joins=len(step.removed) > 0,
+            witness_a=share @ step.vertices_a[step.closest],
+            witness_b=share @ step.vertices_b[step.closest],
         )
 
     def _grown_names(self, vertices: Array) -> tuple[str, ...]:
@@ -285,19 +244,15 @@ class Narrator:
         result = self.result
         lower, upper = float(result.lower), float(result.upper)
         ended = {name: getattr(self.steps[-1], name) for name in _LEFT}
+        sentence = " ".join(filter(None, (self._cores(), self._meaning())))
+        answer = Step(len(self.steps), "answer", f"Answer: {verdict(result)}", sentence, lower, upper, **ended)
+        points = np.asarray(result.point_a), np.asarray(result.point_b)
         self.steps.append(
-            Step(
-                number=len(self.steps),
-                phase="answer",
-                title=f"Answer: {verdict(result)}",
-                sentence=" ".join(filter(None, (self._cores(), self._meaning()))),
-                lower=lower,
-                upper=upper,
-                nearest=np.asarray(result.point_a - result.point_b),
+            answer._replace(
+                nearest=points[0] - points[1],
                 direction=np.asarray(result.normal),
-                witness_a=np.asarray(result.point_a),
-                witness_b=np.asarray(result.point_b),
-                **ended,
+                witness_a=points[0],
+                witness_b=points[1],
             )
         )
 

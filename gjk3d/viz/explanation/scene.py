@@ -15,28 +15,41 @@ from gjk3d.viz.drawing import PART, Drawing, Item, Label, ball_of, darker
 from gjk3d.viz.explanation.steps import Difference, Step
 from gjk3d.viz.layout import camera_of, lay_out
 
-#: What is drawn in which colour: those of Okabe and Ito, which all kinds of colour vision tell apart.
-PALETTE = {
-    "a": "#E69F00",
-    "b": "#009E73",
-    "difference": "#8FA3B0",
-    "polytope": "#56B4E9",
-    "simplex": "#CC79A7",
-    "closest": "#F0E442",
-    "removed": "#F3B58A",
-    "new": "#D55E00",
-    "direction": "#0072B2",
-    "ink": "#202124",
-    "dropped": "#80868B",
-    "region": "#7B3FA0",
+
+class Role(NamedTuple):
+    """How what has one meaning is drawn: in colours of Okabe and Ito, which all kinds of colour vision tell apart."""
+
+    meaning: str
+    light: str
+    dark: str  #: on dark paper, where some would not be seen well
+    over: bool = False  #: whether it shows through everything before it
+
+
+#: in the order they are told
+ROLES = {
+    "a": Role("A", "#E69F00", "#E69F00", over=True),
+    "b": Role("B", "#009E73", "#009E73", over=True),
+    "difference": Role("A - B", "#8FA3B0", "#B5C4CE"),
+    "simplex": Role("simplex", "#CC79A7", "#CC79A7"),
+    "dropped": Role("corner to drop", "#80868B", "#A5ABB3"),
+    "polytope": Role("EPA's polytope, inside A - B", "#56B4E9", "#56B4E9"),
+    "closest": Role("its face nearest to the origin", "#F0E442", "#F0E442"),
+    "removed": Role("other faces that give way", "#F3B58A", "#F3B58A"),
+    "new": Role("new point, and its horizon", "#D55E00", "#FF7A33", over=True),
+    "direction": Role("direction asked", "#0072B2", "#4C9FE0", over=True),
+    "ink": Role("nearest points so far", "#202124", "#E8EAED", over=True),
+    "region": Role("Voronoi region of what is kept", "#7B3FA0", "#B58BE0"),
 }
-#: what shows through everything before it
-OVER = ("a", "b", "ink", "direction", "new")
+PALETTE = {name: role.light for name, role in ROLES.items()}
+#: what some mean in the last step, of shapes that overlap, and of others
+ANSWERED = {
+    "deep": {"new": "way out, for B", "ink": "as far, from the origin to A - B's surface"},
+    "apart": {"direction": "normal, from A to B", "ink": "nearest points"},
+}
 HEADINGS = ("The two shapes", "A - B: points of A minus points of B")
 _BALL, _ROD, _ARROW = 0.026, 0.008, 0.011
 _ASKED, _TOWARDS = 0.26, 0.36  #: lengths of the arrows at the support points, and in A - B
 _STRAIGHT = 0.8  #: cosine of the angle to the viewer from which on an arrow is too short to be seen
-_NONE = np.empty((0, 3))
 _TETRAHEDRON = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)])
 
 
@@ -84,16 +97,16 @@ def arrange(result: Distance, steps: list[Step], difference: Difference, view: A
         places = right.local(vertices)
         shown.body(places, faces, PALETTE["difference"], opacity, name="difference", outline=even, even=even)
     right.still.extend(shown.items)
-    for at, draw, tips in ((left, _workspace, _support_arrows), (right, _differences, _asked)):
-        ends = [tips(step, at.unit) for step in steps]
-        extent = Drawing(list(at.still), view=toward, up=top)
-        extent.dots(at.local(np.concatenate([*ends, np.zeros((int(at is right), 3))])), PALETTE["ink"])
+    for at, draw, heading in zip((left, right), (_workspace, _differences), HEADINGS, strict=True):
+        at.steps.extend(draw(at, step) for step in steps)
+        arrows = [item for one in at.steps for item in one.items if item.color == PALETTE["direction"]]
+        extent = Drawing([*at.still, *arrows], view=toward, up=top)
+        if at is right:
+            extent.dots(at.local(np.zeros(3)), PALETTE["ink"])
         camera = camera_of(extent)
-        for step in steps:
-            drawing = draw(at, step)
+        for drawing in at.steps:
             drawing.items[:0] = at.still
-            drawing.camera, drawing.sorted, drawing.words = camera, True, [HEADINGS[at is right]]
-            at.steps.append(drawing)
+            drawing.camera, drawing.sorted, drawing.words = camera, True, [heading]
     return Scene(left, right, toward, top)
 
 
@@ -116,21 +129,6 @@ def _slanted(view: Array, steps: list[Step]) -> Array:
     ways = np.concatenate([view[None] / np.linalg.norm(view), ways])
     straight = np.maximum(np.abs(ways @ arrows.T) - _STRAIGHT, 0.0).sum(axis=1) / (1.0 - _STRAIGHT)
     return np.asarray(ways[np.argmin(4.0 * straight - ways @ ways[0])])
-
-
-def _asked(step: Step, unit: float) -> Array:
-    """Return the ends of the arrow that shows in which direction A - B was asked."""
-    if step.nearest is None or step.direction is None or step.phase == "answer":
-        return _NONE
-    return np.array([step.nearest, step.nearest + _TOWARDS * unit * step.direction])
-
-
-def _support_arrows(step: Step, unit: float) -> Array:
-    """Return the ends of the arrows that show in which direction both shapes were asked."""
-    if step.support_a is None or step.support_b is None or step.direction is None:
-        return _NONE
-    along = _ASKED * unit * step.direction
-    return np.array([step.support_a, step.support_a + along, step.support_b, step.support_b - along])
 
 
 # --- the workspace ----------------------------------------------------------------------------------------------------

@@ -64,26 +64,14 @@ class Window:
         self._stage = Stage(scene, _SIZE, off_screen, shape=(2, 2), **weights)
         self.plotter = self._stage.plotter
         self.plotter.subplot(1, 0)
-        self._page = pyvista.Plane(
-            center=(0, 20, 0), direction=(0, 0, 1), i_size=_SIZE[0], j_size=low - 40, i_resolution=1, j_resolution=1
-        )
-        camera = self.plotter.camera
-        camera.parallel_projection = True
-        camera.focal_point, camera.position, camera.up = (0, 0, 0), (0, 0, 1000), (0, 1, 0)
-        camera.parallel_scale = low / 2
-        camera.clipping_range = (1.0, 2000.0)
+        self._page = pyvista.Plane(center=(0, 20, 0), i_size=_SIZE[0], j_size=low - 40, i_resolution=1, j_resolution=1)
+        self.plotter.enable_parallel_projection()
+        self.plotter.camera_position = [(0, 0, 1000), (0, 0, 0), (0, 1, 0)]
+        self.plotter.camera.parallel_scale = low / 2
+        look = {"color": INK, "fmt": "%.0f", "title_height": 0.02, "slider_width": 0.02, "tube_width": 0.006}
+        ends = {"pointa": (0.025, 0.06), "pointb": (0.56, 0.06)}
         self.slider = self.plotter.add_slider_widget(
-            self._slid,
-            [1, len(steps)],
-            value=1,
-            pointa=(0.025, 0.06),
-            pointb=(0.56, 0.06),
-            fmt="%.0f",
-            interaction_event="always",
-            color=INK,
-            title_height=0.02,
-            slider_width=0.02,
-            tube_width=0.006,
+            self._slid, [1, len(steps)], value=1, interaction_event="always", **ends, **look
         )
         for name, by in (("Left", -1), ("Right", 1)):
             self.plotter.add_key_event(name, lambda by=by: self.go(self.at + by))

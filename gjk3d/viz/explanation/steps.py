@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from gjk3d.exact.convex_sets import body_of
 from gjk3d.narrow.cores import relative_pose, support_once
 from gjk3d.query.ask import question
 from gjk3d.results import Distance
-from gjk3d.shapes import layout
+from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
@@ -21,7 +22,6 @@ from gjk3d.viz.layout import kind
 from gjk3d.wording import number, told
 
 _NO_POINTS, _NO_FACES, _NO_EDGES = np.empty((0, 3)), np.empty((0, 3), np.int64), np.empty((0, 2), np.int64)
-_CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 _PARTS = ("", "corner", "edge", "triangle", "tetrahedron")
 
 
@@ -36,8 +36,8 @@ class Step(NamedTuple):
     phase: str  #: "GJK", "EPA" or "answer"
     title: str
     sentence: str  #: why it was taken
-    lower: float  #: bounds of the distance that the steps so far prove, radii taken off
-    upper: float
+    lower: float = nan  #: bounds of the distance that the steps so far prove, radii taken off
+    upper: float = nan
     simplex: Array = _NO_POINTS  #: (k, 3) GJK's simplex before the step
     names: tuple[str, ...] = ()  #: of its corners; of EPA's ``vertices``
     nearest: Array | None = None  #: (3,) its point nearest to the origin; EPA's, of the closest face
@@ -58,6 +58,11 @@ class Step(NamedTuple):
     horizon: Ints = _NO_EDGES  #: (h, 2) the edges round them
 
 
+#: what of a step is a point of A - B or a direction, and what is a point of the world
+WAYS = ("simplex", "nearest", "direction", "point", "vertices")
+PLACES = ("support_a", "support_b", "witness_a", "witness_b")
+
+
 def bounds(step: Step) -> str:
     """Write what is known of the distance after a step."""
     if not (np.isfinite(step.lower) and np.isfinite(step.upper)):
@@ -69,31 +74,23 @@ class Names:
     """Numbers the points of A - B in the order they were found."""
 
     def __init__(self, tolerance: float) -> None:
-        self._cells: dict[tuple[int, ...], list[tuple[Array, str]]] = {}
         self._tolerance = tolerance
-        self._count = 0
+        self._known, self._count = np.empty((64, 3)), 0
 
     def __call__(self, w: Array) -> str:
         """Return the name of a point, a new one unless it has been seen."""
-        name = self._found(w)
-        if not name:
+        found = self._found(w)
+        if found == self._count:
+            if found == len(self._known):
+                self._known = np.concatenate([self._known, np.empty_like(self._known)])
+            self._known[found] = w
             self._count += 1
-            name = f"w{self._count}"
-            self._cells.setdefault(self._cell(w), []).append((np.array(w), name))
-        return name
+        return f"w{found + 1}"
 
-    def _cell(self, w: Array) -> tuple[int, ...]:
-        """Return the cell of a grid, whose cells are far larger than the tolerance, that a point is in."""
-        x, y, z = (w / (1e3 * self._tolerance)).round().astype(np.int64).tolist()
-        return x, y, z
-
-    def _found(self, w: Array) -> str:
-        near = {self._cell(w + self._tolerance * corner) for corner in _CORNERS}
-        for cell in near:
-            for known, name in self._cells.get(cell, ()):
-                if float(np.abs(known - w).max()) <= self._tolerance:
-                    return name
-        return ""
+    def _found(self, w: Array) -> int:
+        """Return the place of a point among those that have names, their number if it has none."""
+        near = np.abs(self._known[: self._count] - w).max(axis=1) <= self._tolerance
+        return int(near.argmax()) if near.any() else self._count
 
     def of(self, points: Array) -> tuple[str, ...]:
         """Name several."""
@@ -101,7 +98,7 @@ class Names:
 
     def knows(self, w: Array) -> bool:
         """Tell whether a point has a name."""
-        return bool(self._found(w))
+        return self._found(w) < self._count
 
 
 def listed(names: Sequence[str]) -> str:
@@ -121,9 +118,9 @@ def short(x: float) -> str:
     return number(x, 4)
 
 
-#: differences of vertices that are all taken; of more, those farthest in SAMPLES directions
+#: differences of vertices that are all taken; of more, those farthest in the directions of a sphere's vertices
 MOST = 50_000
-SAMPLES = 1500
+_DIRECTIONS = surfaces.sphere(1.0, 54).vertices
 #: of a shape that a page runs GJK on: it asks all of them for each farthest point
 MOST_CORNERS = 20_000
 #: curved cores whose support mappings a page has, and how many numbers each takes
@@ -154,8 +151,13 @@ class Difference:
         self.center: Array = self.turn @ fa[layout.CENTER : layout.CENTER + 3] + rows.a[0, 9:12]
         self.radii = float(fa[layout.RADIUS]), float(fb[layout.RADIUS])
         self.size = float(fa[layout.RHO] + fb[layout.RHO] + sum(self.radii) + np.linalg.norm(self._m[9:]))
-        self._corners = _corners(a), _corners(b)
         self._kinds = kind(a), kind(b)
+        #: how each core's own axes lie in the world, and where its centre is, from A's
+        self._frames = (
+            (self.turn, np.zeros(3)),
+            (self.turn @ np.reshape(self._m[:9], (3, 3)), self.axes(np.array(self._m[9:]))),
+        )
+        self._corners = _corners(a, *self._frames[0]), _corners(b, *self._frames[1])
         first, second = self._corners
         #: whether what is drawn of the cores' difference is sampled, as that of curved shapes
         self.sampled = first is None or second is None or len(first) * len(second) > MOST
@@ -168,35 +170,31 @@ class Difference:
         """Turn points of A or of B, as the trace has them, into points of the world."""
         return self.axes(points) + self.center
 
-    def support(self, direction: Array) -> tuple[Array, Array, Array]:
-        """Return the farthest point along a direction of the world, and the two points of the world it is made of."""
-        d = self.turn.T @ direction
+    def support(self, direction: Array) -> Array:
+        """Return the point of A - B farthest along a direction of the world."""
         (qa, fa), (qb, fb) = self._packed
-        w, p, q = _support(qa, fa, qb, fb, self._m, (float(d[0]), float(d[1]), float(d[2])))
-        return self.axes(np.array(w)), self.place(np.array(p)), self.place(np.array(q))
+        return self.axes(_support(qa, fa, qb, fb, self._m, tuple((self.turn.T @ direction).tolist()))[0])
 
     def between(self) -> tuple[Array, str]:
-        """Return the direction that GJK asks first, and what it is."""
+        """Return the direction that GJK asks first, in the axes of a trace, and what it is."""
         shift = np.array(self._m[9:])
         if not shift.any():
-            return self.axes(np.array([1.0, 0.0, 0.0])), "A's x axis, as the two have one reference point"
-        return self.axes(shift / np.linalg.norm(shift)), "the line from A's reference point to B's"
+            return np.array([1.0, 0.0, 0.0]), "A's x axis, as the two have one reference point"
+        return shift / np.linalg.norm(shift), "the line from A's reference point to B's"
 
     def given(self) -> list[dict[str, Any]] | None:
         """Return both shapes as a page runs GJK on them, about A's centre; None where it has no support mapping."""
-        turn, shift = np.array(self._m[:9]).reshape(3, 3), np.array(self._m[9:])
-        rotations, centers = (self.turn, self.turn @ turn), (np.zeros(3), self.axes(shift))
         sides = []
         for k, (ints, floats) in enumerate(self._packed):
-            side: dict[str, Any] = {"name": self._kinds[k], "radius": self.radii[k], "middle": centers[k].tolist()}
+            turn, center = self._frames[k]
+            side: dict[str, Any] = {"name": self._kinds[k], "radius": self.radii[k], "middle": center.tolist()}
             corners = self._corners[k]
             if corners is not None and len(corners) <= MOST_CORNERS:
-                about = corners - floats[layout.CENTER : layout.CENTER + 3]
-                side["points"] = (about @ rotations[k].T + centers[k]).tolist()
+                side["points"] = corners.tolist()
             elif ints[layout.KIND] in _CURVED:
                 name, count = _CURVED[ints[layout.KIND]]
                 sizes = floats[layout.FLOAT_HEAD : layout.FLOAT_HEAD + count].tolist()
-                side |= {"kind": name, "sizes": sizes, "turn": rotations[k].ravel().tolist(), "at": side["middle"]}
+                side |= {"kind": name, "sizes": sizes, "turn": turn.ravel().tolist(), "at": side["middle"]}
             else:
                 return None
             sides.append(side)
@@ -206,40 +204,28 @@ class Difference:
         """Return the cores' difference as triangles, or as the end points of a segment, or as one point."""
         first, second = self._corners
         if not self.sampled and first is not None and second is not None:
-            (_, fa), (_, fb) = self._packed
-            turn, shift = np.array(self._m[:9]).reshape(3, 3), np.array(self._m[9:])
-            p = first - fa[layout.CENTER : layout.CENTER + 3]
-            q = (second - fb[layout.CENTER : layout.CENTER + 3]) @ turn.T + shift
-            points = self.axes((p[:, None] - q[None]).reshape(-1, 3))
-        else:
-            points = np.array([self.support(d)[0] for d in _directions(SAMPLES)])
-        return _hull(points)
+            return _hull((first[:, None] - second[None]).reshape(-1, 3))
+        return _hull(np.array([self.support(d) for d in _DIRECTIONS]))
 
     def whole(self) -> tuple[Array, Ints]:
         """Return the difference of the shapes with their radii, by samples; the core's where there are none."""
         if sum(self.radii) == 0.0:
             return self.core()
-        directions = _directions(SAMPLES)
-        return _hull(np.array([self.support(d)[0] for d in directions]) + sum(self.radii) * directions)
+        return _hull(np.array([self.support(d) + sum(self.radii) * d for d in _DIRECTIONS]))
 
 
-def _corners(shape: Shape) -> Array | None:
-    """Return the vertices whose hull a core is, None where it is curved or has far too many."""
+def _corners(shape: Shape, turn: Array, center: Array) -> Array | None:
+    """Return the vertices, placed, whose hull a core is; None where it is curved or a sum."""
     ints, floats = shape._packed
     if not ints[layout.POLYTOPE]:
         return None
     vertices = getattr(shape, "vertices", None)
-    if vertices is not None and floats[layout.RADIUS] == 0.0:
-        return np.asarray(vertices, dtype=np.float64)
-    if ints[layout.KIND] == layout.POINT:
-        return floats[None, layout.CENTER : layout.CENTER + 3].copy()
-    if ints[layout.KIND] == layout.SEGMENT:
-        half = floats[layout.FLOAT_HEAD : layout.FLOAT_HEAD + 3]
-        return np.asarray(floats[layout.CENTER : layout.CENTER + 3] + np.array([half, -half]))
-    body = body_of(shape)
-    if body is None or len(body.terms) != 1 or len(body.terms[0].sets) != 1 or body.terms[0].balls:
-        return None
-    return np.array([[float(x / body.scale) for x in p] for p in body.terms[0].sets[0]])
+    if vertices is None or floats[layout.RADIUS] > 0.0:
+        body = body_of(shape)
+        if body is None or body.curved or len(body.terms) != 1 or len(body.terms[0].sets) != 1:
+            return None
+        vertices = [[float(x / body.scale) for x in p] for p in body.terms[0].sets[0]]
+    return np.asarray((np.asarray(vertices) - floats[layout.CENTER : layout.CENTER + 3]) @ turn.T + center)
 
 
 def _hull(points: Array) -> tuple[Array, Ints]:
@@ -247,11 +233,3 @@ def _hull(points: Array) -> tuple[Array, Ints]:
     hull = ConvexHull(points - middle)
     surface = hull.surface()
     return np.asarray(surface.vertices) + middle, np.asarray(surface.faces, dtype=np.int64)
-
-
-def _directions(count: int) -> Array:
-    """Spread unit vectors evenly: a spiral of the golden angle, after the six along the axes."""
-    z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
-    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
-    spiral = np.column_stack([np.sqrt(1.0 - z * z) * np.cos(turn), np.sqrt(1.0 - z * z) * np.sin(turn), z])
-    return np.concatenate([np.eye(3), -np.eye(3), spiral])

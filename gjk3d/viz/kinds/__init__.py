@@ -7,6 +7,7 @@ A file a subject: bodies, answers about two of them, impacts, scenes and clash r
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -29,12 +30,13 @@ from gjk3d.scene.results import Clearance, ScenePairs
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.surfaces import Surface
-from gjk3d.viz.drawing import GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style
+from gjk3d.viz.drawing import GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of
 from gjk3d.viz.kinds.answers import draw_axis, draw_contact, draw_distance, draw_gradient
 from gjk3d.viz.kinds.bodies import add, draw_body, draw_poses, draw_volume, matrices, words_for
 from gjk3d.viz.kinds.impacts import draw_impact, draw_rays
 from gjk3d.viz.kinds.robots import Travel, draw_robot, draw_travel
 from gjk3d.viz.kinds.scenes import draw_assembly, draw_report, draw_scene
+from gjk3d.viz.layout import ready
 
 #: Names that are told; of more bodies only the number is.
 MOST_KEYS = 8
@@ -56,11 +58,10 @@ def draw_list(x: Any, style: Style) -> Drawing:
         raise ValueError("there is nothing to draw: the list is empty")
     drawing = Drawing()
     named = len(entries) <= MOST_KEYS
-    planes: list[tuple[int, str]] = []
-    volumes = 0
+    planes = volumes = 0
     for k, (thing, pose) in enumerate(entries):
         plane = isinstance(thing, Halfspace)
-        color = GREY if plane and style.colors is None else style.color(k - len(planes) if style.colors is None else k)
+        color = GREY if plane and style.colors is None else style.color(k - planes if style.colors is None else k)
         if type(thing) is list:
             drawing.items += draw_list(thing, Style(colors=(color,), opacity=style.alpha(k, 1.0))).items
             if named:
@@ -73,19 +74,13 @@ def draw_list(x: Any, style: Style) -> Drawing:
                 volumes += 1
             drawing.take(drawing_of(thing, Style(pose, colors, style.opacity)))
             continue
-        if plane:
-            planes.append((k, color))
-        else:
-            stack = matrices(pose)
-            for i, at in enumerate(stack):
-                fade = 1.0 if i == len(stack) - 1 else 0.3
-                add(drawing, thing, at, color, fade * style.alpha(k, 1.0))
+        planes += plane
+        stack = matrices(pose)
+        for i, at in enumerate(stack):
+            fade = 1.0 if plane or i == len(stack) - 1 else 0.3
+            add(drawing, thing, at, color, fade * style.alpha(k, 1.0))
         if named:
             drawing.key(style.name(k, words_for(thing)), color)
-    around = drawing.ball
-    for k, color in planes:
-        for at in matrices(entries[k][1]):
-            add(drawing, entries[k][0], at, color, style.alpha(k, 1.0), around=around)
     if not named:
         drawing.words.append(f"{len(entries)} bodies")
     return drawing
@@ -224,4 +219,9 @@ def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
     elif draw is draw_rays and options.get("of") is not None:
         faint = 0.45 if style.opacity is None else style.opacity
         options["of"] = drawing_of(options["of"], Style(style.pose, style.colors, faint))
-    return draw(x, style, **options)
+    drawing = draw(x, style, **options)
+    planes = [item.vertices for item in drawing.items if item.slab is not None]
+    if planes and not len(drawing.framed):  # half-spaces alone, of which all that is drawn has to be seen
+        around = ball_of(np.concatenate(planes))
+        drawing.items = [replace(item, framed=True) for item in ready(drawing.items, *around)]
+    return drawing

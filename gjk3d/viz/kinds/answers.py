@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ from gjk3d.results import Axis, Distance, Status
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Camera, Drawing, Label, Style, darker
+from gjk3d.viz.drawing import COLORS, INK, MODEL, NORMAL, SEPARATION, Drawing, Label, Style, darker
 from gjk3d.viz.kinds.bodies import add, matrices
 from gjk3d.viz.kinds.common import add_common
-from gjk3d.viz.layout import Body, Layout, called, lay_out, models_of, plate, proof, side_view, verdict, way_out
-from gjk3d.viz.triangles import across, ball, rod, turned
+from gjk3d.viz.layout import Body, Layout, called, half_space, lay_out, models_of, proof, side_view, verdict, way_out
+from gjk3d.viz.triangles import across, slab, turned
 from gjk3d.wording import above, count, depth, number, told
 
 
@@ -32,64 +33,61 @@ def draw_distance(x: Distance, style: Style, *, surfaces: tuple[Any, Any] | None
         The models whose hulls were compared, each a Mesh or None: they are drawn inside their hulls.
     """
     layout = lay_out(x)
-    drawing = Drawing(words=[verdict(x).capitalize(), proof(x)], sorted=True)
-    drawing.camera = Camera(layout.center, layout.eye, layout.up, layout.angle)
-    drawing.focus = (layout.center, layout.radius)
+    drawing = _of_pair(x, layout, [verdict(x).capitalize(), proof(x)])
     add_pair(drawing, x, layout, models_of(x, surfaces), style)
-    colors = (style.color(0, COLORS), style.color(1, COLORS))
-    if x.depth > 0.0 and not any(body.plate for body in layout.bodies):
+    if x.depth > 0.0 and all(len(body.vertices) for body in layout.bodies):
         convex = all(hasattr(shape, "support") for shape in (x.shape_a, x.shape_b))
-        add_common(drawing, [body[:2] for body in layout.bodies], convex, layout.radius)
-    _add_witness(drawing, x, layout, colors)
-    drawing.key("normal, A to B", NORMAL)
+        add_common(drawing, list(layout.bodies), convex, layout.radius)
+    add_witness(drawing, x, layout.radius, (style.color(0, COLORS), style.color(1, COLORS)))
     if x.depth > 0.0:
-        drawing.key(way_out(x), SEPARATION)
         above_it = x.point_b + 0.5 * x.depth * x.normal + 0.05 * layout.radius * layout.up
         drawing.labels.append(Label(above_it, depth(x.lower, x.upper, 3), darker(SEPARATION, 0.8)))
     return drawing
+
+
+def _of_pair(x: Distance, layout: Layout, words: list[str]) -> Drawing:
+    return Drawing(words=words, view=layout.view, focus=(layout.center, layout.radius), sorted=True)
 
 
 def add_pair(
     drawing: Drawing, x: Distance, layout: Layout, models: list[Body | None], style: Style, opacity: float = 0.5
 ) -> None:
     """Add the two bodies of an answer, from far to near, and what they are called."""
+    shapes = (x.shape_a, x.shape_b)
     # from far to near: the plane between the two, across the normal, has the farther one behind it
-    between = (x.point_a + x.point_b) / 2
-    for i in (0, 1) if float(x.normal @ (layout.eye - between)) >= 0.0 else (1, 0):
-        body, model, color = layout.bodies[i], models[i], style.color(i, COLORS)
+    for i in (0, 1) if float(x.normal @ layout.view) >= 0.0 else (1, 0):
+        shape, body, model, color = shapes[i], layout.bodies[i], models[i], style.color(i, COLORS)
         if model is not None:
             drawing.body(model.vertices, model.faces, color, look=MODEL)
-        # a half-space, and a hull round its model, are glass
-        alpha = style.alpha(i, opacity) * (0.6 if body.plate else 0.4 if model is not None else 1.0)
-        if len(body.faces):
-            drawing.body(
-                body.vertices, body.faces, color, alpha, framed=not body.plate, outline=not body.plate, name="AB"[i]
-            )
-        else:  # a point or a segment: as thick as can be seen
-            first, last = body.vertices[0], body.vertices[-1]
-            thin = (
-                ball(first, 0.018 * layout.radius)
-                if len(body.vertices) == 1
-                else rod(first, last, 0.012 * layout.radius)
-            )
-            drawing.body(*thin, color, look=MODEL, name="AB"[i])
-    for k, shape in enumerate((x.shape_a, x.shape_b)):
+        alpha = style.alpha(i, opacity)
+        if isinstance(shape, Halfspace):
+            drawing.items.append(half_space(shape, (x.pose_a, x.pose_b)[i], color, 0.6 * alpha, name="AB"[i]))
+        elif len(body.faces):  # a hull round its model is glass
+            drawing.body(*body, color, alpha if model is None else 0.4 * alpha, outline=True, name="AB"[i])
+        else:
+            drawing.body(*body, color, look=MODEL, name="AB"[i])
+    key_pair(drawing, shapes, style)
+
+
+def key_pair(drawing: Drawing, shapes: tuple[Any, Any], style: Style) -> None:
+    """Say which colours A and B have."""
+    for k, shape in enumerate(shapes):
         drawing.key(f"{'AB'[k]}  {style.name(k, called(shape))}", style.color(k, COLORS))
 
 
-def _add_witness(drawing: Drawing, x: Distance, layout: Layout, colors: tuple[str, str]) -> None:
-    size = layout.radius
+def add_witness(drawing: Drawing, x: Distance, size: float, colors: Sequence[str]) -> None:
+    """Add the nearest points, the normal from A to B and, in overlap, the way out."""
     a, b, n = x.point_a, x.point_b, x.normal
     gap = float(np.linalg.norm(b - a))
-    if x.distance > 0.0 and gap > 0.0:
+    if x.distance > 0.0:
         drawing.rods(a, b, 0.005 * size, INK)
     start = a if x.distance <= 0.0 or gap < 0.6 * size else (a + b) / 2 - 0.17 * size * n
     drawing.arrows(start, n, 0.34 * size, 0.009 * size, NORMAL)
+    drawing.key("normal, A to B", NORMAL)
     if x.depth > 0.0:
         drawing.arrows(b, n, x.depth, min(0.014 * size, 0.2 * x.depth), SEPARATION)
-    radius = min(0.022 * size, max(0.2 * gap, 0.012 * size))
-    for point, color in ((a, colors[0]), (b, colors[1])):
-        drawing.balls(point, radius, darker(color))
+        drawing.key(way_out(x), SEPARATION)
+    drawing.ends(a, b, size, colors, bar=None)
 
 
 #: Points whose gaps are written beside them.
@@ -102,11 +100,8 @@ def draw_contact(x: Contact, style: Style) -> Drawing:
         raise TypeError(f"this contact is of {len(x)} pairs, and one can be drawn: take a row, contact[0]")
     layout = lay_out(x.result)
     size = layout.radius
-    drawing = Drawing(words=[_headline(x)], sorted=True)
-    drawing.camera = Camera(layout.center, layout.eye, layout.up, layout.angle)
-    drawing.focus = (layout.center, size)
-    none: list[Body | None] = [None, None]
-    add_pair(drawing, x.result, layout, none, style, opacity=0.35)
+    drawing = _of_pair(x.result, layout, [_headline(x)])
+    add_pair(drawing, x.result, layout, [None, None], style, opacity=0.35)
     add_points(drawing, x, size, (style.color(0, COLORS), style.color(1, COLORS)))
     start = x.points.mean(axis=0) if x.count else layout.center
     drawing.arrows(start, x.normal, 0.3 * size, 0.009 * size, NORMAL)
@@ -116,7 +111,7 @@ def draw_contact(x: Contact, style: Style) -> Drawing:
     return drawing
 
 
-def add_points(drawing: Drawing, x: Contact, size: float, colors: tuple[str, str]) -> None:
+def add_points(drawing: Drawing, x: Contact, size: float, colors: Sequence[str]) -> None:
     """Add the points of a patch, on both bodies, its rim, and their gaps."""
     middles = x.points
     if x.count > 1:
@@ -161,8 +156,7 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
     n = np.asarray(x.normal)
     top = poses[0][:3, :3] @ a.support(poses[0][:3, :3].T @ n) + poses[0][:3, 3]
     for k, along in enumerate((float(n @ top), float(n @ top) + float(x.gap))):
-        slab = plate(Halfspace(n, along), None, center, 0.5 * size)
-        drawing.body(slab.vertices, slab.faces, style.color(k, COLORS), 0.25, framed=False, outline=False)
+        drawing.body(*slab(along * n, n, center, 0.5 * size, 0.04), style.color(k, COLORS), 0.25, framed=False)
     start = center + (float(n @ top) - float(n @ center)) * n
     drawing.arrows(start, n, 0.4 * size, 0.009 * size, NORMAL)
     if x.gap > 0.0:
@@ -190,16 +184,10 @@ def _pair(
     if row.ndim == 2:
         raise TypeError(f"this {type(x).__name__} is of many pairs, and one can be drawn: take a row of each field")
     drawing = Drawing()
-    planes = []
+    key_pair(drawing, (a, b), style)
     for k, shape in enumerate((a, b)):
-        color = style.color(k, COLORS)
-        drawing.key(f"{'AB'[k]}  {style.name(k, called(shape))}", color)
-        if isinstance(shape, Halfspace):
-            planes.append((shape, poses[k], color))
-        else:
-            add(drawing, shape, poses[k], color, style.alpha(k, opacity))
-    for shape, pose, color in planes:
-        add(drawing, shape, pose, color, 1.0, around=drawing.ball)
+        alpha = 1.0 if isinstance(shape, Halfspace) else style.alpha(k, opacity)
+        add(drawing, shape, poses[k], style.color(k, COLORS), alpha)
     return drawing, (a, b), poses
 
 

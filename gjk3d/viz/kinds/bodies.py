@@ -16,8 +16,8 @@ from gjk3d.shapes.arguments import rigid
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import AXES, GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
-from gjk3d.viz.layout import kind, placed, plate
-from gjk3d.viz.triangles import RESOLUTION, ball, box_lines, is_dots, surface_of
+from gjk3d.viz.layout import half_space, kind, placed
+from gjk3d.viz.triangles import BOX_FACES, CORNERS, RESOLUTION, ball, box_lines, is_dots, surface_of
 from gjk3d.viz.triangles import axes as axes_of
 from gjk3d.wording import number
 
@@ -47,11 +47,10 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
     if len(shown) == 0:
         return drawing
     color, name = style.color(0, PALETTE if level is None else (GREY,)), style.name(0, words_for(x))
-    around = (stack[shown][:, :3, 3].mean(axis=0), 1.0)
     for k, i in enumerate(shown):
         last = k == len(shown) - 1
         fade = 1.0 if last else 0.12 + 0.22 * k / max(len(shown) - 1, 1)
-        add(drawing, x, stack[i], color, fade * style.alpha(0, 1.0), around=around)
+        add(drawing, x, stack[i], color, fade * style.alpha(0, 1.0))
     if axes:
         add_axes(drawing, stack[shown], 0.75 * drawing.ball[1] if len(stack) == 1 else None)
     drawing.words = [name]
@@ -71,25 +70,14 @@ def add(
     color: str,
     opacity: float,
     *,
-    around: tuple[Array, float] | None = None,
     outline: bool = True,
     name: str = "",
     resolution: int = RESOLUTION,
 ) -> None:
-    """Add a solid at a pose or at each of a stack; a half-space as a slab near ``around``, glassier than the rest."""
+    """Add a solid at a pose or at each of a stack; a half-space is glassier than the rest."""
     copies = 1 if pose is None else np.size(pose) // 16
     if isinstance(x, Halfspace):
-        center, radius = around or drawing.ball
-        slab = plate(x, pose, np.asarray(center), 2.5 * radius)
-        drawing.body(
-            slab.vertices,
-            slab.faces,
-            color,
-            0.4 * opacity,
-            framed=not drawing.items,
-            outline=False,
-            name=name,
-        )
+        drawing.items.append(half_space(x, pose, color, 0.4 * opacity, name=name))
         return
     if is_dots(x):
         body = placed(x.points, np.zeros((0, 3), dtype=np.int64), pose)
@@ -101,7 +89,7 @@ def add(
         half = len(faces) // 2  # the two halves of each square
         first, second = np.moveaxis(body.faces.reshape(copies, 2, half, 3), 1, 0)
         corners = body.vertices[np.concatenate([first, second[..., 2:]], axis=-1).reshape(-1, 4)]
-        drawing.lines(corners[:, [[0, 1], [1, 2], [2, 3], [3, 0]]], darker(color), width=1.0)
+        drawing.lines(corners[:, [[0, 1], [1, 2], [2, 3], [3, 0]]], darker(color), width=1.0, name=name)
     outlined = outline and copies == 1 and convex(x)
     drawing.body(body.vertices, body.faces, color, opacity, outline=outlined, name=name, copies=copies)
 
@@ -189,10 +177,6 @@ def draw_poses(x: Any, style: Style, *, size: float | None = None) -> Drawing:
 
 
 _WORDS = {AABB: "box along the axes", OBB: "turned box", BoundingSphere: "bounding sphere"}
-_SIGNS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-#: Of a box whose eight corners come with the last axis fastest.
-BOX_FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6],
-                   [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]])  # fmt: skip
 
 
 def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawing:
@@ -212,13 +196,13 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
     if isinstance(x, BoundingSphere):
         centers, radii = np.reshape(x.center, (-1, 3)), np.reshape(x.radius, -1)
         for center, radius in zip(centers, radii, strict=True):
-            drawing.body(*ball(center, radius, 64), color, style.alpha(0, 0.25))
+            drawing.body(*ball(center, radius, 64), color, style.alpha(0, 0.25), outline=True)
         count, size = len(radii), float(np.sum(x.volume))
     else:
         corners = np.reshape(x.corners, (-1, 8, 3))  # type: ignore[attr-defined]
         drawing.lines(box_lines(corners), color, width=3.0)
         for eight in corners[:40]:
-            drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10), outline=False)
+            drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10))
         count, size = len(corners), float(np.sum(x.volume))  # type: ignore[attr-defined]
     drawing.words.append(
         f"{name[:1].upper() + name[1:]}, volume {number(size, 5)}" if count == 1 else f"{count} of the kind: {name}"
@@ -242,7 +226,7 @@ def level_boxes(mesh: Mesh, level: int) -> Array:
         nodes = np.concatenate([nodes[first < 0], children, children + 1])
     boxes = tree.boxes[nodes]
     axes = boxes[:, 6:15].reshape(-1, 3, 3)
-    corners: Array = boxes[:, None, :3] + (_SIGNS * boxes[:, None, 3:6]) @ axes
+    corners: Array = boxes[:, None, :3] + (CORNERS * boxes[:, None, 3:6]) @ axes
     return corners
 
 

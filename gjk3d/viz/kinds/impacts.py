@@ -13,8 +13,9 @@ from gjk3d.query.time_of_impact import Impact, ImpactStatus
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.viz.drawing import COLORS, GREY, INK, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
+from gjk3d.viz.kinds.answers import key_pair
 from gjk3d.viz.kinds.bodies import add
-from gjk3d.viz.layout import called, side_view
+from gjk3d.viz.layout import side_view
 from gjk3d.wording import below, moment
 
 _BEYOND = "#6B7785"
@@ -33,19 +34,14 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
     until = float(x.free_until)
     drawing = Drawing(words=impact_words(x))
     sides = [(x.shape_a, x.motion_a), (x.shape_b, x.motion_b)]
-    planes = []
+    key_pair(drawing, (x.shape_a, x.shape_b), style)
     for k, (shape, motion) in enumerate(sides):
         color = style.color(k, COLORS)
-        drawing.key(f"{'AB'[k]}  {style.name(k, called(shape))}", color)
-        if isinstance(shape, Halfspace):
-            planes.append((shape, motion.at(until), color))
-            continue
-        if moves(motion) and until > 0.0:
+        plane = isinstance(shape, Halfspace)
+        if not plane and moves(motion) and until > 0.0:
             for i, time in enumerate(np.linspace(0.0, until, max(ghosts, 1), endpoint=False)):
                 add(drawing, shape, motion.at(time), color, 0.10 + 0.15 * i / max(ghosts - 1, 1))
-        add(drawing, shape, motion.at(until), color, style.alpha(k, 0.85))
-    for shape, pose, color in planes:
-        add(drawing, shape, pose, color, 1.0, around=drawing.ball)
+        add(drawing, shape, motion.at(until), color, 1.0 if plane else style.alpha(k, 0.85))
     size = drawing.ball[1]
     for k, (shape, motion) in enumerate(sides):
         if not isinstance(shape, Halfspace) and moves(motion):

@@ -8,12 +8,12 @@ import numpy as np
 
 from gjk3d.errors import RobotError
 from gjk3d.robot import Checker, PathCheck, Robot
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints, Number, Row, Rows, VectorLike
-from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, SEPARATION, Drawing, Label, Style, darker
+from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Label, Style, darker
 from gjk3d.viz.kinds.bodies import add, evenly
+from gjk3d.viz.layout import placed
 from gjk3d.viz.progress import telling
-from gjk3d.viz.triangles import surface_of
+from gjk3d.viz.triangles import joined, surface_of
 from gjk3d.wording import depth, told
 
 Pair = tuple[str, str]
@@ -70,7 +70,14 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
         poses = robot.link_poses(rows[i])
         for part in parts:
             color = HIT if part.name in hit and not ghost else part.color
-            part.add_to(drawing, poses[part.link], color, fade * style.alpha(0, 1.0))
+            drawing.items += [
+                item.moved(
+                    poses[part.link] @ part.local,
+                    color=darker(color) if item.look == LINES else color,
+                    opacity=fade * style.alpha(0, 1.0),
+                )
+                for item in part.items
+            ]
     center, radius = drawing.ball
     if isinstance(x, Checker) and x.objects:
         add_things(drawing, x, hit)
@@ -125,17 +132,7 @@ class Part(NamedTuple):
     link: int
     local: Array  #: (4, 4), in the frame of the link
     color: str  #: while it is free
-    surface: tuple[Array, Ints]
-    shape: Any  #: of an attached object
-
-    def add_to(self, drawing: Drawing, pose: Array, color: str, alpha: float = 1.0) -> None:
-        """Draw it where its link is at a pose."""
-        if self.shape is not None:
-            add(drawing, self.shape, pose @ self.local, color, alpha, outline=False, name=self.name)
-            return
-        vertices, faces = self.surface
-        moved = vertices @ pose[:3, :3].T + pose[:3, 3]
-        drawing.body(moved, faces, color, alpha, look=MODEL, outline=False, name=self.name)
+    items: list[Item]  #: in its own frame
 
 
 def parts_of(x: Robot | Checker, style: Style) -> list[Part]:
@@ -143,24 +140,21 @@ def parts_of(x: Robot | Checker, style: Style) -> list[Part]:
     robot = x.robot if isinstance(x, Checker) else x
     found = []
     for k in range(len(robot.links)):
-        bodies = [(surface_of(body.shape), body.pose) for body in robot.bodies if body.link == k]
+        bodies = [placed(*surface_of(body.shape), body.pose) for body in robot.bodies if body.link == k]
         if bodies:
-            vertices = [points @ pose[:3, :3].T + pose[:3, 3] for (points, _), pose in bodies]
-            starts = np.cumsum([0, *(len(points) for points in vertices)])
-            faces = [triangles + start for ((_, triangles), _), start in zip(bodies, starts, strict=False)]
-            surface = np.concatenate(vertices), np.concatenate(faces).astype(np.int64)
-            found.append(Part(robot.links[k], k, np.eye(4), style.color(k, LINKS), surface, None))
+            one, color = Drawing(), style.color(k, LINKS)
+            one.body(*joined(bodies), color, look=MODEL, name=robot.links[k])
+            found.append(Part(robot.links[k], k, np.eye(4), color, one.items))
     for name, link in x.attached.items() if isinstance(x, Checker) else ():
-        shape = x.shape(name)
-        found.append(Part(name, robot.link_number(link), x.pose(name), COLORS[1], surface_of(shape), shape))
+        one = Drawing()
+        add(one, x.shape(name), None, COLORS[1], 1.0, outline=False, name=name)
+        found.append(Part(name, robot.link_number(link), x.pose(name), COLORS[1], one.items))
     return found
 
 
 def add_things(drawing: Drawing, checker: Checker, hit: frozenset[str]) -> None:
-    """Add what stands around, half-spaces last: they are as large as the rest needs."""
-    names = checker.objects
-    planes = [name for name in names if isinstance(checker.shape(name), Halfspace)]
-    for name in [name for name in names if name not in planes] + planes:
+    """Add what stands around."""
+    for name in checker.objects:
         color = HIT if name in hit else THINGS
         add(drawing, checker.shape(name), checker.pose(name), color, 1.0, outline=False, name=name)
 
@@ -171,7 +165,8 @@ def add_state(drawing: Drawing, state: State, labels: bool) -> None:
         return
     a, b = state.points
     color = HIT if state.pairs else INK
-    size = add_ends(drawing, a, b, color)
+    size = drawing.ball[1]
+    add_ends(drawing, a, b, size, color)
     drawing.key("who collides" if state.pairs else "closest points", color)
     if labels:
         middle = (a + b) / 2
@@ -179,13 +174,9 @@ def add_state(drawing: Drawing, state: State, labels: bool) -> None:
         drawing.labels.append(Label(middle + 0.05 * size * np.array([0.0, 0.0, 1.0]), text, darker(color)))
 
 
-def add_ends(drawing: Drawing, a: Array, b: Array, color: str) -> float:
-    """Mark two points and what is between them; return how large the picture is."""
-    size = drawing.ball[1]
-    drawing.rods(a, b, 0.0035 * size, color, framed=False)
-    radius = min(0.013 * size, max(0.2 * float(np.linalg.norm(b - a)), 0.008 * size))
-    drawing.balls([a, b], radius, darker(color), framed=False)
-    return size
+def add_ends(drawing: Drawing, a: Array, b: Array, size: float, color: str) -> None:
+    """Mark two points and what is between them, smaller than elsewhere: a robot has narrow places."""
+    drawing.ends(a, b, 0.65 * size, (color, color), color, framed=False)
 
 
 #: Ghosts of a path.

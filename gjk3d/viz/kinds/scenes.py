@@ -17,6 +17,7 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.units import reading
 from gjk3d.viz.drawing import (
+    ANGLE,
     COLORS,
     GREY,
     INK,
@@ -33,11 +34,11 @@ from gjk3d.viz.drawing import (
     ball_of,
     darker,
 )
-from gjk3d.viz.kinds.bodies import BOX_FACES, add, add_levels
+from gjk3d.viz.kinds.bodies import add, add_levels
 from gjk3d.viz.kinds.common import add_common
-from gjk3d.viz.layout import Layout, upright
+from gjk3d.viz.layout import placed, upright
 from gjk3d.viz.progress import telling
-from gjk3d.viz.triangles import box_lines
+from gjk3d.viz.triangles import BOX_FACES, CORNERS, box_lines, joined
 from gjk3d.wording import count, number, with_unit
 
 #: Of what is free; of what collides where most do, and the places are marked.
@@ -102,9 +103,7 @@ def merged(items: list[Item]) -> list[Item]:
         groups.setdefault(alike if item.copies == 1 and len(item.faces) else id(item), []).append(item)
     out = []
     for members in groups.values():
-        starts = np.cumsum([0, *(len(item.vertices) for item in members)])
-        vertices = np.concatenate([item.vertices for item in members])
-        faces = np.concatenate([item.faces + start for item, start in zip(members, starts[:-1], strict=True)])
+        vertices, faces = joined([(item.vertices, item.faces) for item in members])
         out.append(replace(members[0], vertices=vertices, faces=faces, name=""))
     return out
 
@@ -113,7 +112,7 @@ def _add_plane(drawing: Drawing, name: str, plane: Any, pose: Array, color: str)
     """Add a half-space, grey so that a floor on which things stand leaves them to be seen, and its name."""
     center, radius = drawing.ball
     corner = center + 0.8 * radius * np.array([0.7, -0.7, 0.0])  # the one that is nearest to the eye
-    add(drawing, plane, pose, GREY, 1.0, around=(center, radius), name=name)
+    add(drawing, plane, pose, GREY, 1.0, name=name)
     normal = pose[:3, :3] @ plane.normal
     height = float(normal @ (corner - pose[:3, 3])) - plane.offset
     drawing.labels.append(Label(corner - height * normal, name, color))
@@ -223,7 +222,6 @@ _WORDS = {
 _ROOM = 2.5
 #: Directions to look from: round the axis that is up, from a little above.
 _WAYS = np.array([(np.sin(a), -np.cos(a), 0.45) for a in np.radians(28.0 + 45.0 * np.arange(8))]) / np.hypot(1.0, 0.45)
-_SIGNS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 
 
 def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
@@ -236,10 +234,10 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     """
     found = [row for row in x.clashes if row.is_open] or list(x.clashes)
     parts = _parts(x)
-    ghost = _ghost(parts, style.color(2, (*COLORS, GREY)))
+    all_of_it = joined(list(parts.values())) if parts else (np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
+    ghost = Item(*all_of_it, style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not found)
     if not found:
-        whole = replace(ghost, framed=True)
-        return Drawing([whole], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x)))
+        return Drawing([ghost], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x)))
 
     def make(k: int) -> Drawing:
         return _one(x, found, k, parts, ghost, style)
@@ -250,14 +248,6 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     return drawing
 
 
-def _ghost(parts: dict[str, tuple[Array, Any]], color: str) -> Item:
-    """Join all parts: a plotter draws one large thing far faster than many small ones."""
-    bodies = list(parts.values()) or [(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))]
-    starts = np.cumsum([0, *(len(vertices) for vertices, _ in bodies)])
-    faces = np.concatenate([faces + start for (_, faces), start in zip(bodies, starts[:-1], strict=True)])
-    return Item(np.concatenate([v for v, _ in bodies]), faces, color, 0.16, MODEL, framed=False, outline=False)
-
-
 def _one(
     x: Report, found: list[Clash], k: int, parts: dict[str, tuple[Array, Any]], ghost: Item, style: Style
 ) -> Drawing:
@@ -266,22 +256,19 @@ def _one(
     pair = [(name, parts[name]) for name in (row.a, row.b) if name in parts]
     if x.motion is not None and row.time is not None:  # both are where they are when the numbers hold
         poses = [x.motion.pose(name, row.time) for name, _ in pair]
-        pair = [(n, (v @ m[:3, :3].T + m[:3, 3], f)) for (n, (v, f)), m in zip(pair, poses, strict=True)]
+        pair = [(name, placed(*surface, pose)) for (name, surface), pose in zip(pair, poses, strict=True)]
     sizes = [ball_of(vertices)[1] for _, (vertices, _) in pair]
     for i, (name, _) in enumerate(pair):
         drawing.key(f"{'AB'[i]}  {name}", style.color(i, COLORS))
     for i in sorted(range(len(pair)), key=lambda i: -sizes[i]):  # the small one shows in the large one
         name, (vertices, faces) = pair[i]
         color = style.color(i, COLORS)
-        drawing.body(
-            vertices, faces, color, style.alpha(i, 0.85 if sizes[i] == min(sizes) else 0.4), outline=False, name=name
-        )
-        drawing.key(f"{'AB'[i]}  {name}", color)
+        drawing.body(vertices, faces, color, style.alpha(i, 0.85 if sizes[i] == min(sizes) else 0.4), name=name)
     points = np.concatenate([v for _, (v, _) in pair]) if pair else ghost.vertices
     center, size = ball_of(points)
     if row.overlap_box is not None:
         corners = np.array(row.overlap_box)
-        points = corners[_SIGNS, np.arange(3)]
+        points = _box(corners)
         center = points.mean(axis=0)
     elif row.point is not None:
         center = np.array(row.point)
@@ -307,17 +294,15 @@ def _camera(row: Clash, center: Array, radius: float, middle: Array, up: Array) 
     out = center - middle
     out /= float(np.linalg.norm(out)) or 1.0
     normal = np.zeros(3) if row.normal is None else np.array(row.normal)
-    turn, angle = upright(up), Layout._field_defaults["angle"]
-    view = min(_WAYS @ turn.T, key=lambda way: round(float(way @ normal) ** 2 - 0.5 * float(way @ out), 9))
-    return Camera(center, center + radius / np.sin(np.radians(angle / 2)) * view, up, angle)
+    ways = _WAYS @ upright(up).T
+    view = min(ways, key=lambda way: round(float(way @ normal) ** 2 - 0.5 * float(way @ out), 9))
+    return Camera(center, center + radius / np.sin(np.radians(ANGLE / 2)) * view, up)
 
 
 def _add_signs(drawing: Drawing, row: Clash, size: float) -> None:
     if row.point_a is not None and row.point_b is not None:
         a, b = np.array(row.point_a), np.array(row.point_b)
-        drawing.rods(a, b, 0.005 * size, INK)
-        for point, color in ((a, COLORS[0]), (b, COLORS[1])):
-            drawing.balls(point, 0.016 * size, darker(color))
+        drawing.ends(a, b, size, COLORS)
     if row.mtv is not None and row.depth:
         way = np.array(row.mtv)
         length = float(np.linalg.norm(way))
@@ -345,11 +330,13 @@ def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
     if x.assembly is not None:
         meshes = {part.name: part.mesh for part in x.assembly.parts}
         return {name: (mesh.vertices, mesh.faces) for name, mesh in meshes.items() if mesh is not None}
-    return {
-        part.name: (np.array(part.bounds)[_SIGNS, np.arange(3)], BOX_FACES)
-        for part in x.parts
-        if part.bounds is not None
-    }
+    return {part.name: (_box(np.array(part.bounds)), BOX_FACES) for part in x.parts if part.bounds is not None}
+
+
+def _box(bounds: Array) -> Array:
+    """Return the corners of a box from the lowest and the highest."""
+    corners: Array = np.where(CORNERS > 0.0, bounds[1], bounds[0])
+    return corners
 
 
 def _place(found: list[Clash], wanted: int | str) -> int:

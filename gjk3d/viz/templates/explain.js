@@ -38,10 +38,6 @@
   // `home`: from where one looks, by `reset` or by hand; each step is seen from there, or from beside it
   let turning = null, gliding = null, home = null, placed = null;
   const sight = (panel) => panel.camera.position.clone().sub(panel.controls.target).normalize();
-  function look(t) {
-    placed = turning.from.clone().lerp(turning.to, t).normalize();
-    turning.leaps.forEach((leap) => leap(placed, t));
-  }
   // No arrow points at the viewer, or away, and EPA's nearest face is not seen edge on: the least turn from here.
   function slanted({ way }) {
     const step = steps[at], arrow = step && step.direction && vec(step.direction), along = arrow ? arrow.dot(way) : 0;
@@ -51,24 +47,25 @@
     if (across.lengthSq() < 1e-6) across.set(...data.up).cross(arrow);
     return across.normalize().multiplyScalar(Math.sqrt(1 - wish * wish)).addScaledVector(arrow, wish);
   }
-  function arrive() {
-    if (gliding !== null) panels.forEach((panel) => panel.advance(1));
-    if (turning) look(1);
-    gliding = turning = null;
+  // be so far on the way to a step: pieces and the sight of them
+  function come(t) {
+    panels.forEach((panel) => panel.advance(t));
+    if (turning) {
+      placed = turning.from.clone().lerp(turning.to, t).normalize();
+      panels.forEach((panel) => panel.fit(placed, home.top));
+    }
+    if (t >= 1) gliding = turning = null;
   }
   function reset() {
-    arrive();
+    if (gliding !== null) come(1);
     home = { way: vec(data.view), top: vec(data.up) };
     placed = slanted(home);
-    panels.forEach((panel) => panel.fit(placed, home.top));
+    panels.forEach((panel) => panel.fit(placed, home.top, 1));
   }
   function tick(now) {
-    if (gliding !== null) {
-      const t = Math.min(1, Math.max(0, now - gliding) / GLIDE), eased = t * t * (3 - 2 * t);
-      panels.forEach((panel) => panel.advance(eased));
-      if (turning) look(eased);
-      if (t >= 1) gliding = turning = null;
-    }
+    if (gliding === null) return false;
+    const t = Math.min(1, Math.max(0, now - gliding) / GLIDE);
+    come(t * t * (3 - 2 * t));
     return gliding !== null;
   }
 
@@ -81,18 +78,19 @@
     at = Math.min(Math.max(to, 0), steps.length - 1);
     if (before !== at) asked = -1;
     write();
-    arrive();
-    panels.forEach((panel, i) => panel.show([workspace, differences][i](panel.view, steps[at]), glides));
+    if (gliding !== null) come(1);
+    panels.forEach((panel, i) => panel.show(pieces()[i], glides));
     if (home && panels.length) {
       const from = sight(panels[0]), way = slanted(home);
-      if (from.distanceTo(way) > 1e-6) turning = { from, to: way, leaps: panels.map((panel) => panel.leap(way, home.top)) };
+      if (from.distanceTo(way) > 1e-6) turning = { from, to: way };
       if (glides) [gliding, state.flight] = [performance.now(), "moving"];
-      else arrive();
+      else come(1);
     }
     state.step = at;
     if (at === steps.length - 1) play(false);
     link();
   }
+  const pieces = () => [workspace, differences].map((draw, i) => draw(panels.length ? panels[i].view : data.views[i], steps[at]));
   function write() {
     const step = steps[at], open = question() && asked !== at;
     element("title").textContent = step.title;
@@ -105,7 +103,7 @@
     element("slide").setAttribute("aria-valuetext", `step ${at + 1}: ${step.title}`);
     element("back").disabled = at === 0;
     element("next").disabled = at === steps.length - 1;
-    element("legend").replaceChildren(...legend(step).map(([role, words]) => {
+    element("legend").replaceChildren(...legend(step, pieces().flat()).map(([role, words]) => {
       const row = make("li"), chip = row.appendChild(make("span", { class: "chip" }));
       chip.style.background = paint(role);
       row.append(words);
@@ -114,7 +112,7 @@
     curve();
     element("quiz").hidden = !question();
     if (!open) return;
-    const rest = step.names, sets = [0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 ** rest.length).map((bits) => [...rest.filter((_, i) => (bits >> i) & 1), step.pointName]).filter((set) => set.length < 4);
+    const rest = step.names, sets = [0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 ** rest.length).map((bits) => [...rest.filter((_, i) => (bits >> i) & 1), step.point_name]).filter((set) => set.length < 4);
     element("quiz").replaceChildren(...sets.map((set) => {
       const button = make("button", { type: "button" }, set.join(" ")), right = set.length === step.after.length && set.every((name) => step.after.includes(name));
       button.addEventListener("click", () => {
@@ -267,7 +265,7 @@
       event.stopPropagation();
       from = null;
       link();
-      panels[1].fit(sight(panels[1]), panels[1].camera.up.clone());
+      panels[1].fit(sight(panels[1]), panels[1].camera.up.clone(), 1);
     }, true);
     panel.turned = () => { // by hand: the other turns along
       const way = sight(panel);
@@ -325,14 +323,7 @@
       element("preset").value = "";
     });
   } else element("make").hidden = true;
-  dark.addEventListener("change", () => {
-    for (const panel of panels) {
-      panel.dress(pair, picked.some((name) => name !== "given"), shift);
-      panel.items.forEach((item) => panel.scene.remove(item.group));
-      panel.items.clear();
-    }
-    go(at, false);
-  });
+  dark.addEventListener("change", () => { again(true); go(at, false); });
   window.addEventListener("hashchange", () => { const [names, where, to] = follow(); choose(names, where); if (to) go(to - 1); });
   new ResizeObserver(curve).observe(element("curve"));
 

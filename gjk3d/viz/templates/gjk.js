@@ -1,5 +1,5 @@
 "use strict";
-// GJK as the compiled kernels run it: the loop of narrow/gjk.py over the regions of geometry/simplex.py, in doubles.
+// GJK as the compiled kernels run it: the loop of narrow/gjk.py, in doubles; a simplex is searched part by part.
 // A shape is { points } or { kind, sizes, turn, at }, and a radius; B lies where it is given and is moved by `shift`.
 const gjk3dLoop = (function () {
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -10,7 +10,7 @@ const gjk3dLoop = (function () {
   const unit = (a) => (norm(a) > 0 ? scale(1 / norm(a), a) : [1, 0, 0]);
   const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
   const blend = (weights, points) => points.reduce((sum, p, i) => add(sum, scale(weights[i], p)), [0, 0, 0]);
-  const MAX_STEPS = 256, ROUNDING = 2 ** -53, TOUCHING = 4, LONGER = 1 + 1e-15, PATIENCE = 8, THIN = 1e-4;
+  const MAX_STEPS = 256, ROUNDING = 2 ** -53, TOUCHING = 4, LONGER = 1 + 1e-15, PATIENCE = 8;
 
   // --- farthest points -----------------------------------------------------------------------------------------------
 
@@ -60,42 +60,10 @@ const gjk3dLoop = (function () {
     v = sub(v, scale(dot(v, ab) / long, ab));
     return [v, [1 - t, t]];
   }
-  function exactProduct(a, b) { // and its error (Dekker 1971)
-    const halves = (x) => [134217729 * x - (134217729 * x - x), x - (134217729 * x - (134217729 * x - x))];
-    const p = a * b, [a1, a2] = halves(a), [b1, b2] = halves(b);
-    return [p, a1 * b1 - p + a1 * b2 + a2 * b1 + a2 * b2];
-  }
-  function minor(a, b, c, d) {
-    const p = exactProduct(a, b), q = exactProduct(c, d);
-    return p[0] - q[0] + (p[1] - q[1]);
-  }
-  const exactCross = (p, q) => [minor(p[1], q[2], p[2], q[1]), minor(p[2], q[0], p[0], q[2]), minor(p[0], q[1], p[1], q[0])];
   function normalOf(a, b, c) { // of the two shortest edges: a thin triangle gets a good one too
     const ab = sub(b, a), ac = sub(c, a), bc = sub(c, b), [x, y, z] = [dot(ab, ab), dot(ac, ac), dot(bc, bc)];
-    return y >= x && y >= z ? exactCross(ab, bc) : x >= y && x >= z ? exactCross(ac, bc) : exactCross(ab, ac);
+    return y >= x && y >= z ? cross(ab, bc) : x >= y && x >= z ? cross(ac, bc) : cross(ab, ac);
   }
-  // the foot on a thin triangle's plane, by iterative refinement: what is left along its longest edge and across is taken out
-  function refined(corners) {
-    const sides = [0, 1, 2].map((i) => norm(sub(corners[(i + 1) % 3], corners[i]))), first = sides.indexOf(Math.max(...sides));
-    const order = [first, (first + 1) % 3, (first + 2) % 3], [p, q, r] = order.map((i) => corners[i]);
-    const length = norm(sub(q, p)), e = unit(sub(q, p)), k = sub(r, p), along = dot(k, e);
-    let h = sub(k, scale(along, e)), lq = 0, lr = 0, foot = p;
-    h = sub(h, scale(dot(h, e), e));
-    const height = norm(h);
-    if (!(height > 0)) return null;
-    h = scale(1 / height, h);
-    for (let turn = 0; turn < 4; turn++) {
-      const step = -dot(foot, h) / height;
-      lq -= (dot(foot, e) + step * along) / length;
-      lr += step;
-      foot = blend([1 - lq - lr, lq, lr], [p, q, r]);
-    }
-    for (let turn = 0; turn < 2; turn++) foot = sub(foot, add(scale(dot(foot, e), e), scale(dot(foot, h), h)));
-    const weights = [];
-    [1 - lq - lr, lq, lr].forEach((l, i) => { weights[order[i]] = l; });
-    return weights.every((l) => l >= 0) ? [foot, weights] : null;
-  }
-  const agree = (p, q, tiny) => norm(sub(p, q)) <= tiny;
   // the best over parts of a simplex, each the places of its corners
   function best(corners, parts, tiny, start) {
     let found = [corners[start], corners.map((_, i) => Number(i === start))];
@@ -105,20 +73,26 @@ const gjk3dLoop = (function () {
     }
     return found;
   }
+  // the foot on its plane, by iterative refinement: what is left along the longest edge and across is taken out
   function onTriangle(corners, tiny) {
-    const [a, b, c] = corners, ab = sub(b, a), ac = sub(c, a), bc = sub(c, b), n = normalOf(a, b, c);
-    const long = Math.max(dot(ab, ab), dot(ac, ac), dot(bc, bc)), area = dot(n, n);
-    const inside = [dot(n, cross(b, bc)), dot(n, cross(ac, c)), dot(n, cross(a, ab))];
-    let flat = !(area > tiny * tiny * long), thin = !flat && area < THIN * long * long;
-    if (!flat && inside.every((x) => x > 0)) {
-      const weights = scale(1 / (inside[0] + inside[1] + inside[2]), inside), p = scale(dot(n, a) / area, n);
-      if (agree(p, blend(weights, corners), tiny)) return [p, weights];
-      thin = true;
+    const sides = [0, 1, 2].map((i) => norm(sub(corners[(i + 1) % 3], corners[i]))), first = sides.indexOf(Math.max(...sides));
+    const order = [first, (first + 1) % 3, (first + 2) % 3], [p, q, r] = order.map((i) => corners[i]);
+    const length = norm(sub(q, p)), e = unit(sub(q, p)), k = sub(r, p), along = dot(k, e);
+    let h = sub(k, scale(along, e)), lq = 0, lr = 0, foot = p;
+    h = sub(h, scale(dot(h, e), e));
+    const height = norm(h);
+    h = unit(h);
+    for (let turn = 0; turn < 4 && height > tiny; turn++) {
+      const step = -dot(foot, h) / height;
+      lq -= (dot(foot, e) + step * along) / length;
+      lr += step;
+      foot = blend([1 - lq - lr, lq, lr], [p, q, r]);
     }
-    const foot = thin && refined(corners);
-    if (foot) return foot;
-    flat = flat || thin;
-    return best(corners, [[0, 1], [0, 2], [1, 2]].filter((_, i) => flat || inside[2 - i] <= 0), tiny, 0);
+    const weights = [];
+    [1 - lq - lr, lq, lr].forEach((l, i) => { weights[order[i]] = l; });
+    if (!(height > tiny && weights.every((l) => l >= 0))) return best(corners, [[0, 1], [0, 2], [1, 2]], tiny, 0);
+    for (let turn = 0; turn < 2; turn++) foot = sub(foot, add(scale(dot(foot, e), e), scale(dot(foot, h), h)));
+    return [foot, weights];
   }
   // 1: the origin is on the side of the fourth corner; -1: on the other; 0: who knows
   function side([a, b, c], d, tiny) {

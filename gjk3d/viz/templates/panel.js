@@ -55,6 +55,8 @@ const gjk3dPanel = (function () {
     // what is there in every step: the two shapes, or their difference, in the units of the view; `own` were made here
     dress(pair, own, shift) {
       this.bodies.forEach((group) => { clear(group); group.position.set(0, 0, 0); });
+      this.items.forEach((item) => this.scene.remove(item.group));
+      this.items.clear();
       const { view } = this, put = (group, ...made) => made.length && group.add(...made);
       const shown = (mapping, role, opacity) => this.glass(spanned((d) => local(view, mapping(d))), role, opacity);
       if (this.side === 0) data.still[0].forEach((still, i) => {
@@ -149,8 +151,8 @@ const gjk3dPanel = (function () {
       });
       return [...out, ...this.tips].map(vec);
     }
-    // where to look, and from how far, that all is in sight
-    frame(way, top) {
+    // stand where all is in sight, looking against `way`; no nearer or farther than the reader has gone
+    fit(way, top, zoom = this.controls ? this.camera.position.distanceTo(this.controls.target) / this.far : 1) {
       const right = top.clone().cross(way).normalize(), over = way.clone().cross(right), all = this.extent();
       const span = [right, over, way].map((axis) => { const x = all.map((p) => p.dot(axis)); return [Math.min(...x), Math.max(...x)]; });
       const center = new THREE.Vector3();
@@ -158,22 +160,12 @@ const gjk3dPanel = (function () {
       this.half = span.slice(0, 2).map(([low, high]) => Math.max(high - low, 0.2) / 2);
       this.far = this.away();
       this.reach = 3 * this.far;
-      return center;
-    }
-    fit(way, top) {
-      const center = this.frame(way, top);
-      this.aim(center.clone().addScaledVector(way, this.far), center, top);
-    }
-    // the same with a glide: from where one looks now, no nearer or farther than the reader has gone
-    leap(way, top) {
-      const { target } = this.controls, away = this.camera.position.distanceTo(target), zoom = away / this.far;
-      const from = target.clone(), to = this.frame(way, top), then = zoom * this.far;
-      return (now, t) => {
-        target.copy(from).lerp(to, t);
-        this.camera.position.copy(target).addScaledVector(now, away + t * (then - away));
-        this.camera.up.copy(top);
-        this.touched = true;
-      };
+      const eye = center.clone().addScaledVector(way, zoom * this.far);
+      if (!this.controls) return this.aim(eye, center, top);
+      this.controls.target.copy(center);
+      this.camera.position.copy(eye);
+      this.camera.up.copy(top);
+      this.touched = true;
     }
     away() {
       return (1.2 * Math.max(this.half[1] + 0.06, this.half[0] / (this.box.clientWidth / Math.max(this.box.clientHeight, 1)))) / Math.tan((this.angle * Math.PI) / 360);

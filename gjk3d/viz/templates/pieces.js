@@ -10,8 +10,8 @@ const gjk3dPieces = (function () {
 
   function workspace(view, step) {
     const out = [];
-    if (step.witnessA && step.witnessB) {
-      const ends = [step.witnessA, step.witnessB].map((p) => local(view, p)), normal = step.direction;
+    if (step.witness_a && step.witness_b) {
+      const ends = [step.witness_a, step.witness_b].map((p) => local(view, p)), normal = step.direction;
       if (step.phase === "answer" && step.upper !== null && step.upper < 0 && far(ends, 2 * ARROW)) out.push(piece("arrow", "new", "out", [ends[1], ends[0]], { size: ARROW }));
       else {
         if (far(ends, ROD)) out.push(piece("rod", "ink", "gap", ends));
@@ -20,8 +20,8 @@ const gjk3dPieces = (function () {
       }
       ["a", "b"].forEach((role, i) => out.push(piece("ball", role, "near", [ends[i]], { size: BALL })));
     }
-    if (step.supportA && step.direction) {
-      [[step.supportA, 1], [step.supportB, -1]].forEach(([p, way], i) => {
+    if (step.support_a && step.direction) {
+      [[step.support_a, 1], [step.support_b, -1]].forEach(([p, way], i) => {
         const from = local(view, p);
         out.push(piece("arrow", "direction", `ask${i}`, [from, add(from, scale(way * ASKED, step.direction))], { size: ARROW }));
         out.push(piece("ball", "new", `found${i}`, [from], { size: 1.25 * BALL }));
@@ -39,7 +39,7 @@ const gjk3dPieces = (function () {
     if (near && step.direction) out.push(piece("arrow", "direction", "towards", [near, add(near, scale(TOWARDS, step.direction))], { size: ARROW }));
     if (step.point) {
       const p = local(view, step.point);
-      out.push(piece("ball", "new", step.pointName, [p], { size: 1.25 * BALL }), piece("label", "new", step.pointName, [p], { text: step.pointName }));
+      out.push(piece("ball", "new", step.point_name, [p], { size: 1.25 * BALL }), piece("label", "new", step.point_name, [p], { text: step.point_name }));
     }
     return out;
   }
@@ -51,13 +51,13 @@ const gjk3dPieces = (function () {
     if (places.length > 2) out.push(...triangles("simplex", names, places, places.length > 3 ? [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]] : [[0, 1, 2]], 0.45));
     places.forEach((p, i) => {
       for (let j = 0; j < i; j++) out.push(piece("rod", "simplex", [names[i], names[j]].sort().join(), [places[j], p], { size: 1.4 * ROD }));
-      if (step.joins && !dropped.includes(names[i])) out.push(piece("rod", "simplex", [names[i], step.pointName].sort().join(), [p, local(view, step.point)], { size: 0.5 * ROD }));
+      if (step.joins && !dropped.includes(names[i])) out.push(piece("rod", "simplex", [names[i], step.point_name].sort().join(), [p, local(view, step.point)], { size: 0.5 * ROD }));
       const role = dropped.includes(names[i]) ? "dropped" : "simplex";
       out.push(piece("ball", role, names[i], [p], { size: 1.1 * BALL }));
-      if (names[i] !== step.pointName) out.push(piece("label", role, names[i], [p], { text: names[i] + (role === "dropped" ? " (drop)" : "") }));
+      if (names[i] !== step.point_name) out.push(piece("label", role, names[i], [p], { text: names[i] + (role === "dropped" ? " (drop)" : "") }));
     });
     if (step.joins && step.after && step.after.length && element("region").checked) {
-      const all = [...names.map((name, i) => [name, places[i]]), [step.pointName, local(view, step.point)]];
+      const all = [...names.map((name, i) => [name, places[i]]), [step.point_name, local(view, step.point)]];
       const region = voronoi(all.filter((one) => step.after.includes(one[0])).map((one) => one[1]), all.filter((one) => !step.after.includes(one[0])).map((one) => one[1]), Math.max(1.1, 1.15 * norm(origin(view))));
       if (region.length) out.push(piece("region", "region", step.after.join(), [origin(view)], { polygons: region, opacity: 0.13 }));
     }
@@ -65,10 +65,10 @@ const gjk3dPieces = (function () {
   }
   const origin = (view) => local(view, [0, 0, 0]);
   function polytope(view, step) {
-    const places = step.vertices.map((p) => local(view, p)), same = (f, g) => f.every((i) => g.includes(i)), { names } = step;
-    const gone = step.removed.filter((f) => !same(f, step.closest)), kept = step.faces.filter((f) => !same(f, step.closest) && !gone.some((g) => same(f, g)));
+    const places = step.vertices.map((p) => local(view, p)), same = (f, g) => f.every((i) => g.includes(i)), { names, removed = [], horizon = [] } = step;
+    const gone = removed.filter((f) => !same(f, step.closest)), kept = step.faces.filter((f) => !same(f, step.closest) && !gone.some((g) => same(f, g)));
     const out = [...triangles("polytope", names, places, kept, 0.3), ...triangles("removed", names, places, gone, 0.6), ...triangles("closest", names, places, [step.closest], 0.9)];
-    const edge = (i, j) => (i < j ? `${i},${j}` : `${j},${i}`), rim = new Set(step.horizon.map(([i, j]) => edge(i, j)));
+    const edge = (i, j) => (i < j ? `${i},${j}` : `${j},${i}`), rim = new Set(horizon.map(([i, j]) => edge(i, j)));
     const edges = new Set(step.faces.flatMap(([i, j, k]) => [edge(i, j), edge(j, k), edge(k, i)])), thin = step.faces.length < 60 ? 0.6 * ROD : 0.3 * ROD;
     for (const text of new Set([...edges, ...rim])) {
       const [i, j] = text.split(",").map(Number), role = rim.has(text) ? "new" : "polytope";
@@ -76,7 +76,7 @@ const gjk3dPieces = (function () {
     }
     const used = [...new Set(step.faces.flat())], named = used.length <= 9 ? used : step.closest;
     for (const i of used.length <= 40 ? used : named) out.push(piece("ball", "polytope", names[i], [places[i]], { size: 0.7 * BALL }));
-    for (const i of named) if (names[i] !== step.pointName || step.phase === "answer") out.push(piece("label", "polytope", names[i], [places[i]], { text: names[i] }));
+    for (const i of named) if (names[i] !== step.point_name || step.phase === "answer") out.push(piece("label", "polytope", names[i], [places[i]], { text: names[i] }));
     return out;
   }
   // The points to which a feature is the nearest of its simplex: half-spaces cut from a cube, whose faces are returned.
@@ -101,21 +101,13 @@ const gjk3dPieces = (function () {
       return [...cut, rim.sort((p, q) => turn(p) - turn(q))];
     }, cube);
   }
-  function legend(step) {
-    const words = { ...data.words }, roles = ["a", "b", "difference"];
-    if (step.phase === "answer") {
-      if (step.upper !== null && step.upper < 0) roles.push("new");
-      else roles.push(...(step.overlap ? [] : ["direction"]), "ink");
-      Object.assign(words, { new: "way out, for B", ink: "nearest points", direction: "normal, from A to B" });
-    } else if (step.faces) {
-      roles.push("polytope", "closest", ...(step.removed.length > 1 ? ["removed"] : []), "new", "direction", "ink");
-      if (!step.horizon.length) words.new = "point found";
-    } else {
-      roles.push(...((step.simplex || []).length ? ["simplex"] : []), ...((step.dropped || []).length ? ["dropped"] : []), "new", "direction", ...(step.nearest ? ["ink"] : []));
-      words.new = step.joins ? "new point" : "point found";
-      if (step.after && step.after.length && step.joins && element("region").checked) { roles.push("region"); words.region = `nearest to ${step.after.join(" ")}: its Voronoi region`; }
-    }
-    return roles.map((role) => [role, words[role]]);
+  function legend(step, pieces) {
+    const drawn = new Set(["a", "b", "difference", ...pieces.map((one) => one.role)]), words = Object.fromEntries(Object.entries(data.colors).map(([role, one]) => [role, one.meaning]));
+    if (!step.nearest) drawn.delete("ink"); // the origin has a name of its own
+    if (step.phase === "answer") Object.assign(words, data.answered[step.upper !== null && step.upper < 0 ? "deep" : "apart"]);
+    else if (!step.horizon) words.new = step.joins ? "new point" : "point found";
+    if (drawn.has("region")) words.region = `nearest to ${step.after.join(" ")}: its Voronoi region`;
+    return Object.keys(words).filter((role) => drawn.has(role)).map((role) => [role, words[role]]);
   }
   return { local, origin, workspace, differences, legend };
 })();

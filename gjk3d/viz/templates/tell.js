@@ -42,8 +42,8 @@ const gjk3dTell = (function () {
     const centers = norm(sub(add(gjk3dLoop.middle(b), shift), gjk3dLoop.middle(a))) > 0;
     const first = name(run.start.w), shared = run.end.startsWith("origin"), onward = shared ? " How deep they overlap, EPA finds; this page runs GJK alone." : "";
     const steps = [{
-      phase: "start", title: "What is asked", lower: null, upper: null, direction: run.first, point: run.start.w, pointName: first, joins: true,
-      supportA: run.start.a, supportB: run.start.b,
+      phase: "start", title: "What is asked", lower: null, upper: null, direction: run.first, point: run.start.w, point_name: first, joins: true,
+      support_a: run.start.a, support_b: run.start.b,
       sentence: "Every point of A minus every point of B makes A - B: the shapes share a point where it holds the origin, else they are as far apart as it is from the origin. GJK never builds it. It asks for farthest points, the first along "
         + `${centers ? "the line from A's reference point to B's" : "A's x axis, as the two have one reference point"}: ${first}.`
         + (grown.length ? ` It is asked about the cores: ${grown.join(" and ")} ${grown.length === 1 ? "comes" : "come"} last.` : ""),
@@ -67,8 +67,8 @@ const gjk3dTell = (function () {
       else if (last) words.push(run.end === "converged" ? `The lower bound meets the upper: ${part(before)} has the nearest point.` : "It brings nothing nearer than rounding can tell, and GJK ends.");
       steps.push({
         phase: "GJK", title: `GJK, step ${i + 1}`, sentence: words.join(" "), lower, upper, simplex: step.rows.map((row) => row.w), names: before, after: shared && last ? [] : after,
-        nearest: sum(step.weights, step.rows, "w"), direction: step.direction, point: w, pointName: mine, joins, dropped,
-        supportA: step.found.a, supportB: step.found.b, witnessA: sum(step.weights, step.rows, "a"), witnessB: sum(step.weights, step.rows, "b"),
+        nearest: sum(step.weights, step.rows, "w"), direction: step.direction, point: w, point_name: mine, joins, dropped,
+        support_a: step.found.a, support_b: step.found.b, witness_a: sum(step.weights, step.rows, "a"), witness_b: sum(step.weights, step.rows, "b"),
       });
     });
     steps.push(answer(run, a, b, steps[steps.length - 1]));
@@ -88,7 +88,7 @@ const gjk3dTell = (function () {
     return {
       phase: "answer", title: `Answer: ${apart ? `apart by ${told(low, upper)}` : touching ? "touching" : sure ? "overlapping" : "touching or overlapping"}`, sentence: words.join(" "),
       lower: last.lower === null ? null : low, upper: last.lower === null ? null : upper, overlap: !apart && !touching, simplex: last.simplex, names: last.names,
-      nearest: add(sub(p, q), scale(radii, normal)), direction: normal, witnessA: add(p, scale(a.radius, normal)), witnessB: sub(q, scale(b.radius, normal)),
+      nearest: add(sub(p, q), scale(radii, normal)), direction: normal, witness_a: add(p, scale(a.radius, normal)), witness_b: sub(q, scale(b.radius, normal)),
     };
   }
 

@@ -1,0 +1,66 @@
+// The tree of parts, by the paths that their names are: a press keeps the findings of a part, or of all below a branch.
+const clashTree = (function () {
+  const { data, element, make, sides } = clashTable, MOST = 300;
+  const root = { name: "", path: "", count: 0, below: new Map() };
+  let chosen = "", among = null, onChoose = () => {};
+  function grow() { // only parts with findings, and only when it is opened
+    const counts = new Map();
+    for (const row of data.rows) for (const part of new Set(sides(row).map((side) => row[side]))) counts.set(part, (counts.get(part) || 0) + 1);
+    for (const [part, count] of [...counts].sort((one, two) => one[0] - two[0])) {
+      let node = root;
+      for (const piece of data.parts[part].name.split(/(?<=\/)/)) {
+        const path = node.path + piece;
+        if (!node.below.has(piece)) node.below.set(piece, { name: piece, path, count: 0, below: new Map() });
+        node = node.below.get(piece);
+        node.count += count;
+      }
+    }
+  }
+  function branch(node) {
+    const list = make("ul"), below = [...node.below.values()];
+    for (const one of below.slice(0, MOST)) {
+      const item = make("li"), twist = make("button", "twist", one.below.size ? "▸" : ""), label = make("button", "node");
+      twist.type = label.type = "button";
+      twist.disabled = !one.below.size;
+      twist.setAttribute("aria-label", `open ${one.name}`);
+      twist.setAttribute("aria-expanded", "false");
+      label.append(make("bdi", "", one.name), make("small", "", ` ${one.count}`));
+      label.dataset.path = one.path;
+      label.addEventListener("click", () => { choose(one.path); element("tree").open = false; element("part").focus(); onChoose(); });
+      twist.addEventListener("click", () => {
+        const old = item.querySelector("ul");
+        old ? old.remove() : item.append(branch(one));
+        twist.textContent = old ? "▸" : "▾";
+        twist.setAttribute("aria-expanded", String(!old));
+      });
+      item.append(twist, label);
+      if (below.length === 1 && one.below.size) twist.click();
+      list.append(item);
+    }
+    if (below.length > MOST) list.append(make("li", "soft", `… and ${below.length - MOST} more: find them by name`));
+    return list;
+  }
+  // Keep what has the part of this name, or those below this branch, which ends in a slash; all with "".
+  function choose(path) {
+    chosen = path;
+    among = path && Uint8Array.from(data.parts, ({ name }) => name === path || (path.endsWith("/") && name.startsWith(path)));
+    element("part").replaceChildren(make("bdi", "", path || "any part"));
+    element("part").title = path;
+  }
+  element("tree").addEventListener("toggle", () => {
+    if (!element("tree").open) return;
+    if (!root.below.size) grow();
+    const any = make("button", "node", "any part");
+    any.type = "button";
+    any.addEventListener("click", () => { choose(""); element("tree").open = false; onChoose(); });
+    element("twigs").replaceChildren(any, branch(root));
+  });
+  document.addEventListener("pointerdown", (event) => { if (!element("tree").contains(event.target)) element("tree").open = false; });
+  element("tree").addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !element("tree").open) return;
+    element("tree").open = false;
+    element("part").focus();
+    event.stopPropagation();
+  });
+  return { choose, holds: (row) => !among || (row.a >= 0 && among[row.a] > 0) || (row.b >= 0 && among[row.b] > 0), on(handler) { onChoose = handler; } };
+})();

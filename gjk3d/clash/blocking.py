@@ -98,11 +98,11 @@ def _lots(a: Seen, b: Seen, tolerance: float) -> Iterator[tuple[Ints, Ints]]:
             begin, lot = begin + lot, min(_LOT, 4 * lot)
 
 
-def _may_meet(lines: tuple[Array, Array], a: Array, b: Array, tolerance: float) -> Array:
+def _may_meet(lines: tuple[Array, Array], a: Array, b: Array, tolerance: float) -> Any:
     """Tell of which pairs no edge has all of the other triangle outside, and b is ahead at a corner of each, (m,)."""
     reaches = [np.einsum("mki,mli->mkl", lines[0], corners).max(axis=2) - lines[1] for corners in (a, b)]
-    may: Array = np.concatenate([reaches[0][:, 3:], reaches[1][:, :3], reaches[1][:, 6:]], axis=1) > _FINE * tolerance
-    return may.all(axis=1)
+    far = np.concatenate([reaches[0][:, 3:], reaches[1][:, :3], reaches[1][:, 6:]], axis=1)
+    return np.logical_and.reduce(far > _FINE * tolerance, axis=1)
 
 
 def _common(a: Seen, b: Seen, tolerance: float) -> Seen:

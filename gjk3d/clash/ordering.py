@@ -32,6 +32,12 @@ class Removal:
         One part, or several that hold each other and come out as one.
     direction : (3,) float
         Unit vector.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> gk.clash.Removal(("pin",), (1.0, 0.0, 0.0)).parts
+    ('pin',)
     """
 
     parts: tuple[str, ...]
@@ -65,6 +71,8 @@ class Order:
     ((), ((0.0, 0.0, 1.0),))
     >>> order.always("mid"), [step.parts for step in order.steps]
     ((), [('low',), ('mid',)])
+    >>> order.to_dict()["steps"][0]
+    {'parts': ['low'], 'direction': [0.0, 0.0, -1.0]}
     """
 
     directions: tuple[Vector, ...]
@@ -192,7 +200,8 @@ def _unit(directions: Any) -> Array:
     lengths = np.linalg.norm(given, axis=1)
     if not (lengths > 0.0).all():
         raise ShapeError(f"order: direction {int(np.argmin(lengths))} is zero, expected a way to go")
-    return given / lengths[:, None]
+    unit: Array = given / lengths[:, None]
+    return unit
 
 
 #: For each direction and each part the parts that are in its way.

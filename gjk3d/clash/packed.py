@@ -161,7 +161,10 @@ def _finite(vector: Sequence[float] | None, rounded: Callable[[float], float]) -
 
 def _extent(clash: Clash) -> list[float] | None:
     """Return how long, wide and high what both parts fill is."""
-    return None if clash.overlap_box is None else _finite([b - a for a, b in zip(*clash.overlap_box)], float)
+    if clash.overlap_box is None:
+        return None
+    low, high = clash.overlap_box
+    return _finite([high[k] - low[k] for k in range(3)], float)
 
 
 def _told(clash: Clash, report: Report) -> dict[str, str]:

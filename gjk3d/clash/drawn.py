@@ -73,7 +73,8 @@ def placed(report: Report, numbers: Mapping[str, int]) -> Frame:
     """Return the boxes of the parts, by number, and what is round them all."""
     boxes = np.full((len(numbers), 2, 3), np.nan)
     own = report.assembly.parts if report.assembly is not None else ()
-    for part in (*report.parts, *own):
+    every: tuple[Any, ...] = (*report.parts, *own)
+    for part in every:
         k = numbers.get(part.name)
         if k is not None and np.isnan(boxes[k, 0, 0]) and part.bounds is not None and np.isfinite(part.bounds).all():
             boxes[k] = part.bounds
@@ -111,7 +112,7 @@ def gather(report: Report, numbers: Mapping[str, int], frame: Frame, budget: flo
 def _order(report: Report, numbers: Mapping[str, int], frame: Frame) -> list[AssemblyPart]:
     """Return the parts with findings, the worst first, then the others, the smallest first."""
     own = report.assembly.parts if report.assembly is not None else ()
-    flat = np.isfinite(frame.boxes).all(axis=(1, 2))
+    flat: Any = np.isfinite(frame.boxes).all(axis=(1, 2))
     sizes = {
         part.name: len(part.shape.faces)
         for part in own
@@ -140,7 +141,11 @@ def _packed(
         raw = sum(len(one) + len(two) for _, one, two, _ in waiting)
         if raw < CHUNK and k + 1 < len(shapes):
             continue
-        text = deflated(b"".join(row[part] for part in (1, 2) for row in waiting)) if raw < _BEST * budget else ""
+        text = (
+            deflated(b"".join([*(row[1] for row in waiting), *(row[2] for row in waiting)]))
+            if raw < _BEST * budget
+            else ""
+        )
         if text and len(text) <= budget:  # else a smaller one may still go in
             budget -= len(text)
             chunks.append((len(waiting), text))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import dist, floor, hypot, isfinite, log10, nan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,8 @@ ROWS = 500
 MAX_CHARACTERS = 26_000_000
 
 
-class Packed(NamedTuple):
+@dataclass(frozen=True)
+class Packed:
     """The findings as the page has them.
 
     ``index`` is JSON: the ids, columns in base64, and the texts that these point to. ``blocks`` are as
@@ -161,7 +163,10 @@ def _finite(vector: Sequence[float] | None, rounded: Callable[[float], float]) -
 
 def _extent(clash: Clash) -> list[float] | None:
     """Return how long, wide and high what both parts fill is."""
-    return None if clash.overlap_box is None else _finite([b - a for a, b in zip(*clash.overlap_box)], float)
+    if clash.overlap_box is None:
+        return None
+    low, high = clash.overlap_box
+    return _finite([high[k] - low[k] for k in range(3)], float)
 
 
 def _told(clash: Clash, report: Report) -> dict[str, str]:

@@ -29,7 +29,7 @@ MAX_ROWS = 100_000
 #: Bytes of a page; parts whose triangles do not fit are drawn as boxes.
 MAX_BYTES = 40_000_000
 _SPARE = 2_000_000  #: bytes for the scripts and the rest
-_PLACE = 80  #: bytes at most of where a part, or a finding, is
+_PART, _PLACE = 92, 16  #: bytes at most of where a part, and a finding, is
 _FILES = (
     "page.html", "page.css", "rows.js", "table.js", "triage.js", "stage.js", "motion.js", "view.js", "tools.js",
     "tree.js", "page.js",
@@ -73,19 +73,18 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
     shown = readable(report)
     found = [cause for cause in report.causes or causes(report.clashes) if cause.part in names]
     packed = pack(shown, names, found, factor * frame.size, MAX_ROWS)
-    rows = sum(map(len, packed.blocks)) + len(to_json(packed.index)) + len(to_json([*files.items()]))
-    drawn = gather(report, names, frame, MAX_BYTES - _SPARE - rows - _PLACE * (len(names) + packed.count))
+    scene = packed.index | _data(shown, names, files, frame)
+    scene |= {"center": (factor * frame.center).tolist(), "size": factor * frame.size, "served": token}
+    room = MAX_BYTES - _SPARE - _PART * len(names) - _PLACE * packed.count
+    drawn = gather(report, names, frame, room - len(to_json(scene)) - sum(map(len, packed.blocks)))
+    scene |= {"shapes": drawn.shapes, "chunks": [count for count, _ in drawn.chunks]}
     markup = {
         "tiles": "\n".join(_tile(shown, kind) for kind in KINDS),
         "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in _notes(report, frame, drawn, packed)),
         "unchecked": _unchecked(report),
         "inputs": _inputs(report),
         "settings": _settings(report),
-        "scene": to_json(
-            packed.index
-            | _data(shown, names, files, frame, drawn)
-            | {"center": (factor * frame.center).tolist(), "size": factor * frame.size, "served": token}
-        ),
+        "scene": to_json(scene),
     }
     at = places(report.clashes[: packed.count], names, frame)
     blocks = {"findings": "\n".join(packed.blocks), "shapes": drawn.block(frame, at)}
@@ -156,9 +155,7 @@ def _settings(report: Report) -> str:
     )
 
 
-def _data(
-    report: Report, names: Mapping[str, int], files: Mapping[str, str], frame: Frame, drawn: Drawn
-) -> dict[str, Any]:
+def _data(report: Report, names: Mapping[str, int], files: Mapping[str, str], frame: Frame) -> dict[str, Any]:
     """Return what the scripts read of the parts, in the order of their names, and of the whole."""
     triangles = {part.name: part.triangles for part in report.parts}
     sources = {file: k for k, file in enumerate(dict.fromkeys(files.values()))}
@@ -170,8 +167,6 @@ def _data(
         "files": list(sources),
         "file": to_base64([sources[files[name]] for name in names], "<i4"),
         "triangles": to_base64([triangles.get(name, 0) for name in names], "<f8"),
-        "shapes": drawn.shapes,
-        "chunks": [count for count, _ in drawn.chunks],
         "motion": played(report, frame.center, frame.size, names) if moves else None,
         "meaning": MEANING,
         "triage": (report.triage or Triage()).to_dict()["issues"],

@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any, TypeGuard
 
+import numpy as np
+
 from gjk3d.clash.motion.record import Course, MotionRecord
+from gjk3d.clash.motion.track import Track
 from gjk3d.clash.report import KINDS, STATUSES, Clash, Input, PartRow
 from gjk3d.errors import ParseError
 
@@ -76,7 +79,17 @@ _COURSE: dict[str, _Test] = {
     "inside": is_number,
     "series": _row(_row(_maybe(is_number), 4)),
 }
-_MOTION: dict[str, _Test] = {"begin": is_number, "end": is_number, "unit": _text, "pairs": lambda x: True}
+_MOTION: dict[str, _Test] = {
+    **dict.fromkeys(("begin", "end"), is_number),
+    "unit": _text,
+    **dict.fromkeys(("pairs", "tracks"), lambda value: True),
+}
+_TRACK: dict[str, _Test] = {
+    "parts": _row(_text),
+    "times": _row(is_number),
+    "rows": _row(_row(is_number, 21)),
+    "slack": is_number,
+}
 
 
 def read_clashes(rows: Any, where: str) -> tuple[Clash, ...]:
@@ -95,7 +108,7 @@ def read_inputs(rows: Any, where: str) -> tuple[Input, ...]:
 
 
 def read_record(row: Any, where: str) -> MotionRecord | None:
-    """Return the motion of a report, without the tracks, None where nothing moved; ParseError where it is damaged."""
+    """Return the motion of a report, None where nothing moved; ParseError where it is damaged."""
     if row is None:
         return None
     where = f"{where}, motion"
@@ -105,10 +118,33 @@ def read_record(row: Any, where: str) -> MotionRecord | None:
     ]
     for pair in pairs:  # JSON has no number for what is not finite
         pair["series"] = [[inf if x is None else x for x in look] for look in pair.get("series", [])]
+    tracks = {
+        name: track
+        for k, item in enumerate(_list(known.pop("tracks", []), where))
+        for names, track in [_track(item, f"{where}, track {k + 1}")]
+        for name in names
+    }
     try:
-        return MotionRecord(**known, pairs=tuple(Course(**{key: _tuples(x) for key, x in p.items()}) for p in pairs))
+        courses = tuple(Course(**{key: _tuples(x) for key, x in pair.items()}) for pair in pairs)
+        record = MotionRecord(**known, pairs=courses, tracks=tracks)
     except TypeError as error:
         raise ParseError(f"{where} is damaged: {error}") from None
+    if tracks and not record.begin < record.end:
+        raise ParseError(f"{where} begins at {record.begin:g} and ends at {record.end:g}: it is damaged")
+    return record
+
+
+def _track(row: Any, where: str) -> tuple[list[str], Track]:
+    """Return the parts that move on a track, and the track."""
+    known = _known(row, _TRACK, where)
+    times, rows = (np.array(known.get(name, []), dtype=float) for name in ("times", "rows"))
+    fits = "parts" in known and rows.ndim == 2 and len(times) == len(rows) + 1
+    if not fits or not (np.diff(times) > 0.0).all():
+        raise ParseError(f"{where} has {times.size} times for {len(rows)} motions, or they do not rise: it is damaged")
+    turns = rows[:, :9].reshape(-1, 3, 3)
+    if np.abs(turns).max() > 2.0 or np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max() > 1e-6:
+        raise ParseError(f"{where} has a motion that begins with no rotation: it is damaged")
+    return known["parts"], Track(times, rows, known.get("slack", 0.0))
 
 
 def _list(rows: Any, where: str) -> list[Any]:

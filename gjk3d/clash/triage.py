@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import reduce
@@ -46,6 +46,8 @@ class Mark:
         The signed distance of the finding as it was then.
     unit : str
         The unit of that.
+    intervals : tuple of (float, float, float, float)
+        Of parts that move: when the two clashed then; see `gjk3d.clash.Clash`.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Mark:
     value: str
     distance: float | None = field(default=None, compare=False)
     unit: str = field(default="", compare=False)
+    intervals: tuple[tuple[float, float, float, float], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -156,7 +159,9 @@ class Issue:
 
 def _last(one: Mark | None, two: Mark | None) -> Mark | None:
     # equal marks may differ in what is not compared: of these one is taken by rule, so that order means nothing
-    key: Callable[[Mark], Any] = lambda mark: (mark, mark.distance is not None, mark.distance or 0.0, mark.unit)  # noqa: E731
+    def key(mark: Mark) -> Any:
+        return mark, mark.distance is not None, mark.distance or 0.0, mark.unit, mark.intervals
+
     return max((mark for mark in (one, two) if mark is not None), key=key, default=None)
 
 
@@ -255,7 +260,9 @@ class Triage:
             raise ParseError(f"{state!r} is no state of a finding: {', '.join(STATES)} are")
         issue, at = self.issue(clash), at or now()
         if state:
-            issue = replace(issue, state=_last(issue.state, Mark(at, by, state, clash.distance, unit or "")))
+            issue = replace(
+                issue, state=_last(issue.state, Mark(at, by, state, clash.distance, unit or "", clash.intervals))
+            )
         if assignee is not None:
             issue = replace(issue, assignee=_last(issue.assignee, Mark(at, by, assignee)))
         return Triage({**self.issues, clash.id: issue})
@@ -327,7 +334,7 @@ def _issue_record(issue: Issue) -> dict[str, Any]:
     for name in ("state", "assignee"):
         mark = getattr(issue, name)
         if mark is not None:
-            record[name] = {"value": mark.value, **_record(mark, ("at", "by", "distance", "unit"))}
+            record[name] = {"value": mark.value, **_record(mark, ("at", "by", "distance", "unit", "intervals"))}
     if issue.comments:
         record["comments"] = [_record(comment, ("id", "at", "by", "text")) for comment in issue.comments]
     if issue.views:

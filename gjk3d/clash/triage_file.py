@@ -91,7 +91,12 @@ def _read_mark(row: Any, where: str) -> Mark | None:
     distance = row.get("distance")
     if distance is not None and not _is_number(distance):
         raise ParseError(f"{where} has the distance {str(distance)[:60]!r}: expected a number")
-    return Mark(*_stamp(row, where), _string(row, "value", where, _NAME), distance, _string(row, "unit", where, 20, ""))
+    spans = row.get("intervals", [])
+    four = lambda span: isinstance(span, list) and len(span) == 4 and all(map(_is_number, span))  # noqa: E731
+    if not isinstance(spans, list) or not all(map(four, spans)):
+        raise ParseError(f"{where} has the intervals {str(spans)[:60]!r}: expected four numbers each")
+    unit, times = _string(row, "unit", where, 20, ""), tuple(tuple(map(float, span)) for span in spans)
+    return Mark(*_stamp(row, where), _string(row, "value", where, _NAME), distance, unit, times)  # type: ignore[arg-type]
 
 
 def _read_view(row: dict[str, Any], where: str) -> View:

@@ -88,8 +88,8 @@ def read_whole(path: Path) -> Report:
 
     report = read_baseline(path)
     assert report is not None
-    if report.motion is not None:
-        note("the report does not keep how its parts move: they are shown as they were drawn, findings at their times")
+    if report.motion is not None and not report.motion.tracks:
+        note("the report, of an earlier gjk3d, does not keep how its parts move: make it anew to play the motion")
     files = [
         next((p for p in (Path(item.path), path.parent / item.path) if p.is_file()), None) for item in report.inputs
     ]

@@ -494,6 +494,10 @@ def test_a_baseline_knows_a_clash_in_motion_again(report, engine, tmp_path):
     assert next(clash for clash in again.clashes if clash.kind == "hard").status == "active"
 
 
+def scene(page):
+    return json.loads(re.search(r'id="scene">(.*?)</script>', page.read_text(encoding="utf-8"))[1])
+
+
 def test_a_motion_is_read_back_and_a_clash_on_the_way_is_not_resolved_at_rest(report, engine, tmp_path):
     report.to_json(tmp_path / "old.json")
     old = read_baseline(tmp_path / "old.json")
@@ -503,8 +507,17 @@ def test_a_motion_is_read_back_and_a_clash_on_the_way_is_not_resolved_at_rest(re
     to_bcf(old, tmp_path / "old.bcf")
     with zipfile.ZipFile(tmp_path / "old.bcf") as file:
         assert any(b"deepest at 37 deg" in file.read(name) for name in file.namelist() if name.endswith("markup.bcf"))
-    page = write_page(old, tmp_path / "old.html").read_text(encoding="utf-8")
-    assert json.loads(re.search(r'id="scene">(.*?)</script>', page)[1])["motion"] is None  # there is nothing to play
+    played = [scene(write_page(each, tmp_path / "page.html"))["motion"] for each in (report, old)]
+    assert played[0]["bodies"] == played[1]["bodies"] != []
+    for name, track in report.motion.tracks.items():
+        assert all((old.motion.pose(name, time) == track.pose(time)).all() for time in (0.0, 37.5, 360.0))
+    # a report of before that was kept
+    document = json.loads((tmp_path / "old.json").read_text())
+    del document["motion"]["tracks"]
+    (tmp_path / "older.json").write_text(json.dumps(document))
+    page = write_page(read_baseline(tmp_path / "older.json"), tmp_path / "older.html")
+    assert scene(page)["motion"] is None
+    assert "made without how they move" in page.read_text(encoding="utf-8")
     resting = gk.clash.check(engine, a="crank_*", b="sensor", baseline=old)
     status = {(clash.a, clash.b): clash.status for clash in resting.clashes}
     assert status["crank_plug", "sensor"] == "active"

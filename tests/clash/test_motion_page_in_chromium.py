@@ -1,11 +1,15 @@
 """The page of a report whose parts move, in Chromium: the slider, the player, the jumps and the chart."""
 
+import json
+
 import numpy as np
 import pytest
 from browser import Browser, program
 
 import gjk3d as gk
+from gjk3d.clash import Triage
 from gjk3d.clash.page import write_page
+from gjk3d.clash.triage_file import parse_triage
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -83,6 +87,20 @@ def test_a_finding_goes_to_its_time_and_shows_its_chart(page):
     assert "clearance over time: gap from -0.5" in page.evaluate(
         "document.getElementById('chart').getAttribute('aria-label')"
     )
+
+
+def test_a_state_carries_the_times_of_the_clash(page):
+    page.key("Escape")
+    page.key("ArrowDown")
+    page.settle()
+    page.evaluate("document.querySelector('[data-state=active]').click()")
+    (issue,) = parse_triage(page.evaluate("clashTriage.file()").encode(), "the page").issues.values()
+    ((after, begin, end, before),) = issue.state.intervals
+    assert after <= begin == pytest.approx(8.0, abs=0.02)
+    assert end == before == 10.0
+    again = parse_triage(json.dumps(Triage({issue.id: issue}).to_dict()).encode(), "again")
+    assert again.issues[issue.id].state.intervals == issue.state.intervals
+    page.evaluate("document.querySelector('#save').click()")
 
 
 def test_marks_are_seen_only_at_the_time_of_their_numbers(page):

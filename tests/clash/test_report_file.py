@@ -27,6 +27,8 @@ def document():
     course = {"a": "frame", "b": "press/ram", "intervals": [[0, 0, 1, 1]], "proven": True, "least": [0, 0]}
     course |= {"when": 0.5, "inside": 0.25, "series": [[0, 0, None, 0]]}
     whole["motion"] = {"begin": 0, "end": 1, "unit": "s", "moving": ["frame"], "pairs": [course]}
+    row = [1, 0, 0, 0, 1, 0, 0, 0, 1, *[0.5] * 12]
+    whole["motion"]["tracks"] = [{"parts": ["frame", "press/pin"], "times": [0, 1], "rows": [row], "slack": 0}]
     whole["clashes"][0] |= {"time": 0.5, "intervals": [[0, 0, 1, 1]], "least": [0, 0]}
     return {key: whole[key] for key in ("schema_version", "command", "unit", "clearance", "tolerance", "parts",
                                         "clashes", "motion", "inputs")}  # fmt: skip

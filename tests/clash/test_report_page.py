@@ -68,8 +68,8 @@ class Parsed(HTMLParser):
         which = np.frombuffer(first[after : after + 4 * count], "<i4")
         assert len(first) == after + 5 * count
         shapes, sizes = [], iter(data["shapes"])
-        for many, chunk in zip(data["chunks"], chunks, strict=True):
-            own = [next(sizes) for _ in range(many)]
+        for number, chunk in zip(data["chunks"], chunks, strict=True):
+            own = [next(sizes) for _ in range(number)]
             points = np.split(np.frombuffer(chunk[: 12 * sum(n for n, _ in own)], "<f4").reshape(-1, 3),
                               np.cumsum([n for n, _ in own])[:-1])  # fmt: skip
             indices = np.split(np.frombuffer(chunk[12 * sum(n for n, _ in own) :], "<u4"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gjk3d.clash.report import Report
 
 _LEAST, _MOST = 241, 2001  #: poses of a body
+_IN_ALL = 60_000  #: poses of all bodies together
 _TURN = np.radians(2.0)  #: the most between two of them, where there is room for as many
 
 
@@ -26,9 +27,11 @@ def played(report: Report, center: Array, size: float, numbers: Mapping[str, int
     assert motion is not None
     ways: dict[int, tuple[Track, list[int]]] = {}
     for name, track in motion.tracks.items():
-        ways.setdefault(id(track), (track, []))[1].append(numbers[name])
+        if name in numbers:  # a file may name others
+            ways.setdefault(id(track), (track, []))[1].append(numbers[name])
     turns = [float(np.linalg.norm(track.rows[:, 15:18], axis=1).sum()) for track, _ in ways.values()]
-    frames = int(np.clip(np.ceil(max(turns, default=0.0) / _TURN) + 1, _LEAST, _MOST))
+    most = max(2, min(_MOST, _IN_ALL // max(1, len(ways))))
+    frames = int(np.clip(np.ceil(max(turns, default=0.0) / _TURN) + 1, min(_LEAST, most), most))
     times = np.linspace(motion.begin, motion.end, frames).tolist()
     bodies = []
     for track, parts in ways.values():
@@ -46,7 +49,7 @@ def played(report: Report, center: Array, size: float, numbers: Mapping[str, int
 
 
 def _course(pair: Course, unit: str | None) -> dict[str, Any]:
-    """Return the series of a pair; a curve on a screen needs no more than six digits."""
+    """Return the series of a pair where it is known; a curve on a screen needs no more than six digits."""
     words = "they clash" if pair.intervals else f"the least is {told(*pair.least, 5, unit)}"
-    series = [[float(f"{x:.6g}") for x in row] for row in pair.series]
+    series = [[float(f"{x:.6g}") for x in row] for row in pair.series if np.isfinite(row).all()]
     return {"intervals": pair.intervals, "series": series, "told": words}

@@ -76,7 +76,7 @@ class MotionRecord:
         Every pair of which one moves against the other and whose boxes, all along, come within the clearance; of all
         others it is proven that they stay farther apart.
     tracks : dict of str to Track
-        By the names of the parts that move; not written to files.
+        By the names of the parts that move, against where the files have them; in their unit of length.
     """
 
     begin: float
@@ -120,10 +120,14 @@ class MotionRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON has of it."""
+        together: dict[int, list[str]] = {}
+        for name, track in self.tracks.items():
+            together.setdefault(id(track), []).append(name)
         return {
             "begin": self.begin,
             "end": self.end,
             "unit": self.unit,
             "moving": list(self.tracks),
+            "tracks": [self.tracks[names[0]].to_dict() | {"parts": names} for names in together.values()],
             "pairs": [{name: json_ready(getattr(pair, name)) for name in Course.__slots__} for pair in self.pairs],
         }

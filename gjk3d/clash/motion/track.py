@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,10 @@ class Track(NamedTuple):
     times: Array
     rows: Array
     slack: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {"times": self.times.tolist(), "rows": self.rows.tolist(), "slack": self.slack}
 
     def which(self, time: float) -> int:
         """Return which motion a time is in."""

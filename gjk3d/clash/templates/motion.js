@@ -35,7 +35,7 @@ const clashMotion = (function () {
   function chart() {
     const box = element("chart"), course = row && courses[row.course];
     root.course = course ? row.course : "";
-    if (!course) {
+    if (!course || !course.series.length) {
       box.replaceChildren(make("span", { class: "soft" }, row ? "These two keep their places to each other." : "Choose a finding: here is how near its parts come."));
       return;
     }

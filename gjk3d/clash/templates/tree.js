@@ -4,17 +4,16 @@ const clashTree = (function () {
   const root = { name: "", path: "", count: 0, below: new Map() };
   let chosen = "", among = null, onChoose = () => {};
   function grow() { // only parts with findings, and only when it is opened
-    const counts = new Map();
-    for (const row of data.rows) for (const part of new Set(sides(row).map((side) => row[side]))) counts.set(part, (counts.get(part) || 0) + 1);
-    for (const [part, count] of [...counts].sort((one, two) => one[0] - two[0])) {
+    const ways = new Map(data.rows.flatMap((row) => sides(row).map((side) => [row[side], []])));
+    for (const part of [...ways.keys()].sort((one, two) => one - two)) {
       let node = root;
       for (const piece of data.parts[part].name.split(/(?<=\/)/)) {
-        const path = node.path + piece;
-        if (!node.below.has(piece)) node.below.set(piece, { name: piece, path, count: 0, below: new Map() });
+        if (!node.below.has(piece)) node.below.set(piece, { name: piece, path: node.path + piece, count: 0, below: new Map() });
         node = node.below.get(piece);
-        node.count += count;
+        ways.get(part).push(node);
       }
     }
+    for (const row of data.rows) for (const node of new Set(sides(row).flatMap((side) => ways.get(row[side])))) node.count++;
   }
   function branch(node) {
     const list = make("ul"), below = [...node.below.values()];

@@ -73,7 +73,7 @@ const clashTriage = (function () {
   }
   function setState(row, value) {
     const more = row.whole && row.distance !== undefined ? { distance: row.distance, unit: data.unit } : {};
-    if (row.intervals) Object.assign(more, { intervals: row.intervals, of_time: data.motion ? data.motion.unit : "" });
+    if (row.intervals) more.intervals = row.intervals; // of a moving pair: when
     issueOf(row).state = { value, ...stamp(), ...more };
     changed(row);
   }

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.topology import merged_places
-from gjk3d.clash.assembly import AssemblyPart
+from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.report import Report
 from gjk3d.typing import Array, Ints
 from gjk3d.webpage import deflated

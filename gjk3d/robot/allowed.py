@@ -66,6 +66,11 @@ class AllowedPairs:
     unknown : list of AllowedPair
         Pairs of an SRDF that name a link which the robot does not have; they are written back and mean nothing.
 
+    Raises
+    ------
+    RobotError
+        A pair names no link, or one twice.
+
     Examples
     --------
     >>> from gjk3d.robot import AllowedPairs

@@ -68,9 +68,9 @@ class PairedLinks(Mechanism):
         Both have shapes, they are not allowed to touch, and not joined by fixed joints alone: such links never move
         against each other.
         """
-        return self.pairs_with({})
+        return self._pairs_with({})
 
-    def pairs_with(self, said: Mapping[tuple[str, str], bool]) -> Ints:
+    def _pairs_with(self, said: Mapping[tuple[str, str], bool]) -> Ints:
         """Return them where of some pairs it is said otherwise whether they may touch."""
         pairs, count = self.all_pairs(), len(self.links)
         number = {name: k for k, name in enumerate(self.links)}

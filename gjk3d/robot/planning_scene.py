@@ -66,7 +66,7 @@ class PlanningScene:
 
     @property
     def robot(self) -> Robot:
-        """The robot; see `with_robot`."""
+        """The robot; `with_robot` returns a checker of another one."""
         return self._robot
 
     def add(self, name: str, shape: Collider, pose: OnePose = None, *, touching: Iterable[str] = ()) -> None:
@@ -245,6 +245,14 @@ class PlanningScene:
         ------
         RobotError
             There is no such link or object, or both are the same.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.forbid("beam", "hand")  # neighbours, which a robot leaves unchecked
+        >>> checker.hit([0.0, 0.0])
+        ('beam', 'hand')
         """
         self._say(a, b, False)
 
@@ -473,7 +481,7 @@ class PlanningScene:
     def _base_of(self, said: _Said) -> Base:
         made = self._base
         if made is None or made[0] is not said.links:
-            self._base = made = said.links, Base(self.robot, self.robot.pairs_with(said.links))
+            self._base = made = said.links, Base(self.robot, self.robot._pairs_with(said.links))
         return made[1]
 
     def _state(self) -> tuple[_Said, Cell]:

@@ -237,7 +237,10 @@ class Planning:
             for k, column in enumerate(self.columns):
                 if not np.isfinite(row[k]):
                     if owner[column] not in turning:
-                        raise RobotError(f"joint {owner[column]!r} has no limits to plan within: give {what}=")
+                        raise RobotError(
+                            f"joint {owner[column]!r} has no limits to plan within: give lower= and "
+                            f"upper=, between which each of the {len(self.columns)} numbers may be"
+                        )
                     row[k] = way * pi
             found.append(row)
         low, high = found

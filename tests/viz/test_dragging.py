@@ -101,7 +101,8 @@ def test_what_is_drawn_is_the_answer(dragged):
     )
     assert len(dragged.contact.points_a) == 1
     balls = [middle(ball) for ball in marks(dragged, darker(COLORS[0]))]
-    assert sum(ball == pytest.approx(dragged.contact.points_a[0], abs=1e-6) for ball in balls) == 2  # of the witness too
+    # one more is the witness
+    assert sum(ball == pytest.approx(dragged.contact.points_a[0], abs=1e-6) for ball in balls) == 2
     assert words(dragged) == "Overlapping by 0.1"
     dragged.move(at(3.0))
     assert words(dragged) == "Apart by 2"

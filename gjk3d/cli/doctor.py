@@ -24,6 +24,7 @@ EXTRAS = {
     "robot": ("pycollada", "xacro"),
     "mjcf": ("mujoco",),
     "plan": ("ompl",),
+    "ifc": ("ifcopenshell",),
     "scale": ("dask",),
     "docs": ("pdoc",),
     "gpu": ("numba-cuda",),

@@ -8,11 +8,29 @@ tightens (Farin 2002, sections 5 and 6).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.typing import Array, Array1, Array2
+from gjk3d.typing import Array, Array1, Array2, Ints
+
+
+class Curves(NamedTuple):
+    """Curves of one degree."""
+
+    controls: Array  #: (n, points, dof)
+    loose: Array  #: (n, dof), what their numbers may be wrong by
+
+    def some(self, which: slice | Ints) -> Curves:
+        """Return some of them."""
+        return Curves(self.controls[which], self.loose[which])
+
+
+def lines(first: Array, second: Array) -> Curves:
+    """Return the straight lines from ``first`` to ``second``, (n, dof) each."""
+    return Curves(np.stack([first, second], axis=1), np.zeros(first.shape))
 
 
 @kernel

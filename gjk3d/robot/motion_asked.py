@@ -12,6 +12,9 @@ from gjk3d.robot.motion_bounds import MotionBounds
 from gjk3d.robot.trees import NO_BODY
 from gjk3d.typing import Array, Ints
 
+PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
+NOBODY = -1
+FINER = 2.0**-12  #: of the tolerance, are the smallest pieces just before a contact; and 1 / FINER is just before
 LEVELS = 64  #: of halves that wait
 Edges = tuple[Ints, Array, Array, Ints]  #: of n edges: status, safe, hit or NaN, and the pair, -1 for none
 

@@ -16,11 +16,12 @@ from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.curves import bounds_on_curve
 from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, Chain
+from gjk3d.robot.model import Robot
 from gjk3d.robot.reach import PLANE, SET, reaches
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1
 
-_KEPT = 8  #: bounds, of as many limits
+_KEPT = 16  #: bounds, of as far as motions go
 _TRANSLATIONS = {SLIDING: 1, PLANAR: 2, FLOATING: 3}
 
 
@@ -137,46 +138,68 @@ def ways(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]
 
 
 def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
-    """Return what holds on all of some curves, (n, points, dof), and within the robot's limits; the cell keeps it."""
-    ranges = _ranges(cell, curves)
-    limits = ranges.tobytes()
-    every: dict[bytes, MotionBounds] = cell.kept.bounds or {}
-    kept = every.get(limits)
+    """Return what holds on all of some curves, (n, points, dof), and within the robot's limits."""
+    return bounds_within(cell, _farthest(cell.robot, curves))
+
+
+def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
+    """Return what holds where lengths go no farther than that, see `how_far`; the cell keeps it."""
+    every: dict[tuple[float, float], MotionBounds] = cell.kept.bounds or {}
+    kept = every.get(far)
     if kept is None:
-        boxes = _translations(cell, ranges)
+        boxes = _translations(cell, _ranges(cell.robot, far))
         kept = MotionBounds(_arms(cell, boxes), _slack(cell, boxes))
         # another dict, for who goes through this one; motions beyond the limits now and then have a few others
-        cell.kept.bounds = {**(every if len(every) < _KEPT else {}), limits: kept}
+        cell.kept.bounds = {**(every if len(every) < _KEPT else {}), far: kept}
     return kept
 
 
-def _ranges(cell: Cell, curves: Array) -> Array:
-    """Return between what each number of q may lie that is a length, (2, dof); turns are not bounded, and given as 0.
+def how_far(robot: Robot, curves: Array) -> Array:
+    """Return how far from 0 each curve, (n, points, dof), goes in lengths without limits, and in those beyond theirs.
 
-    They are the limits, or the next power of two, so that what is kept serves many calls.
+    That is (n, 2): the next powers of two, or 0, so that what is kept serves many calls, and of each curve alone, so
+    that it is answered the same among any others.
     """
-    robot = cell.robot
-    ranges = np.array((robot.lower, robot.upper))
-    ranges_of_lengths(robot._chain.kind, robot._chain.source, curves, ranges)
-    return ranges
+    far = np.zeros((len(curves), 2))
+    how_far_of_curves(robot._chain.kind, robot._chain.source, curves, robot.lower, robot.upper, far)
+    return far
 
 
 @entry
-def ranges_of_lengths(kind: Ints1, source: Ints1, curves: Array3, ranges: Array2) -> None:
-    """Do that with the limits in ``ranges``."""
-    for c in range(ranges.shape[1]):
+def how_far_of_curves(
+    kind: Ints1, source: Ints1, curves: Array3, lower: Array1, upper: Array1, far: Array2
+) -> None:  # fmt: skip
+    """Do that for Python."""
+    for c in range(lower.shape[0]):
         lengths = False
         for k in range(kind.shape[0]):
             if kind[k] >= SLIDING and source[k] <= c < source[k] + kind[k] - 1:
                 lengths = True
-        for side in range(2):
-            sign, most = 2.0 * side - 1.0, 0.0
-            if lengths:
-                for e in range(curves.shape[0]):
-                    for p in range(curves.shape[1]):
-                        most = max(most, sign * curves[e, p, c])
-            if not lengths or not (abs(ranges[side, c]) < inf and sign * ranges[side, c] >= most):
-                ranges[side, c] = sign * _power_of_two(most) if most > 0.0 else 0.0
+        for e in range(curves.shape[0] if lengths else 0):
+            for p in range(curves.shape[1]):
+                x = curves[e, p, c]
+                if not (lower[c] > -inf and upper[c] < inf):
+                    far[e, 0] = max(far[e, 0], abs(x))
+                if x < lower[c] or x > upper[c]:
+                    far[e, 1] = max(far[e, 1], abs(x))
+    for e in range(far.shape[0]):
+        for n in range(2):
+            far[e, n] = _power_of_two(far[e, n]) if far[e, n] > 0.0 else 0.0
+
+
+def _ranges(robot: Robot, far: tuple[float, float]) -> Array:
+    """Return between what each number of q may lie that is a length, (2, dof); of what turns that is not used."""
+    free, beyond = far
+    lower = np.where(robot.lower > -inf, robot.lower, -free)
+    upper = np.where(robot.upper < inf, robot.upper, free)
+    if beyond > 0.0:
+        lower, upper = np.minimum(lower, -beyond), np.maximum(upper, beyond)
+    return np.array((lower, upper))
+
+
+def _farthest(robot: Robot, curves: Array) -> tuple[float, float]:
+    free, beyond = how_far(robot, curves).max(axis=0, initial=0.0).tolist()
+    return free, beyond
 
 
 @kernel
@@ -206,7 +229,7 @@ def _translations(cell: Cell, ranges: Array) -> Array:
 
 def slot_reaches(cell: Cell, curves: Array) -> tuple[Array, float]:
     """Return how far each slot may be from the axis of each joint on some curves, and what poses may be wrong by."""
-    boxes = _translations(cell, _ranges(cell, curves))
+    boxes = _translations(cell, _ranges(cell.robot, _farthest(cell.robot, curves)))
     return _reaches(cell, boxes), _slack(cell, boxes)
 
 

@@ -17,15 +17,26 @@ from gjk3d.bodies.walk import GivenBench, bench, bench_of
 from gjk3d.convex.rows import in_chunks
 from gjk3d.narrow.room import solver_in
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot import general_pairs, queries
+from gjk3d.robot import queries
 from gjk3d.robot.cell import Cell, Host
-from gjk3d.robot.curves import on_curve, points_on, rates_on_curve
+from gjk3d.robot.curves import Curves, on_curve, rates_on_curve
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.lanes import LANES, Lanes, link_lanes, near_balls, near_lanes, place_lanes
 from gjk3d.robot.lanes_walk import lanes_in
-from gjk3d.robot.motion_asked import LEVELS, Edges, asked_of, one_edge
-from gjk3d.robot.motion_bounds import Arms, MotionBounds, curve_speeds, motion_bounds, shares, speeds, ways, width
+from gjk3d.robot.motion_asked import FINER, HIT, LEVELS, NOBODY, OPEN, PROVEN, Edges, asked_of, one_edge
+from gjk3d.robot.motion_bounds import (
+    Arms,
+    MotionBounds,
+    bounds_within,
+    how_far,
+    motion_bounds,
+    shares,
+    speeds,
+    ways,
+    width,
+)
 from gjk3d.robot.motion_cover import Bound, Here, cover, twists
+from gjk3d.robot.motion_general import certified_general
 from gjk3d.robot.trees import Around, Guests
 from gjk3d.robot.walk import Frames, Layout
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
@@ -34,13 +45,10 @@ _MORE = 1.0 + 2.0**-40
 _FEW = LANES // 2  #: lanes that are asked first
 _HALF = 0.5 / LANES  #: of a part of the line
 _ROUNDED = 2.0**-40 + 8.0 * _U / _HALF  #: of how far a pair moves in that; see `_bound`
-PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
-NOBODY = -1
 _MOST_TRIES = 40  #: at the contact of one pair
 _NEAR = 0.25  #: of a motion, is a short piece
 MOST_LOOKS = 200_000  #: at configurations of one motion: two shapes may glide along each other, just apart
 MOST_BODY_LOOKS = 20_000  #: the same of a body, whose looks cost more
-FINER = 2.0**-12  #: of the tolerance, are the smallest pieces just before a contact; and 1 / FINER is just before
 
 
 class Pieces(NamedTuple):
@@ -160,6 +168,19 @@ def _sweep(layout: Layout, lanes: Lanes, used: Ints, moves: Moves, pieces: Piece
         pieces.near[1, 0, n] = (last + 1) / LANES * until
         n += 1
     pieces.counts[0] = n
+
+
+@inlined
+def _forget(here: Here, pieces: Pieces) -> None:
+    """Drop what open pairs remember of other edges: so close to a contact answers would hang on that."""
+    if here.around.body.kind >= 0:
+        return
+    pairs = here.layout.pairs
+    for n in range(pieces.counts[0]):
+        p = pieces.ids[0, n]
+        here.axes[p, 0] = 0.0
+        for r in range(pairs[p, 2], pairs[p, 3]):
+            here.axes[pairs.shape[0] + r, 0] = 0.0
 
 
 @kernel
@@ -326,34 +347,33 @@ def certified_many(
         if used.shape[0] > 0:
             _fill(chain, lanes, curves[e], both, q)
         _sweep(layout, lanes, used, moves, pieces, until[e])
+        _forget(here, pieces)
         status[e], safe[e], hit[e], which[e] = _prove(
             chain, here, bounds, pieces, curves[e], q, until[e], tolerance, looks
         )
 
 
-class Curves(NamedTuple):
-    """Curves as `gjk3d.robot.curves` has them, of one degree; straight lines have two points."""
-
-    controls: Array  #: (n, points, dof)
-    loose: Array  #: (n, dof), what their numbers may be wrong by
-
-    def some(self, which: slice | Ints) -> Curves:
-        """Return some of them."""
-        return Curves(self.controls[which], self.loose[which])
-
-
-def lines(first: Array, second: Array) -> Curves:
-    """Return the straight lines from ``first`` to ``second``, (n, dof) each."""
-    return Curves(np.stack([first, second], axis=1), np.zeros(first.shape))
-
-
 def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edges:
-    """Return what is known of motions along curves."""
+    """Return what is known of motions along curves, of each the same as alone."""
+    count, far = len(curves.controls), how_far(cell.robot, curves.controls)
+    found = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
+    if not count or (far == far[0]).all():
+        return _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
+    groups, of = np.unique(far, axis=0, return_inverse=True)
+    for k, (free, beyond) in enumerate(groups.tolist()):
+        which = np.flatnonzero(of.ravel() == k)
+        some = _certified(cell, curves.some(which), bounds_within(cell, (free, beyond)), tolerance, workers)
+        for every, told in zip(found, some, strict=True):
+            every[which] = told
+    return found
+
+
+def _certified(cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: float, workers: int) -> Edges:
+    """Do that of curves that the same bounds are made for."""
     count = len(curves.controls)
     found = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count:
         return found
-    bounds = motion_bounds(cell, curves.controls)
     _walk(cell, None, bounds, curves, np.ones(count), tolerance, workers, found)
     if not len(cell.general.pairs):
         return found
@@ -369,7 +389,7 @@ def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edg
             _add(found, e, more[0][e], more[1][e], more[2][e], more[3][e], tolerance)
     numbers = np.concatenate(left).astype(np.int64)
     for e in range(count if len(numbers) else 0):
-        one = _certified_general(cell, curves, e, float(_until(found)[e]), tolerance, bounds, numbers)
+        one = certified_general(cell, curves, e, float(_until(found)[e]), tolerance, bounds, numbers)
         if one[0] != PROVEN:
             _add(found, e, *one, tolerance)
     return found
@@ -439,74 +459,3 @@ def _add(found: Edges, e: int, state: int, start: float, end: float, pair: int, 
     if not (near and state == OPEN):  # else what was hit before is as near
         which[e] = pair
     status[e] = HIT if near else OPEN
-
-
-# pairs that no kernel answers: the linear bound, from left to right ---------------------------------------------------
-#
-# Several configurations of a stretch ahead are asked at once, and the stretch grows where all of it is proven, and
-# shrinks where it is not. In overlap the depth of what is not convex is no distance that a motion changes evenly:
-# nothing is proven of it, nor where a margin is negative.
-
-_AHEAD = 8  #: configurations at once
-MOST_GENERAL_LOOKS = 2000  #: at so many of one motion: meshes that nearly overlap take milliseconds each
-
-
-def _certified_general(
-    cell: Cell, curves: Curves, e: int, until: float, tolerance: float, bounds: MotionBounds, numbers: Ints
-) -> tuple[int, float, float, int]:
-    """Return what is known of one edge and some pairs up to a parameter: status, safe, hit or NaN, and the pair."""
-    joints, curve = np.zeros((6, len(cell.robot.links))), curves.controls[e]
-    curve_speeds(*cell.robot._chain, curve, curves.loose[e], joints)
-    margins = cell.margins[numbers]
-    way, wrong = (_general_ways(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
-    way = np.maximum(way * _MORE, 1e-300)
-    floor = np.maximum(margins, 0.0) + bounds.slack + wrong + 8.0 * _U * (way + np.abs(margins))
-    safe = np.zeros(len(way))  # of each pair
-    first, who, step = 2.0, NOBODY, min(0.25, until)
-    looks = 0
-    while True:
-        low = float(safe.min(initial=until))
-        if low >= until:
-            return PROVEN, until, nan, NOBODY
-        if first - low <= tolerance:
-            return HIT, low, first, who
-        looks += 1
-        if looks > MOST_GENERAL_LOOKS:
-            break
-        end = min(low + step, until, first)
-        t = np.linspace(low, end, _AHEAD + 1)
-        lower, upper = general_pairs.bounds(cell, points_on(curve, t), way * step + floor, numbers)
-        touching = np.argwhere(upper <= margins)
-        if len(touching):
-            first, who = float(t[touching[0, 0]]), int(numbers[touching[0, 1]])
-        with np.errstate(over="ignore"):  # of what does not move
-            reach = np.maximum(lower - floor, 0.0) / way
-        for c, far in zip(t, reach, strict=True):
-            meets = (c - far <= safe) & (far > 0.0)
-            safe = np.where(meets, np.maximum(safe, c + far), safe)
-        gained = float(safe.min()) - low
-        least = max(tolerance * (FINER if first - low <= 1.5 * tolerance / FINER else 1.0), 8.0 * _U)
-        if gained >= end - low:
-            step = min(2.0 * max(step, gained), 0.5)
-        elif step > least:
-            step = max(step / 4.0, least)
-        elif gained < 0.5 * least:
-            c = min(low + tolerance / FINER, until)
-            if first <= 1.0 or low >= until or c <= low:
-                break
-            # is a contact near?
-            _, upper = general_pairs.bounds(cell, points_on(curve, np.array([c])), floor, numbers)
-            touching = np.argwhere(upper <= margins)
-            if not len(touching):
-                break
-            first, who = c, int(numbers[touching[0, 1]])
-    return OPEN, low, first if first <= 1.0 else nan, int(numbers[np.argmin(safe)])
-
-
-def _general_ways(arms: Arms, turn: Array, slide: Array) -> Array:
-    """Return how far the two of each pair move against each other at most."""
-    steps, counts = arms.steps, np.diff(arms.begins)
-    each = slide[steps] + turn[steps] * arms.arms.min(axis=0)
-    owner = np.repeat(np.arange(len(counts)), counts)
-    total: Array = np.bincount(owner, weights=each, minlength=len(counts)).astype(np.float64)
-    return total

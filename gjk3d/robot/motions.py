@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.robot.cell import Cell
+from gjk3d.robot.curves import lines
 from gjk3d.robot.model import Robot
-from gjk3d.robot.motion_certified import certified, certified_of_one, lines
+from gjk3d.robot.motion_certified import certified, certified_of_one
 from gjk3d.robot.motion_sampled import sampled
 from gjk3d.robot.queries import edge_of_one, first_hit_of_path
 from gjk3d.robot.results import PairName

@@ -21,7 +21,8 @@ from gjk3d.robot import queries
 from gjk3d.robot.cell import Base, Cell, Rule
 from gjk3d.robot.curves import points_on
 from gjk3d.robot.model import Robot
-from gjk3d.robot.motion_certified import HIT, PROVEN, certified
+from gjk3d.robot.motion_asked import HIT, PROVEN
+from gjk3d.robot.motion_certified import certified
 from gjk3d.robot.motions import MotionStatus, steps_of
 from gjk3d.robot.moving import Moving, clocked
 from gjk3d.robot.obstacles import CollisionObject

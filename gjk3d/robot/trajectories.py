@@ -10,9 +10,9 @@ import numpy as np
 from gjk3d.errors import RobotError
 from gjk3d.frozen import Frozen
 from gjk3d.poses import UNIT_ROUNDOFF as _U
+from gjk3d.robot.curves import Curves
 from gjk3d.robot.kinematics import FLOATING, PLANAR, TURNING
 from gjk3d.robot.model import Robot
-from gjk3d.robot.motion_certified import Curves
 from gjk3d.typing import Array, Ints, Number, Rows, VectorLike
 
 MOST_DEGREE = 9  #: of the polynomials of a spline

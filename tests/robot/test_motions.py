@@ -185,18 +185,6 @@ def test_certified_motions_against_dense_samples(checker):
         assert proof.safe[k] == 1.0
 
 
-def test_certified_single_stacked_and_threads_agree(checker):
-    q0, q1 = edges(checker, 150, 0.5, seed=6)
-    many = checker.motion_free(q0, q1, certify=True)
-    threads = checker.motion_free(q0, q1, certify=True, workers=2)
-    assert np.array_equal(many.status, threads.status)
-    assert many.safe == pytest.approx(threads.safe, abs=2e-6)
-    for k in range(10):
-        one = checker.motion_free(q0[k], q1[k], certify=True)
-        assert one.status == many.status[k]
-        assert one.safe == pytest.approx(many.safe[k], abs=2e-6)
-
-
 def test_certified_there_and_back(checker):
     q0, q1 = edges(checker, 100, seed=7)
     there, back = checker.motion_free(q0, q1, certify=True), checker.motion_free(q1, q0, certify=True)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import gjk3d as gk
 from gjk3d.robot import Checker, queries
 from gjk3d.robot import motion_certified as motion
+from gjk3d.robot.curves import lines
 from gjk3d.robot.lanes import LANES
 from gjk3d.robot.lanes_walk import lanes_in
 from gjk3d.robot.motion_bounds import motion_bounds
@@ -18,8 +19,9 @@ from gjk3d.robot.motion_bounds import motion_bounds
 def swept(checker, q0, q1):
     """Return from where to where each pair of a line is left open, empty where it is dropped."""
     cell, robot = checker._cell(), checker.robot
-    curves = motion.lines(q0[None], q1[None])
-    bounds, room = motion_bounds(cell, curves.controls), queries.lanes_of(cell, cell.memory.fresh()).room
+    curves = lines(q0[None], q1[None])
+    bounds = motion_bounds(cell, curves.controls)
+    room = queries.lanes_of(cell, cell.memory.fresh()).room
     pairs, links = len(cell.layout.pairs), len(robot.links)
     joints = np.empty((8, links))
     moved = motion._all_joints(robot._chain, curves.controls[0], curves.loose[0], joints)

@@ -29,7 +29,6 @@ def draw(impact, path):
         title="A dart at 3 m/s: no sample need be in the plate",
         ghosts=12,
         view=(-0.5, -0.8, 0.3),
-        focus=((-0.4, 0.03, 0.02), 0.62),
     )
 
 

@@ -42,10 +42,10 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
             for i, time in enumerate(np.linspace(0.0, until, max(ghosts, 1), endpoint=False)):
                 add(drawing, shape, motion.at(time), color, 0.10 + 0.15 * i / max(ghosts - 1, 1))
         add(drawing, shape, motion.at(until), color, 1.0 if plane else style.alpha(k, 0.85))
-    center, size = drawing.ball
+    size = drawing.ball[1]
     for k, (shape, motion) in enumerate(sides):
         if not isinstance(shape, Halfspace) and moves(motion):
-            _track(drawing, shape, motion, until, darker(style.color(k, COLORS)), (center, size))
+            _track(drawing, shape, motion, until, darker(style.color(k, COLORS)), size)
     if x.status != ImpactStatus.FREE:
         drawing.arrows(x.point_a, x.normal, 0.28 * size, 0.008 * size, NORMAL)
         drawing.balls((x.point_a + x.point_b) / 2, 0.02 * size, INK)
@@ -54,18 +54,15 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
     return drawing
 
 
-def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: str, ball: tuple[Array, float]) -> None:
-    """Add the way of a body's middle: a rod up to the contact, dashes beyond as far as the picture goes."""
-    (center, size), points = ball, track(shape, motion, np.linspace(0.0, until, 49))
+def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: str, size: float) -> None:
+    """Add the way of a body's middle: a rod up to the contact, and dashes a third as far beyond."""
+    points = track(shape, motion, np.linspace(0.0, until, 49))
     drawing.rods(points[:-1], points[1:], 0.005 * size, color, 12)
     drawing.balls(points[-1], 0.012 * size, color, 24)
-    if until < 1.0:
-        points = track(shape, motion, np.linspace(until, 1.0, 33))
-        dashes = np.stack([points[:-1:2], points[1::2]], axis=1)
-        seen = (np.linalg.norm(dashes - center, axis=2) <= size).all(axis=1)
-        drawing.lines(dashes[seen], _BEYOND, width=4.0)
-        if seen.any():
-            drawing.key("the way it would go on", _BEYOND)
+    if 0.0 < until < 1.0:
+        points = track(shape, motion, np.linspace(until, min(1.0, 4.0 / 3.0 * until), 17))
+        drawing.lines(np.stack([points[:-1:2], points[1::2]], axis=1), _BEYOND, width=4.0)
+        drawing.key("the way it would go on", _BEYOND)
 
 
 def track(shape: Any, motion: Motion, times: Array) -> Array:

@@ -84,7 +84,7 @@ def draw(story, file):
         center = pose[:3, 3]
         foot = np.array([*center[:2], TABLE.extents[2] / 2])
         plumb = [gk.Segment(center, foot), gk.Point(center)]
-        look = {"view": (0.78, -0.6, 0.45), "focus": ((0.25, 0.0, 0.05), 0.5)}
+        look = {"view": (0.78, -0.6, 0.45)}
         gk.viz.plot(touch, plotter, title=text, names=("table", "crate"), **look)
         gk.viz.plot([plumb], plotter, colors=PLUMB, names="plumb line from its centre", **look)
     plotter.screenshot(file)

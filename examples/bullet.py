@@ -27,9 +27,9 @@ def draw(impact, path):
         path=path,
         names=("dart", "plate, 4 mm thin"),
         title="A dart at 3 m/s: no sample need be in the plate",
+        opacity=(0.85, 0.4),
         ghosts=12,
         view=(-0.5, -0.8, 0.3),
-        focus=((-0.4, 0.03, 0.02), 0.62),
     )
 
 

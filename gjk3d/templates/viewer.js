@@ -95,12 +95,14 @@ const gjk3d = (function () {
     });
     this.resize();
   };
-  // A picture laid out for so wide a window is seen from farther off in a narrower one.
+  // A picture laid out for so wide a window is seen from farther off in a narrower one; it stands above its `foot`.
   View.prototype.resize = function () {
     if (window.matchMedia("print").matches) return; // the printer gets what was seen
     const width = this.box.clientWidth, height = Math.max(this.box.clientHeight, 1), wide = this.wide || 1;
+    const room = height - (this.foot ? Math.min(this.foot.offsetHeight, 0.4 * height) : 0);
     this.renderer.setSize(width, height);
-    this.camera.aspect = width / height;
+    this.camera.aspect = width / room;
+    this.camera.setViewOffset(width, room, 0, 0, width, height);
     this.camera.fov = (Math.atan(Math.tan((this.angle * Math.PI) / 360) * Math.max(1, wide / this.camera.aspect)) * 360) / Math.PI;
     this.camera.updateProjectionMatrix();
     if (this.controls) this.controls.handleResize();

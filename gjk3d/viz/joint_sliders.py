@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 MOST_SLIDERS = 12
 #: Where sliders stand, in parts of the window, and how far the picture moves aside for them.
 _LEFT, _RIGHT, _TOP, _BOTTOM, _ASIDE = 0.76, 0.98, 0.90, 0.08, 0.2
+#: Configurations from which the reach of a robot is taken, and how far joints go in these that have no limit.
+_TRIED, _TURN = 32, 2.0 * np.pi
 
 
 class Slid:
@@ -59,10 +61,27 @@ class Slid:
         whole, things = draw_robot(x, style, q=q, labels=False), Drawing()
         if isinstance(x, Checker):
             add_things(things, x, frozenset())
+        whole.dots(self._reached(), INK)  # to be seen wherever the sliders move it
+        center, radius = whole.ball
+        far = np.linalg.norm(whole.items[-1].vertices - center, axis=1).max(initial=radius)
+        whole.focus = center, float(far)
         self._keys = [key for key in whole.keys if key[1] in (style.color(0, LINKS), THINGS)]
         movers = [Mover(part.name, part.color, part.items) for part in self._parts]
         self._posed = Posed(plotter, whole, movers + [Mover(item.name, THINGS, [item]) for item in things.items])
         plotter.camera.SetWindowCenter(_ASIDE, 0.0)
+
+    def _reached(self) -> Array:
+        """Return where the links come in some configurations, (n, 3) float."""
+        low, high = (np.clip(limits, -_TURN, _TURN) for limits in (self._robot.lower, self._robot.upper))
+        rows = np.random.default_rng(0).uniform(low, high, (_TRIED, self._robot.dof))
+        found = [
+            item.moved(links[part.link] @ part.local).vertices
+            for links in map(self._robot.link_poses, rows)
+            for part in self._parts
+            for item in part.items
+        ]
+        ends = [points[[*points.argmin(axis=0), *points.argmax(axis=0)]] for points in found]
+        return np.concatenate([np.zeros((0, 3)), *ends])
 
     def move(self, q: Row) -> State | None:
         """Put the robot into a configuration, as the sliders do, and return what is known of it."""

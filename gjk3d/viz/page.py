@@ -221,15 +221,15 @@ def camera_data(drawing: Drawing, points: Array) -> dict[str, Any]:
 MAX_DRAWN = 1_500_000
 
 
-def write_drawing(drawing: Drawing, path: Path, title: str = "gjk3d") -> Path:
+def write_drawing(drawing: Drawing, path: Path) -> Path:
     """Write a drawing as one self-contained page, in which what is of one colour can be hidden.
 
     Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from the
     installed trimesh.
     """
-    words = list(drawing.words)
+    words = drawing.words or [", ".join(text for text, _ in drawing.keys) or "gjk3d"]
+    head, *rest = words = list(words)
     scene = _scene_of(drawing, words)
-    head, *rest = words or [title]
     box = '<input type="checkbox" checked value="{}">'
     markup = {
         "words": f"<h1>{html.escape(head)}</h1>" + "".join(f"<p>{html.escape(line)}</p>" for line in rest),

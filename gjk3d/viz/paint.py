@@ -11,7 +11,7 @@ from gjk3d.typing import Array
 from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, MODEL, PART, Camera, Drawing, Item, Steps, darker
 from gjk3d.viz.layout import camera_of, ready
 from gjk3d.viz.triangles import Shaded, shade
-from gjk3d.viz.words import LINE, add_words, panel_size, write
+from gjk3d.viz.words import LINE, Box, add_edges, add_labels, panel_size, write
 
 if TYPE_CHECKING:
     import pyvista
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Bodies that get an outline; it costs time in every frame.
 _MOST_OUTLINES = 40
+#: Between bodies and words, in halves of a panel.
+_MARGIN = 0.03
 _LOOK = {"reset_camera": False, "render": False, "pickable": False}
 _LIGHT = {"ambient": 0.34, "diffuse": 0.78, "specular": 0.2, "specular_power": 25.0}
 _EVEN = {"ambient": 0.85, "diffuse": 0.15}
@@ -76,10 +78,15 @@ def repaint(plotter: pyvista.Plotter, drawing: Drawing, before: Added) -> Added:
 def _paint(plotter: pyvista.Plotter, drawing: Drawing, whole: Drawing, kept: Added) -> Added:
     """Add the items of a drawing that are not there yet, and show all that is in the panel."""
     there, camera = {id(item) for item, _ in kept}, camera_of(whole)
-    items = ready([item for item in drawing.items if id(item) not in there], *drawing.ball)
+    items = ready([item for item in drawing.items if id(item) not in there], *whole.ball)
     added = [*kept, *_add_each(plotter, items, None if drawing.sorted else camera.eye)]
     aim(plotter, camera)
-    add_words(plotter, whole)
+    edges = add_edges(plotter, whole)
+    if whole.camera is None:
+        center, radius = whole.ball
+        points = whole.framed
+        make_room(plotter, points[np.linalg.norm(points - center, axis=1) <= 1.001 * radius], edges)
+    add_labels(plotter, whole.labels, edges)
     return added
 
 
@@ -115,7 +122,43 @@ def aim(plotter: pyvista.Plotter, to: Camera) -> None:
     camera.focal_point = tuple(to.center)
     camera.position = tuple(to.eye)
     camera.up = tuple(to.up)
+    camera.SetWindowCenter(0.0, 0.0)
     plotter.reset_camera_clipping_range()
+
+
+def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None:
+    """Shift and shrink what is seen as little as takes points, (n, 3) float, off the words and the key to colours."""
+    wide, tall = panel_size(plotter)
+    seen = np.column_stack([points, np.ones(len(points))]) @ _projection(plotter.camera, wide / tall).T
+    seen = seen[seen[:, 3] > 0.0]
+    seen = seen[:, :2] / seen[:, 3:]
+    words, key = ((2.0 * low - 1.0, 2.0 * high - 1.0) for low, high in edges)  # as the projection has it, -1 to 1
+    if not len(seen) or (_parted(seen, words) and _parted(seen, key)):
+        return
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    best, by = 0.0, np.zeros(2)
+    for left, foot in ((-1.0, key[1][1]), (key[1][0], -1.0)):  # above the key, or beside it
+        corner, far = np.array([left, foot]) + _MARGIN, np.array([1.0, words[0][1]]) - _MARGIN
+        room = float(min(1.0, ((far - corner) / np.maximum(high - low, 1e-9)).min()))
+        if room > best:
+            best, by = room, np.clip(0.0, corner - room * low, far - room * high)
+    if best > 0.0:
+        half = np.tan(np.radians(plotter.camera.view_angle) / 2.0) / best
+        plotter.camera.view_angle = 2.0 * np.degrees(np.arctan(half))
+        plotter.camera.SetWindowCenter(*(-by))
+
+
+def _projection(camera: pyvista.Camera, aspect: float) -> Array:
+    """Return the matrix from the world to a panel, whose corners are at -1 and 1."""
+    matrix = camera.GetCompositeProjectionTransformMatrix(aspect, -1.0, 1.0)
+    return np.array([[matrix.GetElement(i, j) for j in range(4)] for i in range(4)])
+
+
+def _parted(points: Array, box: Box) -> bool:
+    """Tell whether a line of one of some directions has (n, 2) points on its one side and a box on the other."""
+    ways = np.array([(np.cos(a), np.sin(a)) for a in np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False)])
+    corners = np.array([(x, y) for x in (box[0][0], box[1][0]) for y in (box[0][1], box[1][1])])
+    return bool(((points @ ways.T).min(axis=0) >= (corners @ ways.T).max(axis=0)).any())
 
 
 def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> list[Any]:

@@ -128,7 +128,7 @@ def show(
     drawing = drawing_as_asked(x, pose, colors, opacity, title, names, (view, up, focus), **options)
 
     def write(page: Path) -> Path:
-        return own_page(x, page, title, names, **options) or write_drawing(drawing, page, type(x).__name__)
+        return own_page(x, page, title, names, **options) or write_drawing(drawing, page)
 
     if target is not None and target.suffix.lower() in PAGES:
         return write(target)

@@ -20,6 +20,6 @@ def bundle(x: Any) -> notebook.Bundle:
         if isinstance(x, Explanation):
             return x._figure()
         drawing = drawing_of(x)
-        return figure_of(drawing, repr(x), lambda to: own_page(x, to) or write_drawing(drawing, to, type(x).__name__))
+        return figure_of(drawing, repr(x), lambda to: own_page(x, to) or write_drawing(drawing, to))
     except (TypeError, ValueError, ImportError, Gjk3dError):
         return {"text/plain": repr(x)}, {}

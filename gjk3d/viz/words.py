@@ -42,35 +42,44 @@ def scale_of(plotter: pyvista.Plotter) -> float:
 
 
 def add_words(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> None:
-    """Write words at the top, what colours mean at the bottom, and labels, in place of those before.
+    """Write words, the key to colours and labels, in place of those before; the first line has a colour of its own."""
+    add_labels(plotter, drawing.labels, add_edges(plotter, drawing, head))
 
-    The first line is of a colour of its own, if one is given.
+
+def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> list[Box]:
+    """Write words at the top and what colours mean at the bottom, in place of those before and of labels.
+
+    Return the boxes that they take, the words' and the key's, in parts of the panel from its lower left corner.
     """
     for name in [name for name in plotter.renderer.actors if name.startswith(_OURS)]:
         # of this panel: the plotter's own method would take them out of every panel
         plotter.renderer.remove_actor(name, reset_camera=False, render=False)
     wide, tall = panel_size(plotter)
-    top, low = 0.99, _FOOT
+    top, low, across, aside = 0.99, _FOOT, 0.0, 0.0
     for row, line in enumerate(drawing.words[:_MOST_ROWS]):
         size, color = (LINE, INK) if row else (_HEAD, head)
-        top -= 0.004 + write(plotter, line, (_EDGE, top), size, f"gjk3d line {row}", color, above=False)
+        long, high = write(plotter, line, (_EDGE, top), size, f"gjk3d line {row}", color, above=False)
+        top, across = top - 0.004 - high, max(across, _EDGE + long)
     side = _KEY * scale_of(plotter)  # of a chip with the room round it
     for row, (text, color) in enumerate(reversed(drawing.keys[:_MOST_ROWS])):
         chip = _chip((_EDGE, low + 0.2 * side / tall), (0.75 * side / wide, 0.75 * side / tall), color)
         plotter.add_actor(chip, name=f"gjk3d chip {row}", reset_camera=False, render=False, pickable=False)
-        low += 0.005 + write(plotter, text, (_EDGE + 1.1 * side / wide, low), _KEY, f"gjk3d key {row}")
-    _add_labels(plotter, drawing.labels, (low * tall, top * tall))
+        begin = _EDGE + 1.1 * side / wide
+        long, high = write(plotter, text, (begin, low), _KEY, f"gjk3d key {row}")
+        low, aside = low + 0.005 + high, max(aside, begin + long)
+    return [(np.array([0.0, top]), np.array([across, 1.0])), (np.zeros(2), np.array([aside, low]))]
 
 
-def _add_labels(plotter: pyvista.Plotter, labels: list[Label], room: tuple[float, float]) -> None:
-    """Write labels beside their points, as these are seen now, in the panel's room between key and words."""
+def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) -> None:
+    """Write labels beside their points, as these are seen now, in the panel's room between words and key."""
     import pyvista
     from vtkmodules.vtkRenderingCore import vtkCoordinate, vtkTextActor
 
     if not labels:
         return
     spots = np.array([_pixel(plotter, label.point) for label in labels])
-    wide, taken = panel_size(plotter)[0], list[Box]()
+    (wide, tall), taken = panel_size(plotter), list[Box]()
+    room = np.array([3.0, edges[1][1][1] * tall]), np.array([wide - 3.0, edges[0][0][1] * tall])
     for row, (label, spot) in enumerate(zip(labels, spots, strict=True)):
         actor, point = vtkTextActor(), vtkCoordinate()
         look = actor.GetTextProperty()
@@ -82,7 +91,7 @@ def _add_labels(plotter: pyvista.Plotter, labels: list[Label], room: tuple[float
         size = np.array(_extent(look, label.text), dtype=np.float64)
         # what is behind the camera, or far out of the picture, stays there
         inside = bool((np.abs(spot) < 1e5).all())
-        low = _beside(spot, spots, size, (np.array([3.0, room[0]]), np.array([wide - 3.0, room[1]])), taken, inside)
+        low = _beside(spot, spots, size, room, taken, inside)
         taken.append((low - 2.0, low + size + 2.0))
         point.SetCoordinateSystemToWorld()
         point.SetValue(np.asarray(label.point).tolist())
@@ -129,8 +138,8 @@ def write(
     color: str = INK,
     *,
     above: bool = True,
-) -> float:
-    """Write above or below a place, in parts of the panel, in as many rows as it needs; return how high they are."""
+) -> tuple[float, float]:
+    """Write above or below a place, in as many rows as need be; return width and height, in parts of the panel."""
     wide, tall = panel_size(plotter)
     written = plotter.add_text("", position=place, viewport=True, color=color, name=name, render=False)
     written.prop.font_size = round(size * scale_of(plotter))
@@ -138,7 +147,7 @@ def write(
     written.input, high = _broken(text, written.prop, (1.0 - place[0] - 0.01) * wide)
     if not above:
         written.position = (place[0], place[1] - high / tall)
-    return high / tall
+    return _extent(written.prop, written.input)[0] / wide, high / tall
 
 
 def _broken(text: str, look: Any, room: float) -> tuple[str, float]:

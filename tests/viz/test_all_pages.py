@@ -395,3 +395,15 @@ def test_pictures_of_pages_are_not_empty(browser, pages):
         opened(browser, pages[kind])
         image = np.asarray(Image.open(io.BytesIO(base64.b64decode(browser._ask("Page.captureScreenshot")["data"]))))
         assert image.std() > 10
+
+
+def test_bodies_stand_above_the_controls(browser, pages):
+    browser.resize(1100, 460)
+    opened(browser, pages["drawing"])
+    assert browser.evaluate("document.querySelector('h1').textContent") == "ball, box"
+    foot = int(browser.evaluate("document.querySelector('#foot').getBoundingClientRect().top"))
+    image = np.asarray(browser.screenshot().convert("RGB")).astype(int)
+    green = image[..., 1] > image[..., 0] + 60
+    assert green[:foot, 400:].sum() > 5000
+    assert green[foot:, 400:].sum() == 0
+    browser.resize(1100, 900)

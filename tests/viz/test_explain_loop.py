@@ -65,7 +65,7 @@ def pairs(count, kinds, seed):
     return out
 
 
-@pytest.mark.parametrize(("kinds", "seed"), [(range(5), 1), (range(8), 2)])
+@pytest.mark.parametrize(("kinds", "seed"), [(range(5), 1), (range(8), 2), (range(8), 22), (range(8), 26)])
 def test_a_thousand_pairs_have_the_distance_of_the_kernels(browser, kinds, seed):
     asked = pairs(1000, kinds, seed)
     distance, lower, upper, size, overlap, meets, _ = np.array(run(browser, asked, RUN), dtype=np.float64).T

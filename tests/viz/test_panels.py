@@ -62,13 +62,14 @@ def test_each_panel_keeps_its_own_words_and_legend(panels, rows, columns):
         assert found["gjk3d line 0"] == f"panel {k}"
         assert "gjk3d key 0" in found
         assert "gjk3d chip 0" in found
-        keep_apart(plotter)
-        for point in drawing_of(answers()[k]).framed:
+        points = drawing_of(answers()[k]).framed
+        keep_apart(plotter, points)
+        for point in points:
             assert_inside(plotter, point)
 
 
-def keep_apart(plotter):
-    """No row of words is over another, and none leaves its panel."""
+def keep_apart(plotter, points):
+    """No row of words is over another or over a point, and none leaves its panel."""
     left, low, right, high = (4 * [900, 700])[:4] * np.array(plotter.renderer.GetViewport())
     spans = []
     for name, actor in plotter.renderer.actors.items():
@@ -79,6 +80,11 @@ def keep_apart(plotter):
             assert x >= 0, name
             assert x + size[0] <= right - left, (name, actor.input)
             assert 0 <= y <= y + size[1] <= high - low, name
+            for point in points:
+                plotter.renderer.SetWorldPoint(*point, 1.0)
+                plotter.renderer.WorldToView()
+                seen = (np.array(plotter.renderer.GetViewPoint()[:2]) + 1) / 2 * (right - left, high - low)
+                assert not ((x, y) < seen).all() or not (seen < (x + size[0], y + size[1])).all(), (name, point)
             spans.append((y, y + size[1]))
     for (_, top), (bottom, _) in itertools.pairwise(sorted(spans)):
         assert bottom > top - 3

@@ -49,7 +49,9 @@ def pixel_of(plotter, point):
     local = np.array([right, np.cross(right, ahead), ahead]) @ (np.asarray(point) - eye)
     width, height = plotter.window_size
     scale = height / 2 / np.tan(np.radians(camera.view_angle / 2))
-    return height / 2 - scale * local[1] / local[2], width / 2 + scale * local[0] / local[2]
+    aside, above = camera.GetWindowCenter()  # where the middle of the picture is, in halves of it
+    row, column = height / 2 * (1 + above), width / 2 * (1 - aside)
+    return row - scale * local[1] / local[2], column + scale * local[0] / local[2]
 
 
 def color_at(image, plotter, point):

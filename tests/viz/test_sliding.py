@@ -131,3 +131,13 @@ def test_without_a_display_the_start_is_saved(checker, tmp_path, monkeypatch, ca
     gk.viz.sliders(checker).plotter.close()
     assert (tmp_path / "gjk3d.png").stat().st_size > 10_000
     assert "no display to slide in" in capsys.readouterr().err
+
+
+def test_the_links_stay_in_the_picture_wherever_the_sliders_move_them(slid, checker):
+    renderer, lower, upper = slid.plotter.renderer, checker.robot.lower, checker.robot.upper
+    for row in np.random.default_rng(3).uniform(lower, upper, (40, len(lower))):
+        links = checker.robot.link_poses(row)
+        for part in parts_of(checker, Style()):
+            renderer.SetWorldPoint(*(links[part.link] @ part.local)[:3, 3], 1.0)
+            renderer.WorldToView()
+            assert np.abs(renderer.GetViewPoint()[:2]).max() < 1.0, part.name

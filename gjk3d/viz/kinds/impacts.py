@@ -55,13 +55,14 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
 
 
 def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: str, size: float) -> None:
-    """Add the way of a body's middle: a rod up to the contact, a thin line beyond."""
+    """Add the way of a body's middle: a rod up to the contact, and dashes a third as far beyond."""
     points = track(shape, motion, np.linspace(0.0, until, 49))
     drawing.rods(points[:-1], points[1:], 0.005 * size, color, 12)
     drawing.balls(points[-1], 0.012 * size, color, 24)
-    if until < 1.0:
-        points = track(shape, motion, np.linspace(until, 1.0, 33))
-        drawing.lines(np.stack([points[:-1:2], points[1::2]], axis=1), _BEYOND, width=4.0, framed=False)
+    if 0.0 < until < 1.0:
+        points = track(shape, motion, np.linspace(until, min(1.0, 4.0 / 3.0 * until), 17))
+        drawing.lines(np.stack([points[:-1:2], points[1::2]], axis=1), _BEYOND, width=4.0)
+        drawing.key("the way it would go on", _BEYOND)
 
 
 def track(shape: Any, motion: Motion, times: Array) -> Array:

@@ -10,7 +10,7 @@ const gjk3dLoop = (function () {
   const unit = (a) => (norm(a) > 0 ? scale(1 / norm(a), a) : [1, 0, 0]);
   const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
   const blend = (weights, points) => points.reduce((sum, p, i) => add(sum, scale(weights[i], p)), [0, 0, 0]);
-  const MAX_STEPS = 256, ROUNDING = 2 ** -53, TOUCHING = 4, LONGER = 1 + 1e-15, PATIENCE = 8;
+  const MAX_STEPS = 256, ROUNDING = 2 ** -53, TOUCHING = 4, PATIENCE = 8;
 
   // --- farthest points -----------------------------------------------------------------------------------------------
 
@@ -145,9 +145,9 @@ const gjk3dLoop = (function () {
         [rows, weights, v, end] = [grown, l, p, where === "inside" ? "origin inside" : "origin on the simplex"];
         break;
       }
-      if (!(dot(p, p) < square)) {
+      if (!(dot(p, p) < square)) { // near the origin v is right to `tiny` only, and longer by that is no worse
         level += 1;
-        if (level > PATIENCE || !(l[rows.length] > 0) || !(dot(p, p) <= LONGER * square)) { end = "no progress"; break; }
+        if (level > PATIENCE || !(l[rows.length] > 0) || !(norm(p) <= length + tiny)) { end = "no progress"; break; }
       }
       rows = grown.filter((_, i) => l[i] > 0);
       weights = l.filter((x) => x > 0);

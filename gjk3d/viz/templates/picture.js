@@ -8,7 +8,7 @@
     gjk3d.withoutWebGL(data.table ? "; the numbers are beside" : "", ["reset", "keys"]);
     return;
   }
-  Object.assign(view, { wide: 4 / 3, reach: data.reach });
+  Object.assign(view, { wide: 4 / 3, reach: data.reach, foot: element("foot") });
   const over = { transparent: true, depthTest: false, depthWrite: false }, time = data.states;
 
   // what is nearly black is nearly white on dark paper

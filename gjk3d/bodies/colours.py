@@ -1,9 +1,18 @@
-"""The colours that a glTF gives its meshes; trimesh would decode their pictures, too, which nobody here looks at."""
+"""The colours that a file gives its meshes, into the metadata of a scene that trimesh made of it.
+
+Of glTF and OBJ trimesh would decode their pictures, too, which nobody here looks at; of 3MF it reads no colours.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import re
 import struct
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gjk3d.bodies.nodes import Colour
@@ -12,7 +21,7 @@ _READ = (0, 1, 4, 5)  #: modes of primitives that trimesh makes something of: po
 
 
 def colour_gltf(scene: Any, data: bytes) -> None:
-    """Write the colour of each geometry of a scene, which trimesh made of a GLB or glTF, into its metadata."""
+    """Do that for a GLB or glTF, by its materials."""
     from trimesh.util import unique_name
 
     if data[:4] == b"glTF":
@@ -48,3 +57,77 @@ def _screen(light: float) -> float:
     """Return the sRGB value of a share of light: the transfer function of IEC 61966-2-1."""
     light = min(1.0, max(0.0, light))
     return 12.92 * light if light <= 0.0031308 else 1.055 * light ** (1.0 / 2.4) - 0.055
+
+
+def colour_obj(scene: Any, data: bytes, beside: Callable[[str], bytes]) -> None:
+    """Do that for an OBJ: of each object the diffuse colour of the material that most of its faces have.
+
+    ``beside`` reads a file next to it; a library of materials that is not there gives no colours.
+    """
+    text = data.decode(errors="replace")
+    palette: dict[str, Colour] = {}
+    for line in re.findall(r"^mtllib[ \t](.*)$", text, re.MULTILINE):
+        with contextlib.suppress(OSError, ValueError):
+            palette |= _library(beside(line.strip()).decode(errors="replace"))
+    if not palette:
+        return
+    faces: dict[str | None, Counter[str]] = {}
+    thing, material = None, ""
+    marks = [*re.finditer(r"^(o|usemtl)[ \t](.*)$", text, re.MULTILINE)]
+    for mark, end in zip(marks, [*(each.start() for each in marks[1:]), len(text)], strict=True):
+        if mark[1] == "o":
+            thing = mark[2].strip()
+        else:
+            material = mark[2].strip()
+        faces.setdefault(thing, Counter())[material] += text.count("\nf ", mark.end(), end)
+    for name, geometry in scene.geometry.items():
+        counts = faces.get(name, faces.get(None) if len(scene.geometry) == 1 else None)
+        colour = palette.get(counts.most_common(1)[0][0]) if counts else None
+        if colour is not None:
+            geometry.metadata["colour"] = colour
+
+
+def colour_3mf(scene: Any, data: bytes) -> None:
+    """Do that for a 3MF: of each object the colour that it refers to as a whole, not that of single triangles."""
+    from lxml import etree
+    from trimesh.util import unique_name
+
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        path = next(name for name in archive.namelist() if "3d/3dmodel.model" in name.lower())
+        model = io.BytesIO(archive.read(path))
+    groups: dict[str, list[str]] = {}
+    names: dict[str, None] = {}
+    counts: dict[str, int] = {}
+    tags = ("{*}basematerials", "{*}colorgroup", "{*}object")
+    for _, found in etree.iterparse(model, tag=tags, events=("end",), resolve_entities=False, no_network=True):
+        if not found.tag.endswith("}object"):
+            groups[found.get("id", "")] = [each.get("displaycolor") or each.get("color") or "" for each in found]
+            continue
+        name = unique_name(found.get("name", found.get("id")), names, counts=counts)  # as trimesh names them
+        names[name] = None
+        row = groups.get(found.get("pid", ""), [])
+        at = int(found.get("pindex", "0"))
+        hexes = re.fullmatch(
+            r"#([\da-fA-F]{2})([\da-fA-F]{2})([\da-fA-F]{2})(?:[\da-fA-F]{2})?", row[at] if 0 <= at < len(row) else ""
+        )
+        if hexes and name in scene.geometry:
+            scene.geometry[name].metadata["colour"] = _clipped([int(each, 16) / 255.0 for each in hexes.groups()])
+        found.clear()
+
+
+def _library(text: str) -> dict[str, Colour]:
+    """Return the diffuse colours of the materials of an MTL."""
+    found: dict[str, Colour] = {}
+    name = ""
+    for line in text.splitlines():
+        key, _, rest = line.strip().partition(" ")
+        if key == "newmtl":
+            name = rest.strip()
+        elif key == "Kd" and re.fullmatch(r"(?:[-+.\deE]+\s+){2}[-+.\deE]+", rest.strip()):
+            found[name] = _clipped(rest.split())
+    return found
+
+
+def _clipped(numbers: Iterable[str | float]) -> Colour:
+    red, green, blue = (round(min(1.0, max(0.0, float(value))), 6) for value in numbers)
+    return red, green, blue

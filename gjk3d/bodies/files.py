@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies import apart, headers, nodes
-from gjk3d.bodies.colours import colour_gltf
+from gjk3d.bodies.colours import colour_3mf, colour_gltf, colour_obj
 from gjk3d.bodies.fans import unfolded
 from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.errors import FileError, ParseError, ShapeError
@@ -298,6 +298,10 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
         scene = trimesh.load_scene(io.BytesIO(data), file_type=reader, resolver=_Beside(folder), **options)
     if reader in ("glb", "gltf"):
         colour_gltf(scene, data)
+    elif reader == "obj":
+        colour_obj(scene, data, _Beside(folder).get)
+    elif reader == "3mf":
+        colour_3mf(scene, data)
     if reader == "dae":  # axes stay as they are in the file, as in glTF, and as robots have them
         unit = re.search(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']", data)
         scene.apply_transform(np.diag([*[float(unit[1]) if unit else 1.0] * 3, 1.0]))

@@ -18,7 +18,7 @@ from gjk3d.clash.drawn import MAX_TRIANGLES, Drawn, Frame, gather, placed
 from gjk3d.clash.findings import readable
 from gjk3d.clash.motion.play import played
 from gjk3d.clash.packed import Packed, pack, places
-from gjk3d.clash.parts import order
+from gjk3d.clash.parts import hex_of, order
 from gjk3d.clash.report import KINDS, Report
 from gjk3d.clash.triage import Triage
 from gjk3d.clash.wording import MEANING, facts, headline
@@ -158,6 +158,8 @@ def _settings(report: Report) -> str:
 def _data(report: Report, names: Mapping[str, int], files: Mapping[str, str], frame: Frame) -> dict[str, Any]:
     """Return what the scripts read of the parts, in the order of their names, and of the whole."""
     triangles = {part.name: part.triangles for part in report.parts}
+    colour = {part.name: hex_of(part.colour) for part in report.parts if part.colour is not None}
+    colours = {text: k for k, text in enumerate(dict.fromkeys(colour.values()))}
     sources = {file: k for k, file in enumerate(dict.fromkeys(files.values()))}
     moves = report.motion is not None and report.motion.tracks
     return {
@@ -166,6 +168,8 @@ def _data(report: Report, names: Mapping[str, int], files: Mapping[str, str], fr
         "names": list(names),
         "files": list(sources),
         "file": to_base64([sources[files[name]] for name in names], "<i4"),
+        "colours": list(colours),
+        "colour": to_base64([colours[colour[name]] if name in colour else -1 for name in names], "<i4"),
         "triangles": to_base64([triangles.get(name, 0) for name in names], "<f8"),
         "motion": played(report, frame.center, frame.size, names) if moves else None,
         "meaning": MEANING,

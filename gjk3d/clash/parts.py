@@ -41,8 +41,8 @@ class AssemblyPart:
         The nodes, products or spaces from the root of the file down to it, itself last: the steps of its name where
         none has a slash. The name alone where the file has no tree.
     colour : (3,) float or None
-        Red, green and blue, 0 to 1, that the file gives it (GLB, STEP, IFC), as screens take them; of several
-        materials that of the largest surface.
+        Red, green and blue, 0 to 1, that the file gives it (GLB, glTF, STEP, IFC, OBJ, 3MF), as screens take them; of
+        several materials that of the largest surface.
     guid : str
         Its GlobalId in IFC, else empty.
 
@@ -97,6 +97,12 @@ class AssemblyPart:
             return self.shape.bounds
         points = moved_points(self._row, self.shape._used)
         return np.array([points.min(axis=0), points.max(axis=0)])
+
+
+def hex_of(colour: Colour) -> str:
+    """Return a colour as pages and pictures write it, ``#rrggbb``."""
+    red, green, blue = (round(255.0 * min(1.0, max(0.0, value))) for value in colour)
+    return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 @lru_cache(1 << 18)  # names are sorted many times

@@ -283,6 +283,27 @@ def test_b_can_be_moved_out(opened):
     assert (np.abs(browser.picture() - before).max(axis=-1) > 30).mean() > 0.02
 
 
+def test_the_whole_has_the_colours_of_its_file(opened):
+    def magenta(browser):  # glass before what is bright
+        browser.settle()
+        red, green, blue = np.moveaxis(browser.picture().astype(int), -1, 0)
+        return float(((red > green + 12) & (blue > green + 12)).mean())
+
+    plain = three_cubes()
+    browser = opened(plain)
+    assert browser.evaluate("document.querySelector('#label-colours').hidden")
+    assert magenta(browser) < 0.001
+    browser = opened(replace(plain, parts=[replace(part, colour=(1.0, 0.0, 1.0)) for part in plain.parts]))
+    tinted = magenta(browser)
+    assert tinted > 0.02
+    browser.click("#show-colours")
+    assert magenta(browser) < 0.001
+    browser.click("#show-colours")
+    assert magenta(browser) == pytest.approx(tinted, abs=0.002)
+    browser.click("#row-0")  # now A and B speak
+    assert magenta(browser) < 0.001
+
+
 def test_of_a_thousand_findings_only_rows_in_sight_are_drawn(opened):
     browser = opened(many(1000))
     assert browser.state("shown") == "1000"

@@ -76,3 +76,83 @@ def test_formats_without_colours_give_none_and_meshes_keep_their_names():
     cube = gk.Box((1, 1, 1)).surface()
     (part,) = gk.clash.Assembly.of({"group/cube": gk.Mesh(*cube[:2])}).parts
     assert (part.path, part.colour, part.guid) == (("group/cube",), None, "")
+
+
+OBJ = """mtllib a.mtl
+o red one
+v 0 0 0
+v 1 0 0
+v 0 1 0
+v 0 0 1
+usemtl red
+f 1 2 3
+f 1 2 4
+usemtl blue
+f 2 3 4
+o plain
+usemtl nothing
+f 1 3 4
+"""
+MTL = "newmtl red\nNs 10\nKd 1 0.25 0\nnewmtl blue\n  Kd 0 0 1\nnewmtl odd\nKd spectral a.rfl 1\n"
+
+
+def test_obj_gives_the_diffuse_colours_of_its_library(tmp_path):
+    (tmp_path / "a.obj").write_text(OBJ)
+    colours = lambda: {p.name: p.colour for p in gk.clash.Assembly.load(tmp_path / "a.obj").parts}  # noqa: E731
+    assert set(colours().values()) == {None}  # no library
+    (tmp_path / "a.mtl").write_text(MTL)
+    assert colours() == {"red one": (1.0, 0.25, 0.0), "plain": None}
+    (tmp_path / "a.mtl").write_bytes(b"\xff\xfe newmtl \x00" + b" " * 100_000 + b"\nKd 1 e 1\n" * 1000)
+    assert set(colours().values()) == {None}
+    (tmp_path / "a.obj").write_text(OBJ.replace("a.mtl", "../a.mtl"))
+    assert set(colours().values()) == {None}
+
+
+def test_3mf_gives_the_colours_of_its_objects(tmp_path):
+    import zipfile
+
+    mesh = (
+        '<mesh><vertices><vertex x="0" y="0" z="0"/><vertex x="1" y="0" z="0"/><vertex x="0" y="1" z="0"/>'
+        '<vertex x="0" y="0" z="1"/></vertices><triangles><triangle v1="0" v2="2" v3="1"/>'
+        '<triangle v1="0" v2="1" v3="3"/><triangle v1="0" v2="3" v3="2"/><triangle v1="1" v2="2" v3="3"/>'
+        "</triangles></mesh>"
+    )
+    space = "http://schemas.microsoft.com/3dmanufacturing/"
+    core, more = f"{space}core/2015/02", f"{space}material/2015/02"
+    things = {"red": 'pid="1" pindex="1"', "glass": 'pid="2" pindex="0"', "plain": "", "wrong": 'pid="1" pindex="9"'}
+    objects = "".join(
+        f'<object id="{k + 5}" name="{each}" {things[each]}>{mesh}</object>' for k, each in enumerate(things)
+    )
+    items = "".join(f'<item objectid="{k + 5}"/>' for k in range(len(things)))
+    model = (
+        f'<model unit="millimeter" xmlns="{core}" xmlns:m="{more}"><resources><basematerials id="1"><base name="a"'
+        ' displaycolor="#00FF00"/><base name="b" displaycolor="#FF0000"/></basematerials><m:colorgroup id="2"><m:color'
+        f' color="#0000FF80"/></m:colorgroup>{objects}</resources><build>{items}</build></model>'
+    )
+    with zipfile.ZipFile(tmp_path / "a.3mf", "w") as archive:
+        archive.writestr("3D/3dmodel.model", model)
+    parts = {part.path[-1]: part.colour for part in gk.clash.Assembly.load(tmp_path / "a.3mf").parts}
+    assert parts == {"red": (1.0, 0.0, 0.0), "glass": (0.0, 0.0, 1.0), "plain": None, "wrong": None}
+
+
+def coloured(tmp_path):
+    """Return the report of two coloured boxes that clash and a third beside them."""
+    scene = trimesh.Scene()
+    for k, (name, colour) in enumerate({"red": (255, 0, 0, 255), "plain": None, "blue": (0, 0, 255, 255)}.items()):
+        painted(name, colour, scene, at=(0.0, 0.75, 3.0)[k])
+    (tmp_path / "a.glb").write_bytes(scene.export(file_type="glb"))
+    return gk.clash.check(gk.clash.Assembly.load(tmp_path / "a.glb"))
+
+
+def test_pictures_and_marked_files_have_the_colours_of_the_file(tmp_path):
+    from gjk3d.viz.kinds import drawing_of
+
+    report = coloured(tmp_path)
+    items = {item.name: item.color for item in drawing_of(report.assembly).items}
+    assert items["red"] == "#ff0000"
+    assert items["blue"] == "#0000ff"
+    assert items["plain"] not in ("#ff0000", "#0000ff")
+    gk.clash.formats.to_glb(report, tmp_path / "marked.glb")
+    marked = {part.name: part.colour for part in gk.clash.Assembly.load(tmp_path / "marked.glb").parts}
+    assert marked["blue"] == (0.0, 0.0, 1.0)
+    assert marked["red"] == marked["plain"] != (1.0, 0.0, 0.0)  # of a clash

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.clash.contacts import overlap, solid
+from gjk3d.clash.parts import hex_of
 from gjk3d.clash.report import Clash, Report
 from gjk3d.errors import ShapeError
 from gjk3d.units import conversion
@@ -28,8 +29,8 @@ _MARK = 0.01  #: size of a mark in units of the assembly's
 def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
     """Write the assembly as GLB, in metres where its unit is known: parts that clash solid, the rest as ghosts.
 
-    A part has the colour of its worst open finding. Each finding is a node of its own, named by its rank, kind and
-    parts: what two parts share where they overlap, an octahedron at the place elsewhere.
+    A part has the colour of its worst open finding, or else that of its file. Each finding is a node of its own, named
+    by its rank, kind and parts: what two parts share where they overlap, an octahedron at the place elsewhere.
 
     Parameters
     ----------
@@ -66,9 +67,10 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
             worst.setdefault(name, clash.kind)
     scene = trimesh.Scene()
     meshes = {part.name: mesh for part in report.assembly.parts if (mesh := part.mesh) is not None}
+    own = {part.name: hex_of(part.colour) for part in report.assembly.parts if part.colour is not None}
     for name, mesh in meshes.items():
         kind = worst.get(name)
-        look = _material(_GREY, _GHOST) if kind is None else _material(COLORS[kind], 0.6)
+        look = _material(own.get(name, _GREY), _GHOST) if kind is None else _material(COLORS[kind], 0.6)
         _add(scene, name, mesh.vertices * scale, mesh.faces, look)
     low = np.min([mesh.bounds[0] for mesh in meshes.values()], axis=0)
     high = np.max([mesh.bounds[1] for mesh in meshes.values()], axis=0)

@@ -30,8 +30,8 @@ const clashRows = (function () {
     }
     return row;
   });
-  const files = numbers(data.file, Int32Array), triangles = numbers(data.triangles, Float64Array);
-  const parts = data.names.map((name, k) => ({ name, file: data.files[files[k]], triangles: triangles[k] }));
+  const files = numbers(data.file, Int32Array), triangles = numbers(data.triangles, Float64Array), colours = numbers(data.colour, Int32Array);
+  const parts = data.names.map((name, k) => ({ name, file: data.files[files[k]], triangles: triangles[k], colour: data.colours[colours[k]] }));
   Object.assign(data, { rows, parts });
 
   // --- the blocks -----------------------------------------------------------------------------------------------------

@@ -19,22 +19,23 @@ const clashStage = (function () {
   function ghost(color, strength, depthTest) {
     return new THREE.ShaderMaterial({
       transparent: true, depthWrite: false, depthTest, side: THREE.DoubleSide, extensions: { derivatives: true }, clipping: true,
-      uniforms: { color: { value: new THREE.Color(color) }, strength: { value: strength } },
-      vertexShader: `varying vec3 at;
+      uniforms: { color: { value: new THREE.Color(color) }, strength: { value: strength }, coloured: { value: 0 } },
+      vertexShader: `attribute vec3 own; varying vec3 at, of;
         #include <clipping_planes_pars_vertex>
         void main() {
           vec4 mvPosition = modelViewMatrix * vec4(position, 1.0);
           #include <clipping_planes_vertex>
           at = mvPosition.xyz;
+          of = own;
           gl_Position = projectionMatrix * mvPosition;
         }`,
-      fragmentShader: `uniform vec3 color; uniform float strength; varying vec3 at;
+      fragmentShader: `uniform vec3 color; uniform float strength, coloured; varying vec3 at, of;
         #include <clipping_planes_pars_fragment>
         void main() {
           #include <clipping_planes_fragment>
           vec3 n = normalize(cross(dFdx(at), dFdy(at)));
           float edge = 1.0 - abs(dot(n, normalize(at)));
-          gl_FragColor = vec4(color, strength * (0.18 + 0.82 * edge * edge));
+          gl_FragColor = vec4(mix(color, of * (1.0 - 0.75 * edge), coloured), strength * (mix(0.18, 0.5, coloured) + mix(0.82, 0.9, coloured) * edge * edge));
         }`,
     });
   }
@@ -75,6 +76,15 @@ const clashStage = (function () {
       from = Math.max(from, start + count);
     }
   }
+  // The colours that the file gives parts, grey where it gives none, by vertex.
+  function coloursOf(vertices) {
+    const colours = new Uint8Array(3 * vertices), plain = new THREE.Color("#8a949e");
+    for (const { range, colour } of data.parts) if (range) {
+      const rgb = (colour ? new THREE.Color(colour) : plain).toArray().map((x) => Math.round(255 * x));
+      for (let i = range[0]; i < range[0] + range[1]; i++) colours.set(rgb, 3 * i);
+    }
+    return new THREE.BufferAttribute(colours, 3, true);
+  }
   // Unpack the shapes and put each part where it is.
   async function fill() {
     const got = await clashRows.fetchShapes(), frames = [];
@@ -100,6 +110,7 @@ const clashStage = (function () {
       for (let i = 0; i < corners; i++) indices[start + i] = own[i] + first;
     }
     whole.setAttribute("position", new THREE.BufferAttribute(placed, 3));
+    if (data.colours.length) whole.setAttribute("own", coloursOf(vertices));
     whole.setIndex(new THREE.BufferAttribute(indices, 1));
     boxed.geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from(frames), 3));
     ghosts.visible = count > 0;

@@ -202,6 +202,7 @@ const clashView = (function () {
     marks.visible = on && element("show-marks").checked && (!clashMotion || clashMotion.holds(row));
     dots.visible = !on && element("show-marks").checked;
     ghostly.uniforms.strength.value = on ? 0.16 : 0.42;
+    ghostly.uniforms.coloured.value = !on && element("show-colours").checked ? 1 : 0; // those of A and B speak
     looks.forEach(({ solid, through }, side) => {
       const larger = on && row[side ? "b" : "a"] === large, glassy = element("glass").checked || (larger && row.kind === "contained");
       Object.assign(solid, { transparent: glassy, opacity: glassy ? 0.22 : 1, depthWrite: !glassy, needsUpdate: true });
@@ -212,8 +213,10 @@ const clashView = (function () {
     if (out > 0 && !flight) picture.keep(pair[1]);
     dirty();
   }
-  for (const id of ["show-a", "show-b", "show-rest", "show-marks", "glass", "slide"]) element(id).addEventListener("input", toggle);
+  for (const id of ["show-a", "show-b", "show-rest", "show-colours", "show-marks", "glass", "slide"]) element(id).addEventListener("input", toggle);
   dark.addEventListener("change", paint);
+  element("show-colours").checked = data.colours.length > 0;
+  element("label-colours").hidden = !data.colours.length;
 
   picture.before = (far) => {
     camera.near = Math.max(far / 100, camera.position.length() - 1.1);

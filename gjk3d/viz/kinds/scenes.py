@@ -10,6 +10,7 @@ import numpy as np
 from gjk3d.clash import wording
 from gjk3d.clash.assembly import Assembly, upward
 from gjk3d.clash.findings import converted
+from gjk3d.clash.parts import hex_of
 from gjk3d.clash.report import Clash, Report
 from gjk3d.errors import Gjk3dError, UnsupportedPair
 from gjk3d.scene import Scene
@@ -149,34 +150,35 @@ def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:
 def draw_assembly(
     x: Assembly, style: Style, *, hull: bool = False, bodies: bool = False, level: int | None = None
 ) -> Drawing:
-    """Draw the parts of an assembly, or one model.
+    """Draw the parts of an assembly, or one model, in the colours of their files where these have any.
 
     Parameters
     ----------
     hull : bool
         Put the convex hull of each part round it, as glass.
     bodies : bool
-        A colour for each body of a part: what hangs together.
+        A colour of its own for each body of a part: what hangs together.
     level : int
         Draw the boxes at this level of each part's tree too; level 0 is the box round all of it.
     """
     drawing = Drawing(up=np.array(upward(x)))
-    meshes = [(part.name, mesh) for part in x.parts if (mesh := part.mesh) is not None]
+    meshes = [(part.name, mesh, part.colour) for part in x.parts if (mesh := part.mesh) is not None]
     things = [
-        (f"{name} {k + 1}" if len(pieces) > 1 else name, piece)
-        for name, mesh in meshes
+        (f"{name} {k + 1}" if len(pieces) > 1 else name, piece, None if bodies or level is not None else colour)
+        for name, mesh, colour in meshes
         for pieces in [mesh.bodies() if bodies else [mesh]]
         for k, piece in enumerate(pieces)
     ]
-    for k, (name, mesh) in enumerate(things):
-        color = style.color(k, PALETTE if level is None else (GREY,))
+    for k, (name, mesh, colour) in enumerate(things):
+        palette = PALETTE if level is None else (GREY,)
+        color = style.color(k, palette if colour is None else (hex_of(colour),))
         add(drawing, mesh, None, color, style.alpha(k, 1.0), outline=False, name=name)
         if len(things) <= _MOST_PARTS and level is None:
             drawing.key(style.name(k, name), color)
     if len(things) > _MOST_SINGLE:
         drawing.items = merged(drawing.items)
     if hull:
-        for k, (_, mesh) in enumerate(things):
+        for k, (_, mesh, _) in enumerate(things):
             try:
                 shell = mesh.hull()
             except Gjk3dError:
@@ -185,7 +187,7 @@ def draw_assembly(
     _assembly_words(drawing, x, len(meshes), len(things) if bodies else 0)
     if level is not None:
         before = len(drawing.words)
-        for _, mesh in meshes:
+        for _, mesh, _ in meshes:
             add_levels(drawing, mesh, np.eye(4), level)
         if len(meshes) > 1:
             drawing.words[before:] = [f"level {level} of each part's tree"]

@@ -12,7 +12,7 @@ from chains import drawn, random_robot
 import gjk3d as gk
 from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot import Checker, MotionStatus, Reason, Robot
-from gjk3d.robot.motion_bounds import motion_bounds
+from gjk3d.robot.motion_bounds import motion_bounds, slot_reaches
 
 
 def cell_of(tmp_path, seed):
@@ -65,7 +65,18 @@ def test_bounds_of_motions_outlive_margins(tmp_path):
     checker.margin = 0.1
     assert motion_bounds(checker._cell(), zero) is before
     checker.move("ball", at(5.0, 0.0, 0.0))
-    assert motion_bounds(checker._cell(), zero) is not before
+    after = motion_bounds(checker._cell(), zero)
+    assert after.arms is before.arms
+    assert after.slack > before.slack  # what is far is placed less well
+    other = Checker(checker.robot, {"ball": (checker.shape("ball"), at(5.0, 0.0, 0.0))}, margin=0.1)
+    anew = motion_bounds(other._cell(), zero)
+    assert anew.slack == after.slack
+    for one, two in zip(anew.arms, after.arms, strict=True):
+        np.testing.assert_array_equal(one, two)
+    checker.attach("held", gk.Sphere(0.1), checker.robot.links[-1])
+    held = motion_bounds(checker._cell(), zero).arms
+    checker.move("held", at(0.5, 0.0, 0.0))
+    assert motion_bounds(checker._cell(), zero).arms.arms.max() > held.arms[np.isfinite(held.arms)].max()
 
 
 def test_joints_between_links_of_a_long_chain_that_branches():
@@ -82,7 +93,8 @@ def test_joints_between_links_of_a_long_chain_that_branches():
     )
     checker = Checker(Robot.load(f'<robot name="r">{links}{joints}</robot>'))
     cell, chain = checker._cell(), checker.robot._chain
-    arms = motion_bounds(cell, np.zeros((1, 2, checker.robot.dof))).arms
+    zero = np.zeros((1, 2, checker.robot.dof))
+    arms, (reach, _), same = motion_bounds(cell, zero).arms, slot_reaches(cell, zero), {}
 
     def above(link):
         return [] if link < 0 else [link, *above(int(chain.parent[link]))]
@@ -90,8 +102,13 @@ def test_joints_between_links_of_a_long_chain_that_branches():
     for p, (a, b) in enumerate(cell.slots.tolist()):
         up, down = above(int(cell.layout.link[a])), above(int(cell.layout.link[b]))
         way = [j for j in up if j not in down] + [j for j in reversed(down) if j not in up]
-        said = arms.steps[arms.begins[p] : arms.begins[p + 1]].tolist()
-        assert said == [j for j in way if chain.kind[j] != 0]
+        part = slice(arms.begins[p], arms.begins[p + 1])
+        assert arms.steps[part].tolist() == [j for j in way if chain.kind[j] != 0]
+        lengths = [reach[slot, arms.steps[part]] for slot in (a, b)]
+        np.testing.assert_array_equal(arms.arms[:, part], lengths)
+        same.setdefault((arms.steps[part].tobytes(), np.array(lengths).tobytes()), p)
+        assert arms.like[p] == same[arms.steps[part].tobytes(), np.array(lengths).tobytes()]
+    assert len(same) < len(cell.slots)
 
 
 @pytest.mark.parametrize("place", ["1e60 0 0", "0 -1e300 0"])

@@ -141,6 +141,32 @@ def test_one_proven_motion_is_told_as_one_of_many(tmp_path, seed):
         checker.motion_free(starts[0], starts[0] * np.nan, certify=True)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5])  # of which some motions are free
+def test_one_proven_edge_is_told_as_a_path_of_several(tmp_path, seed):
+    """An array of two waypoints is asked at once; lists, and paths that go on, the long way."""
+    checker = cell_of(tmp_path, seed)
+    starts = drawn(checker.robot, 12, seed)
+    ends = starts + 0.4 * np.random.default_rng(seed).standard_normal(starts.shape)
+    seen = set()
+    for path in np.stack([starts, ends], axis=1):
+        one, listed = (checker.copy().path_free(way, certify=True) for way in (path, path.tolist()))
+        alone = checker.copy().motion_free(*path, certify=True)
+        assert (one.free, one.status, one.safe, one.pair) == (listed.free, listed.status, listed.safe, listed.pair)
+        assert (alone.free, alone.status, alone.safe, alone.pair) == (one.free, one.status, one.safe, one.pair)
+        np.testing.assert_array_equal([one.hit, alone.hit], listed.hit)
+        seen.add(one.free)
+        if one.free:
+            assert (one.edge, one.configuration, listed.configuration) == (None, None, None)
+        else:
+            t = one.safe if np.isnan(one.hit) else one.hit
+            assert one.edge == listed.edge == 0
+            np.testing.assert_array_equal(one.configuration, listed.configuration)
+            np.testing.assert_array_equal(one.configuration, (1.0 - t) * path[0] + t * path[1])
+    assert seen == {True, False}
+    with pytest.raises(RobotError, match="is nan"):
+        checker.path_free(np.array([starts[0], starts[0] * np.nan]), certify=True)
+
+
 def test_threads_prove_motions_with_one_checker():
     checker = Checker(Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), at(0.0, 1.0, 0.0))})
     starts = np.random.default_rng(0).uniform(-2.0, 2.0, (60, 2))

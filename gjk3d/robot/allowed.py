@@ -89,6 +89,7 @@ class AllowedPairs:
 
     __slots__ = ("_number", "_reasons", "_users", "evidence", "proven", "unknown")
 
+    _reasons: dict[tuple[str, str], str]
     _users: weakref.WeakSet[Any]  #: checkers, which are told of each change
     evidence: str
     proven: list[tuple[str, str]]
@@ -96,13 +97,11 @@ class AllowedPairs:
 
     def __init__(self, links: Iterable[str], pairs: Iterable[tuple[str, str, str]] = (), *, evidence: str = "") -> None:
         self._number = {name: k for k, name in enumerate(links)}
-        self._reasons: dict[tuple[str, str], str] = {}
+        self._reasons = {self._key(a, b): str(reason) for a, b, reason in pairs}
         self._users = weakref.WeakSet()
         self.evidence = evidence
         self.proven = []
         self.unknown = []
-        for a, b, reason in pairs:
-            self._reasons[self._key(a, b)] = str(reason)
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -214,12 +213,13 @@ class AllowedPairs:
 
     def _key(self, link_a: str, link_b: str) -> tuple[str, str]:
         """Return the two names in the order of the links, which must be two and be there."""
-        for name in (link_a, link_b):
-            if name not in self._number:
-                raise RobotError(f"there is no link {name!r}; links are {', '.join(self._number)}")
-        if link_a == link_b:
+        one, two = self._number.get(link_a, -1), self._number.get(link_b, -1)
+        if one < 0 or two < 0:
+            name = link_a if one < 0 else link_b
+            raise RobotError(f"there is no link {name!r}; links are {', '.join(self._number)}")
+        if one == two:
             raise RobotError(f"{link_a!r} twice, expected two links: a link is never checked against itself")
-        return (link_a, link_b) if self._number[link_a] < self._number[link_b] else (link_b, link_a)
+        return (link_a, link_b) if one < two else (link_b, link_a)
 
     def __contains__(self, pair: object) -> bool:
         return isinstance(pair, tuple) and len(pair) == 2 and self.reason(*pair) is not None

@@ -248,7 +248,8 @@ def scratch_of_solve(*, own: bool = False) -> tuple[Array, Ints, int, Array, Int
 class Base:
     """The slots, units and pairs of a robot alone: made once, and shared by copies of a checker.
 
-    ``link_pairs`` (n, 2) are checked, the lower number first; with ``hulls`` those round all bodies stand for them.
+    ``link_pairs`` (n, 2) are checked, the lower number first; with ``hulls`` those round all bodies stand for them, and
+    other links are left out.
     """
 
     __slots__ = ("pairs", "robot", "slots", "units")
@@ -257,7 +258,10 @@ class Base:
         self.robot = robot
         self.slots: list[Slot] = []
         self.units: list[Unit] = []
+        asked_of = set(np.unique(link_pairs).tolist()) if hulls else range(len(robot.links))
         for geometry in robot.geometries:
+            if geometry.link not in asked_of:
+                continue
             bodies = () if hulls else robot.bodies[geometry.first : geometry.last]
             owner, first = robot.links[geometry.link], len(self.slots)
             several = len(bodies) > 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -214,7 +215,7 @@ class Robot(PairedLinks):
         worlds = frozenset(() if description.world is None else (description.world,))
         self = cls._built(description, *make_bodies(description, links, package_dirs, geometry), worlds=worlds)
         if srdf is None:
-            self.allowed = AllowedPairs(self.links, (*description.allowed, *self.adjacent()))
+            self.allowed = AllowedPairs(self.links, chain(description.allowed, self.adjacent()))
             self.states = dict(description.states)
         else:
             read = read_srdf(srdf, self.links)

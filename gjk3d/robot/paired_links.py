@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, repeat
 
 import numpy as np
 
@@ -40,13 +41,17 @@ class PairedLinks(Mechanism):
         for link in sorted({each.link for each in self.geometries}):
             if self.links[link] not in self._worlds:
                 welded.setdefault(int(self._welded[link]), []).append(link)
-        found = []
+        found = [np.zeros((2, 0), dtype=np.int64)]
         for body, links in welded.items():
             other = self._above(body)
             while other >= 0 and other not in welded:
                 other = self._above(other)
-            found += [(a, b) for k, b in enumerate(links) for a in (*welded.get(other, ()), *links[:k])]
-        return [(self.links[a], self.links[b], "adjacent") for a, b in sorted(found, key=lambda pair: pair[::-1])]
+            own, over = np.array(links), np.array(welded.get(other, ()), dtype=np.int64)
+            found += [own[np.array(np.triu_indices(len(own), 1))]]
+            found += [np.stack([np.tile(over, len(own)), np.repeat(own, len(over))])]
+        pairs = np.concatenate(found, axis=1)
+        first, second = np.array(self.links, dtype=object)[pairs[:, np.lexsort(pairs)]].tolist()
+        return list(zip(first, second, repeat("adjacent")))
 
     def _above(self, body: int) -> int:
         """Return the rigid body that a rigid body hangs on, -1 for the root; both by the number of their first link."""
@@ -74,9 +79,10 @@ class PairedLinks(Mechanism):
         """Return them where of some pairs it is said otherwise whether they may touch."""
         pairs, count = self.all_pairs(), len(self.links)
         number = {name: k for k, name in enumerate(self.links)}
-        may = dict.fromkeys(self.allowed._reasons, True) | dict(said)
-        keys = [number[a] * count + number[b] for (a, b), touch in may.items() if touch]
-        checked: Ints = pairs[~np.isin(pairs[:, 0] * count + pairs[:, 1], np.array(keys, dtype=np.int64))]
+        touching = [pair for pair in self.allowed._reasons if said.get(pair, True)] if said else self.allowed._reasons
+        also = [pair for pair, may in said.items() if may]
+        keys = np.array([number[a] * count + number[b] for a, b in chain(touching, also)], dtype=np.int64)
+        checked: Ints = pairs[~np.isin(pairs[:, 0] * count + pairs[:, 1], keys)]
         return checked
 
     @property

@@ -206,8 +206,8 @@ def path_free(
         bad = np.flatnonzero(found.status != MotionStatus.FREE)
         if len(bad):
             k = int(bad[0])
-            told_of = (each[k].item() for each in found)
-            return _path_of(cell, start + k, *told_of, first[start + k], second[start + k])
+            known_of = found.status[k].item(), found.safe[k].item(), found.hit[k].item(), found.pair[k].item()
+            return _path_of(cell, start + k, *known_of, first[start + k], second[start + k])
         start, size = start + size, 2 * size
     return _FREE_PATH
 

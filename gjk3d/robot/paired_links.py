@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import repeat
 
 import numpy as np
 
@@ -37,6 +37,11 @@ class PairedLinks(Mechanism):
         list of (str, str, str)
             Both names, the one nearer to the root first, and the reason, "adjacent".
         """
+        first, second = np.array(self.links, dtype=object)[self._adjacent().T].tolist()
+        return list(zip(first, second, repeat("adjacent")))
+
+    def _adjacent(self) -> Ints:
+        """Return them by number, (n, 2)."""
         welded: dict[int, list[int]] = {}  # the links with shapes of each rigid body
         for link in sorted({each.link for each in self.geometries}):
             if self.links[link] not in self._worlds:
@@ -50,8 +55,8 @@ class PairedLinks(Mechanism):
             found += [own[np.array(np.triu_indices(len(own), 1))]]
             found += [np.stack([np.tile(over, len(own)), np.repeat(own, len(over))])]
         pairs = np.concatenate(found, axis=1)
-        first, second = np.array(self.links, dtype=object)[pairs[:, np.lexsort(pairs)]].tolist()
-        return list(zip(first, second, repeat("adjacent")))
+        ordered: Ints = pairs[:, np.lexsort(pairs)].T
+        return ordered
 
     def _above(self, body: int) -> int:
         """Return the rigid body that a rigid body hangs on, -1 for the root; both by the number of their first link."""
@@ -77,13 +82,13 @@ class PairedLinks(Mechanism):
 
     def _pairs_with(self, said: Mapping[tuple[str, str], bool]) -> Ints:
         """Return them where of some pairs it is said otherwise whether they may touch."""
-        pairs, count = self.all_pairs(), len(self.links)
-        number = {name: k for k, name in enumerate(self.links)}
-        touching = [pair for pair in self.allowed._reasons if said.get(pair, True)] if said else self.allowed._reasons
-        also = [pair for pair, may in said.items() if may]
-        keys = np.array([number[a] * count + number[b] for a, b in chain(touching, also)], dtype=np.int64)
-        checked: Ints = pairs[~np.isin(pairs[:, 0] * count + pairs[:, 1], keys)]
-        return checked
+        pairs = self.all_pairs()
+        keys = pairs @ [len(self.links), 1]
+        checked = ~np.isin(keys, self.allowed._keys())
+        for pair, may in said.items():
+            checked[keys == self.allowed._key(*pair)] = not may
+        found: Ints = pairs[checked]
+        return found
 
     @property
     def allowed(self) -> AllowedPairs:

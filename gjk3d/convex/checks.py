@@ -88,10 +88,10 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
     return UnsupportedPair(f"{name} is a {kind}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull")
 
 
-def check_margin(margin: Any) -> None:
+def check_margin(margin: Any, what: str = "margin", of: str = "for all rows") -> None:
     """Raise unless it is what `collide` takes."""
     if not isinstance(margin, Real) or not -inf < float(margin) < inf:
-        raise ShapeError(f"margin is {margin!r:.80}, expected one finite number, for all rows")
+        raise ShapeError(f"{what} is {margin!r:.80}, expected one finite number, {of}")
 
 
 def check_workers(workers: Any) -> None:

@@ -11,8 +11,11 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot.files import Place, read_root
+from gjk3d.typing import Ints
 
 #: reasons that gjk3d gives itself; an SRDF may hold any text
 REASONS = ("adjacent", "default", "always", "never", "user")
@@ -89,6 +92,7 @@ class AllowedPairs:
 
     __slots__ = ("_number", "_reasons", "_users", "evidence", "proven", "unknown")
 
+    _reasons: dict[int, str]  #: by the number of the first link times how many there are, and of the second
     _users: weakref.WeakSet[Any]  #: checkers, which are told of each change
     evidence: str
     proven: list[tuple[str, str]]
@@ -96,13 +100,11 @@ class AllowedPairs:
 
     def __init__(self, links: Iterable[str], pairs: Iterable[tuple[str, str, str]] = (), *, evidence: str = "") -> None:
         self._number = {name: k for k, name in enumerate(links)}
-        self._reasons: dict[tuple[str, str], str] = {}
+        self._reasons = {self._key(a, b): str(reason) for a, b, reason in pairs}
         self._users = weakref.WeakSet()
         self.evidence = evidence
         self.proven = []
         self.unknown = []
-        for a, b, reason in pairs:
-            self._reasons[self._key(a, b)] = str(reason)
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -191,7 +193,8 @@ class AllowedPairs:
 
     def copy(self) -> AllowedPairs:
         """Return a list of its own."""
-        other = AllowedPairs(self._number, self, evidence=self.evidence)
+        other = AllowedPairs(self._number, evidence=self.evidence)
+        other._reasons = dict(self._reasons)
         other.proven = list(self.proven)
         other.unknown = list(self.unknown)
         return other
@@ -212,23 +215,34 @@ class AllowedPairs:
         for name, value in state.items():
             setattr(self, name, value)
 
-    def _key(self, link_a: str, link_b: str) -> tuple[str, str]:
-        """Return the two names in the order of the links, which must be two and be there."""
-        for name in (link_a, link_b):
-            if name not in self._number:
-                raise RobotError(f"there is no link {name!r}; links are {', '.join(self._number)}")
-        if link_a == link_b:
+    def _allow_all(self, pairs: Ints, reason: str) -> None:
+        """Leave pairs unchecked, (n, 2) numbers of links, the lower first."""
+        self._reasons |= dict.fromkeys((pairs @ [len(self._number), 1]).tolist(), reason)
+        self._changed()
+
+    def _keys(self) -> Ints:
+        """Return the keys of all pairs."""
+        return np.fromiter(self._reasons, np.int64, len(self._reasons))
+
+    def _key(self, link_a: str, link_b: str) -> int:
+        """Return the key of two links, in any order, which must be two and be there."""
+        one, two = self._number.get(link_a, -1), self._number.get(link_b, -1)
+        if one < 0 or two < 0:
+            name = link_a if one < 0 else link_b
+            raise RobotError(f"there is no link {name!r}; links are {', '.join(self._number)}")
+        if one == two:
             raise RobotError(f"{link_a!r} twice, expected two links: a link is never checked against itself")
-        return (link_a, link_b) if self._number[link_a] < self._number[link_b] else (link_b, link_a)
+        return min(one, two) * len(self._number) + max(one, two)
 
     def __contains__(self, pair: object) -> bool:
         return isinstance(pair, tuple) and len(pair) == 2 and self.reason(*pair) is not None
 
     def __iter__(self) -> Iterator[AllowedPair]:
         """Yield the pairs in the order of the links."""
-        number = self._number
-        for a, b in sorted(self._reasons, key=lambda key: (number[key[0]], number[key[1]])):
-            yield AllowedPair(a, b, self._reasons[a, b])
+        links = self.links
+        for key in sorted(self._reasons):
+            a, b = divmod(key, len(links))
+            yield AllowedPair(links[a], links[b], self._reasons[key])
 
     def __len__(self) -> int:
         return len(self._reasons)

@@ -107,7 +107,7 @@ class Memory:
 class Kept:
     """What is made for a first question and used again by later ones, by who holds the lock of the memory."""
 
-    __slots__ = ("bounds", "clearance", "edge", "free", "general", "lanes", "proofs", "single", "told")
+    __slots__ = ("arms", "bounds", "clearance", "edge", "free", "general", "lanes", "proofs", "single", "told")
 
     def __init__(self, clearance: Any = None) -> None:
         self.free: Any = None  #: what `gjk3d.robot.walk.hit_of_one` is called with,
@@ -116,7 +116,8 @@ class Kept:
         self.general: Any = None  #: and what `gjk3d.robot.general_pairs.hit_of_one` calls
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
         self.clearance = clearance  #: scratch of `gjk3d.robot.walk.clearance_many`
-        self.bounds: Any = None  #: see `gjk3d.robot.motion_bounds.motion_bounds`
+        self.arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
+        self.bounds: Any = None  #: and `motion_bounds` there
         self.proofs: dict[int, Any] = {}  #: see `gjk3d.robot.motion_asked.asked_of`
         self.edge: Any = None  #: and `gjk3d.robot.motion_asked.one_edge`
 
@@ -207,7 +208,10 @@ class Cell(NamedTuple):
         local = self.layout.local.copy()
         local[self.objects[name]] = _twelve(pose)
         layout, general = self.layout._replace(local=local), self.general._replace(local=local)
-        return self._replace(layout=layout, general=general, kept=Kept(self.kept.clearance))
+        kept = Kept(self.kept.clearance)
+        if self.layout.link[self.objects[name]] == WORLD:
+            kept.arms = self.kept.arms
+        return self._replace(layout=layout, general=general, kept=kept)
 
     def with_margins(self, margin: float, rules: Iterable[Rule]) -> Cell:
         """Return the cell with other margins."""
@@ -215,7 +219,7 @@ class Cell(NamedTuple):
         for rule in rules:
             margins[self._of(rule.a, rule.b)] = rule.margin
         kept = Kept(self.kept.clearance)
-        kept.bounds = self.kept.bounds  # which no margin changes
+        kept.arms, kept.bounds = self.kept.arms, self.kept.bounds  # which no margin changes
         return self._replace(margins=margins, kept=kept)
 
     def copy(self) -> Cell:
@@ -244,7 +248,8 @@ def scratch_of_solve(*, own: bool = False) -> tuple[Array, Ints, int, Array, Int
 class Base:
     """The slots, units and pairs of a robot alone: made once, and shared by copies of a checker.
 
-    ``link_pairs`` (n, 2) are checked, the lower number first; with ``hulls`` those round all bodies stand for them.
+    ``link_pairs`` (n, 2) are checked, the lower number first; with ``hulls`` those round all bodies stand for them, and
+    other links are left out.
     """
 
     __slots__ = ("pairs", "robot", "slots", "units")
@@ -253,7 +258,10 @@ class Base:
         self.robot = robot
         self.slots: list[Slot] = []
         self.units: list[Unit] = []
+        asked_of = set(np.unique(link_pairs).tolist()) if hulls else range(len(robot.links))
         for geometry in robot.geometries:
+            if geometry.link not in asked_of:
+                continue
             bodies = () if hulls else robot.bodies[geometry.first : geometry.last]
             owner, first = robot.links[geometry.link], len(self.slots)
             several = len(bodies) > 1

@@ -136,9 +136,15 @@ class Checker(ConfigurationChecks):
         Raises
         ------
         RobotError
-            q0 or q1 is no configuration, or n of them; the stacks differ; resolution or tolerance is not above 0.
+            q0 or q1 is no configuration, or n of them; the stacks differ; resolution or tolerance is not above 0; or a
+            motion would take too many samples.
         ShapeError
             ``workers`` is no number of threads.
+
+        Notes
+        -----
+        Of numbers so large that rounding them alone moves a link (a turn of 1e12 is rounded by 1e-4), and of motions of
+        thousands of turns, little can be proven: they are UNRESOLVED. Bring turns near 0 before asking.
 
         Examples
         --------

@@ -40,8 +40,11 @@ def read_root(
 
     A xacro is expanded with the arguments, by the package of that name.
     """
-    if isinstance(source, str) and source.lstrip().startswith("<"):
-        file, data = TEXT, source.lstrip().encode()
+    text = source.strip() if isinstance(source, str) else None
+    if text == "":
+        raise FileError(f"{source!r} names no file, expected a path, or the text of one, which begins with <")
+    if text is not None and text.startswith("<"):
+        file, data = TEXT, text.encode()
     else:
         file = Path(source)
         data = _bytes_of(file)
@@ -58,6 +61,8 @@ def read_root(
 def _bytes_of(file: Path) -> bytes:
     if file.is_dir():
         raise FileError(f"{file} is a folder, expected a file")
+    if file.exists() and not file.is_file():
+        raise FileError(f"{file} is a device or a pipe, expected a file: write to one what comes from there")
     if not file.is_file():
         raise FileError(f"no such file: {file} (looked for {file.absolute()})")
     if file.stat().st_size > MAX_BYTES:

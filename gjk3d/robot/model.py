@@ -214,7 +214,9 @@ class Robot(PairedLinks):
         worlds = frozenset(() if description.world is None else (description.world,))
         self = cls._built(description, *make_bodies(description, links, package_dirs, geometry), worlds=worlds)
         if srdf is None:
-            self.allowed = AllowedPairs(self.links, (*description.allowed, *self.adjacent()))
+            allowed = AllowedPairs(self.links, description.allowed)
+            allowed._allow_all(np.sort(self._adjacent(), axis=1), "adjacent")
+            self.allowed = allowed
             self.states = dict(description.states)
         else:
             read = read_srdf(srdf, self.links)

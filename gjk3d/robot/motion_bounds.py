@@ -7,7 +7,7 @@ slide (Schwarzer, Saha, Latombe 2005); `gjk3d.robot.reach` says how far that is.
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, Chain
 from gjk3d.robot.model import Robot
 from gjk3d.robot.reach import PLANE, SET, reaches
 from gjk3d.shapes import layout as shape_layout
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 _KEPT = 16  #: bounds, of as far as motions go
 _TRANSLATIONS = {SLIDING: 1, PLANAR: 2, FLOATING: 3}
@@ -245,37 +245,110 @@ def _reaches(cell: Cell, boxes: Array) -> Array:
 
 
 def _arms(cell: Cell, boxes: Array) -> Arms:
+    """Return them; the cell keeps the last, and hands them on: where an obstacle stands is not in them."""
+    key, known = boxes.tobytes(), cell.kept.arms
+    if known is None or known[0] != key:
+        known = cell.kept.arms = key, _made_arms(cell, boxes)
+    made: Arms = known[1]
+    return made
+
+
+def _made_arms(cell: Cell, boxes: Array) -> Arms:
     layout, chain, reach = cell.layout, cell.robot._chain, _reaches(cell, boxes)
     several = layout.pairs[layout.pairs[:, 3] > layout.pairs[:, 2]]
     for first, second, start, stop in several.tolist():  # what is said of a hull is said of its bodies
         for slot, bodies in ((first, layout.subs[start:stop, 0]), (second, layout.subs[start:stop, 1])):
             reach[slot] = np.maximum(reach[slot], reach[np.unique(bodies)].max(axis=0, initial=0.0))
     reach[layout.link < 0] = np.inf  # what is fixed to the world may be large and far: the other side's arm holds
-    above: list[Ints] = []  # the joints that move a link, its own last
-    none = np.zeros(0, dtype=np.int64)
+    above, depth, own = _moving_joints(chain)
+    joint = own[layout.link]
+    counts = np.empty(len(cell.slots), dtype=np.int64)
+    count_joints(above, depth, joint, cell.slots, counts)
+    begins = np.concatenate([[0], np.cumsum(counts)])
+    steps, arms = np.empty(begins[-1], dtype=np.int64), np.empty((2, begins[-1]))
+    joints_between(above, depth, joint, cell.slots, reach, begins, steps, arms)
+    like, table = np.empty_like(counts), np.full(2 << len(counts).bit_length(), -1)
+    alike(begins, steps, arms.view(np.int64), table, like)
+    return Arms(begins, steps, arms, (chain.kind == FLOATING).astype(np.int64), like)
+
+
+def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
+    """Return of each joint the next above that moves, how many there are with it, and of each link the one it is on.
+
+    Joints have the numbers of the links below them; the last of each array is of the world, on which is nothing.
+    """
+    count = len(chain.parent)
+    above, depth, own = np.full(count + 1, count), np.zeros(count + 1, dtype=np.int64), np.full(count + 1, count)
     for k, parent in enumerate(chain.parent.tolist()):
-        over = above[parent] if parent >= 0 else none
-        above.append(np.append(over, k) if chain.kind[k] != FIXED else over)
-    above.append(none)  # the world's
-    steps, sides, begins = [none], [np.zeros((2, 0))], [0]
-    like, same = np.empty(len(cell.slots), dtype=np.int64), dict[Any, int]()
-    for p, (one, two) in enumerate(cell.slots.tolist()):
-        joints = _between(above[layout.link[one]], above[layout.link[two]])
-        steps.append(joints)
-        sides.append(reach[[[one], [two]], joints])
-        begins.append(begins[-1] + len(joints))
-        like[p] = same.setdefault((joints.tobytes(), sides[-1].tobytes()), p)
-    return Arms(
-        np.array(begins, dtype=np.int64), np.concatenate(steps),
-        np.ascontiguousarray(np.concatenate(sides, axis=1)), (chain.kind == FLOATING).astype(np.int64), like,
-    )  # fmt: skip
+        own[k] = own[parent]  # of none, which is -1, that of the world
+        if chain.kind[k] != FIXED:
+            above[k], depth[k], own[k] = own[k], depth[own[k]] + 1, k
+    return above, depth, own
 
 
-def _between(up: Ints, down: Ints) -> Ints:
-    """Return the joints from one link to another, of those above either; in a tree they share the first ones."""
-    count = min(len(up), len(down))
-    shared = int(np.count_nonzero(up[:count] == down[:count]))
-    return np.concatenate([up[shared:][::-1], down[shared:]])
+@entry
+def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts: Ints1) -> None:
+    """Write how many joints lie between the two of each pair."""
+    for p in range(slots.shape[0]):
+        a, b, count = joint[slots[p, 0]], joint[slots[p, 1]], 0
+        while a != b:
+            if depth[a] >= depth[b]:
+                a = above[a]
+            else:
+                b = above[b]
+            count += 1
+        counts[p] = count
+
+
+@entry
+def joints_between(
+    above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, reach: Array2, begins: Ints1, steps: Ints1, arms: Array2
+) -> None:
+    """Write them, up from the first and then down to the second, and how far either may be from their axes."""
+    for p in range(slots.shape[0]):
+        one, two = slots[p, 0], slots[p, 1]
+        a, b, first, last = joint[one], joint[two], begins[p], begins[p + 1]
+        while a != b:
+            if depth[a] >= depth[b]:
+                j, k = a, first
+                a = above[a]
+                first += 1
+            else:
+                last -= 1
+                j, k = b, last
+                b = above[b]
+            steps[k], arms[0, k], arms[1, k] = j, reach[one, j], reach[two, j]
+
+
+@entry
+def alike(begins: Ints1, steps: Ints1, arms: Ints2, table: Ints1, like: Ints1) -> None:
+    """Write the first pair that has the same joints and arms, these as bits; the table of hashes has room for more."""
+    last = table.shape[0] - 1  # of a power of two
+    for p in range(like.shape[0]):
+        hashed = 0
+        for k in range(begins[p], begins[p + 1]):
+            for x in (steps[k], arms[0, k], arms[1, k]):  # FNV, folded: the low bits of most lengths are 0
+                hashed = (hashed ^ x) * 1099511628211
+                hashed ^= hashed >> 32
+        place = hashed & last
+        while table[place] >= 0 and not _same(begins, steps, arms, table[place], p):
+            place = (place + 1) & last
+        if table[place] < 0:
+            table[place] = p
+        like[p] = table[place]
+
+
+@kernel
+def _same(begins: Ints, steps: Ints, arms: Ints, p: int, q: int) -> bool:
+    """Tell whether two pairs have the same joints and arms."""
+    count = begins[p + 1] - begins[p]
+    if begins[q + 1] - begins[q] != count:
+        return False
+    for n in range(count):
+        i, k = begins[p] + n, begins[q] + n
+        if steps[i] != steps[k] or arms[0, i] != arms[0, k] or arms[1, i] != arms[1, k]:
+            return False
+    return True
 
 
 def _slack(cell: Cell, boxes: Array) -> float:

@@ -179,8 +179,13 @@ def path_free(
     cell: Cell, path: Any, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> PathCheck:
     """Answer `Checker.path_free`."""
-    step = None if certify else _plain_step(resolution, tolerance, workers)
-    if step is not None:
+    step = _plain_step(resolution, tolerance, workers)
+    if step is not None and certify:
+        if type(path) is np.ndarray and path.shape == (2, cell.robot.dof):
+            proven = certified_of_one(cell, path[0], path[1], tolerance)
+            if proven is not None:
+                return _path_of(cell, 0, *proven, path[0], path[1])
+    elif step is not None:
         known = first_hit_of_path(cell, path, step)
         if known is not None:
             edge, *told = known
@@ -202,14 +207,21 @@ def path_free(
         bad = np.flatnonzero(found.status != MotionStatus.FREE)
         if len(bad):
             k = int(bad[0])
-            safe, hit = float(found.safe[k]), float(found.hit[k])
-            t, edge = safe if np.isnan(hit) else hit, start + k
-            return PathCheck(
-                False, MotionStatus(int(found.status[k])), edge, safe, hit, cell.names(found.pair[k]),
-                (1.0 - t) * first[edge] + t * second[edge],
-            )  # fmt: skip
+            known_of = found.status[k].item(), found.safe[k].item(), found.hit[k].item(), found.pair[k].item()
+            return _path_of(cell, start + k, *known_of, first[start + k], second[start + k])
         start, size = start + size, 2 * size
     return _FREE_PATH
+
+
+def _path_of(
+    cell: Cell, edge: int, status: int, safe: float, hit: float, pair: int, first: Array, second: Array
+) -> PathCheck:
+    """Return what is known of a path by that of an edge; those before it are free, and all if it is."""
+    if status == MotionStatus.FREE:
+        return _FREE_PATH
+    t = hit if hit == hit else safe
+    at = (1.0 - t) * first + t * second
+    return PathCheck(False, _STATUSES[status], edge, safe, hit, cell.names(pair), at)
 
 
 def _plain_step(resolution: Any, tolerance: Any, workers: int) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 
 import numpy as np
 
@@ -36,17 +37,26 @@ class PairedLinks(Mechanism):
         list of (str, str, str)
             Both names, the one nearer to the root first, and the reason, "adjacent".
         """
+        first, second = np.array(self.links, dtype=object)[self._adjacent().T].tolist()
+        return list(zip(first, second, repeat("adjacent")))
+
+    def _adjacent(self) -> Ints:
+        """Return them by number, (n, 2)."""
         welded: dict[int, list[int]] = {}  # the links with shapes of each rigid body
         for link in sorted({each.link for each in self.geometries}):
             if self.links[link] not in self._worlds:
                 welded.setdefault(int(self._welded[link]), []).append(link)
-        found = []
+        found = [np.zeros((2, 0), dtype=np.int64)]
         for body, links in welded.items():
             other = self._above(body)
             while other >= 0 and other not in welded:
                 other = self._above(other)
-            found += [(a, b) for k, b in enumerate(links) for a in (*welded.get(other, ()), *links[:k])]
-        return [(self.links[a], self.links[b], "adjacent") for a, b in sorted(found, key=lambda pair: pair[::-1])]
+            own, over = np.array(links), np.array(welded.get(other, ()), dtype=np.int64)
+            found += [own[np.array(np.triu_indices(len(own), 1))]]
+            found += [np.stack([np.tile(over, len(own)), np.repeat(own, len(over))])]
+        pairs = np.concatenate(found, axis=1)
+        ordered: Ints = pairs[:, np.lexsort(pairs)].T
+        return ordered
 
     def _above(self, body: int) -> int:
         """Return the rigid body that a rigid body hangs on, -1 for the root; both by the number of their first link."""
@@ -72,12 +82,13 @@ class PairedLinks(Mechanism):
 
     def _pairs_with(self, said: Mapping[tuple[str, str], bool]) -> Ints:
         """Return them where of some pairs it is said otherwise whether they may touch."""
-        pairs, count = self.all_pairs(), len(self.links)
-        number = {name: k for k, name in enumerate(self.links)}
-        may = dict.fromkeys(self.allowed._reasons, True) | dict(said)
-        keys = [number[a] * count + number[b] for (a, b), touch in may.items() if touch]
-        checked: Ints = pairs[~np.isin(pairs[:, 0] * count + pairs[:, 1], np.array(keys, dtype=np.int64))]
-        return checked
+        pairs = self.all_pairs()
+        keys = pairs @ [len(self.links), 1]
+        checked = ~np.isin(keys, self.allowed._keys())
+        for pair, may in said.items():
+            checked[keys == self.allowed._key(*pair)] = not may
+        found: Ints = pairs[checked]
+        return found
 
     @property
     def allowed(self) -> AllowedPairs:

@@ -301,7 +301,7 @@ class PlanningScene:
         >>> checker.free([0.0, 0.0])
         False
         """
-        check_margin(margin)
+        check_margin(margin, f"set_margin({a!r:.80}, {b!r:.80}): margin", "in the robot's unit")
         for name in (a, b):
             if name is not None and name not in self.robot.links and name not in self._said.objects:
                 raise RobotError(f"set_margin: {name!r} is neither a link nor an object")
@@ -338,7 +338,7 @@ class PlanningScene:
         >>> checker.free([0.0, 0.0])
         False
         """
-        check_margin(padding)
+        check_margin(padding, f"set_padding({name!r:.80}): padding", "in the robot's unit")
         if name not in self.robot.links and name not in self.attached:
             raise RobotError(f"set_padding: {name!r} is neither a link nor an attached object")
         self._set_margins(self.margin, (*self._said.rules, Rule(name, OBSTACLES, float(padding))))

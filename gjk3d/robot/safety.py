@@ -71,9 +71,7 @@ def _trajectory(path: Any, around: Surroundings) -> Trajectory:
 
 def _place(nearest: TrajectoryClearance, one: Asked, moving: Moving | None) -> SafetyPlace:
     """Return where all is at the nearest configuration."""
-    rows = one.at(np.array([nearest.time]))
-    links = one.cell.robot.link_poses(rows)
-    moved = tuple((name, one.cell.placed(links, one.cell.objects[name])[0].tolist()) for name in moving or ())
+    moved = tuple((name, poses[0].tolist()) for name, poses in one.moved(moving, np.array([nearest.time])).items())
     configuration, point_a, point_b = (
         tuple(each.tolist()) for each in (nearest.configuration, nearest.point_a, nearest.point_b)
     )

@@ -201,9 +201,9 @@ def _greedy(points: Array, reach: Array) -> tuple[list[int], list[Ints]]:
     order = np.argsort(-reach, kind="stable")
     choice = np.unique(np.concatenate([order[::step], order[: _CHOICE // 4]]))
 
-    def reached(j: int) -> Ints:
+    def reached(j: int) -> Ints:  # itself too, at least
         found = tree.query_ball_point(points[j], reach[j] * (1.0 - _ROUNDING))
-        return np.union1d(np.array(found, dtype=np.int64), [j])
+        return np.array(found, dtype=np.int64)
 
     within = {j: reached(j) for j in choice.tolist()}
     open_ = np.ones(len(points), dtype=bool)

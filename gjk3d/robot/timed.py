@@ -156,6 +156,11 @@ class Asked(NamedTuple):
         t = np.clip((times - knots[k]) / (knots[k + 1] - knots[k]), 0.0, 1.0)
         return np.concatenate([points_on(controls[e], t[n : n + 1]) for n, e in enumerate(k.tolist())])
 
+    def moved(self, moving: Moving | None, times: Array) -> dict[str, Array]:
+        """Return where obstacles that move are at some times, by their names, (n, 4, 4) each."""
+        links = self.cell.robot.link_poses(self.at(times)) if moving else np.zeros(0)
+        return {name: self.cell.placed(links, self.cell.objects[name]) for name in moving or ()}
+
 
 class Surroundings(NamedTuple):
     """What `asked` needs of a checker."""

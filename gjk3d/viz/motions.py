@@ -15,7 +15,8 @@ from gjk3d import webpage
 from gjk3d.errors import RobotError
 from gjk3d.query.motion import Motion
 from gjk3d.query.time_of_impact import Impact
-from gjk3d.robot import Checker
+from gjk3d.robot import Checker, Trajectory
+from gjk3d.robot.moving import Moving
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.drawing import COLORS, INK
@@ -41,10 +42,11 @@ _GHOSTS = 8
 
 def motion(
     checker: Checker | Impact | Motion,
-    path: Rows | None = None,
+    path: Rows | Trajectory | Any = None,
     target: str | os.PathLike[str] | None = None,
     *,
     of: Any = None,
+    moving: Moving | None = None,
     certify: bool = False,
     resolution: Number | VectorLike = 0.05,
     frames: int = 60,
@@ -61,16 +63,20 @@ def motion(
     ----------
     checker : Checker, Impact or Motion
         The robot and its surroundings; or two bodies and where they meet; or how something moves.
-    path : (n, dof) float
-        Of a Checker: waypoints, joined by straight lines in joint space.
+    path : (n, dof) float, Trajectory, or spline of scipy
+        Of a Checker: waypoints, joined by straight lines in joint space; or a motion over time, of which pictures are
+        evenly in time, as `Checker.trajectory_free` takes it.
     target : path, optional
         An image, with ghosts along the way; a .gif, .webp or .mp4, which moves (the last needs imageio and
         imageio-ffmpeg); or an .html page to play it in, in 3D, which needs no OpenGL to be written. Without one the
         picture with ghosts is shown, as by `show`; a notebook plays it, after a click.
     of : shape, mesh or other solid, or a list of such
         Of a Motion: what moves.
+    moving : mapping of str to Motion, or to (Motion, (float, float)), optional
+        Of a motion over time: obstacles that move, as in `Checker.trajectory_free`.
     certify : bool
-        Of a path: whether it is proven between samples too; as in `Checker.path_free`, which is asked first.
+        Of a path: whether it is proven between samples too; as in `Checker.path_free` or `Checker.trajectory_free`,
+        which is asked first.
     resolution : float, or (dof,) float, one each
         Between samples, as there.
     frames : int
@@ -94,7 +100,8 @@ def motion(
     FileError, ValueError
         The folder of ``target`` is not there, or its ending is unknown.
     RobotError
-        There is no path, no such link, or too few frames.
+        There is no path, no such link, or too few frames; a trajectory is none, or waypoints without times have
+        obstacles that move.
     TypeError
         It is a motion of nothing, or a stack of motions.
     ImportError
@@ -108,6 +115,12 @@ def motion(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     gk.viz.motion(gk.robot.Checker(arm), path, pathlib.Path(folder) / "arm.html", frames=2).name
     'arm.html'
+    >>> from scipy.interpolate import CubicSpline
+    >>> run = CubicSpline([0.0, 1.0, 2.5], [[0.5, 0.0], [0.2, 0.4], [0.0, 0.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checker = gk.robot.Checker(gk.robot.Robot.example())
+    ...     gk.viz.motion(checker, run, pathlib.Path(folder) / "run.html", certify=True, frames=2).name
+    'run.html'
     """
     file = _target(target)
     check_frames(frames)
@@ -115,9 +128,9 @@ def motion(
     there: Any = checker
     if isinstance(checker, Checker):
         if path is None:
-            raise RobotError("there is no path: pass its waypoints, as viz.motion(checker, path)")
-        there = travel(checker, path, certify=certify, resolution=resolution, frames=frames, link=link)
-    elif path is not None:
+            raise RobotError("there is no path: pass its waypoints or a spline, as viz.motion(checker, path)")
+        there = travel(checker, path, moving=moving, certify=certify, resolution=resolution, frames=frames, link=link)
+    elif path is not None or moving is not None:
         raise TypeError(f"a path is of a Checker, and this is a {type(checker).__name__}: name target= and of=")
     inline = file is None and off_screen is None and notebook.is_open()
     play = play_of(there, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None

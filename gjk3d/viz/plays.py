@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -53,28 +54,36 @@ def play_of(x: Travel | Impact | Motion, of: Any, title: str | None, frames: int
     raise TypeError(f"a {type(x).__name__} is nothing that moves: give a Checker and a path, an Impact or a Motion")
 
 
-def movers_of(checker: Checker, poses: Array) -> list[Mover]:
-    """Return the links of a robot at (frames, links, 4, 4) poses, what is attached to them and what stands around."""
+def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> list[Mover]:
+    """Return the links of a robot at (frames, links, 4, 4) poses, what is attached to them and what stands around.
+
+    Of that ``moved`` has the poses (frames, 4, 4) of what moves.
+    """
     parts = robots.parts_of(checker, Style())
     things = Drawing()
     robots.add_things(things, checker, frozenset())
-    return [
+    movers = [
         *(Mover(part.name, part.color, part.items, poses[:, part.link] @ part.local) for part in parts),
-        *(Mover(item.name, THINGS, [item]) for item in things.items),
+        *(Mover(item.name, THINGS, [item]) for item in things.items if item.name not in moved),
     ]
+    for k, (name, own) in enumerate(moved.items()):
+        one, color = Drawing(), PALETTE[k % len(PALETTE)]
+        add(one, checker.shape(name), None, color, 1.0, outline=False, name=name)
+        movers.append(Mover(name, color, one.items, own))
+    return movers
 
 
 def play_of_travel(there: Travel, title: str) -> Play:
     """Return a robot's path."""
     checker = there.checker
-    whole = robots.draw_robot(checker, Style(), q=there.q, labels=False)
+    whole = robots.draw_robot(checker, Style(), q=there.way.q, labels=False)
     moments = []
-    for edge, state in zip(there.edge, there.states, strict=True):
-        where = f"edge {edge}, from waypoint {edge} to {edge + 1} of {there.edges}"
+    for where, state in zip(there.way.where, there.states, strict=True):
         known = state.closest is not None and np.isfinite(state.distance)
         moments.append(Moment([where, robots.words_for(state)], state.hit, state.points if known else None))
     keys = [(title, LINKS[0]), *([("around it", THINGS)] if checker.objects else []), ("who collides", HIT)]
-    return Play(title, there.verdict, movers_of(checker, there.poses), moments, there.trace, whole, keys)
+    movers = movers_of(checker, there.poses, there.way.moved)
+    return Play(title, there.way.verdict, movers, moments, there.trace, whole, keys)
 
 
 def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:

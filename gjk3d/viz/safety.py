@@ -21,14 +21,12 @@ from gjk3d.robot.safety_report import (
     row_cells,
 )
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import PALETTE, Drawing, Style
+from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds import robots
-from gjk3d.viz.kinds.bodies import add
 from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS
 from gjk3d.viz.motions import write_page
 from gjk3d.viz.page import ROOM
 from gjk3d.viz.plays import Moment, Play, movers_of
-from gjk3d.viz.posed import Mover
 
 _FPS = 1.0
 
@@ -65,12 +63,9 @@ def _play(report: SafetyReport) -> Play:
     entries: list[SafetyMotion | SafetyRow] = [*report.motions, *report.rows]
     rows: Any = np.array([each.place.configuration for each in entries]).reshape(len(entries), -1)
     moving = dict.fromkeys(name for each in entries for name, _ in each.place.moved)
-    movers = [each for each in movers_of(checker, checker.robot.link_poses(rows)) if each.name not in moving]
+    moved = {name: _poses_of(name, [each.place for each in entries], checker) for name in moving}
+    movers = movers_of(checker, checker.robot.link_poses(rows), moved)
     around = any(each.poses is None for each in movers)
-    for k, name in enumerate(moving):
-        one, color = Drawing(), PALETTE[k % len(PALETTE)]
-        add(one, checker.shape(name), None, color, 1.0, outline=False, name=name)
-        movers.append(Mover(name, color, one.items, _poses_of(name, [each.place for each in entries], checker)))
     whole = robots.draw_robot(checker, Style(), q=rows, labels=False)
     keys = [(report.robot, LINKS[0]), *([("around it", THINGS)] if around else []), ("too close", HIT)]
     title = f"Safety of {report.robot}"

@@ -410,6 +410,7 @@ def test_bad_files_are_refused_with_line_and_joint(run, tmp_path, text, message)
         ("info", ("--csv",), "Unknown option: --csv"),
         ("path", (), "parameter WAYPOINTS requires an argument"),
         ("path", ("none.csv",), "there is no file 'none.csv'"),
+        ("path", ("start", "--srdf", SRDF), "start has one configuration, expected two or more: `gjk3d robot check`"),
         ("path", (ARM / "path.csv", "--csv", "--json"), "--json and --csv: one of them"),
         ("path", (ARM / "path.csv", "--animation", "a.mp4"), "the name must end in .gif"),
         ("path", (ARM / "path.csv", "--picture", ARM / "path.csv"), "the name must end in .png"),
@@ -428,6 +429,7 @@ def test_bad_files_are_refused_with_line_and_joint(run, tmp_path, text, message)
         ("info", ("--touching", "base:tabel", "--scene", CELL), "there is no object 'tabel'; objects are table, bin"),
         ("info", ("--srdf", "none.srdf"), "no such file: none.srdf"),
         ("info", ("--scene", "none.glb"), "none.glb"),
+        ("info", ("--scene", "room.csv"), "--scene room.csv has the unknown extension '.csv': .urdf .xacro .xml .stl"),
         ("info", ("--geometry", "balls"), "--geometry"),
     ],
 )

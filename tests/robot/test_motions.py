@@ -405,3 +405,17 @@ def test_a_resolution_that_would_take_for_ever(checker):
     for share in (0.0, -5.0, 2.0, np.nan):
         with pytest.raises(Gjk3dError, match="above 0 and below 1"):
             checker.motion_free(zero, zero, tolerance=share)
+
+
+def test_turns_so_large_that_rounding_moves_the_robot():
+    """At 1e12 a turn is rounded by 1e-4: what is that close is not called free, and samples are refused."""
+    checker = Checker(Robot.example(), {"ball": (gk.Sphere(0.1), at(0.0, 3.0, 0.0))})
+    there = np.array([1e12, 0.0])
+    found = checker.motion_free(there, there + [2.0, 0.0], certify=True)
+    assert (found.status, found.safe, found.pair) == (MotionStatus.FREE, 1.0, None)
+    checker.margin = checker.clearance(there).distance - 1e-5
+    assert checker.free(there)
+    found = checker.motion_free(there, there, certify=True)
+    assert (found.free, found.status, found.safe) == (False, MotionStatus.UNRESOLVED, 0.0)
+    with pytest.raises(Gjk3dError, match=r"would take 4e\+13 samples: give a coarser resolution"):
+        checker.motion_free([-1e12, 0.0], [1e12, 0.0])

@@ -12,7 +12,7 @@ from chains import drawn, random_robot
 import gjk3d as gk
 from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot import Checker, MotionStatus, Reason, Robot
-from gjk3d.robot.motion_bounds import motion_bounds
+from gjk3d.robot.motion_bounds import motion_bounds, slot_reaches
 
 
 def cell_of(tmp_path, seed):
@@ -65,7 +65,18 @@ def test_bounds_of_motions_outlive_margins(tmp_path):
     checker.margin = 0.1
     assert motion_bounds(checker._cell(), zero) is before
     checker.move("ball", at(5.0, 0.0, 0.0))
-    assert motion_bounds(checker._cell(), zero) is not before
+    after = motion_bounds(checker._cell(), zero)
+    assert after.arms is before.arms
+    assert after.slack > before.slack  # what is far is placed less well
+    other = Checker(checker.robot, {"ball": (checker.shape("ball"), at(5.0, 0.0, 0.0))}, margin=0.1)
+    anew = motion_bounds(other._cell(), zero)
+    assert anew.slack == after.slack
+    for one, two in zip(anew.arms, after.arms, strict=True):
+        np.testing.assert_array_equal(one, two)
+    checker.attach("held", gk.Sphere(0.1), checker.robot.links[-1])
+    held = motion_bounds(checker._cell(), zero).arms
+    checker.move("held", at(0.5, 0.0, 0.0))
+    assert motion_bounds(checker._cell(), zero).arms.arms.max() > held.arms[np.isfinite(held.arms)].max()
 
 
 def test_joints_between_links_of_a_long_chain_that_branches():
@@ -82,7 +93,8 @@ def test_joints_between_links_of_a_long_chain_that_branches():
     )
     checker = Checker(Robot.load(f'<robot name="r">{links}{joints}</robot>'))
     cell, chain = checker._cell(), checker.robot._chain
-    arms = motion_bounds(cell, np.zeros((1, 2, checker.robot.dof))).arms
+    zero = np.zeros((1, 2, checker.robot.dof))
+    arms, (reach, _), same = motion_bounds(cell, zero).arms, slot_reaches(cell, zero), {}
 
     def above(link):
         return [] if link < 0 else [link, *above(int(chain.parent[link]))]
@@ -90,8 +102,13 @@ def test_joints_between_links_of_a_long_chain_that_branches():
     for p, (a, b) in enumerate(cell.slots.tolist()):
         up, down = above(int(cell.layout.link[a])), above(int(cell.layout.link[b]))
         way = [j for j in up if j not in down] + [j for j in reversed(down) if j not in up]
-        said = arms.steps[arms.begins[p] : arms.begins[p + 1]].tolist()
-        assert said == [j for j in way if chain.kind[j] != 0]
+        part = slice(arms.begins[p], arms.begins[p + 1])
+        assert arms.steps[part].tolist() == [j for j in way if chain.kind[j] != 0]
+        lengths = [reach[slot, arms.steps[part]] for slot in (a, b)]
+        np.testing.assert_array_equal(arms.arms[:, part], lengths)
+        same.setdefault((arms.steps[part].tobytes(), np.array(lengths).tobytes()), p)
+        assert arms.like[p] == same[arms.steps[part].tobytes(), np.array(lengths).tobytes()]
+    assert len(same) < len(cell.slots)
 
 
 @pytest.mark.parametrize("place", ["1e60 0 0", "0 -1e300 0"])
@@ -122,6 +139,32 @@ def test_one_proven_motion_is_told_as_one_of_many(tmp_path, seed):
             assert one.safe == pytest.approx(many.safe[k], abs=tolerance)
     with pytest.raises(RobotError, match=r"q1\[0\] is nan"):
         checker.motion_free(starts[0], starts[0] * np.nan, certify=True)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5])  # of which some motions are free
+def test_one_proven_edge_is_told_as_a_path_of_several(tmp_path, seed):
+    """An array of two waypoints is asked at once; lists, and paths that go on, the long way."""
+    checker = cell_of(tmp_path, seed)
+    starts = drawn(checker.robot, 12, seed)
+    ends = starts + 0.4 * np.random.default_rng(seed).standard_normal(starts.shape)
+    seen = set()
+    for path in np.stack([starts, ends], axis=1):
+        one, listed = (checker.copy().path_free(way, certify=True) for way in (path, path.tolist()))
+        alone = checker.copy().motion_free(*path, certify=True)
+        assert (one.free, one.status, one.safe, one.pair) == (listed.free, listed.status, listed.safe, listed.pair)
+        assert (alone.free, alone.status, alone.safe, alone.pair) == (one.free, one.status, one.safe, one.pair)
+        np.testing.assert_array_equal([one.hit, alone.hit], listed.hit)
+        seen.add(one.free)
+        if one.free:
+            assert (one.edge, one.configuration, listed.configuration) == (None, None, None)
+        else:
+            t = one.safe if np.isnan(one.hit) else one.hit
+            assert one.edge == listed.edge == 0
+            np.testing.assert_array_equal(one.configuration, listed.configuration)
+            np.testing.assert_array_equal(one.configuration, (1.0 - t) * path[0] + t * path[1])
+    assert seen == {True, False}
+    with pytest.raises(RobotError, match="is nan"):
+        checker.path_free(np.array([starts[0], starts[0] * np.nan]), certify=True)
 
 
 def test_threads_prove_motions_with_one_checker():

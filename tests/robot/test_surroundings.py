@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -290,3 +291,21 @@ def test_sampled_motions_meet_solids_and_attached_objects():
             assert found.pair[k] in [one.pair for one in checker.collisions((1 - found.hit[k]) * a + found.hit[k] * b)]
     assert 0 < found.free.sum() < len(q) - 1
     assert {"tool", "points", "dish"} <= {name for pair in found.pair if pair for name in pair}
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, "wide", None])
+def test_what_is_no_length_is_told_with_the_name_that_it_was_meant_for(value):
+    checker = Checker(Robot.example())
+    with pytest.raises(
+        gk.errors.ShapeError, match=re.escape(f"set_padding('hand'): padding is {value!r}, expected one finite")
+    ):
+        checker.set_padding("hand", value)
+    with pytest.raises(
+        gk.errors.ShapeError, match=re.escape(f"set_margin('post', 'hand'): margin is {value!r}, expected one")
+    ):
+        checker.set_margin("post", "hand", value)
+    with pytest.raises(
+        gk.errors.ShapeError, match=re.escape(f"set_margin('post', None): margin is {value!r}, expected one")
+    ):
+        checker.set_margin("post", None, value)
+    assert checker.free([0.0, 0.0])

@@ -251,6 +251,16 @@ def test_a_doctype_is_refused(tmp_path, doctype):
         Robot.from_urdf(file)
 
 
+def test_no_file_but_something_else():
+    for nothing in ("", " \n"):
+        with pytest.raises(FileError, match="names no file, expected a path, or the text of one"):
+            Robot.load(nothing)
+        with pytest.raises(FileError, match="names no file"):
+            Robot.load("<robot name='a'><link name='l'/></robot>", srdf=nothing)
+    with pytest.raises(FileError, match=r"^/dev/null is a device or a pipe, expected a file"):
+        Robot.load("/dev/null")
+
+
 def test_no_file(tmp_path):
     with pytest.raises(FileError, match=r"no such file: .*none\.urdf"):
         Robot.from_urdf(tmp_path / "none.urdf")

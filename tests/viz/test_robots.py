@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from answers import pose
 from PIL import Image
+from scipy.interpolate import CubicSpline, PchipInterpolator, PPoly, make_interp_spline
 from test_page import browse
 from test_show import color_at, picture, pixel_of, share
 
@@ -154,28 +155,81 @@ def test_the_robot_fills_the_picture_and_a_hall_does_not_count(crane):
 def test_travel_goes_evenly_to_where_it_hits(checker):
     there = robots.travel(checker, PATH, resolution=0.001, frames=25)
     found = checker.path_free(PATH, resolution=0.001)
-    assert (there.found.edge, there.edges) == (1, 2) == (found.edge, 2)
-    np.testing.assert_allclose(there.q[0], PATH[0], atol=1e-12)
-    np.testing.assert_allclose(there.q[-1], found.configuration, atol=1e-12)
-    steps = np.abs(np.diff(there.q, axis=0)).max(axis=1)
+    assert found.edge == 1
+    assert there.way.where[-1] == "edge 1, from waypoint 1 to 2 of 2"
+    np.testing.assert_allclose(there.way.q[0], PATH[0], atol=1e-12)
+    np.testing.assert_allclose(there.way.q[-1], found.configuration, atol=1e-12)
+    steps = np.abs(np.diff(there.way.q, axis=0)).max(axis=1)
     # evenly by the joint that moves most, but for the step round the corner
-    assert np.ptp(np.delete(steps, there.edge.tolist().index(1) - 1)) < 1e-9
-    assert there.edge.tolist() == sorted(there.edge)
+    assert np.ptp(np.delete(steps, there.way.where.index(there.way.where[-1]) - 1)) < 1e-9
+    assert there.way.where == sorted(there.way.where)
     assert [bool(state.pairs) for state in there.states] == [False] * 24 + [True]
     assert there.states[-1].hit == {"hand", "ball"}
     np.testing.assert_allclose(there.trace, there.poses[:, 2, :3, 3])
-    assert there.verdict == "Collision on edge 1, hand with ball"
+    assert there.way.verdict == "Collision on edge 1, hand with ball"
 
 
 def test_travel_of_a_free_path_goes_to_its_end(checker):
     there = robots.travel(checker, PATH[:2], frames=7, link="beam")
-    np.testing.assert_allclose(there.q[-1], PATH[1], atol=1e-12)
-    assert there.verdict == "Free: 1 edge"
+    np.testing.assert_allclose(there.way.q[-1], PATH[1], atol=1e-12)
+    assert there.way.verdict == "Free: 1 edge"
     np.testing.assert_allclose(there.trace, 0.0, atol=1e-12)  # the beam's origin stays where it is
     still = robots.travel(checker, [PATH[0], PATH[0]], frames=3)
-    np.testing.assert_array_equal(still.q, np.repeat(PATH[:1], 3, axis=0))
+    np.testing.assert_array_equal(still.way.q, np.repeat(PATH[:1], 3, axis=0))
     single = robots.travel(checker, PATH[:1], frames=3)
-    np.testing.assert_array_equal(single.q, still.q)
+    np.testing.assert_array_equal(single.way.q, still.way.q)
+
+
+KNOTS = np.array([1.0, 2.0, 4.0])
+RUNS = {
+    "CubicSpline": CubicSpline(KNOTS, PATH),
+    "BSpline": make_interp_spline(KNOTS, PATH, k=2),
+    "PPoly": PPoly(PchipInterpolator(KNOTS, PATH).c, KNOTS),
+    "waypoints with times": gk.robot.Trajectory(PATH, KNOTS),
+}
+
+
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+def test_travel_of_a_motion_over_time_goes_evenly_to_its_hit(checker, run):
+    there = robots.travel(checker, run, certify=True, frames=9)
+    found = checker.trajectory_free(run, certify=True)
+    times = np.linspace(1.0, found.hit, 9)
+    wanted = np.array([run.at(t) if isinstance(run, gk.robot.Trajectory) else run(t) for t in times])
+    np.testing.assert_allclose(there.way.q, wanted, atol=1e-9)
+    assert there.way.verdict == f"Collision at {found.hit:.6g}, hand with ball"
+    assert [bool(state.pairs) for state in there.states] == [False] * 8 + [True]
+    assert there.way.where[0] == "at 1, of 1 to 4"
+    free = robots.travel(checker, gk.robot.Trajectory(PATH[:2], KNOTS[:2]), frames=3)
+    assert (free.way.free, free.way.verdict) == (True, "Free: from 1 to 2")
+    np.testing.assert_allclose(free.way.q[1], PATH[:2].mean(axis=0), atol=1e-12)
+
+
+def test_travel_moves_obstacles(checker, tmp_path):
+    still = gk.robot.Trajectory([PATH[0], PATH[0]], [0.0, 10.0])
+    moving = {
+        "ball": gk.Motion.translation(BALL[1], (1.1, 0.0, 0.0)),
+        "crate": gk.Motion.translation(pose(3, 3, 0), (0, 1, 0)),
+    }
+    belt = checker.copy()
+    belt.add("crate", gk.Box((0.2, 0.2, 0.2)), pose(3, 3, 0))
+    there = robots.travel(belt, still, moving=moving, frames=6)
+    assert (there.way.free, there.way.moved.keys()) == (True, moving.keys())
+    for name, motion in moving.items():
+        np.testing.assert_allclose(there.way.moved[name], motion.at(np.linspace(0, 1, 6)), atol=1e-12)
+    # the nearest at each moment is that of a checker whose ball was put there
+    for k in range(6):
+        belt.move("ball", moving["ball"].at(k / 5))
+        assert there.states[k].distance == pytest.approx(belt.clearance(PATH[0]).distance, abs=1e-9)
+    np.testing.assert_array_equal(checker.pose("ball"), BALL[1])
+    file = viz.motion(belt, still, tmp_path / "belt.html", moving=moving, frames=6)
+    scene = json.loads(file.read_text(encoding="utf-8").partition('id="scene">')[2].partition("</script>")[0])
+    assert {body["name"] for body in scene["items"] if "frames" in body} == {"post", "beam", "hand", "ball", "crate"}
+    with pytest.raises(RobotError, match=r"moving: waypoints have no times: pass gjk3d\.robot\.Trajectory"):
+        viz.motion(belt, PATH, tmp_path / "belt.html", moving=moving)
+    with pytest.raises(RobotError, match="is no spline of scipy"):
+        viz.motion(belt, np.sin, tmp_path / "belt.html")
+    with pytest.raises(RobotError, match="3 numbers a configuration"):
+        viz.motion(belt, CubicSpline(KNOTS, np.zeros((3, 3))), tmp_path / "belt.html")
 
 
 def test_waypoints_are_not_cut_short():

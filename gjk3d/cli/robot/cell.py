@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 UNIT = "m"  # of a URDF, by its standard
-_ROBOT_FILES = (".urdf", ".xml")
+_ROBOT_FILES = (".urdf", ".xacro", ".xml")
 _Y_TO_Z = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 
 
@@ -63,7 +63,7 @@ def _cell(file: Path, way: str, package_dirs: Sequence[Path]) -> list[Thing]:
 
     from gjk3d.robot import Robot
 
-    robot = Robot.from_urdf(file, geometry=way, package_dirs=package_dirs)
+    robot = Robot.load(file, geometry=way, package_dirs=package_dirs)
     if robot.dof:
         note(f"{file} has {len(robot.columns)} joints that move: its links stand where all of them are 0")
     poses = robot.link_poses(np.zeros(robot.dof))
@@ -82,8 +82,12 @@ def _model(file: Path, way: str, unit: str | None, up: str) -> list[Thing]:
     import numpy as np
 
     import gjk3d as gk
+    from gjk3d.bodies.files import FORMATS
     from gjk3d.units import conversion, symbol
 
+    if file.suffix.lower() not in FORMATS:
+        known = " ".join((*_ROBOT_FILES, *FORMATS))
+        raise UsageError(f"--scene {file} has the unknown extension {file.suffix!r}: {known} are read")
     mesh = gk.load(file)
     own = symbol(mesh.unit) or symbol(unit)
     if own is None:

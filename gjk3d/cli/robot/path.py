@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cyclopts import Parameter
 
-from gjk3d.cli.arguments import check_output
+from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.robot.configurations import read_configurations
 from gjk3d.cli.robot.options import (
     ALONE,
@@ -91,8 +91,8 @@ def path(
     urdf
         The robot.
     waypoints
-        A CSV file, a row each, in radians and metres, with or without the names of the joints above: the straight lines
-        between them, in joint space, are asked about.
+        A CSV file, a row each and at least two, in radians and metres, with or without the names of the joints above:
+        the straight lines between them, in joint space, are asked about.
     picture
         Draw the way up to where it hits, to a .png, .jpg or .html file.
     animation
@@ -108,6 +108,10 @@ def path(
         bar("reading")
         cell = Cell(urdf, model, around, output.jobs, "bodies" if look.certify else "mesh")
         points = read_configurations(waypoints, cell.robot)
+        if len(points) < 2:
+            raise UsageError(
+                f"{waypoints} has one configuration, expected two or more: `gjk3d robot check` asks of one"
+            )
         way = _ask(cell, points, look, bar)
     if not output.quiet:
         notes(cell, [], hit=way.complete and way.status != "FREE")
@@ -143,7 +147,7 @@ class Way(NamedTuple):
 
 def _ask(cell: Cell, points: NDArray[np.float64], look: Look, bar: Bar) -> Way:
     """Ask edge by edge, up to the first that is not free; Ctrl-C leaves what was found so far."""
-    edges = max(len(points) - 1, 1)
+    edges = len(points) - 1
     asked = 0
     try:
         for first, some in _pieces(points):
@@ -153,7 +157,7 @@ def _ask(cell: Cell, points: NDArray[np.float64], look: Look, bar: Bar) -> Way:
                 edge = first + int(found.edge or 0)
                 where = float(found.safe), float(found.hit), cell.name(found.pair), found.configuration
                 return Way(str(found.status), edges, edge + 1, edge, *where)
-            asked = first + max(len(some) - 1, 1)
+            asked = first + len(some) - 1
     except KeyboardInterrupt:
         return Way("UNRESOLVED", edges, asked, complete=False)
     return Way("FREE", edges, edges)
@@ -161,7 +165,7 @@ def _ask(cell: Cell, points: NDArray[np.float64], look: Look, bar: Bar) -> Way:
 
 def _pieces(points: NDArray[np.float64]) -> Iterator[tuple[int, NDArray[np.float64]]]:
     """Yield a few edges at a time, each piece with the number of its first."""
-    for start in range(0, max(len(points) - 1, 1), _EDGES):
+    for start in range(0, len(points) - 1, _EDGES):
         yield start, points[start : start + _EDGES + 1]
 
 

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.errors import RobotError
-from gjk3d.robot import Checker, PathCheck, Robot
+from gjk3d.robot import Checker, PathCheck, Robot, Trajectory, TrajectoryCheck
+from gjk3d.robot.moving import Moving
 from gjk3d.typing import Array, Ints, Number, Row, Rows, VectorLike
 from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Label, Style, darker
 from gjk3d.viz.kinds.bodies import add, evenly
 from gjk3d.viz.layout import placed
 from gjk3d.viz.progress import telling
 from gjk3d.viz.triangles import joined, surface_of
-from gjk3d.wording import depth, told
+from gjk3d.wording import count, depth, number, told
 
 Pair = tuple[str, str]
 
@@ -183,34 +184,31 @@ def add_ends(drawing: Drawing, a: Array, b: Array, size: float, color: str) -> N
 _MOST_ON_PATH = 7
 
 
-class Travel(NamedTuple):
-    """A path as it is shown: evenly, from its first configuration to its last, or to the first that is not free."""
+class Way(NamedTuple):
+    """Where a robot goes, evenly, from its first configuration to its last, or to the first that is not free."""
 
-    checker: Checker
-    found: PathCheck
-    edges: int
+    free: bool
+    verdict: str  #: what is known of it, in words
     q: Array  #: (frames, dof)
-    edge: Ints  #: of each frame
+    where: list[str]  #: of each frame, in words
+    moved: dict[str, Array]  #: where obstacles are that move, by name, (frames, 4, 4)
+
+
+class Travel(NamedTuple):
+    """A way as it is shown."""
+
+    checker: Checker  #: at its end
+    way: Way
     poses: Array  #: (frames, links, 4, 4)
     states: tuple[State, ...]
     trace: Array  #: (frames, 3), the way of one link
 
-    @property
-    def verdict(self) -> str:
-        """What is known of the path, in words."""
-        what = f"{self.edges} edge{'' if self.edges == 1 else 's'}"
-        if self.found.free:
-            return f"Free: {what}"
-        pair = " with ".join(self.found.pair or ())
-        if np.isnan(self.found.hit):
-            return f"Unresolved on edge {self.found.edge}, {pair}"
-        return f"Collision on edge {self.found.edge}, {pair}"
-
 
 def travel(
     checker: Checker,
-    path: Rows,
+    path: Any,
     *,
+    moving: Moving | None = None,
     certify: bool = False,
     resolution: Number | VectorLike = 0.05,
     frames: int = 60,
@@ -219,18 +217,54 @@ def travel(
     """Ask about a path, and about configurations along it; see `gjk3d.viz.motion`."""
     check_frames(frames)
     robot = checker.robot
-    points = robot.configurations(path, "path")[0]
+    traced = len(robot.links) - 1 if link is None else robot.link_number(link)
+    if isinstance(path, Trajectory) or callable(path):
+        way = _over_time(checker, path, moving, certify, resolution, int(frames))
+    elif moving:
+        raise RobotError("moving: waypoints have no times: pass gjk3d.robot.Trajectory(path, times), or a spline")
+    else:
+        way = _over_edges(checker, path, certify, resolution, int(frames))
+    there, states = checker.copy(), []
+    for k in telling("asking about configuration", range(len(way.q)), len(way.q)):
+        for name, poses in way.moved.items():
+            there.move(name, poses[k])
+        states.append(state_of(there, way.q[k]))
+    links = robot.link_poses(way.q)
+    return Travel(there, way, links, tuple(states), links[:, traced, :3, 3].copy())
+
+
+def _over_edges(checker: Checker, path: Rows, certify: bool, resolution: Number | VectorLike, frames: int) -> Way:
+    points = checker.robot.configurations(path, "path")[0]
     found = checker.path_free(points, certify=certify, resolution=resolution)
     edges = max(len(points) - 1, 1)
     if found.edge is not None:
         points = np.concatenate([points[: found.edge + 1], np.asarray(found.configuration)[None]])
     elif len(points) == 1:
         points = np.repeat(points, 2, axis=0)
-    q, edge = along(points, int(frames))
-    poses = robot.link_poses(q)
-    number = len(robot.links) - 1 if link is None else robot.link_number(link)
-    states = tuple(state_of(checker, each) for each in telling("asking about configuration", q, len(q)))
-    return Travel(checker, found, edges, q, edge, poses, states, poses[:, number, :3, 3].copy())
+    q, edge = along(points, frames)
+    where = [f"edge {k}, from waypoint {k} to {k + 1} of {edges}" for k in edge.tolist()]
+    verdict = _verdict(found, count(edges, "edge"), f"on edge {found.edge}")
+    return Way(found.free, verdict, q, where, {})
+
+
+def _over_time(
+    checker: Checker, path: Any, moving: Moving | None, certify: bool, resolution: Number | VectorLike, frames: int
+) -> Way:
+    one = checker._asked(path, moving)
+    found = checker.trajectory_free(path, moving=moving, certify=certify, resolution=resolution)
+    start, end = one.trajectory.start, one.trajectory.end
+    last = end if found.free else found.safe if np.isnan(found.hit) else found.hit
+    times = np.linspace(start, last, frames)
+    where = [f"at {number(time, 3)}, of {number(start, 3)} to {number(end, 3)}" for time in times]
+    verdict = _verdict(found, f"from {number(start, 3)} to {number(end, 3)}", f"at {number(last)}")
+    return Way(found.free, verdict, one.trajectory.at(times), where, one.moved(moving, times))
+
+
+def _verdict(found: PathCheck | TrajectoryCheck, whole: str, place: str) -> str:
+    if found.free:
+        return f"Free: {whole}"
+    what = "Unresolved" if np.isnan(found.hit) else "Collision"
+    return f"{what} {place}, {' with '.join(found.pair or ())}"
 
 
 def check_frames(frames: Any) -> None:
@@ -254,8 +288,8 @@ def along(points: Array, count: int) -> tuple[Array, Ints]:
 
 def draw_travel(x: Travel, style: Style) -> Drawing:
     """Draw a path as one picture: ghosts, the last configuration solid, the line that a link leaves."""
-    drawing = draw_robot(x.checker, style, q=x.q[evenly(len(x.q), _MOST_ON_PATH)])
-    drawing.words = [style.name(0, x.checker.robot.name or "robot"), x.verdict]
-    color = COLORS[1] if x.found.free else HIT
+    drawing = draw_robot(x.checker, style, q=x.way.q[evenly(len(x.way.q), _MOST_ON_PATH)])
+    drawing.words = [style.name(0, x.checker.robot.name or "robot"), x.way.verdict]
+    color = COLORS[1] if x.way.free else HIT
     drawing.lines(np.stack([x.trace[:-1], x.trace[1:]], axis=1), color, width=5.0)
     return drawing

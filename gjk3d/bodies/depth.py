@@ -118,6 +118,7 @@ def _room() -> tuple[GivenRoom, GivenDesk]:
         desk = (
             np.zeros((2 * LOOKED_AT, 2), dtype=np.int64), np.empty((2 * FOUND_ROWS, COLUMNS)), np.empty((TRIES + 8, 3)),
             np.empty((TRIES, 3)), np.empty((TURNS, 5)), np.zeros((1, 3)), np.empty((LOOKED_AT, FLOATS)),
+            np.empty((LOOKED_AT, 2)),
         )  # fmt: skip
         found = _local.room = room, desk
     return found

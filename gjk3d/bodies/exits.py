@@ -9,8 +9,9 @@ time; B then goes on to where that ends, until nothing blocks.
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
-from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.traversal import box_pose
 from gjk3d.bodies.triangles import Triangle, place, read
 from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, sub
@@ -19,8 +20,18 @@ from gjk3d.typing import Array, Ints
 Faces = tuple[Array, Ints, Array]  #: the tree of a mesh: boxes, links, corners
 
 NEVER = 1e308
+
+
+class Walk(NamedTuple):
+    """Room for a walk: pairs of nodes that block, until when, and those that wait, from when and until when."""
+
+    stack: Ints
+    highs: Array
+    later: Ints
+    spans: Array
+
+
 _SWEEPS = 64  #: over all walls
-_PASSES = 32  #: walks down the trees; a surface that slides along another blocks in ever new places
 _GRAZING = 0.05  #: least sine between the direction and a face that noise is divided by
 
 
@@ -123,21 +134,26 @@ def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
 
 
 @kernel
-def _past(s: Triangle, t: Triangle, d: Vec3, u: Vec3, v: Vec3, time: float, noise: float, wall: Array) -> float:
-    """Return the time at which a pair that meets no longer does, the same time where it does not meet."""
+def _past(
+    s: Triangle, t: Triangle, d: Vec3, u: Vec3, v: Vec3, time: float, noise: float, wall: Array
+) -> tuple[float, float]:
+    """Return the time at which a pair that meets no longer does, else the same time and from when on it may meet."""
     over, under = _onto(s, u, v, d), _onto(t, u, v, d)
-    if min(over[0][2], over[1][2], over[2][2]) - max(under[0][2], under[1][2], under[2][2]) - noise > time:
-        return time
+    first = min(over[0][2], over[1][2], over[2][2]) - max(under[0][2], under[1][2], under[2][2]) - noise
+    if first > time:
+        return time, first
     if max(over[0][2], over[1][2], over[2][2]) - min(under[0][2], under[1][2], under[2][2]) + noise < time:
-        return time
+        return time, NEVER
     if _shadows_apart(over, under, 4.0 * noise):
-        return time
+        return time, NEVER
     low, high, last = _span(over, under)
-    if last < 0 or low - noise > time or high + noise < time:
-        return time
+    if last < 0 or high + noise < time:
+        return time, NEVER
+    if low - noise > time:
+        return time, low - noise
     n = _wall(s, t, d, last)
     wall[0], wall[1], wall[2] = n[0], n[1], n[2]
-    return high + noise + 2.0 * noise / max(dot(n, d), _GRAZING)
+    return high + noise + 2.0 * noise / max(dot(n, d), _GRAZING), NEVER
 
 
 @kernel
@@ -180,47 +196,106 @@ def _shadow_axes(d: Vec3) -> tuple[Vec3, Vec3]:
 
 
 @kernel
+def _past_leaves(
+    m: Rigid, d: Vec3, u: Vec3, v: Vec3, time: float, noise: float, a: Faces, b: Faces, i: int, j: int, wall: Array
+) -> tuple[float, float]:
+    """Do as `_past` of all triangles of two leaves."""
+    _, la, ca = a
+    _, lb, cb = b
+    soonest = NEVER
+    for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
+        t = place(m, cb, q)
+        for p in range(la[i, 1], la[i, 1] + la[i, 2]):
+            time, low = _past(read(ca, p), t, d, u, v, time, noise, wall)
+            soonest = min(soonest, low)
+    return time, soonest
+
+
+@inlined
+def _put(w: Walk, top: int, i: int, j: int, high: float) -> None:
+    w.stack[top, 0], w.stack[top, 1], w.highs[top] = i, j, high
+
+
+@kernel
+def _wait(w: Walk, waiting: int, i: int, j: int, low: float, high: float) -> int:
+    """Note a pair that blocks nothing yet; return how many there are, one more than there is room for if it is lost."""
+    if waiting < w.later.shape[0]:
+        w.later[waiting, 0], w.later[waiting, 1] = i, j
+        w.spans[waiting, 0], w.spans[waiting, 1] = low, high
+        return waiting + 1
+    w.later[0, 0], w.later[0, 1], w.spans[0, 0], w.spans[0, 1] = 0, 0, min(low, w.spans[0, 0]), NEVER
+    return waiting
+
+
+@kernel
+def _awake(w: Walk, waiting: int, time: float) -> tuple[int, int]:
+    """Move what has begun to block from those that wait to the stack; return how many are there, and still wait."""
+    kept, top = 0, 0
+    for k in range(waiting):
+        low, high = w.spans[k, 0], w.spans[k, 1]
+        if high < time:
+            continue
+        if low <= time and top < w.stack.shape[0] // 2:
+            _put(w, top, w.later[k, 0], w.later[k, 1], high)
+            top += 1
+            continue
+        w.later[kept, 0], w.later[kept, 1], w.spans[kept, 0], w.spans[kept, 1] = w.later[k, 0], w.later[k, 1], low, high
+        kept += 1
+    return top, kept
+
+
+@kernel
+def _open(
+    m: Rigid, d: Vec3, time: float, most: float, noise: float, a: Faces, b: Faces, i: int, j: int, w: Walk, top: int,
+    waiting: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Put the halves of a pair of nodes where they belong, what blocks longest on top; return as `_awake`."""
+    (ba, la, _), (bb, lb, _) = a, b
+    larger = ba[i, 3] + ba[i, 4] + ba[i, 5] >= bb[j, 3] + bb[j, 4] + bb[j, 5]
+    of_a, before = lb[j, 0] < 0 or (la[i, 0] >= 0 and larger), top
+    for k in range(2):
+        p, q = (la[i, 0] + k, j) if of_a else (i, lb[j, 0] + k)
+        low, high = _box_span(m, d, ba, p, bb, q, noise)
+        if low > high or high < time or low > most:
+            continue
+        if low > time:
+            waiting = _wait(w, waiting, p, q, low, high)
+            continue
+        _put(w, top, p, q, high)
+        top += 1
+    if top == before + 2 and w.highs[before] > w.highs[before + 1]:
+        p, q, high = w.stack[before, 0], w.stack[before, 1], w.highs[before]
+        _put(w, before, w.stack[before + 1, 0], w.stack[before + 1, 1], w.highs[before + 1])
+        _put(w, before + 1, p, q, high)
+    return top, waiting
+
+
+@kernel
 def parting(
-    m: Rigid, d: Vec3, start: float, most: float, noise: float, a: Faces, b: Faces, stack: Ints, wall: Array
+    m: Rigid, d: Vec3, start: float, most: float, noise: float, a: Faces, b: Faces, w: Walk, wall: Array
 ) -> float:
     """Return how far B has to go along d, at least ``start``, until the surfaces part; NEVER beyond ``most``.
 
     Not proven: rounding may let a pair slip. ``wall`` becomes the normal of what blocked last, 0 where nothing did.
     """
-    ba, la, ca = a
-    bb, lb, cb = b
     u, v = _shadow_axes(d)
-    time = start
+    time, top, waiting = start, plain(1), plain(0)
     wall[0] = wall[1] = wall[2] = 0.0
-    for _ in range(_PASSES):
-        before = time
-        stack[0, 0] = stack[0, 1] = 0
-        top = 1
-        while top > 0:
-            top -= 1
-            i, j = stack[top, 0], stack[top, 1]
-            low, high = _box_span(m, d, ba, i, bb, j, noise)
-            if high < time or low > time:
-                continue
-            inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
-            if not inner_a and not inner_b:
-                for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
-                    t = place(m, cb, q)
-                    for p in range(la[i, 1], la[i, 1] + la[i, 2]):
-                        time = _past(read(ca, p), t, d, u, v, time, noise, wall)
-                if time > most:
-                    return NEVER
-            elif not inner_b or (inner_a and ba[i, 3] + ba[i, 4] + ba[i, 5] >= bb[j, 3] + bb[j, 4] + bb[j, 5]):
-                stack[top, 0], stack[top, 1] = la[i, 0], j
-                stack[top + 1, 0], stack[top + 1, 1] = la[i, 0] + 1, j
-                top += 2
-            else:
-                stack[top, 0], stack[top, 1] = i, lb[j, 0]
-                stack[top + 1, 0], stack[top + 1, 1] = i, lb[j, 0] + 1
-                top += 2
-        if time == before:
-            return time
-    return NEVER
+    _put(w, 0, 0, 0, NEVER)
+    while top > 0:
+        top -= 1
+        i, j, high = w.stack[top, 0], w.stack[top, 1], w.highs[top]
+        if high >= time and (a[1][i, 0] >= 0 or b[1][j, 0] >= 0):
+            top, waiting = _open(m, d, time, most, noise, a, b, i, j, w, top, waiting)
+        elif high >= time:
+            time, low = _past_leaves(m, d, u, v, time, noise, a, b, i, j, wall)
+            if time > most:
+                return NEVER
+            if low <= most:
+                waiting = _wait(w, waiting, i, j, low, high)
+        if top == 0:
+            top, waiting = _awake(w, waiting, time)
+    return time
 
 
 @kernel

@@ -41,7 +41,6 @@ INNER = 6  #: ways out that are told, the last of them the sum of all
 SAME_WAY = 0.99  #: cosine of directions that are as good as one
 _CLIMBS = 4  #: points that two balls grow from
 _WIDTH = 1e-3  #: relative, of bounds that need no closer look
-_NO_BALLS = False
 FOUND_ROWS = 4 * ROWS + 2  #: of what is found
 
 #: the tree of a mesh and some vertices; the tree of its closed skin, `flat_of` it; whether it is solid; `planes_of` it
@@ -133,8 +132,10 @@ def _far_from_all(ways: Array, started: Ints, starts: int, k: int) -> bool:
 
 
 @kernel
-def _climb(m: Rigid, noise: float, a: Given, b: Given, room: GivenRoom, ways: Array, count: int) -> None:
-    """Let two balls grow from a few of the deepest points, and note how deep the two meshes are by these."""
+def grow_balls(m: Rigid, noise: float, a: Given, b: Given, room: GivenRoom, ways: Array, count: int) -> None:
+    """Let two balls grow from a few of the deepest points, and note how deep two solids are by these, see `climb`."""
+    if a[8] == 0 or b[8] == 0:
+        return
     p, started, starts = room[5][0], room[3], 0
     for k in range(1, 1 + count):
         if starts == _CLIMBS:
@@ -196,15 +197,9 @@ def look_at_points(m: Rigid, noise: float, first: int, a: Given, b: Given, room:
 
 @kernel
 def look_closer(
-    m: Rigid, noise: float, looks: float, enough: float, balls: bool, a: Given, b: Given, room: GivenRoom, ways: Array,
-    count: int,
-) -> int:  # fmt: skip
-    """After `look_at_points` look at both surfaces, so many times at most, or until a point is deep enough.
-
-    With ``balls`` two balls grow between first, see `climb`: what is not deeper is not looked at then.
-    """
-    if balls and ways[0, 0] >= 0.0 and a[8] != 0 and b[8] != 0:
-        _climb(m, noise, a, b, room, ways, count)
+    m: Rigid, noise: float, looks: float, enough: float, a: Given, b: Given, room: GivenRoom, ways: Array, count: int
+) -> int:
+    """After `look_at_points` look at both surfaces, so many times at most, or until a point is deep enough."""
     for k in range(2):
         if (b if k == 0 else a)[8] == 0 or ways[0, 0] >= enough:
             continue
@@ -222,7 +217,7 @@ def look_both(
     """Do as `look_at_points`, and where ``looks`` is more than 0 as `look_closer`."""
     count = look_at_points(m, noise, first, a, b, room, ways)
     if looks > 0.0:
-        look_closer(m, noise, looks, inf, _NO_BALLS, a, b, room, ways, count)
+        look_closer(m, noise, looks, inf, a, b, room, ways, count)
 
 
 def surface_of(parts: Parts) -> tuple[Given, Array]:

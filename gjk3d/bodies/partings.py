@@ -10,7 +10,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.exits import parting
+from gjk3d.bodies.exits import Walk, parting
 from gjk3d.bodies.innermost import Given as Surface
 from gjk3d.bodies.innermost import GivenRoom, look_at_points
 from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES
@@ -44,6 +44,7 @@ class Sides(NamedTuple):
     room: GivenRoom
     ways: Array2  #: what `look_at_points` finds where B was moved
     found: Ints2  #: pairs of parts
+    spans: Array2  #: from when to when such pairs are in the way
 
 
 @kernel
@@ -122,8 +123,9 @@ def _past_faces(x: Two, s: Sides, way: Vec3, start: float, most: float, wall: Ar
     """Do as `past` for two meshes."""
     t, more, shift = start, x.error, way
     one, two = (x.a.boxes, x.a.links, x.a.places), (x.b.boxes, x.b.links, x.b.places)
+    walk = Walk(s.w.stack, s.w.keys, s.found, s.spans)
     for _ in range(_JUMPS_OF_FACES):
-        t = parting(x.m, way, t, most, x.error, one, two, s.w.stack, wall)
+        t = parting(x.m, way, t, most, x.error, one, two, walk, wall)
         if not t < most:
             return False, shift
         shift = scale(t, way)

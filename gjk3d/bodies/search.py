@@ -17,6 +17,7 @@ from gjk3d.bodies.innermost import (
     INNER,
     SAME_WAY,
     GivenRoom,
+    grow_balls,
     look_at_points,
     look_closer,
     unit_ways,
@@ -64,8 +65,8 @@ class Desk(NamedTuple):
     depths: Array
 
 
-#: pairs of parts, points that lie inside as the two are and where B was moved, and a `Desk`
-GivenDesk = tuple[Ints2, Array2, Array2, Array2, Array2, Array2, Array2]
+#: pairs of parts, points that lie inside as the two are and where B was moved, a `Desk`, and spans of pairs
+GivenDesk = tuple[Ints2, Array2, Array2, Array2, Array2, Array2, Array2, Array2]
 
 
 @inlined
@@ -300,6 +301,9 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
     if not known:
         _put(state, PLACE, _common(whole, all_of))
     if not _within(_CLOSE, whole.error, state) and state[MOST] < inf:
+        if all_of.faces:  # ways out begin where these end
+            grow_balls(whole.m, whole.error, all_of.a, all_of.b, all_of.room, d.inner, inner)
+            _take_inner(d)
         if s.faces:
             pairs = listed(x, s, _CROSSING)
         later = _plan(x, s, d, pairs, parted)
@@ -309,7 +313,7 @@ def enclose_depth(x: Two, whole: Two, s: Sides, all_of: Sides, d: Desk) -> None:
             enough = state[MOST] / (1.0 + _CLOSE)
             d.inner[0, 0] = state[LEAST]
             inner = look_closer(
-                whole.m, whole.error, float(LOOKS), enough, all_of.faces, all_of.a, all_of.b, all_of.room, d.inner,
+                whole.m, whole.error, float(LOOKS), enough, all_of.a, all_of.b, all_of.room, d.inner,
                 inner,
             )  # fmt: skip
             _take_inner(d)
@@ -347,8 +351,8 @@ def depth_rows(
     """
     w, one, two, three = bench_of(bench), of(a), of(b), of(skin)
     inner, there = desk[1][:FOUND_ROWS], desk[1][FOUND_ROWS:]
-    s = Sides(kind == 2, surface_a, surface_b, normals[0], normals[1], w, room, there, desk[0][:LOOKED_AT])
-    all_of = Sides(kind > 0, surface_a, surface_b, normals[0], normals[2], w, room, there, desk[0][LOOKED_AT:])
+    s = Sides(kind == 2, surface_a, surface_b, normals[0], normals[1], w, room, there, desk[0][:LOOKED_AT], desk[7])
+    all_of = Sides(kind > 0, surface_a, surface_b, normals[0], normals[2], w, room, there, desk[0][LOOKED_AT:], desk[7])
     for k in range(start, stop):
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
         d = Desk(out[k], inner, desk[2], desk[3], desk[4], desk[5][0], desk[6])

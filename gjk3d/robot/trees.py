@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.gaps import Found, into_world, nearest, report_gap
 from gjk3d.bodies.part_tree import OPEN, PLACED, PRISMS, Given, PartTree, of
 from gjk3d.bodies.walk import APART, DOUBT, HELD, MEET, Bench, GivenBench, Two, bench_of, held, meet, two_at
@@ -167,9 +167,13 @@ def gaps_many(
 
 @kernel
 def gap_bounds(x: Around, p: int, now: int, most: float) -> tuple[float, float]:
-    """Return bounds of the distance of a pair, roughly, and of no more than ``most``; 0 where the two meet."""
-    two, _ = two_of(x, p, now)
+    """Return bounds of the distance of a pair, roughly, and of no more than ``most``; 0 where the two meet.
+
+    Row 1 of the bench's answers says where the two are nearest, in the world.
+    """
+    two, host = two_of(x, p, now)
     told, found = asked(two, most, _ROUGH, x.bench)
     if told == APART:
+        into_world(x.frames.rows[host], x.bench.out, plain(1))
         return min(found.lowest, _ROUGH * found.upper) - two.error, found.upper + two.error
     return 0.0, 0.0 if told != DOUBT else found.upper + two.error

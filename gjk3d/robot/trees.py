@@ -19,7 +19,6 @@ from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.walk import Frames, Layout, place
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
-_ROUGH = 0.8  #: of its distance is a pair proven apart in a motion: what is left is a look more now and then
 RIM, REACH = range(2)  #: columns of a guest's sizes
 
 
@@ -166,14 +165,14 @@ def gaps_many(
 
 
 @kernel
-def gap_bounds(x: Around, p: int, now: int, most: float) -> tuple[float, float]:
-    """Return bounds of the distance of a pair, roughly, and of no more than ``most``; 0 where the two meet.
+def gap_bounds(x: Around, p: int, now: int, most: float, share: float) -> tuple[float, float]:
+    """Return bounds of the distance of a pair, at least a share of it, and of no more than ``most``; 0 if they meet.
 
     Row 1 of the bench's answers says where the two are nearest, in the world.
     """
     two, host = two_of(x, p, now)
-    told, found = asked(two, most, _ROUGH, x.bench)
+    told, found = asked(two, most, share, x.bench)
     if told == APART:
         into_world(x.frames.rows[host], x.bench.out, plain(1))
-        return min(found.lowest, _ROUGH * found.upper) - two.error, found.upper + two.error
+        return min(found.lowest, share * found.upper) - two.error, found.upper + two.error
     return 0.0, 0.0 if told != DOUBT else found.upper + two.error

@@ -321,6 +321,7 @@ def certified_many(
     layout = Layout(link, local, ints, floats, starts, pairs, subs)
     frames = Frames(matrix, links, rows, balls, stamp)
     around = Around(layout, frames, Guests(boxes, shapes, inner, sizes, leaf, at), of(body), bench_of(bench))
+    around.bench.last[0] = -1
     here = Here(layout, frames, solver_in(work, table, points, one, marks), axes, twist, around)
     every, pieces = Arms(begins, steps, arms, floating, like), Pieces(ids, near, counts)
     lanes = lanes_in(numbers, spots, q.shape[0], parent.shape[0])

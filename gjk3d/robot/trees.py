@@ -80,13 +80,13 @@ def two_of(x: Around, p: int, now: int) -> tuple[Two, int]:
 
 
 @kernel
-def asked(two: Two, most: float, share: float, w: Bench) -> tuple[int, Found]:
+def asked(two: Two, most: float, share: float, first: int, w: Bench) -> tuple[int, Found]:
     """Tell whether a body and its guest are proven apart, APART, and find their nearest parts as `nearest` does.
 
     MEET and HELD are sure; else it is what `meet` says.
     """
     w.last[0] = -1
-    found = nearest(two, most, share, w)
+    found = nearest(two, most, share, first, w)
     if not min(found.lowest, found.upper) > two.error:
         return MEET if found.upper <= 0.0 else DOUBT, found
     if two.a.kind == PRISMS:
@@ -150,7 +150,7 @@ def gaps_many(
         for p in range(pairs.shape[0]):
             limit = max(min(most[p], best[k]), 0.0)
             two, host = two_of(x, p, k)
-            answer[k, p], found = asked(two, limit, 1.0, x.bench)
+            answer[k, p], found = asked(two, limit, 1.0, plain(-1), x.bench)
             if answer[k, p] != APART:
                 continue
             report_gap(two, found, limit, limit * (1.0 + 2.0**-52) + 1e-300, x.bench, out[k], flags, p)
@@ -171,7 +171,8 @@ def gap_bounds(x: Around, p: int, now: int, most: float, share: float) -> tuple[
     Row 1 of the bench's answers says where the two are nearest, in the world.
     """
     two, host = two_of(x, p, now)
-    told, found = asked(two, most, share, x.bench)
+    told, found = asked(two, most, share, x.bench.last[0], x.bench)
+    x.bench.last[0] = found.p
     if told == APART:
         into_world(x.frames.rows[host], x.bench.out, plain(1))
         return min(found.lowest, share * found.upper) - two.error, found.upper + two.error

@@ -137,8 +137,8 @@ def nearest(x: Two, most: float, share: float, first: int, w: Bench) -> Found:
     """Find the nearest parts of two that do not meet; what is farther apart than ``most`` is not looked into.
 
     Nor is what is farther than a share of the least distance known: with less than 1 the parts may not be the nearest,
-    and nothing is nearer than that share of their distance, unless `Found` says so. A ``first`` part of A, -1 for none, is
-    asked about before all others.
+    and nothing is nearer than that share of their distance, unless `Found` says so. A ``first`` part of A, -1 for
+    none, is asked about before all others.
     """
     found = Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     if first >= 0:

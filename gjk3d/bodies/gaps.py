@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.order import TIED
 from gjk3d.bodies.part_tree import PRISMS, Given, column_gap, node_gap, of
 from gjk3d.bodies.traversal import crossings, nearest_triangles
@@ -99,41 +99,50 @@ def pair_gap(x: Two, i: int, j: int, found: Found, reach: float) -> float:
 
 
 @kernel
-def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, w: Bench) -> Found:
-    """Ask about the parts of two leaves, whose boxes are apart by the gap."""
+def _ask(x: Two, p: int, q: int, gap: float, limit: float, found: Found, w: Bench) -> Found:
+    """Ask about two parts, which are apart by the gap."""
     upper, lowest, bp, bq, curved, loose, way, begins = found
-    for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
-        for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
-            limit = min(upper, most) * _MORE if bp >= 0 else inf
-            if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > limit + x.error:
-                continue
-            c = parts_at(x, p, q, w)
-            if bp >= 0:
-                # most neighbours of the nearest parts share the nearest point, and are no nearer
-                bound = _bound(c, way)
-                if bound > upper - (_LEVEL_CURVED if curved else _LEVEL) * x.error or bound > limit + x.error:
-                    lowest = min(lowest, bound)
-                    continue
-            solve(c, UNSIGNED, limit, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
-            lowest = min(lowest, max(w.out[0, 1], gap))
-            loose = loose or w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and w.flags[0, 0] != BEYOND)
-            if w.out[0, 2] < upper or bp < 0:
-                upper, bp, bq, curved = w.out[0, 2], p, q, is_curved(c)
-                for k in range(12):
-                    w.out[1, k] = w.out[0, k]
-                way = _direction(w.out)
-                begins = _begins(x, c, way)
+    c = parts_at(x, p, q, w)
+    if bp >= 0:
+        # most neighbours of the nearest parts share the nearest point, and are no nearer
+        bound = _bound(c, way)
+        if bound > upper - (_LEVEL_CURVED if curved else _LEVEL) * x.error or bound > limit + x.error:
+            return Found(upper, min(lowest, bound), bp, bq, curved, loose, way, begins)
+    solve(c, UNSIGNED, limit, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
+    lowest = min(lowest, max(w.out[0, 1], gap))
+    loose = loose or w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and w.flags[0, 0] != BEYOND)
+    if w.out[0, 2] < upper or bp < 0:
+        upper, bp, bq, curved = w.out[0, 2], p, q, is_curved(c)
+        for k in range(12):
+            w.out[1, k] = w.out[0, k]
+        way = _direction(w.out)
+        begins = _begins(x, c, way)
     return Found(upper, lowest, bp, bq, curved, loose, way, begins)
 
 
 @kernel
-def nearest(x: Two, most: float, share: float, w: Bench) -> Found:
+def ask_leaves(x: Two, i: int, j: int, gap: float, most: float, found: Found, w: Bench) -> Found:
+    """Ask about the parts of two leaves, whose boxes are apart by the gap."""
+    for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
+        for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
+            limit = min(found.upper, most) * _MORE if found.p >= 0 else inf
+            if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > limit + x.error:
+                continue
+            found = _ask(x, p, q, gap, limit, found, w)
+    return found
+
+
+@kernel
+def nearest(x: Two, most: float, share: float, first: int, w: Bench) -> Found:
     """Find the nearest parts of two that do not meet; what is farther apart than ``most`` is not looked into.
 
     Nor is what is farther than a share of the least distance known: with less than 1 the parts may not be the nearest,
-    and nothing is nearer than that share of their distance, unless `Found` says so.
+    and nothing is nearer than that share of their distance, unless `Found` says so. A ``first`` part of A, -1 for
+    none, is asked about before all others.
     """
     found = Found(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
+    if first >= 0:
+        found = _ask(x, first, plain(0), -inf, inf, found, w)
     stack, keys = w.stack, w.keys
     stack[0, 0] = stack[0, 1] = 0
     keys[0] = 0.0
@@ -254,7 +263,7 @@ def distance_rows(
         if told in (MEET, HELD):
             report_meeting(x, told, faces, w, out, flags, k)
         else:
-            found = nearest_faces(x, most, w) if faces else nearest(x, most, 1.0, w)
+            found = nearest_faces(x, most, w) if faces else nearest(x, most, 1.0, plain(-1), w)
             report_gap(x, found, most, above, w, out, flags, k)
             parts[k, 0], parts[k, 1] = found.p, found.q
         rows = rows_b if turned and order == TIED else rows_a

@@ -218,7 +218,8 @@ def _contact(
     Where gap and speed say that it does so is looked at next, a little before it, by less the nearer that was, and in
     the end just behind. Where that gains too little halves are. It also returns the number of the next configuration.
     """
-    guess, ahead, wide, tries, seen = inf, inf, first - low, plain(0), -1.0
+    of_body = here.around.body.kind >= 0
+    guess, ahead, wide, tries, seen, share = inf, inf, first - low, plain(0), -1.0, 0.0
     while first - low > 0.7 * tolerance and tries < _MOST_TRIES:
         if tries % 4 == 3 and first - low > 0.1 * wide:
             guess = inf
@@ -227,10 +228,13 @@ def _contact(
         c = low if first - low < _NEAR and seen < low else 0.5 * (low + first)
         if low <= guess < first:
             c = guess - max(min(0.1, 2.0 * ahead) * ahead, 0.3 * tolerance)
+            if of_body:
+                c = low + 0.9 * share / (1.0 + share) * (guess - low)
             c = min(guess + 0.3 * tolerance, first) if guess - low < 0.6 * tolerance else max(c, low)
         _look(chain, here, curve, c, q)
         back, forth, met, ahead = cover(here, bound, now, p, c - low, first - c)
         now, tries, guess, seen = now + 1, tries + 1, c + ahead, max(seen, c if c == low else seen)
+        share = min(forth / ahead, 1.0) if of_body else 0.0
         if met:
             first = c
         elif back >= c - low and forth < first - c:
@@ -338,6 +342,7 @@ def certified_many(
     layout = Layout(link, local, ints, floats, starts, pairs, subs)
     frames = Frames(matrix, links, rows, balls, stamp)
     around = Around(layout, frames, Guests(boxes, shapes, inner, sizes, leaf, at), of(body), bench_of(bench))
+    around.bench.last[0] = -1
     here = Here(layout, frames, solver_in(work, table, points, one, marks), axes, twist, around)
     every, pieces = Arms(begins, steps, arms, floating, like), Pieces(ids, near, counts)
     lanes = lanes_in(numbers, spots, q.shape[0], parent.shape[0])

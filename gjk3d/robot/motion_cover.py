@@ -48,6 +48,8 @@ from gjk3d.typing import Array
 
 #: of a motion, is too long a piece to ask GJK of what capsules prove apart: halves of it often need neither
 _LONG = 0.3
+#: of its distance is a body proven apart, of a long piece and of a short one: what is left is a look more
+_FAR, _CLOSE, _SOON = 0.5, 0.8, 0.1
 _RADIUS, _RHO, _SLACK = shape_layout.RADIUS, shape_layout.RHO, shape_layout.SLACK
 
 
@@ -263,13 +265,27 @@ def _cover_body(
     enough = bound.v * wanted
     if speed < inf:
         enough = min(enough, (speed + 0.5 * bound.k * wanted) * wanted * (1.0 + 2.0**-40) + error)
-    lower, upper = gap_bounds(here.around, p, now, max(enough + bound.floor, 0.0))
+    lower, upper = gap_bounds(here.around, p, now, max(enough + bound.floor, 0.0), _FAR if wanted > _SOON else _CLOSE)
     if upper <= bound.margin:
         return 0.0, 0.0, True, inf
     far = max(lower - bound.floor, 0.0) / bound.v
-    if speed < inf:
-        far = max(far, _root(lower - bound.floor - error, -speed, bound.k))
-    return far, far, False, inf
+    if not speed < inf:
+        return far, far, False, inf
+    far = max(far, _root(lower - bound.floor - error, -speed, bound.k))
+    return far, far, False, _guest_meets(here, p, upper - bound.margin)
+
+
+@kernel
+def _guest_meets(here: Here, p: int, gap: float) -> float:
+    """Return how far ahead a body's guest closes a gap if its nearest point goes on as it does, infinite if never."""
+    pairs, balls, near = here.layout.pairs, here.frames.balls, here.around.bench.out[1]
+    guest, host = (pairs[p, 0], pairs[p, 1]) if pairs[p, 2] == 0 else (pairs[p, 1], pairs[p, 0])
+    w, v = _relative_motion(here, host, guest)
+    n = (near[9] - near[6], near[10] - near[7], near[11] - near[8])
+    size = sqrt(dot(n, n))
+    at = (near[9] - balls[guest, 0], near[10] - balls[guest, 1], near[11] - balls[guest, 2])
+    rate = dot(n, v) + dot(n, cross(w, at))
+    return -gap * size / rate if rate < 0.0 else inf
 
 
 @inlined

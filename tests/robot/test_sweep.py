@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from math import acos, sqrt
+
 import numpy as np
+import pytest
 from chains import drawn, random_robot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gjk3d as gk
-from gjk3d.robot import Checker, queries
+from gjk3d.robot import Checker, Robot, queries
 from gjk3d.robot import motion_certified as motion
 from gjk3d.robot.curves import lines
 from gjk3d.robot.lanes import LANES
@@ -63,3 +66,77 @@ def test_what_is_dropped_is_apart_all_the_way(tmp_path_factory):
 
     check()
     assert min(seen.values()) > 20, seen
+
+
+# a ball that slides along x, or turns about z at 1 from it: its whole way is what bounds of speed say
+ONE_BALL = """<robot name="r"><link name="base"/>
+  <link name="ball"><collision><origin xyz="WHERE 0 0"/><geometry><sphere radius="0.01"/></geometry></collision></link>
+  <joint name="moves" type="KIND"><parent link="base"/><child link="ball"/><axis xyz="AXIS"/>
+    <limit lower="-100" upper="100"/></joint>
+</robot>"""
+BALL, LENGTH = 0.01, 6.4
+
+
+def one_ball(folder, slides):
+    kind, axis, where = ("prismatic", "1 0 0", "0") if slides else ("continuous", "0 0 1", "1")
+    file = folder / f"{kind}.urdf"
+    file.write_text(ONE_BALL.replace("KIND", kind).replace("AXIS", axis).replace("WHERE", where))
+    return Robot.from_urdf(file)
+
+
+def on_the_way(slides, at):
+    """Return where the ball is at some numbers of q."""
+    at = np.asarray(at)
+    return np.stack([at, 0 * at, 0 * at] if slides else [np.cos(at), np.sin(at), 0 * at], axis=-1)
+
+
+@pytest.mark.parametrize("slides", [True, False])
+def test_no_contact_is_dropped_however_short(tmp_path, slides):
+    """Balls stand all along the way, each met for a tenth of what lies between two places that are looked at."""
+    whole = LENGTH if slides else 2.0
+    at = np.linspace(0.0, 1.0, 12 * LANES + 1)
+    small = 0.2 * whole / LANES / 2 - BALL
+    robot = one_ball(tmp_path, slides)
+    places = {f"ball {k}": (gk.Sphere(small), x) for k, x in enumerate(on_the_way(slides, whole * at))}
+    checker = Checker(robot, {name: (shape, moved(x)) for name, (shape, x) in places.items()})
+    left = swept(checker, np.zeros(1), np.full(1, whole))
+    assert len(left) == len(at)
+    for name, (a, b) in zip(places, left, strict=True):
+        t = at[int(name.split()[1])]
+        reach = 0.999 * (BALL + small) / whole
+        assert a <= max(t - reach, 0.0)
+        assert min(t + reach, 1.0) <= b
+        assert b - a < 0.3  # and next to nothing more is open
+
+
+def moved(x):
+    m = np.eye(4)
+    m[:3, 3] = x
+    return m
+
+
+@pytest.mark.parametrize("cloud", [False, True])
+@pytest.mark.parametrize("slides", [True, False])
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-3])
+def test_first_contacts_lie_where_a_formula_says(tmp_path, slides, cloud, tolerance):
+    """Head on, aside and grazing; of a ball that turns several times the first of several contacts with one pair."""
+    robot = one_ball(tmp_path, slides)
+    rng = np.random.default_rng(0)
+    whole, size = LENGTH if slides else 9.0, 0.05
+    seen = 0
+    for _ in range(60):
+        at, aside = rng.uniform(0.2, 5.5), (BALL + size) * rng.choice([0.0, 0.5, 0.9, 0.999, 1.01])
+        x = on_the_way(slides, at) + (0.0, 0.0, aside)
+        shape = gk.PointCloud([x, x + (0.0, 0.0, 0.3)], size) if cloud else (gk.Sphere(size), moved(x))
+        found = Checker(robot, {"it": shape}).motion_free(np.zeros(1), np.full(1, whole), certify=True,
+                                                          tolerance=tolerance)  # fmt: skip
+        if aside > BALL + size:
+            assert found.free
+            continue
+        chord = sqrt((BALL + size) ** 2 - aside**2)
+        first = (at - (chord if slides else acos(1.0 - chord**2 / 2))) / whole
+        assert found.safe <= first + 1e-12
+        assert found.safe >= first - tolerance - 1e-9
+        assert first - 1e-12 <= found.hit <= first + tolerance + 1e-9
+        seen += 1
+    assert seen > 30

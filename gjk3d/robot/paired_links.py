@@ -95,7 +95,7 @@ class PairedLinks(Mechanism):
         """Pairs of links that are left unchecked.
 
         Set it to what `allow_by_sampling` returns, or to pairs of names, each with a reason or without: (a, b, reason)
-        or (a, b). A `Checker` takes the pairs as they are when it is made.
+        or (a, b). A `Checker` takes the pairs as they are when it is asked.
         """
         return self._allowed
 

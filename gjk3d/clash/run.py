@@ -383,6 +383,8 @@ class Run:
     def report(self, complete: bool, elapsed: float) -> Report:
         """Return what was found so far: compared with the baseline, grouped and ranked."""
         clashes, notes = self.findings.kept, [*self.assembly.notes, *self.ignoring.unused(), *self.remarks]
+        if self.moving is not None:
+            notes += self.moving.notes
         for part in self.placed:
             mesh = part.shape
             if mesh is not None and part.name in self.looked_at and mesh.nearly_closed:

@@ -4,9 +4,9 @@
 
 Needs numpy, trimesh and manifold3d (pip install "gjk3d[mesh]"). The same versions write the same bytes.
 
-It is drawn in mm, closed: z is up, the hinge is the z axis, the door opens towards -y. The latch is drawn back, the door
-opens, the drawer comes out; a second each. Two mistakes are on purpose: the latch is drawn back too little for the lip
-before it, and the door does not open wide enough for the drawer.
+It is drawn in mm, closed: z is up, the hinge is the z axis, the door opens towards -y. The latch is drawn back, the
+door opens, the drawer comes out; a second each. Two mistakes are on purpose: the latch is drawn back too little for
+the lip before it, and the door does not open wide enough for the drawer.
 """
 
 from __future__ import annotations

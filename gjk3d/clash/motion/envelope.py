@@ -102,9 +102,7 @@ def swept(
     name = f"{body}, swept"
     part = AssemblyPart(name, "", Mesh(vertices, faces, name=name, unit=assembly.unit))
     still = [part for part in assembly.parts if part.name not in tracks]
-    size = float(
-        np.linalg.norm(np.ptp([part.bounds for part in assembly.parts if part.shape is not None], axis=(0, 1)))
-    )
+    size = float(np.linalg.norm(np.ptp([mesh.bounds for mesh in meshes.values()], axis=(0, 1))))
     notes = [
         f"{name}: the hulls of {len(slices)} slices hold all of the motion, grown by {grown:.3g} at most",
         *measured({name: tracks[name] for name in own}, size),

@@ -93,7 +93,8 @@ class Clash:
     intervals : tuple of (float, float, float, float)
         When they clash: free before the first time, in clash from the second to the third, free from the fourth on.
     least : (float, float) or None
-        Bounds of the least clearance over all of the motion, proven also between the times looked at.
+        Bounds of the least clearance over all of the motion, proven also between the times looked at;
+        where joints were solved for, against ways whose own error is measured: the report's notes say so.
     group : str
         Name of the group of findings that it belongs to.
     note : str

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.broad.tree import Tree
 from gjk3d.clash import contacts as solids
 from gjk3d.clash import instances
 from gjk3d.clash.assembly import Assembly
@@ -26,6 +25,7 @@ from gjk3d.clash.findings import Findings, compared, differences, grouped, in_un
 from gjk3d.clash.motion.decide import Moving, timed
 from gjk3d.clash.motion.files import read_motion
 from gjk3d.clash.motion.movement import Movement
+from gjk3d.clash.nearness import boxes_close, default_tolerances, reaches
 from gjk3d.clash.parts import AssemblyPart, order
 from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
 from gjk3d.clash.resuming import gone, taken_up, updated
@@ -37,7 +37,7 @@ from gjk3d.convex.checks import check_workers
 from gjk3d.errors import ShapeError
 from gjk3d.interrupts import Aside, aside, check_client, held, on_cluster
 from gjk3d.poses import IDENTITY, WIDTH
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Ints
 
 
 def check(
@@ -151,8 +151,6 @@ def _silent(stage: str, done: int, total: int, found: int) -> None:
     """Show nothing."""
 
 
-#: The default tolerance of a pair in units of how far its parts reach; float32 files round coordinates by 6e-8 of them.
-TOLERANCE = 1e-6
 #: A default tolerance that is more than this of the smaller of two parts is remarked on.
 _LARGE = 1e-3
 
@@ -199,7 +197,7 @@ class Run:
             mesh._hush()  # the report says which are open
         self.clearance = _length(clearance, "clearance")
         self.default = tolerance is None
-        self.tolerances = _tolerances(self.bounds)
+        self.tolerances = default_tolerances(self.bounds)
         self.steps = instances.PART_OF_TOLERANCE * self.tolerances
         if tolerance is not None:
             self.tolerances = np.full(len(self.placed), _length(tolerance, "tolerance"))
@@ -383,6 +381,8 @@ class Run:
     def report(self, complete: bool, elapsed: float) -> Report:
         """Return what was found so far: compared with the baseline, grouped and ranked."""
         clashes, notes = self.findings.kept, [*self.assembly.notes, *self.ignoring.unused(), *self.remarks]
+        if self.moving is not None:
+            notes += self.moving.notes
         for part in self.placed:
             mesh = part.shape
             if mesh is not None and part.name in self.looked_at and mesh.nearly_closed:
@@ -454,18 +454,6 @@ def _length(value: float, what: str) -> float:
     return float(value)
 
 
-def _tolerances(bounds: Array) -> Array:
-    """Return the default tolerance of each part, (n,) float; that of a pair is the larger one of its two.
-
-    The middle is the median of the parts' own middles: a part that was lost far away does not move it.
-    """
-    if not len(bounds):
-        return np.zeros(0)
-    middle = np.median(bounds.mean(axis=1), axis=0)
-    tolerances: Array = TOLERANCE * np.abs(bounds - middle).max(axis=(1, 2))
-    return tolerances
-
-
 def _row(part: AssemblyPart, known: bool) -> PartRow:
     """Return what is told of a part; where its hull is not ``known``, after Ctrl-C, nothing that needs one."""
     mesh = part.shape
@@ -475,31 +463,3 @@ def _row(part: AssemblyPart, known: bool) -> PartRow:
     low, high = (tuple(corner) for corner in part.bounds.tolist())
     closed, convex = (mesh.is_watertight, mesh.is_convex) if known else (None, None)
     return PartRow(part.name, part.file, len(mesh.faces), closed, convex, (low, high), **more)
-
-
-def reaches(clearance: float, tolerances: Array, pairs: Ints) -> Array:
-    """Return how far apart the two of each pair may be and still be of interest, (n,) float."""
-    reach: Array = np.maximum(clearance, tolerances[pairs].max(axis=1))
-    return reach
-
-
-def boxes_close(bounds: Array, clearance: float, tolerances: Array, slacks: Array) -> Ints:
-    """Return the pairs (i < j), in ascending order, whose boxes come as close as the clearance or their tolerance.
-
-    ``bounds`` is (n, 2, 3), right to ``slacks``, (n,).
-    """
-    bounds = bounds.reshape(-1, 6) + slacks[:, None] * np.repeat((-1.0, 1.0), 3)
-    # each box with its own tolerance round it, so that a far part with a large one leaves the others apart
-    wide = bounds + tolerances[:, None] * np.repeat((-1.0, 1.0), 3)
-    tree = Tree(len(bounds))
-    tree.insert(np.arange(len(bounds)), wide)
-    rounding = 4e-15 * float(np.abs(wide).max(initial=0.0))  # of places at a pose, and of a corner and a gap
-    found = [np.zeros((0, 2), dtype=np.int64)]
-    for block in tree.pairs(clearance * (1.0 + 1e-12) + rounding):
-        a, b = bounds[block[:, 0]], bounds[block[:, 1]]
-        gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:]).max(axis=1)
-        reach = reaches(clearance, tolerances, block) * (1.0 + 1e-12) + rounding
-        found.append(np.sort(block[gaps <= reach], axis=1))
-    pairs = np.concatenate(found)
-    result: Ints = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-    return result

@@ -160,6 +160,14 @@ def test_every_pair_of_the_engine_is_as_dense_sampling_says(report, solids):
             assert course.least[1] - course.least[0] <= 2e-3 * course.least[1] + 4.0 * slack
 
 
+def test_a_report_says_of_loops_that_their_error_is_measured(report):
+    (note,) = report.notes
+    most = max(track.slack for track in report.motion.tracks.values())
+    assert note.startswith("the ways of rod, piston, piston_pin were solved for")
+    assert f"taken for {most:.2g}, twice what was measured, and is not proven" in note
+    assert note in to_markdown(report).replace("\\", "")
+
+
 def moves(a, b):
     return any(name.startswith(("crank", "rod", "piston")) for name in (a, b))
 

@@ -145,3 +145,18 @@ def test_findings_are_filtered_by_their_cause(opened):
     browser.evaluate("document.querySelector('#group').value = 'cause 0'")
     browser.evaluate("document.querySelector('#group').dispatchEvent(new Event('input'))")
     assert browser.state("shown") == "4"
+
+
+def test_a_list_of_groups_that_is_cut_says_so(opened):
+    meshes = {f"{k} {side}": cube((20 * k, 0.5 * side, 0)) for k in range(501) for side in range(2)}
+    browser = opened(gk.clash.check(gk.clash.Assembly.of(meshes, "mm")))
+    assert browser.state("shown") == "501"
+    (label,) = (
+        each
+        for each in browser.evaluate(
+            "[...document.querySelectorAll('#group optgroup')].map((one) => one.label).join('|')"
+        ).split("|")
+        if each.startswith("near")
+    )
+    assert label == "near one another: the 500 largest of 501 (type any other's name into the search)"
+    assert browser.evaluate("document.querySelectorAll('#group optgroup option').length") == 500

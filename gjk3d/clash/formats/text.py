@@ -138,6 +138,8 @@ def to_markdown(report: Report, top: int = 20) -> str:
     if report.unchecked:
         lines += ["", "Not checked:", ""]
         lines += [f"- {_escaped(part.name)}: {_escaped(part.reason)}" for part in report.unchecked]
+    if report.notes:
+        lines += ["", "Notes:", "", *(f"- {_escaped(note)}" for note in report.notes)]
     return "\n".join([*lines, ""])
 
 

@@ -11,7 +11,7 @@ from gjk3d.clash.decide import Decider, Verdict, unchecked
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.record import Course, MotionRecord
 from gjk3d.clash.motion.timeline import Passage, Timeline, moved, swept_box
-from gjk3d.clash.motion.track import still
+from gjk3d.clash.motion.track import measured, still
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.twins import placed
 from gjk3d.convex.pairs import Pairs
@@ -43,6 +43,8 @@ class Moving:
         standing = still(movement.times)
         self.of = [self.tracks.get(name, standing) for name in self.names]
         self.courses: list[Course] = []
+        every = np.array([*boxes.values()]).reshape(-1, 3)
+        self.notes = measured(self.tracks, float(np.linalg.norm(np.ptp(every, axis=0)))) if len(every) else []
 
     def together(self, i: int, j: int) -> bool:
         """Tell whether two parts keep their places to each other."""

@@ -15,7 +15,7 @@ from gjk3d.clash.assembly import Assembly
 from gjk3d.clash.contacts import available
 from gjk3d.clash.motion.files import read_motion
 from gjk3d.clash.motion.movement import Movement
-from gjk3d.clash.motion.track import Track, motion_of
+from gjk3d.clash.motion.track import Track, measured, motion_of
 from gjk3d.clash.parts import AssemblyPart
 from gjk3d.clash.rules import matcher
 from gjk3d.errors import ParseError, ShapeError
@@ -102,9 +102,13 @@ def swept(
     name = f"{body}, swept"
     part = AssemblyPart(name, "", Mesh(vertices, faces, name=name, unit=assembly.unit))
     still = [part for part in assembly.parts if part.name not in tracks]
-    note = f"{name}: the hulls of {len(slices)} slices hold all of the motion, grown by {grown:.3g} at most"
+    size = float(np.linalg.norm(np.ptp([mesh.bounds for mesh in meshes.values()], axis=(0, 1))))
+    notes = [
+        f"{name}: the hulls of {len(slices)} slices hold all of the motion, grown by {grown:.3g} at most",
+        *measured({name: tracks[name] for name in own}, size),
+    ]
     return replace(
-        assembly, parts=tuple(sorted([*still, part], key=lambda part: part.name)), notes=(*assembly.notes, note)
+        assembly, parts=tuple(sorted([*still, part], key=lambda part: part.name)), notes=(*assembly.notes, *notes)
     )
 
 

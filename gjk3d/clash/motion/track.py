@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,6 +11,9 @@ import numpy as np
 from gjk3d.narrow.motion import CENTER, REFERENCE, TURN, WAY
 from gjk3d.query.motion import Motion
 from gjk3d.typing import Array
+
+_ROUNDING = 1e-12  #: of the size of the whole: what nothing was measured in
+_NAMED = 5  #: parts that a sentence names
 
 
 class Piece(NamedTuple):
@@ -31,7 +34,8 @@ class Track(NamedTuple):
     rows : (n, 21) float
         The motions between them, as `gjk3d.Motion` has them.
     slack : float
-        How far this may be from the way that was meant, halfway between the times, as measured.
+        How far this may be from the way that was meant, halfway between the times, as measured; it is
+        not proven that it is no farther off elsewhere.
     """
 
     times: Array
@@ -82,6 +86,18 @@ class Track(NamedTuple):
         steps = np.maximum(1, np.ceil(turns / most_turn)).astype(int)
         poses = [motion_of(row).at(np.linspace(0.0, 1.0, n + 1)) for row, n in zip(self.rows, steps, strict=True)]
         return np.concatenate(poses), turns**2 / (8.0 * steps**2)
+
+
+def measured(tracks: Mapping[str, Track], size: float) -> list[str]:
+    """Return what is to be said of those that were solved for in an assembly of a size: nothing is proven of these."""
+    far = {name: track.slack for name, track in tracks.items() if track.slack > _ROUNDING * size}
+    if not far:
+        return []
+    names = ", ".join(list(far)[:_NAMED]) + (f" and {len(far) - _NAMED} more" if len(far) > _NAMED else "")
+    return [
+        f"the ways of {names} were solved for from time to time; their error between these is taken for"
+        f" {max(far.values()):.2g}, twice what was measured, and is not proven"
+    ]
 
 
 def motion_of(row: Array) -> Motion:

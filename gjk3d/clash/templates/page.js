@@ -14,7 +14,7 @@
     return [...counts].sort((one, two) => two[1] - one[1]);
   }
   const open = (row) => row.state === "new" || row.state === "active" || row.state === "reviewed";
-  const MOST = 500, groups = tally(data.rows.filter((row) => row.group).map((row) => row.group)); // others are found by their names
+  const MOST = 500, groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
   function section(label, options) {
     const made = make("optgroup");
     made.label = label;
@@ -24,7 +24,8 @@
   element("group").append(option("", "any group"));
   if (data.causes.length) element("group").append(section("explained by one part",
     data.causes.map(([part, count], k) => option("cause " + k, `${data.parts[part].name} (${count})`))));
-  element("group").append(section("near one another", groups.slice(0, MOST).map(([name, count]) => option("group " + name, `${name} (${count})`))));
+  const near = groups.length > MOST ? `near one another: the ${MOST} largest of ${groups.length} (type any other's name into the search)` : "near one another";
+  element("group").append(section(near, groups.slice(0, MOST).map(([name, count]) => option("group " + name, `${name} (${count})`))));
   element("group").hidden = groups.length < 2 && !data.causes.length;
   function countStates() {
     const was = element("status").value || "open", counts = new Map(tally(data.rows.map((row) => row.state)));

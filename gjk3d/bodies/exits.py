@@ -22,6 +22,18 @@ Faces = tuple[Array, Ints, Array]  #: the tree of a mesh: boxes, links, corners
 NEVER = 1e308
 
 
+class Way(NamedTuple):
+    """Two meshes, B at a pose in the frame of A, and the direction B goes."""
+
+    a: Faces
+    b: Faces
+    m: Rigid
+    d: Vec3  #: unit
+    u: Vec3  #: across
+    v: Vec3
+    noise: float
+
+
 class Walk(NamedTuple):
     """Room for a walk: pairs of nodes that block, until when, and those that wait, from when and until when."""
 
@@ -134,11 +146,10 @@ def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
 
 
 @kernel
-def _past(
-    s: Triangle, t: Triangle, d: Vec3, u: Vec3, v: Vec3, time: float, noise: float, wall: Array
-) -> tuple[float, float]:
+def _past(way: Way, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple[float, float]:
     """Return the time at which a pair that meets no longer does, else the same time and from when on it may meet."""
-    over, under = _onto(s, u, v, d), _onto(t, u, v, d)
+    d, noise = way.d, way.noise
+    over, under = _onto(s, way.u, way.v, d), _onto(t, way.u, way.v, d)
     first = min(over[0][2], over[1][2], over[2][2]) - max(under[0][2], under[1][2], under[2][2]) - noise
     if first > time:
         return time, first
@@ -157,9 +168,10 @@ def _past(
 
 
 @kernel
-def _box_span(m: Rigid, d: Vec3, ba: Array, i: int, bb: Array, j: int, noise: float) -> tuple[float, float]:
+def _box_span(way: Way, i: int, j: int) -> tuple[float, float]:
     """Return from when to when two boxes may meet, by the axes of each."""
-    to = box_pose(m, ba, i, bb, j)
+    ba, bb, d = way.a[0], way.b[0], way.d
+    to = box_pose(way.m, ba, i, bb, j)
     e = (
         ba[i, 6] * d[0] + ba[i, 7] * d[1] + ba[i, 8] * d[2],
         ba[i, 9] * d[0] + ba[i, 10] * d[1] + ba[i, 11] * d[2],
@@ -170,11 +182,11 @@ def _box_span(m: Rigid, d: Vec3, ba: Array, i: int, bb: Array, j: int, noise: fl
         if k < 3:
             x, y, z = to[3 * k], to[3 * k + 1], to[3 * k + 2]
             far, speed = to[9 + k], e[k]
-            half = ba[i, 3 + k] + abs(x) * bb[j, 3] + abs(y) * bb[j, 4] + abs(z) * bb[j, 5] + noise
+            half = ba[i, 3 + k] + abs(x) * bb[j, 3] + abs(y) * bb[j, 4] + abs(z) * bb[j, 5] + way.noise
         else:
             x, y, z = to[k - 3], to[k], to[k + 3]
             far, speed = to[9] * x + to[10] * y + to[11] * z, e[0] * x + e[1] * y + e[2] * z
-            half = bb[j, k] + abs(x) * ba[i, 3] + abs(y) * ba[i, 4] + abs(z) * ba[i, 5] + noise
+            half = bb[j, k] + abs(x) * ba[i, 3] + abs(y) * ba[i, 4] + abs(z) * ba[i, 5] + way.noise
         if abs(speed) < 1e-12:
             if abs(far) > half:
                 return NEVER, -NEVER
@@ -196,17 +208,14 @@ def _shadow_axes(d: Vec3) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def _past_leaves(
-    m: Rigid, d: Vec3, u: Vec3, v: Vec3, time: float, noise: float, a: Faces, b: Faces, i: int, j: int, wall: Array
-) -> tuple[float, float]:
+def _past_leaves(way: Way, i: int, j: int, time: float, wall: Array) -> tuple[float, float]:
     """Do as `_past` of all triangles of two leaves."""
-    _, la, ca = a
-    _, lb, cb = b
+    (_, la, ca), (_, lb, cb) = way.a, way.b
     soonest = NEVER
     for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
-        t = place(m, cb, q)
+        t = place(way.m, cb, q)
         for p in range(la[i, 1], la[i, 1] + la[i, 2]):
-            time, low = _past(read(ca, p), t, d, u, v, time, noise, wall)
+            time, low = _past(way, read(ca, p), t, time, wall)
             soonest = min(soonest, low)
     return time, soonest
 
@@ -245,17 +254,14 @@ def _awake(w: Walk, waiting: int, time: float) -> tuple[int, int]:
 
 
 @kernel
-def _open(
-    m: Rigid, d: Vec3, time: float, most: float, noise: float, a: Faces, b: Faces, i: int, j: int, w: Walk, top: int,
-    waiting: int,
-) -> tuple[int, int]:  # fmt: skip
+def _open(way: Way, w: Walk, i: int, j: int, time: float, most: float, top: int, waiting: int) -> tuple[int, int]:
     """Put the halves of a pair of nodes where they belong, what blocks longest on top; return as `_awake`."""
-    (ba, la, _), (bb, lb, _) = a, b
+    (ba, la, _), (bb, lb, _) = way.a, way.b
     larger = ba[i, 3] + ba[i, 4] + ba[i, 5] >= bb[j, 3] + bb[j, 4] + bb[j, 5]
     of_a, before = lb[j, 0] < 0 or (la[i, 0] >= 0 and larger), top
     for k in range(2):
         p, q = (la[i, 0] + k, j) if of_a else (i, lb[j, 0] + k)
-        low, high = _box_span(m, d, ba, p, bb, q, noise)
+        low, high = _box_span(way, p, q)
         if low > high or high < time or low > most:
             continue
         if low > time:
@@ -279,6 +285,7 @@ def parting(
     Not proven: rounding may let a pair slip. ``wall`` becomes the normal of what blocked last, 0 where nothing did.
     """
     u, v = _shadow_axes(d)
+    way = Way(a, b, m, d, u, v, noise)
     time, top, waiting = start, plain(1), plain(0)
     wall[0] = wall[1] = wall[2] = 0.0
     _put(w, 0, 0, 0, NEVER)
@@ -286,9 +293,9 @@ def parting(
         top -= 1
         i, j, high = w.stack[top, 0], w.stack[top, 1], w.highs[top]
         if high >= time and (a[1][i, 0] >= 0 or b[1][j, 0] >= 0):
-            top, waiting = _open(m, d, time, most, noise, a, b, i, j, w, top, waiting)
+            top, waiting = _open(way, w, i, j, time, most, top, waiting)
         elif high >= time:
-            time, low = _past_leaves(m, d, u, v, time, noise, a, b, i, j, wall)
+            time, low = _past_leaves(way, i, j, time, wall)
             if time > most:
                 return NEVER
             if low <= most:

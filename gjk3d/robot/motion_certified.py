@@ -364,9 +364,9 @@ def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edg
     found = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count or (far == far[0]).all():
         return _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
-    groups, of = np.unique(far, axis=0, return_inverse=True)
+    groups, group = np.unique(far, axis=0, return_inverse=True)
     for k, (free, beyond) in enumerate(groups.tolist()):
-        which = np.flatnonzero(of.ravel() == k)
+        which = np.flatnonzero(group.ravel() == k)
         some = _certified(cell, curves.some(which), bounds_within(cell, (free, beyond)), tolerance, workers)
         for every, told in zip(found, some, strict=True):
             every[which] = told

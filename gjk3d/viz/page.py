@@ -227,9 +227,9 @@ def write_drawing(drawing: Drawing, path: Path) -> Path:
     Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from the
     installed trimesh.
     """
-    words = drawing.words or [", ".join(text for text, _ in drawing.keys) or "gjk3d"]
-    head, *rest = words = list(words)
+    words = list(drawing.words or [", ".join(text for text, _ in drawing.keys) or "gjk3d"])
     scene = _scene_of(drawing, words)
+    head, *rest = words
     box = '<input type="checkbox" checked value="{}">'
     markup = {
         "words": f"<h1>{html.escape(head)}</h1>" + "".join(f"<p>{html.escape(line)}</p>" for line in rest),

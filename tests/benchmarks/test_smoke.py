@@ -106,10 +106,14 @@ def test_the_table_of_depths_is_written_with_bounds_in_order(tmp_path):
     out = tmp_path / "depths.md"
     assert depths.main(["--rounds", "1", "--largest", "100", "--out", str(out)]) == 0
     rows = [line.split("|") for line in out.read_text().splitlines() if line.startswith("| ")][2:]
-    assert len(rows) == 27 + 9 + 5
-    for row in rows:
+    alone, many = rows[: 27 + 9 + 5], rows[27 + 9 + 5 + 2 :]
+    for row in alone:
         assert float(row[6]) <= float(row[7])
         assert not row[9].strip() or float(row[10]) <= float(row[11])
+    assert len(many) == 4
+    for row in many:
+        assert float(row[2]) <= float(row[3])
+        assert 0.0 <= float(row[6]) <= float(row[5]) <= 1.0
 
 
 def test_the_table_of_managers_is_written_and_both_agree(capsys):

@@ -133,6 +133,10 @@ class Browser:
         given = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self._ask("Emulation.setEmulatedMedia", features=given)
 
+    def before_scripts(self, script):
+        """Run this in every page that is opened from now on, before its own scripts."""
+        self._ask("Page.addScriptToEvaluateOnNewDocument", source=script)
+
     def open(self, path, hash=""):
         self.open_plainly(path, hash)
         self.settle()

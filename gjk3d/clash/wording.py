@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import inf, nextafter
 from pathlib import PurePath
 
@@ -146,9 +147,9 @@ def headline(report: Report) -> str:
 
 
 def facts(report: Report) -> str:
-    """Say how much was asked and how, in one line."""
+    """Say how much was asked and how, in one line, in which no number is parted from what it counts."""
     pairs = wording.count(report.pairs_total, "pair", ",")
-    return " · ".join(
+    text = " · ".join(
         [
             wording.count(len(report.parts), "part", ","),
             f"{pairs}, {report.pairs_close:,} close, {report.pairs_tested:,} tested",
@@ -157,3 +158,4 @@ def facts(report: Report) -> str:
             f"{report.elapsed:.3g} s",
         ]
     )
+    return re.sub(r"(?<=\d) (?=\w)", "\u00a0", text)

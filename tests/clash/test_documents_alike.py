@@ -73,7 +73,7 @@ def timeless(path):
         lines = [json.loads(line) for line in text.splitlines()]
         assert lines[-1].pop("elapsed") > 0.0
         return lines
-    times = {".xml": r' time="[0-9.]+"', ".html": r" · [0-9.e-]+ s</p>"}.get(path.suffix)
+    times = {".xml": r' time="[0-9.]+"', ".html": r" · [0-9.e-]+\u00a0s</p>"}.get(path.suffix)
     if times is None:
         return text
     assert len(re.findall(times, text)) == 1

@@ -113,8 +113,8 @@ def test_the_page_says_what_was_asked_and_what_is_missing(tmp_path):
     text = Parsed(write_page(report, tmp_path / "a.html")).text
     for words in (
         "1 hard, 1 clearance in press.glb",
-        "3 pairs, 2 close, 2 tested",
-        "clearance 0.5 mm",
+        "3\u00a0pairs, 2\u00a0close, 2\u00a0tested",
+        "clearance 0.5\u00a0mm",
         "stopped before",
     ):
         assert words in text

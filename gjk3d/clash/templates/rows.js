@@ -35,7 +35,7 @@ const clashRows = (function () {
   Object.assign(data, { rows, parts });
 
   // --- the blocks -----------------------------------------------------------------------------------------------------
-  const packed = lines("findings"), arriving = new Map();
+  const packed = lines("findings"), arriving = new Map(), lost = new Set();
   async function open(block) {
     const columns = JSON.parse(new TextDecoder().decode(await unpacked(packed[block]))), first = block * data.block;
     packed[block] = "";
@@ -47,12 +47,12 @@ const clashRows = (function () {
     fill((row) => row.told, told);
     for (let k = first; k < Math.min(rows.length, first + data.block); k++) rows[k].whole = true;
   }
-  // Unpack what these rows lack: null where nothing is missing, else a promise.
+  // Unpack what these rows lack: null where nothing is missing that can be had, else a promise.
   function fetchRows(indices) {
-    const wanted = new Set(indices.filter((k) => !rows[k].whole).map((k) => Math.floor(k / data.block)));
+    const wanted = new Set(indices.filter((k) => !rows[k].whole).map((k) => Math.floor(k / data.block)).filter((block) => !lost.has(block)));
     if (!wanted.size) return null;
-    for (const block of wanted) if (!arriving.has(block)) arriving.set(block, open(block));
-    return Promise.all([...wanted].map((block) => arriving.get(block))).catch(complain);
+    for (const block of wanted) if (!arriving.has(block)) arriving.set(block, open(block).catch((error) => { lost.add(block); complain(error); }));
+    return Promise.all([...wanted].map((block) => arriving.get(block)));
   }
 
   // --- where parts are, and the shapes ----------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ const clashTable = (function () {
     let last = Math.min(shown.length, Math.ceil((scroll.scrollTop + scroll.clientHeight) / HEIGHT) + MARGIN);
     if (printing) [first, last] = [0, Math.min(shown.length, PRINTED)];
     const missing = clashRows.fetchRows(shown.slice(first, last));
-    if (missing) missing.then(draw, clashRows.complain);
+    if (missing) missing.then(draw);
     const lines = [spacer(first)];
     for (let place = first; place < last; place++) lines.push(makeRow(place));
     lines.push(spacer(printing ? 0 : shown.length - last));
@@ -117,8 +117,10 @@ const clashTable = (function () {
   window.addEventListener("afterprint", () => { printing = false; draw(); });
 
   function prepare() { // block by block, what the printer will want: it does not wait
-    const next = shown.slice(0, PRINTED).find((index) => !data.rows[index].whole);
-    if (next !== undefined) clashRows.fetchRows([next]).then(() => setTimeout(prepare, 30), clashRows.complain);
+    for (const index of shown.slice(0, PRINTED)) {
+      const missing = clashRows.fetchRows([index]);
+      if (missing) return void missing.then(() => setTimeout(prepare, 30));
+    }
   }
   setTimeout(prepare, 500);
 
@@ -155,7 +157,7 @@ const clashTable = (function () {
     document.documentElement.dataset.selected = index >= 0 ? data.rows[index].id : "";
     draw();
     const missing = index >= 0 && clashRows.fetchRows([index]);
-    if (missing) missing.catch(clashRows.complain).then(() => { if (selected === index) onSelect(index); });
+    if (missing) missing.then(() => { if (selected === index) onSelect(index); });
     else onSelect(index);
   }
   function move(step) {

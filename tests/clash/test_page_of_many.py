@@ -1,0 +1,139 @@
+"""A page of 100 000 findings in Chromium: what is not looked at stays packed, and all of it can be reached."""
+
+from dataclasses import replace
+
+import pytest
+from browser import Browser, program
+from reports import ENDING, EVIL, many, three_cubes
+
+from gjk3d.clash.page import write_page
+
+COUNT = 100_000
+
+
+@pytest.fixture(scope="module")
+def report():
+    report = many(COUNT, side=6)
+    last = replace(report.clashes[-1], a=EVIL, b=ENDING, note=EVIL, group=ENDING)
+    return replace(report, clashes=(*report.clashes[:-1], last))
+
+
+@pytest.fixture(scope="module")
+def page(report, tmp_path_factory):
+    if program() is None:
+        pytest.fail("these tests look at the page in Chromium, which is not on PATH: apt-get install chromium")
+    folder = tmp_path_factory.mktemp("many")
+    browser = Browser(folder / "profile")
+    browser.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
+    browser.open(write_page(report, folder / "many.html"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def browser(page):
+    """The page with nothing chosen and nothing filtered."""
+    page.evaluate("document.querySelector('#clear').click()")
+    page.key("Escape")
+    page.complaints.clear()
+    yield page
+    assert page.complaints == []
+
+
+def passing(report, kind, *words):
+    """Return which findings have this kind and all of these words, said anew in Python."""
+    return [
+        k
+        for k, clash in enumerate(report.clashes)
+        if clash.kind == kind
+        and all(
+            word in "\n".join((clash.id, clash.kind, clash.status, clash.a, clash.b, clash.group, clash.note)).lower()
+            for word in words
+        )
+    ]
+
+
+def whole(browser, index):
+    return browser.evaluate(f"Boolean(gjk3d.data.rows[{index}].whole)")
+
+
+def first_in_sight(browser):
+    return browser.evaluate("Number(document.querySelector('#rows tr[data-row]').dataset.row)")
+
+
+def test_scrolling_to_the_end_unpacks_what_is_there(browser, report):
+    assert browser.state("shown") == str(COUNT)
+    assert whole(browser, 0)
+    assert not whole(browser, COUNT - 1)
+    assert not whole(browser, COUNT // 2)
+    browser.evaluate("(() => { const box = document.querySelector('#scroll'); box.scrollTop = box.scrollHeight; })()")
+    browser.wait(f"gjk3d.data.rows[{COUNT - 1}].whole")
+    last = browser.wait(f"document.querySelector('#row-{COUNT - 1} .right:not(.inside) div')?.innerText")
+    assert last == f"{report.clashes[-1].distance:g}"
+    assert not whole(browser, COUNT // 2)
+    assert browser.evaluate("document.querySelectorAll('#rows tr[data-row]').length") < 80
+
+
+def test_keys_reach_both_ends_and_names_stay_words(browser, report):
+    browser.key("End")
+    assert browser.state("selected") == report.clashes[-1].id
+    browser.wait("Boolean(document.querySelector('#detail .full'))")
+    browser.settle()
+    titles = f"[...document.querySelectorAll('#row-{COUNT - 1} .parts .name')].map((name) => name.title)"
+    assert browser.evaluate(titles) == [EVIL, ENDING]
+    assert EVIL in browser.evaluate("document.querySelector('#detail').textContent")
+    assert browser.evaluate("document.querySelectorAll('img, #rows script, #detail script').length") == 0
+    browser.key("PageUp")
+    above = browser.state("selected")
+    browser.key("PageDown")
+    assert browser.state("selected") == report.clashes[-1].id != above
+    browser.key("ArrowUp")
+    assert browser.state("selected") == report.clashes[-2].id
+    browser.key("Home")
+    assert browser.state("selected") == report.clashes[0].id
+
+
+def test_a_filter_finds_the_same_as_python(browser, report):
+    browser.evaluate("document.querySelector('[data-kind=touch]').click()")
+    assert browser.state("shown") == str(len(passing(report, "touch")))
+    browser.evaluate("document.querySelector('#search').focus()")
+    browser.type("CUBE 117")
+    wanted = passing(report, "touch", "cube", "117")
+    assert 10 < len(wanted) < COUNT // 10
+    assert browser.state("shown") == str(len(wanted))
+    assert first_in_sight(browser) == wanted[0]
+    browser.evaluate("document.activeElement.blur()")
+    browser.evaluate("document.querySelector('[data-sort=severity]').click()")  # the mildest first
+    try:
+        assert first_in_sight(browser) == wanted[-1]
+        browser.click(f"#row-{wanted[-1]}")
+        browser.wait("Boolean(document.querySelector('#detail .full'))")
+        assert browser.state("selected") == report.clashes[wanted[-1]].id
+        detail = browser.evaluate("document.querySelector('#detail').innerText")
+        assert report.clashes[wanted[-1]].a in detail
+        assert report.clashes[wanted[-1]].b in detail
+        browser.settle()
+    finally:
+        browser.evaluate("document.querySelector('[data-sort=severity]').click()")
+
+
+def test_a_browser_that_cannot_unpack_says_so(tmp_path):
+    if program() is None:
+        pytest.fail("these tests look at the page in Chromium, which is not on PATH: apt-get install chromium")
+    browser = Browser(tmp_path / "profile")
+    try:
+        browser.before_scripts("delete window.DecompressionStream;")
+        browser.open_plainly(write_page(three_cubes(), tmp_path / "a.html"))
+        said = browser.wait("!document.querySelector('#packed').hidden && document.querySelector('#packed').innerText")
+        assert "no DecompressionStream" in said
+        assert "use one of 2023 or later" in said
+        for index, kind, names in ((0, "hard", ["frame", "press/ram"]), (1, "clearance", ["press/ram", "press/pin"])):
+            browser.key("ArrowDown")
+            assert browser.state("selected") == three_cubes().clashes[index].id
+            line = f"document.querySelector('#row-{index}')"
+            assert browser.evaluate(f"{line}.querySelector('.kind').innerText") == kind
+            assert browser.evaluate(f"[...{line}.querySelectorAll('.name')].slice(0, 2).map((e) => e.title)") == names
+            assert names[0] in browser.wait("document.querySelector('#detail').innerText")
+        assert browser.complaints == []
+    finally:
+        browser.close()

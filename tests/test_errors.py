@@ -128,6 +128,7 @@ QUESTIONS = {
         "takes polytopes",
     ),
     "no file": (lambda: gk.load("nowhere.stl"), FileError, "there is no file nowhere.stl"),
+    "no name": (lambda: gk.load(""), FileError, "'' names no file"),
     "a folder": (lambda: gk.load("data"), FileError, "data is a folder: name a file in it"),
 }
 

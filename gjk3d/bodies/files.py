@@ -224,6 +224,8 @@ def existing(path: str | os.PathLike[str]) -> Path:
         file = Path(path)
     except TypeError:
         raise TypeError(f"load takes the path of a file, got {type(path).__name__}") from None
+    if path == "":
+        raise FileError("'' names no file, expected a path")
     try:
         if file.is_file():
             return file

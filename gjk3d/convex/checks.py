@@ -90,7 +90,7 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
 
 def check_margin(margin: Any, what: str = "margin", of: str = "for all rows") -> None:
     """Raise unless it is what `collide` takes."""
-    if not isinstance(margin, Real) or not -inf < float(margin) < inf:
+    if isinstance(margin, bool) or not isinstance(margin, Real) or not -inf < float(margin) < inf:
         raise ShapeError(f"{what} is {margin!r:.80}, expected one finite number, {of}")
 
 

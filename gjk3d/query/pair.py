@@ -118,6 +118,7 @@ class Pair:
             self._words is not None
             and workers == 1
             and isinstance(margin, (float, int))
+            and type(margin) is not bool
             and -inf < margin < inf
             and is_plain(ma)
             and is_plain(mb)

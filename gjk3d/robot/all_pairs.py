@@ -113,7 +113,7 @@ class RobotDistances(NamedTuple):
             margins = np.broadcast_to(np.asarray(margin, dtype=np.float64), len(self.pairs))
         except (TypeError, ValueError):
             margins = np.full(1, np.nan)
-        if not np.isfinite(margins).all():
+        if np.asarray(margin).dtype == bool or not np.isfinite(margins).all():
             raise RobotError(
                 f"margin is {margin!r:.80}, expected a finite number, or one for each of the {len(self.pairs)} pairs"
             )

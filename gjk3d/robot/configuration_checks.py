@@ -124,8 +124,9 @@ class ConfigurationChecks(PlanningScene):
         ([True, False], 'LIMIT', 'shoulder')
         """
         said, cell = self._state()
-        if margin is not None and margin != said.margin:
+        if margin is not None:
             check_margin(margin)
+        if margin is not None and margin != said.margin:
             cell = cell.with_margins(float(margin), said.rules)
         return valid(cell, q, limits, tolerance, workers)
 

@@ -255,6 +255,7 @@ def test_scipy_brings_a_colliding_arm_out():
         (lambda c: c.distances([0.0, 0.0], within=[0.1]), "within is"),
         (lambda c: c.distances([0.0]), r"q has shape \(1,\)"),
         (lambda c: c.distances([0.0, 0.0]).penalty(np.nan), "margin is nan"),
+        (lambda c: c.distances([0.0, 0.0]).penalty(True), "margin is True"),
         (lambda c: c.distances([0.0, 0.0]).penalty([0.1, 0.1, 0.1]), "one for each of the"),
         (lambda c: c.distances([0.0, 0.0], within=0.1).penalty(0.2), r"farther than was looked: .*within=0\.2"),
     ],

@@ -293,7 +293,7 @@ def test_sampled_motions_meet_solids_and_attached_objects():
     assert {"tool", "points", "dish"} <= {name for pair in found.pair if pair for name in pair}
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, "wide", None])
+@pytest.mark.parametrize("value", [np.nan, np.inf, "wide", None, True])
 def test_what_is_no_length_is_told_with_the_name_that_it_was_meant_for(value):
     checker = Checker(Robot.example())
     with pytest.raises(
@@ -308,4 +308,9 @@ def test_what_is_no_length_is_told_with_the_name_that_it_was_meant_for(value):
         gk.errors.ShapeError, match=re.escape(f"set_margin('post', None): margin is {value!r}, expected one")
     ):
         checker.set_margin("post", None, value)
+    with pytest.raises(gk.errors.ShapeError, match=re.escape(f"margin is {value!r}, expected one")):
+        checker.margin = value
+    if value is not None:
+        with pytest.raises(gk.errors.ShapeError, match=re.escape(f"margin is {value!r}, expected one")):
+            checker.valid([0.0, 0.0], margin=value)
     assert checker.free([0.0, 0.0])

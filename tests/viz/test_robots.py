@@ -178,6 +178,8 @@ def test_travel_of_a_free_path_goes_to_its_end(checker):
     np.testing.assert_array_equal(still.way.q, np.repeat(PATH[:1], 3, axis=0))
     single = robots.travel(checker, PATH[:1], frames=3)
     np.testing.assert_array_equal(single.way.q, still.way.q)
+    assert single.way.verdict == "Free: the only waypoint"
+    assert set(single.way.where) == {"at the only waypoint"}
 
 
 KNOTS = np.array([1.0, 2.0, 4.0])

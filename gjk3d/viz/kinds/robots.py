@@ -236,11 +236,12 @@ def travel(
 def _over_edges(checker: Checker, path: Rows, certify: bool, resolution: Number | VectorLike, frames: int) -> Way:
     points = checker.robot.configurations(path, "path")[0]
     found = checker.path_free(points, certify=certify, resolution=resolution)
-    edges = max(len(points) - 1, 1)
+    if len(points) == 1:
+        verdict = _verdict(found, "the only waypoint", "at the only waypoint")
+        return Way(found.free, verdict, np.repeat(points, frames, axis=0), ["at the only waypoint"] * frames, {})
+    edges = len(points) - 1
     if found.edge is not None:
         points = np.concatenate([points[: found.edge + 1], np.asarray(found.configuration)[None]])
-    elif len(points) == 1:
-        points = np.repeat(points, 2, axis=0)
     q, edge = along(points, frames)
     where = [f"edge {k}, from waypoint {k} to {k + 1} of {edges}" for k in edge.tolist()]
     verdict = _verdict(found, count(edges, "edge"), f"on edge {found.edge}")

@@ -74,9 +74,13 @@ class _Reader:
         order = {each: k for k, each in enumerate(self.joints)}
         joints.sort(key=lambda joint: order.get(joint.name, -1))
         return Description(
-            self.file, name, tuple(links), tuple(joints), allowed=self._allowed(), states=self._states(), world=WORLD,
-            left_out=tuple(self.left_out),
+            self.file, name, tuple(links), tuple(joints), allowed=self._allowed(), states=self._states(),
+            worlds=self._worlds(), left_out=tuple(self.left_out),
         )  # fmt: skip
+
+    def _worlds(self) -> frozenset[str]:
+        """Return the world and what is welded to it: MuJoCo's filter of parents lets children meet both."""
+        return frozenset(self.bodies[k] for k in np.flatnonzero(self.model.body_weldid == 0))
 
     # geometry ---------------------------------------------------------------------------------------------------------
 

@@ -162,9 +162,11 @@ class Robot(PairedLinks):
 
         All that `from_urdf` says holds. A xacro is expanded by the package of that name (``gjk3d[robot]``). An MJCF is
         read by MuJoCo (``gjk3d[mjcf]``): links are its bodies, named poses its keyframes; unchecked are pairs that it
-        excludes, whose masks never meet, or that are `adjacent`, the world to none. Geoms of no contacts count as
-        drawn. A free joint has a translation and a rotation vector from where the file has the body. Not taken over
-        are planes and height fields, and equalities other than one joint following another; a `RobotWarning` says so.
+        excludes, whose masks never meet, or that are `adjacent`, the world and what is welded to it to none, as in
+        MuJoCo. Where masks of any two geoms of two bodies meet, all of them are checked, which is more than MuJoCo
+        does. Geoms of no contacts count as drawn. A free joint has a translation and a rotation vector from where the
+        file has the body. Not taken over are planes and height fields, and equalities other than one joint following
+        another; a `RobotWarning` says so.
 
         Parameters
         ----------
@@ -211,8 +213,8 @@ class Robot(PairedLinks):
         geometry: str,
     ) -> Robot:
         links = tree_of(description).links
-        worlds = frozenset(() if description.world is None else (description.world,))
-        self = cls._built(description, *make_bodies(description, links, package_dirs, geometry), worlds=worlds)
+        made = make_bodies(description, links, package_dirs, geometry)
+        self = cls._built(description, *made, worlds=description.worlds)
         if srdf is None:
             allowed = AllowedPairs(self.links, description.allowed)
             allowed._allow_all(np.sort(self._adjacent(), axis=1), "adjacent")

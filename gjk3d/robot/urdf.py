@@ -118,7 +118,7 @@ class Description(NamedTuple):
     joints: tuple[Joint, ...]
     allowed: tuple[tuple[str, str, str], ...] = ()  #: pairs of links that need no check, each with its reason
     states: Mapping[str, dict[str, tuple[float, ...]]] = MappingProxyType({})  #: named poses
-    world: str | None = None  #: the link that is the surroundings: it is adjacent to none
+    worlds: frozenset[str] = frozenset()  #: links that are the surroundings: they are adjacent to none
     left_out: tuple[str, ...] = ()  #: what of the file is not taken over, in words for a warning
 
 

@@ -173,6 +173,25 @@ def test_shapes_and_pairs_of_an_mjcf(mjcf):
     assert one.allowed.reason("arm", "tip") == "adjacent"
 
 
+def test_a_base_welded_to_the_world_meets_its_child_as_in_mujoco():
+    mujoco = pytest.importorskip("mujoco")
+    text = """<mujoco><worldbody><body name="base"><geom size=".1"/><body name="stand" pos=".3 0 0"><geom size=".1"/>
+     <body name="arm" pos="-.2 0 0"><joint name="j" type="slide" axis="0 0 1"/><geom size=".1"/>
+     <body name="hand" pos=".1 0 0"><joint name="k"/><geom size=".1"/></body></body></body></body></worldbody>
+     </mujoco>"""
+    one = Robot.load(text)
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    for q in np.random.default_rng(0).uniform(-0.3, 0.3, (30, 2)):
+        data.qpos[:] = q
+        mujoco.mj_forward(model, data)
+        owner = [model.body(model.geom_bodyid[g]).name for g in range(model.ngeom)]
+        met = {frozenset(map(owner.__getitem__, each.geom)) for each in data.contact[: data.ncon]}
+        assert {frozenset(each.pair) for each in gk.robot.Checker(one).collisions(q)} == met
+    pairs = {(one.links[a], one.links[b]) for a, b in one.pairs.tolist()}
+    assert pairs == {(a, b) for a in ("base", "stand") for b in ("arm", "hand")}
+
+
 def test_an_mjcf_that_is_not_read(monkeypatch):
     pytest.importorskip("mujoco")
     with pytest.raises(ParseError, match="<text>: MuJoCo says: "):

@@ -14,6 +14,8 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
 
+from gjk3d.wording import kind_of
+
 _AHEAD = 64  #: rows given to the threads before the first answer is waited for
 _HEED = 0.1  #: seconds between two looks at whether Ctrl-C came
 
@@ -102,7 +104,7 @@ def check_client(executor: Any) -> None:
     """Refuse what is no client of a cluster."""
     if not (hasattr(executor, "scatter") and hasattr(executor, "get_executor")):
         raise TypeError(
-            f"executor is a {type(executor).__name__}, expected a dask.distributed.Client, as that of LocalCluster():"
+            f"executor is {kind_of(executor)}, expected a dask.distributed.Client, as that of LocalCluster():"
             ' pip install "gjk3d[scale]" brings it; for threads of this process there is workers='
         )
 

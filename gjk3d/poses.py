@@ -16,6 +16,7 @@ import numpy as np
 from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.errors import PoseError
 from gjk3d.typing import Array, Array2, Array3
+from gjk3d.wording import kind_of
 
 WIDTH = 13
 TOLERANCE = 1e-6
@@ -128,7 +129,7 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
             f"{name} is ragged: expected a (4, 4) matrix, or a list of such for a stack, each row of four numbers"
         ) from None
     if raw.dtype.kind not in "fiu":
-        given = f"has dtype {raw.dtype}" if raw.ndim else f"is a {type(pose).__name__}"
+        given = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(pose)}"
         raise PoseError(f"{name} {given}, expected a (4, 4) matrix of real numbers, or a stack of such")
     if raw.ndim not in (2, 3) or raw.shape[-2:] != (4, 4):
         hint = ""

@@ -25,6 +25,16 @@ def count(number: int, noun: str, mark: str = "") -> str:
     return f"{number:{mark}} {noun}{'' if number == 1 else 's'}"
 
 
+def with_article(noun: str) -> str:
+    """Return a noun behind its article: "a list", "an int"."""
+    return f"{'an' if noun[:1] in 'aeioAEIO' else 'a'} {noun}"
+
+
+def kind_of(value: Any) -> str:
+    """Return what a value is, for a message that refuses it: "an int", "a Halfspace", "None"."""
+    return "None" if value is None else with_article(type(value).__name__)
+
+
 def with_unit(text: str, unit: str | None) -> str:
     """Return a length as text with its unit behind it, if it has one."""
     return f"{text} {unit}" if unit else text

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from words import read
 
-from gjk3d.wording import above, below, depth, moment, number, told
+from gjk3d.wording import above, below, depth, kind_of, moment, number, told
 
 
 def exactly(value: float) -> Fraction | float:
@@ -80,6 +80,9 @@ def test_what_has_few_digits_is_written_as_it_is(whole):
         (above(2e22 / 3, 3), "6.67e+21"),
         (below(2e-7 / 3, 3), "6.66e-08"),
         (below(-inf), "-inf"),
+        (kind_of(3), "an int"),
+        (kind_of([]), "a list"),
+        (kind_of(None), "None"),
     ],
 )
 def test_words(words, wanted):

@@ -17,6 +17,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array
+from gjk3d.wording import kind_of
 
 Part = tuple[Shape | Mesh, Array]
 
@@ -155,11 +156,9 @@ def _flattened(item: Any, what: str) -> list[Part]:
         placed = composed(rows[0, :12], inner) if (rows != IDENTITY).any() else inner
         return [(part, _frozen(row)) for (part, _), row in zip(thing._parts, placed, strict=True)]
     if isinstance(thing, Halfspace):
-        raise ShapeError(
-            f"Compound: {what} is a {type(thing).__name__}, which has no end: use a large gjk3d.Box instead"
-        )
+        raise ShapeError(f"Compound: {what} is {kind_of(thing)}, which has no end: use a large gjk3d.Box instead")
     if isinstance(thing, Body) and not isinstance(thing, Mesh):
-        raise ShapeError(f"Compound: {what} is a {type(thing).__name__}: ask about it beside the compound instead")
+        raise ShapeError(f"Compound: {what} is {kind_of(thing)}: ask about it beside the compound instead")
     if not isinstance(thing, (Shape, Mesh)):
         raise no_shape(f"Compound: {what}[0]", thing)
     return [(thing, _frozen(rows[0]))]

@@ -13,6 +13,7 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array
+from gjk3d.wording import kind_of
 
 _CORNERS = np.array([(x, y, z) for x in (0, 3) for y in (1, 4) for z in (2, 5)])
 
@@ -39,7 +40,7 @@ def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
         if hull is None or not hull._packed[0][layout.POLYTOPE] or hull._packed[1][layout.RADIUS] != 0.0:
             what = "which has no hull" if hull is None else "whose hull is none"
             raise UnsupportedPair(
-                f"separating_axis takes polytopes, and {name} is a {type(x).__name__}, {what}: "
+                f"separating_axis takes polytopes, and {name} is {kind_of(x)}, {what}: "
                 "use distance or signed_distance, whose normal parts the two where a plane does"
             )
         hulls.append(hull)

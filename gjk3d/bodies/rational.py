@@ -34,6 +34,7 @@ from gjk3d.poses import IDENTITY
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
+from gjk3d.wording import kind_of
 
 _DENTED = Fraction(1, 10**6)  #: part of its size by which a nearly convex mesh is smaller than its hull, at most
 _MOST_COMPARED = 2_000_000  #: corners times vertices that are compared to see whether a mesh is convex
@@ -90,7 +91,7 @@ def _own_of(name: str, x: Body | Shape) -> _Own:
     make = _OWN.get(type(x)) if isinstance(x, Body) else None if isinstance(x, Halfspace) else _of_shape
     if make is None:
         raise UnsupportedPair(
-            f"{name} is a {type(x).__name__} beside what is not convex, which is not judged: make it a large "
+            f"{name} is {kind_of(x)} beside what is not convex, which is not judged: make it a large "
             "gjk3d.Box, or a gjk3d.Mesh of its surface"
         )
     found: _Own = x._cached("rational", partial(cast("Callable[[Any], _Own]", make), x))

@@ -20,6 +20,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.simplices import Triangle
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array, Ints
+from gjk3d.wording import kind_of
 
 
 class Shell(Body):
@@ -65,7 +66,7 @@ class Shell(Body):
     def __init__(self, mesh: Mesh, thickness: float) -> None:
         if not isinstance(mesh, Mesh):
             raise ShapeError(
-                f"Shell: mesh is a {type(mesh).__name__}, expected a gjk3d.Mesh; a convex shape has inflated(radius)"
+                f"Shell: mesh is {kind_of(mesh)}, expected a gjk3d.Mesh; a convex shape has inflated(radius)"
             )
         self._set(mesh=mesh, thickness=number(thickness, "Shell: thickness"))
 

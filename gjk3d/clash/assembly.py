@@ -19,6 +19,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.shown import shown
 from gjk3d.typing import OnePose
 from gjk3d.units import doubt, one_unit, symbol
+from gjk3d.wording import kind_of
 
 _Path = str | os.PathLike[str]
 
@@ -100,7 +101,7 @@ class Assembly:
             if not (isinstance(name, str) and isinstance(mesh, Mesh)):
                 line = line_for(mesh) or "of a convex shape, gk.Mesh(*shape.surface()) makes one"
                 raise ShapeError(
-                    f"part {name!r} is a {type(mesh).__name__}: Assembly.of takes meshes by names that are text; {line}"
+                    f"part {name!r} is {kind_of(mesh)}: Assembly.of takes meshes by names that are text; {line}"
                 )
             given[name] = AssemblyPart(name, str(mesh.source or ""), shapes.one(mesh), pose=pose)
         names = sorted(given, key=order)

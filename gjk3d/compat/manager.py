@@ -16,6 +16,7 @@ from gjk3d.compat.answers import (
 from gjk3d.compat.data import ContactData, DistanceData
 from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects
 from gjk3d.typing import OnePose
+from gjk3d.wording import with_article
 
 Name = Any  #: what `CollisionManager.add_object` was given
 Names = tuple[Name, Name]
@@ -400,5 +401,7 @@ class CollisionManager:
 def _objects_of(manager: Any) -> Objects:
     if not isinstance(manager, CollisionManager):
         kind = f"{type(manager).__module__}.{type(manager).__name__}"
-        raise TypeError(f"other_manager is a {kind}, expected a gjk3d.CollisionManager: build it by gjk3d too")
+        raise TypeError(
+            f"other_manager is {with_article(kind)}, expected a gjk3d.CollisionManager: build it by gjk3d too"
+        )
     return manager._objects

@@ -15,6 +15,7 @@ from gjk3d.errors import PoseError, SceneError, ShapeError
 from gjk3d.poses import ROUNDING, TOLERANCE, WIDTH, as_matrices, check_row, parts, pose_rows
 from gjk3d.scene import objects as scene
 from gjk3d.typing import Array, Ints
+from gjk3d.wording import kind_of
 
 _FLAT = 1e-12  #: a transform that shrinks one way by this, next to another way, has no inverse worth the name
 _ROUND = 1e-13  #: of its greatest coordinate: a convex mesh that is off its hull by less is asked about by that
@@ -291,7 +292,7 @@ def key_of(mesh: Any, what: str) -> Hashable:
         return mesh
     vertices, faces = getattr(mesh, "vertices", None), getattr(mesh, "faces", None)
     if vertices is None or faces is None:
-        raise ShapeError(f"{what} is a {type(mesh).__name__}: expected a trimesh.Trimesh or a gjk3d.Mesh")
+        raise ShapeError(f"{what} is {kind_of(mesh)}: expected a trimesh.Trimesh or a gjk3d.Mesh")
     digest = blake2b(digest_size=16)
     for array in (np.ascontiguousarray(vertices), np.ascontiguousarray(faces)):
         digest.update(f"{array.shape} {array.dtype}".encode())

@@ -13,6 +13,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array
+from gjk3d.wording import kind_of, with_article
 
 MOST_WORKERS = 1024
 FACETS = 3  #: the separating axis test, beside the modes of `gjk3d.narrow.solve`
@@ -64,28 +65,28 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
     """Return the error for what is no convex shape."""
     if callable(getattr(value, "hull", None)):
         return UnsupportedPair(
-            f"{name} is a {type(value).__name__}, and this takes convex shapes: "
-            "pass its hull() to ask about its convex hull"
+            f"{name} is {kind_of(value)}, and this takes convex shapes: pass its hull() to ask about its convex hull"
         )
     line = line_for(value)
     if line:
-        return UnsupportedPair(f"{name} is a {_of_library(type(value))}: {line}")
+        return UnsupportedPair(f"{name} is {with_article(_of_library(type(value)))}: {line}")
     if callable(getattr(value, "surface", None)):
         return UnsupportedPair(
-            f"{name} is a {type(value).__name__}, which has no end, and this takes convex shapes: "
+            f"{name} is {kind_of(value)}, which has no end, and this takes convex shapes: "
             "pass gjk3d.ConvexHull of its surface().vertices"
         )
     if hasattr(value, "vertices") and hasattr(value, "faces"):
         return UnsupportedPair(
-            f"{name} is a {type(value).__module__}.{type(value).__name__}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "
+            f"{name} is {with_article(_of_library(type(value)))}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "
             "or gjk3d.ConvexHull(mesh.vertices)"
         )
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[1] == 3:
         return UnsupportedPair(
             f"{name} is an array, {value.shape}: pass gjk3d.ConvexHull(points), or gjk3d.PointCloud(points, radius)"
         )
-    kind = _of_library(type(value)).removeprefix("builtins.").removeprefix("gjk3d.")
-    return UnsupportedPair(f"{name} is a {kind}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull")
+    library = type(value).__module__.partition(".")[0]
+    given = kind_of(value) if library in ("builtins", "gjk3d") else with_article(_of_library(type(value)))
+    return UnsupportedPair(f"{name} is {given}, expected a shape such as gjk3d.Box or gjk3d.ConvexHull")
 
 
 def check_margin(margin: Any, what: str = "margin", of: str = "for all rows") -> None:

@@ -39,6 +39,7 @@ from gjk3d.exact.difference import Difference
 from gjk3d.exact.gjk_epa import foot
 from gjk3d.exact.signed import bracket_outside
 from gjk3d.results import Certificate
+from gjk3d.wording import kind_of
 
 Number = Fraction | float
 NOT_ROUND = "the surface does not go round the origin"
@@ -223,7 +224,7 @@ def _reaches(point: FractionVec, n: Vec, top: Root, tolerance: Fraction) -> bool
 def _form(certificate: Any, *kinds: str) -> str:
     """Return what is wrong with a certificate's form; empty where it is one."""
     if not isinstance(certificate, Certificate):
-        return f"it is a {type(certificate).__name__}"
+        return f"it is {kind_of(certificate)}"
     if certificate.kind not in kinds:
         return f"its kind is {certificate.kind!r}"
     counts = {"points_a": len(certificate.points_a), "points_b": len(certificate.points_a)}

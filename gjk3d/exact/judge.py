@@ -34,6 +34,7 @@ from gjk3d.results import Distance
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
+from gjk3d.wording import kind_of
 
 _UP = Context(prec=2, rounding=ROUND_CEILING)
 
@@ -166,7 +167,7 @@ def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tup
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Shape):
             raise UnsupportedPair(
-                f"verify: {name} is a {type(shape).__name__}; answers about convex shapes are judged, such as gjk3d.Box"
+                f"verify: {name} is {kind_of(shape)}; answers about convex shapes are judged, such as gjk3d.Box"
             )
     if isinstance(a, Halfspace) and isinstance(b, Halfspace):
         raise UnsupportedPair("verify: two half-spaces overlap without end")

@@ -33,6 +33,7 @@ from gjk3d.exact.wholes import Whole
 from gjk3d.poses import ROUNDING
 from gjk3d.results import Distance, PartsCertificate, Status
 from gjk3d.typing import Array
+from gjk3d.wording import kind_of
 
 _MOST_NEAR = 64  #: parts about a point that are looked at
 _PROMISED = {True: 1e-9, False: 1e-12}  #: widths of tight intervals, as parts of the size, by whether a part is curved
@@ -61,7 +62,7 @@ def judge_unions(result: Distance, a: Whole, b: Whole, flaws: list[str]) -> Verd
     carried = result.certificate
     if carried is not None:
         if not isinstance(carried, PartsCertificate):
-            case.wrong.append(f"its certificate is none: it is a {type(carried).__name__}")
+            case.wrong.append(f"its certificate is none: it is {kind_of(carried)}")
             return case.verdict()
         flaw = _flaw_of_parts(carried, claim, a, b)
         if flaw:

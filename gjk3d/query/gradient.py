@@ -28,6 +28,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace, Plane
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, PoseLike
+from gjk3d.wording import kind_of
 
 _ROWS = 2, FLOATS  #: of `gjk3d.narrow.unique.gradient_once`
 
@@ -107,9 +108,7 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     if at_once is not None:
         return at_once
     if not isinstance(result, Distance):
-        raise ShapeError(
-            f"result is a {type(result).__name__}, expected a Distance as gjk3d.signed_distance(a, b) gives it"
-        )
+        raise ShapeError(f"result is {kind_of(result)}, expected a Distance as gjk3d.signed_distance(a, b) gives it")
     for which, shape in (("shape_a", result.shape_a), ("shape_b", result.shape_b)):
         if shape is not None and not is_collider(shape):
             raise no_shape(f"the result's {which}", shape)

@@ -23,6 +23,7 @@ from gjk3d.shapes.combined import Rounded
 from gjk3d.shapes.composed import Composed
 from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
+from gjk3d.wording import kind_of
 
 
 @overload
@@ -101,7 +102,7 @@ def _sharp(shape: Shape, name: str) -> Polytope:
     if not isinstance(found, Polytope):
         many = isinstance(shape, Composed) and shape._packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
         raise UnsupportedPair(
-            f"overlap takes polytopes{', of fewer vertices' if many else ''}, and {name} is a {type(shape).__name__}"
+            f"overlap takes polytopes{', of fewer vertices' if many else ''}, and {name} is {kind_of(shape)}"
             f"{'' if many else ', which is none'}: "
             "pass the ConvexHull of its surface().vertices for an approximation from inside"
         )

@@ -16,6 +16,7 @@ from gjk3d.poses import UNIT_ROUNDOFF, pose_rows
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import points_of
 from gjk3d.typing import Array, Bools, Ints, PoseLike, Rows
+from gjk3d.wording import kind_of
 
 _new, _put = object.__new__, object.__setattr__
 _BLOCK = 200_000  #: pairs answered at a time: so many rows for the kernels are kept
@@ -203,8 +204,7 @@ class Volume(Frozen):
     def _answer(self, other: Volume, all_pairs: bool, *, distances: bool) -> Any:
         if not isinstance(other, Volume):
             raise ShapeError(
-                f"other is a {type(other).__name__}, expected a bounding volume:"
-                " of a shape take gjk3d.aabb(shape, pose)"
+                f"other is {kind_of(other)}, expected a bounding volume: of a shape take gjk3d.aabb(shape, pose)"
             )
         n, m = (1 if volume._single else len(volume) for volume in (self, other))
         i, j, shape = _paired(n, m, self._single, other._single, all_pairs, "volumes")

@@ -24,6 +24,7 @@ from gjk3d.robot.urdf import Description, Joint, Link
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
+from gjk3d.wording import kind_of
 
 if TYPE_CHECKING:
     from gjk3d.robot.model import Robot
@@ -83,7 +84,7 @@ def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
         if not isinstance(part, str) or not part or "/" in part or part == ROOT:
             raise RobotError(f"a part has the name {part!r}, expected text without a slash, other than {ROOT!r}")
         if not isinstance(robot, Mechanism):
-            raise RobotError(f"part {part!r} is a {type(robot).__name__}, expected a Robot")
+            raise RobotError(f"part {part!r} is {kind_of(robot)}, expected a Robot")
     for what, given in (("on", on), ("joints", joints)):
         if unknown := [name for name in given if name not in parts]:
             raise RobotError(f"{what} names {unknown[0]!r}, which is no part; there are {', '.join(parts)}")

@@ -20,7 +20,7 @@ from gjk3d.errors import ParseError
 from gjk3d.robot.files import TEXT
 from gjk3d.robot.urdf import Description, Geometry, Joint, Link, Mimic
 from gjk3d.typing import Array
-from gjk3d.wording import count
+from gjk3d.wording import count, with_article
 
 WORLD = "world"
 
@@ -117,7 +117,7 @@ class _Reader:
             faces = model.mesh_face[own.faceadr[0] :][: own.facenum[0]].astype(np.int64)
             return Geometry(where, kind, (), "", (1.0, 1.0, 1.0), origin, (vertices, faces))
         cure = "add it to the checker as gk.Halfspace" if kind == "plane" else "add it to the checker as an object"
-        self.left_out.append(f"{where} is a {kind}, which no link can have: not checked; {cure}")
+        self.left_out.append(f"{where} is {with_article(kind)}, which no link can have: not checked; {cure}")
         return None
 
     # joints -----------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING, Chain
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, outline
 from gjk3d.typing import Array
+from gjk3d.wording import kind_of
 
 #: by the name of an obstacle: how it moves, over all of a trajectory or between two times of it
 Moving = Mapping[str, Motion | tuple[Motion, tuple[float, float]]]
@@ -51,7 +52,7 @@ def clocked(
 ) -> Clocked:  # fmt: skip
     """Return the cell of a robot some of whose obstacles move between two times, first and last."""
     if not isinstance(moving, Mapping):
-        raise RobotError(f"moving is a {type(moving).__name__}, expected a gjk3d.Motion by the name of each obstacle")
+        raise RobotError(f"moving is {kind_of(moving)}, expected a gjk3d.Motion by the name of each obstacle")
     movers = {name: _mover(name, given, objects, times) for name, given in moving.items()}
     own = object.__new__(Base)
     own.robot = _with_carriers(base.robot, list(movers.values()), times[1] - times[0])
@@ -79,7 +80,7 @@ def _mover(name: str, given: Any, objects: Mapping[str, CollisionObject], times:
         names = ", ".join(repr(each.name) for each in objects.values() if each.link == WORLD)
         raise RobotError(f"moving: {name!r} is no obstacle; there is {names or 'none'}")
     if outline(objects[name].shape).plane is not None:
-        raise RobotError(f"moving: {name!r} is a {type(objects[name].shape).__name__}, which has no end: it stands")
+        raise RobotError(f"moving: {name!r} is {kind_of(objects[name].shape)}, which has no end: it stands")
     if not isinstance(motion, Motion) or motion.stacked:
         raise RobotError(f"moving: {name!r} has {motion!r:.80}, expected one gjk3d.Motion, or it and two times")
     try:

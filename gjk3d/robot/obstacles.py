@@ -18,6 +18,7 @@ from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.simplices import Point
 from gjk3d.typing import Array, OnePose
+from gjk3d.wording import kind_of
 
 WORLD = -1
 
@@ -68,7 +69,7 @@ def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch:
     if not is_collider(shape):
         raise RobotError(f"{name!r}: {no_shape('it', shape)}")
     if link != WORLD and outline(shape).plane is not None:
-        raise RobotError(f"{name!r} is a {type(shape).__name__}, which has no end: it cannot hang on a link")
+        raise RobotError(f"{name!r} is {kind_of(shape)}, which has no end: it cannot hang on a link")
     matrix = one_pose(pose, f"pose of {name!r}")
     if isinstance(touch, str):
         raise RobotError(f"{name!r}: touch is the text {touch!r}, expected names in a list")
@@ -99,6 +100,6 @@ def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
     if isinstance(surroundings, Scene):
         return [(name, surroundings.shape(name), surroundings.pose(name)) for name in surroundings.names]
     raise RobotError(
-        f"surroundings is a {type(surroundings).__name__}, expected a gjk3d.Scene, or a mapping of names to shapes or "
+        f"surroundings is {kind_of(surroundings)}, expected a gjk3d.Scene, or a mapping of names to shapes or "
         "(shape, pose)"
     )

@@ -11,6 +11,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.poses import as_matrices, parts, pose_rows
 from gjk3d.shapes.layout import GREATEST, LEAST, in_range
 from gjk3d.typing import Array
+from gjk3d.wording import kind_of
 
 _FEW = 32  #: numbers that Python looks through sooner than numpy
 _PLAIN = {float, int}
@@ -45,7 +46,7 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure:
     if raw.size == 0 and raw.ndim < 2:
         raise ShapeError(f"{what} is empty, expected (n, {columns}) with at least one row")
     if raw.dtype.kind not in "fiu":
-        given = f"has dtype {raw.dtype}" if raw.ndim else f"is a {type(value).__name__}"
+        given = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(value)}"
         raise ShapeError(f"{what} {given}, expected real numbers, (n, {columns})")
     if raw.ndim != 2 or raw.shape[1] != columns:
         hint = f": did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""

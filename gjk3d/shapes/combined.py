@@ -14,6 +14,7 @@ from gjk3d.shapes.composed import Composed
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.terms import Part, Term
 from gjk3d.typing import Array, FactorsLike
+from gjk3d.wording import kind_of
 
 
 class Rounded(Shape):
@@ -46,7 +47,7 @@ class Rounded(Shape):
 
     def __init__(self, core: Shape, radius: float) -> None:
         if not isinstance(core, Shape):
-            raise ShapeError(f"Rounded: core is a {type(core).__name__}, expected a convex shape")
+            raise ShapeError(f"Rounded: core is {kind_of(core)}, expected a convex shape")
         r = number(radius, "Rounded: radius", zero=True)
         inner, outer = (core.core, core.radius + r) if isinstance(core, Rounded) else (core, r)
         self._set(core=inner, radius=outer)
@@ -185,9 +186,9 @@ class ConvexUnion(Composed):
 def bounded(shape: Any, what: str, name: str) -> Shape:
     """Return a shape, or raise where it is none or has no end; ``what`` asks, ``name`` is its argument."""
     if not isinstance(shape, Shape):
-        raise ShapeError(f"{what}: {name} is a {type(shape).__name__}, expected a convex shape such as gjk3d.Box")
+        raise ShapeError(f"{what}: {name} is {kind_of(shape)}, expected a convex shape such as gjk3d.Box")
     if isinstance(shape, Halfspace):
-        raise UnboundedShapeError(f"{what}: {name} is a {type(shape).__name__}, which is unbounded; use a large Box")
+        raise UnboundedShapeError(f"{what}: {name} is {kind_of(shape)}, which is unbounded; use a large Box")
     return shape
 
 

@@ -18,6 +18,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.measure import Measures, measured
 from gjk3d.shapes.terms import Part, Term
 from gjk3d.typing import Array, Ints, VectorLike
+from gjk3d.wording import kind_of
 
 #: directions in which a new mapping is looked at: the axes and these
 TRIED = 94
@@ -80,7 +81,7 @@ class Support(Shape):
 
     def __init__(self, function: Callable[[Any], Any], center: VectorLike, radius: float) -> None:
         if not callable(function):
-            raise ShapeError(f"Support: function is a {type(function).__name__}, expected a callable")
+            raise ShapeError(f"Support: function is {kind_of(function)}, expected a callable")
         middle, reach = vector(center, "Support: center"), number(radius, "Support: radius")
         self._set(function=function, center=middle, radius=reach)
         _look_at(self)

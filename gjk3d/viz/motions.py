@@ -30,6 +30,7 @@ from gjk3d.viz.posed import Posed
 from gjk3d.viz.progress import telling
 from gjk3d.viz.rendering import check_rendering
 from gjk3d.webpage import color_key, to_base64, to_json
+from gjk3d.wording import kind_of
 
 if TYPE_CHECKING:
     import pyvista
@@ -131,7 +132,7 @@ def motion(
             raise RobotError("there is no path: pass its waypoints or a spline, as viz.motion(checker, path)")
         there = travel(checker, path, moving=moving, certify=certify, resolution=resolution, frames=frames, link=link)
     elif path is not None or moving is not None:
-        raise TypeError(f"a path is of a Checker, and this is a {type(checker).__name__}: name target= and of=")
+        raise TypeError(f"a path is of a Checker, and this is {kind_of(checker)}: name target= and of=")
     inline = file is None and off_screen is None and notebook.is_open()
     play = play_of(there, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None
     if file is not None and play is not None:

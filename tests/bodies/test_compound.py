@@ -215,7 +215,7 @@ def test_what_is_no_list_of_parts_is_refused(parts: object, message: str) -> Non
 
 
 def test_bad_parts_and_queries_that_take_convex_shapes() -> None:
-    with pytest.raises(UnsupportedPair, match=r"parts\[0\]\[0\] is a int"):
+    with pytest.raises(UnsupportedPair, match=r"parts\[0\]\[0\] is an int"):
         gk.Compound([(3, None)])
     with pytest.raises(PoseError, match=r"parts\[0\]\[1\] has scale"):
         gk.Compound([(gk.Sphere(1), np.diag([2.0, 2, 2, 1]))])

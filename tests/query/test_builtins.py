@@ -147,7 +147,7 @@ def test_errors_are_those_of_python():
     for wrong in (lambda: gk.collide(box), lambda: gk.distance(box, box, pose, pose, pose), lambda: pair.collide(a=1)):
         with pytest.raises(TypeError):
             wrong()
-    with pytest.raises(gk.errors.UnsupportedPair, match="b is a int"):
+    with pytest.raises(gk.errors.UnsupportedPair, match="b is an int"):
         gk.signed_distance(box, 5)
     with pytest.raises(TypeError, match="Pair"):
         gk.Pair.collide(box)

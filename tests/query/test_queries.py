@@ -97,8 +97,8 @@ def test_half_spaces_answer_on_either_side():
 @pytest.mark.parametrize(
     ("call", "error", "said"),
     [
-        (lambda: gk.collide(BOX, 3), UnsupportedPair, "b is a int, expected a shape"),
-        (lambda: gk.collide(None, BOX), UnsupportedPair, "a is a NoneType"),
+        (lambda: gk.collide(BOX, 3), UnsupportedPair, "b is an int, expected a shape"),
+        (lambda: gk.collide(None, BOX), UnsupportedPair, "a is None, expected a shape"),
         (lambda: gk.collide(BOX, BALL, margin=float("nan")), ShapeError, "margin is nan"),
         (lambda: gk.collide(BOX, BALL, margin=float("inf")), ShapeError, "margin is inf"),
         (lambda: gk.collide(BOX, BALL, margin=True), ShapeError, "margin is True"),

@@ -306,7 +306,7 @@ def test_nothing_to_check():
     ("make", "text"),
     [
         (lambda r: Checker(r, {"thing": "box"}), "'thing': it is a str"),
-        (lambda r: Checker(r, 7), "surroundings is a int, expected a gjk3d.Scene"),
+        (lambda r: Checker(r, 7), "surroundings is an int, expected a gjk3d.Scene"),
         (lambda r: Checker(r, {"panda_hand": gk.Sphere(1)}), "'panda_hand' is the name of a link"),
         (lambda r: Checker(r, {"box": (gk.Box((1, 1, 1)), np.tile(np.eye(4), (2, 1, 1)))}), "stands in one place"),
         (lambda r: Checker(r, {"box": gk.Box((1, 1, 1))}, touching=[("panda_link0", "bax")]), "bax"),

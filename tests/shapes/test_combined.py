@@ -115,7 +115,7 @@ def test_a_sweep_of_more_pieces_is_tighter():
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: gk.MinkowskiSum(gk.Sphere(1), 3), ShapeError, "b is a int"),
+        (lambda: gk.MinkowskiSum(gk.Sphere(1), 3), ShapeError, "b is an int"),
         (lambda: gk.MinkowskiSum(gk.Halfspace((0, 0, 1)), gk.Sphere(1)), UnboundedShapeError, "a is a Halfspace"),
         (lambda: gk.ConvexUnion(), ShapeError, "no shapes"),
         (lambda: gk.ConvexUnion(gk.Sphere(1), [gk.Sphere(2)]), ShapeError, r"shapes\[1\] is a list"),

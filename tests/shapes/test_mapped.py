@@ -133,7 +133,7 @@ def test_what_a_compiled_function_raises_reaches_the_caller_too():
 @pytest.mark.parametrize(
     ("function", "center", "radius", "words"),
     [
-        (3, (0, 0, 0), 1.0, "function is a int"),
+        (3, (0, 0, 0), 1.0, "function is an int"),
         (lambda d: -d, (0, 0, 0), 1.0, "a support mapping returns the farthest point"),
         (lambda d: d * (1 + 0.3 * np.sin(9 * d[0])), (0, 0, 0), 2.0, "a support mapping returns the farthest point"),
         (lambda d: d * np.nan, (0, 0, 0), 1.0, "expected three finite numbers"),

@@ -103,7 +103,7 @@ def test_what_cannot_be_played_says_why(tmp_path, monkeypatch):
         viz.motion(way, target=tmp_path / "a.gif", of=[])
     with pytest.raises(TypeError, match="a str is nothing that moves"):
         viz.motion("nut", target=tmp_path / "a.gif")
-    with pytest.raises(TypeError, match="a path is of a Checker, and this is a Impact"):
+    with pytest.raises(TypeError, match="a path is of a Checker, and this is an Impact"):
         viz.motion(impact(), [[0.0]])
     monkeypatch.setattr(motions, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"a\.mp4: .*pip install imageio imageio-ffmpeg"):

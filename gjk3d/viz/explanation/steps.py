@@ -19,7 +19,7 @@ from gjk3d.shapes.convex_hull import ConvexHull
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.layout import kind
-from gjk3d.wording import number, told
+from gjk3d.wording import kind_of, number, told
 
 _NO_POINTS, _NO_FACES, _NO_EDGES = np.empty((0, 3)), np.empty((0, 3), np.int64), np.empty((0, 2), np.int64)
 _PARTS = ("", "corner", "edge", "triangle", "tetrahedron")
@@ -136,12 +136,12 @@ class Difference:
         for name, shape in (("A", a), ("B", b)):
             if not isinstance(shape, Shape):
                 raise UnsupportedPair(
-                    f"{name} is a {type(shape).__name__}, and explain shows GJK and EPA, which take convex shapes: "
+                    f"{name} is {kind_of(shape)}, and explain shows GJK and EPA, which take convex shapes: "
                     "ask about its hull() or its parts"
                 )
             if isinstance(shape, Halfspace):
                 raise UnsupportedPair(
-                    f"{name} is a {type(shape).__name__}, whose answer takes support points and neither GJK nor EPA: "
+                    f"{name} is {kind_of(shape)}, whose answer takes support points and neither GJK nor EPA: "
                     "there are no steps to explain; viz.show draws the answer"
                 )
         _, rows = question(a, b, result.pose_a, result.pose_b)

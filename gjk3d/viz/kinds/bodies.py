@@ -19,7 +19,7 @@ from gjk3d.viz.drawing import AXES, GREY, NORMAL, PALETTE, SEPARATION, Drawing, 
 from gjk3d.viz.layout import half_space, kind, placed
 from gjk3d.viz.triangles import BOX_FACES, CORNERS, RESOLUTION, ball, box_lines, is_dots, surface_of
 from gjk3d.viz.triangles import axes as axes_of
-from gjk3d.wording import number
+from gjk3d.wording import kind_of, number
 
 #: Poses of one body that are drawn; of more, so many evenly.
 MOST_GHOSTS = 24
@@ -41,7 +41,7 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
     """
     drawing = Drawing()
     if level is not None and not isinstance(x, Mesh):
-        raise TypeError(f"level= is of a gjk3d.Mesh, and this is a {type(x).__name__}")
+        raise TypeError(f"level= is of a gjk3d.Mesh, and this is {kind_of(x)}")
     stack = matrices(style.pose)
     shown = evenly(len(stack), MOST_GHOSTS)
     if len(shown) == 0:

@@ -6,6 +6,7 @@ import numpy as np
 
 from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.surface import TriangleSurface
+from gjk3d.bodies.topology import merged_places
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Ints
 
@@ -18,8 +19,7 @@ def flat_of(host: TriangleSurface) -> Ints:
 def flat_neighbours(corners: Array) -> Ints:
     """Return of each triangle, (m, 9), those that make one flat, convex quadrilateral with it, (m, 3); -1 for none."""
     count = len(corners)
-    _, number = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-    faces, v = number.reshape(-1, 3), corners.reshape(-1, 3, 3)
+    faces, v = merged_places(corners.reshape(-1, 3)).reshape(-1, 3), corners.reshape(-1, 3, 3)
     flat = np.full((count, 3), -1, dtype=np.int64)
     ends = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
     order = np.lexsort(np.sort(ends, axis=1).T)

@@ -69,7 +69,7 @@ def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -
     moved = moved or {}
     left = [clash for clash in clashes if clash.is_open and clash.kind in KINDS and clash.b]
     # what was there before a part moved is not explained by that
-    found = _cover([clash for clash in left if clash.status == "new"], moved.keys())
+    found = _cover([clash for clash in left if clash.status == "new"], moved.keys()) if moved else []
     explained = {ident for cause in found for ident in cause.ids}
     found += _cover([clash for clash in left if clash.id not in explained], None)
     found = [Cause(cause.part, cause.ids, moved.get(cause.part)) for cause in found[:_MOST]]

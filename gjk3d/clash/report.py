@@ -380,8 +380,8 @@ class Report:
     @property
     def reading(self) -> tuple[str | None, float]:
         """Unit in which tables, pages and pictures give all lengths, and what to multiply those of the report by."""
-        boxes = [part.bounds for part in self.parts if part.bounds is not None]
-        ends = [(min(low[k] for low, _ in boxes), max(high[k] for _, high in boxes)) for k in range(3) if boxes]
+        lows, highs = ([part.bounds[k] for part in self.parts if part.bounds is not None] for k in (0, 1))
+        ends = zip(map(min, zip(*lows, strict=True)), map(max, zip(*highs, strict=True)), strict=True)
         return reading(self.unit, max((high - low for low, high in ends), default=0.0))
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -15,21 +15,20 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.clash import contacts as solids
 from gjk3d.clash import instances
 from gjk3d.clash.assembly import Assembly
-from gjk3d.clash.causes import causes, moves, told
 from gjk3d.clash.decide import Verdict, unchecked
 from gjk3d.clash.decisions import Decided, Decisions, Question
-from gjk3d.clash.findings import Findings, compared, differences, grouped, in_unit, known, ranked, read_baseline
+from gjk3d.clash.findings import Findings, in_unit, known, read_baseline
 from gjk3d.clash.motion.decide import Moving, timed
 from gjk3d.clash.motion.files import read_motion
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.nearness import boxes_close, default_tolerances, reaches
 from gjk3d.clash.parts import AssemblyPart, order
-from gjk3d.clash.report import BY_DEFAULT, Clash, PartRow, Report, clash_id
-from gjk3d.clash.resuming import gone, taken_up, updated
+from gjk3d.clash.report import BY_DEFAULT, Clash, Report, clash_id
+from gjk3d.clash.resuming import taken_up
 from gjk3d.clash.rules import Rule, RuleBook, chosen, read_rules
+from gjk3d.clash.summary import summary
 from gjk3d.clash.triage import Triage
 from gjk3d.clash.triage_file import read_triage
 from gjk3d.clash.twins import Twins
@@ -141,7 +140,7 @@ def check(
         run.moving = Moving(moves, run.placed)
     complete = run.go(workers, executor, progress or _silent)
     with held() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
-        report = run.report(complete, time.perf_counter() - start)
+        report = summary(run, complete, time.perf_counter() - start)
     if waiting:
         report.complete = False
     return report
@@ -182,7 +181,7 @@ class Run:
         counts = Counter(part.guid for part in parts)
         # a GlobalId lasts where a name is given anew; one that several parts have tells them not apart
         self.idents = {part.name: part.guid if part.guid and counts[part.guid] == 1 else part.name for part in parts}
-        self.in_a, self.in_b = chosen(selection[0], names, "a"), chosen(selection[1], names, "b")
+        self.in_a, self.in_b = (np.array(chosen(selection[k], names, "ab"[k]), dtype=bool) for k in (0, 1))
         self.places = [k for k, part in enumerate(parts) if part.shape is not None]
         self.placed = [part for part in parts if part.shape is not None]
         number: dict[int, int] = {}
@@ -219,23 +218,20 @@ class Run:
         self.findings = Findings(keep, watched, found)
         self.remarks: list[str] = []
         self.moving: Moving | None = None
-        self.looked_at: set[str] = set()
+        self.looked_at: set[int] = set()  #: of those placed
         self.close = self.decisions = 0
         self.undecided = self.total = self._total(self.places)
         self.unfollowed = 0  #: pairs that move against each other, as long as none of them was looked at
 
-    def _wanted(self, i: int, j: int) -> bool:
-        """Tell whether a pair is of the selection."""
-        return (self.in_a[i] and self.in_b[j]) or (self.in_a[j] and self.in_b[i])
+    def wanted(self, i: Any, j: Any) -> Any:
+        """Tell which pairs are of the selection."""
+        return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
 
-    def _total(self, places: Iterable[int]) -> int:
+    def _total(self, places: Sequence[int]) -> int:
         """Count the pairs of the selection among some parts."""
-        a = sum(self.in_a[k] for k in places)
-        b = sum(self.in_b[k] for k in places)
-        both = sum(self.in_a[k] and self.in_b[k] for k in places)
+        in_a, in_b = self.in_a[places], self.in_b[places]
+        a, b, both = int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum())
         return a * b - both - both * (both - 1) // 2
-
-    # --- the work --------------------------------------------------------------------------------------------------
 
     def go(self, workers: int, cluster: Any, progress: Progress) -> bool:
         """Decide pair by pair, on a cluster if there is one; return False if it was stopped."""
@@ -275,8 +271,9 @@ class Run:
         progress("boxes", 0, self.total, 0)
         slacks = np.array([part.slack for part in self.placed])
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, slacks)
-        keep = [self._wanted(self.places[i], self.places[j]) and self._still(i, j) for i, j in pairs]
-        pairs = pairs[np.array(keep, dtype=bool)]
+        pairs = pairs[self.wanted(*np.array(self.places, dtype=np.int64)[pairs].T)]
+        if self.moving is not None:
+            pairs = pairs[np.array([self.moving.together(i, j) for i, j in pairs], dtype=bool)]
         self.close = self.undecided = len(pairs)
         if self.moving is not None:
             groups = [[self.places[k] for k in members] for members in self.moving.groups()]
@@ -288,15 +285,15 @@ class Run:
         alike = threads.run(instances.alike, pairs, self.shapes, self.which, rows, slacks, steps)
         members = alike.members()
         known: dict[int, Iterator[Verdict | None]] = {}
-        reach = reaches(self.clearance, self.tolerances, pairs)
+        reach, tolerances = reaches(self.clearance, self.tolerances, pairs), self.tolerances[pairs].max(axis=1)
         widest = reach[alike.first]
         np.maximum.at(widest, alike.group, reach + alike.slack)
         decisions = Decisions(self.shapes, self.clearance, float(widest.max(initial=0.0)))
 
         def ask(group: int, k: int | None = None) -> Question:
-            i, j = pairs[alike.first[group] if k is None else k]
-            a, b = int(self.which[i]), int(self.which[j])
-            return Question(a, b, alike.rows[group], float(widest[group]), self._tolerance(i, j))
+            k = alike.first[group] if k is None else k
+            a, b = self.which[pairs[k]].tolist()
+            return Question(a, b, alike.rows[group], float(widest[group]), float(tolerances[k]))
 
         def again(group: int, number: int) -> Decided:
             """Decide one of the twins, for whose tolerance what the others are does not hold."""
@@ -309,44 +306,39 @@ class Run:
                 made = decisions.here(ask, len(alike.first), workers, threads)
             else:
                 made = decisions.there(ask, len(alike.first), stack.enter_context(on_cluster(cluster, decisions, heed)))
-            for k, group in enumerate(alike.group.tolist()):
+            each = zip(pairs.tolist(), tolerances.tolist(), alike.group.tolist(), strict=True)
+            for k, ((i, j), tolerance, group) in enumerate(each):
                 if alike.first[group] == k:
                     found = next(made)
                     if found is not None:
                         self.decisions += 1
                         mine = members[group]
-                        twins = Twins(rows[pairs[mine, 0]], self.tolerances[pairs[mine]].max(axis=1), alike.slack[mine])
+                        twins = Twins(rows[pairs[mine, 0]], tolerances[mine], alike.slack[mine])
                         known[group] = twins.told(found, partial(again, group))
                 if group in known:
-                    self._tell(pairs[k], next(known[group]))
+                    self._tell(i, j, tolerance, next(known[group]))
                     if members[group][-1] == k:
                         del known[group]
                 self.undecided -= 1
                 progress("pairs", self.close - self.undecided, self.close, self.findings.count)
 
-    def _tell(self, pair: Ints, verdict: Verdict | None) -> None:
+    def _tell(self, i: int, j: int, tolerance: float, verdict: Verdict | None, **more: Any) -> None:
         """Keep what is found of two parts."""
-        first, second = self.placed[pair[0]], self.placed[pair[1]]
-        self.looked_at |= {first.name, second.name}
+        self.looked_at.update((i, j))
         if verdict is not None:
-            self._keep(self._clash(first, second, verdict, self._tolerance(*pair)))
-
-    def _still(self, i: int, j: int) -> bool:
-        return self.moving is None or self.moving.together(i, j)
+            found = self._clash(self.placed[i], self.placed[j], verdict, tolerance)
+            self._keep(replace(found, **more) if more else found)
 
     def _follow(self, moving: Moving, threads: Aside, progress: Progress) -> None:
         """Decide the pairs that move against each other, over all of the time."""
         wanted = [
             pair
             for pair in moving.close(self.clearance, self.tolerances)
-            if self._wanted(*(self.places[k] for k in pair))
+            if self.wanted(*(self.places[k] for k in pair))
         ]
         self.close, self.undecided, self.unfollowed = self.close + len(wanted), len(wanted), 0
         for i, j, passage, verdict in moving.all(wanted, self.clearance, self._tolerance, threads):
-            first, second = self.placed[i], self.placed[j]
-            self.looked_at |= {first.name, second.name}
-            if verdict is not None:
-                self._keep(replace(self._clash(first, second, verdict, self._tolerance(i, j)), **timed(passage)))
+            self._tell(i, j, self._tolerance(i, j), verdict, **({} if verdict is None else timed(passage)))
             self.undecided -= 1
             progress("pairs", self.close - self.undecided, self.close, self.findings.count)
 
@@ -369,82 +361,10 @@ class Run:
         self, a: AssemblyPart, b: AssemblyPart | None, verdict: Verdict, tolerance: float | None = None
     ) -> Clash:
         name, file = ("", "") if b is None else (b.name, b.file)
-        values = verdict._asdict()
-        kind = values.pop("kind")
-        del values["shared"]
-        values["tolerance"] = tolerance
+        kind, *others, convex_gap, penetration, note, _ = verdict  # in the order of `Clash`
         ident = clash_id(kind, self.idents[a.name], self.idents.get(name, ""))
-        return Clash(ident, kind, 0, "new", a.name, name, a.file, file, **values)
-
-    # --- the report ------------------------------------------------------------------------------------------------
-
-    def report(self, complete: bool, elapsed: float) -> Report:
-        """Return what was found so far: compared with the baseline, grouped and ranked."""
-        clashes, notes = self.findings.kept, [*self.assembly.notes, *self.ignoring.unused(), *self.remarks]
-        if self.moving is not None:
-            notes += self.moving.notes
-        for part in self.placed:
-            mesh = part.shape
-            if mesh is not None and part.name in self.looked_at and mesh.nearly_closed:
-                notes.append(
-                    f"{part.name} is nearly closed: it has {mesh.open_edges} open edges at {len(mesh.faces)} triangles,"
-                    " and what lies inside it is not seen"
-                )
-        if not solids.available():
-            notes.append(
-                'overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d'
-            )
-        looked_at = self._checked if complete else lambda a, b: False
-        if self.before is not None:
-            clashes = compared(clashes, self.before, self.findings.seen, looked_at)
-        if self.triage is not None:
-            clashes += gone(self.triage, self.findings.seen | {clash.id for clash in clashes}, looked_at)
-        sizes = {part.name: size for part, size in zip(self.placed, self.sizes.tolist(), strict=True)}
-        opened = [clash for clash in clashes if clash.is_open]
-        others = [clash for clash in clashes if not clash.is_open]
-        groups = [*grouped(opened, sizes), *(clash.group for clash in others)]
-        report = Report(
-            triage=None if self.triage is None else updated(self.triage, clashes),
-            clashes=ranked([*opened, *others], groups),
-            parts=tuple(_row(part, complete or part.name in self.looked_at) for part in self.parts),
-            unit=self.assembly.unit,
-            clearance=self.clearance,
-            tolerance=self.tolerance,
-            pairs_total=self.total,
-            pairs_close=self.close,
-            pairs_tested=self.total - self.undecided - self.unfollowed,
-            decisions=self.decisions,
-            complete=complete,
-            elapsed=elapsed,
-            settings=self.settings,
-            inputs=self.assembly.inputs,
-            notes=tuple(notes),
-            left_out=self.findings.left_out,
-            motion=None if self.moving is None else self.moving.record(),
-            assembly=self.assembly,
-        )
-        shifted = moves(self.before.parts, report.parts, self.tolerance) if self.before is not None else {}
-        report.causes = tuple(causes(report.clashes, shifted))
-        if complete:  # of some of the findings nothing is said of all
-            report.notes += told(report)
-        if self.before is not None:
-            report.notes += self._differences(self.before, report)
-        return report
-
-    def _checked(self, a: str, b: str) -> bool:
-        number = {part.name: k for k, part in enumerate(self.parts)}
-        if a not in number or (b and b not in number):
-            return True  # a part that is gone clashes no more
-        i, j = number[a], number[b or a]
-        if self.moving is None and (a, b) in self.timed_before:
-            return False  # a clash on the way is not looked for where nothing moves
-        return self._wanted(i, j) and all(self.parts[k].shape is not None for k in (i, j))
-
-    def _differences(self, before: Report, after: Report) -> tuple[str, ...]:
-        notes = [f"the baseline was made with {old}, this is with {new}" for old, new in differences(before, after)]
-        if self.unit_before != before.unit:
-            notes.insert(0, f"the baseline is in {self.unit_before}: its lengths are converted to {before.unit}")
-        return tuple(notes)
+        values: list[Any] = [a.file, file, *others, tolerance, convex_gap, penetration, None, (), None, "", note]
+        return Clash(ident, kind, 0, "new", a.name, name, *values)
 
 
 def _length(value: float, what: str) -> float:
@@ -452,14 +372,3 @@ def _length(value: float, what: str) -> float:
         hint = "" if what == "tolerance" else " (overlap is found anyway; a gap to keep is positive)"
         raise ShapeError(f"{what} is {value!r}, expected a length of 0 or more{hint}")
     return float(value)
-
-
-def _row(part: AssemblyPart, known: bool) -> PartRow:
-    """Return what is told of a part; where its hull is not ``known``, after Ctrl-C, nothing that needs one."""
-    mesh = part.shape
-    more: dict[str, Any] = {"path": part.path, "colour": part.colour, "guid": part.guid}
-    if mesh is None:
-        return PartRow(part.name, part.file, 0, reason=part.reason, **more)
-    low, high = (tuple(corner) for corner in part.bounds.tolist())
-    closed, convex = (mesh.is_watertight, mesh.is_convex) if known else (None, None)
-    return PartRow(part.name, part.file, len(mesh.faces), closed, convex, (low, high), **more)

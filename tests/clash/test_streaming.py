@@ -209,14 +209,14 @@ def test_findings_come_in_one_order_with_any_number_of_workers(lattice):
 
 
 def test_ctrl_c_while_the_report_is_put_in_order_loses_nothing(lattice, monkeypatch):
-    from gjk3d.clash import run
+    from gjk3d.clash import summary
 
     def grouped(*arguments):
         signal.raise_signal(signal.SIGINT)
         return regroup(*arguments)
 
-    regroup = run.grouped
-    monkeypatch.setattr(run, "grouped", grouped)
+    regroup = summary.grouped
+    monkeypatch.setattr(summary, "grouped", grouped)
     report = check(lattice)
     assert not report.complete
     assert report.pairs_tested == report.pairs_total

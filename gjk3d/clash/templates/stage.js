@@ -1,13 +1,11 @@
 // The assembly in 3D: everything as a ghost in one mesh, the two parts of a finding solid in their colours.
 const clashStage = (function () {
-  const { data, element, vec, points: at } = gjk3d;
-  const COLORS = ["#E69F00", "#009E73"]; // orange and bluish green, told apart by everybody
-  const KINDS = { hard: "#d55e00", contained: "#cc79a7", duplicate: "#8b5cf6", unchecked: "#808890", touch: "#e8b500", clearance: "#3b9be0" };
-  const ANGLE = 32, CREASE = Math.cos((30 * Math.PI) / 180), SMOOTH = 150000, PROBED = 60000;
+  const { data, element, css, vec, points: at } = gjk3d;
+  const CREASE = Math.cos((30 * Math.PI) / 180), SMOOTH = 150000, PROBED = 60000;
 
   let picture;
   try {
-    picture = new gjk3d.View(element("view"), ANGLE);
+    picture = new gjk3d.View(element("view"), 32);
   } catch (error) {
     gjk3d.withoutWebGL("; the table has every number", ["controls", "foot"]);
     return null;
@@ -172,10 +170,9 @@ const clashStage = (function () {
     kept.set(index, made);
     return made;
   }
-  const looks = COLORS.map((text) => {
-    const color = new THREE.Color(text).convertSRGBToLinear();
+  const looks = ["--a", "--b"].map((name) => {
+    const text = css(name), color = new THREE.Color(text).convertSRGBToLinear();
     return {
-      text,
       solid: new THREE.MeshPhongMaterial({ color, side: THREE.DoubleSide, shininess: 20, specular: 0x111111, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }),
       edge: new THREE.LineBasicMaterial({ color: color.clone().multiplyScalar(0.3) }),
       line: new THREE.LineBasicMaterial({ color }),
@@ -211,7 +208,6 @@ const clashStage = (function () {
       child.matrixWorldNeedsUpdate = true;
     }
   }
-  const shapeOf = (part) => part.shape >= 0 && { ...shapes[part.shape], matrix: matrixOf(part) };
 
-  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghosts, ghostly, shapeOf, fill, put, placePair, setPair, ANGLE, KINDS, dirty() { picture.touched = true; } };
+  return { picture, view, scene, camera, vec, local, pair, looks, rest, ghosts, ghostly, fill, put, placePair, setPair, dirty() { picture.touched = true; } };
 })();

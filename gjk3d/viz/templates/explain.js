@@ -289,7 +289,7 @@
     state.address = "due";
   }
   function keep() {
-    const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3dTell.number(x, 9)).join(), step: at + 1, ...(element("ask").checked ? { ask: 1 } : {}) });
+    const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), step: at + 1, ...(element("ask").checked ? { ask: 1 } : {}) });
     try { window.history.replaceState(null, "", `#${text}`); } catch (error) { /* a frame without an address of its own */ }
     state.address = "kept";
   }

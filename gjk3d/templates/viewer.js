@@ -102,6 +102,7 @@ const gjk3d = (function () {
     this.box = box;
     this.angle = angle;
     this.touched = true;
+    this.labels = []; // words at points
     // what is drawn is kept, for the printer
     this.renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
@@ -180,14 +181,20 @@ const gjk3d = (function () {
     this.camera.updateProjectionMatrix();
     if (this.before) this.before(far);
     this.renderer.render(this.scene, this.camera);
+    this.write();
     if (this.after) this.after();
   };
-  // Put words beside their points, away from the middle of all, off each other and inside the picture.
-  View.prototype.write = function (names) {
-    const w = this.box.clientWidth, h = this.box.clientHeight, taken = [], spots = names.map(([, point]) => this.pixel(point));
-    const sizes = names.map(([node]) => [node.offsetWidth, node.offsetHeight]);
+  View.prototype.label = function (text, point) {
+    const node = this.box.appendChild(make("span", { class: "label" }, text));
+    this.labels.push([node, vec(point)]);
+    return node;
+  };
+  // Put words beside their points, away from the middle of all, off each other and inside the picture, on paper too.
+  View.prototype.write = function () {
+    const { labels } = this, w = this.box.clientWidth, h = this.box.clientHeight, taken = [], spots = labels.map(([, point]) => this.pixel(point));
+    const sizes = labels.map(([node]) => [node.offsetWidth, node.offsetHeight]);
     const middle = [0, 1].map((i) => spots.reduce((sum, p) => sum + p[i], 0) / Math.max(1, spots.length));
-    names.forEach(([node], k) => {
+    labels.forEach(([node], k) => {
       const [sx, sy, depth] = spots[k], [nw, nh] = sizes[k], angle = Math.atan2(sy - middle[1], sx - middle[0]);
       let best = null, least = Infinity;
       for (const turn of [0, 0.6, -0.6, 1.2, -1.2, 2, -2, 3.1]) {
@@ -201,7 +208,7 @@ const gjk3d = (function () {
       }
       taken.push([best[0], best[1], best[0] + nw, best[1] + nh]);
       node.style.visibility = depth > 1 ? "hidden" : "";
-      node.style.transform = `translate(${best[0]}px, ${best[1]}px)`;
+      [node.style.left, node.style.top] = [`${(100 * best[0]) / w}%`, `${(100 * best[1]) / h}%`];
     });
   };
   // Step back until an object is in sight.

@@ -49,8 +49,7 @@ const clashMotion = (function () {
       make("line", { class: "cursor", x1: 0, x2: 0, y1: 0, y2: HIGH }));
     const words = `gap from ${number(low, 4)} to ${number(high, 4)}${clashTable.unit}; ${course.told}`;
     box.setAttribute("aria-label", `clearance over time: ${words}`);
-    box.title = words;
-    box.replaceChildren(svg);
+    box.replaceChildren(svg, make("span", { class: "soft" }, words));
     cursor();
   }
   function cursor() {

@@ -124,7 +124,7 @@ const clashView = (function () {
   const look = new THREE.Raycaster();
   function crossings(side, point, way) {
     const [body] = pair[side].children;
-    if (!body || !body.isMesh || body.geometry.attributes.position.count > 180000) return 0;
+    if (!body || !body.isMesh || body.geometry.attributes.position.count > 60000) return 0;
     look.set(point, way);
     look.near = 1e-4;
     return look.intersectObject(body).length;

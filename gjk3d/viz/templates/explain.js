@@ -1,7 +1,7 @@
 (function () {
   const { data, state, element, make, dark, calm, vec } = gjk3d;
   const { sub, add, scale, dot, norm } = gjk3dLoop, { local, workspace, differences, legend } = gjk3dPieces, { paint, grown } = gjk3dPanel;
-  const GLIDE = 450, SLANT = 0.8;
+  const GLIDE = 450, SLANT = 0.8, MARGIN = 16; // what is nearer is larger
   // what is looked at: the pair given, or one that was made here, and where B was dragged to
   let steps = data.steps, pair = data.given, picked = ["given", "given"], shift = [0, 0, 0], at = 0, panels = [];
 
@@ -178,7 +178,7 @@
     const own = picked.some((name) => name !== "given") || norm(shift) > 0;
     steps = own ? gjk3dTell.tell(...pair, shift) : data.steps;
     state.live = own ? "own" : "given";
-    element("verdict").textContent = own ? steps[steps.length - 1].title.replace("Answer: ", "") : data.verdict;
+    element("verdict").textContent = own ? steps[steps.length - 1].title.replace(/Answer: (.)/, (_, first) => first.toUpperCase()) : data.verdict;
     element("all").replaceChildren(...steps.map((step) => make("li", {}, make("b", {}, `${step.title}.`), ` ${step.sentence}`)));
     panels.forEach((panel, i) => {
       if (!refit) return panel.move(shift);
@@ -207,15 +207,17 @@
     ];
     panels.forEach((panel, i) => Object.assign(panel.view, { center: views[i].map(([low, high]) => (low + high) / 2), unit: Math.hypot(...views[i].map(([low, high]) => (high - low) / 2)) || 1 }));
   }
-  // B's place on the screen and in the world; it stays on its canvas
+  // B's place on the screen and in the world; all of it stays on its canvas, or its middle where it is larger
   function drag(panel, from, dx, dy) {
     const scaleOf = (2 * panel.camera.position.distanceTo(panel.controls.target) * Math.tan((panel.camera.fov * Math.PI) / 360)) / panel.box.clientHeight;
     const right = new THREE.Vector3(), top = new THREE.Vector3(), out = new THREE.Vector3();
     panel.camera.matrixWorld.extractBasis(right, top, out);
     const middle = (s) => vec(local(panel.view, add(gjk3dLoop.middle(pair[1]), s)));
-    const [px, py] = panel.pixel(middle(from)), w = panel.box.clientWidth, h = panel.box.clientHeight, edge = 24;
-    const mx = Math.min(Math.max(px + dx, edge), w - edge) - px, my = Math.min(Math.max(py + dy, edge), h - edge) - py;
-    shift = add(from, scale(panel.view.unit * scaleOf, right.multiplyScalar(mx).addScaledVector(top, -my).toArray()));
+    const pixel = panel.view.unit * scaleOf, reach = (way) => dot(sub(grown(pair[1], way), gjk3dLoop.middle(pair[1])), way) / pixel;
+    const within = (x, axis, size) => Math.min(Math.max(x, Math.min(reach(axis.clone().negate().toArray()) + MARGIN, size / 2)), Math.max(size - reach(axis.toArray()) - MARGIN, size / 2));
+    const [px, py] = panel.pixel(middle(from));
+    const mx = within(px + dx, right, panel.box.clientWidth) - px, my = within(py + dy, top.negate(), panel.box.clientHeight) - py;
+    shift = add(from, scale(pixel, right.multiplyScalar(mx).addScaledVector(top, my).toArray()));
     again(false);
     go(at, false);
   }
